@@ -1,5 +1,9 @@
 """The data source for Heka streams; Spark finds it because this module's name begins with `pyspark_`."""
 
-from wireproof.heka.family.data_source import HekaStream as DefaultSource
+from wireproof.spark.data_sources import LogSource
 
-__all__ = ["DefaultSource"]
+
+class DefaultSource(LogSource):
+    """`wireproof.heka_stream`: framed messages."""
+
+    KIND = "wireproof.heka_stream"

@@ -1,5 +1,9 @@
 """The data source for Iggy segments; Spark finds it because this module's name begins with `pyspark_`."""
 
-from wireproof.iggy.family.data_source import IggyLog as DefaultSource
+from wireproof.spark.data_sources import LogSource
 
-__all__ = ["DefaultSource"]
+
+class DefaultSource(LogSource):
+    """`wireproof.iggy_log`: segments of the revision in the option `revision`."""
+
+    KIND = "wireproof.iggy_log"

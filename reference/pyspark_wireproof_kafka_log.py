@@ -1,5 +1,9 @@
 """The data source for Kafka logs; Spark finds it because this module's name begins with `pyspark_`."""
 
-from wireproof.kafka.family.data_source import KafkaLog as DefaultSource
+from wireproof.spark.data_sources import LogSource
 
-__all__ = ["DefaultSource"]
+
+class DefaultSource(LogSource):
+    """`wireproof.kafka_log`: log segments, or any consecutive entries."""
+
+    KIND = "wireproof.kafka_log"

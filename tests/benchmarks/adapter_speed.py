@@ -20,10 +20,8 @@ from wireproof.adapters.registry import load_object, resolve
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.kafka import columnar
 from wireproof.runner.requests import prepare_case, request_for
-from wireproof.spark import command_support
-from wireproof.spark.scan_job import run_scan
-from wireproof.spark.scan_plan import plan_scan
-from wireproof.spark.session import session
+from wireproof.spark.scan_job import plan_scan, run_scan
+from wireproof.spark.session import session, source_options
 
 BAR = 0.7
 SOUND = 1 << 62
@@ -87,7 +85,7 @@ def main(*, adapter: str, mib: int, plain: bool, rounds: int) -> None:
 def scanned(adapter: str, folder: Path, out: Path) -> None:
     """A scan as the verb makes it."""
     shutil.rmtree(out, ignore_errors=True)
-    options = command_support.source_options([str(folder)])
+    options = source_options([str(folder)])
     plan = plan_scan("wireproof.kafka_log", options, [adapter], out)
     run_scan(plan, None, lambda *_: None)
 

@@ -18,8 +18,8 @@ from attrs import frozen
 from beside import Cost, best, conditions, of_tree, told
 
 from wireproof.cases.seeded_examples import SeededCases
-from wireproof.spark import campaign_job, command_support
-from wireproof.spark.session import session
+from wireproof.spark import campaign_job
+from wireproof.spark.session import session, start_adapters
 
 BAR = 1.4
 GROWTH = 1.1
@@ -38,7 +38,7 @@ class Shape:
 
     def run(self, cases: int, tasks: int) -> int:
         """A campaign as the verb makes it, in a folder that is thrown away; how many answers did not come."""
-        hellos = command_support.start_adapters(self.adapters)
+        hellos = start_adapters(self.adapters)
         with tempfile.TemporaryDirectory() as name:
             out = Path(name) / "out"
             numbered = SeededCases(

@@ -25,7 +25,7 @@ from zlib_ng import zlib_ng
 
 from wireproof import formats
 from wireproof.cases.mutate.encodings import written
-from wireproof.columnar import crc_kernels
+from wireproof.columnar import basic_kernels
 from wireproof.columnar.decompress import Arena, decompress_region
 from wireproof.formats import FORMATS
 from wireproof.heka.columnar import scan_heka
@@ -96,7 +96,7 @@ def checksums(mib: int, rounds: int) -> None:
                 "ours": lambda data=data: columnar.scan(data),
                 "google-crc32c": lambda data=data, whole=whole: [crc32c(data[a + 21 : b]) for a, b in whole],
                 "crc32c": lambda view=view, whole=whole: [in_place(view[a + 21 : b]) for a, b in whole],
-                "numba": lambda arrays=arrays: crc_kernels.crc_ranges(crc_kernels.CRC32C, *arrays),
+                "numba": lambda arrays=arrays: basic_kernels.crc_ranges(basic_kernels.CRC32C, *arrays),
             },
             rounds,
         )

@@ -1,17 +1,17 @@
 """How fast the end of garbage is found: `PYTHONPATH=. python tests/benchmarks/garbage_speed.py [DATA…]`.
 
-For Kafka, the search of one thread beside that of two, and both beside the reference on a small part; for
-Heka, the reference's scan of separators and of noise. Garbage has no entry, so all of it is searched.
+For Kafka, the search beside the reference on a small part; for Heka, the reference's scan of separators and
+of noise. Garbage has no entry, so all of it is searched.
 """
 
 import random
 from collections.abc import Callable
 
 import click
-from beside import MIB, Way, best, conditions, of_process, of_tree, told
+from beside import MIB, Way, best, conditions, of_process, told
 
 from wireproof import formats
-from wireproof.kafka.columnar import garbage_search, parallel_garbage_search
+from wireproof.kafka.columnar import garbage_search
 from wireproof.wire.options import DEFAULT_OPTIONS
 
 LOG = formats.get("kafka.log", "mixed")
@@ -41,21 +41,17 @@ def of_kafka(name: str, mib: int, rounds: int) -> None:
     def read(at: int, length: int) -> memoryview:
         return memoryview(data)[at : at + length]
 
-    def search(threads: int) -> object:
-        found = parallel_garbage_search.find_garbage_end(read, 0, len(data), DEFAULT_OPTIONS, threads=threads)
+    def search() -> object:
+        found = garbage_search.find_garbage_end(read, 0, len(data), DEFAULT_OPTIONS)
         assert found == garbage_search.GarbageEnd(len(data), settled=False)
         return found
 
     ways: dict[str, Way] = {
-        "core": of_process(lambda: search(1)),
-        "one": of_tree(lambda: search(1)),
-        "two": of_tree(lambda: search(2)),
+        "core": of_process(search),
         "reference": of_process(lambda: sum(1 for _ in formats.scan(LOG, [few], DEFAULT_OPTIONS))),
     }
     took = best(ways, rounds)
-    told(f"kafka, {name}: one thread: MiB for a second of a core", mib / took["core"].seconds)
-    told(f"kafka, {name}: two threads / one", took["one"].seconds / took["two"].seconds)
-    told(f"kafka, {name}: time of the cores of two threads / of one", took["two"].cpu / took["core"].seconds)
+    told(f"kafka, {name}: MiB for a second of a core", mib / took["core"].seconds)
     told(f"kafka, {name}: the reference: MiB for a second of a core", SMALL / MIB / took["reference"].seconds)
 
 

@@ -28,10 +28,9 @@ from pyspark.sql import SparkSession
 
 from tests.generators.kafka_segments import SEGMENT, generate
 from wireproof.kafka import columnar
-from wireproof.spark import checkpointed_job, command_support
-from wireproof.spark.scan_job import run_scan
-from wireproof.spark.scan_plan import plan_scan
-from wireproof.spark.session import session
+from wireproof.spark import jobs
+from wireproof.spark.scan_job import plan_scan, run_scan
+from wireproof.spark.session import session, source_options
 
 SOUND = 1 << 62
 """One entry in so many is damaged: none."""
@@ -104,7 +103,7 @@ class Room:
         """A scan as the verb makes it, its plan and its tables included."""
         out = self.folder / "out"
         shutil.rmtree(out, ignore_errors=True)
-        options = command_support.source_options([str(folder)])
+        options = source_options([str(folder)])
         plan = plan_scan("wireproof.kafka_log", options, [], out)
         run_scan(plan, None, lambda *_: None)
 
@@ -181,7 +180,7 @@ def cores(room: Room) -> None:
     def idle(spark: SparkSession) -> None:
         del spark
         plan = Nothing(room.folder / "nothing")
-        cost = of_tree(lambda: checkpointed_job.run_on_spark(plan, do_nothing, None, lambda *_: None))()
+        cost = of_tree(lambda: jobs.run_on_spark(plan, do_nothing, None, lambda *_: None))()
         nothing.append(cost.seconds)
 
     pool = ProcessPoolExecutor(2, get_context("spawn"))

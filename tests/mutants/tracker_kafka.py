@@ -11,9 +11,9 @@ from tests.mutants.kafka_helpers import records
 from tests.mutants.tracker_base import KafkaFromTracker
 from wireproof.adapters.contract import Request
 from wireproof.kafka import batch, log, message, record
-from wireproof.kafka.entry_remarks import EntryRemarks
 from wireproof.kafka.message import MessageHeader
 from wireproof.kafka.record import BatchContext
+from wireproof.kafka.remark_classes import EntryRemarks
 from wireproof.kafka.values import LogEntry, Message, Record, RecordBatch, RecordHeader
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options

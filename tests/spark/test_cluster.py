@@ -16,9 +16,8 @@ from standalone import cluster
 
 from tests.mutants.registry import spec_of
 from wireproof.cases.seeded_examples import SeededCases
-from wireproof.spark import campaign_job, command_support, index_files
-from wireproof.spark.scan_job import run_scan
-from wireproof.spark.scan_plan import plan_scan
+from wireproof.spark import campaign_job, scan_report, session
+from wireproof.spark.scan_job import plan_scan, run_scan
 
 pytestmark = [pytest.mark.cluster, needs("java")]
 
@@ -84,13 +83,11 @@ def digests(out: Path) -> dict[str, str]:
 def local(tmp_path: Path, spark: object) -> Path:  # noqa: ARG001 - of the local session all of it is made
     """The tables of a scan and of a campaign on `local[2]`."""
     folder = logs.write(tmp_path / "in", **{f"f{number}": LOG for number in range(4)})
-    options = command_support.source_options([str(folder)])
+    options = session.source_options([str(folder)])
     scanned = plan_scan("wireproof.kafka_log", options, [ADAPTER], tmp_path / "l" / "scan")
     run_scan(scanned, None, lambda *_: None)
-    index_files.check_local_logs(scanned.places, tmp_path / "l" / "scan")
-    numbered = SeededCases(
-        (FORMAT,), campaign_job.claimed_ops(command_support.start_adapters([ADAPTER])), SEED
-    )
+    scan_report.check_local_logs(scanned.places, tmp_path / "l" / "scan")
+    numbered = SeededCases((FORMAT,), campaign_job.claimed_ops(session.start_adapters([ADAPTER])), SEED)
     plan = campaign_job.plan_campaign(numbered, [ADAPTER], CASES, tmp_path / "l" / "campaign")
     campaign_job.run_campaign(plan, None, lambda *_: None)
     return tmp_path / "l"

@@ -16,14 +16,11 @@ from machine import needs
 from pyspark.sql import SparkSession
 
 from wireproof.cli import group
-from wireproof.spark import command_support, index_files
-from wireproof.spark.checkpointed_job import TaskCounts
+from wireproof.spark import scan_report, session
 from wireproof.spark.errors import SourceError
-from wireproof.spark.scan_job import run_scan
-from wireproof.spark.scan_merge import merge_scan
-from wireproof.spark.scan_plan import plan_scan
-from wireproof.spark.scan_span import scan_span
-from wireproof.spark.source_settings import TASKS_PER_CORE
+from wireproof.spark.jobs import TaskCounts
+from wireproof.spark.scan_job import merge_scan, plan_scan, run_scan, scan_span
+from wireproof.spark.sources import TASKS_PER_CORE
 
 ENTRIES = [logs.batch(bytes([n % 251]) * 4000, n) for n in range(1500)]
 LOG = b"".join(ENTRIES[:700]) + b"\xff" * 50 + b"".join(ENTRIES[700:]) + ENTRIES[0][:90]
@@ -37,7 +34,7 @@ def tables(out: Path) -> dict[str, list[dict[str, Any]]]:
 
 @pytest.mark.spark
 def test_a_scan_counts_every_byte_and_says_how_far_it_is(spark: SparkSession, tmp_path: Path) -> None:
-    options = command_support.source_options([str(logs.write(tmp_path / "in", a=LOG))])
+    options = session.source_options([str(logs.write(tmp_path / "in", a=LOG))])
     plan = plan_scan("wireproof.kafka_log", options, [], tmp_path / "out", grain=1 << 20)
     dealt = plan.tasks(TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
     told: list[tuple[int, int, TaskCounts]] = []
@@ -59,7 +56,7 @@ def test_a_scan_counts_every_byte_and_says_how_far_it_is(spark: SparkSession, tm
 
 @pytest.mark.spark
 def test_the_tables_of_a_scan_are_read_by_spark(spark: SparkSession, tmp_path: Path) -> None:
-    options = command_support.source_options([str(logs.write(tmp_path / "in", a=LOG[:50_000]))])
+    options = session.source_options([str(logs.write(tmp_path / "in", a=LOG[:50_000]))])
     plan = plan_scan("wireproof.kafka_log", options, [], tmp_path / "out")
     for number in plan.remaining:
         scan_span(plan, number)
@@ -70,12 +67,12 @@ def test_the_tables_of_a_scan_are_read_by_spark(spark: SparkSession, tmp_path: P
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
 def test_a_failure_in_a_task_is_reported_in_one_line(tmp_path: Path) -> None:
-    options = command_support.source_options([str(logs.write(tmp_path / "in", a=LOG))])
+    options = session.source_options([str(logs.write(tmp_path / "in", a=LOG))])
     plan = plan_scan("wireproof.kafka_log", options, [], tmp_path / "out")
     logs.write(tmp_path / "in", a=LOG[:1000])
     with (
         pytest.raises(SourceError, match=r"a\.log had \d+ bytes and ends at 1000: read it again"),
-        command_support.one_line_errors(),
+        session.one_line_errors(),
     ):
         run_scan(plan, None, lambda *_: None)
 
@@ -125,12 +122,12 @@ def test_a_damaged_segment_that_is_new_is_read_by_the_same_command(
 
 def looped(folder: Path, out: Path) -> dict[str, list[dict[str, Any]]]:
     """The tables of the same scan without Spark: span after span, in this process."""
-    options = command_support.source_options([str(folder)])
+    options = session.source_options([str(folder)])
     plan = plan_scan("wireproof.kafka_log", options, ["reference"], out)
     for number in plan.remaining:
         scan_span(plan, number)
     merge_scan(plan)
-    index_files.check_local_logs(plan.places, out)
+    scan_report.check_local_logs(plan.places, out)
     return tables(out)
 
 

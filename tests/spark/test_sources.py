@@ -12,11 +12,11 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
+from pyspark_wireproof_kafka_log import DefaultSource as KafkaLog
 from wireproof import formats
 from wireproof.heka.family.spark_source import HEKA
 from wireproof.iggy.family.spark_source import IGGY
-from wireproof.kafka.family.data_source import KafkaLog
-from wireproof.kafka.family.spark_framing import KAFKA
+from wireproof.kafka.family.spark_reader import KAFKA
 from wireproof.spark.split_points import StreamFraming
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 

@@ -12,9 +12,9 @@ from goldens import load
 from wireproof.cases.case import Case, Chunks, Data
 from wireproof.heka.family.spark_source import HEKA
 from wireproof.iggy.family.spark_source import IGGY
-from wireproof.kafka.family.spark_framing import KAFKA
-from wireproof.spark.object_reader import ObjectReader
-from wireproof.spark.read_span import check_coverage
+from wireproof.kafka.family.spark_reader import KAFKA
+from wireproof.spark.objects import ObjectReader
+from wireproof.spark.spans import check_coverage
 from wireproof.spark.split_points import StreamFraming
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item

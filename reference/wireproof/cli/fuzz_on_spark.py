@@ -18,7 +18,7 @@ from wireproof.install_hint import install_command
 
 if TYPE_CHECKING:
     from wireproof.spark.campaign_job import CampaignPlan, CampaignSummary
-    from wireproof.spark.cluster_env import ClusterEnv
+    from wireproof.spark.jobs import ClusterEnv
 
 ONLY_COUNTED = ("pass", "info", "unsupported")
 """Verdicts that are only counted; the table `signatures` contains them."""
@@ -38,15 +38,15 @@ def fuzz_on_spark(
     """Generate cases, check every adapter with them, and keep the smallest cases of each kind of failure."""
     try:
         from wireproof.cases.seeded_examples import SeededCases  # noqa: PLC0415 - as below
-        from wireproof.spark import campaign_job, command_support  # noqa: PLC0415 - Spark is an extra
-        from wireproof.spark.cluster_env import cluster_env_of  # noqa: PLC0415 - as above
+        from wireproof.spark import campaign_job, session  # noqa: PLC0415 - Spark is an extra
+        from wireproof.spark.jobs import cluster_env_of  # noqa: PLC0415 - as above
     except ImportError as error:
         text = f"fuzz --spark needs further packages: {install_command('spark')} ({error})"
         raise click.ClickException(text) from None
     wanted = matching_ids(patterns) if patterns else tuple(FORMATS)
     where = cluster_env_of(more)
     where.settings()
-    hellos = command_support.start_adapters(specs)
+    hellos = session.start_adapters(specs)
     numbered = SeededCases(
         campaign_job.claimed_formats(hellos, wanted), campaign_job.claimed_ops(hellos), more["seed"]
     )
@@ -64,10 +64,10 @@ def fuzz_on_spark(
 
 def _watched(plan: "CampaignPlan", where: "ClusterEnv", tasks: int | None) -> "CampaignSummary":
     """Run the campaign, with a progress bar on a terminal."""
-    from wireproof.spark import campaign_job, command_support  # noqa: PLC0415 - as above
+    from wireproof.spark import campaign_job, session  # noqa: PLC0415 - as above
 
     with (
-        command_support.spark_errors(plan.out / SPARK_LOG) as console,
+        session.spark_errors(plan.out / SPARK_LOG) as console,
         job_bar(console, "campaign", MofNCompleteColumn()) as report_progress,
     ):
         return campaign_job.run_campaign(plan, where, report_progress, tasks)

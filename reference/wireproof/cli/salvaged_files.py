@@ -281,9 +281,12 @@ class TableOutput:
             return
         import pyarrow.parquet as pq  # noqa: PLC0415 - of an extra
 
-        from wireproof.spark.arrow_batches import make_batches  # noqa: PLC0415 - likewise
-        from wireproof.spark.columns import HEADER_BYTES, RowData  # noqa: PLC0415 - likewise
-        from wireproof.spark.object_reader import ObjectReader  # noqa: PLC0415 - likewise
+        from wireproof.spark.columns import (  # noqa: PLC0415 - likewise
+            HEADER_BYTES,
+            RowData,
+            make_batches,
+        )
+        from wireproof.spark.objects import ObjectReader  # noqa: PLC0415 - likewise
 
         broken_off: list[KeyboardInterrupt] = []
 

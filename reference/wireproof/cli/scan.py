@@ -18,13 +18,12 @@ from wireproof.report import directory_view
 from wireproof.runner.conclusion import NO_RESULT
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.verdicts import CAUSED_BY_CODEC, ROWS, gates
-from wireproof.spark.cluster_env import ClusterEnv, cluster_env_of
+from wireproof.spark.jobs import ClusterEnv, cluster_env_of
 from wireproof.wire.options import Compression
 from wireproof.wire.safe_text import escape_unsafe
 
 if TYPE_CHECKING:
-    from wireproof.spark.scan_job import ScanSummary
-    from wireproof.spark.scan_plan import ScanPlan
+    from wireproof.spark.scan_job import ScanPlan, ScanSummary
 
 SOURCES = tuple(name for family in FAMILIES.values() for name in family.sources)
 """The sources of all families."""
@@ -72,7 +71,7 @@ def command(
     and `.txnindex` beside a local Kafka log are checked against it: exit code 1 if one of them is wrong.
     """
     try:
-        from wireproof.spark import command_support, scan_plan  # noqa: PLC0415 - Spark is an extra
+        from wireproof.spark import scan_job, session  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
         text = f"scan needs further packages: {install_command('spark')} ({error})"
         raise click.ClickException(text) from None
@@ -82,11 +81,11 @@ def command(
             given["keys"] = read_limited_text(keys, MAX_KEYS)
         except UnicodeDecodeError:
             raise click.UsageError(f"--keys {keys}: this is no text") from None
-    options = _with_revision(source, command_support.source_options(paths, **given))
+    options = _with_revision(source, session.source_options(paths, **given))
     where = cluster_env_of(more)
     where.settings()
-    command_support.start_adapters(adapters)
-    plan = scan_plan.plan_scan(f"wireproof.{source}", options, adapters, out.absolute())
+    session.start_adapters(adapters)
+    plan = scan_job.plan_scan(f"wireproof.{source}", options, adapters, out.absolute())
     for line in plan.changes:
         click.echo(escape_unsafe(line))
     summary = _watched(plan, where)
@@ -104,14 +103,12 @@ def _with_revision(source: str, options: dict[str, str]) -> dict[str, str]:
     """Return the options with the revision that the first object shows, if none of several is given."""
     if any(name.lower() == "revision" for name in options):
         return options
-    from wireproof.spark import object_places, scan_report, source_settings  # noqa: PLC0415 - Spark is an extra
+    from wireproof.spark import objects, scan_report, sources  # noqa: PLC0415 - Spark is an extra
 
-    asked = source_settings.parse(f"wireproof.{source}", options)
+    asked = sources.parse(f"wireproof.{source}", options)
     if len(asked.kind.framings) < 2:
         return options
-    found = scan_report.find_revision(
-        asked.kind, object_places.expand_paths(asked.paths, asked.kind.suffixes)
-    )
+    found = scan_report.find_revision(asked.kind, objects.expand_paths(asked.paths, asked.kind.suffixes))
     if found is None:
         return options
     name = asked.kind.framings[found].fmt.format_id
@@ -131,9 +128,9 @@ def _not_sound(plan: "ScanPlan", summary: "ScanSummary", out: Path) -> Exit:
 
 def _check_index_files(plan: "ScanPlan", out: Path) -> Exit:
     """Check the index files beside the logs; print a line for each wrong one and a total."""
-    from wireproof.spark import index_files  # noqa: PLC0415 - as above
+    from wireproof.spark import scan_report  # noqa: PLC0415 - as above
 
-    found = index_files.check_local_logs(plan.places, out)
+    found = scan_report.check_local_logs(plan.places, out)
     for line in directory_view.finding_lines([one for one in found if one.findings]):
         click.echo(line)
     errors = sum(one.errors for one in found)
@@ -147,11 +144,11 @@ def _check_index_files(plan: "ScanPlan", out: Path) -> Exit:
 
 def _watched(plan: "ScanPlan", where: ClusterEnv) -> "ScanSummary":
     """Run the scan, with a progress bar on a terminal."""
-    from wireproof.spark import command_support, scan_job  # noqa: PLC0415 - as above
+    from wireproof.spark import scan_job, session  # noqa: PLC0415 - as above
 
     columns = (DownloadColumn(), TransferSpeedColumn())
     with (
-        command_support.spark_errors(plan.out / SPARK_LOG) as console,
+        session.spark_errors(plan.out / SPARK_LOG) as console,
         job_bar(console, "scan", *columns) as report_progress,
     ):
         return scan_job.run_scan(plan, where, report_progress)

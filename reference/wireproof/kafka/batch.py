@@ -9,9 +9,9 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof.kafka import attribute_bits, record
-from wireproof.kafka.entry_remarks import EntryRemarks
 from wireproof.kafka.layouts import BATCH, BATCH_FLAGS
 from wireproof.kafka.record import BatchContext
+from wireproof.kafka.remark_classes import EntryRemarks
 from wireproof.kafka.size_and_magic import SizeAndMagic
 from wireproof.kafka.values import Record, RecordBatch
 from wireproof.wire.checksums import crc32c

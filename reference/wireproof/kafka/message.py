@@ -10,8 +10,8 @@ from typing import Final
 from attrs import field, frozen
 
 from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME, wrap64
-from wireproof.kafka.entry_remarks import EntryRemarks, with_default_detail
 from wireproof.kafka.layouts import MESSAGE_FLAGS, MESSAGE_V0, MESSAGE_V1
+from wireproof.kafka.remark_classes import EntryRemarks, with_default_detail
 from wireproof.kafka.size_and_magic import SIZE_AT, SizeAndMagic, is_inner_entry_cut, peek_whole_entry
 from wireproof.kafka.values import Message
 from wireproof.wire.checksums import crc32

@@ -10,10 +10,45 @@ from typing import Final
 from attrs import frozen
 
 from wireproof.data_files import FileFinding
-from wireproof.kafka.file_layouts import PRODUCER_ENTRY, PRODUCER_SNAPSHOT, PRODUCER_SNAPSHOT_VERSION
+from wireproof.kafka.layouts import CRC32C
+from wireproof.wire.layout import REST, Checksum, Count, Layout, Number, Repeated
 from wireproof.wire.layout_codec import runs
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
+
+# --- the layout ---
+#
+# The producer snapshot is a message of Kafka's schema language in version 1, without tagged fields.
+
+PRODUCER_SNAPSHOT_VERSION: Final = 1
+
+PRODUCER_ENTRY: Final = Layout(
+    "ProducerEntry",
+    (
+        Number("producerId", "int64"),
+        Number("producerEpoch", "int16"),
+        Number("lastSequence", "int32", meaning="of the last batch; -1 if none is known"),
+        Number("lastOffset", "int64", meaning="of the last batch; -1 if none is known"),
+        Number("offsetDelta", "int32", meaning="last offset minus first offset of the last batch"),
+        Number("timestamp", "int64", meaning="the greatest of the last batch"),
+        Number("coordinatorEpoch", "int32", meaning="of the last transaction marker; -1 if none is known"),
+        Number("currentTxnFirstOffset", "int64", meaning="of the open transaction; -1 if none is open"),
+    ),
+    cites="kafka.md §14.2",
+)
+
+PRODUCER_SNAPSHOT: Final = Layout(
+    "ProducerSnapshot",
+    (
+        Number("version", "int16", const=PRODUCER_SNAPSHOT_VERSION),
+        Checksum("crc", "uint32", algorithm=CRC32C, over=REST, meaning="CRC-32C of all bytes after it"),
+        Count("producerCount", "int32", of="producers"),
+        Repeated("producers", of=PRODUCER_ENTRY),
+    ),
+    cites="kafka.md §14.2",
+)
+
+# --- snapshots ---
 
 (_HEADER,) = runs(PRODUCER_SNAPSHOT)
 (_ENTRY,) = runs(PRODUCER_ENTRY)

@@ -11,7 +11,7 @@ from attrs import evolve, field, frozen
 
 from wireproof.kafka import control_record
 from wireproof.kafka.attribute_bits import MAX_INT64, wrap64
-from wireproof.kafka.entry_remarks import EntryRemarks, with_default_detail
+from wireproof.kafka.remark_classes import EntryRemarks, with_default_detail
 from wireproof.kafka.values import Record, RecordHeader
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import OtherAnswer, Rejected

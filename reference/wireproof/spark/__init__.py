@@ -1,5 +1,5 @@
 """Read archives with Spark, as tables and as streams; scan them, and run campaigns of generated cases.
 
-Only `session`, `data_sources`, `command_support` and the running of jobs need Spark; all other modules work
+Only `session`, `data_sources` and the running of jobs need Spark; all other modules work
 on files and Arrow batches.
 """

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
-from attrs import frozen
+from attrs import astuple, define, field, frozen
 
 from wireproof import __version__
 from wireproof.adapters.contract import Claim, Hello
@@ -30,12 +30,96 @@ from wireproof.cases.made_case import input_bytes
 from wireproof.cases.seeded_examples import SeededCases
 from wireproof.formats import FORMATS
 from wireproof.runner.requests import blocks
-from wireproof.spark import checkpointed_job, job_files, verdict_matrix
-from wireproof.spark.adapter_session import AdapterSession
-from wireproof.spark.cluster_env import ClusterEnv
+from wireproof.runner.signature import Signature
+from wireproof.spark import jobs, verdict_tables
 from wireproof.spark.errors import SourceError
-from wireproof.spark.signature_groups import SampleKey, SignatureGroups, load_groups
-from wireproof.spark.verdict_matrix import VectorTotal, VerdictVectors
+from wireproof.spark.item_cases import AdapterSession
+from wireproof.spark.jobs import ClusterEnv
+from wireproof.spark.verdict_tables import VectorTotal, VerdictVectors
+
+# --- cases by signature ---
+#
+# Merging is associative and commutative, and an empty group changes nothing. So the groups of any spans,
+# merged in any order, are the groups of the whole.
+
+
+@frozen(order=True)
+class SampleKey:
+    """A case that has a signature; the smallest come first.
+
+    Attributes:
+        size: bytes of its input.
+        question: a digest of its question, so that equal questions are stored once.
+        number: of the case.
+    """
+
+    size: int
+    question: str
+    number: int
+
+
+@frozen
+class SignatureGroup:
+    """The cases of one signature: how many, the number of the first, and the smallest."""
+
+    count: int
+    first: int
+    smallest: tuple[SampleKey, ...]
+
+    def merged(self, other: "SignatureGroup", most: int) -> "SignatureGroup":
+        """Return both together, with at most `most` smallest cases; of equal questions the first is kept."""
+        samples = (*self.smallest, *other.smallest)
+        by_question: dict[tuple[int, str], SampleKey] = {}
+        for sample in sorted(samples):
+            by_question.setdefault((sample.size, sample.question), sample)
+        smallest = tuple(by_question.values())[:most]
+        return SignatureGroup(self.count + other.count, min(self.first, other.first), smallest)
+
+
+@define
+class SignatureGroups:
+    """Groups of cases.
+
+    Attributes:
+        most: the number of smallest cases that are stored for a group.
+        groups: by signature.
+    """
+
+    most: int
+    groups: dict[Signature, SignatureGroup] = field(factory=dict)
+
+    def add(self, signature: Signature, case: SampleKey, *, sample: bool) -> None:
+        """Count a case; `sample` means that it is stored if it is small."""
+        self._merge(signature, SignatureGroup(1, case.number, (case,) if sample and self.most else ()))
+
+    def merge(self, other: "SignatureGroups") -> None:
+        """Add the groups of another object."""
+        for signature, group in other.groups.items():
+            self._merge(signature, group)
+
+    def _merge(self, signature: Signature, group: SignatureGroup) -> None:
+        before = self.groups.get(signature)
+        self.groups[signature] = group if before is None else before.merged(group, self.most)
+
+    def dump(self) -> list[list[Any]]:
+        """Return the JSON form, sorted."""
+        return [
+            [*astuple(signature), group.count, group.first,
+             [[case.size, case.question, case.number] for case in group.smallest]]
+            for signature, group in sorted(self.groups.items(), key=lambda pair: pair[0])
+        ]  # fmt: skip
+
+
+def load_groups(rows: Iterable[list[Any]], most: int) -> SignatureGroups:
+    """Return the object that `dump` was called on."""
+    groups = SignatureGroups(most)
+    for *parts, count, first, smallest in rows:
+        smallest_cases = tuple(SampleKey(*parts_of_case) for parts_of_case in smallest)
+        groups.groups[Signature(*parts)] = SignatureGroup(count, first, smallest_cases)
+    return groups
+
+
+# --- the campaign ---
 
 CASES_PER_SPAN: Final = 10_000
 """Cases of a span. An interruption loses up to that many for each core; adapters start once for a span."""
@@ -49,12 +133,12 @@ MAX_CASES_TOGETHER: Final = 512
 
 SAMPLES: Final = 3
 
-SIGNATURES: Final = pa.schema([*verdict_matrix.SIGNATURE, ("count", pa.int64()), ("first_case", pa.int64())])
+SIGNATURES: Final = pa.schema([*verdict_tables.SIGNATURE, ("count", pa.int64()), ("first_case", pa.int64())])
 """`first_case` is the number of the first case."""
 
 SAMPLE: Final = pa.schema(
     [
-        *verdict_matrix.SIGNATURE,
+        *verdict_tables.SIGNATURE,
         ("case_number", pa.int64()),
         ("length", pa.int64()),
         ("codec_format", pa.string()),
@@ -103,15 +187,13 @@ class CampaignPlan:
 
     def tasks(self, count: int) -> list[list[int]]:
         """Distribute the remaining spans over at most `count` tasks."""
-        spans = checkpointed_job.remaining_spans(self)
+        spans = jobs.remaining_spans(self)
         return [spans[start::count] for start in range(min(count, len(spans)))]
 
     def run_span(self, number: int) -> None:
         """Generate, ask, judge and commit one span."""
         groups, combined = judge_cases(self, self.numbers(number))
-        job_files.save_json(
-            checkpointed_job.commit_file(self.out, number), {"groups": groups.dump(), **combined.dump()}
-        )
+        jobs.save_json(jobs.commit_file(self.out, number), {"groups": groups.dump(), **combined.dump()})
 
 
 # --- the plan ---
@@ -139,7 +221,7 @@ def plan_campaign(
         "ops": list(numbered.ops), "samples": most, "grain": grain, "version": __version__,
         "hypothesis": version("hypothesis"), "fixtures": load().hash,
     }  # fmt: skip
-    checkpointed_job.update_plan(out, "campaign", inputs, lambda _: {})
+    jobs.update_plan(out, "campaign", inputs, lambda _: {})
     return CampaignPlan(numbered, tuple(adapters), cases, most, grain, out)
 
 
@@ -191,14 +273,14 @@ class CampaignSummary:
 def run_campaign(
     plan: CampaignPlan,
     cluster: ClusterEnv | str | None,
-    progress: checkpointed_job.Progress,
+    progress: jobs.Progress,
     tasks: int | None = None,
 ) -> CampaignSummary:
     """Run the remaining spans and merge the tables; arguments and errors as for `run_on_spark`."""
-    start, spans = time.monotonic(), checkpointed_job.remaining_spans(plan)
+    start, spans = time.monotonic(), jobs.remaining_spans(plan)
     weights = plan.weights
     if spans:
-        checkpointed_job.run_on_spark(plan, plan.run_span, cluster, progress, tasks)
+        jobs.run_on_spark(plan, plan.run_span, cluster, progress, tasks)
     signatures, samples = merge_campaign(plan)
     return CampaignSummary(
         signatures, samples, time.monotonic() - start, sum(weights[span] for span in spans)
@@ -207,29 +289,27 @@ def run_campaign(
 
 def merge_campaign(plan: CampaignPlan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Write the tables from the committed spans; return `signatures` and `samples`."""
-    checkpointed_job.remove_partial_files(plan.out)
+    jobs.remove_partial_files(plan.out)
     merged = SignatureGroups(plan.most)
-    parts = [job_files.load_json(checkpointed_job.commit_file(plan.out, span)) for span in plan.weights]
+    parts = [jobs.load_json(jobs.commit_file(plan.out, span)) for span in plan.weights]
     for part in parts:
         merged.merge(load_groups(part["groups"], plan.most))
     groups = sorted(merged.groups.items(), key=lambda pair: pair[0])
     signatures = [
-        {**verdict_matrix.signature_columns(signature), "count": group.count, "first_case": group.first}
+        {**verdict_tables.signature_columns(signature), "count": group.count, "first_case": group.first}
         for signature, group in groups
     ]
     samples = [
-        {**verdict_matrix.signature_columns(signature), **row}
+        {**verdict_tables.signature_columns(signature), **row}
         for signature, group in groups
         for row in _samples(plan, group.smallest)
     ]
-    job_files.write_table(plan.out / "signatures.parquet", signatures, SIGNATURES)
-    job_files.write_table(plan.out / "samples.parquet", samples, SAMPLE)
-    job_files.write_table(
-        plan.out / "matrix.parquet", verdict_matrix.matrix_rows(parts), verdict_matrix.MATRIX
-    )
-    places = verdict_matrix.position_rows([("", part) for part in parts])
-    job_files.write_table(plan.out / "positions.parquet", places, verdict_matrix.POSITIONS)
-    job_files.write_table(plan.out / "run.parquet", [_manifest(plan)], RUN)
+    jobs.write_table(plan.out / "signatures.parquet", signatures, SIGNATURES)
+    jobs.write_table(plan.out / "samples.parquet", samples, SAMPLE)
+    jobs.write_table(plan.out / "matrix.parquet", verdict_tables.matrix_rows(parts), verdict_tables.MATRIX)
+    places = verdict_tables.position_rows([("", part) for part in parts])
+    jobs.write_table(plan.out / "positions.parquet", places, verdict_tables.POSITIONS)
+    jobs.write_table(plan.out / "run.parquet", [_manifest(plan)], RUN)
     return signatures, samples
 
 

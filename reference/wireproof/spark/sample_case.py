@@ -15,7 +15,7 @@ from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.token import from_token
 from wireproof.runner.signature import Signature
-from wireproof.spark import job_files, source_settings, verdict_matrix
+from wireproof.spark import jobs, sources, verdict_tables
 from wireproof.spark.errors import SourceError
 from wireproof.spark.item_cases import REFERENCE, make_item_case
 from wireproof.wire.scan_items import Item
@@ -65,7 +65,7 @@ def _chosen(rows: list[dict[str, Any]], word: str, folder: Path) -> dict[str, An
 
 
 def _signature(row: dict[str, Any]) -> Signature:
-    return Signature(*(row[name] for name in verdict_matrix.SIGNATURE_PARTS))
+    return Signature(*(row[name] for name in verdict_tables.SIGNATURE_PARTS))
 
 
 def _of_campaign(row: dict[str, Any], folder: Path) -> Case:
@@ -76,8 +76,8 @@ def _of_campaign(row: dict[str, Any], folder: Path) -> Case:
 
 def _of_scan(row: dict[str, Any], folder: Path) -> Case:
     """Return the case of the item, or the scan of its bytes if they are not an entry."""
-    inputs = job_files.load_json(folder / "plan.json")["asked"]
-    source = source_settings.parse(inputs["source"], inputs["options"])
+    inputs = jobs.load_json(folder / "plan.json")["asked"]
+    source = sources.parse(inputs["source"], inputs["options"])
     item = Item("garbage", 0, row["length"], cls=row["class"] or None)
     case = (
         make_item_case(source.framing, item, row["raw"], source.options).case if row["codec_format"] else None

@@ -8,16 +8,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from attrs import frozen
 
 from wireproof.cases.detect_format import looks_like
+from wireproof.runner.data_directory import check_index_files
 from wireproof.runner.entry_list import listing_of, read_by_other_options
+from wireproof.segment_files import CheckedIndex
+from wireproof.spark import jobs
 from wireproof.spark.errors import SourceError
-from wireproof.spark.object_places import ObjectPlace, SkippedObject
-from wireproof.spark.object_reader import ObjectReader
-from wireproof.spark.source_kind import SourceKind
-from wireproof.spark.source_settings import SourceSettings, source_kinds
+from wireproof.spark.objects import ObjectPlace, ObjectReader, SkippedObject
+from wireproof.spark.sources import SourceKind, SourceSettings, source_kinds
 
 MAX_LINES: Final = 100
 """Lines of one kind; the others are counted, and are in the tables."""
@@ -191,3 +193,44 @@ def find_revision(kind: SourceKind, places: Sequence[ObjectPlace]) -> str | None
             if revision is not None:
                 return revision
     return None
+
+
+# --- index files ---
+#
+# Only logs on the local file system are checked, because an index file has megabytes and is read whole.
+
+FILE_NAME: Final = "index_files.parquet"
+
+INDEX_FILES: Final = pa.schema(
+    [
+        ("path", pa.string()),
+        ("position", pa.int64()),
+        ("is_error", pa.bool_()),
+        ("message", pa.string()),
+        ("next_step", pa.string()),
+    ]
+)
+
+
+def check_local_logs(places: Sequence[ObjectPlace], out: Path) -> tuple[CheckedIndex, ...]:
+    """Check the index files of the local logs; write their findings to `out`.
+
+    Raises:
+        IndexFileError: a file is too large to be an index file.
+    """
+    local = (Path(place.path) for place in places if not place.store)
+    results = tuple(checked for path in local for checked in check_index_files(path))
+    jobs.write_table(out / FILE_NAME, list(_rows(results)), INDEX_FILES)
+    return results
+
+
+def _rows(results: Sequence[CheckedIndex]) -> Iterator[dict[str, Any]]:
+    for checked in results:
+        for finding in checked.findings:
+            yield {
+                "path": str(checked.name.path),
+                "position": finding.at,
+                "is_error": finding.is_error,
+                "message": finding.message,
+                "next_step": finding.next_step,
+            }

@@ -1,17 +1,26 @@
-"""Make a Spark session with the settings that the sources and jobs of this package need."""
+"""A Spark session as the sources and jobs of this package need it, and the errors of its jobs in one line."""
 
+import json
+import logging
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from shutil import which
 from typing import Final
 
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import SparkContext
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from rich.console import Console
 
-from wireproof.spark.cluster_env import PYTHON_SETTING
-from wireproof.spark.errors import SourceError
+from wireproof.adapters.contract import Hello
+from wireproof.runner.engine import Engine
+from wireproof.spark.errors import JavaEndedError, SourceError
+from wireproof.spark.jobs import PYTHON_SETTING
 
 SETTINGS: Final = {
     "spark.sql.session.timeZone": "UTC",
@@ -51,7 +60,14 @@ def session(
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         builder = builder.config(map=dict(LOCAL_SETTINGS))
-        _share_path()
+        # Let workers import this package from where this process did, be it a checkout.
+        spec = find_spec("wireproof")
+        assert spec is not None, "this module is in the package"
+        assert spec.origin is not None, "the package has a file"
+        folder = os.path.dirname(os.path.dirname(spec.origin))  # noqa: PTH120 - an entry of a search path
+        path = os.environ.get("PYTHONPATH", "")
+        if folder not in path.split(os.pathsep):
+            os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, path]))
     _choose_python(conf or {})
     return builder.config(map=dict(conf or {})).getOrCreate()
 
@@ -83,12 +99,89 @@ def _choose_python(conf: Mapping[str, str]) -> None:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 
-def _share_path() -> None:
-    """Let workers import this package from where this process did, be it a checkout."""
-    spec = find_spec("wireproof")
-    assert spec is not None, "this module is in the package"
-    assert spec.origin is not None, "the package has a file"
-    folder = os.path.dirname(os.path.dirname(spec.origin))  # noqa: PTH120 - an entry of a search path
-    path = os.environ.get("PYTHONPATH", "")
-    if folder not in path.split(os.pathsep):
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, path]))
+# --- verbs on Spark ---
+
+STANDARD_ERROR: Final = 2
+"""The number of the file that every process writes its errors to."""
+
+
+def source_options(paths: Sequence[str], **options: str) -> dict[str, str]:
+    """Return the options of a source that reads some paths."""
+    return {"paths": json.dumps(list(paths)), **options}
+
+
+def start_adapters(adapters: Sequence[str]) -> list[Hello]:
+    """Start each adapter once, so that errors appear before the job starts; return their hellos.
+
+    Raises:
+        UnknownAdapter, AdapterStartError: as from `registry.open_adapter`.
+    """
+    hellos = []
+    for spec in adapters:
+        with Engine(spec) as engine:
+            hellos.append(engine.hello)
+    return hellos
+
+
+@contextmanager
+def spark_errors(log: Path) -> Iterator[Console]:
+    """Send Spark's log to a file, and turn the errors of a job into one line for the user that names it.
+
+    Yields:
+        a console of standard error, for a progress bar that no line of the log breaks.
+
+    Raises:
+        SourceError: the job failed.
+        JavaEndedError: Spark's Java process ended.
+    """
+    with _standard_error_in(log) as console:
+        try:
+            with one_line_errors():
+                yield console
+        except (SourceError, JavaEndedError) as error:
+            if log.stat().st_size:
+                raise type(error)(f"{error}; Spark's log: {log}") from error
+            raise
+
+
+@contextmanager
+def _standard_error_in(log: Path) -> Iterator[Console]:
+    """Let processes that start meanwhile, such as Spark's Java process, write their errors to a file.
+
+    Java takes the standard error of the process that starts it, before it reads any setting.
+    """
+    with log.open("ab") as file, os.fdopen(os.dup(STANDARD_ERROR), "w", encoding="utf-8") as terminal:
+        sys.stderr.flush()
+        os.dup2(file.fileno(), STANDARD_ERROR)
+        try:
+            yield Console(file=terminal)
+        finally:
+            sys.stderr.flush()
+            os.dup2(terminal.fileno(), STANDARD_ERROR)
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Turn the errors of a job, which carry tracebacks of two languages, into one line for the user.
+
+    Raises:
+        SourceError: the job failed.
+        JavaEndedError: Spark's Java process ended.
+    """
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it logs a traceback for each lost connection
+    try:
+        yield
+    except (Py4JNetworkError, ConnectionError) as error:
+        raise JavaEndedError(
+            "Spark's Java process ended before the job did: it was killed, or ran out of memory; "
+            "run the same command again to continue"
+        ) from error
+    except (PySparkException, Py4JError) as error:
+        raise SourceError(own_error_line(str(error))) from error
+
+
+def own_error_line(text: str) -> str:
+    """Return the last line of an error of a task that this package wrote, else the first line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    own = [line for line in lines if line.startswith("wireproof.") and "Error: " in line]
+    return own[-1].split("Error: ", 1)[1] if own else (lines or ["Spark failed without a message"])[0]

@@ -13,7 +13,7 @@ from attrs import evolve, field, frozen
 
 from wireproof import formats
 from wireproof.formats import Format, stream_rules
-from wireproof.spark.object_reader import ObjectReader, PieceReader
+from wireproof.spark.objects import ObjectReader, PieceReader
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
 

@@ -14,14 +14,18 @@ from attrs import evolve, frozen
 
 from wireproof.cases.log_survey import mismatch_remarks
 from wireproof.runner.signature import Signature
-from wireproof.spark import damage_places, scan_tables
-from wireproof.spark.adapter_session import AdapterSession
+from wireproof.spark import verdict_tables
 from wireproof.spark.columns import FRAME_COLUMNS, HEADER_BYTES
-from wireproof.spark.item_cases import ItemCase, ItemVerdict, make_item_case, reference_verdict
-from wireproof.spark.object_reader import ObjectReader
-from wireproof.spark.scan_tables import FRAMES, SpanResult
-from wireproof.spark.source_settings import SourceSettings
-from wireproof.spark.verdict_matrix import VectorTotal
+from wireproof.spark.item_cases import (
+    AdapterSession,
+    ItemCase,
+    ItemVerdict,
+    make_item_case,
+    reference_verdict,
+)
+from wireproof.spark.objects import ObjectReader
+from wireproof.spark.sources import SourceSettings
+from wireproof.spark.verdict_tables import FRAMES, SpanResult, VectorTotal
 from wireproof.wire.scan_items import Item
 
 MAX_ASKED_BYTES: Final = 8 * 1024 * 1024
@@ -90,7 +94,7 @@ class VerdictRows:
         item, part, name = item_case.item, self.part, self.stored.display_name
         part.damages.add_item(item)
         fast = self.source.framing.fast
-        in_order = fast is not None and item.kind == "frame" and damage_places.is_segment(name)
+        in_order = fast is not None and item.kind == "frame" and verdict_tables.is_segment(name)
         if fast is not None and in_order and (order := fast.order_of(item_case.data)) is not None:
             part.damages.add_entry(item, order)
         part.account(item.kind, 1, item.length)
@@ -125,14 +129,13 @@ class VerdictRows:
         fault = entries.column("fault")
         if fault.null_count < entries.num_rows:
             for row in entries.filter(fault.is_valid()).to_pylist():
-                self._count_refused(row)
-        return self._rows_without_verdicts(entries)
-
-    def _rows_without_verdicts(self, entries: pa.RecordBatch) -> pa.RecordBatch:
+                item = Item(row["kind"], row["position"], row["length"], cls=row["fault"])
+                item_case = self.item_case(item)
+                self._count(item_case, (reference_verdict(self._format(item_case), item),))
         size = entries.num_rows
         none = pa.array(np.zeros(size + 1, np.int32))
         verdicts = pa.ListArray.from_arrays(
-            none, pa.array([], scan_tables.VERDICTS.value_type), type=scan_tables.VERDICTS
+            none, pa.array([], verdict_tables.VERDICTS.value_type), type=verdict_tables.VERDICTS
         )
         path = pa.repeat(pa.scalar(self.stored.display_name), size)
         fmt = pa.array(self._entry_formats).take(entries.column("magic"))
@@ -178,11 +181,6 @@ class VerdictRows:
             batches = entries.filter(is_batch)
             names = ("offset", "last_offset", "leader_epoch", "position", "length")
             found.add_batches(*(batches.column(name).to_numpy(zero_copy_only=False) for name in names))
-
-    def _count_refused(self, row: dict[str, Any]) -> None:
-        item = Item(row["kind"], row["position"], row["length"], cls=row["fault"])
-        item_case = self.item_case(item)
-        self._count(item_case, (reference_verdict(self._format(item_case), item),))
 
 
 def _too_large(item_case: ItemCase, benches: list[AdapterSession], ours: ItemVerdict) -> list[ItemVerdict]:

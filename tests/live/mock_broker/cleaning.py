@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from wireproof.kafka.family.loopback_broker.cleaning import (
+from wireproof.kafka.family.loopback_broker.partition import (
+    Aborted,
     CleaningPartition,
+    StoredEntry,
     batch_in,
     data_in,
     records_in,
 )
-from wireproof.kafka.family.loopback_broker.partition import Aborted, StoredEntry
 from wireproof.kafka.values import Record
 
 

@@ -27,8 +27,7 @@ from tests.live.mock_broker import (
 from tests.live.mock_broker.restart_faults import RestartingPartition
 from wireproof.kafka.family.loopback_broker import faults as served
 from wireproof.kafka.family.loopback_broker.append_rules import Form
-from wireproof.kafka.family.loopback_broker.cleaning import CleaningPartition
-from wireproof.kafka.family.loopback_broker.partition import Appended, ServedPartition
+from wireproof.kafka.family.loopback_broker.partition import Appended, CleaningPartition, ServedPartition
 from wireproof.kafka.family.loopback_broker.server import Die, Hang
 
 DAY_MS: Final = 86_400_000

@@ -10,8 +10,8 @@ from tally import ENTRY, HEAD, LENGTH_AT, SYNC, Amount, Entry
 
 from wireproof import formats
 from wireproof.spark.columns import RAW, SHARED, RowData, SourceColumn, SourceTable, item_row, read_part
-from wireproof.spark.object_reader import ObjectReader
-from wireproof.spark.source_kind import SourceKind
+from wireproof.spark.objects import ObjectReader
+from wireproof.spark.sources import SourceKind
 from wireproof.spark.split_points import StreamFraming
 from wireproof.wire.options import Options
 

@@ -3,7 +3,7 @@
 from random import Random
 
 from wireproof.kafka import control_record, control_types
-from wireproof.kafka.family.control_records import RECORD_VALUES, random_control_record
+from wireproof.kafka.family.mutation import RECORD_VALUES, random_control_record
 from wireproof.kafka.values import Control, Record
 from wireproof.wire.reader import TracingReader
 from wireproof.wire.rejection import Rejected

@@ -12,7 +12,7 @@ from wireproof.cases.mutate.mutation_rules import NO_RULES, all_rules, rules_of
 from wireproof.cases.mutate.values_of_type import encoded_fields, part_type
 from wireproof.cases.strategies import seeded_drawer, values_by_type
 from wireproof.formats import FAMILIES, FORMATS, decode
-from wireproof.iggy.family.normalising import HEADED
+from wireproof.iggy.family.mutation import HEADED
 from wireproof.wire.rejection import Rejected
 
 (TOY, *_) = toy_format.ROWS

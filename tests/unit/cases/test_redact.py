@@ -27,11 +27,9 @@ from wireproof.formats import Format
 from wireproof.fuzz.redaction_check import redact_case
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
-from wireproof.spark import command_support, job_files
-from wireproof.spark import scan_tables as tables_of_scan
-from wireproof.spark.scan_merge import merge_scan
-from wireproof.spark.scan_plan import plan_scan
-from wireproof.spark.scan_span import scan_span
+from wireproof.spark import jobs, session
+from wireproof.spark import verdict_tables as tables_of_scan
+from wireproof.spark.scan_job import merge_scan, plan_scan, scan_span
 from wireproof.wire.rejection import Rejected
 
 MUTANT = spec_of("mutant:crc-skip")
@@ -199,7 +197,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tables of a scan in which an adapter takes what it should not."""
     room = tmp_path_factory.mktemp("scanned")
     folder = logs.write(room / "in", a=batch() + batch(1, crc=7) + b"\xff" * 40 + batch())
-    options = command_support.source_options([str(folder)])
+    options = session.source_options([str(folder)])
     plan = plan_scan("wireproof.kafka_log", options, [MUTANT], room / "out")
     scan_span(plan, 0)
     merge_scan(plan)
@@ -278,7 +276,7 @@ def test_a_finding_that_was_fixed_meanwhile_is_not_promoted(
     rows = [row for row in table if row["implementation"] == MUTANT]
     right = spec_of("mutant:crc-range-from-magic")
     rows = [{**row, "implementation": right} for row in rows]
-    job_files.write_table(copy / "samples.parquet", rows, tables_of_scan.SAMPLES)
+    jobs.write_table(copy / "samples.parquet", rows, tables_of_scan.SAMPLES)
     words = ("promote", f"{copy}#wrong-accept", "--redact", "--to", tmp_path / "fixtures")
     done = wireproof(*words, "--adapter", right)
     assert done.code == 2

@@ -10,8 +10,7 @@ from deflate_bits import INVALID, VALID, answer, member
 from each import each
 
 from wireproof.columnar import decompress
-from wireproof.columnar.decompress import Arena, decompress_region
-from wireproof.columnar.deflate_kernels import are_blocks_complete, ends_once
+from wireproof.columnar.decompress import Arena, are_blocks_complete, decompress_region, ends_once
 from wireproof.wire import gzip
 
 MOST = 1 << 20

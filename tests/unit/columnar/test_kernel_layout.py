@@ -7,8 +7,8 @@ import pytest
 from goldens import stored_cases
 
 from wireproof.cases.case import Data
+from wireproof.columnar.array_types import numpy_dtype
 from wireproof.columnar.arrow_types import arrow_fields
-from wireproof.columnar.layout_types import numpy_dtype
 from wireproof.kafka.columnar import entry_kernels as kernels
 from wireproof.kafka.columnar.entry_kernels import BATCH_HEADER, HEADER, MAGIC_AT, OVERHEAD, THROUGH_MAGIC
 from wireproof.kafka.layouts import BATCH, BY_MAGIC, MESSAGE_V0, MESSAGE_V1

@@ -53,7 +53,7 @@ def test_the_extras_are_those_of_the_package() -> None:
 
 @needs("[spark]")
 def test_the_options_of_the_data_sources_are_listed() -> None:
-    from wireproof.spark import source_settings as settings  # noqa: PLC0415 - needs the extra `spark`
+    from wireproof.spark import sources as settings  # noqa: PLC0415 - needs the extra `spark`
 
     shown = [
         word.lower() for row in tables(text_of("scanning.md"), "Data sources")[0] for word in words(row[0])
@@ -63,7 +63,7 @@ def test_the_options_of_the_data_sources_are_listed() -> None:
 
 @needs("[spark]")
 def test_the_tables_of_a_scan_are_listed() -> None:
-    from wireproof.spark import scan_tables as tables_of_scan  # noqa: PLC0415 - needs the extra `spark`
+    from wireproof.spark import verdict_tables as tables_of_scan  # noqa: PLC0415 - needs the extra `spark`
 
     text = f"{tables_of_scan.__doc__} index_files"
     shown = [words(row[0])[0] for row in tables(text_of("scanning.md"), "One scan")[0]]

@@ -8,9 +8,8 @@ import pytest
 from each import each
 
 from wireproof.data_files import FileFinding
-from wireproof.kafka import checkpoint_files, metadata_files, producer_snapshot
-from wireproof.kafka.checkpoint_files import EPOCH_FIELDS, OFFSET_FIELDS
-from wireproof.kafka.metadata_files import MetadataFile
+from wireproof.kafka import producer_snapshot, state_files
+from wireproof.kafka.state_files import EPOCH_FIELDS, OFFSET_FIELDS, MetadataFile
 
 SNAPSHOT = bytes.fromhex(
     "0001246e333e00000002"
@@ -89,15 +88,15 @@ def test_a_producer_is_checked_against_the_offset_in_the_name_and_the_other_prod
 
 
 def test_a_leader_epoch_checkpoint_has_epochs_and_their_first_offsets() -> None:
-    found = checkpoint_files.read(b"0\n3\n1 0\n2 93\n3 95\n", EPOCH_FIELDS)
+    found = state_files.read(b"0\n3\n1 0\n2 93\n3 95\n", EPOCH_FIELDS)
     assert [entry.fields for entry in found.entries] == [(1, 0), (2, 93), (3, 95)]
     assert [entry.at for entry in found.entries] == [4, 8, 13]
-    assert (*found.findings, *checkpoint_files.check_epochs(found)) == ()
+    assert (*found.findings, *state_files.check_epochs(found)) == ()
 
 
 @pytest.mark.parametrize("data", [b"", b"0\n", b"0\n0\n"])
 def test_a_checkpoint_may_be_empty(data: bytes) -> None:
-    assert checkpoint_files.read(data, EPOCH_FIELDS) == checkpoint_files.Checkpoint((), ())
+    assert state_files.read(data, EPOCH_FIELDS) == state_files.Checkpoint((), ())
 
 
 @each(
@@ -116,16 +115,16 @@ def test_a_checkpoint_may_be_empty(data: bytes) -> None:
     ],
 )
 def test_a_damaged_leader_epoch_checkpoint_is_reported_with_its_line(text: str, at: int, said: str) -> None:
-    found = checkpoint_files.read(text.encode(), EPOCH_FIELDS)
-    (one,) = (*found.findings, *checkpoint_files.check_epochs(found))
+    found = state_files.read(text.encode(), EPOCH_FIELDS)
+    (one,) = (*found.findings, *state_files.check_epochs(found))
     assert one.at == at
     assert one.message.startswith(said)
 
 
 def test_an_offset_checkpoint_has_topics_partitions_and_offsets() -> None:
-    found = checkpoint_files.read(b"0\n2\nrolled 0 6000\nrolled 1 4000\n", OFFSET_FIELDS)
+    found = state_files.read(b"0\n2\nrolled 0 6000\nrolled 1 4000\n", OFFSET_FIELDS)
     assert [entry.fields for entry in found.entries] == [("rolled", 0, 6000), ("rolled", 1, 4000)]
-    assert (*found.findings, *checkpoint_files.check_offsets(found)) == ()
+    assert (*found.findings, *state_files.check_offsets(found)) == ()
 
 
 @pytest.mark.parametrize(
@@ -133,8 +132,8 @@ def test_an_offset_checkpoint_has_topics_partitions_and_offsets() -> None:
     [("rolled 0 -1", "rolled-0 has offset -1"), ("rolled 1 7", "rolled-1 is there twice")],
 )
 def test_a_wrong_entry_of_an_offset_checkpoint_is_reported(line: str, said: str) -> None:
-    found = checkpoint_files.read(f"0\n2\nrolled 1 6\n{line}\n".encode(), OFFSET_FIELDS)
-    (one,) = checkpoint_files.check_offsets(found)
+    found = state_files.read(f"0\n2\nrolled 1 6\n{line}\n".encode(), OFFSET_FIELDS)
+    (one,) = state_files.check_offsets(found)
     assert (one.at, one.message) == (15, said)
 
 
@@ -155,27 +154,27 @@ Read = Callable[[bytes], MetadataFile]
     "read, text, values",
     [
         (
-            metadata_files.read_partition_metadata,
+            state_files.read_partition_metadata,
             "version: 0\ntopic_id: MtrD63xeQ2STCZQF3Qe6Bg",
             {"version": "0", "topic_id": "MtrD63xeQ2STCZQF3Qe6Bg"},
         ),
         (
-            metadata_files.read_properties,
+            state_files.read_properties,
             META,
             {"node.id": "1", "directory.id": "1ICi7wijREW0QSEJa0fMjw", "version": "1", "cluster.id": "c"},
         ),
-        (metadata_files.read_properties, "broker.id=7\nversion=0\n", {"broker.id": "7", "version": "0"}),
+        (state_files.read_properties, "broker.id=7\nversion=0\n", {"broker.id": "7", "version": "0"}),
         (
-            metadata_files.read_quorum_state,
+            state_files.read_quorum_state,
             QUORUM,
             {"leaderId": 1, "leaderEpoch": 3, "votedId": -1, "votedDirectoryId": "A" * 22, "data_version": 1},
         ),
         (
-            metadata_files.read_clean_shutdown,
+            state_files.read_clean_shutdown,
             '{"version":0,"brokerEpoch":118}',
             {"version": 0, "brokerEpoch": 118},
         ),
-        (metadata_files.read_clean_shutdown, "", {}),
+        (state_files.read_clean_shutdown, "", {}),
     ],
 )
 def test_what_a_broker_wrote_is_read_without_a_finding(
@@ -187,25 +186,25 @@ def test_what_a_broker_wrote_is_read_without_a_finding(
 @each(
     "read, text, said",
     [
-        (metadata_files.read_partition_metadata, "", "line 1 is '', not `version: …`"),
+        (state_files.read_partition_metadata, "", "line 1 is '', not `version: …`"),
         (
-            metadata_files.read_partition_metadata,
+            state_files.read_partition_metadata,
             "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA",
             "topic_id is zero, which no topic has",
         ),
-        (metadata_files.read_partition_metadata, "version: 0\ntopic_id: abc", "topic_id 'abc' is no id"),
-        (metadata_files.read_partition_metadata, "version: -1\ntopic_id: " + "B" * 21 + "A", "version '-1'"),
-        (metadata_files.read_properties, "version=2\n", "version 2: Kafka knows versions 0 and 1"),
-        (metadata_files.read_properties, "version=1\nnode.id=1\n", "cluster.id is missing"),
-        (metadata_files.read_properties, "version=1\ncluster.id=c\n", "node.id is missing"),
-        (metadata_files.read_properties, META + "node.id=1\n", "node.id is there twice"),
-        (metadata_files.read_properties, "version=0\ndirectory.id=x\n", "directory.id 'x' is no id"),
-        (metadata_files.read_quorum_state, "{", "this is no JSON"),
-        (metadata_files.read_quorum_state, "[]", "this is JSON, but no object"),
-        (metadata_files.read_quorum_state, "{}", "data_version None: Kafka knows versions 0 and 1"),
-        (metadata_files.read_quorum_state, QUORUM.replace("3", '"3"'), "leaderEpoch is '3'"),
-        (metadata_files.read_quorum_state, QUORUM.replace("votedId", "votedid"), "votedId is None"),
-        (metadata_files.read_clean_shutdown, '{"version":0}', "brokerEpoch is None, not a number"),
+        (state_files.read_partition_metadata, "version: 0\ntopic_id: abc", "topic_id 'abc' is no id"),
+        (state_files.read_partition_metadata, "version: -1\ntopic_id: " + "B" * 21 + "A", "version '-1'"),
+        (state_files.read_properties, "version=2\n", "version 2: Kafka knows versions 0 and 1"),
+        (state_files.read_properties, "version=1\nnode.id=1\n", "cluster.id is missing"),
+        (state_files.read_properties, "version=1\ncluster.id=c\n", "node.id is missing"),
+        (state_files.read_properties, META + "node.id=1\n", "node.id is there twice"),
+        (state_files.read_properties, "version=0\ndirectory.id=x\n", "directory.id 'x' is no id"),
+        (state_files.read_quorum_state, "{", "this is no JSON"),
+        (state_files.read_quorum_state, "[]", "this is JSON, but no object"),
+        (state_files.read_quorum_state, "{}", "data_version None: Kafka knows versions 0 and 1"),
+        (state_files.read_quorum_state, QUORUM.replace("3", '"3"'), "leaderEpoch is '3'"),
+        (state_files.read_quorum_state, QUORUM.replace("votedId", "votedid"), "votedId is None"),
+        (state_files.read_clean_shutdown, '{"version":0}', "brokerEpoch is None, not a number"),
     ],
 )
 def test_a_damaged_text_is_reported(read: Read, text: str, said: str) -> None:

@@ -16,13 +16,13 @@ from attrs import evolve
 from command_line import Command
 from folders import SUPPORT
 
-from wireproof.kafka import index_file, offset_index, segment_headers, time_index, transaction_index
+from wireproof.kafka import index_file, segment_headers
 from wireproof.kafka.index_file import IndexFinding
 from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
 from wireproof.runner.data_directory import check_index_file, check_index_files, kind_of, parse_file_name
 from wireproof.segment_files import CheckedIndex, IndexFileError
-from wireproof.spark.index_files import check_local_logs
-from wireproof.spark.object_places import expand_paths
+from wireproof.spark.objects import expand_paths
+from wireproof.spark.scan_report import check_local_logs
 
 SEGMENTS = SUPPORT / "segments"
 NAME = "00000000000000001000"
@@ -265,7 +265,7 @@ def heads(*rows: tuple[int, int, int, bool, int | None]) -> SegmentHeaders:
 
 def against(log: SegmentHeaders, *entries: tuple[int, int, int, int]) -> list[IndexFinding]:
     data = b"".join(struct.pack(">hqqqq", 0, *entry) for entry in entries)
-    return list(transaction_index.check_against_log(transaction_index.read(data, 100), log))
+    return list(index_file.TRANSACTION_INDEX.against(index_file.TRANSACTION_INDEX.read(data, 100), log))
 
 
 def test_a_transaction_may_have_begun_in_an_earlier_segment() -> None:
@@ -296,15 +296,15 @@ def test_what_was_compacted_away_is_a_note() -> None:
 def test_batches_that_were_appended_together_share_an_entry() -> None:
     log = heads((100, 101, -1, False, None), (102, 103, -1, False, None), (104, 104, -1, False, None))
     for offset, said in ((103, 0), (104, 0), (101, 0), (102, 1)):
-        index = offset_index.read(struct.pack(">ii", offset - 100, 0), 100)
-        assert len(list(offset_index.check_against_log(index, log))) == said
+        index = index_file.OFFSET_INDEX.read(struct.pack(">ii", offset - 100, 0), 100)
+        assert len(list(index_file.OFFSET_INDEX.against(index, log))) == said
 
 
 def test_of_two_times_as_late_the_first_is_the_one() -> None:
     log = heads((100, 101, -1, False, None), (102, 103, -1, False, None))
     for offset in (100, 101, 103):
-        index = time_index.read(struct.pack(">qi", 5, offset - 100), 100)
-        assert list(time_index.check_against_log(index, log)) == []
+        index = index_file.TIME_INDEX.read(struct.pack(">qi", 5, offset - 100), 100)
+        assert list(index_file.TIME_INDEX.against(index, log)) == []
 
 
 def test_zeros_between_entries_are_entries_and_zeros_behind_them_are_room() -> None:
@@ -402,8 +402,8 @@ def test_the_headers_of_many_entries_and_their_index_take_little_memory() -> Non
     entries = b"".join(struct.pack(">ii", number, number * len(one)) for number in range(count))
     tracemalloc.start()
     segment = segment_headers.read(data)
-    index = offset_index.read(entries, 0)
-    findings = [*offset_index.check_alone(index), *offset_index.check_against_log(index, segment)]
+    index = index_file.OFFSET_INDEX.read(entries, 0)
+    findings = [*index_file.OFFSET_INDEX.alone(index), *index_file.OFFSET_INDEX.against(index, segment)]
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert (len(segment.heads), len(index.entries), findings) == (count, count, [])

@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 from folders import SUPPORT, TOP
 
-from wireproof.kafka import offset_index, size_and_magic, time_index, transaction_index
+from wireproof.kafka import index_file, size_and_magic
 from wireproof.kafka.batch import UNUSED_BITS
 from wireproof.kafka.layouts import (
     ABORTED_TRANSACTION,
@@ -105,10 +105,10 @@ def test_the_entries_of_an_index_file_are_its_fields_one_after_another(layout: L
     assert declared
     match kind:
         case ".index":
-            found = [[one.relative, one.position] for one in offset_index.read(data, BASE).entries]
+            found = [[one.relative, one.position] for one in index_file.OFFSET_INDEX.read(data, BASE).entries]
         case ".timeindex":
-            found = [[one.timestamp, one.relative] for one in time_index.read(data, BASE).entries]
+            found = [[one.timestamp, one.relative] for one in index_file.TIME_INDEX.read(data, BASE).entries]
         case _:
-            entries_ = transaction_index.read(data, BASE).entries
+            entries_ = index_file.TRANSACTION_INDEX.read(data, BASE).entries
             found = [[one.version, one.producer, one.first, one.last, one.stable] for one in entries_]
     assert found == declared

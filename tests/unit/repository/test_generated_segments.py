@@ -12,10 +12,8 @@ from click.testing import CliRunner
 from tests.generators import kafka_segments as segments
 from tests.generators.kafka_segments import MIB, Manifest
 from wireproof import formats
-from wireproof.spark import command_support
-from wireproof.spark.scan_merge import merge_scan
-from wireproof.spark.scan_plan import plan_scan
-from wireproof.spark.scan_span import scan_span
+from wireproof.spark import session
+from wireproof.spark.scan_job import merge_scan, plan_scan, scan_span
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def scanned(folder: Path, out: Path, grain: int) -> None:
-    plan = plan_scan(
-        "wireproof.kafka_log", command_support.source_options([str(folder)]), [], out, grain=grain
-    )
+    plan = plan_scan("wireproof.kafka_log", session.source_options([str(folder)]), [], out, grain=grain)
     for number in plan.remaining:
         scan_span(plan, number)
     merge_scan(plan)

@@ -23,7 +23,7 @@ from wireproof.cases.byte_source import (
     pieces,
     zeros_end,
 )
-from wireproof.kafka.family import chunked_listing
+from wireproof.kafka.family import header_listing
 from wireproof.runner.entry_list import ListedEntry, ListedRows, ListingSettings, list_entries, listing_of
 from wireproof.runner.file_survey import ReadSettings, survey_file
 from wireproof.wire.options import DEFAULT_OPTIONS
@@ -112,7 +112,7 @@ def test_the_reference_searches_no_garbage_where_no_entry_can_begin(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("numba")
-    monkeypatch.setattr(chunked_listing, "survey_items", lambda *_: pytest.fail("the slow search"))
+    monkeypatch.setattr(header_listing, "survey_items", lambda *_: pytest.fail("the slow search"))
     found = listed(logs.batch(b"x", 0) + LONG_GARBAGE[name] + logs.batch(b"y", 1), fast=True)
     assert {one.kind for one in found} == {"frame", "garbage"}
 

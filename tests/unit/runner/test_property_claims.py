@@ -10,7 +10,7 @@ from wireproof.cases.case import Accept, Case, Op, Value
 from wireproof.cases.case_capabilities import capabilities_of
 from wireproof.cases.seeded_examples import property_cases
 from wireproof.formats import FORMATS
-from wireproof.kafka.family.capabilities import CODEC_NAMES
+from wireproof.kafka.family.streams import CODEC_NAMES
 from wireproof.runner.requests import prepare_case
 
 

@@ -25,10 +25,9 @@ from wireproof.install_hint import install_command
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
 from wireproof.runner.signature import Signature, signature
-from wireproof.spark import campaign_job, checkpointed_job
-from wireproof.spark.campaign_job import CampaignPlan
+from wireproof.spark import campaign_job, jobs
+from wireproof.spark.campaign_job import CampaignPlan, SampleKey, SignatureGroups, load_groups
 from wireproof.spark.errors import SourceError
-from wireproof.spark.signature_groups import SampleKey, SignatureGroups, load_groups
 
 MUTANT = spec_of("mutant:crc-skip")
 
@@ -46,7 +45,7 @@ def done_in(plan: CampaignPlan, tasks: int) -> CampaignPlan:
     reports = []
     for number in random.Random(tasks).sample(range(len(dealt)), len(dealt)):
         batch = pa.RecordBatch.from_arrays([pa.array([number])], names=["id"])
-        reports += list(checkpointed_job.run_tasks(plan.run_span, dealt, [batch]))
+        reports += list(jobs.run_tasks(plan.run_span, dealt, [batch]))
     spans = sorted(span for report in reports for span in report.column(0).to_pylist())
     assert spans == sorted(span for task in dealt for span in task)
     campaign_job.merge_campaign(plan)
@@ -186,7 +185,7 @@ def test_a_campaign_that_was_cut_off_goes_on_to_the_same_bytes(tmp_path: Path) -
     cut = planned(tmp_path / "cut", 45)
     cut.run_span(1)
     (cut.out / "spans" / ".000002.json.77").write_text("half of a fi", encoding="utf-8")
-    assert checkpointed_job.remaining_spans(cut) == [0, 2]
+    assert jobs.remaining_spans(cut) == [0, 2]
     assert digests(done_in(planned(cut.out, 45), 2)) == wanted, "and what was half written is gone"
 
 
@@ -266,8 +265,8 @@ def test_a_campaign_that_is_done_is_shown_again_without_spark(wireproof: Command
 def test_without_its_extra_the_verb_says_what_to_install(
     wireproof: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "wireproof.spark.command_support", None)
-    monkeypatch.delattr("wireproof.spark.command_support", raising=False)
+    monkeypatch.setitem(sys.modules, "wireproof.spark.session", None)
+    monkeypatch.delattr("wireproof.spark.session", raising=False)
     done = wireproof("fuzz", "reference", "--spark", "--dir", "y")
     assert done.code == 2
     assert install_command("spark") in done.one_line()

@@ -7,11 +7,11 @@ from pathlib import Path
 import logs
 import pytest
 
-from wireproof.spark import source_settings
+from wireproof.spark import sources
+from wireproof.spark.data_sources import OffsetTracker, StepLimit
 from wireproof.spark.errors import SourceError
-from wireproof.spark.object_reader import ObjectReader
-from wireproof.spark.source_settings import SourceSettings
-from wireproof.spark.streaming_offsets import OffsetTracker, StepLimit
+from wireproof.spark.objects import ObjectReader
+from wireproof.spark.sources import SourceSettings
 
 
 def follower(*paths: Path) -> OffsetTracker:
@@ -20,7 +20,7 @@ def follower(*paths: Path) -> OffsetTracker:
 
 def settings(*paths: Path, **options: str) -> SourceSettings:
     named = {"paths": str([str(path) for path in paths]).replace("'", '"')}
-    return source_settings.parse("wireproof.kafka_log", named | options)
+    return sources.parse("wireproof.kafka_log", named | options)
 
 
 def taken(one: OffsetTracker, start: Mapping[str, int], end: Mapping[str, int]) -> list[tuple[str, int, str]]:
@@ -98,7 +98,7 @@ def test_a_stream_assumes_kafkas_default_for_the_largest_entry_and_logs_it_once(
     logs.write(tmp_path, a=data)
     assert list(follower(tmp_path).latest({}, StepLimit()).values()) == [len(LOG)]
     assert [message for message in caplog.messages if "waits" not in message] == []
-    one = OffsetTracker(source_settings.for_stream(settings(tmp_path)))
+    one = OffsetTracker(sources.for_stream(settings(tmp_path)))
     assert list(one.latest({}, StepLimit()).values()) == [len(data)]
     assert list(one.latest({}, StepLimit()).values()) == [len(data)]
     [assumed] = [message for message in caplog.messages if "assumed" in message]
@@ -107,12 +107,12 @@ def test_a_stream_assumes_kafkas_default_for_the_largest_entry_and_logs_it_once(
 
 def test_a_limit_that_is_given_is_no_assumption(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     logs.write(tmp_path, a=LOG)
-    given = source_settings.for_stream(settings(tmp_path, max_message="5000"))
+    given = sources.for_stream(settings(tmp_path, max_message="5000"))
     assert (given.options.max_message, given.assumed_max_message) == (5000, None)
     OffsetTracker(given).latest({}, StepLimit())
     assert caplog.messages == []
-    other = source_settings.parse("wireproof.heka_stream", {"path": str(tmp_path)})
-    assert source_settings.for_stream(other) == other, "only Kafka has such a default"
+    other = sources.parse("wireproof.heka_stream", {"path": str(tmp_path)})
+    assert sources.for_stream(other) == other, "only Kafka has such a default"
 
 
 def test_a_step_within_bytes_takes_whole_items_and_at_least_one_of_each_log(tmp_path: Path) -> None:

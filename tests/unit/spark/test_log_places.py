@@ -8,11 +8,17 @@ import pytest
 from attrs import define
 from moto.server import ThreadedMotoServer
 
-from wireproof.kafka.family.spark_framing import KAFKA
+from wireproof.kafka.family.spark_reader import KAFKA
 from wireproof.spark.errors import SourceError
-from wireproof.spark.object_places import HIDDEN, ObjectPlace, expand_paths, list_objects
-from wireproof.spark.object_reader import REMOTE_WINDOW, ObjectReader
-from wireproof.spark.object_spans import split_range
+from wireproof.spark.objects import (
+    HIDDEN,
+    REMOTE_WINDOW,
+    ObjectPlace,
+    ObjectReader,
+    expand_paths,
+    list_objects,
+)
+from wireproof.spark.spans import split_range
 from wireproof.spark.split_points import find_split_points
 from wireproof.wire.options import DEFAULT_OPTIONS
 

@@ -14,18 +14,14 @@ import zstandard
 from each import each
 from pyspark import cloudpickle
 
-from wireproof.kafka.family import spark_columns as kafka_columns
 from wireproof.kafka.family import spark_reader as columnar_reader
-from wireproof.kafka.family.spark_framing import KAFKA
-from wireproof.spark import (
-    read_span,
-    source_settings,
-)
+from wireproof.kafka.family import spark_source as kafka_columns
+from wireproof.kafka.family.spark_reader import KAFKA
+from wireproof.spark import sources
 from wireproof.spark.columns import FRAME_COLUMNS, RowData, SourceTable
 from wireproof.spark.errors import SourceError
-from wireproof.spark.object_places import expand_paths
-from wireproof.spark.object_spans import plan_tasks, whole_objects
-from wireproof.spark.read_span import ReadRequest
+from wireproof.spark.objects import expand_paths
+from wireproof.spark.spans import ReadRequest, plan_tasks, read_spans, whole_objects
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.scan_items import Item
 
@@ -34,7 +30,7 @@ def rows(
     path: Path, kind: str = "kafka_log", names: tuple[str, ...] = (), **options: str
 ) -> list[dict[str, Any]]:
     """The rows that the source `kind` makes of `path`."""
-    asked = source_settings.parse(f"wireproof.{kind}", {"path": str(path), **options})
+    asked = sources.parse(f"wireproof.{kind}", {"path": str(path), **options})
     schema = asked.table.schema(everything=True)
     chosen = asked.table.chosen(names or asked.table.schema().names)
     schema = pa.schema([schema.field(one.name) for one in chosen])
@@ -46,9 +42,7 @@ def rows(
         whole_objects(expand_paths(asked.paths, asked.kind.suffixes)),
         asked.tasks,
     )
-    return [
-        row for task in spans for batch in read_span.read_spans(task, wanted) for row in batch.to_pylist()
-    ]
+    return [row for task in spans for batch in read_spans(task, wanted) for row in batch.to_pylist()]
 
 
 @pytest.mark.parametrize("wanted", ["frames", "records"])
@@ -269,7 +263,7 @@ def test_an_entry_that_unpacks_to_much_more_fills_a_batch_by_itself(tmp_path: Pa
     record = logs.varint(len(body)) + body
     data = kafka_bytes.batch(gzip.compress(record), 1, attributes=1)
     logs.write(tmp_path, a=data * 6)
-    asked = source_settings.parse("wireproof.kafka_log", {"path": str(tmp_path), "rows": "records"})
+    asked = sources.parse("wireproof.kafka_log", {"path": str(tmp_path), "rows": "records"})
     wanted = ReadRequest(
         asked.framing,
         asked.options,
@@ -279,7 +273,7 @@ def test_an_entry_that_unpacks_to_much_more_fills_a_batch_by_itself(tmp_path: Pa
         asked.max_unpacked,
     )
     [task] = plan_tasks(asked.framing, asked.options, whole_objects(expand_paths(asked.paths, (".log",))), 1)
-    assert [batch.num_rows for batch in read_span.read_spans(task, wanted)] == [1] * 6
+    assert [batch.num_rows for batch in read_spans(task, wanted)] == [1] * 6
 
 
 # --- options ---
@@ -301,7 +295,7 @@ def test_an_entry_that_unpacks_to_much_more_fills_a_batch_by_itself(tmp_path: Pa
 )
 def test_an_option_that_cannot_be_is_said_in_one_line(kind: str, options: dict[str, str], text: str) -> None:
     with pytest.raises(SourceError) as caught:
-        source_settings.parse(f"wireproof.{kind}", options)
+        sources.parse(f"wireproof.{kind}", options)
     assert text in str(caught.value)
     assert "secret" not in str(caught.value)
 
@@ -313,7 +307,7 @@ def test_the_options_of_the_codec_reach_it(tmp_path: Path) -> None:
 
 def test_the_columns_hold_what_no_codec_gave() -> None:
     """A line without bytes, as behind a damaged object, has a row in every table."""
-    for kind in source_settings.source_kinds().values():
+    for kind in sources.source_kinds().values():
         for table in (kind.frames, kind.records):
             line = RowData(logs.stored(b""), Item("garbage", 0, 0, cls="decompress-failed"), b"")
             [one] = table.rows(line)

@@ -14,19 +14,18 @@ from work_counter import growth
 from wireproof import formats
 from wireproof.heka.family.spark_source import HEKA
 from wireproof.iggy.family.spark_source import IGGY
-from wireproof.kafka.family.spark_framing import KAFKA
+from wireproof.kafka.family.spark_reader import KAFKA
 from wireproof.spark.errors import SourceError
-from wireproof.spark.object_places import ObjectPlace
-from wireproof.spark.object_reader import ObjectReader
-from wireproof.spark.object_spans import (
+from wireproof.spark.objects import ObjectPlace, ObjectReader
+from wireproof.spark.spans import (
     SLACK_FRACTION,
+    CoverageError,
     ObjectSpan,
     choose_split_points,
     part_of_object,
     plan_tasks,
     split_range,
 )
-from wireproof.spark.read_span import CoverageError
 from wireproof.spark.split_points import SplitPoint, StreamFraming, find_split_points
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item

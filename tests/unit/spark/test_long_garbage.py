@@ -10,14 +10,12 @@ import pytest
 from each import each
 
 from wireproof import formats
-from wireproof.kafka.columnar import garbage_search, parallel_garbage_search
-from wireproof.kafka.columnar.garbage_search import GarbageEnd
-from wireproof.kafka.family.spark_framing import KAFKA
-from wireproof.kafka.family.spark_reader import read_frames
-from wireproof.spark import object_spans
+from wireproof.kafka.columnar import garbage_search
+from wireproof.kafka.family.spark_reader import KAFKA, read_frames
+from wireproof.spark import spans as object_spans
 from wireproof.spark.columns import EntryColumns
-from wireproof.spark.object_places import ObjectPlace
-from wireproof.spark.object_spans import split_range
+from wireproof.spark.objects import ObjectPlace
+from wireproof.spark.spans import split_range
 from wireproof.spark.split_points import find_split_points, recover_by_item
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
@@ -122,56 +120,13 @@ def test_the_search_keeps_no_more_than_its_windows() -> None:
     assert sum(one.file.lengths) < 1.01 * len(data)
 
 
-# --- byte ranges at the same time ---
-
-
-def ranges(data: bytes, options: Options = DEFAULT_OPTIONS, threads: int = 3) -> GarbageEnd:
-    """The end of garbage, after a check that one search after another has the same."""
-    read = logs.stored(data).read
-    found = parallel_garbage_search.find_garbage_end(read, 0, len(data), options, threads=threads)
-    assert found == garbage_search.find_garbage_end(read, 0, len(data), options)
-    return found
-
-
-@pytest.fixture
-def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(garbage_search, "WINDOW", 64)
-    for name, value in (("LONG", 100), ("RANGE", 128), ("WINDOW", 64), ("MAX_CANDIDATES", 6)):
-        monkeypatch.setattr(parallel_garbage_search, name, value)
-
-
-@pytest.mark.usefixtures("small_ranges")
-@pytest.mark.parametrize("options", [DEFAULT_OPTIONS, SMALL, Options(max_message=40)])
-def test_ranges_end_where_one_search_ends_whatever_the_pieces_are(options: Options) -> None:
-    rng = random.Random(11)
-    ends = set()
-    for _ in range(300):
-        pieces = pieces_of(rng)
-        noise = [next(pieces) if rng.random() < 0.4 else rng.randbytes(60) for _ in range(40)]
-        data = b"\xff" * 17 + b"".join(one for one in noise if one != ONE) + ONE * rng.randrange(2)
-        found = ranges(data, options)
-        ends.add((found.at == len(data), found.settled))
-    assert ends >= {(True, False), (False, True)}
-
-
-@pytest.mark.usefixtures("small_ranges")
-def test_an_entry_that_straddles_a_cut_is_found_wherever_it_begins() -> None:
-    rng = random.Random(4)
-    noise = rng.randbytes(3000).translate(bytes(256).replace(b"\0", b"\7"))  # no candidate but the entry
-    for at in range(100, 900):
-        found = ranges(noise[:at] + ONE + noise[at:])
-        assert (found.at, found.settled) == (at, True)
+# --- spans ---
 
 
 def test_batches_in_random_garbage_are_planned_as_spans_and_read_as_in_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module, name in (
-        (parallel_garbage_search, "LONG"),
-        (parallel_garbage_search, "RANGE"),
-        (object_spans, "LONG_GARBAGE"),
-    ):
-        monkeypatch.setattr(module, name, MIB)
+    monkeypatch.setattr(object_spans, "LONG_GARBAGE", MIB)
     noise = random.Random(8).randbytes(4 * MIB)
     for at in (2 * MIB - 30, 3 * MIB + 1):
         data = ONE * 2 + noise[:at] + ONE * 3 + noise[at:] + ONE

@@ -17,19 +17,11 @@ from tests.mutants.registry import spec_of
 from wireproof.cases.seeded_examples import SeededCases
 from wireproof.cli.progress import job_bar, tasks_text
 from wireproof.runner.signature import Signature
-from wireproof.spark import (
-    campaign_job,
-    checkpointed_job,
-    command_support,
-    report_page,
-    verdict_matrix,
-)
-from wireproof.spark.checkpointed_job import TaskCounts
+from wireproof.spark import campaign_job, jobs, report_page, session, verdict_tables
 from wireproof.spark.errors import SourceError
-from wireproof.spark.scan_merge import merge_scan
-from wireproof.spark.scan_plan import plan_scan
-from wireproof.spark.scan_span import scan_span
-from wireproof.spark.verdict_matrix import VectorTotal, VerdictVectors
+from wireproof.spark.jobs import TaskCounts
+from wireproof.spark.scan_job import merge_scan, plan_scan, scan_span
+from wireproof.spark.verdict_tables import VectorTotal, VerdictVectors
 
 ADAPTER = spec_of("mutant:crc-skip")
 GOOD = [logs.batch(bytes([n % 251]) * 900, n) for n in range(400)]
@@ -42,7 +34,7 @@ def scanned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two objects, of which one is damaged, in spans of 100 kB."""
     room = tmp_path_factory.mktemp("scanned")
     folder = logs.write(room / "in", a=LOG, b=b"".join(GOOD[:100]))
-    options = command_support.source_options([str(folder)])
+    options = session.source_options([str(folder)])
     plan = plan_scan("wireproof.kafka_log", options, [ADAPTER], room / "out", grain=100_000)
     for number in plan.remaining:
         scan_span(plan, number)
@@ -56,7 +48,7 @@ def campaigned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("campaigned") / "out"
     numbered = SeededCases(("kafka.batch/v1", "kafka.batch/v2"), ("decode", "encode"), 10)
     plan = campaign_job.plan_campaign(numbered, [ADAPTER, "reference"], 75, out, grain=30)
-    for number in checkpointed_job.remaining_spans(plan):
+    for number in jobs.remaining_spans(plan):
         plan.run_span(number)
     campaign_job.merge_campaign(plan)
     return out
@@ -91,7 +83,7 @@ def test_places_count_every_item_once_for_each_implementation(scanned: Path) -> 
     for name, answers in (("reference", 503), (ADAPTER, 501)):
         assert sum(row["count"] for row in rows if row["implementation"] == name) == answers
     [bad] = [row for row in rows if row["verdict"] == "fail:wrong-accept"]
-    assert bad["start"] <= 300 * 970 < bad["end"] == bad["start"] + verdict_matrix.MIN_STRETCH
+    assert bad["start"] <= 300 * 970 < bad["end"] == bad["start"] + verdict_tables.MIN_STRETCH
 
 
 def test_the_vectors_of_parts_in_any_order_are_those_of_the_whole() -> None:
@@ -101,16 +93,16 @@ def test_the_vectors_of_parts_in_any_order_are_those_of_the_whole() -> None:
     parts[1].add((one, two), VectorTotal(1, 10, ("x", 3)))
     parts[2].add((one,), VectorTotal(1, 5, ("y", 0)))
     parts[1].put(70_000, one)
-    rows = verdict_matrix.matrix_rows([part.dump() for part in parts])
-    assert rows == verdict_matrix.matrix_rows([part.dump() for part in reversed(parts)])
+    rows = verdict_tables.matrix_rows([part.dump() for part in parts])
+    assert rows == verdict_tables.matrix_rows([part.dump() for part in reversed(parts)])
     assert [(row["count"], row["bytes"], row["position"]) for row in rows] == [(1, 5, 0), (3, 30, 3)]
-    [place] = verdict_matrix.position_rows([("x", parts[1].dump())])
+    [place] = verdict_tables.position_rows([("x", parts[1].dump())])
     assert (place["start"], place["end"], place["count"]) == (65536, 131072, 1)
 
 
 @each("size, wide", [(0, 65536), (1 << 23, 65536), ((1 << 23) + 1, 1 << 17), (1 << 30, 1 << 23)])
 def test_an_object_has_at_most_as_many_stretches(size: int, wide: int) -> None:
-    assert verdict_matrix.stretch_bytes(size) == wide
+    assert verdict_tables.stretch_bytes(size) == wide
 
 
 # --- the page ---
@@ -200,8 +192,8 @@ class Tracker:
 
 
 def test_tasks_are_those_of_the_group_that_the_tracker_still_knows() -> None:
-    assert checkpointed_job.count_tasks(Tracker(), "mine") == TaskCounts(8, 2, 5, 1)
-    assert checkpointed_job.count_tasks(Tracker(), "yours") == TaskCounts()
+    assert jobs.count_tasks(Tracker(), "mine") == TaskCounts(8, 2, 5, 1)
+    assert jobs.count_tasks(Tracker(), "yours") == TaskCounts()
     assert tasks_text(TaskCounts(8, 2, 5, 1)) == "5 of 8 tasks, 2 running, 1 failed"
     assert tasks_text(TaskCounts()) == "starting tasks"
     assert tasks_text(TaskCounts(phase="starting Spark")) == "starting Spark"

@@ -20,12 +20,9 @@ import pytest
 from command_line import Command
 from folders import SUPPORT
 
-from wireproof.spark import command_support
+from wireproof.spark import session
 from wireproof.spark.errors import SourceError
-from wireproof.spark.scan_job import run_scan
-from wireproof.spark.scan_merge import merge_scan
-from wireproof.spark.scan_plan import ScanPlan, plan_scan
-from wireproof.spark.scan_span import scan_span
+from wireproof.spark.scan_job import ScanPlan, merge_scan, plan_scan, run_scan, scan_span
 
 LOG = b"".join(logs.batch(bytes([n]) * 60, n) for n in range(50))
 ENTRY = len(LOG) // 50
@@ -39,7 +36,7 @@ def scanned(wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         for number in plan.remaining:
             scan_span(plan, number)
 
-    monkeypatch.setattr("wireproof.spark.checkpointed_job.run_on_spark", alone)
+    monkeypatch.setattr("wireproof.spark.jobs.run_on_spark", alone)
     return lambda *words: wireproof("scan", *words, "--out", tmp_path / "out")
 
 
@@ -335,7 +332,7 @@ def test_spark_s_log_is_in_a_file_that_an_error_names(
     log = tmp_path / "spark.log"
 
     def failing() -> None:
-        with command_support.spark_errors(log) as console:
+        with session.spark_errors(log) as console:
             subprocess.run([sys.executable, "-c", "import sys; sys.stderr.write('WARN of Java')"], check=True)
             console.print("the bar")
             raise SourceError("an object changed")
@@ -345,7 +342,7 @@ def test_spark_s_log_is_in_a_file_that_an_error_names(
     assert str(raised.value) == f"an object changed; Spark's log: {log}"
     assert log.read_text() == "WARN of Java"
     assert capfd.readouterr().err == "the bar\n"
-    with command_support.spark_errors(tmp_path / "empty.log"):
+    with session.spark_errors(tmp_path / "empty.log"):
         sys.stderr.write("")
     subprocess.run([sys.executable, "-c", "import sys; sys.stderr.write('afterwards')"], check=True)
     assert capfd.readouterr().err == "afterwards"
@@ -353,7 +350,7 @@ def test_spark_s_log_is_in_a_file_that_an_error_names(
 
 def test_the_phases_of_a_scan_have_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "in" / "00000000000000000000.log", LOG)
-    paths = command_support.source_options([str(tmp_path / "in")])
+    paths = session.source_options([str(tmp_path / "in")])
     plan = plan_scan("wireproof.kafka_log", paths, (), tmp_path / "out")
     phases: list[str] = []
 

@@ -20,11 +20,10 @@ from tests.mutants.registry import spec_of
 from wireproof.cli.standard_output import exit_of
 from wireproof.install_hint import install_command
 from wireproof.runner.exit_codes import Exit
-from wireproof.spark import command_support, scan_plan, scan_span, scan_tables
+from wireproof.spark import scan_job, session, verdict_tables
 from wireproof.spark.errors import JavaEndedError, SourceError
-from wireproof.spark.scan_merge import merge_scan
-from wireproof.spark.scan_plan import ScanPlan, plan_scan
-from wireproof.spark.source_settings import TASKS_PER_CORE
+from wireproof.spark.scan_job import ScanPlan, merge_scan, plan_scan
+from wireproof.spark.sources import TASKS_PER_CORE
 
 MUTANT = spec_of("mutant:crc-skip")
 
@@ -47,14 +46,14 @@ def damaged() -> tuple[bytes, Counter[str]]:
 
 
 def planned(folder: Path, out: Path, *adapters: str, grain: int = 1 << 20, **options: str) -> ScanPlan:
-    paths = command_support.source_options([str(folder)], **options)
+    paths = session.source_options([str(folder)], **options)
     return plan_scan("wireproof.kafka_log", paths, adapters, out, grain=grain)
 
 
 def done(plan: ScanPlan) -> ScanPlan:
     """Do what is left, as the tasks would."""
     for number in plan.remaining:
-        scan_span.scan_span(plan, number)
+        scan_job.scan_span(plan, number)
     merge_scan(plan)
     return plan
 
@@ -106,7 +105,7 @@ def test_a_scan_that_was_cut_off_goes_on_and_gives_the_same_bytes(tmp_path: Path
     wanted = digests(done(planned(folder, tmp_path / "whole")))
     cut = planned(folder, tmp_path / "cut")
     for number in cut.remaining[:2]:
-        scan_span.scan_span(cut, number)
+        scan_job.scan_span(cut, number)
     cut.commit_file(1).unlink()
     (cut.out / "frames" / "000001.parquet").write_bytes(b"half of a fi")
     again = planned(folder, tmp_path / "cut")
@@ -230,8 +229,8 @@ def test_answers_asked_ahead_and_one_by_one_are_judged_alike(
         ("py:troubled_scan:Troubled", "reference"),
     )
     ahead = done(planned(folder, tmp_path / "ahead", *adapters))
-    monkeypatch.setattr(scan_span, "GROUPS_AHEAD", 0)
-    monkeypatch.setattr(scan_span, "MAX_ITEMS", 1)
+    monkeypatch.setattr(scan_job, "GROUPS_AHEAD", 0)
+    monkeypatch.setattr(scan_job, "MAX_ITEMS", 1)
     alone = done(planned(folder, tmp_path / "alone", *adapters))
     assert frames(ahead) == frames(alone)
     for name in ("signatures", "samples", "matrix", "positions", "files"):
@@ -282,7 +281,7 @@ def test_the_same_command_reads_what_changed_since_and_gives_the_tables_of_a_new
     before = planned(folder, out, grain=100_000)
     assert before.changes == ()
     for number in before.remaining[: {"done": None, "cut off": 3, "not started": 0}[stopped]]:
-        scan_span.scan_span(before, number)
+        scan_job.scan_span(before, number)
     later, line = LATER[change]
     for name, data in later.items():
         path = folder / f"{name}.log"
@@ -332,11 +331,11 @@ def test_a_packed_object_that_is_damaged_is_in_the_account(tmp_path: Path) -> No
 def test_the_tasks_hold_every_span_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data, _ = damaged()
     plan = planned(logs.write(tmp_path / "in", a=data), tmp_path / "out", grain=100_000)
-    monkeypatch.setattr(scan_plan, "MIN_TASK_BYTES", 1)
+    monkeypatch.setattr(scan_job, "MIN_TASK_BYTES", 1)
     tasks = plan.tasks(6)
     assert sorted(number for task in tasks for number in task) == list(plan.spans)
     assert 5 <= len(tasks) <= 8
-    scan_span.scan_span(plan, 0)
+    scan_job.scan_span(plan, 0)
     assert 0 not in [number for task in plan.tasks(6) for number in task]
 
 
@@ -345,7 +344,7 @@ def test_many_small_objects_are_one_task_for_each_core_unless_adapters_are_asked
     adapters: list[str], wanted: int, tmp_path: Path
 ) -> None:
     small = {f"{number:020}": b"".join(GOOD[:20]) for number in range(36)}
-    options = command_support.source_options([str(logs.write(tmp_path / "in", **small))])
+    options = session.source_options([str(logs.write(tmp_path / "in", **small))])
     plan = plan_scan("wireproof.kafka_log", options, adapters, tmp_path / "out")
     tasks = plan.tasks(2 * TASKS_PER_CORE)
     assert len(tasks) == wanted
@@ -355,7 +354,7 @@ def test_many_small_objects_are_one_task_for_each_core_unless_adapters_are_asked
 def test_heka_frames_are_asked_as_messages(tmp_path: Path) -> None:
     bad = b"\x1e\x02\x08\x05\x1f?????"
     folder = logs.write(tmp_path / "in", a=logs.heka_frame(b"a") + bad + logs.heka_frame(b"b"))
-    options = command_support.source_options([str(folder)])
+    options = session.source_options([str(folder)])
     plan = done(plan_scan("wireproof.heka_stream", options, ["reference"], tmp_path / "out"))
     shown = [
         (row["format"], row["kind"], *[one["verdict"] for one in row["verdicts"]]) for row in frames(plan)
@@ -371,9 +370,9 @@ def test_a_failed_job_prints_the_one_line_of_this_package() -> None:
     text = (
         "An exception\n  File x\nwireproof.spark.errors.SourceError: a.log is gone\n\nJVM stacktrace:\nat org"
     )
-    assert command_support.own_error_line(text) == "a.log is gone"
-    assert command_support.own_error_line("Job aborted\n  at org") == "Job aborted"
-    assert command_support.own_error_line("")
+    assert session.own_error_line(text) == "a.log is gone"
+    assert session.own_error_line("Job aborted\n  at org") == "Job aborted"
+    assert session.own_error_line("")
 
 
 @pytest.mark.parametrize(
@@ -390,16 +389,16 @@ def test_the_end_of_spark_s_java_process_is_a_fault_of_the_surroundings_and_one_
 
 
 def _lose_java(error: Exception) -> None:
-    with command_support.one_line_errors():
+    with session.one_line_errors():
         logging.getLogger("py4j.clientserver").error("There was an exception", exc_info=error)
         raise error
 
 
 def test_the_account_of_an_object_must_be_its_size() -> None:
-    part = scan_tables.SpanResult(1)
+    part = verdict_tables.SpanResult(1)
     part.account("frame", 1, 10)
     with pytest.raises(AssertionError, match="x: 10 of 11 bytes"):
-        list(scan_tables.merge_files([("x", 11, False, part.dump())]))
+        list(verdict_tables.merge_files([("x", 11, False, part.dump())]))
 
 
 # --- the verb ---
@@ -408,8 +407,8 @@ def test_the_account_of_an_object_must_be_its_size() -> None:
 def test_without_its_extra_the_verb_says_what_to_install(
     wireproof: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "wireproof.spark.command_support", None)
-    monkeypatch.delattr("wireproof.spark.command_support")
+    monkeypatch.setitem(sys.modules, "wireproof.spark.session", None)
+    monkeypatch.delattr("wireproof.spark.session")
     done = wireproof("scan", "x", "--out", "y")
     assert (done.code, len(done.err.splitlines())) == (2, 1)
     assert install_command("spark") in done.err
@@ -460,7 +459,7 @@ def test_a_scan_that_is_done_is_shown_again_without_spark(wireproof: Command, tm
         ((b"".join(GOOD[:2]), (), 0), (damaged, (), 1), (damaged, (MUTANT,), 1))
     ):
         folder, out = logs.write(tmp_path / f"in{number}", a=log), tmp_path / f"out{number}"
-        options = command_support.source_options([str(folder)])
+        options = session.source_options([str(folder)])
         plan = plan_scan("wireproof.kafka_log", options, adapters, out)
         done(plan)
         said = wireproof("scan", folder, "--out", out, *(f"--adapter={name}" for name in adapters))

@@ -9,8 +9,8 @@ from each import each
 from machine import needs
 
 from wireproof import __version__
-from wireproof.spark.cluster_env import ClusterEnv
 from wireproof.spark.errors import SourceError
+from wireproof.spark.jobs import ClusterEnv
 
 MASTER = "spark://127.0.0.1:7077"
 

@@ -4,8 +4,7 @@ from typing import Final
 
 from wireproof.family import Family, Format, Redaction, deferred
 from wireproof.heka import message, scan, stream
-from wireproof.heka.family.detection import FILE_NAMES, MARKS
-from wireproof.heka.family.streams import STREAMS
+from wireproof.heka.family.streams import FILE_NAMES, MARKS, STREAMS
 from wireproof.heka.remark_classes import HEKA_REMARKS
 
 _FORMATS: Final = (
@@ -49,9 +48,9 @@ FAMILY: Final = Family(
     option_strategies="wireproof.heka.family.strategies:OPTIONS",
     sources={"heka_stream": "wireproof.heka.family.spark_source:STREAM"},
     mutation="wireproof.heka.family.mutation:RULES",
-    fast_decoders="wireproof.heka.columnar.decoders:FAST_DECODERS",
-    generators="wireproof.heka.family.generators:GENERATORS",
-    dictionary=deferred("wireproof.heka.family.dictionary:words"),
+    fast_decoders="wireproof.heka.columnar:FAST_DECODERS",
+    generators="wireproof.heka.family.made_messages:GENERATORS",
+    dictionary=deferred("wireproof.heka.family.mutation:words"),
     redaction=Redaction(
         ("uuid", "type", "fields[].name", "representation", "header.hmac_signer", "header.hmac")
     ),

@@ -117,17 +117,14 @@ class StreamTotals:
     def add(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Add the next frames."""
         for cells in rows:
-            self._add_frame(cells)
-
-    def _add_frame(self, cells: tuple[Any, ...]) -> None:
-        self.frames += 1
-        self.signed += cells[10] is not None
-        timestamp, kind = cells[1], cells[2]
-        if timestamp is not None:
-            low, high = self.times or (timestamp, timestamp)
-            self.times = min(low, timestamp), max(high, timestamp)
-        if kind is not None and (kind in self.types or len(self.types) < MAX_TYPES):
-            self.types[kind[:256]] += 1
+            self.frames += 1
+            self.signed += cells[10] is not None
+            timestamp, kind = cells[1], cells[2]
+            if timestamp is not None:
+                low, high = self.times or (timestamp, timestamp)
+                self.times = min(low, timestamp), max(high, timestamp)
+            if kind is not None and (kind in self.types or len(self.types) < MAX_TYPES):
+                self.types[kind[:256]] += 1
 
     def json(self) -> dict[str, Json]:
         """Return the counts, each under its name."""
@@ -185,7 +182,11 @@ def mode_lines(
             yield f"{found.at} to {found.end}: {_difference(found, modes)}"
         places, parted = places + 1, parted + found.end - found.at
     for mode, one in zip(modes, accounts, strict=True):
-        yield from _account_lines(mode, one, sizes[0])
+        size = sizes[0]
+        balance = "all there is" if one.total == size else f"BUT THERE ARE {size}"
+        yield f"{mode}: {one.items.total()} items, {one.total} bytes, {balance}"
+        for kind, cls in sorted(one.items, key=lambda row: (row[0], row[1] or "")):
+            yield f"  {kind} {cls or '-'}: {one.items[kind, cls]} items, {one.bytes[kind, cls]} bytes"
     if len(modes) > 1:
         yield f"{modes[-2]} and {modes[-1]} differ at {places} places, {parted} bytes"
     return all(one.total == sizes[0] for one in accounts)
@@ -193,13 +194,6 @@ def mode_lines(
 
 def _difference(found: ModeDifference, modes: Sequence[str]) -> str:
     return f"{modes[-2]} {found.left}; {modes[-1]} {found.right}"
-
-
-def _account_lines(mode: str, one: ModeCounts, size: int) -> Iterator[str]:
-    balance = "all there is" if one.total == size else f"BUT THERE ARE {size}"
-    yield f"{mode}: {one.items.total()} items, {one.total} bytes, {balance}"
-    for kind, cls in sorted(one.items, key=lambda row: (row[0], row[1] or "")):
-        yield f"  {kind} {cls or '-'}: {one.items[kind, cls]} items, {one.bytes[kind, cls]} bytes"
 
 
 LISTING: Final = EntryListing(

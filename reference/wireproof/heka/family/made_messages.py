@@ -8,6 +8,7 @@ from typing import Final
 from wireproof.cases.generate.compressed import snappy_block
 from wireproof.cases.generate.payload import joined, value_pieces
 from wireproof.cases.generate.recipe import Recipe
+from wireproof.cases.made_case import alike
 from wireproof.wire.json_values import Json
 
 UUID: Final = bytes(range(16))
@@ -68,3 +69,12 @@ def _frame_value(recipe: Recipe, number: int) -> Json:
     size = str(len(_message(recipe, number)))
     header: dict[str, Json] = {"message_length": size, **dict.fromkeys(unsigned)}
     return {"header": header, "message": message_value(recipe, number), "signer": None}
+
+
+# --- the generators ---
+
+GENERATORS: Final = {
+    "heka.message/0.10": alike(message, message_value),
+    "heka.stream/0.10": alike(stream, stream_value),
+}
+"""The generator of each kind."""

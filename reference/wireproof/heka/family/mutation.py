@@ -1,21 +1,58 @@
-"""Mutations of Heka's messages and streams, and their minimal and maximal values."""
+"""Mutations of Heka's messages and streams, their least and fullest values, and words for fuzzers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any, Final, get_type_hints
 
 from attrs import evolve
 
+from wireproof.cases.mutate.dictionary import INVALID_VARINTS, VARLONG_BOUNDARIES, varint
 from wireproof.cases.mutate.draws import FILLS, below, boundary_bytes, pick
+from wireproof.cases.mutate.encodings import wrapped
 from wireproof.cases.mutate.mutation_rules import MutationRules, Signing
 from wireproof.cases.mutate.values_of_type import MAX_ELEMENTS, edit_sites, part_type, random_part, smallest
-from wireproof.heka.family.normalising import NORMALISERS
+from wireproof.family import Format
+from wireproof.heka import header, message
 from wireproof.heka.family.signing import damage_signature, name_signer, sign_again
 from wireproof.heka.frame import RECORD_SEPARATOR, UNIT_SEPARATOR, HekaFrame
 from wireproof.heka.header import HekaHeader
 from wireproof.heka.message import VALUE_ARRAYS, VALUE_TYPES, DynamicField, HekaMessage
 from wireproof.heka.stream import FrameStream
 from wireproof.wire import snappy
+from wireproof.wire.layout import proto_fields
+
+# --- edited values that the encoder accepts ---
+
+
+def _field(field: DynamicField) -> DynamicField:
+    """Keep values only in the array of the field's type, and use 64 bits for numbers: heka.md, section 4."""
+    held = [name for name in VALUE_ARRAYS if getattr(field, name)]
+    wanted = VALUE_ARRAYS[VALUE_TYPES.index(field.value_type or "STRING")]
+    changes: dict[str, Any] = {}
+    if field.value_double:
+        changes["value_double"] = tuple(bits[:8].ljust(8, b"\0") for bits in field.value_double)
+    if field.value_integer:
+        changes["value_integer"] = tuple(wrapped(number, 64) for number in field.value_integer)
+    if len(held) == 1 and held[0] != wanted:
+        return evolve(field, **{**changes, "value_type": VALUE_TYPES[VALUE_ARRAYS.index(held[0])]})
+    emptied: dict[str, Any] = {name: () for name in held if name != wanted}
+    return evolve(field, **{**changes, **emptied}) if changes or emptied else field
+
+
+def _message(message: HekaMessage) -> HekaMessage:
+    """Make the uuid 16 bytes, and wrap severity and pid to 32 bits: heka.md, section 4."""
+    cut: dict[str, Any] = {
+        name: None if number is None else wrapped(number, 32)
+        for name, number in (("severity", message.severity), ("pid", message.pid))
+    }
+    uuid = message.uuid[:16].ljust(16, b"\0")
+    return evolve(message, uuid=uuid, timestamp=wrapped(message.timestamp, 64), **cut)
+
+
+NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {DynamicField: _field, HekaMessage: _message}
+"""Class to the function that normalises its instances."""
+
+# --- mutations ---
 
 UUID: Final = bytes(range(16))
 """The uuid of a message: heka.md, section 4, M05."""
@@ -115,3 +152,34 @@ RULES: Final = MutationRules(
     compress_bytes={"heka.message": snappy.compress_block},
     signing=Signing(sign_again, name_signer, damage_signature),
 )
+
+# --- the dictionary: sections are those of heka.md ---
+
+SIGNERS: Final = (b"test", b"test_1", b"vic", b"trusted_signer", b"some_key", b"testkey")
+"""The signers and keys in the examples of heka.md, section 3."""
+
+FIELD_NUMBERS: Final = range(
+    1,
+    2
+    + max(
+        part.number
+        for layout in (message.MESSAGE, message.FIELD, header.HEADER)
+        for part in proto_fields(layout)
+    ),
+)
+"""The protobuf field numbers of all messages of Heka, and an unused one after them."""
+
+_UUID_FIELD: Final = bytes((1 << 3 | 2, message.UUID_SIZE)) + bytes(range(16))
+
+
+def words(_: Format) -> Iterator[bytes]:
+    """Yield separators, headers, keys of fields and varints: heka.md, sections 1 to 4."""
+    head = bytes([RECORD_SEPARATOR])
+    yield from (head, bytes([UNIT_SEPARATOR]), b"\x08", head + b"\x02\x08\x14\x1f", b"\x1e\x02\x08\x00\x1f")
+    yield from SIGNERS
+    yield b"\x22\x04test\x28\x01\x32\x10"
+    yield from (varint("uvarint", number << 3 | kind) for number in FIELD_NUMBERS for kind in (0, 1, 2, 5))
+    yield _UUID_FIELD
+    yield from (varint("uvarint", step % (1 << 64)) for step in VARLONG_BOUNDARIES)
+    yield from INVALID_VARINTS
+    yield from (b"\xc0\x80", b"\xed\xa0\x80", b"\xff", b"\xc3\x9f")

@@ -15,9 +15,8 @@ from wireproof.iggy import (
     send,
 )
 from wireproof.iggy.destination import IDENTIFIER, PARTITIONING
-from wireproof.iggy.family import capabilities
-from wireproof.iggy.family.detection import FILE_NAMES, MARKS
-from wireproof.iggy.family.streams import STREAMS
+from wireproof.iggy.family import streams
+from wireproof.iggy.family.streams import FILE_NAMES, MARKS, STREAMS
 from wireproof.iggy.frame import CLASSIC_FRAME, CONTEXT, VSR_FRAME
 from wireproof.iggy.remark_classes import IGGY_REMARKS
 from wireproof.iggy.reply import CLASSIC_REPLY, SEND_REPLY
@@ -76,7 +75,7 @@ FAMILY: Final = Family(
     file_names=FILE_NAMES,
     listings={"iggy.log": "wireproof.iggy.family.listing:LISTING"},
     streams=STREAMS,
-    capabilities=capabilities.of_bytes,
+    capabilities=streams.of_bytes,
     strategies="wireproof.iggy.family.strategies:VALUES",
     option_strategies="wireproof.iggy.family.strategies:OPTIONS",
     index_files="wireproof.iggy.family.index_files:RULES",
@@ -87,7 +86,7 @@ FAMILY: Final = Family(
     step_ops="wireproof.iggy.family.steps:STEP_OPS",
     step_words="wireproof.iggy.family.steps:words_of_send",
     generators="wireproof.iggy.family.generators:GENERATORS",
-    dictionary=deferred("wireproof.iggy.family.dictionary:words"),
+    dictionary=deferred("wireproof.iggy.family.mutation:words"),
     # header values have kinds: 1 is a boolean, a character and a part of any number
     redaction=Redaction(
         ("headers[].key", ".id", "stream.value", "topic.value", "partitioning.value"), filler=b"\x01"

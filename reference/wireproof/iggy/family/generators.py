@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from wireproof.cases.made_case import Generator, alike
-from wireproof.iggy.family import made_json, made_logs, made_messages
+from wireproof.iggy.family import made_json, made_messages
 
 
 def _binary() -> Iterator[tuple[str, Generator]]:
@@ -42,14 +42,20 @@ def _json() -> Iterator[tuple[str, Generator]]:
 
 
 def _log() -> Iterator[tuple[str, Generator]]:
-    yield "iggy.log/0.0.30", alike(made_logs.log_30, made_logs.log_30_value)
-    yield "iggy.log/0.0.40", alike(made_logs.log_40, made_logs.log_40_value)
-    yield "iggy.log/0.2.7", alike(made_logs.log_27, made_logs.log_27_value)
+    yield "iggy.log/0.0.30", alike(made_messages.log_30, made_messages.log_30_value)
+    yield "iggy.log/0.0.40", alike(made_messages.log_40, made_messages.log_40_value)
+    yield "iggy.log/0.2.7", alike(made_messages.log_27, made_messages.log_27_value)
     for name in made_messages.HEADED:
-        made, value = partial(made_logs.log_70, revision=name), partial(made_logs.log_70_value, revision=name)
+        made, value = (
+            partial(made_messages.log_70, revision=name),
+            partial(made_messages.log_70_value, revision=name),
+        )
         yield f"iggy.log/{name}", alike(made, value)
     for name in ("0.11", "0.11.1-edge"):
-        yield f"iggy.log/{name}", alike(made_logs.log_11, partial(made_logs.log_11_value, revision=name))
+        yield (
+            f"iggy.log/{name}",
+            alike(made_messages.log_11, partial(made_messages.log_11_value, revision=name)),
+        )
 
 
 GENERATORS: Final = {**dict(_binary()), **dict(_json()), **dict(_log())}

@@ -108,18 +108,15 @@ class SegmentTotals:
     def add(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Add the next records."""
         for cells in rows:
-            self._add_record(cells)
-
-    def _add_record(self, cells: tuple[Any, ...]) -> None:
-        first, last, count, timestamp, payload, *_ = cells
-        self.records += 1
-        self.messages += count
-        self.payload += payload
-        self.offsets = (
-            (first, last) if self.offsets is None else (self.offsets[0], max(last, self.offsets[1]))
-        )
-        low, high = self.times or (timestamp, timestamp)
-        self.times = min(low, timestamp), max(high, timestamp)
+            first, last, count, timestamp, payload, *_ = cells
+            self.records += 1
+            self.messages += count
+            self.payload += payload
+            self.offsets = (
+                (first, last) if self.offsets is None else (self.offsets[0], max(last, self.offsets[1]))
+            )
+            low, high = self.times or (timestamp, timestamp)
+            self.times = min(low, timestamp), max(high, timestamp)
 
     def json(self) -> dict[str, Json]:
         """Return the counts, each under its name."""

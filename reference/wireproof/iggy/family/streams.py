@@ -1,11 +1,115 @@
-"""The rules of Iggy's segments that their scan does not give."""
+"""What Iggy's formats are known by, what they need, and the rules that a scan of a segment does not give."""
 
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
-from wireproof.family import Format, StreamRules
+from wireproof.family import EntryRow, EntryRows, Format, OrderFault, StreamRules
 from wireproof.iggy import log, resync
-from wireproof.iggy.family.record_order import RecordOrder
+from wireproof.iggy.message import PolledMessage40
+from wireproof.iggy.retained_batch import LAYOUT, RetainedBatch
 from wireproof.wire.options import Options
+from wireproof.wire.scan_items import Item
+from wireproof.wire.trace import FieldSpan
+
+# --- the beginning and the names of files ---
+
+JSON_NAMES: Final = (b'"messages"', b'"partition', b'"confirmations"', b'"reason"')
+"""Beginnings of members that a body of HTTP has: iggy.md §8."""
+
+
+def begins_like_json(data: bytes) -> bool:
+    """Return whether it is a JSON text with a key of a request or an answer: iggy.md §8."""
+    return data.lstrip()[:1] == b"{" and any(name in data for name in JSON_NAMES)
+
+
+MARKS: Final = {"iggy.json.": begins_like_json}
+
+FILE_NAMES: Final = ((re.compile(r"\d{20}\.log"), "iggy.log"), (re.compile(r".*\.json"), "iggy.json."))
+
+# --- the capabilities of requests, by their fields ---
+
+PARTITIONING_CAPABILITIES: Final = {
+    1: "feature:partitioning-balanced",
+    3: "feature:partitioning-messages-key",
+    "balanced": "feature:partitioning-balanced",
+    "messages_key": "feature:partitioning-messages-key",
+}
+"""Kinds of a partitioning that a client may lack: iggy.md §2.2; a number in bytes, a word in JSON."""
+
+
+def of_bytes(spans: Sequence[FieldSpan], _: Options) -> Iterator[str]:
+    """Yield the capabilities of decoded fields."""
+    for span in spans:
+        match span.path.rpartition(".")[2], span.value:
+            case "id", int(number) if number:
+                yield "feature:message-id"
+            case "kind", int() | str() as kind if (
+                "partitioning" in span.path and kind in PARTITIONING_CAPABILITIES
+            ):
+                yield PARTITIONING_CAPABILITIES[kind]
+
+
+# --- batches of servers 0.2.5 to 0.4.x: iggy.md §7 ---
+#
+# No checksum covers their offsets and timestamps. The header of a batch repeats those of its last message,
+# and a server finds messages by this header. Its base offset is that of the first message in the first batch
+# of a segment; server 0.4.300 writes 0 in the others.
+
+NOT_RISING: Final = "offsets-not-monotonic"
+NOT_REPEATED: Final = "iggy-batch-header"
+
+
+class RecordOrder:
+    """Checks that the header of a batch agrees with its messages, and that offsets rise."""
+
+    def __init__(self) -> None:
+        """Begin with no batch."""
+        self.last: int | None = None
+
+    def after(self, item: Item, number: int) -> Iterator[OrderFault]:
+        """Yield the faults of the next batch."""
+        match item.value:
+            case RetainedBatch(messages=messages) as batch if messages:
+                yield from self._follow(batch, item.at, f"batches[{number}]")
+
+    def after_row(self, row: EntryRow, number: int) -> Iterable[OrderFault]:
+        """Return no faults: no fast decoder reads these segments."""
+        del row, number
+        return ()
+
+    def after_rows(self, rows: EntryRows, first: int) -> int:
+        """Return the end of the rows: as for a single row."""
+        del first
+        return len(rows)
+
+    def _follow(self, batch: RetainedBatch, at: int, path: str) -> Iterator[OrderFault]:
+        last = batch.messages[-1]
+        ends = batch.base_offset + batch.last_offset_delta
+        repeated = (
+            ("base_offset", batch.base_offset, (0, batch.messages[0].offset), "offset of its first message"),
+            ("last_offset_delta", ends, (last.offset,), "offset of its last message"),
+            ("max_timestamp", batch.max_timestamp, (last.timestamp,), "timestamp of its last message"),
+        )
+        for name, header, messages, what in repeated:
+            if header not in messages:
+                text = f"{header} in the header of the batch, but the {what} is {messages[-1]}"
+                yield OrderFault(NOT_REPEATED, at + LAYOUT.offset(name), f"{path}.{name}", text)
+        yield from self._rise(batch.messages, at, path)
+        self.last = last.offset
+
+    def _rise(self, messages: tuple[PolledMessage40, ...], at: int, path: str) -> Iterator[OrderFault]:
+        offsets = [one.offset for one in messages]
+        before = [] if self.last is None else [self.last]
+        for earlier, later in pairwise([*before, *offsets]):
+            if later <= earlier:
+                text = f"offset {later} after {earlier}: one of the two is damaged"
+                yield OrderFault(NOT_RISING, at, f"{path}.messages", text)
+                return
+
+
+# --- streams ---
 
 
 def _damaged_length(fmt: Format, data: bytes, length: int, _: Options, before: tuple[Any, ...] | None) -> int:

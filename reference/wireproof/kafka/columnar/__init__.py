@@ -21,7 +21,7 @@ one line that names the extra.
 
 from typing import TYPE_CHECKING, Any, Final
 
-from wireproof.columnar.scanned_items import FRAME, GARBAGE, KINDS, TAIL
+from wireproof.columnar.array_types import FRAME, GARBAGE, KINDS, TAIL
 from wireproof.family import object_at
 from wireproof.kafka.columnar.entry_scan import KafkaFrames, scan
 

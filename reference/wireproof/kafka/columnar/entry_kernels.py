@@ -7,6 +7,7 @@ less strict.
 
 from typing import Final
 
+from wireproof.columnar.array_types import numpy_dtype
 from wireproof.columnar.basic_kernels import (
     BAD,
     CONTINUED,
@@ -33,7 +34,6 @@ from wireproof.columnar.basic_kernels import (
     read_int64,
     read_uint,
 )
-from wireproof.columnar.layout_types import numpy_dtype
 from wireproof.columnar.optional_deps import compile_kernel, inline_kernel, np
 from wireproof.kafka.layouts import BATCH_NUMBERS
 

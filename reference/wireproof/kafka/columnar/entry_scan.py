@@ -8,14 +8,19 @@ from typing import Final
 
 from attrs import evolve, frozen
 
+from wireproof.columnar.array_types import KINDS, Buffer
 from wireproof.columnar.basic_kernels import Array
 from wireproof.columnar.optional_deps import np
-from wireproof.columnar.scanned_items import KINDS, Buffer
 from wireproof.kafka.columnar import entry_kernels as kernels
-from wireproof.kafka.columnar.entry_index import EntryIndex
 from wireproof.kafka.columnar.entry_kernels import BROKEN, BUFFER_END, CUT
 from wireproof.kafka.columnar.garbage_search import garbage_item
-from wireproof.kafka.columnar.judged_block import MAX_BLOCK_BYTES, JudgedBlock, RecordForm, judge_entries
+from wireproof.kafka.columnar.judged_block import (
+    MAX_BLOCK_BYTES,
+    EntryIndex,
+    JudgedBlock,
+    RecordForm,
+    judge_entries,
+)
 from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.scan import scan as reference_scan
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
@@ -56,7 +61,13 @@ def scan_steps(
     at, reason = 0, kernels.FULL if view.nbytes else BUFFER_END
     while reason != BUFFER_END:
         entries, at, reason = _entries(EntryIndex(wire, view, *_room()), at, most)
-        yield from _judged_steps(entries, options, keep=keep)
+        first, ends = 0, np.cumsum(entries.length)
+        while first < entries.magic.size:
+            bytes_before = int(ends[first - 1]) if first else 0
+            stop = max(int(np.searchsorted(ends, bytes_before + MAX_BLOCK_BYTES, side="right")), first + 1)
+            for block in judge_entries(entries.part(first, stop), options.max_output, keep=keep):
+                yield _step(block, options)
+            first = stop
         if reason == CUT:
             yield ScanStep(None, {0: Item("tail", at, view.nbytes - at)})
             return
@@ -86,17 +97,6 @@ def _item_at(view: memoryview, at: int, options: Options) -> Item:
     """Return the item at `at`, where the header is impossible or cut."""
     found = garbage_item(lambda start, length: view[start : start + length], at, view.nbytes, options)
     return evolve(next(reference_scan([bytes(view[at:])], options)), at=at) if found is None else found[0]
-
-
-def _judged_steps(entries: EntryIndex, options: Options, *, keep: RecordForm) -> Iterator[ScanStep]:
-    """Judge all entries, in blocks as long as the limits allow."""
-    first, ends = 0, np.cumsum(entries.length)
-    while first < entries.magic.size:
-        bytes_before = int(ends[first - 1]) if first else 0
-        stop = max(int(np.searchsorted(ends, bytes_before + MAX_BLOCK_BYTES, side="right")), first + 1)
-        for block in judge_entries(entries.part(first, stop), options.max_output, keep=keep):
-            yield _step(block, options)
-        first = stop
 
 
 def _step(judged: JudgedBlock, options: Options) -> ScanStep:

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Final
 
 import google_crc32c
-from attrs import define, field, frozen
+from attrs import frozen
 
-from wireproof.columnar import crc_kernels
+from wireproof.columnar import basic_kernels
 from wireproof.columnar.basic_kernels import EIGHT, ONE, ZERO, Array, Flag, Int, Octets, Pos, U, read_uint
 from wireproof.columnar.optional_deps import compile_kernel, np
 from wireproof.kafka.columnar.entry_kernels import MAGIC_AT, OVERHEAD, THROUGH_MAGIC
@@ -60,8 +60,10 @@ def is_checksum_valid(data: Octets, at: Pos, end: Pos) -> Flag:
     if first >= end:
         return False
     if magic == 2:
-        return read_uint(data, stored_at, CRC_BYTES) == crc_kernels.crc(crc_kernels.CRC32C, data, first, end)
-    return read_uint(data, stored_at, CRC_BYTES) == crc_kernels.crc(crc_kernels.CRC32, data, first, end)
+        return read_uint(data, stored_at, CRC_BYTES) == basic_kernels.crc(
+            basic_kernels.CRC32C, data, first, end
+        )
+    return read_uint(data, stored_at, CRC_BYTES) == basic_kernels.crc(basic_kernels.CRC32, data, first, end)
 
 
 @compile_kernel
@@ -112,63 +114,27 @@ class GarbageEnd:
     settled: bool
 
 
-@define
-class GarbageSearch:
-    """A search for the end of garbage, as far as it has come.
-
-    Attributes:
-        read: returns bytes of the object.
-        start: the first byte of the garbage.
-        size: the end of the object.
-        most: the greatest size of an entry.
-        at: the next candidate.
-        spent: bytes that checksums have read so far.
-        settled: whether all candidates so far end before the object does.
-    """
-
-    read: Read
-    start: int
-    size: int
-    most: int
-    at: int = field(init=False)
-    spent: int = 0
-    settled: bool = True
-
-    def __attrs_post_init__(self) -> None:
-        """Begin after the first byte: an entry there was rejected."""
-        self.at = self.start + 1
-
-    @classmethod
-    def of(cls, read: Read, start: int, size: int, options: Options) -> "GarbageSearch":
-        """Begin the search."""
-        most = MAX_ENTRY if options.max_message is None else options.max_message
-        return cls(read, start, size, max(most, 0))
-
-    def run(self, until: int | None = None) -> GarbageEnd | None:
-        """Search to the end of the object, or to about `until`: then the result may be None."""
-        base, most = self.at, U(self.most)
-        data, at, spent = window(self.read(base, WINDOW)), 0, U(self.spent)
-        while True:
-            stop, spent, reason, inside = find_entry(
-                data, U(at), U(self.size - base), U(base - self.start), most, spent
-            )
-            at, end, self.settled = int(stop), base + data.size, self.settled and inside
-            if reason == FOUND:
-                return GarbageEnd(base + at, self.settled)
-            total = int(read_uint(data, U(at + SIZE_AT), CRC_BYTES)) + LOG_OVERHEAD if reason == BEYOND else 0
-            if total > WINDOW:
-                spent += U(total)
-                if has_checksum(self.read, base + at, total):
-                    return GarbageEnd(base + at, self.settled)
-                at += 1
-            elif end >= self.size:
-                return GarbageEnd(self.size, settled=False)
-            else:
-                base, at, rest = base + at, 0, data[at:].tobytes()
-                if until is not None and base >= until:
-                    self.at, self.spent = base, int(spent)
-                    return None
-                data = window(rest + bytes(self.read(end, WINDOW)))
+def find_garbage_end(read: Read, start: int, size: int, options: Options) -> GarbageEnd:
+    """Return the position of the first valid entry after `start`, or `size`, the end of the object."""
+    limit = MAX_ENTRY if options.max_message is None else options.max_message
+    base, most, settled = start + 1, U(max(limit, 0)), True  # an entry at `start` was rejected
+    data, at, spent = window(read(base, WINDOW)), 0, U(0)
+    while True:
+        stop, spent, reason, inside = find_entry(data, U(at), U(size - base), U(base - start), most, spent)
+        at, end, settled = int(stop), base + data.size, settled and inside
+        if reason == FOUND:
+            return GarbageEnd(base + at, settled)
+        total = int(read_uint(data, U(at + SIZE_AT), CRC_BYTES)) + LOG_OVERHEAD if reason == BEYOND else 0
+        if total > WINDOW:
+            spent += U(total)
+            if has_checksum(read, base + at, total):
+                return GarbageEnd(base + at, settled)
+            at += 1
+        elif end >= size:
+            return GarbageEnd(size, settled=False)
+        else:
+            base, at, rest = base + at, 0, data[at:].tobytes()
+            data = window(rest + bytes(read(end, WINDOW)))
 
 
 def has_checksum(read: Read, at: int, total: int) -> bool:
@@ -182,13 +148,6 @@ def has_checksum(read: Read, at: int, total: int) -> bool:
         piece = bytes(read(begin, min(WINDOW, at + total - begin)))
         crc = google_crc32c.extend(crc, piece) if magic > 1 else zlib.crc32(piece, crc)
     return crc == stored
-
-
-def find_garbage_end(read: Read, start: int, size: int, options: Options) -> GarbageEnd:
-    """Return the position of the first valid entry after `start`, or `size`, the end of the object."""
-    found = GarbageSearch.of(read, start, size, options).run()
-    assert found is not None, "without a limit it ends at the end of the object"
-    return found
 
 
 def window(data: bytes | memoryview) -> Octets:
@@ -211,16 +170,10 @@ def garbage_class(read: Read, at: int, size: int, options: Options) -> RejectCla
     return None
 
 
-FindEnd = Callable[[Read, int, int, Options], GarbageEnd]
-"""Returns the end of the garbage at a position, as `find_garbage_end` does."""
-
-
-def garbage_item(
-    read: Read, at: int, size: int, options: Options, find_end: FindEnd = find_garbage_end
-) -> tuple[Item, bool] | None:
+def garbage_item(read: Read, at: int, size: int, options: Options) -> tuple[Item, bool] | None:
     """Return the garbage at `at`, and whether it is settled; None if an entry or a tail may begin there."""
     cls = garbage_class(read, at, size, options)
     if cls is None:
         return None
-    end = find_end(read, at, size, options)
+    end = find_garbage_end(read, at, size, options)
     return Item("garbage", at, end.at - at, cls=cls), end.settled

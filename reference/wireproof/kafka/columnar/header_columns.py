@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from wireproof.columnar.array_types import KINDS, Buffer
 from wireproof.columnar.arrow_types import arrow_fields
 from wireproof.columnar.basic_kernels import Array
 from wireproof.columnar.optional_deps import np
-from wireproof.columnar.scanned_items import KINDS, Buffer
 from wireproof.kafka.columnar import entry_kernels as kernels
 from wireproof.kafka.columnar.entry_kernels import CODEC, HEADER
 from wireproof.kafka.columnar.entry_scan import KafkaFrames

@@ -6,6 +6,7 @@ than kafka.md. numba keeps compiled code until its file changes: after a change 
 
 from wireproof.columnar.basic_kernels import (
     BAD,
+    CRC32,
     FOUR,
     ONE,
     ZERO,
@@ -17,11 +18,11 @@ from wireproof.columnar.basic_kernels import (
     Row,
     U,
     copy_bytes,
+    crc,
     read_int32,
     read_int64,
     read_uint,
 )
-from wireproof.columnar.crc_kernels import CRC32, crc
 from wireproof.columnar.optional_deps import compile_kernel, np
 from wireproof.kafka.columnar.entry_kernels import (
     APPEND_TIME,
@@ -31,7 +32,72 @@ from wireproof.kafka.columnar.entry_kernels import (
     THROUGH_MAGIC,
     empty_columns,
     read_batch,
+    read_octets,
 )
+
+# --- headers of records ---
+#
+# They read entries that `kernels` found clean, so they check nothing again.
+
+
+@compile_kernel
+def compute_ends(length: Array, ends: Array) -> None:
+    """Write the ends of consecutive runs of these lengths to `ends`; a negative length is empty."""
+    stop = 0
+    for index in range(length.size):
+        stop += max(length[index], 0)
+        ends[index + 1] = stop
+
+
+@compile_kernel
+def copy_ranges(wire: Octets, arena: Octets, at: Array, ends: Array, out: Octets) -> None:
+    """Copy the runs of bytes to `out`, one after another; `out` must be longer by `SLACK`."""
+    size = U(wire.size)
+    for index in range(at.size):
+        start, stop = at[index], U(ends[index])
+        count = U(ends[index + 1]) - stop
+        if start < size:
+            copy_bytes(wire, start, count, out, stop)
+        else:
+            copy_bytes(arena, start - size, count, out, stop)
+
+
+@compile_kernel
+def locate_headers(
+    wire: Octets, arena: Octets, headers_at: Array, headers: Array, at: Array, length: Array
+) -> None:
+    """Write position and length of each header key (row 0) and header value (row 1) to `at` and `length`.
+
+    `headers_at` and `headers` hold, for each record, the position of its first header and their number.
+    """
+    found, size = 0, U(wire.size)
+    for index in range(headers.size):
+        first, count = U(headers_at[index]), headers[index]
+        if count:
+            if first < size:
+                found = locate_record_headers(wire, ZERO, first, count, at, length, found)
+            else:
+                found = locate_record_headers(arena, size, first, count, at, length, found)
+
+
+@compile_kernel
+def locate_record_headers(
+    data: Octets, base: Pos, first: Pos, count: int, at: Array, length: Array, found: int
+) -> Int:
+    """Write positions and lengths of the headers of one record; return the number of headers so far.
+
+    `base` is the position of the first byte of `data`.
+    """
+    here, end = first - base, U(data.size)
+    for _ in range(count):
+        for part in range(2):
+            start, size, here = read_octets(data, here, end)
+            at[part, found], length[part, found] = start + base, size
+        found += 1
+    return found
+
+
+# --- messages ---
 
 MIN_RECORD_BYTES = 7
 """Bytes of the smallest record: §1.3."""

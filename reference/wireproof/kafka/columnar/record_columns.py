@@ -5,10 +5,10 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from wireproof.columnar.array_types import Buffer
 from wireproof.columnar.basic_kernels import SLACK, Array, Octets
 from wireproof.columnar.optional_deps import np
-from wireproof.columnar.scanned_items import Buffer
-from wireproof.kafka.columnar import record_header_kernels
+from wireproof.kafka.columnar import message_kernels
 from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
 from wireproof.kafka.columnar.judged_block import JudgedBlock
 from wireproof.kafka.values import Message, Record
@@ -91,9 +91,7 @@ def _headers(block: JudgedBlock, headers_at: Array, ends: Array) -> pa.Array:
     if not size:
         return pa.ListArray.from_arrays(pa.array(ends), pa.array([], RECORD_HEADER), type=kind)
     at, length = np.empty((2, size), np.uint64), np.empty((2, size), np.int32)
-    record_header_kernels.locate_headers(
-        block.entries.wire, block.arena, headers_at, np.diff(ends), at, length
-    )
+    message_kernels.locate_headers(block.entries.wire, block.arena, headers_at, np.diff(ends), at, length)
     parts = [_sized(block.entries.wire, block.arena, at[row], length[row]) for row in (0, 1)]
     pairs = pa.StructArray.from_arrays(parts, fields=list(RECORD_HEADER))
     return pa.ListArray.from_arrays(pa.array(ends), pairs, type=kind)
@@ -102,9 +100,9 @@ def _headers(block: JudgedBlock, headers_at: Array, ends: Array) -> pa.Array:
 def _sized(wire: Array, arena: Array, at: Array, length: Array) -> pa.Array:
     """Copy runs of bytes of these lengths into a column; a negative length is null."""
     ends, null = np.zeros(at.size + 1, np.int32), length < 0
-    record_header_kernels.compute_ends(length, ends)
+    message_kernels.compute_ends(length, ends)
     out = np.empty(int(ends[-1]) + int(SLACK), np.uint8)
-    record_header_kernels.copy_ranges(wire, arena, at, ends, out)
+    message_kernels.copy_ranges(wire, arena, at, ends, out)
     return _binary(out[: int(ends[-1])], ends, null)
 
 

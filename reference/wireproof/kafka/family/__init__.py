@@ -5,9 +5,8 @@ from typing import Final
 
 from wireproof.family import Family, Format, Redaction, deferred
 from wireproof.kafka import entry, layouts, log, scan
-from wireproof.kafka.family import capabilities
-from wireproof.kafka.family.detection import FILE_NAMES, MARKS
-from wireproof.kafka.family.streams import STREAMS
+from wireproof.kafka.family import streams
+from wireproof.kafka.family.streams import FILE_NAMES, MARKS, STREAMS
 from wireproof.kafka.remark_classes import KAFKA_REMARKS
 from wireproof.kafka.values import Log, Message, RecordBatch
 from wireproof.wire.layout import Layout
@@ -96,14 +95,14 @@ FAMILY: Final = Family(
     file_names=FILE_NAMES,
     streams=STREAMS,
     listings={"kafka.log": "wireproof.kafka.family.listing:LISTING"},
-    capabilities=capabilities.of_bytes,
-    value_capabilities=capabilities.of_value,
+    capabilities=streams.of_bytes,
+    value_capabilities=streams.of_value,
     strategies="wireproof.kafka.family.strategies:VALUES",
     option_strategies="wireproof.kafka.family.strategies:OPTIONS",
     sources={"kafka_log": "wireproof.kafka.family.spark_source:LOG"},
     mutation="wireproof.kafka.family.mutation:RULES",
     fast_decoders="wireproof.kafka.columnar.decoders:FAST_DECODERS",
-    generators="wireproof.kafka.family.generators:GENERATORS",
+    generators="wireproof.kafka.family.made_entries:GENERATORS",
     servers={
         "kafka-broker": "wireproof.kafka.family.live_broker.entry:entry_of_broker",
         "kafka-client": "wireproof.kafka.family.client_program.entry:entry_of_client",
@@ -111,11 +110,11 @@ FAMILY: Final = Family(
     trial_servers={"broker": "wireproof.kafka.family.loopback_broker.faults:BROKER"},
     client_templates="wireproof.kafka.family.client_templates:TEMPLATES",
     index_files="wireproof.kafka.family.index_files:RULES",
-    directories="wireproof.kafka.family.partitions:RULES",
+    directories="wireproof.kafka.family.data_directory:RULES",
     message_sets="wireproof.kafka.family.producer_messages:MESSAGE_SETS",
     step_ops="wireproof.kafka.family.steps:STEP_OPS",
     step_words="wireproof.kafka.family.steps:words_of_batch",
-    dictionary=deferred("wireproof.kafka.family.dictionary:words"),
+    dictionary=deferred("wireproof.kafka.family.mutation:words"),
     # names, and the data of a control batch; at the beginning, offset to magic: kafka.md §1.1
     redaction=Redaction(
         (".headers[].key", "xerial.magic", ".directoryId", ".tagged", ".host", ".name"), kept_head_bytes=17

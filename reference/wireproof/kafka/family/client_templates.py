@@ -1,5 +1,6 @@
 """The templates of client programs: the programs of bundled clients, one for each language."""
 
+from functools import partial
 from typing import Final
 
 from wireproof.adapters.templates import AdapterTemplate
@@ -10,61 +11,53 @@ CASES: Final = "kafka.log/mixed/delivered/*"
 EXAM: Final = "kafka.**"
 """All cases: also damage, transactions, single batches and messages, and what a producer writes."""
 
+_template = partial(AdapterTemplate, client_cases=CASES, exam=EXAM)
+
 TEMPLATES: Final = {
     template.language: template
     for template in (
-        AdapterTemplate(
+        _template(
             "python",
             "client.py",
             ("python3", "{dir}/client.py"),
             tools=("python3",),
             client="confluent-kafka-client",
-            client_cases=CASES,
-            exam=EXAM,
             library="pip install confluent-kafka",
         ),
-        AdapterTemplate(
+        _template(
             "node",
             "client.mjs",
             ("node", "{dir}/client.mjs"),
             ("npm", "ci", "--prefix", "{dir}"),
             ("node", "npm"),
             client="platformatic-kafka-client",
-            client_cases=CASES,
-            exam=EXAM,
             runtime="Node 22.22 or newer",
         ),
-        AdapterTemplate(
+        _template(
             "go",
             "main.go",
             ("{dir}/client",),
             ("go", "build", "-C", "{dir}", "-o", "client", "."),
             ("go",),
             client="franz-go-client",
-            client_cases=CASES,
-            exam=EXAM,
         ),
-        AdapterTemplate(
+        _template(
             "java",
             "src/main/java/Client.java",
             ("java", "-jar", "{dir}/target/client.jar"),
             ("mvn", "-q", "-f", "{dir}/pom.xml", "package"),
             ("java", "mvn"),
             client="kafka-clients-client",
-            client_cases=CASES,
-            exam=EXAM,
         ),
-        AdapterTemplate(
+        _template(
             "rust",
             "src/main.rs",
             ("{dir}/target/release/client",),
             ("cargo", "build", "--quiet", "--release", "--manifest-path", "{dir}/Cargo.toml"),
             ("cargo",),
             client="rdkafka-client",
-            client_cases=CASES,
-            exam=EXAM,
         ),
-        AdapterTemplate(
+        _template(
             "c",
             "client.c",
             ("{dir}/client",),
@@ -74,8 +67,6 @@ TEMPLATES: Final = {
             ),
             ("cc",),
             client="librdkafka-client",
-            client_cases=CASES,
-            exam=EXAM,
             library="apt-get install librdkafka-dev libcjson-dev",
         ),
     )

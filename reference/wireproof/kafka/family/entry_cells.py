@@ -1,12 +1,13 @@
-"""The cells of an entry in a listing, from the integers of its header: kafka.md §1.1, §2.1."""
+"""What the header of an entry says: its cells in a listing, its offsets, its records: kafka.md §1.1, §2.1."""
 
 from collections.abc import Sequence
 from typing import Any, Final
 
+from wireproof.family import Format
 from wireproof.kafka import batch, message
 from wireproof.kafka.attribute_bits import CODEC_MASK, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL, wrap64
 from wireproof.kafka.layouts import BATCH_NUMBERS, CODECS
-from wireproof.kafka.size_and_magic import MAGIC_AT
+from wireproof.kafka.size_and_magic import MAGIC_AT, MIN_SIZE_BY_MAGIC, SIZE_AT
 
 COLUMNS: Final = (
     "magic", "baseOffset", "lastOffset", "count", "codec", "timestampType", "baseTimestamp", "maxTimestamp",
@@ -77,3 +78,42 @@ def offsets_and_epoch(cells: Sequence[Any]) -> tuple[int, int, int | None]:
     """Return the first and the last offset, and the leader epoch; None for a message, which has none."""
     first, last = cells[BASE_OFFSET], cells[LAST_OFFSET]
     return (last if first is None else first), last, (cells[LEADER_EPOCH] if cells[MAGIC] > 1 else None)
+
+
+# --- offsets and records ---
+
+_numbers = batch.HEADER.select("baseOffset", "lastOffsetDelta", "recordsCount")
+
+
+def head_offsets(_: Format, head: bytes) -> tuple[int | None, int | None] | None:
+    """Return the first and the last offset in a header; None if no entry has such a header.
+
+    A message has one offset, and a wrapper that of its last message: §2.2.
+    """
+    magic = _magic(head)
+    if magic is None:
+        return None
+    if magic < batch.MAGIC:
+        return None, int.from_bytes(head[:8], "big", signed=True)
+    base, delta, _count = _numbers(batch.HEADER.peek(head, 0))
+    return base, wrap64(base + delta)
+
+
+def head_records(head: bytes) -> int | None:
+    """Return the number of records in a header; None for a wrapper, and if no entry has such a header."""
+    magic = _magic(head)
+    if magic is None:
+        return None
+    if magic < batch.MAGIC:  # the byte after the magic has the codec: a wrapper does not count its messages
+        return None if head[MAGIC_AT + 1] & CODEC_MASK else 1
+    _base, delta, count = _numbers(batch.HEADER.peek(head, 0))
+    return int(count) if 0 <= count <= delta + 1 else None
+
+
+def _magic(head: bytes) -> int | None:
+    """Return the magic of an entry that begins with these bytes; None if none does."""
+    if len(head) <= MAGIC_AT + 1 or not 0 <= (magic := head[MAGIC_AT]) < len(MIN_SIZE_BY_MAGIC):
+        return None
+    if int.from_bytes(head[SIZE_AT : SIZE_AT + 4], "big", signed=True) < MIN_SIZE_BY_MAGIC[magic]:
+        return None
+    return magic if magic < batch.MAGIC or len(head) >= batch.HEADER.packing.size else None

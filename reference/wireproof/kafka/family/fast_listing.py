@@ -12,12 +12,12 @@ from wireproof.cases.byte_source import ByteSource, long_zeros
 from wireproof.family import EntryRows
 from wireproof.kafka import entry, resync
 from wireproof.kafka.attribute_bits import CONTROL
+from wireproof.kafka.columnar.decoders import value_items
 from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
 from wireproof.kafka.columnar.garbage_search import garbage_item
-from wireproof.kafka.columnar.item_values import value_items
 from wireproof.kafka.columnar.judged_block import JudgedBlock
-from wireproof.kafka.family.chunked_listing import Chunk, ChunkEnd, LogChunks, list_chunks
 from wireproof.kafka.family.entry_cells import HEADER_NAMES, batch_cells, message_row
+from wireproof.kafka.family.header_listing import Chunk, ChunkEnd, LogChunks, list_chunks
 from wireproof.kafka.size_and_magic import SIZE_AT, peek_whole_entry
 from wireproof.wire.layout import attribute_of
 from wireproof.wire.options import Options

@@ -5,16 +5,21 @@ A segment is named after its base offset: `00000000000000001000.log`, `.index`, 
 """
 
 import re
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
-
-from attrs import frozen
+from typing import Final
 
 from wireproof.data_files import FileFinding
-from wireproof.kafka import offset_index, segment_headers, time_index, transaction_index
-from wireproof.kafka.index_file import REBUILD, IndexFinding
+from wireproof.kafka import segment_headers
+from wireproof.kafka.index_file import (
+    INDEX_READERS,
+    OFFSET_INDEX,
+    REBUILD,
+    IndexFinding,
+    aborted_transactions,
+)
 from wireproof.kafka.segment_headers import SegmentHeaders
 from wireproof.kafka.size_and_magic import peek_whole_entry
 from wireproof.segment_files import CheckedIndex, IndexRules, SegmentFileName
@@ -37,24 +42,6 @@ PADDED: Final = (
 )
 
 ENDING: Final = re.compile(rf".*(?P<kind>\.(?:index|timeindex|txnindex)){STATE}", re.DOTALL)
-
-
-@frozen
-class IndexReader:
-    """The functions that read and check one kind of index file."""
-
-    read: Callable[[bytes, int], Any]
-    alone: Callable[[Any], Iterator[IndexFinding]]
-    against: Callable[[Any, SegmentHeaders], Iterator[IndexFinding]]
-
-
-INDEX_READERS: Final = {
-    ".index": IndexReader(offset_index.read, offset_index.check_alone, offset_index.check_against_log),
-    ".timeindex": IndexReader(time_index.read, time_index.check_alone, time_index.check_against_log),
-    ".txnindex": IndexReader(
-        transaction_index.read, transaction_index.check_alone, transaction_index.check_against_log
-    ),
-}
 
 
 def parse_file_name(path: Path) -> SegmentFileName | None:
@@ -125,7 +112,7 @@ def fits_alone(name: SegmentFileName) -> CheckedIndex | None:
 
 def missing(name: SegmentFileName, log: SegmentHeaders) -> Iterator[str]:
     """Yield the index of transactions if the log needs one and has none."""
-    if not name.beside(".txnindex").is_file() and transaction_index.aborted_transactions(log):
+    if not name.beside(".txnindex").is_file() and aborted_transactions(log):
         yield ".txnindex"
 
 
@@ -140,3 +127,22 @@ RULES: Final = IndexRules(
     fits_alone,
     missing,
 )
+
+# --- where the entries of a log are, as its offset index shows: kafka.md §12 ---
+
+NAME_DIGITS: Final = 20
+MAX_INDEX_BYTES: Final = 256 * 1024 * 1024
+
+
+def indexed(log: Path, number: int, *, is_position: bool) -> tuple[int, int] | None:
+    """Return the last offset and the position of the last indexed entry that is not after a place."""
+    path = log.with_name(log.name.replace(".log", ".index", 1))
+    base = log.name[:NAME_DIGITS]
+    if not (base.isdecimal() and len(base) == NAME_DIGITS and path != log and path.is_file()):
+        return None
+    if path.stat().st_size > MAX_INDEX_BYTES:
+        return None
+    entries = OFFSET_INDEX.read(path.read_bytes(), int(base)).entries
+    keys = [one.position if is_position else one.offset for one in entries]
+    place = bisect_right(keys, number) - 1
+    return (entries[place].offset, entries[place].position) if place >= 0 else None

@@ -15,8 +15,9 @@ from wireproof.kafka.family.entry_cells import (
     CONTROL_TYPE,
     IS_TRANSACTIONAL,
     PRODUCER,
+    head_offsets,
+    head_records,
 )
-from wireproof.kafka.family.head_offsets import head_offsets, head_records
 from wireproof.kafka.layouts import BATCH, BATCH_FLAGS, MESSAGE_FLAGS
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.wire.json_values import Json
@@ -329,7 +330,7 @@ LISTING: Final = EntryListing(
     fast="wireproof.kafka.family.fast_listing:list_entries",
     headers="wireproof.kafka.family.header_listing:list_headers",
     head_offsets=head_offsets,
-    indexed="wireproof.kafka.family.first_entry:indexed",
+    indexed="wireproof.kafka.family.index_files:indexed",
     meaning="wireproof.kafka.family.internal_records:record_meaning",
     notes=field_notes,
     row_records=lambda cells: cells[entry_cells.COUNT],

@@ -7,6 +7,7 @@ kafka.md §1.1, §1.3, §2.1 and §2.2; the values have the fields of a decoded 
 import struct
 import zlib
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 import google_crc32c
@@ -14,6 +15,7 @@ import google_crc32c
 from wireproof.cases.generate.compressed import CODEC_NUMBERS, writer_of
 from wireproof.cases.generate.payload import Piece, joined, merged, size_of, value_pieces
 from wireproof.cases.generate.recipe import Recipe
+from wireproof.cases.made_case import Generator
 from wireproof.wire.json_values import Json
 
 TIME: Final = 1_700_000_000_000
@@ -159,3 +161,29 @@ def _plain_value(magic: int, number: int, value: str | None, *, computed: bool) 
         return stated
     kind = "create" if magic else "none"
     return {**stated, "nextOffset": str(number + 1), "timestampType": kind}
+
+
+# --- the generators ---
+
+
+def _generator_of_messages(magic: int) -> Generator:
+    value = partial(message_value, magic=magic)
+    made = partial(message, magic=magic)
+    return Generator(made, partial(value, computed=True), partial(value, computed=False))
+
+
+GENERATORS: Final = {
+    "kafka.batch/v0": _generator_of_messages(0),
+    "kafka.batch/v1": _generator_of_messages(1),
+    "kafka.batch/v2": Generator(
+        batch,
+        partial(batch_value, computed=True),
+        partial(batch_value, computed=False),
+    ),
+    "kafka.log/mixed": Generator(
+        produced,
+        partial(log_value, computed=True),
+        partial(log_value, computed=False),
+    ),
+}
+"""The generator of each kind."""

@@ -1,19 +1,127 @@
-"""Mutations of Kafka's entries and logs, and their minimal and maximal values."""
+"""Mutations of Kafka's entries and logs, their least and fullest values, and words for fuzzers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from random import Random
+from struct import pack
 from typing import Any, Final
 
 from attrs import evolve
 
+from wireproof.cases.mutate.dictionary import INVALID_VARINTS, VARLONG_BOUNDARIES, edges, varint
 from wireproof.cases.mutate.draws import below, boundary_bytes, pick
+from wireproof.cases.mutate.encodings import wrapped
 from wireproof.cases.mutate.mutation_rules import MutationRules
 from wireproof.cases.mutate.values_of_type import MAX_ELEMENTS, smallest
 from wireproof.family import Format
-from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, TRANSACTIONAL
-from wireproof.kafka.family.control_records import random_control_record
-from wireproof.kafka.family.normalising import NORMALISERS, WHOLE
+from wireproof.kafka import control_types
+from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
 from wireproof.kafka.values import Control, Log, Message, Record, RecordBatch
+from wireproof.wire.compression import COMPRESSION_CODECS
+
+# --- control records, as brokers and controllers write them, and invalid ones: kafka.md §1.9 ---
+
+VERSIONS: Final = (0, 0, 0, 1, -1)
+"""Versions of the key and of the value of a control record; a negative version is invalid."""
+
+RECORD_TYPES: Final = (*(control_types.ABORT, control_types.COMMIT) * 3, *range(2, 7), 99)
+"""Types of control records; the end of a transaction is the most frequent."""
+
+NO_TAGS: Final = b"\0"
+
+COMPACT_ONE: Final = b"\2"
+"""The count of a compact array with one element, and the length of a compact string of one byte."""
+
+
+def random_control_record(rng: Random) -> Record:
+    """Return a control record of a known or unknown version; its key or value may have a wrong size."""
+    kind = pick(rng, RECORD_TYPES)
+    key = pack(">hh", pick(rng, VERSIONS), kind)
+    key = pick(rng, (key, key, key, key[:3], key + b"\0\1"))
+    valid = RECORD_VALUES.get(kind, _end_of_transaction)(rng)
+    value = valid if below(rng, 4) else pick(rng, (b"\0\0", b"", rng.randbytes(12), valid + b"\0"))
+    return Record(0, 0, 0, key, value, ())
+
+
+def _end_of_transaction(rng: Random) -> bytes:
+    return pack(">hi", pick(rng, VERSIONS), 1)
+
+
+def _leader_change(rng: Random) -> bytes:
+    version = below(rng, 2)
+    voter = pack(">i", 1) + rng.randbytes(16) * version + NO_TAGS
+    return pack(">hi", version, 1) + (COMPACT_ONE + voter) * 2 + NO_TAGS
+
+
+def _voters(rng: Random) -> bytes:
+    endpoint = COMPACT_ONE + b"n" + COMPACT_ONE + b"h" + rng.randbytes(2) + NO_TAGS
+    voter = pack(">i", 1) + rng.randbytes(16) + COMPACT_ONE + endpoint + pack(">hh", 0, 1) + NO_TAGS * 2
+    return pack(">h", 0) + COMPACT_ONE + voter + NO_TAGS
+
+
+RECORD_VALUES: Final[dict[int, Callable[[Random], bytes]]] = {
+    control_types.LEADER_CHANGE: _leader_change,
+    control_types.SNAPSHOT_HEADER: lambda rng: pack(">h", 0) + rng.randbytes(8) + NO_TAGS,
+    control_types.SNAPSHOT_FOOTER: lambda _: pack(">h", 0) + NO_TAGS,
+    control_types.KRAFT_VERSION: lambda rng: pack(">hh", 0, below(rng, 2)) + NO_TAGS,
+    control_types.KRAFT_VOTERS: _voters,
+}
+"""Type of a control record to a function that returns its value, in a version that §1.9 describes."""
+
+# --- edited entries that the encoder accepts ---
+
+
+def _batch(batch: RecordBatch) -> RecordBatch:
+    """Use a known codec, 0 to 4, and magic 2: kafka.md §1.2."""
+    attributes = wrapped(batch.attributes, 16)
+    if attributes & CODEC_MASK and attributes & CODEC_MASK not in COMPRESSION_CODECS:
+        attributes &= ~4
+    if (attributes, 2) == (batch.attributes, batch.magic):
+        return batch
+    return evolve(batch, attributes=attributes, magic=2)
+
+
+def _message(message: Message) -> Message:
+    """Make codec and inner messages consistent, and the wrapper's offset and timestamp too: kafka.md §2.2."""
+    attributes = wrapped(message.attributes, 8)
+    codec = attributes & CODEC_MASK
+    if codec > 3:
+        attributes, codec = attributes & ~4, codec & 3
+    if message.magic not in (0, 1):
+        message = evolve(message, magic=1)
+    timestamp = -1 if message.magic == 0 else max(message.timestamp, -1)
+    if not codec or message.messages == ():
+        value = message.value if message.messages is None else b"v"
+        return evolve(
+            message, attributes=attributes & ~CODEC_MASK, timestamp=timestamp, value=value, messages=None
+        )
+    plain = evolve(message, attributes=attributes & ~CODEC_MASK, timestamp=timestamp, messages=None)
+    inner = (plain,) if message.messages is None else message.messages
+    rows = [
+        evolve(one, attributes=one.attributes & ~CODEC_MASK, magic=message.magic, messages=None)
+        for one in inner
+    ]
+    outer = evolve(message, attributes=attributes, timestamp=timestamp, value=None, messages=tuple(rows))
+    return _timed(outer) if outer.magic else outer
+
+
+def _timed(outer: Message) -> Message:
+    assert outer.messages is not None
+    inner = outer.messages
+    if outer.attributes & LOG_APPEND_TIME:
+        inner = tuple(evolve(one, timestamp=outer.timestamp) for one in inner)
+    offset = outer.offset and inner[-1].offset
+    if offset and inner[0].offset < 0:
+        offset = 0
+    return evolve(outer, offset=offset, messages=inner)
+
+
+NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {RecordBatch: _batch, Message: _message}
+"""Class to the function that normalises its instances."""
+
+WHOLE: Final = (RecordBatch, Record)
+"""Classes whose parts do not depend on one another."""
+
+# --- mutations ---
 
 _LEAST: Final = {
     RecordBatch: RecordBatch(0, -1, 2, 0, 0, 0, 0, -1, -1, -1, (Record(0, 0, 0, None, b"v", ()),)),
@@ -185,3 +293,29 @@ RULES: Final = MutationRules(
     entries={Log: "batches"},
     empty_frames={"kafka.log": bytes(12)},  # an entry of size 0: kafka.md §1.1
 )
+
+# --- the dictionary: sections are those of kafka.md ---
+
+
+def words(fmt: Format) -> Iterator[bytes]:
+    """Yield magics, attributes (§1.2, §2.1), control records (§1.9), varints (§4), compressed data (§3)."""
+    yield from edges(">")
+    yield from (bytes([magic]) for magic in range(4))
+    flags = (
+        0,
+        LOG_APPEND_TIME,
+        TRANSACTIONAL,
+        CONTROL,
+        DELETE_HORIZON,
+        CONTROL | TRANSACTIONAL,
+        LOG_APPEND_TIME | DELETE_HORIZON,
+    )
+    yield from (pack(">h", flag | codec) for flag in flags for codec in range(6))
+    yield from (pack(">hh", 0, kind) for kind in range(7))
+    yield from (pack(">qhi", -1, -1, -1), pack(">qhi", 7, 0, (1 << 31) - 1))
+    yield from (varint("varlong", step) for step in VARLONG_BOUNDARIES)
+    yield from INVALID_VARINTS
+    heads = [codec.pack(b"") for codec in COMPRESSION_CODECS.values()]
+    yield from (head[:size] for head in heads for size in (4, 8, len(head)))
+    if fmt.revision != "v2":  # §2.1: the message header of the old formats
+        yield from (bytes([magic, codec]) + b"\xff" * 4 for magic in (0, 1) for codec in range(5))

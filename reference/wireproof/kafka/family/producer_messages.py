@@ -90,7 +90,7 @@ MESSAGE_SETS: Final = MessageSets(
     "kafka.batch",
     "kafka",
     REVISIONS,
-    deferred("wireproof.kafka.family.producer_strategies:logical_message_sets"),
+    deferred("wireproof.kafka.family.strategies:logical_message_sets"),
     encodings_of,
     _uncompressed,
     Log,

@@ -4,35 +4,49 @@
 the garbage depends on everything after it, so the reference reads on in the object itself.
 """
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
+from struct import Struct
 from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 from attrs import define, evolve, field, frozen
 
 from wireproof import formats
+from wireproof.cases.case import Accept, Case, Reject
 from wireproof.columnar.basic_kernels import Array
 from wireproof.formats import Format
+from wireproof.kafka import batch
 from wireproof.kafka.columnar import KafkaFrames, clean_records
 from wireproof.kafka.columnar.entry_kernels import HEADER
 from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps, step_frames
 from wireproof.kafka.columnar.garbage_search import garbage_item
-from wireproof.kafka.columnar.header_columns import ALL_COLUMNS, ITEM_COLUMNS, header_columns
+from wireproof.kafka.columnar.header_columns import ALL_COLUMNS, CODECS, ITEM_COLUMNS, header_columns
 from wireproof.kafka.columnar.judged_block import RecordForm
-from wireproof.kafka.columnar.parallel_garbage_search import find_garbage_end
-from wireproof.kafka.family.spark_framing import KAFKA
+from wireproof.kafka.family.streams import ATTRIBUTE_CAPABILITIES
+from wireproof.kafka.layouts import BATCH, BY_MAGIC
+from wireproof.kafka.scan import MAX_ENTRY
+from wireproof.kafka.size_and_magic import (
+    HEADER_SIZE_UP_TO_MAGIC,
+    LOG_OVERHEAD,
+    MAGIC_AT,
+    MIN_SIZE_BY_MAGIC,
+    SIZE_AT,
+)
 from wireproof.spark.columns import FRAME_COLUMNS, ORDERED_COLUMNS, ColumnsOrItem, EntryColumns
-from wireproof.spark.object_reader import ObjectReader, PieceReader
+from wireproof.spark.item_cases import ItemCase, case_of_bytes
+from wireproof.spark.objects import ObjectReader, PieceReader
 from wireproof.spark.split_points import (
     FREE_REREAD,
     REREAD_FACTOR,
+    FastScan,
     SplitPoint,
+    StreamFraming,
     is_certain,
     recheck_item,
     recover_by_item,
 )
+from wireproof.wire.json_values import Json, json_of
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
 
@@ -197,10 +211,9 @@ def _moved(item: Item, base: int) -> Item:
 
 
 def recover(fmt: Format, pieces: PieceReader, options: Options) -> Iterator[SplitPoint]:
-    """Yield the same split points as `recover_by_item`; all cores search long garbage."""
+    """Yield the same split points as `recover_by_item`; kernels search long garbage."""
     stored = pieces.stored
-    find_end = partial(find_garbage_end, threads=os.cpu_count() or 1)
-    found = garbage_item(stored.read, pieces.position, stored.size, options, find_end)
+    found = garbage_item(stored.read, pieces.position, stored.size, options)
     if found is not None:
         garbage, settled = found
         end = garbage.at + garbage.length
@@ -208,3 +221,102 @@ def recover(fmt: Format, pieces: PieceReader, options: Options) -> Iterator[Spli
         yield SplitPoint(end, settled or is_certain(fmt, pieces, garbage, options), garbage)
     if pieces.position < stored.size:
         yield from recover_by_item(fmt, pieces, options)
+
+
+# --- cases of entries ---
+
+
+def item_case(item: Item, data: bytes, options: Options) -> ItemCase:
+    """Make a case of an item."""
+    return ItemCase(item, data, _case(item, data, options))
+
+
+def _format(magic: int) -> Format:
+    return formats.get("kafka.batch", f"v{magic}")
+
+
+def _case(item: Item, data: bytes, options: Options) -> Case | None:
+    """Make a case of a whole entry, by its magic; other bytes are no case."""
+    size = int.from_bytes(data[8:12], "big", signed=True) + 12
+    if len(data) < 17 or data[16] > 2 or size != len(data):
+        return None
+    expect: Accept | Reject = Reject(item.cls or "other")
+    value = json_of(item.value, with_derived=True)
+    if item.kind == "frame":
+        classes = tuple(dict.fromkeys(remark.cls for remark in item.remarks))
+        expect = Accept(value, len(data), classes)
+    case = case_of_bytes(_format(data[16]), data, expect, options)
+    return evolve(case, needs=_needs(data[16], _attributes(data), headers=_has_headers(value)))
+
+
+def _has_headers(value: Json) -> bool:
+    records = value.get("records") if isinstance(value, dict) else None
+    return isinstance(records, list) and any(
+        isinstance(record, dict) and record["headers"] for record in records
+    )
+
+
+def _attributes(data: bytes) -> int:
+    at = BY_MAGIC[data[MAGIC_AT]].offset("attributes")
+    return int.from_bytes(data[at : at + 2]) if data[MAGIC_AT] == 2 else data[at]
+
+
+@lru_cache(maxsize=1024)
+def _needs(magic: int, attributes: int, *, headers: bool) -> tuple[str, ...]:
+    """Return the same as `capabilities_of_case`, from attributes and value: kafka.md §1.2, §2.1."""
+    needs = {f"codec:{CODECS[attributes & 7]}"}
+    needs |= {atom for bit, atom in ATTRIBUTE_CAPABILITIES if magic == 2 and attributes & bit}
+    if magic < 2 and attributes & 7:
+        needs.add("feature:wrapper")
+    if headers:
+        needs.add("feature:headers")
+    return tuple(atom for atom in _format(magic).capabilities if atom in needs)
+
+
+# --- the rules of a stream ---
+
+_SIZE_MAGIC: Final = Struct(f">{SIZE_AT}xi{MAGIC_AT - LOG_OVERHEAD}xB")
+
+
+def _stride(stored: ObjectReader, position: int, options: Options) -> int:
+    """Follow a header: size and magic (kafka.md §1.4), with the limits of kafka/scan.py."""
+    data, at = stored.at(position, HEADER_SIZE_UP_TO_MAGIC)
+    if len(data) - at < HEADER_SIZE_UP_TO_MAGIC:
+        return 0
+    size, magic = _SIZE_MAGIC.unpack_from(data, at)
+    most = MAX_ENTRY if options.max_message is None else options.max_message
+    if magic > 2 or not MIN_SIZE_BY_MAGIC[magic] <= size <= most:
+        return 0
+    total: int = size + LOG_OVERHEAD
+    return total if position + total <= stored.size else 0
+
+
+ENTRY_FORMATS: Final = tuple(f"kafka.batch/v{magic}" for magic in range(3))
+"""The formats of entries, by magic."""
+
+
+def _entry_format(data: bytes) -> str | None:
+    return ENTRY_FORMATS[data[MAGIC_AT]] if len(data) > MAGIC_AT else None
+
+
+def _order(data: bytes) -> tuple[int, int, int] | None:
+    """Return first and last offset and leader epoch of a batch; older entries have none: kafka.md §1.5."""
+    if len(data) < BATCH.fixed_size or data[MAGIC_AT] != batch.MAGIC:
+        return None
+    header = batch.peek_header(data, 0)
+    first = header.base_offset
+    return first, first + header.last_offset_delta, header.partition_leader_epoch
+
+
+KAFKA: Final = StreamFraming(
+    formats.get("kafka.log", "mixed"),
+    _stride,
+    recover,
+    item_case=item_case,
+    fast=FastScan(
+        read_frames,
+        ENTRY_FORMATS,
+        _entry_format,
+        _order,
+    ),
+)

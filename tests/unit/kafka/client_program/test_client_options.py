@@ -6,7 +6,7 @@ from each import each
 
 from wireproof.adapters.errors import UnknownAdapter
 from wireproof.adapters.registry import resolve
-from wireproof.kafka.family.client_program.client_options import ClientOptions, listed_options, parse_spec
+from wireproof.kafka.family.client_program.program import ClientOptions, listed_options, parse_spec
 
 
 def test_a_command_alone_has_the_newest_fetch_and_whole_logs() -> None:

@@ -8,8 +8,8 @@ from wireproof import formats
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled
 from wireproof.kafka.family.client_program import claims
 from wireproof.kafka.family.client_program.claims import batch_value
-from wireproof.kafka.family.client_program.client_options import ClientOptions
 from wireproof.kafka.family.client_program.produce_case import wrong_identity
+from wireproof.kafka.family.client_program.program import ClientOptions
 
 IDENTIFIED = {"producerId": "7", "producerEpoch": "2", "baseSequence": "0"}
 

@@ -11,7 +11,7 @@ pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.kafka.family.client_program import consume_case, produce_case
 from wireproof.kafka.family.client_program.claims import hello_of_client
-from wireproof.kafka.family.client_program.client_options import ClientOptions, Side
+from wireproof.kafka.family.client_program.program import ClientOptions, Side
 
 CONSUMES = "kafka-client does not consume a plain record: "
 PRODUCES = "kafka-client does not produce a plain record: "

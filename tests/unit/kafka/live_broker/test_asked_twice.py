@@ -10,7 +10,7 @@ pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 from kafka import errors
 
 from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused
-from wireproof.kafka.family.live_broker.asked_twice import CLOSED, LOST, asked_twice
+from wireproof.kafka.family.live_broker.append_case import CLOSED, LOST, asked_twice
 from wireproof.kafka.family.live_broker.requests import LostTopicError
 
 DONE = Accepted({})

@@ -11,9 +11,9 @@ from wireproof.adapters.errors import AdapterStartError
 from wireproof.cases.outcome import Accepted, Faulty, Outcome, Refused, Stalled
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
 from wireproof.kafka.batch import peek_header
-from wireproof.kafka.family.client_program.client_options import ClientOptions
 from wireproof.kafka.family.client_program.consume_case import NO_LINE, Consumers, Consumption
 from wireproof.kafka.family.client_program.produce_case import CODECS, Producers
+from wireproof.kafka.family.client_program.program import ClientOptions
 from wireproof.kafka.family.loopback_broker.served_log import Serving
 
 # --- start errors ---

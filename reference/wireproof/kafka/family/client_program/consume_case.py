@@ -15,8 +15,8 @@ from kafka.protocol.consumer import FetchRequest
 
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Crashed, Faulty, Outcome, Refused, Stalled
-from wireproof.kafka.family.client_program.client_options import ClientOptions
 from wireproof.kafka.family.client_program.program import (
+    ClientOptions,
     ClientProgram,
     Delivered,
     Ended,

@@ -5,7 +5,7 @@ import sys
 from typing import Final
 
 from wireproof.adapters.registry_entry import Entry
-from wireproof.kafka.family.client_program.client_options import listed_options, parse_spec
+from wireproof.kafka.family.client_program.program import listed_options, parse_spec
 
 START_SECONDS: Final = 120.0
 """Time limit of a hello: the program starts several times."""

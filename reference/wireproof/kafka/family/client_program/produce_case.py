@@ -12,9 +12,9 @@ from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled, Unsupported
 from wireproof.kafka.attribute_bits import CODEC_MASK, TRANSACTIONAL
 from wireproof.kafka.batch import peek_header
-from wireproof.kafka.family.client_program.client_options import ClientOptions
 from wireproof.kafka.family.client_program.consume_case import LONGEST, TOPIC, failed, no_line, not_started
 from wireproof.kafka.family.client_program.program import (
+    ClientOptions,
     ClientProgram,
     Ended,
     Failed,

@@ -14,9 +14,9 @@ from wireproof.adapters.object_worker import end_with_parent
 from wireproof.adapters.serve import converse, refuse
 from wireproof.cases.outcome import Outcome
 from wireproof.kafka.family.client_program.claims import hello_of_client
-from wireproof.kafka.family.client_program.client_options import ClientOptions
 from wireproof.kafka.family.client_program.consume_case import Consumers
 from wireproof.kafka.family.client_program.produce_case import Producers
+from wireproof.kafka.family.client_program.program import ClientOptions
 
 MOST: Final = 4
 """Programs that run at the same time."""

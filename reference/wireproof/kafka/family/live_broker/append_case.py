@@ -1,7 +1,7 @@
 """One case on a live broker: produce its bytes, and fetch what the log has then."""
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias
 
@@ -11,15 +11,16 @@ from kafka import errors
 from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import line_of
-from wireproof.cases.outcome import Accepted, BrokenRule, Outcome, Refused, Stalled, Unsupported
+from wireproof.cases.outcome import Accepted, BrokenRule, Crashed, Outcome, Refused, Stalled, Unsupported
 from wireproof.kafka.append import APPEND_TIME
 from wireproof.kafka.attribute_bits import LOG_APPEND_TIME
 from wireproof.kafka.family.live_broker import error_codes, requests
-from wireproof.kafka.family.live_broker.asked_twice import asked_twice
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.requests import (
     V2,
     FetchAnswer,
+    LostTopicError,
+    MalformedAnswerError,
     ProduceAnswer,
     entries_of,
     first_entry,
@@ -35,6 +36,70 @@ from wireproof.kafka.values import Log, LogEntry, Message, Record, RecordBatch
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
+
+# --- asking twice ---
+#
+# A case whose connection ended, or whose topic is lost, is asked once more: that may have another reason. The
+# broker may have been started again in the middle, by an operator or because another case ended it.
+
+CLOSED: Final = "connection closed"
+"""Stands for the error code of a broker that closes the connection."""
+
+
+FRAME: Final = "kafka.answer.frame"
+LOST: Final = "topic lost"
+"""Stands for the error code of a broker that has lost two topics of one case."""
+
+MALFORMED: Final = "malformed answer"
+"""Stands for the error code of an answer that has not what was asked for, or that cannot be read.
+
+The case is not asked again: no broker that is started again answers so.
+"""
+
+
+def asked_twice(cluster: Cluster, ask: Callable[[], Outcome], lost: Callable[[float], None]) -> Outcome:
+    """Return the outcome of `ask`, which may raise an error of kafka-python.
+
+    If the broker was away or has lost a topic, `lost` gets the time at which that was noticed, before the
+    case is asked again. A broker that was started again may do both to one case: it closes the connection,
+    listens again before anybody looks, and does not know the topic.
+    """
+    done: list[type[errors.KafkaError]] = []
+    while True:
+        try:
+            return _asked(ask)
+        except errors.KafkaError as error:
+            kind = LostTopicError if isinstance(error, LostTopicError) else errors.KafkaError
+            if kind in done:
+                if isinstance(error, LostTopicError):
+                    return Refused(detail=LOST, text=str(error), untyped=True)
+                if not cluster.is_alive():
+                    cluster.returns()  # the process that asks the next case does not wait for it
+                    return _gone(error)
+                text = f"the broker closes the connection without an answer: {line_of(error)}"
+                return Refused(detail=CLOSED, text=text, untyped=True)
+            done.append(kind)
+            noticed = time.monotonic()
+            away = kind is LostTopicError or not cluster.is_alive()
+            if not cluster.returns():
+                return _gone(error)
+        if away:
+            lost(noticed)
+
+
+def _asked(ask: Callable[[], Outcome]) -> Outcome:
+    try:
+        return ask()
+    except (MalformedAnswerError, errors.KafkaProtocolError) as error:
+        text = str(error)  # of the library's errors it begins with the name
+        return Refused(detail=MALFORMED, text=text, untyped=True, broken=(BrokenRule(FRAME, text),))
+
+
+def _gone(error: errors.KafkaError) -> Crashed:
+    return Crashed(f"the broker is gone, nothing listens at its address: {line_of(error)}")
+
+
+# --- cases ---
 
 # --- stored log ---
 #
@@ -102,21 +167,17 @@ def stored_value(log: Log, frame: Frame, next_offset: int) -> dict[str, Any]:
 def _relative(entry: LogEntry, frame: Frame) -> LogEntry:
     match entry:
         case RecordBatch():
-            return _relative_batch(entry, frame)
+            stamped = bool(entry.attributes & LOG_APPEND_TIME)
+            epoch = 0 if entry.partition_leader_epoch == frame.epoch else entry.partition_leader_epoch
+            return evolve(
+                entry,
+                base_offset=entry.base_offset - frame.base,
+                partition_leader_epoch=epoch,
+                max_timestamp=_time(entry.max_timestamp, frame, stamped=stamped),
+                records=tuple(_relative_record(record, frame, stamped=stamped) for record in entry.records),
+            )
         case Message():
             return _relative_message(entry, frame)
-
-
-def _relative_batch(batch: RecordBatch, frame: Frame) -> RecordBatch:
-    stamped = bool(batch.attributes & LOG_APPEND_TIME)
-    epoch = 0 if batch.partition_leader_epoch == frame.epoch else batch.partition_leader_epoch
-    return evolve(
-        batch,
-        base_offset=batch.base_offset - frame.base,
-        partition_leader_epoch=epoch,
-        max_timestamp=_time(batch.max_timestamp, frame, stamped=stamped),
-        records=tuple(_relative_record(record, frame, stamped=stamped) for record in batch.records),
-    )
 
 
 def _relative_record(record: Record, frame: Frame, *, stamped: bool) -> Record:

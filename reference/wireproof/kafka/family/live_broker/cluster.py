@@ -191,23 +191,19 @@ class Cluster:
     def _bootstrap(self, manager: Any, protocol: str) -> None:  # noqa: ANN401 - as above
         where = f"the broker at {self.address}"
         try:
-            self._connect(manager)
+            manager.plain = self._plain
+            try:
+                self._net.run(self._first_connection, manager)
+            except errors.KafkaProtocolError:
+                if self._plain:
+                    raise
+                self._plain = manager.plain = True
+                self._net.run(self._first_connection, manager)
             self._net.run(manager.bootstrap_async, int(2 * CONNECT_SECONDS * 1000))
         except errors.KafkaError as error:
             reason = one_line(str(error), MOST_OF_REASON)
             hint = HINT if (said := _said(error)) == NOT_KAFKA and protocol == PLAINTEXT else ""
             raise AdapterStartError(f"{where} {said}: {reason}{hint}") from None
-
-    def _connect(self, manager: Connections) -> None:
-        """Connect for the first time, with a plain request if the answer to the newest one is unreadable."""
-        manager.plain = self._plain
-        try:
-            self._net.run(self._first_connection, manager)
-        except errors.KafkaProtocolError:
-            if self._plain:
-                raise
-            self._plain = manager.plain = True
-            self._net.run(self._first_connection, manager)
 
     async def _first_connection(self, manager: Any) -> None:  # noqa: ANN401 - as above
         connection = manager.get_connection(FIRST, pop_on_close=False, refresh_metadata_on_err=False)

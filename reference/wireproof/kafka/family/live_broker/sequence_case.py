@@ -21,7 +21,7 @@ from wireproof.adapters.python_object import line_of
 from wireproof.cases.outcome import Accepted, Outcome, Stalled, Unsupported
 from wireproof.cases.steps import ERROR
 from wireproof.kafka.family.live_broker import step_requests
-from wireproof.kafka.family.live_broker.asked_twice import asked_twice
+from wireproof.kafka.family.live_broker.append_case import asked_twice
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.requests import ProducerIds, only
 from wireproof.kafka.family.live_broker.step_requests import FetchLimits, NoCoordinatorError, NotAskedError
@@ -366,17 +366,13 @@ def _fetch(cluster: Cluster, session: Session, fields: Fields) -> Json:
     if "until" in fields:
         end = int(fields["until"])
         answer = _waited(ask, answer, lambda one: int(one["highWatermark"]) >= end, UNTIL_SECONDS)
-        if not _is_stable(answer):
+        if not (ERROR in answer or answer.get("lastStableOffset") in (None, answer["highWatermark"])):
             time.sleep(SETTLED_SECONDS)
             answer = ask()
     if "compacted" in fields:
         most = int(fields["compacted"])
         answer = _waited(ask, answer, lambda one: _count(one) <= most, CLEANED_SECONDS)
     return answer
-
-
-def _is_stable(answer: Fetched) -> bool:
-    return ERROR in answer or answer.get("lastStableOffset") in (None, answer["highWatermark"])
 
 
 def _waited(

@@ -266,9 +266,6 @@ class Partitions:
                     self._creating.add(key)
                     break
                 self._changed.wait()
-        return self._created(key)
-
-    def _created(self, key: Key) -> Partition:
         rows: list[Partition] = []
         try:
             rows = self._topics.create(dict(key[1]), SMALL if key[1] else SIZE)

@@ -11,8 +11,7 @@ from wireproof.family import TrialServer
 from wireproof.kafka.batch import HEADER
 from wireproof.kafka.family.loopback_broker import append_rules, server
 from wireproof.kafka.family.loopback_broker.append_rules import BODY, Arrival, Form
-from wireproof.kafka.family.loopback_broker.cleaning import CleaningPartition
-from wireproof.kafka.family.loopback_broker.partition import Appended, ServedPartition
+from wireproof.kafka.family.loopback_broker.partition import Appended, CleaningPartition, ServedPartition
 from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.values import Record, RecordBatch

@@ -1,0 +1,457 @@
+"""Objects on any store that pyarrow supports: paths, directories and globs that name them, and their bytes.
+
+A directory means the objects below it that have the name of a log. As everywhere in Spark, names that
+begin with a dot or an underscore are hidden; the exception is partition folders, because Kafka's own topics
+begin with an underscore (`__consumer_offsets-0`). An object that is named itself or matched by a glob is read
+whatever its name is. Objects that are left out are listed with the reason.
+
+Objects are not mapped into memory. Their owner may truncate a log while it is read: a missing mapped page
+kills the process, but a short read can be reported.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import SplitResult, urlsplit
+
+from attrs import define, field, frozen
+from pyarrow import fs
+
+from wireproof.spark.errors import SourceError
+
+COMPRESSIONS: Final = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+"""The compression of a whole object, by the suffix of its name."""
+
+BUCKET_IN_PATH: Final = frozenset({"s3", "gs", "gcs", "abfs", "abfss"})
+"""The schemes whose bucket or container is part of the path for pyarrow."""
+
+
+@frozen
+class ObjectPlace:
+    """The place of an object in a store.
+
+    Attributes:
+        store: the URI of the file system, or `""` for the local one.
+        path: within that file system.
+        display_name: its name in rows and messages, without credentials.
+        size: bytes, as stored.
+        modified: the time of its last change, in nanoseconds; 0 if the store does not say.
+    """
+
+    store: str
+    path: str
+    display_name: str
+    size: int
+    modified: int = 0
+
+    @property
+    def compression(self) -> str | None:
+        """Return the compression of the whole object; None if it is not compressed."""
+        return COMPRESSIONS.get(Path(self.path).suffix)
+
+
+@lru_cache(maxsize=16)
+def filesystem(store: str) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the file system of an `ObjectPlace.store`."""
+    return fs.FileSystem.from_uri(store)[0] if store else fs.LocalFileSystem()
+
+
+HIDDEN: Final = "hidden: its name, or that of a folder, begins with a dot or an underscore"
+NOT_A_LOG: Final = "not named as a log"
+DUPLICATE: Final = "another path of an object that is read"
+EMPTY: Final = "empty"
+BROKEN_LINK: Final = "a broken link"
+NOT_A_FILE: Final = "neither a file nor a folder"
+UNREADABLE: Final = "cannot be read"
+
+
+@frozen
+class SkippedObject:
+    """An object that is not read, and the reason."""
+
+    display_name: str
+    size: int
+    reason: str
+
+    @property
+    def is_error(self) -> bool:
+        """Return whether bytes of a log may be missed; a broker has empty segments too."""
+        return self.reason.startswith((BROKEN_LINK, NOT_A_FILE, UNREADABLE))
+
+
+def unreadable(place: ObjectPlace) -> str:
+    """Return why a local object cannot be read; empty if it can, or is not on this machine."""
+    try:
+        if not place.store:
+            with Path(place.path).open("rb") as file:
+                file.read(1)
+    except OSError as error:
+        return f"{UNREADABLE}: {error.strerror}"
+    return ""
+
+
+PARTITION: Final = re.compile(r"_.*-\d+(\.[0-9a-f]+-(delete|stray|future))?")
+"""The folder of a partition: topic and number, and the suffixes that Kafka adds."""
+
+
+def expand_paths(paths: Iterable[str], suffixes: tuple[str, ...]) -> list[ObjectPlace]:
+    """Return the objects that `paths` name, as `list_objects` does."""
+    return list_objects(paths, suffixes)[0]
+
+
+def list_objects(
+    paths: Iterable[str], suffixes: tuple[str, ...]
+) -> tuple[list[ObjectPlace], list[SkippedObject]]:
+    """Return the objects that `paths` name, each once and sorted, and the objects that are left out.
+
+    Args:
+        paths: local paths or URIs; `*` matches within a component, `**` any number of components, `[a-c]` one
+            character, and `?` one character of a local path.
+        suffixes: endings of the names taken from a directory, compressed or not; empty takes every name.
+
+    Raises:
+        SourceError: nothing found, or no store of this scheme.
+    """
+    found = {each.display_name: each for path in paths for each in _expand(path, suffixes)}
+    places, skipped, seen = list[ObjectPlace](), list[SkippedObject](), set[str]()
+    for name in sorted(found, key=lambda name: (_is_link(found[name]), name)):
+        each = found[name]
+        match each:
+            case ObjectPlace() if (real := _real_path(each)) in seen:
+                skipped.append(SkippedObject(each.display_name, each.size, f"{DUPLICATE}, {real}"))
+            case ObjectPlace():
+                seen.add(_real_path(each))
+                places.append(each)
+            case _:
+                skipped.append(each)
+    by_name = attrgetter("display_name")
+    return sorted(places, key=by_name), sorted(skipped, key=by_name)
+
+
+def _real_path(place: ObjectPlace) -> str:
+    """Return the path of the object with all links resolved."""
+    return place.display_name if place.store else os.path.realpath(place.path)
+
+
+def _is_link(each: ObjectPlace | SkippedObject) -> bool:
+    return isinstance(each, ObjectPlace) and not each.store and os.path.realpath(each.path) != each.path
+
+
+def _expand(path: str, suffixes: tuple[str, ...]) -> Iterator[ObjectPlace | SkippedObject]:
+    parts = urlsplit(path) if "://" in path else None
+    wildcards = "*[" if parts else "*?["
+    inside = parts.path if parts else str(Path(path).expanduser().absolute())
+    first = min((at for at in map(inside.find, wildcards) if at >= 0), default=-1)
+    base = inside if first < 0 else inside[: inside.rindex("/", 0, first) + 1]
+    try:
+        store = _store(parts, base)
+        root = str(fs.FileSystem.from_uri(store)[1]) if store else base
+        places = list(_below(store, root, parts, inside[len(base) :], suffixes))
+    except (OSError, ValueError) as error:
+        raise SourceError(f"{_without_credentials(path)}: {str(error).splitlines()[0]}") from None
+    if not any(isinstance(each, ObjectPlace) for each in places):
+        raise SourceError(
+            f"{_without_credentials(path)}: no log found; name objects, or a directory that contains logs"
+        )
+    yield from places
+
+
+def _store(parts: SplitResult | None, base: str) -> str:
+    return parts._replace(path=base).geturl() if parts else ""
+
+
+def _without_credentials(path: str) -> str:
+    """Return a URI without credentials and options."""
+    if "://" not in path:
+        return path
+    parts = urlsplit(path)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def _display_name(parts: SplitResult | None, path: str) -> str:
+    if parts is None or parts.scheme == "file":
+        return path
+    if parts.scheme in BUCKET_IN_PATH:
+        return f"{parts.scheme}://{path}"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
+
+
+def _below(
+    store: str, root: str, parts: SplitResult | None, pattern: str, suffixes: tuple[str, ...]
+) -> Iterator[ObjectPlace | SkippedObject]:
+    """Yield the object at `root`, or those below it that `pattern` matches or whose directory it matches."""
+    files, base = filesystem(store), root.rstrip("/")
+    info = files.get_file_info(base or "/")
+    if info.type == fs.FileType.File:
+        name = _display_name(parts, info.path)
+        yield ObjectPlace(store, info.path, name, info.size, info.mtime_ns or 0)
+        return
+    if info.type == fs.FileType.NotFound:
+        raise SourceError("not found")
+    matches = re.compile(_regex(pattern.strip("/"))) if pattern else None
+    for inner, size, modified in _files(store, base):
+        name = _display_name(parts, inner)
+        match _reason_to_skip(inner[len(base) + 1 :], matches, suffixes):
+            case None:
+                continue
+            case "" if size < 0:
+                yield SkippedObject(name, 0, BROKEN_LINK if Path(inner).is_symlink() else NOT_A_FILE)
+            case "":
+                yield ObjectPlace(store, inner, name, size, modified)
+            case why:
+                yield SkippedObject(name, max(size, 0), why)
+
+
+def _files(store: str, base: str) -> Iterator[tuple[str, int, int]]:
+    """Yield path, size and time of change of what is below a directory; size -1 for what is no file."""
+    if store:
+        for info in filesystem(store).get_file_info(fs.FileSelector(base or "/", recursive=True)):
+            if info.type == fs.FileType.File:
+                yield info.path, int(info.size), info.mtime_ns or 0
+    else:
+        yield from _local(base)
+
+
+def _local(base: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the files of a local directory.
+
+    Directories that are links come last, and each directory is read once.
+    """
+    waiting, links, seen = [base or "/"], list[str](), set[str]()
+    while waiting or links:
+        here = waiting.pop() if waiting else links.pop(0)
+        if (real := os.path.realpath(here)) in seen:
+            continue
+        seen.add(real)
+        with os.scandir(here) as found:
+            for entry in sorted(found, key=lambda entry: entry.name):
+                if entry.is_dir():
+                    (links if entry.is_symlink() else waiting).append(entry.path)
+                elif entry.is_file():
+                    status = entry.stat()
+                    yield entry.path, status.st_size, status.st_mtime_ns
+                else:
+                    yield entry.path, -1, 0
+
+
+def _reason_to_skip(relative: str, matches: re.Pattern[str] | None, suffixes: tuple[str, ...]) -> str | None:
+    """Return why an object is left out: empty if it is taken, None if nothing names it."""
+    if matches is None:
+        return _reason_not_log(relative, suffixes)
+    if matches.fullmatch(relative):
+        return ""
+    steps = relative.split("/")
+    for count in range(1, len(steps)):
+        if matches.fullmatch("/".join(steps[:count])):
+            return _reason_not_log("/".join(steps[count:]), suffixes)
+    return None
+
+
+def _reason_not_log(relative: str, suffixes: tuple[str, ...]) -> str:
+    """Return why a name below a directory is not that of a log; empty if it is."""
+    *folders, name = relative.split("/")
+    if name.startswith((".", "_")) or any(_is_hidden(folder) for folder in folders):
+        return HIDDEN
+    path = Path(relative)
+    plain = path.stem if path.suffix in COMPRESSIONS else path.name
+    return "" if not suffixes or plain.endswith(suffixes) else NOT_A_LOG
+
+
+def _is_hidden(folder: str) -> bool:
+    return folder.startswith(".") or (folder.startswith("_") and not PARTITION.fullmatch(folder))
+
+
+_WILDCARDS: Final = re.compile(r"\*\*/?|\*|\?|\[!?[^\]]+\]")
+
+_REGEX_OF: Final = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+def _regex(pattern: str) -> str:
+    """Return the regular expression of a glob over a relative path."""
+    out, at = "", 0
+    for found in _WILDCARDS.finditer(pattern):
+        word = found.group()
+        characters = "[^" + word[2:] if word.startswith("[!") else word
+        out += re.escape(pattern[at : found.start()]) + _REGEX_OF.get(word, characters)
+        at = found.end()
+    return out + re.escape(pattern[at:])
+
+
+# --- reading ---
+
+LOCAL_WINDOW: Final = 512
+"""Bytes read at once to look at headers on a local disk, where reading unneeded bytes also costs."""
+
+REMOTE_WINDOW: Final = 1024 * 1024
+"""The same on a store behind a network, where a request costs more than a mebibyte."""
+
+PIECE_SIZES: Final = (64 * 1024, 4 * 1024 * 1024)
+"""Bytes of the first piece and of the longest: sizes double, so that a short look costs little."""
+
+
+MAX_FREE_BUFFERS: Final = 2
+"""Chunk buffers that are kept for the next object: new pages cost as much as reading into them."""
+
+_free_memory: list[bytearray] = []
+
+
+@define
+class LocalFile:
+    """A file on this machine."""
+
+    descriptor: int
+
+    def read_into(self, room: memoryview, position: int) -> memoryview:
+        """Return the part of `room` that was filled: all of it, unless the file ends before."""
+        filled = 0
+        while filled < len(room) and (got := os.preadv(self.descriptor, [room[filled:]], position + filled)):
+            filled += got
+        return room[:filled]
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self.descriptor)
+
+
+@define
+class ObjectReader:
+    """Reads the first `size` bytes of an object.
+
+    Attributes:
+        file: a `LocalFile`, or a file of pyarrow; both have `read_at` or `read_into`.
+        display_name: the name of the object in messages.
+        size: the end of the object, even if bytes were appended since.
+        window: bytes that `at` reads at once.
+    """
+
+    file: Any
+    display_name: str
+    size: int
+    window: int = LOCAL_WINDOW
+    _held: bytes = field(default=b"", init=False)
+    _held_at: int = field(default=0, init=False)
+    _memory: bytearray = field(factory=bytearray, init=False)
+
+    @classmethod
+    def of(cls, place: ObjectPlace) -> "ObjectReader":
+        """Open the object; raises `SourceError` if that fails."""
+        try:
+            file = (
+                filesystem(place.store).open_input_file(place.path)
+                if place.store
+                else LocalFile(os.open(place.path, os.O_RDONLY))
+            )
+        except OSError as error:
+            raise SourceError(f"{place.display_name}: {str(error).splitlines()[0]}") from None
+        return cls(file, place.display_name, place.size, REMOTE_WINDOW if place.store else LOCAL_WINDOW)
+
+    def read(self, position: int, length: int) -> bytes:
+        """Read these bytes, as far as they are before the end.
+
+        Raises:
+            SourceError: the object got shorter.
+        """
+        wanted = min(length, self.size - position)
+        if isinstance(self.file, LocalFile) and wanted > 0:  # most reads are short, and there are many
+            data = os.pread(self.file.descriptor, wanted, position)
+            if len(data) == wanted:
+                return data
+        return bytes(self.chunk(position, length))
+
+    def chunk(self, position: int, length: int) -> memoryview:
+        """Read these bytes into memory that the next chunk overwrites.
+
+        New memory costs more than reading into it.
+        """
+        wanted = min(length, self.size - position)
+        if wanted <= 0:
+            return memoryview(b"")
+        if isinstance(self.file, LocalFile):
+            if len(self._memory) < wanted:
+                self._memory = _chunk_memory(wanted)
+            return self._check_length(
+                self.file.read_into(memoryview(self._memory)[:wanted], position), position, wanted
+            )
+        return self._check_length(memoryview(self.file.read_at(wanted, position)), position, wanted)
+
+    def _check_length(self, data: memoryview, position: int, wanted: int) -> memoryview:
+        if len(data) < wanted:
+            raise SourceError(
+                f"{self.display_name} had {self.size} bytes and ends at {position + len(data)}: read it again"
+            )
+        return data
+
+    def at(self, position: int, length: int) -> tuple[bytes, int]:
+        """Return some bytes, and the index in them of `position`.
+
+        At least `length` bytes follow that index, fewer at the end of the object.
+        """
+        inside = position - self._held_at
+        if inside < 0 or inside + length > len(self._held):
+            self._held, self._held_at, inside = self.read(position, max(length, self.window)), position, 0
+        return self._held, inside
+
+    def pieces(self, position: int) -> "PieceReader":
+        """Return all bytes from `position` on, in pieces."""
+        return PieceReader(self, position)
+
+    def close(self) -> None:
+        """Close the object and keep the memory of its chunks for the next one."""
+        self.file.close()
+        if self._memory and len(_free_memory) < MAX_FREE_BUFFERS:
+            _free_memory.append(self._memory)
+        self._memory = bytearray()
+
+
+def _chunk_memory(wanted: int) -> bytearray:
+    """Return memory for a chunk: that of another object, if it is large enough."""
+    memory = _free_memory.pop() if _free_memory else bytearray()
+    return memory if len(memory) >= wanted else bytearray(wanted)
+
+
+@define
+class PieceReader(Iterator[bytes]):
+    """The bytes of an object from a position on; the last ones are kept and can be read again.
+
+    Attributes:
+        position: the first byte that was not returned yet.
+        ended: whether more bytes were requested than there are.
+    """
+
+    stored: ObjectReader
+    position: int
+    ended: bool = field(default=False, init=False)
+    _kept: bytearray = field(factory=bytearray, init=False)
+    _length: int = field(default=PIECE_SIZES[0], init=False)
+
+    def __next__(self) -> bytes:
+        """Return the next piece."""
+        piece = self.stored.read(self.position, self._length)
+        if not piece:
+            self.ended = True
+            raise StopIteration
+        self.position += len(piece)
+        self._kept += piece
+        self._length = min(2 * self._length, PIECE_SIZES[1])
+        return piece
+
+    def read(self, position: int, length: int) -> bytes:
+        """Read as `ObjectReader.read`, from the kept bytes if possible."""
+        inside = position - (self.position - len(self._kept))
+        end = min(position + length, self.stored.size)
+        if inside < 0 or end > self.position:
+            return self.stored.read(position, length)
+        return bytes(self._kept[inside : inside + end - position])
+
+    def forget(self, position: int) -> None:
+        """Drop the kept bytes before a position."""
+        del self._kept[: max(position - (self.position - len(self._kept)), 0)]
+
+    def skip(self, position: int) -> None:
+        """Continue at a later position, without the bytes before it."""
+        self.position = position
+        self._kept.clear()

@@ -1,0 +1,380 @@
+"""Spans of objects: cut at split points, grouped into tasks of about equal size, read into Arrow batches."""
+
+import bz2
+import tempfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from itertools import pairwise
+from typing import Any, Final, TypeVar
+
+import pyarrow as pa
+import zstandard
+from attrs import frozen
+
+from wireproof.spark.columns import (
+    HEADER_BYTES,
+    EntryColumns,
+    RowData,
+    SourceColumn,
+    SourceTable,
+    make_batches,
+)
+from wireproof.spark.errors import SourceError
+from wireproof.spark.objects import REMOTE_WINDOW, ObjectPlace, ObjectReader, filesystem
+from wireproof.spark.split_points import StreamFraming, find_split_points
+from wireproof.wire.options import Options
+from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.scan_items import Item
+
+MIN_GRAIN: Final = 1024 * 1024
+"""The smallest span, a mebibyte: a smaller one costs more to schedule than to read."""
+
+SLACK_FRACTION: Final = 8
+"""A span or a task may exceed the grain by this fraction of it, because so small a rest is not worth one."""
+
+COMPRESSED_WEIGHT: Final = 3
+"""The weight of a compressed byte: it must be decompressed, and the object cannot be split."""
+
+LONG_GARBAGE: Final = 4 * 1024 * 1024
+"""Bytes of garbage that are a span of their own: its end is known, so that no task searches it again."""
+
+INDEXERS: Final = 8
+"""Objects on a store behind a network that are indexed at a time: most of that is waiting."""
+
+
+@frozen
+class ObjectSpan:
+    """The bytes of an object that one task reads.
+
+    Attributes:
+        place: the object, with the size that it had when the spans were made.
+        start, end: split points. A compressed object has one span, from 0 to its stored size.
+        garbage: the class of the garbage that it is, which is not searched again; None if it is to be read.
+    """
+
+    place: ObjectPlace
+    start: int
+    end: int
+    garbage: RejectClass | None = None
+
+    @property
+    def known(self) -> tuple[Item, ...]:
+        """Return the items of the span if they are known without reading it; else none."""
+        if self.garbage is None:
+            return ()
+        return (Item("garbage", self.start, self.end - self.start, cls=self.garbage),)
+
+    @property
+    def weight(self) -> int:
+        """Return the cost, in bytes to read."""
+        if self.garbage is not None:
+            return 1
+        return (self.end - self.start) * (COMPRESSED_WEIGHT if self.place.compression else 1)
+
+
+ObjectRange = tuple[ObjectPlace, int, int]
+
+
+def whole_objects(places: Iterable[ObjectPlace]) -> list[ObjectRange]:
+    """Return the whole objects as ranges."""
+    return [(place, 0, place.size) for place in places]
+
+
+def part_of_object(
+    framing: StreamFraming, options: Options, first: int, end: int, part: ObjectRange
+) -> ObjectRange:
+    """Return the part of a whole object whose items begin from `first` to before `end`.
+
+    Raises:
+        SourceError: the object is compressed.
+    """
+    place, start, _ = part
+    if place.compression:
+        raise SourceError(
+            f"option positions: {place.display_name} is compressed: decompress it, or leave it out"
+        )
+    stored, bounds = ObjectReader.of(place), list[int]()
+    try:
+        for goal in (first, end):
+            if goal > start:
+                points = find_split_points(framing, stored, options, start, goal - start)
+                start = next((point.at for point in points if point.at >= goal), place.size)
+            bounds.append(start)
+    finally:
+        stored.close()
+    return place, bounds[0], bounds[1]
+
+
+def plan_tasks(
+    framing: StreamFraming, options: Options, ranges: Iterable[ObjectRange], tasks: int
+) -> list[tuple[ObjectSpan, ...]]:
+    """Group the ranges into about `tasks` tasks; none is empty.
+
+    Each range begins and ends at a split point.
+    """
+    nonempty = [(place, start, end) for place, start, end in ranges if end > start]
+    total = sum(end - start for _, start, end in nonempty)
+    grain = max(MIN_GRAIN, -(-total // tasks))
+    is_remote = any(place.store for place, _, _ in nonempty)
+    with ThreadPoolExecutor(INDEXERS if is_remote else 1) as pool:
+        spans = [
+            span
+            for parts in pool.map(lambda part: split_range(framing, options, part, grain), nonempty)
+            for span in parts
+        ]
+    return list(group_spans(spans, grain))
+
+
+def split_range(framing: StreamFraming, options: Options, part: ObjectRange, grain: int) -> list[ObjectSpan]:
+    """Cut a range at the first split point after each `grain` bytes.
+
+    A range that is only a little longer than `grain` stays whole.
+    """
+    place, start, end = part
+    if place.compression or end - start <= grain + grain // SLACK_FRACTION:
+        return [ObjectSpan(place, start, end)]
+    stored, garbage = ObjectReader.of(place), dict[int, Item]()
+    try:
+        points = [start, *choose_split_points(framing, stored, options, start, end, grain, garbage), end]
+    finally:
+        stored.close()
+    return [
+        ObjectSpan(place, first, last, garbage[first].cls if first in garbage else None)
+        for first, last in pairwise(points)
+        if last > first
+    ]
+
+
+def choose_split_points(
+    framing: StreamFraming, stored: ObjectReader, options: Options, start: int, end: int, grain: int,
+    garbage: dict[int, Item] | None = None,
+) -> Iterator[int]:  # fmt: skip
+    """Yield split points in a range, at least `grain` bytes apart, and those around long garbage.
+
+    The search ends once the rest is one span, so it looks only at the start of a short object. Long garbage
+    is added to `garbage`, if that is given, by its position.
+    """
+    last = start
+    for point in find_split_points(framing, stored, options, start, grain):
+        found = point.garbage if point.at <= end else None
+        if garbage is not None and found is not None and found.cls and found.length >= LONG_GARBAGE:
+            garbage[found.at] = found
+            if found.at > last:
+                yield found.at
+            last = point.at
+            if point.at >= end:
+                return
+            yield last
+            continue
+        if point.at >= end:
+            return
+        if point.at - last >= grain:
+            last = point.at
+            yield last
+            if end - last <= grain + grain // SLACK_FRACTION:
+                return
+
+
+def group_spans(spans: Iterable[ObjectSpan], grain: int) -> Iterator[tuple[ObjectSpan, ...]]:
+    """Group spans into tasks of about `grain` bytes, in order, so that a task reads adjacent bytes.
+
+    A larger span, such as a compressed object that cannot be split, is a task of its own.
+    """
+    task: list[ObjectSpan] = []
+    weight = 0
+    for span in spans:
+        if task and weight + span.weight > grain + grain // SLACK_FRACTION:
+            yield tuple(task)
+            task, weight = [], 0
+        task.append(span)
+        weight += span.weight
+    if task:
+        yield tuple(task)
+
+
+# --- decompressing what is cut or damaged ---
+#
+# Arrow's streams lose the whole last piece if they fail. These functions decompress small pieces, so that
+# nothing is lost of an object that is cut, and little before a damaged place.
+
+STEP_BYTES: Final = 256
+"""Compressed bytes that are taken at a time; up to that many may be lost before a damaged place."""
+
+DECOMPRESSORS: Final[dict[str, Callable[[], Any]]] = {
+    "gzip": lambda: zlib.decompressobj(wbits=31),
+    "bz2": bz2.BZ2Decompressor,
+    "zstd": lambda: zstandard.ZstdDecompressor().decompressobj(),
+}
+
+FAILURES: Final = (zlib.error, zstandard.ZstdError, OSError, EOFError, RuntimeError)
+
+
+def salvage_bytes(chunks: Iterable[bytes], compression: str) -> Iterator[bytes]:
+    """Yield the decompressed bytes up to the first place that cannot be decompressed; nothing for lz4."""
+    if compression not in DECOMPRESSORS:
+        return
+    decompressor = DECOMPRESSORS[compression]()
+    try:
+        for chunk in chunks:
+            for at in range(0, len(chunk), STEP_BYTES):
+                rest = chunk[at : at + STEP_BYTES]
+                while rest:
+                    yield decompressor.decompress(rest)
+                    rest = decompressor.unused_data if decompressor.eof else b""
+                    decompressor = DECOMPRESSORS[compression]() if decompressor.eof else decompressor
+    except FAILURES:
+        return
+
+
+# --- reading ---
+
+PIECE_BYTES: Final = 1024 * 1024
+
+Part = TypeVar("Part", bound=Item | EntryColumns)
+"""A part of a span: one item, or entries as columns."""
+
+
+class CoverageError(SourceError):
+    """The items of a span do not cover it: a bug of this program, not damage in the object."""
+
+
+@frozen
+class ReadRequest:
+    """The rows to make.
+
+    Attributes:
+        framing, options: the way to read the bytes.
+        table, columns, schema: the rows and their columns, in the order of the schema.
+        max_unpacked: the greatest number of decompressed bytes of a compressed object.
+    """
+
+    framing: StreamFraming
+    options: Options
+    table: SourceTable
+    columns: tuple[SourceColumn, ...]
+    schema: pa.Schema
+    max_unpacked: int
+
+
+def read_spans(spans: Iterable[ObjectSpan], request: ReadRequest) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of all spans, in order.
+
+    Raises:
+        SourceError: an object is gone, or shorter than it was when the spans were made.
+        CoverageError: the items do not cover a span.
+    """
+    return make_batches(_span_parts(spans, request), request.table, request.columns, request.schema)
+
+
+def _span_parts(spans: Iterable[ObjectSpan], request: ReadRequest) -> Iterator[RowData | EntryColumns]:
+    """Yield the parts of all spans, as the fast decoder returns them if there is one, else the reference."""
+    fmt, framing = request.framing.fmt, request.framing
+    revision = None if fmt.revision == "mixed" else fmt.revision
+    decode = request.table.decode or partial(framing.items, framing)
+    for span in spans:
+        with open_span(span, request.max_unpacked) as (stored, start, end, fault):
+            parts = span.known or decode(stored, start, end, request.options)
+            for part in check_coverage(parts, stored, start, end):
+                if isinstance(part, Item):
+                    yield RowData(stored, part, _head(stored, part), revision)
+                else:
+                    yield part
+            if fault is not None:
+                yield RowData(stored, Item("garbage", end, 0, cls=fault), b"", revision)
+
+
+def _head(stored: ObjectReader, item: Item) -> bytes:
+    length = min(HEADER_BYTES, item.length)
+    data, at = stored.at(item.at, length)
+    return data[at : at + length]
+
+
+def check_coverage(parts: Iterable[Part], stored: ObjectReader, start: int, end: int) -> Iterator[Part]:
+    """Yield the parts of a span, checking that they cover it from `start` to `end` without gaps."""
+    at = start
+    for part in parts:
+        first, last = _extent(part)
+        if first != at or last <= first:
+            raise CoverageError(
+                f"{stored.display_name}: expected the next item at {at}, got bytes {first} to {last}"
+            )
+        at = last
+        yield part
+    if at != end:
+        raise CoverageError(f"{stored.display_name}: the items of bytes {start} to {end} end at {at}")
+
+
+def _extent(part: Item | EntryColumns) -> tuple[int, int]:
+    """Return the first position and the end of a part; the end is -1 if its entries leave a gap."""
+    if isinstance(part, Item):
+        return part.at, part.at + part.length
+    position = part.entries.column("position").to_numpy()
+    length = part.entries.column("length").to_numpy()
+    gap = (position[1:] != (position + length)[:-1]).any() or (length <= 0).any()
+    return int(position[0]), -1 if gap else int(position[-1] + length[-1])
+
+
+@contextmanager
+def open_span(
+    span: ObjectSpan, max_unpacked: int
+) -> Iterator[tuple[ObjectReader, int, int, RejectClass | None]]:
+    """Open a span: give its bytes, its start and end in them, and the error of the decompression, if any.
+
+    A compressed object is decompressed to a temporary file first.
+    """
+    if span.place.compression is None:
+        stored = ObjectReader.of(span.place)
+        stored.window = REMOTE_WINDOW
+        try:
+            yield stored, span.start, span.end, None
+        finally:
+            stored.close()
+        return
+    with tempfile.TemporaryFile() as file:
+        size, fault = _unpack(span.place, file, max_unpacked)
+        yield ObjectReader(_TemporaryFile(file), span.place.display_name, size, REMOTE_WINDOW), 0, size, fault
+
+
+def _unpack(place: ObjectPlace, file: Any, most: int) -> tuple[int, RejectClass | None]:  # noqa: ANN401 - a file
+    """Decompress the object into `file`: return the number of bytes and the error that ended it, if any."""
+    size = 0
+    stream = filesystem(place.store).open_input_stream(place.path, compression=place.compression)
+    while True:
+        try:
+            piece = stream.read(PIECE_BYTES)
+        except OSError:  # damaged or cut; the bytes before that are read all the same
+            return size + _salvage(place, file, size, most), "decompress-failed"
+        if not piece:
+            return size, None
+        file.write(piece)
+        size += len(piece)
+        if size > most:
+            return size, "limit-exceeded"
+
+
+def _salvage(place: ObjectPlace, file: Any, known: int, most: int) -> int:  # noqa: ANN401 - a file
+    """Decompress the bytes after the first `known` ones into `file`; return their number."""
+    assert place.compression is not None, "it was unpacked"
+    size = 0
+    with filesystem(place.store).open_input_stream(place.path, compression=None) as stream:
+        for piece in salvage_bytes(iter(lambda: stream.read(PIECE_BYTES), b""), place.compression):
+            size += len(piece)
+            file.write(piece[max(known - size, -len(piece)) :] if size > known else b"")
+            if size > most:
+                break
+    return max(size - known, 0)
+
+
+@frozen
+class _TemporaryFile:
+    """A temporary file, with the one method that `ObjectReader` needs."""
+
+    file: Any
+
+    def read_at(self, length: int, position: int) -> bytes:
+        self.file.seek(position)
+        data: bytes = self.file.read(length)
+        return data
