@@ -17,7 +17,7 @@ from wireproof.cases.reference_answers import reference_answer
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge, needs_value
 from wireproof.runner.judge_context import JudgeContext
-from wireproof.runner.pending_cases import CaseResult
+from wireproof.runner.requests import CaseResult
 from wireproof.runner.signature import signature
 from wireproof.runner.verdicts import Verdict
 from wireproof.spark.item_cases import ItemCase, ItemVerdict

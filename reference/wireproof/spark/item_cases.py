@@ -10,7 +10,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof.cases.case import ORIGIN_CORPUS, Accept, Case, Data, Reject, Source
-from wireproof.cases.case_capabilities import capabilities_of_case
+from wireproof.cases.examples import capabilities_of_case
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.formats import Format
 from wireproof.runner.signature import Signature

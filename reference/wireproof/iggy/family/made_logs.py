@@ -4,7 +4,7 @@ import zlib
 from struct import pack
 from typing import Any, Final
 
-from wireproof.cases.generate.recipe import Recipe
+from wireproof.cases.generated_bytes import Recipe
 from wireproof.iggy.family.made_messages import (
     HEADED,
     TIME,

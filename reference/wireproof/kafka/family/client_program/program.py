@@ -13,7 +13,7 @@ from typing import Final, Self, TypeAlias
 
 from attrs import frozen
 
-from wireproof.adapters.child_process import how_it_ended
+from wireproof.adapters.process_stats import how_it_ended
 from wireproof.kafka.family.client_program.regroup_records import SeenRecord
 from wireproof.wire.safe_text import one_line
 
