@@ -1,4 +1,4 @@
-"""Safe access to files: replacement in one step, a lock during a run, and a size limit for reading."""
+"""Safe access to files: replacement in one step, locks, a size limit for reading, the cache."""
 
 import os
 import stat
@@ -6,10 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
-from typing import IO, Final
-
-from wireproof.file_locks import MAY_REPLACE_OPEN, RETRY_SECONDS, lock_file, try_lock_file
+from typing import IO, Any, Final
 
 NEW_FILE_MODE: Final = 0o666
 """Mode of a new file, before the umask."""
@@ -59,25 +58,21 @@ def replace_file(path: Path, write: Callable[[Path], object], *, durable: bool =
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     if MAY_REPLACE_OPEN:
-        _replace_locked(path, write, durable=durable)
+        # Replace `path` by its one draft, which is locked meanwhile.
+        draft = path.with_name(f".{path.name[:MAX_DRAFT_NAME]}.new")
+        file = _locked_draft(draft)
+        try:
+            with _draft_removed(draft, path):
+                write(draft)
+                if path.exists():
+                    os.fchmod(file, stat.S_IMODE(path.stat().st_mode))
+                if durable:
+                    os.fsync(file)
+                draft.replace(path)
+        finally:
+            os.close(file)
     else:
         _replace_closed(path, write, durable=durable)
-
-
-def _replace_locked(path: Path, write: Callable[[Path], object], *, durable: bool) -> None:
-    """Replace `path` by its one draft, which is locked meanwhile."""
-    draft = path.with_name(f".{path.name[:MAX_DRAFT_NAME]}.new")
-    file = _locked_draft(draft)
-    try:
-        with _draft_removed(draft, path):
-            write(draft)
-            if path.exists():
-                os.fchmod(file, stat.S_IMODE(path.stat().st_mode))
-            if durable:
-                os.fsync(file)
-            draft.replace(path)
-    finally:
-        os.close(file)
 
 
 def _replace_closed(path: Path, write: Callable[[Path], object], *, durable: bool) -> None:
@@ -146,14 +141,12 @@ def open_locked(path: Path) -> Iterator[IO[str]]:
     file = os.open(path, os.O_WRONLY | os.O_CREAT | NOT_INHERITED, NEW_FILE_MODE)
     with os.fdopen(file, "w", encoding="utf-8", buffering=1, newline="\n") as out:
         if stat.S_ISREG(os.fstat(file).st_mode):
-            _lock(file, path)
+            if not try_lock_file(file):
+                raise FileInUseError(
+                    f"{path}: another run is writing it: wait until it ends, or choose another file"
+                )
             os.ftruncate(file, 0)
         yield out
-
-
-def _lock(file: int, path: Path) -> None:
-    if not try_lock_file(file):
-        raise FileInUseError(f"{path}: another run is writing it: wait until it ends, or choose another file")
 
 
 # --- reading ---
@@ -190,3 +183,59 @@ def read_limited_text(path: Path, max_bytes: int) -> str:
         OSError: as `read_limited_bytes`.
     """
     return read_limited_bytes(path, max_bytes).decode()
+
+
+def cache_folder() -> Path:
+    """Return `$WIREPROOF_CACHE`, else `wireproof` under `$XDG_CACHE_HOME` or `~/.cache`."""
+    if own := os.environ.get("WIREPROOF_CACHE"):
+        return Path(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wireproof"
+
+
+def _module(name: str) -> Any:  # noqa: ANN401 - a module
+    """Return a module of the standard library; None if this system does not have it."""
+    try:
+        return import_module(name)
+    except ImportError:
+        return None
+
+
+_FCNTL: Final = _module("fcntl")
+_MSVCRT: Final = _module("msvcrt")
+
+LOCKED_BYTE: Final = 0x7FFF_FFFF
+"""Position of the byte that is locked on Windows, where a locked byte cannot be read or written."""
+
+RETRY_SECONDS: Final = 0.05
+
+MAY_REPLACE_OPEN: Final = _FCNTL is not None
+"""True if an open file can be renamed, and another file be renamed to its name."""
+
+
+def lock_file(file: int) -> None:
+    """Lock an open file; wait while another process has the lock."""
+    while not try_lock_file(file, wait=True):
+        time.sleep(RETRY_SECONDS)
+
+
+def try_lock_file(file: int, *, wait: bool = False) -> bool:
+    """Lock an open file; return False if another process has the lock.
+
+    Args:
+        file: the descriptor.
+        wait: whether the system may wait for the lock first.
+    """
+    try:
+        if _FCNTL is not None:
+            _FCNTL.flock(file, _FCNTL.LOCK_EX | (0 if wait else _FCNTL.LOCK_NB))
+        else:
+            # Lock the byte and keep the position; raise PermissionError if another process has the lock.
+            position = os.lseek(file, 0, os.SEEK_CUR)
+            os.lseek(file, LOCKED_BYTE, os.SEEK_SET)
+            try:
+                _MSVCRT.locking(file, _MSVCRT.LK_NBLCK, 1)
+            finally:
+                os.lseek(file, position, os.SEEK_SET)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from functools import partial
 from pathlib import Path
 from threading import RLock
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from attrs import frozen
 
@@ -42,31 +42,6 @@ class FamilyFault:
     def __str__(self) -> str:
         """Return the line for a person."""
         return f"{self.package}: {self.text}"
-
-
-class FamiliesFound(Protocol):
-    """The families by name, what cannot be used, and the top-level modules of families of other packages."""
-
-    @property
-    def families(self) -> MutableMapping[str, Family]:
-        """Return the families by name."""
-
-    @property
-    def faults(self) -> tuple[FamilyFault, ...]:
-        """Return what cannot be used."""
-
-    @property
-    def packages(self) -> frozenset[str]:
-        """Return the top-level modules of families of other packages."""
-
-
-@frozen
-class InstalledFamilies:
-    """Families that are all loaded."""
-
-    families: dict[str, Family]
-    faults: tuple[FamilyFault, ...] = ()
-    packages: frozenset[str] = frozenset()
 
 
 @frozen
@@ -116,12 +91,6 @@ def _provides(folder: str) -> bool:
         for file in files
         if not file.parent.name.startswith("wireproof-")
     )
-
-
-def install(providers: Iterable[Provider]) -> InstalledFamilies:
-    """Load families; of two with the same name or the same format, the first one is used."""
-    found = FamilyTable((), lambda: providers)
-    return InstalledFamilies(dict(found), found.faults, found.packages)
 
 
 class FamilyTable(MutableMapping[str, Family]):

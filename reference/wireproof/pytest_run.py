@@ -5,7 +5,7 @@ It is a run of `check` over the cases of the items that are left after pytest's 
 
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing, suppress
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -218,7 +218,9 @@ class PytestRun:
         """Return the signatures of the known failures, from the cases of this run; examples avoid them."""
         if not self.known_failures:
             return frozenset()
-        return property_run.known_signatures(self.hello, self.stream, self.known_failures, _today())
+        return property_run.known_signatures(
+            self.hello, self.stream, self.known_failures, datetime.now(tz=UTC).date()
+        )
 
     def _run_examples(self, name: str) -> list[CaseEvent]:
         """Run one item of generated examples and return its events."""
@@ -370,7 +372,3 @@ class PytestRun:
         with suppress(AdapterError), Engine(self.spec, seed=self.seed) as engine:
             return {event.id: event for event in golden_events(engine, self.suite.by_id, twins, {})}
         return {}
-
-
-def _today() -> date:
-    return datetime.now(tz=UTC).date()

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from wireproof.cases.generate.recipe import Recipe, recipe_json
+from wireproof.cases.generated_bytes import Recipe, recipe_json
 from wireproof.cases.made_case import generator_of
 from wireproof.wire.json_values import canonical_json, json_digest
 

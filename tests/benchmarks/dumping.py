@@ -4,7 +4,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from wireproof.cache import cache_folder
+from wireproof.files import cache_folder
 
 POM = Path(__file__).with_name("kafka-tools") / "pom.xml"
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"

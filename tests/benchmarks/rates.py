@@ -18,7 +18,7 @@ from wireproof.adapters.registry import resolve
 from wireproof.cases.mutate import mutate_with_edits, seed
 from wireproof.cases.mutate.encodings import written
 from wireproof.formats import FORMATS, Format
-from wireproof.fuzz.instrumentation import instrument, modules_to_instrument
+from wireproof.fuzz.libfuzzer import instrument, modules_to_instrument
 from wireproof.wire.rejection import Rejected
 
 SEEDS = range(5)

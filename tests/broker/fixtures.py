@@ -22,7 +22,7 @@ from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller
 from wireproof.adapters.registry import open_adapter
-from wireproof.cases.case_capabilities import capabilities_of
+from wireproof.cases.examples import capabilities_of
 from wireproof.cases.outcome import Accepted
 from wireproof.cases.reference_answers import decode_answer
 from wireproof.formats import FORMATS

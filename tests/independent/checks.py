@@ -24,7 +24,7 @@ from tests.independent.kafka import reader as kafka
 from tests.independent.kafka import steps as kafka_steps
 from tests.independent.kafka import views
 from tests.independent.refused import RefusedError
-from wireproof.cases.generate.recipe import Recipe
+from wireproof.cases.generated_bytes import Recipe
 from wireproof.cases.made_case import generator_of
 from wireproof.wire.json_values import canonical_json, json_digest
 

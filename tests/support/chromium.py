@@ -20,7 +20,7 @@ import cramjam
 from folders import TESTS
 from machine import CHROMIUM
 
-from wireproof.cache import cache_folder
+from wireproof.files import cache_folder
 
 PACKAGE = TESTS / "browser"
 SWITCHES = (

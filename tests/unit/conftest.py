@@ -15,7 +15,7 @@ from folders import TOP
 from goldens import load, stored_cases
 
 import wireproof as package
-from wireproof.adapters import claim_check
+from wireproof.adapters import registry
 from wireproof.cases import fixtures
 from wireproof.cases.fixtures import Suite
 from wireproof.cli import main
@@ -53,7 +53,7 @@ def _toys_may_be_claimed() -> Iterator[None]:
     """`toy/v1` is no format of the suite; an adapter may claim it in the tests."""
     with pytest.MonkeyPatch.context() as patch:
         row = Format("toy", "v1", Toy, lambda *_: None, lambda *_: None)
-        patch.setattr(claim_check, "FORMATS", {**claim_check.FORMATS, "toy/v1": row})
+        patch.setattr(registry, "FORMATS", {**registry.FORMATS, "toy/v1": row})
         yield
 
 
@@ -129,7 +129,7 @@ def kill(
 @pytest.fixture
 def plugin_run(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> PluginRun:
     """Run pytest in an empty folder, in this process: to start one costs more than to run what is asked."""
-    for name in ("wireproof.pytest_run", "wireproof.runner.summaries"):
+    for name in ("wireproof.pytest_run", "wireproof.runner.value_diff"):
         import_module(name)  # a run forgets what it was the first to import
     pytester: pytest.Pytester = request.getfixturevalue("pytester")  # of a plugin that few files load
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")

@@ -1,5 +1,7 @@
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from attrs import evolve
@@ -7,18 +9,16 @@ from command_line import Command
 from each import each
 
 from wireproof import formats, installed_families
-from wireproof.adapters import doctor
-from wireproof.adapters.doctor import InstallationCheck
+from wireproof.adapters import readiness
+from wireproof.adapters.readiness import InstallationCheck
 from wireproof.family import Family, deferred
-from wireproof.format_table import FormatTable
+from wireproof.formats import FormatTable
 from wireproof.installed_families import (
     GROUP,
     OWN,
     FamilyFault,
     FamilyTable,
-    InstalledFamilies,
     Provider,
-    install,
 )
 
 KAFKA = formats.FAMILIES["kafka"]
@@ -31,6 +31,10 @@ def providers(*families: object) -> list[Provider]:
         Provider(f"package-{number}", f"point-{number}", lambda one=one: one)
         for number, one in enumerate(families)
     ]
+
+
+def install(some: Iterable[Provider]) -> FamilyTable:
+    return FamilyTable((), lambda: some)
 
 
 def fail() -> Family:
@@ -75,7 +79,7 @@ def test_a_family_that_cannot_be_loaded_is_one_line_that_names_its_package() -> 
 )
 def test_a_family_that_does_not_fit_is_not_used(family: object, reason: str) -> None:
     found = install(providers(KAFKA, family))
-    assert found.families == {"kafka": KAFKA}
+    assert dict(found.families) == {"kafka": KAFKA}
     assert found.faults == (FamilyFault("package-1", f"the family point-1 is not used: {reason}"),)
 
 
@@ -116,7 +120,7 @@ def test_a_format_that_is_unknown_because_its_family_cannot_be_loaded_shows_that
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     faults = (FamilyFault("spam-formats", "the family spam cannot be loaded: SyntaxError: no"),)
-    monkeypatch.setattr(formats, "INSTALLED", InstalledFamilies({}, faults))
+    monkeypatch.setattr(formats, "INSTALLED", SimpleNamespace(families={}, faults=faults))
     with pytest.raises(formats.UnknownFormat, match=r"spam-formats: the family spam cannot be loaded"):
         formats.get("spam.frame", "v1")
     with pytest.raises(formats.UnknownFormat, match=r"spam-formats: the family spam cannot be loaded"):
@@ -126,13 +130,12 @@ def test_a_format_that_is_unknown_because_its_family_cannot_be_loaded_shows_that
 def test_a_family_that_cannot_be_used_is_shown_by_show_and_adapters(
     wireproof: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    installed = InstalledFamilies(
-        {"other": OTHER}, (FamilyFault("spam-formats", "the family spam is not used: no"),)
-    )
+    faults = (FamilyFault("spam-formats", "the family spam is not used: no"),)
+    installed = SimpleNamespace(families={"other": OTHER}, faults=faults)
     monkeypatch.setattr("wireproof.cli.show.INSTALLED", installed)
-    monkeypatch.setattr("wireproof.adapters.doctor.INSTALLED", installed)
+    monkeypatch.setattr("wireproof.adapters.readiness.INSTALLED", installed)
     assert wireproof("show").err == "wireproof: spam-formats: the family spam is not used: no\n"
-    assert list(doctor.families()) == [
+    assert list(readiness.families()) == [
         InstallationCheck("formats", "other", "ready", "", "other.frame"),
         InstallationCheck(
             "formats",

@@ -9,8 +9,8 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Protocol
 
-from wireproof.adapters.answer_json import bounded
 from wireproof.adapters.contract import Hello, Request
+from wireproof.adapters.contract_json import bounded
 from wireproof.adapters.python_object import Caller
 from wireproof.cases.outcome import Crashed, Exhausted, Faulty, Outcome
 

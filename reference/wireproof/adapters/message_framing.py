@@ -41,7 +41,7 @@ _NO_BRACKETS: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _TOO_DEEP: Final = f"JSON nested deeper than {DEEPEST} levels"
 
 Head: TypeAlias = dict[str, Any]
-"""A JSON object before its checks; only `request_json` and `answer_json` use it."""
+"""A JSON object before its checks; only `contract_json` uses it."""
 
 
 @frozen
@@ -158,7 +158,11 @@ def _object(data: bytes) -> Head:
     if _may_be_deep(data) and _is_deep(head):
         raise MessageError(_TOO_DEEP)
     if b"\\u" in data:
-        _refuse_surrogates(head)
+        # Refuse a lone surrogate: it is no character, and no file or terminal accepts it.
+        try:
+            json.dumps(head, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise MessageError("a text holds half a surrogate pair") from None
     return head
 
 
@@ -185,14 +189,6 @@ def _is_deep(head: Head) -> bool:
             inner.extend(part for part in parts if isinstance(part, dict | list))
         level = inner
     return bool(level)
-
-
-def _refuse_surrogates(head: Head) -> None:
-    """Refuse a lone surrogate: it is no character, and no file or terminal accepts it."""
-    try:
-        json.dumps(head, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise MessageError("a text holds half a surrogate pair") from None
 
 
 class Frames:

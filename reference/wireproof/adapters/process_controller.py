@@ -21,14 +21,13 @@ from typing import Final
 
 from attrs import Factory, field, frozen
 
-from wireproof.adapters import child_process, process_stats, supervisor
-from wireproof.adapters.answer_json import answer_of
-from wireproof.adapters.child_process import Pipe
+from wireproof.adapters import process_stats, supervisor
 from wireproof.adapters.contract import Hello, Request
+from wireproof.adapters.contract_json import OPENING, answer_of, hello_of, request_packet
 from wireproof.adapters.controller import Answer, Broken
 from wireproof.adapters.errors import AdapterStartError, MessageError, TooMuchError
 from wireproof.adapters.message_framing import MAX_MESSAGE, MOST_NODES, Frames, Framing, Most, Packet
-from wireproof.adapters.request_json import OPENING, hello_of, request_packet
+from wireproof.adapters.process_stats import Pipe
 from wireproof.cases.outcome import Crashed, Exhausted, Faulty, Outcome
 from wireproof.strict_parsing import shorten_value
 from wireproof.wire.safe_text import one_line
@@ -120,7 +119,16 @@ class Process:
         self._marked: int | None = None
         self._most: int | None = None
         self._selector = selectors.DefaultSelector()
-        stdin, stdout, stderr = _pipes(self._child)
+        # Stdin, stdout and stderr of a child.
+        child = self._child
+        assert child.stdin is not None
+        assert child.stdout is not None
+        assert child.stderr is not None
+        stdin, stdout, stderr = (
+            process_stats.pipe_to(child.stdin),
+            process_stats.pipe_from(child.stdout),
+            process_stats.pipe_from(child.stderr),
+        )
         self._stdin: Pipe | None = stdin
         self._stdout, self._stderr_pipe = stdout, stderr
         self._selector.register(stdout, selectors.EVENT_READ, self._read_stdout)
@@ -136,24 +144,23 @@ class Process:
     def _greet(self) -> Hello:
         self._write(self._out.pack(OPENING))
         try:
-            packet = self._first_packet(time.monotonic() + self._program.hello_seconds)
-            self._started = not _is_error(packet)
+            deadline = time.monotonic() + self._program.hello_seconds
+            while not self._packets:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise AdapterStartError(
+                        f"{self._program.name} sent no hello in {self._program.hello_seconds:g} s: read "
+                        f"{self._in.progress()}{self._last_words()}"
+                    )
+                self._step(min(left, POLL_SECONDS))
+            packet = self._packets.popleft()
+            content = packet.head.get("hello")
+            self._started = not (isinstance(content, dict) and "error" in content)
             return hello_of(packet)
         except Broken as broken:
             raise AdapterStartError(f"{self._program.name} {broken.outcome.text}, before its hello") from None
         except MessageError as error:
             raise AdapterStartError(f"{self._program.name}: its hello {error}") from None
-
-    def _first_packet(self, deadline: float) -> Packet:
-        while not self._packets:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise AdapterStartError(
-                    f"{self._program.name} sent no hello in {self._program.hello_seconds:g} s: read "
-                    f"{self._in.progress()}{self._last_words()}"
-                )
-            self._step(min(left, POLL_SECONDS))
-        return self._packets.popleft()
 
     def close(self) -> None:
         """See `Controller`."""
@@ -176,7 +183,15 @@ class Process:
     def _kill(self) -> None:
         """End the adapter and every process that it started."""
         if self._lifeline is None:
-            self._kill_session()
+            # Kill the session before its leader is reaped: until then no other process can get its number.
+            if self._child.returncode is None:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    if hasattr(os, "killpg"):
+                        os.killpg(self._child.pid, signal.SIGKILL)
+                    else:
+                        self._child.kill()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._child.wait(KILL_SECONDS)
             return
         if self._lifeline >= 0:
             with contextlib.suppress(BrokenPipeError):
@@ -186,25 +201,10 @@ class Process:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._child.wait(KILL_SECONDS)
         if self._child.returncode in (None, -signal.SIGKILL):
-            self._kill_without_supervisor()
-
-    def _kill_session(self) -> None:
-        """Kill the session before its leader is reaped: until then no other process can get its number."""
-        if self._child.returncode is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                if hasattr(os, "killpg"):
-                    os.killpg(self._child.pid, signal.SIGKILL)
-                else:
-                    self._child.kill()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._child.wait(KILL_SECONDS)
-
-    def _kill_without_supervisor(self) -> None:
-        """Kill the session of a supervisor that was killed, or that does not end."""
-        for process in {*process_stats.tree(self._child.pid), *process_stats.session(self._child.pid)}:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(process, signal.SIGKILL)
-        self._child.poll()
+            for process in {*process_stats.tree(self._child.pid), *process_stats.session(self._child.pid)}:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(process, signal.SIGKILL)
+            self._child.poll()
 
     # --- the three pipes ---
 
@@ -215,7 +215,7 @@ class Process:
             return
         if self._fault is not None:
             raise self._fault_found(self._fault)
-        if self._ended or (not busy and child_process.has_ended(self._child)):
+        if self._ended or (not busy and process_stats.has_ended(self._child)):
             self._drain(EXIT_SECONDS)
             if not self._packets:
                 raise self._death()
@@ -233,15 +233,15 @@ class Process:
         """Wait for the process to end by itself, then read the rest of its pipes."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            ended = child_process.has_ended(self._child)
-            busy = self._serve_pipes(child_process.LAG_SECONDS if ended else min(left, POLL_SECONDS / 10))
+            ended = process_stats.has_ended(self._child)
+            busy = self._serve_pipes(process_stats.LAG_SECONDS if ended else min(left, POLL_SECONDS / 10))
             if ended and not busy:
                 return
 
     def _read_last_bytes(self) -> None:
         """Read what a killed process wrote to stderr before its end; a pipe has a limit, and so has this."""
         for _ in range(LAST_READS):
-            if not self._serve_pipes(child_process.LAG_SECONDS):
+            if not self._serve_pipes(process_stats.LAG_SECONDS):
                 return
 
     def _read_stdout(self) -> None:
@@ -340,9 +340,6 @@ class Process:
             self._step(max(0.0, min(deadline - now, POLL_SECONDS)))
             if now >= deadline:
                 break
-        return self._answers()
-
-    def _answers(self) -> list[Answer]:
         answers: list[Answer] = []
         while self._packets:
             packet = self._packets.popleft()
@@ -372,10 +369,10 @@ class Process:
         return Broken(Faulty(f"stdout: {text}{self._last_words()}"), "broke the contract", self._stray)
 
     def _death(self) -> Broken:
-        if not child_process.has_ended(self._child):
+        if not process_stats.has_ended(self._child):
             return self._contract_broken("closed, though the process lives")
         self._kill()
-        how = child_process.how_it_ended(self._child.returncode)
+        how = process_stats.how_it_ended(self._child.returncode)
         half = self._in.progress()
         text = how if half.startswith("0 ") else f"{how} after {half}"
         return Broken(Crashed(f"died with {text}{self._last_words()}"), f"{how}{self._last_line()}")
@@ -460,26 +457,8 @@ def _opened(program: Program, command: Sequence[str], *passed: int) -> "subproce
     except (OSError, ValueError) as error:
         raise AdapterStartError(f"{program.name} cannot be started: {error}") from None
     assert child.stdin is not None
-    child_process.widen(child.stdin.fileno())
+    process_stats.widen(child.stdin.fileno())
     return child
-
-
-def _pipes(child: "subprocess.Popen[bytes]") -> tuple[Pipe, Pipe, Pipe]:
-    """Return stdin, stdout and stderr of a child."""
-    assert child.stdin is not None
-    assert child.stdout is not None
-    assert child.stderr is not None
-    return (
-        child_process.pipe_to(child.stdin),
-        child_process.pipe_from(child.stdout),
-        child_process.pipe_from(child.stderr),
-    )
-
-
-def _is_error(hello: Packet) -> bool:
-    """Return True for the hello of a process that did not start, which left nothing behind."""
-    content = hello.head.get("hello")
-    return isinstance(content, dict) and "error" in content
 
 
 def _most(request: Request, sent: int) -> Most:

@@ -13,9 +13,9 @@ from attrs import evolve
 from attrs.exceptions import FrozenInstanceError
 
 from wireproof.adapters.contract import Claim, Hello, Request
+from wireproof.adapters.contract_json import claim_of, hello_of
 from wireproof.adapters.errors import AdapterStartError, MessageError
 from wireproof.adapters.message_framing import Packet
-from wireproof.adapters.request_json import claim_of, hello_of
 from wireproof.cases.case import Limits
 from wireproof.cases.observable_fields import observed_tree
 from wireproof.cases.outcome import (
@@ -66,7 +66,18 @@ class Caller:
         """Return the outcome of one call; raise nothing but KeyboardInterrupt."""
         outcome = self._called(request)
         if request.answer == "digest" and isinstance(outcome, Accepted) and outcome.data is None:
-            return self._with_digest(request, outcome)
+            # The outcome with a digest over the observed fields in place of its value.
+            if outcome.digest is not None:
+                return outcome
+            format_id = f"{request.format}/{request.revision}"
+            wanted = self._wanted[format_id] if format_id in self._wanted else observed_tree(format_id, ())
+            seen = project(outcome.value, wanted)
+            try:
+                return evolve(outcome, value=None, digest=json_digest(seen))
+            except MemoryError as error:
+                return Exhausted("memory", line_of(error))
+            except (TypeError, ValueError, RecursionError) as error:
+                return Faulty(f"its value is no JSON: {line_of(error)}")
         return outcome
 
     def _called(self, request: Request) -> Outcome:
@@ -93,20 +104,6 @@ class Caller:
         if _misuses_contract(error):
             return Faulty(f"the adapter calls the adapter contract wrongly: {line_of(error)}")
         return Refused(text=line_of(error), untyped=not isinstance(error, self._documented))
-
-    def _with_digest(self, request: Request, outcome: Accepted) -> Outcome:
-        """Return the outcome with a digest over the observed fields in place of its value."""
-        if outcome.digest is not None:
-            return outcome
-        format_id = f"{request.format}/{request.revision}"
-        wanted = self._wanted[format_id] if format_id in self._wanted else observed_tree(format_id, ())
-        seen = project(outcome.value, wanted)
-        try:
-            return evolve(outcome, value=None, digest=json_digest(seen))
-        except MemoryError as error:
-            return Exhausted("memory", line_of(error))
-        except (TypeError, ValueError, RecursionError) as error:
-            return Faulty(f"its value is no JSON: {line_of(error)}")
 
 
 def _with_own_value(request: Request) -> Request:
@@ -162,20 +159,15 @@ def _misuses_contract(error: Exception) -> bool:
         case TypeError():
             return _WRONG_CALL.match(str(error)) is not None
         case FrozenInstanceError():
-            return isinstance(_raiser(error), _CONTRACT)
+            trace = error.__traceback__
+            while trace is not None and trace.tb_next is not None:
+                trace = trace.tb_next
+            return isinstance(trace.tb_frame.f_locals.get("self") if trace is not None else None, _CONTRACT)
         case AttributeError():
             return isinstance(error.obj, _CONTRACT) or error.obj in _CONTRACT
         case ImportError():
             return (error.name or "").partition(".")[0] == "wireproof"
     return False
-
-
-def _raiser(error: Exception) -> object:
-    """Return the object whose method raised the exception."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return trace.tb_frame.f_locals.get("self") if trace is not None else None
 
 
 def line_of(error: BaseException) -> str:

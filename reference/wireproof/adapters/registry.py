@@ -1,6 +1,6 @@
 """Registry of adapters: it finds and starts the adapter that a user names. See `adapter-contract.md`.
 
-reference, columnar           an adapter of this package: `builtin`
+reference, columnar           an adapter of this package
 kafka-python, sarama@1.44.0   a peer: `peers`; or one of the entry-point group `wireproof.adapters`
 py:module:attribute           a Python object, of a class or of a function that makes one
 exec:command arguments        a process that exchanges frames
@@ -17,19 +17,18 @@ import re
 import shlex
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 import wireproof
 from wireproof.adapters import live_servers, peers
-from wireproof.adapters.builtin import BUILTIN
-from wireproof.adapters.claim_check import check_claims
+from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.controller import Controller, InProcess
 from wireproof.adapters.driver_build import built, note_version
 from wireproof.adapters.errors import AdapterStartError, UnknownAdapter
@@ -38,8 +37,12 @@ from wireproof.adapters.process_controller import HELLO_SECONDS, MEMORY, MIB, Pr
 from wireproof.adapters.python_object import Caller, line_of
 from wireproof.adapters.recording import Recorder
 from wireproof.adapters.registry_entry import Entry, Wire
+from wireproof.cases.observable_fields import unknown_part
+from wireproof.formats import FAMILIES, FORMATS
 from wireproof.install_hint import install_command
 from wireproof.suggestions import suggestion
+from wireproof.wire.options import Profile
+from wireproof.wire.safe_text import one_line
 
 GROUP: Final = "wireproof.adapters"
 OPS: Final = ("decode", "encode", "scan", "sequence")
@@ -80,11 +83,7 @@ def _entry_of_point(name: str, value: str, load: Any) -> Entry:  # noqa: ANN401 
         return Entry(name, f"cannot be loaded: {line_of(error)}", object=value)
     if isinstance(loaded, Entry):
         return loaded
-    return Entry(name, _first_line(loaded), object=value)
-
-
-def _first_line(thing: object) -> str:
-    return (inspect.getdoc(thing) or "").partition("\n")[0]
+    return Entry(name, (inspect.getdoc(loaded) or "").partition("\n")[0], object=value)
 
 
 def resolve(spec: str) -> Entry:
@@ -92,7 +91,13 @@ def resolve(spec: str) -> Entry:
     kind, _, rest = spec.partition(":")
     if kind in ("exec", "jsonl"):
         wire: Wire = "exec" if kind == "exec" else "jsonl"
-        return Entry(spec, command=_words(spec, rest), wire=wire)
+        try:
+            words = tuple(shlex.split(rest))
+        except ValueError as error:
+            raise UnknownAdapter(f"{spec}: {error}") from None
+        if not words:
+            raise UnknownAdapter(f"{spec}: a command is missing after the colon")
+        return Entry(spec, command=words, wire=wire)
     if kind == "py":
         module, _, name = rest.partition(":")
         if module.endswith(".py") or not (module and name):
@@ -109,16 +114,6 @@ def is_registered(spec: str) -> bool:
     A file from somebody else may name any command; only a registered name may be started on its word.
     """
     return spec.partition(":")[0].partition("@")[0] in names()
-
-
-def _words(spec: str, text: str) -> tuple[str, ...]:
-    try:
-        words = tuple(shlex.split(text))
-    except ValueError as error:
-        raise UnknownAdapter(f"{spec}: {error}") from None
-    if not words:
-        raise UnknownAdapter(f"{spec}: a command is missing after the colon")
-    return words
 
 
 def _of_this_package(spec: str) -> Entry | None:
@@ -346,3 +341,105 @@ def _environment(entry: Entry) -> dict[str, str]:
     package = os.path.dirname(os.path.dirname(wireproof.__file__))  # noqa: PTH120 - the text of a search path
     seen = [package] if entry.interpreter else [path for path in (entry.packages, *sys.path) if path]
     return {"PYTHONPATH": os.pathsep.join(seen), "PYTHONHASHSEED": "0", **entry.environment}
+
+
+REFERENCE: Final = "reference"
+COLUMNAR: Final = "columnar"
+
+
+def _reference() -> Entry:
+    return Entry(
+        REFERENCE,
+        "the reference codecs of this package",
+        object="wireproof.adapters.reference:Reference",
+        formats=tuple(FAMILIES),
+    )
+
+
+def _columnar() -> Entry:
+    return Entry(
+        COLUMNAR,
+        "the fast decoders of this package, and the reference for what they hand over",
+        object="wireproof.adapters.columnar:Columnar",
+        extra="columnar",
+        requires=("numba", "pyarrow"),
+        formats=tuple(name for name, family in FAMILIES.items() if family.fast_decoders),
+        start_seconds=120,
+        reserves=1536,  # MiB of address space for LLVM and Arrow, before the first case
+    )
+
+
+BUILTIN: Final[Mapping[str, Callable[[], Entry]]] = {REFERENCE: cache(_reference), COLUMNAR: cache(_columnar)}
+"""Functions that return the entries, by name: an entry has the formats of all families, which it loads."""
+
+
+LONGEST: Final = 80
+"""Characters of a name that a message shows."""
+
+
+@frozen
+class UnknownName:
+    """A name in a hello that does not exist.
+
+    Attributes:
+        kind: `revision`, `codec`, `profile`, `feature` or `observes`.
+        format_id: of the claim; empty for a revision.
+        word: the name; for a field its whole pattern.
+        part: the part of the pattern that does not exist.
+        valid: the names that do.
+    """
+
+    kind: str
+    format_id: str
+    word: str
+    part: str
+    valid: tuple[str, ...]
+
+
+def unknown_names(hello: Hello) -> Iterator[UnknownName]:
+    """Yield the names in all claims that do not exist."""
+    for format_id, claim in hello.revisions.items():
+        if format_id not in FORMATS:
+            yield UnknownName("revision", "", format_id, format_id, tuple(FORMATS))
+            continue
+        for kind, claimed, valid in _names(claim):
+            for word in claimed:
+                if word not in valid:
+                    yield UnknownName(kind, format_id, word, word, tuple(valid))
+        for pattern in claim.observes:
+            if found := unknown_part(FORMATS[format_id], pattern):
+                yield UnknownName("observes", format_id, pattern, *found)
+
+
+def check_claims(name: str, hello: Hello) -> None:
+    """Raise `AdapterStartError` with the first unknown name and a suggestion."""
+    for unknown in unknown_names(hello):
+        if unknown.kind == "observes":
+            raise AdapterStartError(
+                f"{name}: its hello observes {one_line(unknown.word, LONGEST)!r} of {unknown.format_id}, "
+                f"which has no {one_line(unknown.part, LONGEST)!r} there: "
+                f"{suggestion(field_of(unknown.part), unknown.valid)}"
+            )
+        what = f"{unknown.kind} of {unknown.format_id}" if unknown.format_id else unknown.kind
+        raise AdapterStartError(
+            f"{name}: its hello claims the {what} {one_line(unknown.word, LONGEST)!r}, which does not exist: "
+            f"{suggestion(unknown.word, unknown.valid)}"
+        )
+
+
+def _names(claim: Claim) -> Iterator[tuple[str, tuple[str, ...], Iterable[str]]]:
+    yield "codec", claim.codecs or (), _atoms("codec")
+    yield "profile", claim.profiles or (), get_args(Profile)
+    yield "feature", claim.features or (), _atoms("feature")
+
+
+@cache
+def _atoms(kind: str) -> tuple[str, ...]:
+    """Return the names of a kind of capability that any format has."""
+    capabilities = (atom.partition(":") for row in FORMATS.values() for atom in row.capabilities)
+    return tuple(dict.fromkeys(name for found, _, name in capabilities if found == kind))
+
+
+def field_of(part: str) -> str:
+    """Return the name in a part of a pattern: `magic` for `[magic=2]`."""
+    return part.removeprefix("[").partition("=")[0]

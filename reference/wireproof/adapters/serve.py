@@ -14,16 +14,15 @@ from typing import BinaryIO, Final, Self
 
 from attrs import evolve
 
-from wireproof.adapters.answer_json import answer_packet
-from wireproof.adapters.child_process import READ
 from wireproof.adapters.contract import Hello, Request
+from wireproof.adapters.contract_json import answer_packet, hello_packet, request_of
 from wireproof.adapters.controller import Broken, Controller
 from wireproof.adapters.errors import MessageError
 from wireproof.adapters.message_framing import MAX_MESSAGE, Frames, Framing, Lines, Packet
+from wireproof.adapters.process_stats import READ
 from wireproof.adapters.python_object import line_of
 from wireproof.adapters.registry import FRAMINGS, caller_here, open_adapter, resolve
 from wireproof.adapters.registry_entry import Wire
-from wireproof.adapters.request_json import hello_packet, request_of
 from wireproof.cases.outcome import Exhausted, Faulty, Outcome, TimedOut
 
 Answering = Callable[[Request], Outcome]

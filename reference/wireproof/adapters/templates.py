@@ -174,23 +174,21 @@ def write(template: AdapterTemplate, folder: Path, row: Format | None = None) ->
     ignored = shutil.ignore_patterns(*_NO_TEMPLATE)
     shutil.copytree(template.folder, folder, dirs_exist_ok=True, ignore=ignored)
     if row is not None:
-        (folder / template.source).write_text(_for_format(template, row), encoding="utf-8")
-
-
-def _for_format(template: AdapterTemplate, row: Format) -> str:
-    """Return the source of a template with the place of a codec of `row` and the shape of its values."""
-    place = (template.folder / _PLACE).read_text("utf-8").replace("FORMAT", row.format_id)
-    place = re.sub(
-        "^(.*)SHAPE$",
-        lambda found: "\n".join(f"{found[1]}{line}".rstrip() for line in shape_lines(row)),
-        place,
-        flags=re.MULTILINE,
-    )
-    lines = template.text.splitlines(keepends=True)
-    begin, end = (next(n for n, line in enumerate(lines) if mark in line) for mark in (_CODEC, _WIRE))
-    head = "".join(lines[:begin]).replace(template.cases, f"{row.format_id}/**")
-    head = _ERRORS.sub("coarse", head)  # the classes of a new codec are still to be mapped
-    return _EXAMPLE.sub(_NO_CODEC, head) + place + "".join(lines[end:])
+        # The source of a template with the place of a codec of `row` and the shape of its values.
+        place = (template.folder / _PLACE).read_text("utf-8").replace("FORMAT", row.format_id)
+        place = re.sub(
+            "^(.*)SHAPE$",
+            lambda found: "\n".join(f"{found[1]}{line}".rstrip() for line in shape_lines(row)),
+            place,
+            flags=re.MULTILINE,
+        )
+        lines = template.text.splitlines(keepends=True)
+        begin, end = (next(n for n, line in enumerate(lines) if mark in line) for mark in (_CODEC, _WIRE))
+        head = "".join(lines[:begin]).replace(template.cases, f"{row.format_id}/**")
+        head = _ERRORS.sub("coarse", head)  # the classes of a new codec are still to be mapped
+        (folder / template.source).write_text(
+            _EXAMPLE.sub(_NO_CODEC, head) + place + "".join(lines[end:]), encoding="utf-8"
+        )
 
 
 def shape_lines(row: Format) -> Iterator[str]:

@@ -164,7 +164,14 @@ def _input_and_expect(read: _CaseFields) -> tuple["Input | _InputFile", Expect]:
     if read.steps is None:
         if read.input is None or read.expect is None:
             raise ValueError("must have input and expect")
-        return _input(read.input), _expect(read.expect)
+        kind = _INPUTS.get(frozenset(read.input))
+        if kind is None:
+            raise ValueError(
+                "input must have exactly one of "
+                "hex, file with sha256, value, chunks, generate with size and sha256"
+            )
+        made: Input | _InputFile = _READER.decode(msgspec.json.encode(read.input), kind, "input", at="input")
+        return made, _expect(read.expect)
     if read.input is not None or read.expect is not None:
         raise ValueError("a case with steps has neither input nor expect of its own")
     return read.steps, expectation_of(read.steps.steps)
@@ -247,17 +254,6 @@ _INPUTS: Final[Mapping[frozenset[str], type]] = {
     frozenset({"generate", "size", "sha256"}): Generated,
 }
 """The class of an input, by the names of its fields."""
-
-
-def _input(parts: Mapping[str, Raw]) -> "Input | _InputFile":
-    kind = _INPUTS.get(frozenset(parts))
-    if kind is None:
-        raise ValueError(
-            "input must have exactly one of "
-            "hex, file with sha256, value, chunks, generate with size and sha256"
-        )
-    made: Input | _InputFile = _READER.decode(msgspec.json.encode(parts), kind, "input", at="input")
-    return made
 
 
 def _expect(parts: Mapping[str, Raw]) -> Expect:

@@ -31,9 +31,9 @@ from wireproof.cases.edit_bytes import (
     encode_field,
     fix_up,
     replace_field,
+    size_kind,
 )
 from wireproof.cases.reference_answers import expectation_of_bytes, reference_expectation, with_refusal_level
-from wireproof.cases.size_fields import size_kind
 from wireproof.cases.stream_prefix import StreamFrames, stream_frames, stream_value
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.reject_classes import RejectClass

@@ -1,4 +1,4 @@
-"""Detect the format of unknown bytes: every format is tried, the best fit first.
+"""Detect the format of unknown bytes (every format is tried, the best fit first), and lay out damaged ones.
 
 A format that accepts all the bytes comes first; of several, the one with the fewest remarks. Then come the
 logs with whole entries whose checksum is right, by the bytes of these entries: a log with one damaged entry
@@ -11,13 +11,25 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from wireproof.cases.best_effort_layout import layout_of_damaged
 from wireproof.cases.byte_source import ByteSource, zeros_end
+from wireproof.cases.edit_bytes import EditedBytes, fix_up
 from wireproof.cases.log_survey import LogSurvey, bytes_needed, quick_survey, survey_log
-from wireproof.formats import FAMILIES, FORMATS, Format, TracedDecode, family_of, stream_rules
+from wireproof.formats import (
+    FAMILIES,
+    FORMATS,
+    Format,
+    TracedDecode,
+    decode_with_trace,
+    family_of,
+    stream_rules,
+    trace_with_reader,
+)
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.reader import Budget, TracingReader
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import FieldSpan
 
 # --- file signatures ---
 #
@@ -336,3 +348,60 @@ def _doubted(source: ByteSource, logs: Sequence[Format], options: Options, name:
     found = [StreamFit(row, survey_log(row, data, options)) for row in tried]
     proven = [fit for fit in found if fit.survey.proven]
     return sorted(proven, key=lambda fit: _rank(fit, name), reverse=True)
+
+
+PADDING_BYTES: Final = 1 << 16
+"""Zeros that replace the bytes that were cut off."""
+
+MAX_READINGS: Final = 4
+"""Maximum number of readings: one for each wrong checksum inside another."""
+
+MAX_FIELDS_BEYOND: Final = 64
+"""Fields read beyond the bytes, after which a reading stops: zeros can be endless messages."""
+
+
+class BoundedSpans(list[FieldSpan]):
+    """The fields of a reading that stops after too many fields beyond the first `size` bytes."""
+
+    __slots__ = ("left", "size")
+
+    def __init__(self, size: int) -> None:
+        """Start without fields."""
+        super().__init__()
+        self.size = size
+        self.left = MAX_FIELDS_BEYOND
+
+    def append(self, span: FieldSpan) -> None:
+        """Add a field; raises `Rejected` (`truncated`) after too many beyond the bytes."""
+        if not span.space and span.start >= self.size:
+            self.left -= 1
+            if self.left < 0:
+                raise Rejected("truncated", span.start, span.path)
+        super().append(span)
+
+
+def layout_of_damaged(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> TracedDecode:
+    """Return the layout of `data`, with the fields after the fault for which it is rejected."""
+    first = decode_with_trace(fmt, data, options)
+    if first.rejected is None or first.rejected.cls not in ("crc-mismatch", "truncated"):
+        return first
+    padded = data + bytes(PADDING_BYTES) if first.rejected.cls == "truncated" else data
+    readings = [first.spans, *_further(fmt, padded, len(data), options)]
+    size = len(data)
+    found: dict[tuple[str, int, str], FieldSpan] = {}
+    for spans in readings:
+        for span in spans:
+            if span.space or span.end <= size:
+                found.setdefault((span.space, span.start, span.path), span)
+    return evolve(first, spans=tuple(found.values()))
+
+
+def _further(fmt: Format, data: bytes, size: int, options: Options) -> Iterator[tuple[FieldSpan, ...]]:
+    """Yield the fields of `data`, then those of the same bytes after each wrong checksum is fixed up."""
+    for _ in range(MAX_READINGS):
+        reader = TracingReader(data, budget=Budget(options.max_output), spans=BoundedSpans(size))
+        layout = trace_with_reader(fmt, reader, options)
+        yield layout.spans
+        if layout.rejected is None or layout.rejected.cls != "crc-mismatch":
+            break
+        data = fix_up(EditedBytes(data, layout.spans), lengths=False).data

@@ -7,10 +7,10 @@ every choice, so they alone replay a case. `examples_of` makes those of a value 
 
 import hashlib
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from random import Random
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from attrs import NOTHING, evolve, fields, frozen, has
 
@@ -28,12 +28,12 @@ from wireproof.cases.case import (
     Source,
     Value,
 )
-from wireproof.cases.case_capabilities import capabilities_of, capabilities_of_value
 from wireproof.cases.derived import sample_derived
+from wireproof.cases.fixtures import Suite
 from wireproof.cases.mutate import mutate_with_edits
+from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.mutation_rules import Keys
 from wireproof.cases.mutate.value_mutations import edit_value
-from wireproof.cases.option_variants import OptionVariant, fit_options, signing_keys, with_variant
 from wireproof.cases.reference_answers import (
     expectation_of,
     is_left_open,
@@ -42,13 +42,166 @@ from wireproof.cases.reference_answers import (
     reference_expectation,
     with_refusal_level,
 )
-from wireproof.formats import Format
+from wireproof.formats import FORMATS, Format, TracedDecode, family_of
 from wireproof.wire.json_values import Json, to_json
-from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.options import DEFAULT_OPTIONS, Options, Profile
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import FieldSpan
 
 if TYPE_CHECKING:
     from wireproof.cases.strategies import Sample
+
+
+def capabilities_of_case(case: Case) -> tuple[str, ...]:
+    """Return the capabilities that a decode needs by its fields; none for another op."""
+    if not isinstance(case.input, Data):
+        return ()
+    return capabilities_of(FORMATS[case.format_id], case.input.data, case.options)
+
+
+def capabilities_of(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[str, ...]:
+    """Return the capabilities of `row` that bytes and options need, in the order of the format."""
+    seen = formats.decode_with_trace(row, data, options)
+    found = {*_of_spans(seen), *_of_options(options), *family_of(row).capabilities(seen.spans, options)}
+    if seen.decoded is not None and seen.decoded.consumed < len(data):
+        found.add("feature:partial-tail")
+    return tuple(atom for atom in row.capabilities if atom in found)
+
+
+def _of_spans(seen: TracedDecode) -> Iterator[str]:
+    for span in seen.spans:
+        yield f"codec:{span.type}"
+        if ".headers[" in span.path:
+            yield "feature:headers"
+
+
+def _of_options(options: Options) -> Iterator[str]:
+    if options.keys is not None:
+        yield "feature:hmac"
+    if options.resync != DEFAULT_OPTIONS.resync:
+        yield f"feature:resync-{options.resync}"
+    if options.fetch_offset is not None:
+        yield "feature:fetch-offset"
+    if options.isolation != DEFAULT_OPTIONS.isolation:
+        yield "feature:read-committed"
+    if options.source != DEFAULT_OPTIONS.source:
+        yield "feature:segment-file"
+    if options.compression != DEFAULT_OPTIONS.compression:
+        yield f"codec:{options.compression}"
+    if options.content != DEFAULT_OPTIONS.content:
+        yield "feature:opaque-content"
+    if options.topic is not None:
+        yield "feature:append"
+
+
+UNCHANGED_ONE_IN: Final = 4
+"""One variant in this many is used with the values of the fixture, unchanged."""
+
+
+@frozen
+class OptionVariant:
+    """The options of a case, and the capabilities that an adapter needs for them."""
+
+    options: Options = DEFAULT_OPTIONS
+    needs: tuple[str, ...] = ()
+    profile: Profile = "reader"
+
+
+def option_variants(
+    fmt: Format, suite: Suite, op: Literal["decode", "scan"] = "decode"
+) -> tuple[OptionVariant, ...]:
+    """Return the option variants that the fixtures of `fmt` use for `op`; the default options come first.
+
+    A variant needs the capabilities that all fixtures with the same options need.
+    """
+    needs: dict[str, tuple[Options, Profile, set[str]]] = {}
+    for case in suite.cases:
+        if case.format_id == fmt.format_id and case.op == op:
+            first = (case.options, case.profile, set(case.needs))
+            *_, common = needs.setdefault(repr(first[:2]), first)
+            common &= set(case.needs)
+    found = [
+        OptionVariant(options, tuple(sorted(common)), profile) for options, profile, common in needs.values()
+    ]
+    default = (DEFAULT_OPTIONS, "reader")
+    return (OptionVariant(), *(variant for variant in found if (variant.options, variant.profile) != default))
+
+
+def with_variant(case: Case, variant: OptionVariant) -> Case:
+    """Return `case` with the options of `variant`."""
+    return evolve(case, options=variant.options, needs=variant.needs, profile=variant.profile)
+
+
+def signing_keys(variants: Iterable[OptionVariant]) -> Keys:
+    """Return every signing key of the variants; if two keys have the same name, the first one."""
+    keys: dict[str, bytes] = {}
+    for variant in variants:
+        for name, key in (variant.options.keys or {}).items():
+            keys.setdefault(name, key)
+    return keys
+
+
+def fit_options(fmt: Format, options: Options, data: bytes, drawn: int) -> Options:
+    """Return `options` with limits and offsets near those in `data`, where `options` has such values.
+
+    One time in `UNCHANGED_ONE_IN`, and if nothing fits, return `options` unchanged. `drawn` seeds the choice.
+    """
+    wanted = [fit for applies, fit in OPTION_FITTERS if applies(options)]
+    rng = Random(drawn)  # noqa: S311 - a function of the bytes
+    if not wanted or not below(rng, UNCHANGED_ONE_IN):
+        return options
+    spans = formats.decode_with_trace(fmt, data).spans
+    for fit in wanted:
+        options = fit(options, spans, rng)
+    return options
+
+
+def _values(spans: Iterable[FieldSpan], *names: str) -> list[int]:
+    """Return the values of the fields with one of these names."""
+    return [int(span.value) for span in spans if span.path.rpartition(".")[2] in names]
+
+
+def _fit_limit(options: Options, spans: Sequence[FieldSpan], rng: Random) -> Options:
+    """Set the message limit to the size of a message, or one more or less."""
+    sizes = [size for size in _values(spans, "message_length") if 1 < size < 1 << 31]
+    return evolve(options, max_message=pick(rng, sizes) + pick(rng, (-1, 0, 0, 1))) if sizes else options
+
+
+def _offsets(spans: Iterable[FieldSpan]) -> list[int]:
+    return _values(spans, "baseOffset", "offset")
+
+
+def _fit_fetch_offset(options: Options, spans: Sequence[FieldSpan], rng: Random) -> Options:
+    """Set the fetched offset to the first offset of an entry, or one or two after it."""
+    offsets = _offsets(spans)
+    if not offsets:
+        return options
+    offset = pick(rng, offsets) + pick(rng, (0, 1, 1, 2))
+    return evolve(options, fetch_offset=max(0, min(offset, (1 << 63) - 1)))
+
+
+def _fit_aborted(options: Options, spans: Sequence[FieldSpan], rng: Random) -> Options:
+    """Set the aborted transactions to producers and offsets that occur in the data."""
+    offsets, producers = _offsets(spans), _values(spans, "producerId")
+    if not offsets or not producers:
+        return options
+    pairs = (
+        (pick(rng, producers), min(pick(rng, offsets) + pick(rng, (0, 0, 1)), (1 << 63) - 1))
+        for _ in range(pick(rng, (1, 2, 2, 3)))
+    )
+    return evolve(options, aborted=tuple(pairs))
+
+
+OptionFitter = Callable[[Options, Sequence[FieldSpan], Random], Options]
+"""Fits options to the spans of some bytes."""
+
+OPTION_FITTERS: Final[tuple[tuple[Callable[[Options], bool], OptionFitter], ...]] = (
+    (lambda options: options.max_message is not None, _fit_limit),
+    (lambda options: options.fetch_offset is not None, _fit_fetch_offset),
+    (lambda options: options.isolation == "read_committed", _fit_aborted),
+)
+"""Which options are fitted, and how."""
+
 
 NO_EXPECTATION: Final = Accept()
 """The expectation of a case before the reference has answered."""
@@ -272,6 +425,18 @@ def examples_of(row: Format, op: Op, sample: "Sample") -> Iterator[Example]:
 
 def example_case(row: Format, op: Op, name: str, example: Example, sample: "Sample", source: str) -> Case:
     """Return the property case of an example; what a reader may refuse or read otherwise is no `must`."""
+    # The capabilities that the input needs, and those of the frames from which it was made.
+    own = example.input.data if isinstance(example.input, Data) else sample.data
+    shown = {*capabilities_of(row, own, example.options), *capabilities_of(row, sample.data, example.options)}
+    if isinstance(example.input, Chunks):
+        shown.add("feature:partial-tail")
+    if isinstance(example.input, Value):
+        found = set(family_of(row).value_capabilities(example.input.value))
+        shown.update(tuple(atom for atom in row.capabilities if atom in found))
+        # an edited value may need more than the sample that it was made from: headers, an id, another kind
+        with suppress(Rejected):
+            encoded = formats.encode(row, example.input.value, example.options)
+            shown.update(capabilities_of(row, encoded, example.options))
     case = unanswered(
         row,
         name,
@@ -281,7 +446,7 @@ def example_case(row: Format, op: Op, name: str, example: Example, sample: "Samp
         op=op,
         profile=example.options.profile,
         options=example.options,
-        needs=_needs(row, example, sample.data),
+        needs=tuple(atom for atom in row.capabilities if atom in shown),
         parent=f"{name.partition('~')[0]}-{example.kind}",
         family=PROPERTY,
     )
@@ -290,21 +455,6 @@ def example_case(row: Format, op: Op, name: str, example: Example, sample: "Samp
     if is_left_open(case):
         return evolve(case, level="may")
     return evolve(case, level="should") if open_to_refusal(case, answer.remarks) else case
-
-
-def _needs(row: Format, example: Example, data: bytes) -> tuple[str, ...]:
-    """Return the capabilities that the input needs, and those of the frames from which it was made."""
-    own = example.input.data if isinstance(example.input, Data) else data
-    shown = {*capabilities_of(row, own, example.options), *capabilities_of(row, data, example.options)}
-    if isinstance(example.input, Chunks):
-        shown.add("feature:partial-tail")
-    if isinstance(example.input, Value):
-        shown.update(capabilities_of_value(row, example.input.value))
-        # an edited value may need more than the sample that it was made from: headers, an id, another kind
-        with suppress(Rejected):
-            encoded = formats.encode(row, example.input.value, example.options)
-            shown.update(capabilities_of(row, encoded, example.options))
-    return tuple(atom for atom in row.capabilities if atom in shown)
 
 
 def _decodes(row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:

@@ -14,7 +14,6 @@ from attrs import frozen
 
 from wireproof.cases.case import (
     Accept,
-    Behaviour,
     Case,
     Chunks,
     Data,
@@ -26,10 +25,10 @@ from wireproof.cases.case import (
     Source,
     Steps,
     Value,
-)  # fmt: skip
+)
 from wireproof.cases.case_json import REQUIRED, SCHEMA
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.generate.recipe import recipe_json
+from wireproof.cases.generated_bytes import recipe_json
 from wireproof.cases.steps import step_json
 from wireproof.files import replace_text
 from wireproof.wire.options_json import options_to_json
@@ -147,11 +146,7 @@ def _expect(expect: Expect) -> dict[str, Any]:
         case Reject(cls, also, at, before):
             return {"reject": _without_empty({"class": cls, "also": list(also), "at": at, "before": before})}
         case Either(behaviours):
-            return {"either": {"behaviours": [_behaviour(one) for one in behaviours]}}
-
-
-def _behaviour(behaviour: Behaviour) -> dict[str, Any]:
-    return {"id": behaviour.id, **_expect(behaviour.expect)}
+            return {"either": {"behaviours": [{"id": one.id, **_expect(one.expect)} for one in behaviours]}}
 
 
 def _without_empty(body: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from attrs import field, fields, frozen
 import wireproof
 from wireproof.cases.case import (
     Case,
+    LazyFields,
     Level,
 )  # fmt: skip
 from wireproof.cases.case_json import MAX_FILE_BYTES, FixtureError, read, read_heads
@@ -21,7 +22,6 @@ from wireproof.cases.sources import SOURCES_FILE, SourceDocument, Sources, read_
 from wireproof.family import Family
 from wireproof.files import read_limited_bytes
 from wireproof.formats import FAMILIES
-from wireproof.lazy_fields import LazyFields
 from wireproof.strict_parsing import parse_json
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, PlainInput, Reject, Steps, Value
-from wireproof.cases.generate.recipe import MAX_ASKED, Recipe
+from wireproof.cases.generated_bytes import MAX_ASKED, Recipe
 from wireproof.cases.steps import bytes_of_steps
 from wireproof.cases.stream_prefix import stream_value
 from wireproof.family import object_at

@@ -69,7 +69,13 @@ def read_rules(path: Path) -> Iterator[Rule]:
     if set(page) != {"rule"} or not isinstance(page["rule"], list):
         raise ValueError("holds [[rule]] tables and nothing else")
     for row in page["rule"]:
-        rule = _rule(row)
+        name = row.get("id", "a rule") if isinstance(row, dict) else "a rule"
+        try:
+            rule = structure(row, Rule, "the rule")
+        except FieldError as error:
+            raise ValueError(f"{name}: {error}") from None
+        if rule.basis and rule.basis not in BASES:
+            raise ValueError(f"{name}: basis must be one of {', '.join(BASES)}")
         if not re.fullmatch(ID_COMPONENT, rule.id):
             raise ValueError(
                 f"{rule.id}: an id has a-z, 0-9, '.', '+' and '-', and begins with none of these signs"
@@ -77,14 +83,3 @@ def read_rules(path: Path) -> Iterator[Rule]:
         if rule.kind not in RULE_KINDS:
             raise ValueError(f"{rule.id}: kind must be one of {', '.join(RULE_KINDS)}")
         yield rule
-
-
-def _rule(row: object) -> Rule:
-    name = row.get("id", "a rule") if isinstance(row, dict) else "a rule"
-    try:
-        rule = structure(row, Rule, "the rule")
-    except FieldError as error:
-        raise ValueError(f"{name}: {error}") from None
-    if rule.basis and rule.basis not in BASES:
-        raise ValueError(f"{name}: basis must be one of {', '.join(BASES)}")
-    return rule

@@ -11,8 +11,8 @@ Three kinds of run number their cases:
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cache, cached_property, lru_cache
 from itertools import count, islice
 from random import Random
 from types import ModuleType
@@ -21,18 +21,24 @@ from typing import Any, Final
 from attrs import evolve, frozen
 
 from wireproof.cases.case import ORIGIN_REFERENCE, PROPERTY, Accept, Case, Data, Op, Source, Value
-from wireproof.cases.case_capabilities import capabilities_of
-from wireproof.cases.examples import Examples, example_case, examples_of, unanswered, with_expectation
+from wireproof.cases.examples import (
+    Examples,
+    capabilities_of,
+    example_case,
+    examples_of,
+    option_variants,
+    unanswered,
+    with_expectation,
+)
 from wireproof.cases.fixtures import Suite, load
-from wireproof.cases.message_sets import all_message_sets, message_sets_of
 from wireproof.cases.mutate import crossover, mutate_with_edits
 from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.encodings import sample
 from wireproof.cases.mutate.encodings import seed as smallest_encoding
-from wireproof.cases.option_variants import option_variants
 from wireproof.cases.outcome import Accepted
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
-from wireproof.formats import FORMATS, Format
+from wireproof.family import object_at
+from wireproof.formats import FAMILIES, FORMATS, Format, family_of
 from wireproof.install_hint import install_command
 from wireproof.wire.json_values import to_json
 
@@ -88,7 +94,11 @@ def sample_drawer(format_id: str) -> Callable[[str], list[Any]]:
 def _value_drawer(name: str) -> Callable[[str], list[Any]]:
     """Return the same for the values of a format, or for message sets if `name` is their label."""
     strategies = _strategies()
-    sets = next((one for one in all_message_sets() if one.label == name), None)
+    places = (family.message_sets for family in FAMILIES.values())
+    sets = next(
+        (one for one in tuple(_message_sets_at(place) for place in places if place) if one.label == name),
+        None,
+    )
     strategy = strategies.values(*name.split("/")) if sets is None else sets.strategy()
     draw: Callable[[str], list[Any]] = strategies.seeded_drawer(strategy)
     return draw
@@ -259,7 +269,11 @@ class _CampaignSource:
 def _campaign_sources(format_ids: tuple[str, ...], ops: tuple[Op, ...]) -> tuple[_CampaignSource, ...]:
     """Return the sources of the formats. They are slow to make, so a process makes them once."""
     suite = load()
-    found = _fixture_bytes(suite, format_ids)
+    found: dict[str, list[bytes]] = {}
+    for case in suite.cases:
+        given = case.input
+        if case.format_id in format_ids and isinstance(given, Data) and len(given.data) <= _MAX_SIZE:
+            found.setdefault(case.format_id, []).append(given.data)
     return tuple(
         _CampaignSource(fmt, _campaign_examples(fmt, suite, ops), tuple(found.get(fmt.format_id, ())))
         for fmt in map(FORMATS.__getitem__, format_ids)
@@ -270,16 +284,6 @@ def _campaign_examples(fmt: Format, suite: Suite, ops: Collection[Op]) -> Exampl
     possible = tuple(op for op in ops if op in ops_of(fmt))
     scans = option_variants(fmt, suite, "scan")
     return Examples(fmt, option_variants(fmt, suite), possible, scan_variants=scans)
-
-
-def _fixture_bytes(suite: Suite, format_ids: Collection[str]) -> Mapping[str, list[bytes]]:
-    """Return the bytes of the fixtures of each format, in the order of their ids."""
-    found: dict[str, list[bytes]] = {}
-    for case in suite.cases:
-        given = case.input
-        if case.format_id in format_ids and isinstance(given, Data) and len(given.data) <= _MAX_SIZE:
-            found.setdefault(case.format_id, []).append(given.data)
-    return found
 
 
 # --- exchanges ---
@@ -336,3 +340,39 @@ def _encode_case(fmt: Format, name: str, value: Any) -> Case:  # noqa: ANN401 - 
             needs = tuple(atom for atom in capabilities_of(fmt, data) if atom != WRAPPER)
             return evolve(case, expect=Accept(data=(data,)), needs=needs)
     return evolve(case, expect=reference_expectation(case))
+
+
+@frozen
+class MessageSets:
+    """The logical messages of a family.
+
+    Attributes:
+        format: the name of the format that encodes them.
+        label: names them in the random draws: another word would change the messages of every seed.
+        revisions: the revisions of the format, the oldest first.
+        strategy: returns a Hypothesis strategy for a message set.
+        encodings: returns each encoding of a message set in a revision, as its entries.
+        uncompressed: returns a message set without its compression; None if it has none.
+        stream: makes a value of the stream of the format from entries.
+    """
+
+    format: str
+    label: str
+    revisions: tuple[str, ...]
+    strategy: Callable[[], Any]
+    encodings: Callable[[Any, str], tuple[tuple[Any, ...], ...]]
+    uncompressed: Callable[[Any], Any]
+    stream: Callable[[tuple[Any, ...]], Any]
+
+
+@cache
+def _message_sets_at(place: str) -> MessageSets:
+    found: MessageSets = object_at(place)
+    return found
+
+
+def message_sets_of(fmt: Format) -> MessageSets | None:
+    """Return the message sets that a format encodes; None if its values have nothing in common."""
+    place = family_of(fmt).message_sets
+    found = _message_sets_at(place) if place else None
+    return found if found is not None and found.format == fmt.name else None

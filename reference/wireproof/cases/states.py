@@ -18,7 +18,7 @@ from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Value
 from wireproof.cases.case_json import FixtureError
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.lint_sources import Problem
-from wireproof.cases.mutate.layout_facts import computed_fields
+from wireproof.cases.mutate.values_of_type import computed_fields
 from wireproof.cases.outcome import Accepted
 from wireproof.cases.reference_answers import reference_answer
 from wireproof.cases.sources import resolve
@@ -355,16 +355,14 @@ def _type_of(notes: StateNotes, number: Occurrence) -> NumberType | None:
 
 def _row_of(notes: StateNotes, number: Occurrence) -> FieldType | None:
     rows = (row for row in notes.types if (row.computed or row.value) is not bool(number.type))
-    return next((row for row in rows if _names(row.formats, row.paths, number)), None)
+    return next(
+        (row for row in rows if (_any(row.formats, number.format_id) and _any(row.paths, number.path))), None
+    )
 
 
 def is_of_another(notes: StateNotes, format_id: str, path: str) -> bool:
     """Return whether a part of a format is that of another number, which has its states."""
     return any(_any(row.formats, format_id) and _any(row.paths, path) for row in notes.same)
-
-
-def _names(formats: tuple[str, ...], paths: tuple[str, ...], number: Occurrence) -> bool:
-    return _any(formats, number.format_id) and _any(paths, number.path)
 
 
 def _any(patterns: tuple[str, ...], text: str) -> bool:

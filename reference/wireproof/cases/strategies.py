@@ -34,7 +34,6 @@ except ModuleNotFoundError as error:
     raise ImportError(f"strategies need Hypothesis: {install_command('property')}") from None
 
 from wireproof import formats
-from wireproof.cases.mutate.byte_mutations import random_splice
 from wireproof.cases.mutate.compression_variants import compressed_regions, edit_stream
 from wireproof.cases.mutate.decode_trace import DecodeTrace, trace_of
 from wireproof.cases.mutate.draws import below, pick
@@ -45,8 +44,8 @@ from wireproof.cases.mutate.field_mutations import (
     replace_code,
     replace_count,
 )
-from wireproof.cases.mutate.json_mutations import mutate_json
-from wireproof.cases.mutate.splice import Splice, apply_splices
+from wireproof.cases.mutate.splice import Splice, apply_splices, random_splice
+from wireproof.cases.mutate.value_mutations import mutate_json
 from wireproof.cases.mutate.values_of_type import alternatives_of, constructor_fields, part_type
 from wireproof.family import object_at
 from wireproof.formats import FAMILIES, Format, family_of
@@ -98,13 +97,6 @@ def values(format: str, revision: str) -> SearchStrategy[Any]:  # noqa: A002 - t
     fmt = formats.get(format, revision)
     strategy = STRATEGIES.get(fmt.format_id)
     return values_by_type(fmt) if strategy is None else strategy()
-
-
-def option_strategy(fmt: Format, value: Any) -> SearchStrategy[Options]:  # noqa: ANN401 - a value of any format
-    """Return a strategy for options that fit a value; the default options if the family has none for it."""
-    place = family_of(fmt).option_strategies
-    strategy = object_at(place).get(fmt.name) if place else None
-    return strategy(value) if strategy is not None else st.just(DEFAULT_OPTIONS)
 
 
 def nearly_valid(format: str, revision: str) -> SearchStrategy[bytes]:  # noqa: A002 - as above
@@ -306,7 +298,10 @@ def samples(draw: DrawFn, fmt: Format) -> Sample:
     """Draw a sample of a format."""
     value = draw(values(fmt.name, fmt.revision))
     damaged = draw(nearly_valid_encodings(fmt, st.just(value)))
-    options = draw(option_strategy(fmt, value))
+    # A strategy for options that fit a value; the default options if the family has none for it.
+    place = family_of(fmt).option_strategies
+    strategy = object_at(place).get(fmt.name) if place else None
+    options = draw(strategy(value) if strategy is not None else st.just(DEFAULT_OPTIONS))
     seed = draw(st.integers(0, (1 << 32) - 1))
     try:
         data = written(fmt, value, options)

@@ -11,7 +11,9 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.cases.case import Accept
+from wireproof.cases.case import (
+    Accept,
+)
 from wireproof.family import StreamRules
 from wireproof.formats import FAMILIES
 from wireproof.wire.json_values import Json

@@ -74,23 +74,8 @@ def from_token(token: str) -> Case:
         token = _read_file(Path(token[1:]))
     if not token.startswith(PREFIX):
         raise TokenError(f"a token begins with {PREFIX}, not with {token[:8]!r}")
-    return _case(_inflated(token.removeprefix(PREFIX)))
-
-
-def _read_file(path: Path) -> str:
-    """Return the token of a file; a file name that is a sha256 must match the content."""
-    try:
-        token = read_limited_bytes(path, MAX_TOKEN_FILE).decode("ascii").strip()
-    except (OSError, ValueError) as error:
-        raise TokenError(f"the token file {path} cannot be read: {error}") from None
-    name = TOKEN_FILE_NAME.fullmatch(path.name)
-    if name and name[1] != _sha256(token):
-        raise TokenError(f"the token file {path} was changed: its sha256 is not its name")
-    return token
-
-
-def _inflated(word: str) -> bytes:
-    """Return the JSON of a word. Python's base64 skips invalid characters, so they are checked first."""
+    # The JSON of a word. Python's base64 skips invalid characters, so they are checked first.
+    word = token.removeprefix(PREFIX)
     if not WORD.fullmatch(word):
         raise TokenError("the token is damaged: it holds a character that no token has")
     try:
@@ -107,7 +92,19 @@ def _inflated(word: str) -> bytes:
         raise TokenError("the token is cut off: copy the whole of it")
     if inflate.unused_data:
         raise TokenError("the token is damaged: something follows its end")
-    return data
+    return _case(data)
+
+
+def _read_file(path: Path) -> str:
+    """Return the token of a file; a file name that is a sha256 must match the content."""
+    try:
+        token = read_limited_bytes(path, MAX_TOKEN_FILE).decode("ascii").strip()
+    except (OSError, ValueError) as error:
+        raise TokenError(f"the token file {path} cannot be read: {error}") from None
+    name = TOKEN_FILE_NAME.fullmatch(path.name)
+    if name and name[1] != _sha256(token):
+        raise TokenError(f"the token file {path} was changed: its sha256 is not its name")
+    return token
 
 
 def _case(data: bytes) -> Case:

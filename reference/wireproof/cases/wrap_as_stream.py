@@ -49,7 +49,9 @@ def wrap_case(case: Case, row: Format, unknown: AbstractSet[str] = frozenset()) 
         case,
         format=name,
         revision=revision,
-        input=Data(_cut(case.input.data, case.expect)),
+        input=Data(
+            case.input.data[: case.expect.consumed] if isinstance(case.expect, Accept) else case.input.data
+        ),
         expect=_wrapped_expectation(case.expect, name, entries),
     )
 
@@ -68,35 +70,25 @@ def _foreign(case: Case, row: Format, unknown: AbstractSet[str]) -> bool:
     return any(isinstance(answer, Accept) for answer in answers)
 
 
-def _cut(data: bytes, expect: Expect) -> bytes:
-    return data[: expect.consumed] if isinstance(expect, Accept) else data
-
-
 def _wrapped_expectation(expect: Expect, stream: str, entries: str) -> Expect:
     match expect:
         case Accept(value=value):
             return evolve(expect, value=stream_value(stream, entries, [value]))
         case Reject():
-            return _wrapped_rejection(expect, stream, entries)
+            # Turn a truncation into a tail; if another rejection is right too, both answers are. A case
+            # whose first class is another one is no tail: all its bytes are there.
+            frames = [] if expect.before is None else [expect.before]
+            delivered = stream_value(stream, entries, frames, ended=False)
+            tail = Accept(delivered, 0)
+            others = tuple(cls for cls in (expect.cls, *expect.also) if cls != TRUNCATED)
+            if not others:
+                return tail
+            refusal = evolve(expect, cls=others[0], also=others[1:], before=delivered if frames else None)
+            if expect.cls != TRUNCATED:
+                return refusal
+            return Either((Behaviour("tail", tail), Behaviour("refused", refusal)))
         case Either(behaviours):
             return Either(_flat(behaviours, stream, entries))
-
-
-def _wrapped_rejection(reject: Reject, stream: str, entries: str) -> Expect:
-    """Turn a truncation into a tail; if another rejection is right too, both answers are.
-
-    A case whose first class is another one is no tail: all its bytes are there.
-    """
-    frames = [] if reject.before is None else [reject.before]
-    delivered = stream_value(stream, entries, frames, ended=False)
-    tail = Accept(delivered, 0)
-    others = tuple(cls for cls in (reject.cls, *reject.also) if cls != TRUNCATED)
-    if not others:
-        return tail
-    refusal = evolve(reject, cls=others[0], also=others[1:], before=delivered if frames else None)
-    if reject.cls != TRUNCATED:
-        return refusal
-    return Either((Behaviour("tail", tail), Behaviour("refused", refusal)))
 
 
 def _flat(behaviours: tuple[Behaviour, ...], stream: str, entries: str) -> tuple[Behaviour, ...]:

@@ -14,7 +14,6 @@ import click
 from click.shell_completion import CompletionItem
 
 from wireproof import __version__
-from wireproof.cache import cache_folder
 from wireproof.cli.general_options import fixtures_option, scale_option
 from wireproof.cli.standard_output import (
     ReaderGoneError,
@@ -25,6 +24,7 @@ from wireproof.cli.standard_output import (
     pipe_errors,
     rare_collections,
 )
+from wireproof.files import cache_folder
 from wireproof.runner.exit_codes import Exit
 from wireproof.suggestions import suggestion
 from wireproof.wire.safe_text import one_line
@@ -71,7 +71,7 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:  # noqa: ARG002 - as above
         """Return the command of a verb; raises `click.UsageError` with a suggestion for another word."""
         if cmd_name not in VERBS:
-            from wireproof.cli.retired import retired_verb  # noqa: PLC0415 - for a mistake alone
+            from wireproof.cli.general_options import retired_verb  # noqa: PLC0415 - for a mistake alone
 
             unknown = f"there is no verb {cmd_name}: {suggestion(cmd_name, VERBS, HELP)}"
             raise click.UsageError(retired_verb(cmd_name) or unknown)
@@ -141,7 +141,7 @@ def _run(command: click.Command, name: str) -> None:
         click.echo(error.format_message(), err=True)
         code = Exit.USAGE
     except click.ClickException as error:
-        from wireproof.cli.retired import retired_option  # noqa: PLC0415 - for a mistake alone
+        from wireproof.cli.general_options import retired_option  # noqa: PLC0415 - for a mistake alone
 
         message = retired_option(error) or error.format_message()
         click.echo(f"wireproof: {one_line(message, MAX_ERROR_LINE)}", err=True)

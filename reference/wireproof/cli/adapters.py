@@ -14,11 +14,9 @@ from typing import Final
 import attrs
 import click
 
-from wireproof.adapters.doctor import examined
-from wireproof.adapters.driver_build import built
+from wireproof.adapters.driver_build import built, releases
 from wireproof.adapters.errors import AdapterError, UnknownAdapter
-from wireproof.adapters.library_releases import releases
-from wireproof.adapters.readiness import ready
+from wireproof.adapters.readiness import examined, ready
 from wireproof.adapters.registry import entries, open_adapter, resolve
 from wireproof.adapters.registry_entry import AdapterOption, Entry
 from wireproof.adapters.templates import TEMPLATES, client_templates, write

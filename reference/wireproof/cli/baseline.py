@@ -76,7 +76,7 @@ class Commands(click.Group):
         """Return a command; raises `click.UsageError` for one that is gone."""
         found = super().get_command(ctx, cmd_name)
         if found is None:
-            from wireproof.cli.retired import retired_verb  # noqa: PLC0415 - for a mistake alone
+            from wireproof.cli.general_options import retired_verb  # noqa: PLC0415 - for a mistake alone
 
             if gone := retired_verb(f"baseline {cmd_name}"):
                 raise click.UsageError(gone)

@@ -23,7 +23,7 @@ from wireproof.cli.last_run import last_run
 from wireproof.cli.show import case_named
 from wireproof.fuzz import findings
 from wireproof.install_hint import install_command
-from wireproof.report.failure_groups import FailureGroup, failure_groups_of
+from wireproof.report.failure_groups import failure_groups_of
 from wireproof.runner.events import read_events
 from wireproof.runner.signature import Signature
 
@@ -52,7 +52,9 @@ def find_named(suite: Suite, text: str) -> NamedCase:
         return _counted(suite, [(one.spec, one.name) for one in last_run().findings], word, "#")
     if path.is_file():
         runs = [(stream.run, group) for stream in read_events(path) for group in failure_groups_of(stream)]
-        return _counted(suite, [_found(run.spec, group) for run, group in runs], word, f"{path}#")
+        return _counted(
+            suite, [(run.spec, group.first.token or group.first.id) for run, group in runs], word, f"{path}#"
+        )
     if any(_folders(path)):
         return _of_fuzzing(path, word)
     return _of_tables(text)
@@ -60,10 +62,6 @@ def find_named(suite: Suite, text: str) -> NamedCase:
 
 Found: TypeAlias = tuple[str, str]
 """The adapter of a finding as the user wrote it, and the id or the token of its case."""
-
-
-def _found(spec: str, group: FailureGroup) -> Found:
-    return spec, group.first.token or group.first.id
 
 
 def _counted(suite: Suite, found: Sequence[Found], word: str, place: str) -> NamedCase:

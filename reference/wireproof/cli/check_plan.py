@@ -40,13 +40,20 @@ from wireproof.cli.check_worker import (
 )
 from wireproof.cli.progress import ProgressBars
 from wireproof.fuzz import property_run
-from wireproof.runner.events import BaselineText, CaseEvent, EventStream, EventWriter, Footer, Run, run_event
-from wireproof.runner.pending_cases import FailureBudget
+from wireproof.runner.events import (
+    BaselineText,
+    CaseEvent,
+    EventStream,
+    EventWriter,
+    Footer,
+    Run,
+    manifest_fields,
+    run_event,
+)
 from wireproof.runner.property_suite import FEW_CANDIDATES, MAX_CANDIDATES, PropertySettings
-from wireproof.runner.requests import DerivedSample, blocks
+from wireproof.runner.requests import DerivedSample, FailureBudget, blocks
 from wireproof.runner.retries import fresh_processes
 from wireproof.runner.run import Selection, concerns, left_out_notes
-from wireproof.runner.run_manifest import manifest_fields
 from wireproof.runner.verdicts import Verdict
 from wireproof.runner.workers import TaskEnded, WorkerDiedError
 
@@ -326,7 +333,11 @@ class CheckPlan:
             case Failed(number, error, at_start):
                 self._failed(worker, self.runs[number], error, at_start=at_start)
             case Ended(number, notes):
-                self._ended(worker, self.runs[number], notes)
+                run = self.runs[number]
+                run.workers.discard(worker)
+                run.notes += notes
+                if not run.workers:
+                    self._finish(run)
         self._write()
 
     def _task_ended(self, worker: int, task: Task, error: BaseException | None) -> None:
@@ -337,21 +348,11 @@ class CheckPlan:
             if run.number in numbers_of(task):
                 self._fail(run, error)
             elif isinstance(error, WorkerDiedError) and worker in run.workers:
-                self._lost(worker, run, error)
-
-    def _lost(self, worker: int, run: AdapterRun, error: WorkerDiedError) -> None:
-        """Go on without a worker that kept the adapter, unless no other one may."""
-        run.workers.discard(worker)
-        if run.is_stored and not run.workers:
-            self._finish(run)
-        elif run.alone and not run.workers:
-            self._fail(run, error)
-
-    def _ended(self, worker: int, run: AdapterRun, notes: Sequence[str]) -> None:
-        run.workers.discard(worker)
-        run.notes += notes
-        if not run.workers:
-            self._finish(run)
+                run.workers.discard(worker)
+                if run.is_stored and not run.workers:
+                    self._finish(run)
+                elif run.alone and not run.workers:
+                    self._fail(run, error)
 
     def end(self) -> None:
         """End the runs that no worker is left to judge, with an error: none may be missing without a word."""

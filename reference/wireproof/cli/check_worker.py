@@ -27,9 +27,8 @@ from wireproof.runner.baseline import EntryLookup
 from wireproof.runner.engine import Engine
 from wireproof.runner.events import BaselineText, CaseEvent, Examples, Requirements
 from wireproof.runner.known_failures import Baseline, KnownFailure
-from wireproof.runner.pending_cases import FailureBudget
 from wireproof.runner.property_suite import PropertySettings
-from wireproof.runner.requests import DerivedSample
+from wireproof.runner.requests import DerivedSample, FailureBudget
 from wireproof.runner.retries import FRESH, FRESH_OBJECT, Retries
 from wireproof.runner.run import derived_events, golden_events, parents, undigested
 from wireproof.runner.shard import Shard

@@ -6,8 +6,7 @@ from pathlib import Path
 import click
 
 from wireproof.cases.fixtures import load
-from wireproof.report.diff import diff, histories
-from wireproof.report.export_diff import ExportDiff, changelog, export_diff, read_export
+from wireproof.report.diff import changelog, diff, export_diff, histories, read_export
 from wireproof.runner.events import EventError, EventStream, joined, read_events
 from wireproof.runner.exit_codes import Exit
 from wireproof.wire.safe_text import escape_unsafe
@@ -29,7 +28,10 @@ def command(paths: tuple[Path, ...], markdown: bool) -> int:
     if any(folders):
         if folders != [True, True]:
             raise click.UsageError("name runs or two exports: a run is a file, an export is a folder")
-        return _exports(export_diff(*map(read_export, paths)), markdown=markdown)
+        found = export_diff(*map(read_export, paths))
+        for line in [changelog(found)] if markdown else list(found.lines()) or ["no change"]:
+            click.echo(line if markdown else escape_unsafe(line))
+        return Exit.FAILS if found.broken else Exit.CONFORMS
     if markdown:
         raise click.UsageError("--markdown is for two exports: `report --markdown` renders runs")
     return _runs(*paths) if len(paths) == 2 else _versions(paths)
@@ -44,12 +46,6 @@ def _versions(paths: Sequence[Path]) -> int:
         click.echo(escape_unsafe(line))
     broken = any(turn.passed and not turn.fixed_in for one in found for turn in one.turns)
     return Exit.FAILS if broken else Exit.CONFORMS
-
-
-def _exports(found: ExportDiff, *, markdown: bool) -> int:
-    for line in [changelog(found)] if markdown else list(found.lines()) or ["no change"]:
-        click.echo(line if markdown else escape_unsafe(line))
-    return Exit.FAILS if found.broken else Exit.CONFORMS
 
 
 def _runs(before: Path, after: Path) -> int:

@@ -64,7 +64,7 @@ explain_value, other_lines = (
 
 explain_directory = deferred("wireproof.cli.explain_directory:command_for")
 explain_other_file, explain_index_files_of = (
-    deferred(f"wireproof.cli.explain_files:{name}")
+    deferred(f"wireproof.cli.explain_directory:{name}")
     for name in ("explain_other_file", "explain_index_files_of")
 )
 """They import what the families know of other files, of which a log alone needs nothing."""

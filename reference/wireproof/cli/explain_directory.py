@@ -83,10 +83,28 @@ def kind_of_small_file(path: Path) -> SmallFile | None:
     return data_directory.kind_of_small_file(path)
 
 
-def explain_small_file(path: Path, small: SmallFile, *, as_json: bool = False) -> Exit:
-    """Print what is in such a file; return the exit code."""
-    found = data_directory.check_small_file(path, *small)
-    lines = [directory_view.small_file_json(found)] if as_json else directory_view.small_file_lines(found)
-    for line in lines:
+def explain_other_file(path: Path, *, as_json: bool) -> Exit | None:
+    """Print what is in an index file or a small file of a data directory; None for any other file."""
+    if (kind := kind_of_small_file(path)) is not None:
+        # Print what is in such a file; return the exit code.
+        found = data_directory.check_small_file(path, *kind)
+        lines = [directory_view.small_file_json(found)] if as_json else directory_view.small_file_lines(found)
+        for line in lines:
+            click.echo(line)
+        return Exit.FAILS if found.report.errors or found.report.unknown else Exit.CONFORMS
+    return _explain_index_file(path, as_json=as_json) if data_directory.kind_of(path) else None
+
+
+def _explain_index_file(path: Path, *, as_json: bool) -> Exit:
+    one = data_directory.check_index_file(path)
+    for line in (directory_view.entry_json if as_json else directory_view.entry_lines)(one):
         click.echo(line)
-    return Exit.FAILS if found.report.errors or found.report.unknown else Exit.CONFORMS
+    return Exit.FAILS if one.errors else Exit.CONFORMS
+
+
+def explain_index_files_of(log: Path) -> Exit:
+    """Print a line for each index file of a log."""
+    found = data_directory.check_index_files(log)
+    for line in directory_view.neighbour_lines(found):
+        click.echo(line)
+    return Exit.FAILS if any(one.errors for one in found) else Exit.CONFORMS

@@ -9,9 +9,9 @@ import click
 from wireproof import formats
 from wireproof.cases.detect_format import FormatFit
 from wireproof.cases.fixtures import cases_of_format
+from wireproof.cases.id_patterns import most_similar
 from wireproof.cases.log_survey import mismatch_remarks
-from wireproof.cases.similar_cases import most_similar
-from wireproof.report import remark_lines, survey_lines
+from wireproof.report import survey_lines
 from wireproof.report.entry_output import ListingOptions, as_json, fields_json, notes_of
 from wireproof.report.field_listing import field_lines
 from wireproof.report.survey_lines import MAX_FITS
@@ -39,7 +39,7 @@ def explain_value(
     wrong = list(
         survey_lines.damaged_place_lines(best.survey)
         if best.survey is not None
-        else remark_lines.misfit_lines(misfits)
+        else survey_lines.misfit_lines(misfits)
     )
     sound = best.consumed == len(data) and not wrong and not found.stopped
     if as_json:
@@ -53,7 +53,7 @@ def explain_value(
         click.echo(line)
     _print_fields(best, shown)
     harmless = [one for one in _remarks(best) if one.cls not in mismatch_remarks()]
-    for line in remark_lines.remark_text_lines(harmless):
+    for line in survey_lines.remark_text_lines(harmless):
         click.echo(line)
     other_lines(fits, data, folders)
     return Exit.CONFORMS if sound else Exit.FAILS

@@ -6,8 +6,7 @@ from pathlib import Path
 import click
 
 from wireproof.cli.options import selection, selection_options, suite_of
-from wireproof.report.export import export
-from wireproof.report.seeds import export_seeds
+from wireproof.report.export import export, export_seeds
 
 
 @click.command("export")

@@ -24,9 +24,9 @@ from wireproof.cli.spark_options import OUT, on_cluster
 from wireproof.cli.standard_output import interrupted
 from wireproof.formats import matching_ids
 from wireproof.fuzz.campaign import Campaign, CampaignProgress, CampaignResult, run_campaign
+from wireproof.fuzz.corpus import FormatStats
 from wireproof.fuzz.findings import Finding, update_counts
 from wireproof.fuzz.target import REFERENCE
-from wireproof.fuzz.work_directory import FormatStats
 from wireproof.runner.exit_codes import Exit
 from wireproof.wire.safe_text import escape_unsafe
 
@@ -97,7 +97,11 @@ def command(
 
     Exit code: 0 nothing found, 1 findings, 4 adapter, 5 a bug of the suite.
     """
-    _check_given(ctx, GUIDED_ONLY if spark else SPARK_ONLY, "without --spark" if spark else "with --spark")
+    names = GUIDED_ONLY if spark else SPARK_ONLY
+    where = "without --spark" if spark else "with --spark"
+    for param in ctx.command.params:
+        if param.name in names and _is_given(ctx, param.name):
+            raise click.UsageError(f"{param.opts[0]} is an option of fuzzing {where}")
     cluster = {name: more.pop(name) for name in SPARK_ONLY}
     if spark:
         tasks = more["workers"] if _is_given(ctx, "workers") else None
@@ -113,13 +117,6 @@ def _is_given(ctx: click.Context, name: str) -> bool:
     return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
-def _check_given(ctx: click.Context, names: Sequence[str], where: str) -> None:
-    """Raise `UsageError` for an option that the other way of fuzzing has."""
-    for param in ctx.command.params:
-        if param.name in names and _is_given(ctx, param.name):
-            raise click.UsageError(f"{param.opts[0]} is an option of fuzzing {where}")
-
-
 def _fuzz(campaign: Campaign, words: Sequence[str]) -> int:
     console = Console()
     announce_builds((campaign.adapter,))
@@ -132,7 +129,29 @@ def _fuzz(campaign: Campaign, words: Sequence[str]) -> int:
         ended = CampaignResult(update_counts(campaign.work_directory.findings(campaign.adapter)))
     for effort in display.progress.reader.formats():
         console.print(Text(_worked(effort)), soft_wrap=True)
-    _told(console, campaign, ended)
+    folder = campaign.work_directory.findings(campaign.adapter)
+    gating = [finding for finding in ended.findings if finding.gates_at(campaign.level)]
+    apart = [finding for finding in ended.findings if not finding.gates_at(campaign.level)]
+    for finding in gating:
+        _lines(console, campaign.adapter, campaign.root, finding)
+    if apart:
+        console.print(
+            "permitted differences: the format allows several answers, or the exception is not documented"
+        )
+        for line in _apart(apart):
+            console.print(Text(line), soft_wrap=True)
+    for format_id, less in ended.corpora.items():
+        said = "made fewer" if less.kept else "left as it was"
+        console.print(
+            f"{format_id}: corpus {said}: {less.inputs[0]} inputs, {less.features[0]} features; "
+            f"{less.inputs[1]} inputs have {less.features[1]}"
+        )
+    for trouble in ended.worker_errors:
+        click.echo(f"wireproof: {trouble}", err=True)
+    console.print(
+        f"{len(gating)} distinct failures, {len(apart)} permitted differences; stored in {folder}",
+        soft_wrap=True,
+    )
     if broken_off is not None:
         again = f"wireproof {shlex.join(words)}"
         return interrupted(broken_off, f"after {display.seconds:.0f} s; to go on from there: {again}")
@@ -229,32 +248,6 @@ def _worked(effort: FormatStats) -> str:
         f"{effort.format_id:<24} {effort.executions} executions in {effort.seconds:.0f} s ({rate:.0f}/s), "
         f"coverage {effort.coverage}, features {effort.features}, corpus {effort.corpus}, "
         f"at most {effort.resident >> 20} MiB{deaths}"
-    )
-
-
-def _told(console: Console, campaign: Campaign, ended: CampaignResult) -> None:
-    folder = campaign.work_directory.findings(campaign.adapter)
-    gating = [finding for finding in ended.findings if finding.gates_at(campaign.level)]
-    apart = [finding for finding in ended.findings if not finding.gates_at(campaign.level)]
-    for finding in gating:
-        _lines(console, campaign.adapter, campaign.root, finding)
-    if apart:
-        console.print(
-            "permitted differences: the format allows several answers, or the exception is not documented"
-        )
-        for line in _apart(apart):
-            console.print(Text(line), soft_wrap=True)
-    for format_id, less in ended.corpora.items():
-        said = "made fewer" if less.kept else "left as it was"
-        console.print(
-            f"{format_id}: corpus {said}: {less.inputs[0]} inputs, {less.features[0]} features; "
-            f"{less.inputs[1]} inputs have {less.features[1]}"
-        )
-    for trouble in ended.worker_errors:
-        click.echo(f"wireproof: {trouble}", err=True)
-    console.print(
-        f"{len(gating)} distinct failures, {len(apart)} permitted differences; stored in {folder}",
-        soft_wrap=True,
     )
 
 

@@ -1,4 +1,4 @@
-"""The options before the verb, which several verbs read: `--fixtures` and `--timeout-scale`.
+"""The options before the verb (`--fixtures`, `--timeout-scale`), and what replaces removed verbs and options.
 
 It imports none of the cases, because it is imported before every verb.
 """
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
 import click
+from click import ClickException
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -68,3 +69,73 @@ def _given(command: F, name: str) -> F:
         return command(*words, **options, **{name: general[name]})
 
     return cast("F", called)
+
+
+VERBS: Final = {
+    "baseline write": "`wireproof baseline add FILE RUN --owner NAME` writes a new file too",
+    "campaign": "`wireproof fuzz ADAPTER… --spark --cases N --dir DIR`",
+    "completion": "`_WIREPROOF_COMPLETE=bash_source wireproof` prints the script; or zsh_source, fish_source",
+    "docs": "`report RUN… --html FILE` compares implementations, `show` prints a rule or a case",
+    "doctor": "`wireproof adapters` lists what is missing and the command that installs it",
+    "formats": "`wireproof show` lists the formats; `show kafka.batch/v2` shows one",
+    "history": "`wireproof check NAME@V1 NAME@V2 … --out RUN`, then `wireproof diff RUN`",
+    "requirements": "`wireproof cases @` lists the sets, `cases @DATE:NAME` the cases of one",
+    "rule": "`wireproof show RULE`; `export` writes the sentences of the format documents",
+    "verify": "`wireproof replay CASE ADAPTER` judges again; a signature of the file shows who wrote it",
+}
+"""By verb: what to do instead."""
+
+OPTIONS: Final = {
+    ("baseline check", "--ratchet"): "compare two versions of the file with `git diff`",
+    **{
+        (verb, option): instead
+        for verb in ("check", "report")
+        for option, instead in {
+            "--badges": "`--badge FILE` writes one badge; `--run FORMAT/**` chooses its format",
+            "--by-rule": "the filter of the page of `--html FILE` takes the id of a rule",
+        }.items()
+    },
+    **{
+        (verb, "--fixtures"): f"`wireproof --fixtures DIR {verb} …` has it before the verb"
+        for verb in (
+            "adapters probe",
+            "baseline check",
+            "baseline list",
+            "cases",
+            "check",
+            "explain",
+            "export",
+            "fuzz",
+            "lint",
+            "replay",
+            "report",
+            "show",
+            "shrink",
+        )
+    },
+    **{
+        (verb, "--timeout-scale"): f"`wireproof --timeout-scale N {verb} …` has it before the verb"
+        for verb in ("check", "interop", "replay", "shrink")
+    },
+    ("check", "--requirements"): "`--run @DATE:NAME` runs a set",
+    ("lint", "--generated"): "`wireproof check reference` makes the large cases and judges them",
+    ("promote", "--pull-request"): "`show CASE` prints expectation and bytes, `show RULE` its sources",
+    ("scan", "--html"): "`wireproof report DIR --html FILE` writes the page",
+    ("scan", "--samples"): "three samples of each kind of failure are kept",
+    ("scan", "--set"): "--revision, --keys, --compression, --max-message and --max-output take its place",
+    ("check", "--strict-class"): "the table of verdicts counts `pass-unclassified`",
+}
+"""By command and option: what to do instead."""
+
+
+def retired_verb(name: str) -> str:
+    """Return the line for a verb that is gone; empty for any other word."""
+    return f"there is no verb {name} any more: {VERBS[name]}" if name in VERBS else ""
+
+
+def retired_option(error: ClickException) -> str:
+    """Return the line for an option that is gone; empty for any other mistake."""
+    context = getattr(error, "ctx", None)
+    words = context.command_path.split()[1:] if context else []
+    key = (" ".join(words), getattr(error, "option_name", ""))
+    return f"{key[0]} has no option {key[1]} any more: {OPTIONS[key]}" if key in OPTIONS else ""

@@ -10,10 +10,9 @@ import click
 from attrs import evolve
 from rich.console import Console
 
-from wireproof.adapters.builtin import COLUMNAR
 from wireproof.adapters.live_servers import open_relay
 from wireproof.adapters.readiness import ready
-from wireproof.adapters.registry import entries
+from wireproof.adapters.registry import COLUMNAR, entries
 from wireproof.adapters.registry_entry import Entry
 from wireproof.cases.case import Case
 from wireproof.cases.token import TokenError, from_token, save_token
@@ -29,9 +28,14 @@ from wireproof.report.terminal import output_console
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.events import CaseEvent, EventWriter
 from wireproof.runner.exit_codes import Exit, deciding_code
-from wireproof.runner.interop import InteropRun, InteropSettings, run_interop
-from wireproof.runner.interop_relay import RelayReport, carried_messages
-from wireproof.runner.interop_results import collect_results
+from wireproof.runner.interop import (
+    InteropRun,
+    InteropSettings,
+    RelayReport,
+    carried_messages,
+    collect_results,
+    run_interop,
+)
 
 REFERENCE = "reference"
 
@@ -80,7 +84,8 @@ def command(
         click.echo(f"wireproof: {error}", err=True)
     if not found.encoded_messages:
         raise click.UsageError("there is no format that one of them writes and another reads")
-    shown = _shown(found, tokens, relayed)
+    made = collect_results(found, partial(save_token, folder=tokens), relayed=relayed)
+    shown = InteropView(found, made, _case, relayed)
     print_interop(shown, output_console())
     click.echo(f"{_counted(found)} in {time.monotonic() - began:.0f} s")
     if out:
@@ -130,11 +135,6 @@ def _exchanged(
                 report_progress=report_progress,
             )
         return found, report
-
-
-def _shown(found: InteropRun, tokens: Path, relayed: RelayReport | None) -> InteropView:
-    made = collect_results(found, partial(save_token, folder=tokens), relayed=relayed)
-    return InteropView(found, made, _case, relayed)
 
 
 def _write(shown: InteropView, out: Path) -> None:

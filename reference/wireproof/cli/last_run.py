@@ -14,9 +14,8 @@ from typing import Any, Final, cast
 import click
 from attrs import field, frozen
 
-from wireproof.cache import cache_folder
 from wireproof.cases.id_patterns import PatternError
-from wireproof.files import read_limited_bytes, replace_text
+from wireproof.files import cache_folder, read_limited_bytes, replace_text
 from wireproof.report.failure_groups import Kind
 from wireproof.strict_parsing import parse_json, structure, to_tree
 

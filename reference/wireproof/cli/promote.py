@@ -10,10 +10,9 @@ import click
 from wireproof.adapters.registry import is_registered
 from wireproof.cases.fixtures import Suite, fixtures_folder, load
 from wireproof.cli.case_names import find_named
-from wireproof.fuzz.promote import promote
+from wireproof.fuzz.promote import NO_DIFFERENCE, Difference, promote
 from wireproof.fuzz.redaction_check import redact_case
-from wireproof.fuzz.rule_proposal import NO_DIFFERENCE, Difference
-from wireproof.runner.summaries import short_expect
+from wireproof.runner.value_diff import short_expect
 from wireproof.suggestions import suggestion
 from wireproof.wire.safe_text import escape_unsafe
 

@@ -12,9 +12,8 @@ from wireproof.report.terminal import RunView, output_console, print_run
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.engine import Engine
-from wireproof.runner.events import CaseEvent, EventStream, Footer, run_event
+from wireproof.runner.events import CaseEvent, EventStream, Footer, manifest_fields, run_event
 from wireproof.runner.run import Selection, run
-from wireproof.runner.run_manifest import manifest_fields
 
 
 @click.command("replay")

@@ -9,11 +9,11 @@ import click
 from rich.console import Console
 
 from wireproof.cli import fuzz_on_spark, scan
+from wireproof.cli.check_run import PrintedRun, print_report_end
 from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.last_run import NAMED, RunFile, readable_last_run
 from wireproof.cli.options import all_findings_option, suite_of
 from wireproof.cli.output_files import OutputFiles, output_files_of, output_options, write_outputs
-from wireproof.cli.run_end import PrintedRun, print_report_end
 from wireproof.files import replace_text
 from wireproof.install_hint import install_command
 from wireproof.report.failure_groups import Kind

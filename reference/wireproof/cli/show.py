@@ -12,7 +12,7 @@ import click
 
 from wireproof.cases.case import Case, Generated, Reject, Steps, Value
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.generate.recipe import recipe_json
+from wireproof.cases.generated_bytes import recipe_json
 from wireproof.cases.id_patterns import PatternError, select
 from wireproof.cases.lint_sentences import coverages
 from wireproof.cases.sources import cited

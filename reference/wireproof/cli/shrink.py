@@ -10,8 +10,7 @@ from wireproof.cli.case_names import find_named
 from wireproof.cli.check_run import announce_builds
 from wireproof.cli.general_options import with_fixtures, with_scale
 from wireproof.cli.options import SECONDS, suite_of
-from wireproof.fuzz.shrink import Shrunk, shrink
-from wireproof.fuzz.shrink_candidates import weight
+from wireproof.fuzz.shrink import shrink, weight
 from wireproof.report.case_view import step_lines
 from wireproof.report.field_listing import field_lines
 from wireproof.report.hexdump import layout_of
@@ -53,19 +52,10 @@ def command(
         shrunk = shrink(engine, case, seconds)
     before, after = weight(case.input)[0], weight(shrunk.case.input)[0]
     click.echo(f"{shrunk.signature}")
-    click.echo(_said(shrunk, before, after))
-    _shown(shrunk)
-    click.echo(save_token(shrunk.case, out))
-
-
-def _said(shrunk: Shrunk, before: int, after: int) -> str:
     end = "nothing smaller fails in the same way" if shrunk.done else "the time limit was reached"
     steps = f"{shrunk.kept} steps, {shrunk.asked} asked, {shrunk.seconds:.1f} s"
     unit = "steps" if isinstance(shrunk.case.input, Steps) else "bytes"
-    return f"{before} {unit} became {after}: {steps}; {end}"
-
-
-def _shown(shrunk: Shrunk) -> None:
+    click.echo(f"{before} {unit} became {after}: {steps}; {end}")
     match shrunk.case.input:
         case Data(data):
             click.echo(data.hex())
@@ -79,3 +69,4 @@ def _shown(shrunk: Shrunk) -> None:
     layout = layout_of(shrunk.case)
     for line in field_lines(layout, layout.rejected.at if layout.rejected else None) if layout else ():
         click.echo(str(line))
+    click.echo(save_token(shrunk.case, out))

@@ -10,8 +10,7 @@ from wireproof.cli.output_files import STANDARD_OUTPUT, OutputFiles
 from wireproof.files import replace_bytes
 from wireproof.report.failure_groups import Kind
 from wireproof.report.html import html
-from wireproof.report.junit import annotations, badge, junit
-from wireproof.report.markdown import markdown
+from wireproof.report.junit import annotations, badge, junit, markdown
 from wireproof.report.matrix import Page
 from wireproof.report.uses import families_of, uses_of
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
@@ -36,8 +35,11 @@ def write(
     if views.markdown:
         _put(views.markdown, markdown(streams, known).encode())
     if views.html:
+        systems = sorted({event.format.partition(".")[0] for stream in streams for event in stream.cases})
+        names = ", ".join(name.capitalize() for name in systems) or "no case"
+        noun = "implementation" if len(streams) == 1 else "implementations"
         page = Page(
-            _title(streams),
+            f"wireproof: {len(streams)} {noun} × {names}",
             CaseLookup(suite).case,
             suite.by_id,
             suite.rules,
@@ -59,11 +61,3 @@ def _put(file: Path, content: bytes) -> None:
         click.echo(content, nl=False)
     else:
         replace_bytes(file, content)
-
-
-def _title(streams: Sequence[EventStream]) -> str:
-    """Return the title of the page."""
-    systems = sorted({event.format.partition(".")[0] for stream in streams for event in stream.cases})
-    names = ", ".join(name.capitalize() for name in systems) or "no case"
-    noun = "implementation" if len(streams) == 1 else "implementations"
-    return f"wireproof: {len(streams)} {noun} × {names}"

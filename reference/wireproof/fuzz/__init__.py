@@ -3,20 +3,19 @@
 See `architecture.md`, section "fuzzing". The way of one input through `wireproof fuzz`, module by module:
 
     campaign            starts the worker processes, and stops those that take too long
-    worker              one worker process: gives each format its turns (`worker_config`, `format_session`)
-    supervisor          forks a fuzzing process, watches it, and replaces it when it ends
-    libfuzzer           the fuzzing process: libFuzzer, through atheris; its `Mutator` makes the input
-                        (`instrumentation`: with a copy of the mutators that is not instrumented)
-    target              checks the input, of which `cases.examples` has made cases:
-      shared_input        a copy of the input that survives the process
-      oracles             relations that must hold for the reference alone
-      executors           ask the adapter, in this process or in a process of its own
+    supervisor          one worker process: gives each format its turns (`worker_config`, `format_session`),
+                        forks a fuzzing process, watches it, and replaces it when it ends
+    libfuzzer           the fuzzing process: libFuzzer, through atheris; its `Mutator` makes the input, with a
+                        copy of the mutators that is not instrumented
+    target              checks the input, of which `cases.examples` has made cases, and the relations that
+                        must hold for the reference alone:
+      executors           ask the adapter, in this process or in a process of its own; keep a copy of the
+                          input that survives the process
       findings            keep the smallest input of each signature, and count it
 
 If the process hangs or dies, `CpuTimer` and `HangDetector` decide when to stop it, and the supervisor runs
-the input again. `work_directory` has the layout of the files and the statistics, `corpus` the inputs.
+the input again. `corpus` has the inputs, the layout of the files and the statistics.
 
-Findings become fixtures through `shrink` (with `shrink_candidates`), `redaction_check`, `promote` and
-`rule_proposal`. `property_run` judges and shrinks the generated examples of `check`. `mutator_process` gives
-the mutations to fuzzers of other people.
+Findings become fixtures through `shrink`, `redaction_check` and `promote`. `property_run` judges and shrinks
+the generated examples of `check`. `mutator_process` gives the mutations to fuzzers of other people.
 """

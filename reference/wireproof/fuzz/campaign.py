@@ -24,11 +24,10 @@ from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import resolve
 from wireproof.cases.case import Level
 from wireproof.formats import FORMATS
-from wireproof.fuzz import worker as worker_process
-from wireproof.fuzz.corpus import MINIMISE_FROM, Minimised, minimise, recover
+from wireproof.fuzz import supervisor as worker_process
+from wireproof.fuzz.corpus import MINIMISE_FROM, Minimised, StatsReader, WorkDirectory, minimise, recover
 from wireproof.fuzz.findings import Finding, finding_files, read_finding, update_counts
 from wireproof.fuzz.standalone import write_launcher
-from wireproof.fuzz.work_directory import StatsReader, WorkDirectory
 from wireproof.fuzz.worker_config import WorkerConfig
 from wireproof.install_hint import install_command
 from wireproof.runner.engine import Engine
@@ -163,19 +162,7 @@ def run_campaign(campaign: Campaign, tick: Callable[[], None] = lambda: None) ->
     if importlib.util.find_spec("atheris") is None:
         raise AdapterStartError(f"fuzzing needs a further package: {install_command('fuzz')}")
     begin = time.monotonic()
-    format_ids = _chosen_formats(campaign)
-    for format_id in format_ids:
-        recover(campaign.work_directory.corpus(campaign.adapter, format_id))
-    corpora = dict(_minimise_large_corpora(campaign, format_ids))
-    until = begin + campaign.minutes * 60
-    worker_errors = list(_run_workers(_worker_configs(campaign, format_ids, until), tick))
-    return CampaignResult(
-        update_counts(campaign.work_directory.findings(campaign.adapter)), worker_errors, corpora
-    )
-
-
-def _chosen_formats(campaign: Campaign) -> tuple[str, ...]:
-    """Return the ids of the formats that the campaign names and the adapter claims."""
+    # The ids of the formats that the campaign names and the adapter claims.
     hello = _hello(campaign.adapter)
     claimed = tuple(format_id for format_id, fmt in FORMATS.items() if claimed_ops(hello, fmt))
     if not hello.revisions and (registered := resolve(campaign.adapter).formats):
@@ -185,7 +172,15 @@ def _chosen_formats(campaign: Campaign) -> tuple[str, ...]:
     )
     if not chosen:
         raise AdapterStartError(f"{campaign.adapter} claims none of {', '.join(campaign.formats)}")
-    return chosen
+    format_ids = chosen
+    for format_id in format_ids:
+        recover(campaign.work_directory.corpus(campaign.adapter, format_id))
+    corpora = dict(_minimise_large_corpora(campaign, format_ids))
+    until = begin + campaign.minutes * 60
+    worker_errors = list(_run_workers(_worker_configs(campaign, format_ids, until), tick))
+    return CampaignResult(
+        update_counts(campaign.work_directory.findings(campaign.adapter)), worker_errors, corpora
+    )
 
 
 def _hello(adapter: str) -> Hello:

@@ -22,8 +22,7 @@ from attrs import evolve, frozen
 
 from wireproof.cases.case import Case, Level
 from wireproof.cases.token import save_token
-from wireproof.file_locks import lock_file
-from wireproof.files import read_limited_bytes, replace_bytes, replace_text
+from wireproof.files import lock_file, read_limited_bytes, replace_bytes, replace_text
 from wireproof.runner.signature import Signature
 from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict
 from wireproof.strict_parsing import parse_json, structure, to_tree
@@ -148,7 +147,8 @@ class Findings:
             if before is None or before.size > len(data):
                 finding = _finding(name, signature, verdict, self._token(case), data, before, details)
                 finding = evolve(finding, level=case.level)
-                self._write(finding, data)
+                replace_bytes(self._folder / f"{finding.name}.bin", data)
+                _write_json(self._folder, finding)
                 self.gating += finding.gates_at(self._hold) - (
                     before is not None and before.gates_at(self._hold)
                 )
@@ -169,10 +169,6 @@ class Findings:
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}.json"
-
-    def _write(self, finding: Finding, data: bytes) -> None:
-        replace_bytes(self._folder / f"{finding.name}.bin", data)
-        _write_json(self._folder, finding)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -16,20 +16,23 @@ from wireproof.adapters.python_object import Caller
 from wireproof.adapters.registry import load_object, resolve
 from wireproof.adapters.registry_entry import Entry
 from wireproof.cases.case import Case
-from wireproof.cases.examples import Examples
+from wireproof.cases.examples import Examples, OptionVariant, option_variants, with_variant
 from wireproof.cases.fixtures import load
 from wireproof.cases.mutate import dictionary, seed
-from wireproof.cases.option_variants import OptionVariant, option_variants, with_variant
 from wireproof.cases.reference_answers import load_levels
 from wireproof.formats import FORMATS
-from wireproof.fuzz.corpus import write_dictionary, write_seeds
-from wireproof.fuzz.executors import CpuTimer, Executor, InProcessExecutor, SubprocessExecutor
+from wireproof.fuzz.corpus import slug, write_dictionary, write_seeds
+from wireproof.fuzz.executors import CpuTimer, Executor, InProcessExecutor, SharedInput, SubprocessExecutor
 from wireproof.fuzz.findings import Findings
-from wireproof.fuzz.instrumentation import instrument, modules_to_instrument, uninstrumented_modules
-from wireproof.fuzz.libfuzzer import Mutator, fuzz_until, libfuzzer_mutation
-from wireproof.fuzz.shared_input import SharedInput
+from wireproof.fuzz.libfuzzer import (
+    Mutator,
+    fuzz_until,
+    instrument,
+    libfuzzer_mutation,
+    modules_to_instrument,
+    uninstrumented_modules,
+)
 from wireproof.fuzz.target import REFERENCE, FuzzTarget, TargetContext
-from wireproof.fuzz.work_directory import slug
 from wireproof.fuzz.worker_config import WorkerConfig
 from wireproof.runner.engine import Engine
 from wireproof.runner.requests import claimed_ops, prepare_case

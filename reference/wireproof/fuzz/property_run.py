@@ -15,8 +15,7 @@ from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Level
 from wireproof.cases.token import to_token
 from wireproof.formats import FORMATS
-from wireproof.fuzz.shrink import ONE_AT_A_TIME, NothingToShrinkError, Shrinker
-from wireproof.fuzz.shrink_candidates import weight
+from wireproof.fuzz.shrink import ONE_AT_A_TIME, NothingToShrinkError, Shrinker, weight
 from wireproof.runner import baseline
 from wireproof.runner.engine import Engine
 from wireproof.runner.events import CaseEvent, EventStream, case_event

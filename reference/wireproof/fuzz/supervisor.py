@@ -3,9 +3,11 @@
 The input that stopped a fuzzing process is run again, alone in a fresh process, and its result recorded.
 """
 
+import json
 import os
 import re
 import signal
+import sys
 import time
 import traceback
 from collections.abc import Iterator
@@ -14,19 +16,20 @@ from typing import Final
 
 from attrs import evolve
 
-from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters.errors import AdapterError, AdapterStartError
 from wireproof.cases.case import Case
 from wireproof.cases.examples import Examples, with_expectation
-from wireproof.fuzz.corpus import remove_input
+from wireproof.fuzz.corpus import StatsLine, append_line, remove_input
+from wireproof.fuzz.executors import HangDetector, InputState
 from wireproof.fuzz.findings import Findings, is_finding, read_findings
-from wireproof.fuzz.format_session import FormatSession
+from wireproof.fuzz.format_session import FormatSession, WorkerContext
 from wireproof.fuzz.libfuzzer import EXIT_DONE, EXIT_TOO_LARGE
-from wireproof.fuzz.shared_input import HangDetector, InputState
-from wireproof.fuzz.work_directory import StatsLine, append_line
+from wireproof.fuzz.worker_config import WorkerConfig
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
 from wireproof.runner.signature import Signature, signature
 from wireproof.runner.verdicts import Verdict
+from wireproof.strict_parsing import structure
 
 POLL_SECONDS: Final = 0.05
 """Seconds between two looks at the fuzzing process."""
@@ -128,7 +131,13 @@ class Supervisor:
             self.line.executions = before + state.executions
             if ended:
                 self.line.resident = max(self.line.resident, usage.ru_maxrss * 1024)
-                return _reason(status)
+                # Why a process ended, from its wait status; empty if it ended well.
+                if os.WIFSIGNALED(status):
+                    return f"died by {signal.Signals(os.WTERMSIG(status)).name}"
+                code = os.waitstatus_to_exitcode(status)
+                if code in (EXIT_BUG, EXIT_UNCAUGHT):
+                    return TARGET_ERROR
+                return "" if code in (EXIT_DONE, EXIT_TOO_LARGE) else f"ended with exit code {code}"
             self._report()
             if detector.hangs(state) or os.getppid() != self._parent:
                 os.kill(process, signal.SIGKILL)
@@ -185,16 +194,6 @@ def _tail(path: Path) -> bytes:
         return b""
 
 
-def _reason(status: int) -> str:
-    """Return why a process ended, from its wait status; empty if it ended well."""
-    if os.WIFSIGNALED(status):
-        return f"died by {signal.Signals(os.WTERMSIG(status)).name}"
-    code = os.waitstatus_to_exitcode(status)
-    if code in (EXIT_BUG, EXIT_UNCAUGHT):
-        return TARGET_ERROR
-    return "" if code in (EXIT_DONE, EXIT_TOO_LARGE) else f"ended with exit code {code}"
-
-
 # --- the input that stopped a process, again ---
 
 NO_PROGRESS: Final = "no progress"
@@ -238,3 +237,35 @@ def reproduce_crash(
 def _verdicts(engine: Engine, cases: list[Case]) -> Iterator[tuple[Case, Verdict]]:
     for case, ran in zip(cases, engine.run(cases), strict=True):
         yield case, judge(ran.case, ran.outcome, hello=engine.hello)
+
+
+def main(arguments: list[str]) -> int:
+    """Run the worker that the one argument describes in JSON; returns the exit code."""
+    config = structure(json.loads(arguments[0]), WorkerConfig, "the configuration")
+    parent, failures = os.getppid(), 0
+    try:
+        context = WorkerContext(config)
+        sessions = {format_id: FormatSession(context, format_id) for format_id in config.formats}
+        for number, (format_id, until) in enumerate(config.turns(time.monotonic())):
+            supervisor = Supervisor(sessions[format_id], until, parent, number * 1000)
+            failures += not _run_turn(supervisor, format_id)
+            if supervisor.may_stop():
+                break
+    except (AdapterError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 4
+    return 4 if failures else 0
+
+
+def _run_turn(supervisor: Supervisor, format_id: str) -> bool:
+    """Run one turn of a format; returns False, and prints the reason, if it cannot continue."""
+    try:
+        supervisor.run()
+    except AdapterError as error:
+        sys.stderr.write(f"{format_id}: {error}\n")
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -8,7 +8,7 @@ from typing import Final
 from attrs import frozen
 
 from wireproof.cases.case import Level
-from wireproof.fuzz.work_directory import WorkDirectory
+from wireproof.fuzz.corpus import WorkDirectory
 
 LEAST_SECONDS: Final = 5.0
 """Seconds of fuzzing at least, however long a worker took to start; fewer if the campaign has fewer."""

@@ -16,17 +16,17 @@ from wireproof import formats
 from wireproof.adapters.reference import claim_of_row
 from wireproof.cases.case import Accept, Case, Either, Generated, Reject, Step, Steps, Value
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.generate.recipe import recipe_json
+from wireproof.cases.generated_bytes import recipe_json
 from wireproof.cases.lint_sentences import Coverage, coverages
 from wireproof.cases.observable_fields import observed_tree
 from wireproof.cases.rules import Rule
 from wireproof.cases.sources import cited
-from wireproof.cases.steps import Answer, answers
+from wireproof.cases.steps import answers
 from wireproof.family import object_at
 from wireproof.formats import FORMATS, family_of
 from wireproof.report.field_listing import FieldLine, by_path, innermost, lines_with_spans
 from wireproof.report.hexdump import data_of, layout_of, wire_range
-from wireproof.runner.summaries import short_expect
+from wireproof.runner.value_diff import short_expect
 from wireproof.wire.json_values import Json
 from wireproof.wire.observed_fields import project
 from wireproof.wire.options import Profile
@@ -49,7 +49,9 @@ def step_lines(case: Case) -> Iterator[str]:
         yield f"{number:>3}  {_request(case, step)}"
         for place, (name, answer) in enumerate(answers(step).items()):
             lead = f"or {name}: " if place else f"{name}: " if name else ""
-            first, *rows = _lines_of(answer)
+            objects = [(name, _objects(part)) for name, part in answer.items()]
+            plain = " ".join(_field(name, answer[name]) for name, rows in objects if not rows)
+            first, *rows = [plain, *(f"{name}: {_fields(row)}" for name, rows in objects for row in rows)]
             yield f"{INDENT}-> {lead}{first}"
             yield from (f"{INDENT}   {row}" for row in rows)
 
@@ -66,13 +68,6 @@ def _bytes_in_words(case: Case, data: bytes) -> str:
     row = FORMATS.get(case.format_id)
     place = family_of(row).step_words if row else ""
     return str(object_at(place)(data)) if place else f"{len(data)} bytes"
-
-
-def _lines_of(answer: Answer) -> list[str]:
-    """Return the plain fields of an answer in one line, and each object of its lists in a line of its own."""
-    objects = [(name, _objects(part)) for name, part in answer.items()]
-    plain = " ".join(_field(name, answer[name]) for name, rows in objects if not rows)
-    return [plain, *(f"{name}: {_fields(row)}" for name, rows in objects for row in rows)]
 
 
 def _objects(part: Json) -> list[dict[str, Json]]:
@@ -170,7 +165,10 @@ class CaseView:
             at = self.case.expect.at
         spans = [span for _, span in self.tree if span is not None]
         span = innermost(spans, at) or by_path(spans, path)
-        line = next((n for n, (text, own) in enumerate(self.tree) if _here(text, own, span)), -1)
+        line = next(
+            (n for n, (text, own) in enumerate(self.tree) if (text.marked if span is None else own is span)),
+            -1,
+        )
         space, _, offset = str(at if span is None else span.at).rpartition(">")
         for region in self.regions:
             if offset and region.space == f"{space}>":
@@ -179,11 +177,6 @@ class CaseView:
         start, end = wire_range(span, at)
         inside = 0 <= start < len(self.data)
         return Mark(line, *((start, min(end, len(self.data))) if inside else (-1, -1)))
-
-
-def _here(line: FieldLine, own: FieldSpan | None, span: FieldSpan | None) -> bool:
-    """Return True if a line shows the field or, without a field, the refusal."""
-    return line.marked if span is None else own is span
 
 
 def case_view_of(case: Case) -> CaseView:
@@ -394,30 +387,9 @@ def claim_lines(format_ids: Sequence[str], room: int | None) -> Iterator[str]:
         format_ids: such as `kafka.batch/v2`.
         room: the columns of the terminal; None if the output is piped: rows are not broken there.
     """
-    yield from _lines([("format", "revisions", *CLAIMS), *_rows(format_ids)], room)
-    provisional = dict.fromkeys(FORMATS[one].revision for one in format_ids if FORMATS[one].provisional)
-    yield ""
-    for revision in provisional:
-        yield f"{revision}: provisional, of a pre-release"
-    yield f"profiles of every format: {' '.join(get_args(Profile))}"
-
-
-def _rows(format_ids: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Yield the rows of the table: the revisions of a format share one if they have the same words."""
-    groups: dict[tuple[str, tuple[tuple[str, ...], ...]], list[str]] = {}
-    for row in map(FORMATS.__getitem__, format_ids):
-        claim = claim_of_row(row)
-        words = tuple(getattr(claim, name) for name in CLAIMS)
-        groups.setdefault((row.name, words), []).append(row.revision)
-    for (name, words), revisions in groups.items():
-        yield name, " ".join(revisions), *map(" ".join, words)
-
-
-def _lines(rows: Sequence[Sequence[str]], room: int | None) -> Iterator[str]:
-    """Yield the lines of a table; cells are broken into several lines if `room` columns are too few.
-
-    Words are broken at their hyphens if there is not even room for the longest word of each column.
-    """
+    # The lines of a table; cells are broken into several lines if `room` columns are too few. Words are
+    # broken at their hyphens if there is not even room for the longest word of each column.
+    rows = [("format", "revisions", *CLAIMS), *_rows(format_ids)]
     columns = list(zip(*rows, strict=True))
     widths = [max(map(len, column)) for column in columns]
     words = [max(len(word) for cell in column for word in cell.split()) for column in columns]
@@ -436,3 +408,19 @@ def _lines(rows: Sequence[Sequence[str]], room: int | None) -> Iterator[str]:
         )
         for parts in zip_longest(*cells, fillvalue=""):
             yield gap.join(map(str.ljust, parts, widths)).rstrip()
+    provisional = dict.fromkeys(FORMATS[one].revision for one in format_ids if FORMATS[one].provisional)
+    yield ""
+    for revision in provisional:
+        yield f"{revision}: provisional, of a pre-release"
+    yield f"profiles of every format: {' '.join(get_args(Profile))}"
+
+
+def _rows(format_ids: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the table: the revisions of a format share one if they have the same words."""
+    groups: dict[tuple[str, tuple[tuple[str, ...], ...]], list[str]] = {}
+    for row in map(FORMATS.__getitem__, format_ids):
+        claim = claim_of_row(row)
+        words = tuple(getattr(claim, name) for name in CLAIMS)
+        groups.setdefault((row.name, words), []).append(row.revision)
+    for (name, words), revisions in groups.items():
+        yield name, " ".join(revisions), *map(" ".join, words)

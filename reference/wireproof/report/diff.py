@@ -1,17 +1,22 @@
-"""The comparison of two runs, case by case: fixed, broken and changed."""
+"""The comparison of two runs, case by case (fixed, broken and changed), and of two exports."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
 
 from attrs import frozen
 
+from wireproof.adapters.registry_entry import age
 from wireproof.cases.fixtures import Suite
-from wireproof.release_order import age
+from wireproof.files import read_limited_text
+from wireproof.report.export import CASES
 from wireproof.runner.baseline import Origin
 from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
 from wireproof.runner.origins import origin_lookup, origin_text
 from wireproof.runner.verdicts import PASSING
+from wireproof.strict_parsing import parse_json
+from wireproof.wire.json_values import canonical_json
 
 
 @frozen
@@ -170,7 +175,13 @@ class AdapterHistory:
 def histories(streams: Sequence[EventStream]) -> Iterator[AdapterHistory]:
     """Yield the history of each implementation, sorted by name."""
     for name, runs in runs_by_name(streams).items():
-        yield _history(name, runs)
+        by_case: dict[str, list[tuple[str, CaseEvent]]] = {}
+        for version, stream in runs.items():
+            for event in stream.cases:
+                by_case.setdefault(event.id, []).append((version, event))
+        turns = tuple(turn for case, events in sorted(by_case.items()) for turn in _turns(case, events))
+        passed = {version: _passed(one) for version, one in runs.items()}
+        yield AdapterHistory(name, tuple(runs), passed, turns)
 
 
 def runs_by_name(streams: Sequence[EventStream]) -> Mapping[str, Mapping[str, EventStream]]:
@@ -210,16 +221,6 @@ def unversioned(spec: str) -> str:
     return _VERSION.sub(r"\1", spec)
 
 
-def _history(name: str, runs: Mapping[str, EventStream]) -> AdapterHistory:
-    by_case: dict[str, list[tuple[str, CaseEvent]]] = {}
-    for version, stream in runs.items():
-        for event in stream.cases:
-            by_case.setdefault(event.id, []).append((version, event))
-    turns = tuple(turn for case, events in sorted(by_case.items()) for turn in _turns(case, events))
-    passed = {version: _passed(one) for version, one in runs.items()}
-    return AdapterHistory(name, tuple(runs), passed, turns)
-
-
 def _passed(stream: EventStream) -> tuple[int, int]:
     judged = [event for event in stream.cases if _judged(event)]
     return sum(event.verdict in PASSING for event in judged), len(judged)
@@ -243,3 +244,209 @@ def _turns(case: str, events: Sequence[tuple[str, CaseEvent]]) -> Iterator[First
             failing = version, event.label, passed
     if failing is not None:
         yield FirstFailure(case, *failing)
+
+
+MAX_SIZE: Final = 256 << 20
+"""Maximum bytes of `cases.ndjson`: thirty times those of today."""
+
+MAX_SHOWN: Final = 70
+"""Characters that are shown of an expectation or of options."""
+
+Row = Mapping[str, Any]
+
+
+class ExportDiffError(ValueError):
+    """A folder is no export, or a line of it is no case; the message is one line."""
+
+
+@frozen
+class CaseDifference:
+    """A part of a case that differs; each side is a short text.
+
+    Attributes:
+        id: of the case in the newer export.
+        part: `input`, `level`, `expectation`, or another name of `PARTS`.
+    """
+
+    id: str
+    part: str
+    before: str
+    now: str
+
+    def __str__(self) -> str:
+        """Return the difference as one line."""
+        return f"{self.id}: {self.part}: {self.before} → {self.now}"
+
+
+@frozen
+class ExportDiff:
+    """The differences of two exports.
+
+    Attributes:
+        added, removed: ids, sorted.
+        renamed: former and present ids.
+        changed: what differs in cases that both have.
+    """
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+    changed: tuple[CaseDifference, ...] = ()
+
+    @property
+    def broken(self) -> bool:
+        """Return True if a case is gone or has another input, which no version may do."""
+        return bool(self.removed) or any(one.part == INPUT for one in self.changed)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the differences as lines of text, errors first."""
+        errors = [one for one in self.changed if one.part == INPUT]
+        others = [one for one in self.changed if one.part != INPUT]
+        yield from (f"removed  {name}" for name in self.removed)
+        yield from (f"input    {one}" for one in errors)
+        yield from (f"changed  {one}" for one in others)
+        yield from (f"renamed  {old} → {new}" for old, new in self.renamed)
+        yield from (f"added    {name}" for name in self.added)
+
+
+# --- the parts of a case ---
+
+
+def _input(row: Row) -> str:
+    """Return what identifies an input: the digest of its bytes, or the value or the steps as JSON."""
+    given = row.get("input", {})
+    made = given.get("sha256") if "generate" in given else row.get("sha256")
+    chunks = [len(one) for one in given.get("chunks", ())]
+    if made:
+        return f"sha256 {made}{f' in chunks {chunks}' if chunks else ''}"
+    steps = [{key: part for key, part in step.items() if key != "expect"} for step in row.get("steps", ())]
+    return _json(given or steps)
+
+
+def _expectation(row: Row) -> str:
+    return _json(row.get("expect") or [step.get("expect") for step in row.get("steps", ())])
+
+
+def _json(tree: Any) -> str:  # noqa: ANN401 - JSON
+    return canonical_json(tree).decode()
+
+
+def _text(name: str) -> Callable[[Row], str]:
+    """Return the function that reads a part with a default that no line of an export writes."""
+    return lambda row: _json(row[name]) if name in row else "(none)"
+
+
+INPUT: Final = "input"
+
+PARTS: Final[Mapping[str, Callable[[Row], str]]] = {
+    INPUT: _input,
+    "level": lambda row: str(row.get("level", "")),
+    "expectation": _expectation,
+    "op": lambda row: str(row.get("op", "")),
+    "profile": lambda row: str(row.get("profile", "reader")),
+    "options": _text("options"),
+    "needs": _text("needs"),
+    "flags": _text("flags"),
+    "limits": _text("limits"),
+    "twin": _text("twin"),
+}
+"""The parts of a case that a verdict, or the choice of a case, depends on."""
+
+
+# --- two exports ---
+
+
+def read_export(folder: Path) -> dict[str, Row]:
+    """Return the cases of an export by their ids; raises `ExportDiffError`."""
+    path = folder / CASES
+    try:
+        lines = read_limited_text(path, MAX_SIZE).splitlines()
+    except (OSError, ValueError) as error:
+        raise ExportDiffError(f"{path}: {error}: name a folder that `wireproof export` wrote") from None
+    rows = [_row(line, f"{path}:{number}") for number, line in enumerate(lines, 1)]
+    return {row["id"]: row for row in rows}
+
+
+def _row(line: str, where: str) -> Row:
+    try:
+        row = parse_json(line)
+    except ValueError as error:
+        raise ExportDiffError(f"{where}: {error}") from None
+    if not isinstance(row, dict) or not isinstance(row.get("id"), str):
+        raise ExportDiffError(f"{where}: a line must be an object with an id")
+    return row
+
+
+def export_diff(before: Mapping[str, Row], now: Mapping[str, Row]) -> ExportDiff:
+    """Compare the cases of two exports."""
+    renamed = {alias: name for name, row in now.items() for alias in row.get("aliases", ())}
+    present = {name: name if name in now else renamed.get(name) for name in before}
+    changed = [
+        difference
+        for name, new in sorted(present.items())
+        if new is not None
+        for difference in _differences(new, before[name], now[new])
+    ]
+    return ExportDiff(
+        tuple(sorted(now.keys() - set(present.values()))),
+        tuple(sorted(name for name, new in present.items() if new is None)),
+        tuple(sorted((name, new) for name, new in present.items() if new not in (None, name))),
+        tuple(changed),
+    )
+
+
+def _differences(name: str, before: Row, now: Row) -> Iterator[CaseDifference]:
+    for part, read in PARTS.items():
+        was, is_now = read(before), read(now)
+        if was != is_now:
+            pairs = zip(was, is_now, strict=False)
+            same = next((at for at, (one, two) in enumerate(pairs) if one != two), min(len(was), len(is_now)))
+            start = max(0, same - 20) if max(len(was), len(is_now)) > MAX_SHOWN else 0
+            yield CaseDifference(name, part, *(_cut(was, start), _cut(is_now, start)))
+
+
+def _cut(text: str, start: int) -> str:
+    head = "…" if start else ""
+    return head + text[start : start + MAX_SHOWN] + ("…" if len(text) > start + MAX_SHOWN else "")
+
+
+# --- the changelog of cases ---
+
+
+def changelog(found: ExportDiff) -> str:
+    """Return the differences as Markdown, for the notes of a release."""
+    cases = len({one.id for one in found.changed})
+    counts = {
+        "added": len(found.added),
+        "changed": cases,
+        "renamed": len(found.renamed),
+        "removed": len(found.removed),
+    }
+    parts = ["## Cases", "", (", ".join(f"{number} {name}" for name, number in counts.items()) + "."), ""]
+    for title, rows in (
+        ("Added", _topics(found.added)),
+        ("Renamed", [f"- `{old}` is `{new}`" for old, new in found.renamed]),
+        ("Removed", _topics(found.removed)),
+    ):
+        parts += [f"### {title}", "", *rows, ""] if rows else []
+    if found.changed:
+        parts += ["### Changed", "", "| case | part | before | now |", "|---|---|---|---|"]
+        parts += [
+            f"| `{one.id}` | {one.part} | {_code(one.before)} | {_code(one.now)} |" for one in found.changed
+        ]
+        parts += [""]
+    return "\n".join(parts)
+
+
+def _topics(names: tuple[str, ...]) -> list[str]:
+    """Return a line for each topic, with the names of its cases."""
+    topics: dict[str, list[str]] = {}
+    for name in names:
+        topic, _, last = name.rpartition("/")
+        topics.setdefault(topic, []).append(last)
+    return [f"- `{topic}/`: {', '.join(f'`{one}`' for one in lasts)}" for topic, lasts in topics.items()]
+
+
+def _code(text: str) -> str:
+    """Return text as code in a cell of a table."""
+    return "`" + text.replace("|", "\\|").replace("`", "'") + "`"

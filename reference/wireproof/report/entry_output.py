@@ -7,8 +7,8 @@ from typing import Any, Final, Literal, TextIO
 
 from attrs import define, evolve, frozen
 
-from wireproof.cases.best_effort_layout import layout_of_damaged
 from wireproof.cases.byte_source import ByteSource
+from wireproof.cases.detect_format import layout_of_damaged
 from wireproof.cases.log_survey import DamagedRange, shift_position
 from wireproof.family import EntryListing, object_at
 from wireproof.formats import Format, TracedDecode
@@ -146,18 +146,15 @@ class EntryOutput(ABC):
         for note, changes in self.stream.listing.also_read:
             options = evolve(options, **changes) if note == one.note else options
         name = entry_prefix(self.stream.fmt)
-        return moved_layout(layout_of_damaged(self.stream.fmt, data, options), one, name)
-
-
-def moved_layout(layout: TracedDecode, one: ListedEntry, name: str) -> TracedDecode:
-    """Return the layout of an entry alone as a part of its stream."""
-    first, number = f"{name}[0]", f"{name}[{one.number}]"
-    spans = tuple(_moved(span, one.at, first, number) for span in layout.spans)
-    rejected = layout.rejected
-    if rejected is not None and rejected.at is not None:
-        path = rejected.path.replace(first, number, 1)
-        rejected = Rejected(rejected.cls, shift_position(rejected.at, one.at), path, rejected.text)
-    return evolve(layout, spans=spans, rejected=rejected)
+        # The layout of an entry alone as a part of its stream.
+        layout = layout_of_damaged(self.stream.fmt, data, options)
+        first, number = f"{name}[0]", f"{name}[{one.number}]"
+        spans = tuple(_moved(span, one.at, first, number) for span in layout.spans)
+        rejected = layout.rejected
+        if rejected is not None and rejected.at is not None:
+            path = rejected.path.replace(first, number, 1)
+            rejected = Rejected(rejected.cls, shift_position(rejected.at, one.at), path, rejected.text)
+        return evolve(layout, spans=spans, rejected=rejected)
 
 
 def _moved(span: FieldSpan, base: int, first: str, number: str) -> FieldSpan:

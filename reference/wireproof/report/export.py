@@ -8,12 +8,15 @@ LICENSE, NOTICE   the licence of all this
 """
 
 import json
-from collections.abc import Container, Iterator, Mapping, Sequence
-from hashlib import sha256
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha1, sha256
 from importlib.resources import files
+from io import BytesIO
 from pathlib import Path
 from string import Template
 from typing import Any, Final
+from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 from attrs import frozen
 
@@ -24,10 +27,13 @@ from wireproof.cases.fixture_writer import case_json
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.lint_sentences import coverages
 from wireproof.cases.made_case import made_case
+from wireproof.cases.mutate import seed
+from wireproof.cases.mutate.dictionary import dictionary, dictionary_text
+from wireproof.cases.mutate.encodings import samples
 from wireproof.cases.sources import cited
 from wireproof.files import read_limited_text, replace_bytes
-from wireproof.formats import FORMATS
-from wireproof.report.traceability import sentence_json
+from wireproof.formats import FORMATS, Format
+from wireproof.report.hexdump import data_of
 from wireproof.wire.json_values import json_schema
 
 # --- licence ---
@@ -99,14 +105,34 @@ def export(suite: Suite, cases: Sequence[Case], folder: Path, *, generated: bool
     _put(folder / CASES, "".join(lines).encode())
     exported = Exported(len(lines), size)
     _put(folder / "sentences.ndjson", "".join(sentence_lines(suite, {case.id for case in cases})).encode())
-    _beside(suite, folder, exported)
+    for name, text in schemas():
+        _put(folder / "schemas" / f"{name}.schema.json", text.encode())
+    values = {"version": __version__, "count": exported.cases, "hash": suite.hash}
+    readme = (files(__package__) / "templates" / "export.md").read_text(encoding="utf-8")
+    _put(folder / "README.md", readme.format(**values).encode())
+    _put(folder / "LICENSE", licence_text().encode())
+    _put(folder / "NOTICE", notice(suite.hash).encode())
     return exported
 
 
 def sentence_lines(suite: Suite, chosen: Container[str]) -> Iterator[str]:
     """Yield a line of JSON for each sentence of the format documents, with its chosen cases."""
     for row in coverages(suite):
-        tree = sentence_json(row, suite)
+        # A sentence as a JSON object: for programs, and for exports.
+        sentence = row.sentence
+        tree = {
+            "id": sentence.id,
+            "text": sentence.text,
+            "sources": [
+                {"title": place.title, "url": place.url} for place in cited(sentence.cites, suite.sources)
+            ],
+            "state": row.state,
+            "rules": list(sentence.rules),
+            "cases": [case.id for case in row.cases],
+            "exclusion": sentence.exclusion,
+            "open": sentence.open,
+            "one_kind": sentence.one_kind,
+        }
         yield _line({**tree, "cases": [name for name in tree["cases"] if name in chosen]})
 
 
@@ -142,16 +168,6 @@ def _rule(suite: Suite, name: str) -> dict[str, Any]:
     return {"id": name, "text": rule.text, **where, "basis": rule.basis, "sources": sources}
 
 
-def _beside(suite: Suite, folder: Path, exported: Exported) -> None:
-    for name, text in schemas():
-        _put(folder / "schemas" / f"{name}.schema.json", text.encode())
-    values = {"version": __version__, "count": exported.cases, "hash": suite.hash}
-    readme = (files(__package__) / "templates" / "export.md").read_text(encoding="utf-8")
-    _put(folder / "README.md", readme.format(**values).encode())
-    _put(folder / "LICENSE", licence_text().encode())
-    _put(folder / "NOTICE", notice(suite.hash).encode())
-
-
 def schemas() -> Iterator[tuple[str, str]]:
     """Yield the name of each format and the JSON Schema of its values as text."""
     for row in FORMATS.values():
@@ -161,3 +177,183 @@ def schemas() -> Iterator[tuple[str, str]]:
 
 def _put(path: Path, data: bytes) -> None:
     replace_bytes(path, data, durable=False)
+
+
+# --- seed layouts ---
+#
+# The layouts in which fuzzers read seeds and dictionaries: files of one format, by their paths.
+#
+# libfuzzer/FORMAT/, FORMAT_seed_corpus.zip, FORMAT.dict also for cargo-fuzz; the archive is for OSS-Fuzz
+# afl/FORMAT/, FORMAT.dict `afl-fuzz -i` and `-x` go/testdata/fuzz/FuzzNAME/ beside the test with this name;
+# no dictionary jazzer/NAMEFuzzTestInputs/decode/, FORMAT.dict resources beside the class NAMEFuzzTest
+
+
+SeedLayout = Callable[[Format, Sequence[bytes]], Iterator[tuple[str, bytes]]]
+"""Yields the path and the content of each file, from a format and its seeds."""
+
+_PLAIN: Final = {byte: chr(byte) for byte in range(0x20, 0x7F)} | {0x22: r"\"", 0x5C: r"\\"}
+"""Byte to its text in a string of Go, for bytes that are printed; the others are `\\x` and two digits."""
+
+
+def libfuzzer(row: Format, seeds: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
+    """Yield a folder, an archive with the name that OSS-Fuzz expects, and a dictionary."""
+    name = file_name(row)
+    # A ZIP archive of the seeds, without times and compression: it is the same on every machine.
+    buffer = BytesIO()
+    with ZipFile(buffer, "w", ZIP_STORED) as archive:
+        for data in seeds:
+            entry = ZipInfo(_name(data))
+            entry.create_system = 3  # else the system that writes it
+            archive.writestr(entry, data)
+    yield f"libfuzzer/{name}_seed_corpus.zip", buffer.getvalue()
+    yield from _folder_and_dictionary(f"libfuzzer/{name}/", f"libfuzzer/{name}.dict", row, seeds)
+
+
+def afl(row: Format, seeds: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
+    """Yield a folder and a dictionary."""
+    name = file_name(row)
+    yield from _folder_and_dictionary(f"afl/{name}/", f"afl/{name}.dict", row, seeds)
+
+
+def go(row: Format, seeds: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
+    """Yield the folder of a fuzz test; files have the names that Go gives them."""
+    for data in map(go_file, seeds):
+        name = sha256(data).hexdigest()[:16]
+        yield f"go/testdata/fuzz/Fuzz{class_name(row.format_id)}/{name}", data
+
+
+def jazzer(row: Format, seeds: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
+    """Yield the folder in which the JUnit integration looks for the inputs of a method, and a dictionary."""
+    folder = f"jazzer/{class_name(row.format_id)}FuzzTestInputs/decode/"
+    yield from _folder_and_dictionary(folder, f"jazzer/{file_name(row)}.dict", row, seeds)
+
+
+LAYOUTS: Final[tuple[SeedLayout, ...]] = (libfuzzer, afl, go, jazzer)
+
+
+def file_name(row: Format) -> str:
+    """Return the name of a format's files: `kafka.batch-v2`."""
+    return row.format_id.replace("/", "-")
+
+
+def class_name(format_id: str) -> str:
+    """Return the name of a format in Go and Java: `KafkaBatch_v2`."""
+    name, _, revision = format_id.partition("/")
+    return "".join(word.capitalize() for word in re.split(r"\W", name)) + "_" + re.sub(r"\W", "_", revision)
+
+
+def go_file(data: bytes) -> bytes:
+    """Return a file of Go's corpus: its version, and the argument of the fuzz test as Go writes it."""
+    text = "".join(_PLAIN.get(byte, f"\\x{byte:02x}") for byte in data)
+    return f'go test fuzz v1\n[]byte("{text}")\n'.encode("ascii")
+
+
+def _folder_and_dictionary(
+    folder: str, words: str, row: Format, seeds: Sequence[bytes]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield seeds under the names that libFuzzer gives them, and a dictionary in libFuzzer's syntax."""
+    yield from ((folder + _name(data), data) for data in seeds)
+    yield words, f"# {SPDX_LINE}\n{dictionary_text(dictionary(row))}".encode("ascii")
+
+
+def _name(data: bytes) -> str:
+    return sha1(data, usedforsecurity=False).hexdigest()
+
+
+# --- seeds ---
+
+
+MAX_SEED_BYTES: Final = 4096
+"""Maximum bytes of a seed; a larger input is left out, because a part of it would mean something else."""
+
+MUTATOR_FILES: Final = ("wireproof_mutator.c", "wireproof_afl.py")
+
+MAX_FORMAT_BYTES: Final = 1 << 20
+"""Maximum bytes of all seeds of a format."""
+
+
+@frozen
+class Seed:
+    """An input from which a fuzzer starts, and the ids of the cases that have these bytes."""
+
+    data: bytes
+    cases: tuple[str, ...]
+
+
+@frozen
+class ExportedSeeds:
+    """The size of an export: formats, seeds, and the bytes of the seeds, counted once."""
+
+    formats: int
+    seeds: int
+    size: int
+
+
+def export_seeds(suite: Suite, cases: Sequence[Case], folder: Path) -> ExportedSeeds:
+    """Write seeds and dictionaries of the formats of `cases` to `folder`, which is new or empty.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    lines: list[str] = []
+    size = 0
+    chosen = {case.format_id for case in cases}
+    rows = [row for row in FORMATS.values() if row.format_id in chosen]
+    for row in rows:
+        seeds = seeds_of(row, cases)
+        for layout in LAYOUTS:
+            for path, data in layout(row, [one.data for one in seeds]):
+                replace_bytes(folder / path, data, durable=False)
+        lines += [_seed_line(row, one) for one in seeds]
+        size += sum(len(one.data) for one in seeds)
+    exported = ExportedSeeds(len(rows), len(lines), size)
+    _beside_seeds(suite, folder, exported, lines)
+    return exported
+
+
+def seeds_of(row: Format, cases: Iterable[Case], most: int = MAX_FORMAT_BYTES) -> list[Seed]:
+    """Return the seeds of a format, the smallest first: at most `most` bytes.
+
+    They are the inputs of its cases, and its minimal and maximal encodings.
+    """
+    found: dict[bytes, list[str]] = {data: [] for data in (seed(row), *samples(row))}
+    for case in cases:
+        data = data_of(case) if case.format_id == row.format_id else None
+        if data is not None:
+            found.setdefault(data, []).append(case.id)
+    kept: list[Seed] = []
+    for data in sorted(found, key=lambda data: (len(data), data)):
+        most -= len(data)
+        if most < 0 or len(data) > MAX_SEED_BYTES:
+            break
+        kept.append(Seed(data, tuple(sorted(found[data]))))
+    return kept
+
+
+def _seed_line(row: Format, one: Seed) -> str:
+    name = sha1(one.data, usedforsecurity=False).hexdigest()
+    tree = {"format": row.format_id, "name": name, "size": len(one.data), "cases": one.cases}
+    return json.dumps(tree, separators=(",", ":")) + "\n"
+
+
+def _beside_seeds(suite: Suite, folder: Path, exported: ExportedSeeds, lines: Iterable[str]) -> None:
+    """Write the list of the seeds, a page about them, and the licence."""
+    resources = files(__package__)
+    for name in MUTATOR_FILES:
+        data = (resources / "mutator" / name).read_bytes()
+        replace_bytes(folder / "mutator" / name, data, durable=False)
+    page = (resources / "templates" / "seeds.md").read_text(encoding="utf-8")
+    values = {
+        "version": __version__,
+        "seeds": exported.seeds,
+        "formats": exported.formats,
+        "hash": suite.hash,
+    }
+    texts = {
+        "seeds.ndjson": "".join(lines),
+        "README.md": page.format(**values),
+        "LICENSE": licence_text(),
+        "NOTICE": notice(suite.hash),
+    }
+    for name, text in texts.items():
+        replace_bytes(folder / name, text.encode(), durable=False)

@@ -14,8 +14,7 @@ from wireproof.report.hexdump import excerpt_of
 from wireproof.runner.baseline import Overlay
 from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
 from wireproof.runner.signature import Signature, without_indices
-from wireproof.runner.summaries import MAX_OUTPUT, shorten
-from wireproof.runner.value_diff import UNREADABLE
+from wireproof.runner.value_diff import MAX_OUTPUT, UNREADABLE, shorten
 from wireproof.runner.verdicts import ROWS
 
 SEVEREST: Final = (

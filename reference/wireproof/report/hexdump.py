@@ -5,8 +5,8 @@ from typing import Final
 from attrs import frozen
 
 from wireproof import formats
-from wireproof.cases.best_effort_layout import layout_of_damaged
 from wireproof.cases.case import Case, Chunks, Data
+from wireproof.cases.detect_format import layout_of_damaged
 from wireproof.formats import TracedDecode
 from wireproof.report.field_listing import by_path, innermost
 from wireproof.wire.rejection import Position
@@ -55,7 +55,13 @@ def excerpt_of(case: Case, at: Position | None, path: str = "", twin: Case | Non
         return None
     row, column = _row(data, start, min(end, len(data)))
     name = span.path if span is not None else path
-    return Excerpt(row, " " * column + "^^ " + _said(name, span, start, data, twin))
+    parts = [name or f"byte {start}"]
+    if span is not None and span.space:
+        parts.append(f"in the bytes unpacked from here, at {span.at}")
+    other = data_of(twin) if twin is not None else None
+    if other is not None and start < len(other) and other[start] != data[start]:
+        parts.append(f"the accepted twin has {other[start]:02x}")
+    return Excerpt(row, " " * column + "^^ " + "; ".join(parts))
 
 
 def wire_range(span: FieldSpan | None, at: Position | None) -> tuple[int, int]:
@@ -80,13 +86,3 @@ def _row(data: bytes, start: int, end: int) -> tuple[str, int]:
         text += f"{data[at]:02x}"
     stop = min(first + ROW, len(data))
     return text + ("│" if end == stop else " …" if stop < len(data) else ""), column
-
-
-def _said(name: str, span: FieldSpan | None, start: int, data: bytes, twin: Case | None) -> str:
-    parts = [name or f"byte {start}"]
-    if span is not None and span.space:
-        parts.append(f"in the bytes unpacked from here, at {span.at}")
-    other = data_of(twin) if twin is not None else None
-    if other is not None and start < len(other) and other[start] != data[start]:
-        parts.append(f"the accepted twin has {other[start]:02x}")
-    return "; ".join(parts)

@@ -11,13 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attrs import frozen
 
-from wireproof.report.closing_lines import (
-    below_level_lines,
-    corrected_lines,
-    flaky_lines,
-    provisional_lines,
-    uncompared_lines,
-)
 from wireproof.report.diff import version_of
 from wireproof.report.failure_groups import count_verdicts
 from wireproof.report.matrix import (
@@ -39,6 +32,13 @@ from wireproof.report.overview import (
     tally,
     topic_grids,
     version_lines,
+)
+from wireproof.report.terminal import (
+    below_level_lines,
+    corrected_lines,
+    flaky_lines,
+    provisional_lines,
+    uncompared_lines,
 )
 from wireproof.report.uses import Section, State, UseSentence, implementations, role_sentences, sections
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline

@@ -23,9 +23,7 @@ from wireproof.report.html import Board, render_board
 from wireproof.report.matrix import Column, Page, matrix
 from wireproof.report.overview import Grid, GridCell, findings, tally
 from wireproof.report.terminal import MAX_FINDINGS, plain_text
-from wireproof.runner.interop import EncodeResult, InteropRun
-from wireproof.runner.interop_relay import RelayReport
-from wireproof.runner.interop_results import InteropResults, ReadCounts
+from wireproof.runner.interop import EncodeResult, InteropResults, InteropRun, ReadCounts, RelayReport
 
 WIDEST: Final = 1000
 """Width of the matrix in characters: it is never cut."""
@@ -106,29 +104,25 @@ def print_interop(shown: InteropView, console: Console) -> None:
             plain_text(f"{number:>3}  {participant.spec} {participant.hello.version}"), soft_wrap=True
         )
     for sheet in format_matrices(shown):
-        table = _table(sheet, [participant.spec for participant in shown.exchanged.participants])
+        specs = [participant.spec for participant in shown.exchanged.participants]
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
+        table.add_column(f"{sheet.format_id}, read by", no_wrap=True)
+        table.add_column("wrote", justify="right", no_wrap=True, style="dim")
+        for reader in sheet.readers:
+            table.add_column(str(specs.index(reader) + 1), justify="right", no_wrap=True)
+        for producer, wrote, cells in zip(sheet.producers, sheet.wrote, sheet.cells, strict=True):
+            words = [_word(cell, wrote[0]) for cell in cells]
+            table.add_row(
+                plain_text(f"{specs.index(producer) + 1:>3}  {producer}"),
+                _of(*wrote),
+                *(plain_text(text, _STYLES[style]) for text, style in words),
+            )
         whole = console.options.update(max_width=WIDEST)
         console.width = max(console.width, Measurement.get(console, whole, table).maximum)
         console.print(table)
     console.print(plain_text(LEGEND, "dim"), soft_wrap=True)
     for line in lines_below(shown, console.width):
         console.print(plain_text(line), soft_wrap=True)
-
-
-def _table(sheet: FormatMatrix, specs: list[str]) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
-    table.add_column(f"{sheet.format_id}, read by", no_wrap=True)
-    table.add_column("wrote", justify="right", no_wrap=True, style="dim")
-    for reader in sheet.readers:
-        table.add_column(str(specs.index(reader) + 1), justify="right", no_wrap=True)
-    for producer, wrote, cells in zip(sheet.producers, sheet.wrote, sheet.cells, strict=True):
-        words = [_word(cell, wrote[0]) for cell in cells]
-        table.add_row(
-            plain_text(f"{specs.index(producer) + 1:>3}  {producer}"),
-            _of(*wrote),
-            *(plain_text(text, _STYLES[style]) for text, style in words),
-        )
-    return table
 
 
 # --- the lines below ---

@@ -1,20 +1,31 @@
-"""JUnit XML: a testsuite for each format, revision and topic; annotations, and badges.
+"""Views for CI: JUnit XML with a testsuite for each topic, annotations, badges, and a Markdown summary.
 
 A testcase is a golden case, or all derived cases of one family of it, of which there are tens of thousands.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from wireproof.report.closing_lines import below_level_counts, uncompared_in_format
 from wireproof.report.failure_groups import (
     FailureGroup,
+    cause_of,
     count_verdicts,
     failure_groups_of,
     replay_command,
     sets_exit_code,
+)
+from wireproof.report.terminal import (
+    below_level_counts,
+    below_level_lines,
+    corrected_lines,
+    flaky_lines,
+    provisional_lines,
+    total_failure,
+    uncompared_in_format,
+    uncompared_lines,
 )
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
 from wireproof.runner.conclusion import (
@@ -28,6 +39,7 @@ from wireproof.runner.conclusion import (
 from wireproof.runner.events import CaseEvent, EventStream
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.origins import baseline_lines, known_origin_text
+from wireproof.runner.value_diff import MAX_OUTPUT, MAX_TEXT, shorten
 from wireproof.wire.safe_text import escape_unsafe
 
 _TAGS: Final[Mapping[str, str]] = {
@@ -50,19 +62,15 @@ def junit(streams: Sequence[EventStream], baselines: Sequence[AppliedBaseline] =
     """Render runs as XML in UTF-8; `baselines` are those of the runs, in their order, if there are any."""
     root = ET.Element("testsuites", name="wireproof")
     for stream, applied in zip(streams, baselines or [NO_BASELINE] * len(streams), strict=True):
-        for name, events in _suites(stream).items():
+        suites: dict[str, list[CaseEvent]] = {}
+        for event in stream.cases:
+            suites.setdefault(event.suite, []).append(event)
+        for name, events in suites.items():
             _suite(root, stream, name, events, applied)
         _whole_run(root, stream, applied)
     ET.indent(root)
     text: str = ET.tostring(root, encoding="unicode")
     return f"<?xml version='1.0' encoding='utf-8'?>\n{text}\n".encode()
-
-
-def _suites(stream: EventStream) -> dict[str, list[CaseEvent]]:
-    suites: dict[str, list[CaseEvent]] = {}
-    for event in stream.cases:
-        suites.setdefault(event.suite, []).append(event)
-    return suites
 
 
 def _whole_run(root: ET.Element, stream: EventStream, applied: AppliedBaseline) -> None:
@@ -135,7 +143,19 @@ def _case(
         others = tags.count(tag) - 1
         message = _message(first, stream, applied) + (f"; and {others:,} more" if others else "")
         child = ET.SubElement(case, tag, type=escape_unsafe(first.label), message=escape_unsafe(message))
-        child.text = escape_unsafe("\n".join(_body(first, stream)))
+        rows = (
+            ("level", first.level),
+            ("profile", first.profile),
+            ("title", first.title),
+            ("rules", ", ".join(first.deciding_rules)),
+        )
+        ends = (
+            ("want", first.want),
+            ("got", first.got),
+            ("path", first.path),
+            ("replay", replay_command(first, stream.run)),
+        )
+        child.text = escape_unsafe("\n".join([f"{name}: {text}" for name, text in (*rows, *ends) if text]))
     return tag
 
 
@@ -162,22 +182,6 @@ def _message(event: CaseEvent, stream: EventStream, applied: AppliedBaseline) ->
         return f"expected by the baseline: {text}"
     origin = known_origin_text(applied, event, stream.run)
     return f"{text} ({origin})" if origin else text
-
-
-def _body(event: CaseEvent, stream: EventStream) -> list[str]:
-    rows = (
-        ("level", event.level),
-        ("profile", event.profile),
-        ("title", event.title),
-        ("rules", ", ".join(event.deciding_rules)),
-    )
-    ends = (
-        ("want", event.want),
-        ("got", event.got),
-        ("path", event.path),
-        ("replay", replay_command(event, stream.run)),
-    )
-    return [f"{name}: {text}" for name, text in (*rows, *ends) if text]
 
 
 # --- annotations ---
@@ -268,3 +272,92 @@ def _said(stream: EventStream, applied: AppliedBaseline) -> tuple[str, str]:
         return f"{good} of {judged}{more}", COLOURS.get(exit_code(stream, applied), "lightgrey")
     claims_nothing = stream.complete and seen.get("unsupported", 0)
     return "unsupported" if claims_nothing else "incomplete", "lightgrey"
+
+
+LINES: Final = 60
+
+_SIGNS: Final = re.compile(r"([\\`*_{}\[\]<>()#+!|~&])")
+
+
+def escape(text: str, most: int = MAX_TEXT) -> str:
+    """Escape text, so that Markdown shows it unchanged on one line of at most `most` characters."""
+    return _SIGNS.sub(r"\\\1", shorten(escape_unsafe(text), most))
+
+
+def code(text: str) -> str:
+    """Format text as code in a table cell; replace backticks and bars, which would end the code or cell."""
+    return f"`{shorten(escape_unsafe(text)).replace('`', 'ʼ').replace('|', '¦')}`"
+
+
+def markdown(streams: Sequence[EventStream], baselines: Sequence[AppliedBaseline] = ()) -> str:
+    """Render the counts of runs, then as many of their findings as fit.
+
+    Args:
+        streams: the runs.
+        baselines: those of the runs, in their order; empty without.
+    """
+    runs = list(zip(streams, baselines or [NO_BASELINE] * len(streams), strict=True))
+    lines = ["## wireproof", "", *_table(streams), *_endings(runs)]
+    room = max(1, (LINES - len(lines)) // max(1, len(streams)))
+    for stream, applied in runs:
+        lines += _findings(stream, room, applied.overlays)
+    return "\n".join(_cut(lines)) + "\n"
+
+
+def _cut(lines: list[str]) -> list[str]:
+    if len(lines) <= LINES:
+        return lines
+    return [*lines[: LINES - 1], f"… {len(lines) - LINES + 1} more lines"]
+
+
+def _table(streams: Sequence[EventStream]) -> list[str]:
+    columns = list(dict.fromkeys(name for stream in streams for name in count_verdicts(stream)))
+    head = ["adapter", "cases", *columns, ""]
+    rows = [_row(stream, columns) for stream in streams]
+    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
+
+
+def _endings(runs: Sequence[tuple[EventStream, AppliedBaseline]]) -> list[str]:
+    """Return how each run ended and what it did not compare; these lines precede findings that may be cut."""
+    lines = [
+        f"- {escape(one.run.adapter)}: {escape(conclusion_sentence(one, known), MAX_OUTPUT)}"
+        for one, known in runs
+    ]
+    provisional = dict.fromkeys(line for stream, _ in runs for line in provisional_lines(stream))
+    lines += [f"- {escape(line)}" for line in provisional]
+    for one, known in runs:
+        faults = (*flaky_lines(one, known.overlays), *below_level_lines(one, known.overlays))
+        more = (*uncompared_lines(one), *corrected_lines(one.run), *faults, examples_line(one))
+        lines += [f"- {escape(line, MAX_OUTPUT)}" for line in baseline_lines(one, known)]
+        lines += [f"- {escape(line)}" for line in more if line]
+    return ["", *lines]
+
+
+def _row(stream: EventStream, columns: list[str]) -> list[str]:
+    seen = count_verdicts(stream)
+    cells = [str(seen.get(name, "")) for name in columns]
+    name = escape(f"{stream.run.adapter} {stream.run.version}".strip())
+    return [name, str(len(stream.cases)), *cells, "" if stream.complete else "**incomplete**"]
+
+
+def _findings(stream: EventStream, room: int, overlays: Mapping[str, Overlay]) -> list[str]:
+    """Return a heading and a table of findings in at most `room` lines."""
+    paragraph = total_failure(stream)
+    if paragraph:
+        return ["", f"**{escape(stream.run.adapter)}**: {escape(paragraph)}"]
+    found = failure_groups_of(stream, overlays)
+    if not found or room < 6:
+        return []
+    most = room - 5
+    lines = ["", f"### {escape(stream.run.adapter)}: {len(found)} findings"]
+    lines += ["| case | verdict | profile | want | got | like it |", "| --- | --- | --- | --- | --- | --- |"]
+    lines += [_finding(group) for group in found[:most]]
+    left = f" {len(found) - most} more findings." if len(found) > most else ""
+    return [*lines, f"Replay: {code(replay_command(found[0].first, stream.run))}.{left}"]
+
+
+def _finding(group: FailureGroup) -> str:
+    event = group.first
+    texts = (f"{event.label} {cause_of(event)}".rstrip(), event.profile, event.want, event.got or event.text)
+    cells = (code(event.id), *map(escape, texts))
+    return f"| {' | '.join(cells)} | {len(group.others) or ''} |"

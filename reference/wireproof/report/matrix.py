@@ -19,7 +19,7 @@ from wireproof.report.case_view import MAX_BYTES, NO_MARK, CaseView, case_view_o
 from wireproof.report.failure_groups import Kind, Lookup, no_lookup, replay_command
 from wireproof.report.uses import Use
 from wireproof.runner.events import CaseEvent, EventStream, Run
-from wireproof.runner.summaries import MAX_OUTPUT, shorten
+from wireproof.runner.value_diff import MAX_OUTPUT, shorten
 from wireproof.runner.verdicts import PASSING, ROWS
 from wireproof.wire.safe_text import escape_unsafe
 
@@ -312,7 +312,9 @@ class Packer:
         ]
 
     def _member(self, name: str, cells: Sequence[MatrixCell | None], count: int) -> list[Any]:
-        event = _shown(cells)
+        # The event to show in a row: the first that needs attention, else the first.
+        events = [cell.event for cell in cells if cell is not None]
+        event = next((event for event in events if event.verdict not in QUIET), events[0])
         found = self._detail(event)
         case = self._case(found) if found else self._bare(event)
         known = {event.id: found}
@@ -418,12 +420,6 @@ class Packer:
         """Return the number of the first bytes of some data, as many as the page shows."""
         shown = data[:MAX_BYTES]
         return self._bytes.number(shown, base64.b64encode(shown).decode())
-
-
-def _shown(cells: Sequence[MatrixCell | None]) -> CaseEvent:
-    """Return the event to show in a row: the first that needs attention, else the first."""
-    events = [cell.event for cell in cells if cell is not None]
-    return next((event for event in events if event.verdict not in QUIET), events[0])
 
 
 def _texts(event: CaseEvent, line: str) -> tuple[str, ...]:

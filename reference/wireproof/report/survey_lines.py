@@ -5,8 +5,9 @@ from typing import Final, Protocol
 
 from wireproof.cases.detect_format import StreamFit
 from wireproof.cases.log_survey import DamagedRange
-from wireproof.report import remark_lines
 from wireproof.runner.file_survey import FileSurvey
+from wireproof.wire.rejection import Remark
+from wireproof.wire.remark_classes import REMARK_CLASSES
 from wireproof.wire.safe_text import escape_unsafe
 
 # A survey of a log as lines of text: the sound part, the damaged places, and what can be read after them.
@@ -120,7 +121,7 @@ def summary_lines(found: FileSurvey) -> Iterator[str]:
         yield f"bytes {found.size - found.zeros} to {found.size} are allocated and not written yet"
     if found.remarks:
         yield "remarks: no damage, but places where the format leaves the answer open"
-        yield from (remark_lines.remark_line(one.first, one.count) for one in found.remarks.values())
+        yield from (remark_line(one.first, one.count) for one in found.remarks.values())
 
 
 def verdict_line(found: FileSurvey) -> str:
@@ -140,3 +141,32 @@ def other_fit_lines(fits: Sequence[StreamFit]) -> Iterator[str]:
     best, *others = fits
     if same := [fit for fit in others if fit.survey.proven == best.survey.proven]:
         yield f"also fits: {', '.join(fit.row.format_id for fit in same[:MAX_FITS])}"
+
+
+def remark_text_lines(remarks: Sequence[Remark]) -> Iterator[str]:
+    """Return one line for each remark class that occurs: its meaning, its count, and its first position."""
+    by_class: dict[str, list[Remark]] = {}
+    for remark in remarks:
+        by_class.setdefault(remark.cls, []).append(remark)
+    for found in by_class.values():
+        yield remark_line(found[0], len(found))
+
+
+def remark_line(first: Remark, count: int) -> str:
+    """Return the line of a class of remarks: its first one, and how many there are."""
+    often = f"{count} times, first at" if count > 1 else "at"
+    meaning = REMARK_CLASSES[first.cls].meaning
+    return f"remark {first.cls}, {often} {first.at} ({first.path}): {meaning}; {_allowed(first)}"
+
+
+def misfit_lines(remarks: Sequence[Remark]) -> Iterator[str]:
+    """Return one line for each remark on damaged bytes, however readers may treat them."""
+    for one in remarks:
+        yield f"wrong: {one.cls} at {one.at} ({one.path}): {REMARK_CLASSES[one.cls].meaning}"
+
+
+def _allowed(remark: Remark) -> str:
+    """Return the other answers that a reader may give."""
+    others = [f"another value ({other.name}: {other.value})" for other in remark.others]
+    also = [*["a refusal"] * remark.rejectable, *others]
+    return f"allowed, and so is {' or '.join(also)}" if also else "allowed"

@@ -5,22 +5,19 @@ Text from adapters is never interpreted as markup, and control characters in it 
 
 import os
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from attrs import define, field, frozen
-from rich.console import Console
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.console import Group as Renderables
+from rich.measure import Measurement
+from rich.table import Table
 from rich.text import Text
 
-from wireproof.report.closing_lines import (
-    below_level_lines,
-    corrected_lines,
-    flaky_lines,
-    not_judged_lines,
-    provisional_lines,
-    uncompared_lines,
-)
+from wireproof.formats import FORMATS
 from wireproof.report.failure_groups import (
     SEVEREST,
     FailureGroup,
@@ -36,12 +33,11 @@ from wireproof.report.failure_groups import (
     replay_command,
     sets_exit_code,
 )
-from wireproof.report.verdict_table import WIDEST, VerdictTable
-from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
+from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
 from wireproof.runner.conclusion import conclusion_sentence, counted, examples_line, large_line
 from wireproof.runner.events import CaseEvent, EventStream, Run
 from wireproof.runner.origins import baseline_lines
-from wireproof.runner.verdicts import PASSING
+from wireproof.runner.verdicts import FLAKY, PASSING
 from wireproof.wire.safe_text import escape_unsafe
 
 MAX_FINDINGS: Final = 20
@@ -332,3 +328,226 @@ def closing_lines(stream: EventStream, applied: AppliedBaseline) -> list[str]:
     lines += filter(None, [examples_line(stream), large_line(stream.run)])
     lines.append(f"{stream.run.adapter}: {conclusion_sentence(stream, applied)}")
     return lines + list(baseline_lines(stream, applied))
+
+
+STYLES: Final = {
+    "pass": "green",
+    "info": "cyan",
+    "lenient": "yellow",
+    "pass-unclassified": "yellow",
+    "undocumented": "yellow",
+    "unsupported": "dim",
+    "not-run": "dim",
+    "other": "dim",
+}
+
+OTHER: Final = "other"
+"""The heading of the column that adds up the verdicts for which there is no room."""
+
+WIDEST: Final = 10_000
+"""Width of an output that is no terminal, in characters: lines are never cut there."""
+
+
+class VerdictTable:
+    """The verdicts of one run by format, as wide as the console allows; rich renders it."""
+
+    def __init__(self, stream: EventStream) -> None:
+        """Count the verdicts of `stream`."""
+        self.title = escape_unsafe(f"{stream.run.adapter} {stream.run.version}".strip())
+        self.total = count_verdicts(stream)
+        self.rows = {name: count_verdicts(part) for name, part in by_format(stream).items()}
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the title, the table and the line about the column `other`."""
+        yield Text(self.title, style="bold")
+        shown, other = list(self.total), list[str]()
+        while _width(table := self._table(shown, other), console) > options.max_width and len(shown) > 1:
+            order = ["unsupported", "pass-unclassified", "undocumented", "info", "lenient", "not-run"]
+            other.append(shown.pop(shown.index(next((name for name in order if name in shown), shown[-1]))))
+        yield table
+        if other:
+            named = sorted(other, key=list(self.total).index)
+            yield Text(f"{OTHER}: " + ", ".join(f"{self.total[name]} {name}" for name in named) + "\n")
+
+    def _table(self, shown: Sequence[str], other: Sequence[str]) -> Table:
+        columns = [*shown, *([OTHER] if other else [])]
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1), show_footer=len(self.rows) > 1)
+        table.add_column("", "all", no_wrap=True)
+        total = _cells(self.total, shown, other)
+        for name, number in zip(columns, total, strict=True):
+            table.add_column(name, number, justify="right", style=STYLES.get(name, "red"), no_wrap=True)
+        for name, seen in self.rows.items():
+            table.add_row(Text(escape_unsafe(name)), *_cells(seen, shown, other))
+        return table
+
+
+def _cells(seen: dict[str, int], shown: Sequence[str], other: Sequence[str]) -> list[str]:
+    """Return the numbers of a row; a verdict that did not occur is left empty."""
+    numbers = [seen.get(name, 0) for name in shown] + (
+        [sum(seen.get(name, 0) for name in other)] if other else []
+    )
+    return [str(number) if number else "" for number in numbers]
+
+
+def _width(table: Table, console: Console) -> int:
+    """Return the columns that a table needs if nothing in it is cut."""
+    return Measurement.get(console, console.options.update(max_width=WIDEST), table).maximum
+
+
+def by_format(stream: EventStream) -> dict[str, EventStream]:
+    """Split a run by format and revision."""
+    parts: dict[str, list[int]] = {}
+    for number, event in enumerate(stream.cases):
+        parts.setdefault(event.format_id, []).append(number)
+    return {
+        name: EventStream(stream.run, tuple(stream.cases[number] for number in numbers), stream.footer)
+        for name, numbers in sorted(parts.items())
+    }
+
+
+# --- provisional ---
+#
+# The notes of a report on provisional revisions.
+
+
+PROVISIONAL_NOTE: Final = "provisional, a revision of a pre-release whose format may still change"
+"""The words that mark a revision in reports and lists."""
+
+
+def provisional_lines(stream: EventStream) -> Iterator[str]:
+    """Yield a line for each provisional revision of which a run has cases."""
+    for format_id in dict.fromkeys(event.format_id for event in stream.cases):
+        row = FORMATS.get(format_id)
+        if row is not None and row.provisional:
+            yield f"{format_id}: {PROVISIONAL_NOTE}"
+
+
+# --- corrected cases ---
+#
+# The cases of a requirement set whose expectation was corrected after the set was pinned.
+
+
+MAX_NAMES: Final = 12
+"""Number of cases that the line names; the others are counted."""
+
+
+def corrected_lines(run: Run) -> Iterator[str]:
+    """Yield a line that names them, for a run against a set with such cases."""
+    asked = run.requirements
+    if asked is None or not asked.corrected:
+        return
+    more = f" and {len(asked.corrected) - MAX_NAMES} more" if len(asked.corrected) > MAX_NAMES else ""
+    shown = ", ".join(asked.corrected[:MAX_NAMES])
+    yield f"corrected since {asked.id}, with the reason in case-changes.md: {shown}{more}"
+
+
+# --- uncompared fields ---
+#
+# The fields that a run did not compare because the adapter does not show them.
+
+
+MAX_REASONS: Final = 3
+"""Number of reasons that the line of cases that were not judged names."""
+
+MAX_FIELDS: Final = 12
+"""Number of fields that a line names; the others are counted."""
+
+
+def uncompared_lines(stream: EventStream) -> Iterator[str]:
+    """Yield `kafka.log/mixed: not compared, …: batches[].baseOffset, …` for each judged format with some."""
+    judged = {event.format_id for event in stream.cases if event.verdict != "unsupported"}
+    judged |= set(map(_stream_of, judged))
+    for format_id, names in stream.run.not_compared.items():
+        if format_id not in judged:
+            continue
+        more = f" and {len(names) - MAX_FIELDS} more" if len(names) > MAX_FIELDS else ""
+        shown = ", ".join(names[:MAX_FIELDS])
+        yield f"{format_id}: not compared, the adapter does not show them: {shown}{more}"
+
+
+def uncompared_in_format(run: Run, format_id: str) -> tuple[str, ...]:
+    """Return the patterns of the fields that were not compared in cases of a format, or of its stream."""
+    return tuple(run.not_compared.get(format_id) or run.not_compared.get(_stream_of(format_id), ()))
+
+
+def _stream_of(format_id: str) -> str:
+    """Return the format of a stream in which an adapter without this format reads its values."""
+    row = FORMATS.get(format_id)
+    return "/".join(row.wrapped_by[:2]) if row is not None and row.wrapped_by else ""
+
+
+# --- not judged ---
+#
+# The cases of a run without a verdict on the codec, and the fields that were not compared.
+
+
+def not_judged_lines(stream: EventStream) -> Iterator[str]:
+    """Yield a line that counts the cases with their most frequent reasons, and one for the fields."""
+    reasons = Counter(event.text for event in stream.cases if event.verdict in ("unsupported", "not-run"))
+    if reasons:
+        shown = ", ".join(f"{count:,} ({text})" for text, count in reasons.most_common(MAX_REASONS))
+        rest = reasons.total() - sum(count for _, count in reasons.most_common(MAX_REASONS))
+        yield f"not judged: {shown}" + (f", {rest:,} for other reasons" if rest else "")
+    fields = list(uncompared_lines(stream))
+    if fields:
+        yield (
+            fields[0] if len(fields) == 1 else f"{fields[0]}; and fields of {len(fields) - 1} further formats"
+        )
+
+
+# --- flaky ---
+#
+# The failures of a run that passed when they were asked again.
+
+
+def flaky_lines(stream: EventStream, overlays: Mapping[str, Overlay] | None = None) -> Iterator[str]:
+    """Yield a line that counts the ones that no baseline expects, with what to do about them."""
+    known = overlays or {}
+    flaky = sum(
+        event.kind == FLAKY and sets_exit_code(event, stream.run) and known.get(event.id) != "expected"
+        for event in stream.cases
+    )
+    if flaky:
+        yield (
+            f"flaky: {counted(flaky, 'failure')} {'passes' if flaky == 1 else 'pass'} when asked again; "
+            f"repair that, or accept it: baseline add FILE RUN fail:{FLAKY}"
+        )
+
+
+# --- below level ---
+#
+# The faults below the level of a run: they do not fail it, and its end names them by their rules.
+
+
+MAX_RULES: Final = 12
+"""Number of rules that have a line; the others are counted."""
+
+FAULTS: Final = frozenset(
+    {"fail", "lenient", "undocumented", "blocked", "crash", "timeout", "resource", "stalled"}
+)
+
+
+def below_level_lines(
+    stream: EventStream, overlays: Mapping[str, Overlay] | None = None, most: int = MAX_RULES
+) -> Iterator[str]:
+    """Yield `below the level: 6 of kafka.append.max-timestamp` for each rule, the most frequent first."""
+    counts = below_level_counts(stream.cases, stream, overlays or {})
+    for name, count in counts.most_common(most):
+        yield f"below the level: {count:,} of {name}"
+    rest = len(counts) - most
+    if rest > 0:
+        number = counts.total() - sum(count for _, count in counts.most_common(most))
+        yield f"below the level: {number:,} of {rest} further rule{'s' * (rest > 1)}"
+
+
+def below_level_counts(
+    events: Iterable[CaseEvent], stream: EventStream, overlays: Mapping[str, Overlay]
+) -> Counter[str]:
+    """Count the faults that do not fail a run and that no baseline expects, by their first rule."""
+    return Counter(
+        next(iter(event.deciding_rules), event.suite)
+        for event in events
+        if event.verdict in FAULTS
+        and not sets_exit_code(event, stream.run)
+        and overlays.get(event.id) != "expected"
+    )

@@ -316,7 +316,9 @@ def _faults(result: UseResult, known: Mapping[str, Overlay]) -> str:
     """Say what is wrong, the worst first and with an example: `it hangs on 3 inputs, such as “…”, and …`."""
     parts: list[str] = []
     for concern, events in by_concern(result.wrong, result.use.must).items():
-        first = _example(events)
+        # The wrong answer to name: one that can be exploited, else one of the rule with the most.
+        rules = Counter(event.deciding_rules[:1] for event in events)
+        first = max(events, key=lambda event: (event.is_security, rules[event.deciding_rules[:1]]))
         title = f"“{first.title or first.id}”"
         noun = "invalid value" if first.op == "encode" else "damaged input"
         does = " or ".join(dict.fromkeys(RUNS_AWAY.get(event.verdict, "") for event in events))
@@ -330,12 +332,6 @@ def _faults(result: UseResult, known: Mapping[str, Overlay]) -> str:
     *before, last = parts
     text = f"it {', '.join(before)}{', and ' if before else ''}{last}"
     return "; ".join([text, *_remarks(result, known)])
-
-
-def _example(events: Sequence[CaseEvent]) -> CaseEvent:
-    """Return the wrong answer to name: one that can be exploited, else one of the rule with the most."""
-    rules = Counter(event.deciding_rules[:1] for event in events)
-    return max(events, key=lambda event: (event.is_security, rules[event.deciding_rules[:1]]))
 
 
 def _remarks(result: UseResult, known: Mapping[str, Overlay]) -> Iterator[str]:

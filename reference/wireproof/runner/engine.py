@@ -27,17 +27,15 @@ from wireproof.adapters.recording import Recorder
 from wireproof.adapters.registry import open_adapter, resolve
 from wireproof.cases.case import Case, Generated
 from wireproof.cases.outcome import Accepted, Exhausted, Faulty, NotRun, Outcome, TimedOut
-from wireproof.runner.pending_cases import (
+from wireproof.runner.requests import (
+    BLOCK_SIZE,
+    SLOW_BLOCK_SIZE,
     AdapterEnd,
     CaseGroup,
     CaseResult,
     FailureBudget,
     PendingCase,
     ResultMaker,
-)
-from wireproof.runner.requests import (
-    BLOCK_SIZE,
-    SLOW_BLOCK_SIZE,
     SeededOrder,
     blocks,
     prepare_case,

@@ -211,20 +211,16 @@ def _judged_parts(
     prefix = entry_prefix(fmt)
     for part in _parts(fmt, listing, source, reading):
         if isinstance(part, EntryRows):
-            yield _listed_rows(part, checks)
+            # Rows with what is wrong with their order.
+            number, first = checks.number, 0
+            damages: dict[int, tuple[DamagedRange, ...]] = {}
+            while (index := checks.pass_rows(part, first)) < len(part):
+                if found := checks.damages_of_row(part.row(index)):
+                    damages[index] = found
+                first = index + 1
+            yield ListedRows(number, part, damages)
         else:
             yield _listed(fmt, listing, source, reading, checks, part, prefix)
-
-
-def _listed_rows(rows: EntryRows, checks: EntryChecks) -> ListedRows:
-    """Return rows with what is wrong with their order."""
-    number, first = checks.number, 0
-    damages: dict[int, tuple[DamagedRange, ...]] = {}
-    while (index := checks.pass_rows(rows, first)) < len(rows):
-        if found := checks.damages_of_row(rows.row(index)):
-            damages[index] = found
-        first = index + 1
-    return ListedRows(number, rows, damages)
 
 
 def _parts(
@@ -298,14 +294,10 @@ def read_by_other_options(
 ) -> ReadOtherwise | None:
     """Return the entry that these bytes are under other options of the listing; None if they are none."""
     for note, changes in listing.also_read:
-        found = _only_frame(fmt, data, _changed(options, changes))
+        found = _only_frame(fmt, data, evolve(options, **changes))
         if found is not None:
             return ReadOtherwise(found, note, changes)
     return None
-
-
-def _changed(options: Options, changes: Mapping[str, Any]) -> Options:
-    return evolve(options, **changes)
 
 
 def _only_frame(fmt: Format, data: bytes, options: Options) -> Item | None:

@@ -5,6 +5,7 @@ follows for each case in plan order, a `footer` ends it. A run without a footer 
 """
 
 import json
+import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -16,6 +17,7 @@ from typing import Any, Final, Protocol, TypeAlias
 import msgspec
 from attrs import evolve, field, frozen
 
+from wireproof import __version__
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import PROPERTY, Case, Level, Op
 from wireproof.cases.observable_fields import not_compared
@@ -544,3 +546,13 @@ def _lacks(parts: Iterable[EventStream]) -> Iterator[str]:
             yield f"shard {shard} was broken off"
         else:
             yield from (f"shard {shard}: {error}" for error in found[shard].lacks)
+
+
+def manifest_fields() -> dict[str, str]:
+    """Return the fields of `events.Run` that describe the machine and the time."""
+    return {
+        "suite": __version__,
+        "platform": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "started": datetime.now(tz=UTC).isoformat(timespec="seconds"),
+    }

@@ -6,6 +6,7 @@ formats are those that more than one adapter claims. Where a family has message 
 same messages; else the values come from the strategy of their format.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import count
@@ -15,10 +16,10 @@ from attrs import define, evolve, field, frozen
 
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.errors import AdapterError
-from wireproof.cases.case import Accept, Case, Data, Op, Value
-from wireproof.cases.case_capabilities import capabilities_of
-from wireproof.cases.message_sets import message_sets_of
-from wireproof.cases.outcome import Accepted, Refused
+from wireproof.adapters.live_servers import Carried, Relay
+from wireproof.cases.case import Accept, Case, Data, Op, Reject, Value
+from wireproof.cases.examples import capabilities_of
+from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.cases.seeded_examples import (
     INTEROP,
@@ -27,15 +28,26 @@ from wireproof.cases.seeded_examples import (
     encode_cases,
     exchange_case,
     exchanged_value,
+    message_sets_of,
 )
 from wireproof.formats import FORMATS, Format
 from wireproof.runner.engine import Engine
+from wireproof.runner.events import (
+    CaseEvent,
+    EventStream,
+    Run,
+    case_event,
+    footer_of,
+    manifest_fields,
+    run_event,
+)
 from wireproof.runner.judge import judge
 from wireproof.runner.judge_context import JudgeContext
-from wireproof.runner.pending_cases import CaseResult
-from wireproof.runner.requests import DerivedSample, claimed_ops
-from wireproof.runner.verdicts import Verdict
+from wireproof.runner.requests import CaseResult, DerivedSample, claimed_ops
+from wireproof.runner.value_diff import first_difference, short_expect, short_field, short_outcome
+from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict, gates
 from wireproof.wire.json_values import to_json
+from wireproof.wire.observed_fields import field_tree, project
 
 SLOW_SHARE: Final = 8
 """A slow adapter reads one message in this many."""
@@ -291,3 +303,230 @@ def _read(engine: Engine, messages: Sequence[EncodedMessage], participant: Parti
 def _judge_read(ran: CaseResult, encoded_message: EncodedMessage, hello: Hello) -> DecodeResult:
     bench = JudgeContext(ran.case, hello, reference_answer)
     return DecodeResult(encoded_message, judge(ran.case, ran.outcome, hello=hello, bench=bench), ran.ns)
+
+
+SENT: Final = "sent"
+REFUSED_RIGHTLY: Final = "refused, as a producer may not send them"
+STORED: Final = "stored"
+
+
+@frozen
+class RelayFault:
+    """A message that the server refuses without a reason, or stores otherwise; `case` replays it."""
+
+    message: EncodedMessage
+    case: Case
+    verdict: Verdict
+
+
+@define
+class RelayReport:
+    """What a server did with the messages.
+
+    Attributes:
+        spec, name, version: of the server.
+        counts: of the messages, by what became of them.
+        left_out: of the messages that could not be carried, by the reason.
+        faults: of the server.
+    """
+
+    spec: str
+    name: str
+    version: str = ""
+    counts: Counter[str] = field(factory=Counter)
+    left_out: Counter[str] = field(factory=Counter)
+    faults: list[RelayFault] = field(factory=list)
+
+    def lines(self) -> Iterator[str]:
+        """Yield how many messages were stored, and why the others were not."""
+        others = [f"{number} {name}" for name, number in self.counts.items() if name not in (SENT, STORED)]
+        stored = "; ".join([f"{self.counts[STORED]} of {self.counts[SENT]} messages stored", *others])
+        yield f"THROUGH {self.spec} ({f'{self.name} {self.version}'.strip()}): {stored}"
+        for reason, number in self.left_out.most_common():
+            yield f"  {number} not carried: {reason}"
+
+
+def carried_messages(
+    relay: Relay,
+    encoded_messages: Mapping[str, Sequence[EncodedMessage]],
+    report: RelayReport,
+) -> dict[str, tuple[EncodedMessage, ...]]:
+    """Return the messages as the server stores them, without those that it did not store."""
+    found: dict[str, tuple[EncodedMessage, ...]] = {}
+    for format_id, messages in encoded_messages.items():
+        answers = relay.carry(format_id, [message.data for message in messages])
+        pairs = zip(messages, answers, strict=True)
+        found[format_id] = tuple(_stored(pairs, relay.kept[format_id], report))
+    return found
+
+
+def _stored(
+    pairs: Iterator[tuple[EncodedMessage, Carried]], kept: tuple[str, ...], report: RelayReport
+) -> Iterator[EncodedMessage]:
+    for message, answer in pairs:
+        report.counts[SENT] += 1
+        match answer:
+            case Unsupported(text):
+                report.left_out[text] += 1
+            case Refused():
+                _note_refusal(message, answer, report)
+            case Accepted(data=b""):
+                verdict = Verdict("fail", "wrong-value", want="what was acknowledged", got="nothing stored")
+                report.faults.append(RelayFault(message, _produced(message), verdict))
+            case Accepted(data=bytes(data)):
+                report.counts[STORED] += 1
+                case = evolve(message.case, input=Data(data))
+                needs = capabilities_of(FORMATS[case.format_id], data)
+                stored = evolve(message, case=evolve(case, expect=reference_expectation(case), needs=needs))
+                if (fault := _changed(message, stored, kept)) is not None:
+                    report.faults.append(fault)
+                yield stored
+
+
+def _produced(message: EncodedMessage) -> Case:
+    """Return the case of the bytes as a producer sends them: a server judges them by other rules."""
+    case = evolve(message.case, profile="produce")
+    return evolve(case, expect=reference_expectation(case))
+
+
+def _note_refusal(message: EncodedMessage, answer: Refused, report: RelayReport) -> None:
+    case = _produced(message)
+    if isinstance(case.expect, Reject):
+        report.counts[REFUSED_RIGHTLY] += 1
+        return
+    want, got = short_expect(case.expect), short_outcome(answer)
+    verdict = Verdict("fail", "wrong-reject", answer.cls, want=want, got=got, detail=answer.detail)
+    report.faults.append(RelayFault(message, case, verdict))
+
+
+def _changed(message: EncodedMessage, stored: EncodedMessage, kept: tuple[str, ...]) -> RelayFault | None:
+    """Return the fault of a server that changed a field which it must keep, or stored what nobody reads."""
+    sent, back = reference_answer(message.case).outcome, reference_answer(stored.case).outcome
+    if not isinstance(sent, Accepted):
+        return None
+    case = evolve(_produced(message), expect=Accept(value=sent.value))
+    if isinstance(back, Refused):
+        text = short_outcome(back)
+        return RelayFault(message, case, Verdict("fail", "wrong-value", back.cls, back.path, got=text))
+    tree = field_tree(kept)
+    difference = first_difference(project(sent.value, tree), project(back.value, tree))
+    if difference is None:
+        return None
+    want, got = short_field(difference)
+    return RelayFault(message, case, Verdict("fail", "wrong-value", path=difference.path, want=want, got=got))
+
+
+Token = Callable[[Case], str]
+"""Returns the token that replays a case."""
+
+
+@define
+class ReadCounts:
+    """The readings by one adapter of one producer's bytes of one format, counted by encode case.
+
+    Attributes:
+        alike: read as the reference reads them.
+        wrong: a verdict that gates.
+        other: remarks, correct rejections, timeouts.
+    """
+
+    alike: int = 0
+    wrong: int = 0
+    other: int = 0
+
+    @property
+    def all(self) -> int:
+        """Return the number of encode cases read."""
+        return self.alike + self.wrong + self.other
+
+
+@define
+class InteropResults:
+    """The results of an interop run.
+
+    Attributes:
+        streams: one for each adapter, in the order in which the user named them.
+        server: the faults of the server that stored the messages; None without one.
+        tallies: by format, producer and reader.
+    """
+
+    streams: list[EventStream] = field(factory=list)
+    server: EventStream | None = None
+    tallies: dict[tuple[str, str, str], ReadCounts] = field(factory=dict)
+
+
+def collect_results(
+    exchanged: InteropRun, token: Token, *, relayed: RelayReport | None = None
+) -> InteropResults:
+    """Collect the results; `relayed` is of the server that stored the messages."""
+    made = InteropResults(tallies=_tallies(exchanged))
+    for participant in exchanged.participants:
+        events = [*_encode_events(participant, token), *_decode_events(participant, token)]
+        made.streams.append(_stream(_run(exchanged, participant.spec, participant.hello), events))
+    if relayed is not None:
+        run = _run(exchanged, relayed.spec, Hello(relayed.name, relayed.version))
+        made.server = _stream(run, [_fault_event(fault, token) for fault in relayed.faults])
+    return made
+
+
+def _stream(run: Run, events: Sequence[CaseEvent]) -> EventStream:
+    cases = tuple(evolve(event, seq=seq) for seq, event in enumerate(events))
+    complete = not any(event.verdict == "not-run" for event in cases)
+    return EventStream(run, cases, footer_of(cases, complete=complete))
+
+
+def _run(exchanged: InteropRun, spec: str, hello: Hello) -> Run:
+    filters = (f"{INTEROP} of {exchanged.ask.count}", *sorted(exchanged.ask.rows or ()))
+    fields = {"spec": spec, "fixtures": "", "seed": exchanged.ask.seed, "filters": filters}
+    return run_event(hello, **fields, **manifest_fields())
+
+
+def _tallies(exchanged: InteropRun) -> dict[tuple[str, str, str], ReadCounts]:
+    found: dict[tuple[str, str, str], ReadCounts] = {}
+    for participant in exchanged.participants:
+        for format_id, reads in participant.read.items():
+            for read in reads:
+                if read.verdict.name == "unsupported":
+                    continue
+                for producer, _ in read.encoded_message.writers:
+                    tally = found.setdefault((format_id, producer, participant.spec), ReadCounts())
+                    if read.verdict.name == "pass":
+                        tally.alike += 1
+                    elif gates(read.verdict.name, "must"):
+                        tally.wrong += 1
+                    else:
+                        tally.other += 1
+    return found
+
+
+# --- events ---
+
+
+def _encode_events(participant: Participant, token: Token) -> Iterator[CaseEvent]:
+    for some in participant.written.values():
+        for one in some:
+            yield case_event(
+                0, one.post.case, one.verdict, one.ns, replay_token(one.post.case, one.verdict, token)
+            )
+
+
+def _decode_events(participant: Participant, token: Token) -> Iterator[CaseEvent]:
+    for some in participant.read.values():
+        for read in some:
+            case = read.encoded_message.case
+            word = replay_token(case, read.verdict, token)
+            for producer, post in read.encoded_message.writers:
+                title = f"decode of what {producer} wrote"
+                named = evolve(case, id=read.encoded_message.named(producer, post), title=title)
+                yield case_event(0, named, read.verdict, read.ns, word)
+
+
+def _fault_event(fault: RelayFault, token: Token) -> CaseEvent:
+    producers = ", ".join(fault.message.producers)
+    case = evolve(fault.case, title=f"stores what {producers} wrote")
+    return case_event(0, case, fault.verdict, 0, token(fault.case))
+
+
+def replay_token(case: Case, verdict: Verdict, token: Token) -> str:
+    """Return the token of a verdict worth replaying, else nothing."""
+    return "" if ROWS[verdict.name].gate in NO_FINDING_GATES else token(case)

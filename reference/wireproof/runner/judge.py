@@ -27,10 +27,9 @@ from wireproof.cases.outcome import (
 )
 from wireproof.cases.reference_answers import STRENGTH, ReferenceAnswer, reference_answer
 from wireproof.cases.steps import is_refusing
-from wireproof.runner import judge_accept, judge_reject
-from wireproof.runner.claims import exclusion_reason, names_field
-from wireproof.runner.judge_context import JudgeContext
-from wireproof.runner.summaries import MAX_OUTPUT, short_expect, short_outcome, shorten
+from wireproof.runner import judge_answers
+from wireproof.runner.judge_context import JudgeContext, exclusion_reason, names_field
+from wireproof.runner.value_diff import MAX_OUTPUT, short_expect, short_outcome, shorten
 from wireproof.runner.verdicts import ROWS, Verdict, VerdictName
 from wireproof.wire.reject_classes import REJECT_CLASSES
 
@@ -140,7 +139,21 @@ def _judge_outcome(case: Case, outcome: Outcome, bench: JudgeContext) -> Verdict
                 return Verdict("adapter-error", text=breach, want=short_expect(case.expect))
             return _apply_claims(case, _judge_answer(case.expect, outcome, bench), bench)
         case Unsupported(text):
-            return _judge_skip(case, text, bench)
+            # The verdict on `unsupported`: an undeclared skip is a failure (adapter-contract.md). An
+            # encoder that names a field it cannot write is an exception: a library may have no argument for
+            # some fields (the first record's own delta, an offset that the broker assigns), and no claim
+            # can declare that. `probe` still finds an encoder that skips everything.
+            reason = exclusion_reason(bench.hello, case)
+            inexpressible = case.op == "encode" and names_field(case, text)
+            if reason or inexpressible or not bench.hello.revisions:
+                return Verdict("unsupported", text=reason or text)
+            return Verdict(
+                "fail",
+                "undeclared-skip",
+                text=f"answers unsupported, although it claims the case: {text}".rstrip(": "),
+                want=short_expect(case.expect),
+                got="unsupported",
+            )
         case _:
             kind = _KIND_OF.get(type(outcome), _no_kind)(outcome)
             want, got = short_expect(case.expect), short_outcome(outcome)
@@ -176,26 +189,6 @@ def _breach(outcome: Accepted | Refused) -> str:
     return "" if cls in REJECT_CLASSES else f"refuses with the unknown class {str(cls)[:64]!r}"
 
 
-def _judge_skip(case: Case, text: str, bench: JudgeContext) -> Verdict:
-    """Return the verdict on `unsupported`: an undeclared skip is a failure (adapter-contract.md).
-
-    An encoder that names a field it cannot write is an exception: a library may have no argument for some
-    fields (the first record's own delta, an offset that the broker assigns), and no claim can declare that.
-    `probe` still finds an encoder that skips everything.
-    """
-    reason = exclusion_reason(bench.hello, case)
-    inexpressible = case.op == "encode" and names_field(case, text)
-    if reason or inexpressible or not bench.hello.revisions:
-        return Verdict("unsupported", text=reason or text)
-    return Verdict(
-        "fail",
-        "undeclared-skip",
-        text=f"answers unsupported, although it claims the case: {text}".rstrip(": "),
-        want=short_expect(case.expect),
-        got="unsupported",
-    )
-
-
 def _apply_claims(case: Case, verdict: Verdict, bench: JudgeContext) -> Verdict:
     """Return `unsupported` for a failed case outside the claims; report a pass there as a note."""
     reason = exclusion_reason(bench.hello, case)
@@ -211,13 +204,13 @@ def _judge_answer(expect: Expect, outcome: Accepted | Refused, bench: JudgeConte
         case Either(), _:
             return _judge_either(expect, outcome, bench)
         case Accept(), Accepted():
-            return judge_accept.judge_accepted(expect, outcome, bench)
+            return judge_answers.judge_accepted(expect, outcome, bench)
         case Accept(), Refused():
-            return judge_accept.judge_wrong_rejection(expect, outcome, bench)
+            return judge_answers.judge_wrong_rejection(expect, outcome, bench)
         case Reject(), Accepted():
-            return judge_reject.judge_wrong_accept(expect, outcome, bench)
+            return judge_answers.judge_wrong_accept(expect, outcome, bench)
         case Reject(), Refused():
-            return judge_reject.judge_rejected(expect, outcome, bench)
+            return judge_answers.judge_rejected(expect, outcome, bench)
     raise AssertionError("the cases above are exhaustive")
 
 

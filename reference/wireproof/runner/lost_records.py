@@ -150,7 +150,10 @@ class LossFinder:
         if one.kind == "zeros":
             return
         if one.kind != "frame" or any(damage.cls in mismatch_remarks() for damage in one.damages):
-            self._lose(one)
+            if self._held is None:
+                self._open = _joined(self._open, self._loss_of(one))
+            else:
+                self._later = _joined(self._later, self._loss_of(one))
         elif self.listing.offsets is None:
             yield from self._confirm(one)
         else:
@@ -260,12 +263,6 @@ class LossFinder:
         return self.listing.times(one.cells) or (None, None)
 
     # --- damaged bytes ---
-
-    def _lose(self, one: ListedEntry) -> None:
-        if self._held is None:
-            self._open = _joined(self._open, self._loss_of(one))
-        else:
-            self._later = _joined(self._later, self._loss_of(one))
 
     def _loss_of(self, one: ListedEntry) -> Loss:
         """Return the loss of one part of the stream."""

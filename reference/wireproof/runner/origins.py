@@ -12,10 +12,10 @@ from typing import Final
 
 from attrs import evolve
 
+from wireproof.adapters.registry_entry import age
 from wireproof.cases.case import Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.frozen_digests import ADDED, CHANGED, LEVEL, FrozenCase
-from wireproof.release_order import age
 from wireproof.runner.baseline import AppliedBaseline, Origin, OriginKind, apply, expiry_notices
 from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
 from wireproof.runner.known_failures import Baseline

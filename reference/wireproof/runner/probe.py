@@ -13,16 +13,16 @@ from typing import Final, Literal, Protocol
 
 from attrs import evolve, frozen
 
-from wireproof.adapters.claim_check import field_of, unknown_names
 from wireproof.adapters.contract import Claim, Hello
+from wireproof.adapters.registry import field_of, unknown_names
 from wireproof.cases.case import Accept, Case, Either, Reject
 from wireproof.cases.observable_fields import EVERY_FIELD
 from wireproof.cases.outcome import Accepted, NotRun, Outcome, Refused
 from wireproof.cases.reference_answers import reference_answer
 from wireproof.cases.steps import SEQUENCE
 from wireproof.formats import FORMATS
-from wireproof.runner.claims import exclusion_reason
 from wireproof.runner.judge import judge
+from wireproof.runner.judge_context import exclusion_reason
 from wireproof.runner.requests import DEFAULT_PROFILES
 from wireproof.runner.signature import signature_parts
 from wireproof.runner.verdicts import Verdict
@@ -314,23 +314,19 @@ def observes(hello: Hello, asked: Sequence[Asked]) -> Iterator[Advice]:
             and isinstance(outcome, Accepted)
         ]
         if pairs and claim.observes:
-            yield from _observed(format_id, claim, pairs)
-
-
-def _observed(format_id: str, claim: Claim, pairs: Sequence[tuple[Json, Json]]) -> Iterator[Advice]:
-    wanted = Counter(path for value, _ in pairs for path in paths(value))
-    shown = Counter(path for value, got in pairs for path in paths(got) & paths(value))
-    for pattern in claim.observes:
-        below = [path for path in wanted if _under(path, pattern)]
-        if below and not any(shown[path] for path in below):
-            text = f'{format_id}: observes "{pattern}", which none of its {len(pairs)} values has'
-            yield Advice(text, f'return it, or remove it from "observes" of {format_id}')
-    more = [path for path in wanted if not any(_under(path, pattern) for pattern in claim.observes)]
-    right = [path for path in more if shown[path] == wanted[path] and _alike(pairs, path)]
-    if right:
-        text = f"{format_id}: returns {', '.join(right)} correctly and does not observe it"
-        fix = f'add it to "observes" of {format_id}: until then it is not compared'
-        yield Advice(text, fix, wrong=False)
+            wanted = Counter(path for value, _ in pairs for path in paths(value))
+            shown = Counter(path for value, got in pairs for path in paths(got) & paths(value))
+            for pattern in claim.observes:
+                below = [path for path in wanted if _under(path, pattern)]
+                if below and not any(shown[path] for path in below):
+                    text = f'{format_id}: observes "{pattern}", which none of its {len(pairs)} values has'
+                    yield Advice(text, f'return it, or remove it from "observes" of {format_id}')
+            more = [path for path in wanted if not any(_under(path, pattern) for pattern in claim.observes)]
+            right = [path for path in more if shown[path] == wanted[path] and _alike(pairs, path)]
+            if right:
+                text = f"{format_id}: returns {', '.join(right)} correctly and does not observe it"
+                fix = f'add it to "observes" of {format_id}: until then it is not compared'
+                yield Advice(text, fix, wrong=False)
 
 
 def paths(value: Json, path: str = "") -> set[str]:

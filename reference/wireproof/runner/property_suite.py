@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Final
@@ -23,8 +23,7 @@ from wireproof.formats import FORMATS, Format
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
 from wireproof.runner.known_failures import KnownFailure
-from wireproof.runner.pending_cases import CaseResult
-from wireproof.runner.requests import prepare_case
+from wireproof.runner.requests import CaseResult, prepare_case
 from wireproof.runner.signature import Signature, signature
 from wireproof.runner.verdicts import Verdict
 
@@ -168,7 +167,8 @@ def run_target(
             break
         wanted = _claimed(engine.hello, block)[: ask.count - yielded]
         rans = list(engine.run(wanted))
-        if not (start or engine.hello.revisions) and _does_not(rans):
+        none = rans and all(isinstance(ran.outcome, Unsupported) for ran in rans)
+        if none and not (start or engine.hello.revisions):
             return
         start = stop
         for judged in _judged(engine, rans):
@@ -181,10 +181,6 @@ def run_target(
         yield from (one for one in _judged(engine, engine.run(again)) if one.signature not in ask.known)
     if yielded < ask.count:
         tally.short[str(target)] = yielded
-
-
-def _does_not(rans: Sequence[CaseResult]) -> bool:
-    return bool(rans) and all(isinstance(ran.outcome, Unsupported) for ran in rans)
 
 
 def _claimed(hello: Hello, cases: Iterable[Case]) -> list[Case]:

@@ -187,18 +187,16 @@ class _Body:
         _mask("SIG_UNBLOCK")
         with contextlib.suppress(BrokenPipeError, EOFError), self.work() as run:  # the parent is gone
             while True:
-                self._do(run, self.pipe.recv())
-
-    def _do(self, run: Callable[[Any], Iterator[Any]], task: Any) -> None:  # noqa: ANN401 - the caller's own
-        error: BaseException | None = None
-        try:
-            for message in run(task):
-                self._send(message)
-        except BrokenPipeError:
-            raise
-        except Exception as raised:  # noqa: BLE001 - the parent reports it
-            error = _sendable(raised)
-        self._send(TaskEnded(error))
+                task = self.pipe.recv()
+                error: BaseException | None = None
+                try:
+                    for message in run(task):
+                        self._send(message)
+                except BrokenPipeError:
+                    raise
+                except Exception as raised:  # noqa: BLE001 - the parent reports it
+                    error = _sendable(raised)
+                self._send(TaskEnded(error))
 
     def _send(self, message: Any) -> None:  # noqa: ANN401 - the caller's own
         self.pipe.send_bytes(pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL))

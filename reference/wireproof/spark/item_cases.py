@@ -18,14 +18,14 @@ from attrs import evolve, frozen
 
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import ORIGIN_CORPUS, Accept, Case, Data, Reject, Source
-from wireproof.cases.case_capabilities import capabilities_of_case
+from wireproof.cases.examples import capabilities_of_case
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.formats import Format
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge, needs_value
 from wireproof.runner.judge_context import JudgeContext
-from wireproof.runner.pending_cases import CaseResult
+from wireproof.runner.requests import CaseResult
 from wireproof.runner.signature import Signature, signature
 from wireproof.runner.verdicts import Verdict
 from wireproof.spark.split_points import StreamFraming

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from attrs import evolve, frozen
 
 from wireproof.cases.case import ORIGIN_CORPUS, Accept, Case, Chunks, Source
-from wireproof.cases.case_capabilities import capabilities_of_case
+from wireproof.cases.examples import capabilities_of_case
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.token import from_token
 from wireproof.runner.signature import Signature

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from wireproof.adapters import child_process
-from wireproof.adapters.child_process import CopiedPipe, Pipe, PlainPipe, pipe_from, pipe_to
+from wireproof.adapters import process_stats
+from wireproof.adapters.process_stats import CopiedPipe, Pipe, PlainPipe, pipe_from, pipe_to
 
 MANY = bytes(range(256)) * 8192  # 2 MiB, more than pipes and sockets hold
 
@@ -18,7 +18,7 @@ COPIES = "import shutil, sys; shutil.copyfileobj(sys.stdin.buffer, sys.stdout.bu
 @pytest.fixture(params=[PlainPipe, CopiedPipe])
 def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> type:
     """The class of the pipes that are made."""
-    monkeypatch.setattr(child_process, "SELECTABLE", request.param is PlainPipe)
+    monkeypatch.setattr(process_stats, "SELECTABLE", request.param is PlainPipe)
     return request.param
 
 

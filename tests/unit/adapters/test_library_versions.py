@@ -9,10 +9,16 @@ import pytest
 from each import each
 from peer_adapters import write_peer
 
-from wireproof.adapters import driver_build, library_releases, packaged_folders, registry
-from wireproof.adapters.driver_build import StepError
+from wireproof.adapters import driver_build, packaged_folders, registry
+from wireproof.adapters.driver_build import (
+    ManifestError,
+    StepError,
+    near,
+    pin_manifest,
+    releases,
+    renamed_steps,
+)
 from wireproof.adapters.errors import AdapterError, AdapterStartError, UnknownAdapter
-from wireproof.adapters.library_releases import ManifestError, near, pin_manifest, releases, renamed_steps
 from wireproof.adapters.registry import open_adapter, resolve
 from wireproof.adapters.registry_entry import Build, FormerName, PeerLibrary, Pin, Rename, Variant
 
@@ -20,7 +26,7 @@ PROGRAM = """
 import sys
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.message_framing import Frames
-from wireproof.adapters.request_json import hello_packet
+from wireproof.adapters.contract_json import hello_packet
 
 hello = Hello("toy", "{version}", {{"kafka.batch/v2": Claim()}})
 sys.stdout.buffer.write(Frames().pack(hello_packet(hello)))
@@ -297,15 +303,15 @@ def test_the_releases_of_each_registry_go_by_their_numbers_without_pre_releases(
         asked.extend(words)
         return PRINTED[ecosystem]
 
-    monkeypatch.setattr(library_releases, "_printed", answer)
-    monkeypatch.setattr(library_releases, "_fetched", answer)
+    monkeypatch.setattr(driver_build, "_printed", answer)
+    monkeypatch.setattr(driver_build, "_fetched", answer)
     assert releases(PeerLibrary(ecosystem, "lib")) == ("1.9.0", "1.10.0")  # type: ignore[arg-type] - a parameter
     assert any("lib" in word for word in asked)
 
 
 def test_a_library_that_was_renamed_has_the_releases_of_both_names(monkeypatch: pytest.MonkeyPatch) -> None:
     listed = {"example.org/old/lib": "x v1.0.0 v2.0.0", "example.org/new/lib": "x v1.0.0 v2.0.0 v2.1.0"}
-    monkeypatch.setattr(library_releases, "_printed", lambda *words: listed[words[-1]])
+    monkeypatch.setattr(driver_build, "_printed", lambda *words: listed[words[-1]])
     assert releases(GO) == ("1.0.0", "2.0.0", "2.1.0")
     assert [GO.name_at(version) for version in ("1.0.0", "2.0.0")] == [
         "example.org/old/lib",
@@ -320,7 +326,7 @@ def test_a_crate_is_looked_up_in_the_index_by_its_lower_case_name(
     crate: str, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(library_releases, "_fetched", lambda address: asked.append(address) or "")
+    monkeypatch.setattr(driver_build, "_fetched", lambda address: asked.append(address) or "")
     assert releases(PeerLibrary("cargo", crate)) == ()
     assert asked == [f"https://index.crates.io/{path}"]
 

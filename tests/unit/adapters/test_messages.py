@@ -14,11 +14,18 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from property_profile import given
 
-from wireproof.adapters.answer_json import answer_of, answer_packet
 from wireproof.adapters.contract import Claim, Hello, Request
+from wireproof.adapters.contract_json import (
+    OPENING,
+    answer_of,
+    answer_packet,
+    hello_of,
+    hello_packet,
+    request_of,
+    request_packet,
+)
 from wireproof.adapters.errors import AdapterStartError, MessageError
 from wireproof.adapters.message_framing import MAX_MESSAGE, Frames, Framing, Lines, Packet
-from wireproof.adapters.request_json import OPENING, hello_of, hello_packet, request_of, request_packet
 from wireproof.adapters.serve import UNASKED_DIGEST, converse
 from wireproof.cases.case import Limits
 from wireproof.cases.outcome import (

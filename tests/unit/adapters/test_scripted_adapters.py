@@ -20,7 +20,7 @@ from scripted_runs import BOOM, CASES, FOLDER, PROGRAM, marked_processes
 
 from wireproof.adapters import process_stats
 from wireproof.runner.events import MAX_LINE
-from wireproof.runner.pending_cases import MAX_CONSECUTIVE_TIMEOUTS
+from wireproof.runner.requests import MAX_CONSECUTIVE_TIMEOUTS
 
 MEMORY = 160 << 20
 """By which this process may grow in one run; a line of 40 MB, or a million lists, would cost more."""

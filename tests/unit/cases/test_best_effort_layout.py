@@ -3,13 +3,13 @@
 import pytest
 from goldens import load
 
-from wireproof.cases.best_effort_layout import (
+from wireproof.cases.case import Case, Data
+from wireproof.cases.detect_format import (
     MAX_FIELDS_BEYOND,
     PADDING_BYTES,
     BoundedSpans,
     layout_of_damaged,
 )
-from wireproof.cases.case import Case, Data
 from wireproof.formats import FORMATS, TracedDecode, decode_with_trace
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import TracingReader

@@ -18,17 +18,25 @@ from tests.authoring.iggy import parts
 from tests.authoring.kafka import entry_bytes
 from tests.independent.iggy import layouts
 from tests.independent.kafka.next_offset import with_offsets
-from wireproof import heka, iggy, kafka
-from wireproof.cases import generate
+from wireproof import cases, heka, iggy, kafka
+from wireproof.cases import generated_bytes as compressed
 from wireproof.cases.case import Accept, Case, Data, Generated, Reject, Value
-from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.case_json import case_from_json
 from wireproof.cases.derived import derived_cases
+from wireproof.cases.examples import capabilities_of_case
 from wireproof.cases.fixture_writer import case_json
 from wireproof.cases.frozen_digests import input_digest
-from wireproof.cases.generate import compressed
-from wireproof.cases.generate.payload import PAGE, Piece, joined, noise, size_of, value_pieces
-from wireproof.cases.generate.recipe import MAX_ASKED, Recipe, recipe_json
+from wireproof.cases.generated_bytes import (
+    MAX_ASKED,
+    PAGE,
+    Piece,
+    Recipe,
+    joined,
+    noise,
+    recipe_json,
+    size_of,
+    value_pieces,
+)
 from wireproof.cases.made_case import GenerateError, generators, made_case, made_input, needs_digest
 from wireproof.cases.token import from_token, to_token
 from wireproof.cases.wrap_as_stream import wrap_case
@@ -161,14 +169,14 @@ def test_generators_use_neither_a_reference_codec_nor_a_compressor() -> None:
     names = set()
     makers = [path for family in (kafka, iggy, heka) for path in _modules(family, "family/made_*.py")]
     assert len(makers) == 4
-    for path in (*_modules(generate, "*.py"), *makers):
+    for path in (*_modules(cases, "generated_bytes.py"), *makers):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             match node:
                 case ast.ImportFrom(module=str(module)):
                     names.add(module)
                 case ast.Import(names=imported):
                     names |= {one.name for one in imported}
-    ours = {name for name in names if name.startswith("wireproof.") and ".cases.generate" not in name}
+    ours = {name for name in names if name.startswith("wireproof.") and ".cases.generated_bytes" not in name}
     assert ours == {
         "wireproof.cases.made_case",
         "wireproof.iggy.family.made_messages",

@@ -14,10 +14,9 @@ from wireproof.cases.case import Accept, Data
 from wireproof.cases.mutate import crossover, mutate, mutate_with_edits, repair, seed
 from wireproof.cases.mutate.decode_trace import cached_trace
 from wireproof.cases.mutate.encodings import mended, sample, written
-from wireproof.cases.mutate.layout_facts import fitted
 from wireproof.cases.mutate.splice import Splice, apply_splices
 from wireproof.cases.mutate.value_mutations import mutate_value
-from wireproof.cases.mutate.values_of_type import edit_sites, replace_part
+from wireproof.cases.mutate.values_of_type import edit_sites, fitted, replace_part
 from wireproof.formats import FORMATS, Format
 from wireproof.heka.header import HekaHeader
 from wireproof.iggy.message import PolledMessage40

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from wireproof import formats
-from wireproof.cases.mutate import json_mutations
+from wireproof.cases.mutate import value_mutations
 from wireproof.cases.mutate.decode_trace import DecodeTrace, Element, cached_trace
 from wireproof.cases.mutate.encodings import samples
 from wireproof.cases.mutate.field_mutations import adjust_counts_and_companions, remove_elements, zero_number
@@ -92,7 +92,7 @@ def test_every_number_of_a_frame_is_unset_soon() -> None:
 def test_a_number_of_a_text_mostly_becomes_another_number() -> None:
     rng = Random(7)
     texts = [
-        json.loads(json_mutations.mutate_json(rng, b'{"count":0,"kind":"raw"}') or b"0") for _ in range(300)
+        json.loads(value_mutations.mutate_json(rng, b'{"count":0,"kind":"raw"}') or b"0") for _ in range(300)
     ]
     counts = [text["count"] for text in texts if isinstance(text, dict) and text.get("count", 0) != 0]
     assert sum(type(count) is int and count > 0 for count in counts) > len(counts) * 2 / 3

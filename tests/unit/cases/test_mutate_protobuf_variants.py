@@ -8,13 +8,12 @@ from goldens import load
 
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.cases.examples import Examples
+from wireproof.cases.examples import Examples, fit_options, option_variants, signing_keys
 from wireproof.cases.mutate import mutate_with_edits, seed
 from wireproof.cases.mutate.decode_trace import cached_trace
 from wireproof.cases.mutate.encodings import sample, written
-from wireproof.cases.mutate.protobuf_variants import encode_variant
+from wireproof.cases.mutate.field_mutations import encode_variant
 from wireproof.cases.mutate.splice import apply_splices
-from wireproof.cases.option_variants import fit_options, option_variants, signing_keys
 from wireproof.formats import FORMATS
 from wireproof.fuzz.format_session import supported_variants
 from wireproof.heka.family.signing import damage_signature, name_signer, sign_again

@@ -21,10 +21,9 @@ from tests.mutants.registry import spec_of
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Value
 from wireproof.cases.mutate.decode_trace import trace_of
-from wireproof.cases.redact import RedactionError, redactions
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.formats import Format
-from wireproof.fuzz.redaction_check import redact_case
+from wireproof.fuzz.redaction_check import RedactionError, redact_case, redactions
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
 from wireproof.spark import jobs, session

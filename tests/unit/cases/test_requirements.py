@@ -22,9 +22,8 @@ from wireproof.cases.requirements import (
     required_cases,
     requirement_files,
 )
-from wireproof.report.closing_lines import corrected_lines
-from wireproof.report.junit import badge
-from wireproof.report.markdown import markdown
+from wireproof.report.junit import badge, markdown
+from wireproof.report.terminal import corrected_lines
 from wireproof.runner.conclusion import conclusion_sentence, exit_code
 from wireproof.runner.engine import Engine
 from wireproof.runner.events import Requirements

@@ -5,7 +5,7 @@ from each import each
 from goldens import load
 
 from wireproof.cases.case import Case, Data, Reject, Value
-from wireproof.cases.similar_cases import most_similar, similarity
+from wireproof.cases.id_patterns import most_similar, similarity
 
 
 @each(

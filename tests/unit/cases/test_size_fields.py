@@ -5,10 +5,7 @@ from each import each
 from goldens import load
 
 from wireproof.cases.case import Data
-from wireproof.cases.mutate.decode_trace import Element, cached_trace
-from wireproof.cases.mutate.encodings import samples
-from wireproof.cases.mutate.repairing import repair
-from wireproof.cases.size_fields import (
+from wireproof.cases.edit_bytes import (
     COMPRESSED_SIZES,
     companions_of_lists,
     counts_of_lists,
@@ -17,6 +14,9 @@ from wireproof.cases.size_fields import (
     size_fields,
     size_kind,
 )
+from wireproof.cases.mutate.decode_trace import Element, cached_trace
+from wireproof.cases.mutate.encodings import samples
+from wireproof.cases.mutate.splice import repair
 from wireproof.formats import FORMATS
 from wireproof.wire.checksums import crc32c
 from wireproof.wire.layout import declared_lengths

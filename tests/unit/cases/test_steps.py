@@ -9,7 +9,7 @@ import pytest
 from attrs import evolve
 
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.adapters.request_json import request_of, request_packet
+from wireproof.adapters.contract_json import request_of, request_packet
 from wireproof.cases import fixtures
 from wireproof.cases.case import Accept, Case, Either, Steps
 from wireproof.cases.case_json import FixtureError

@@ -16,7 +16,7 @@ from command_line import Command
 from explain_runs import MIB, MOST_MIB, NAME, memory_mib, rows
 
 from wireproof.cases import byte_source
-from wireproof.positioned_reads import read_at
+from wireproof.cases.byte_source import read_at
 from wireproof.runner import open_input
 
 

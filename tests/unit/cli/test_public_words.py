@@ -10,7 +10,7 @@ from each import each
 import wireproof
 from wireproof.cases.outcome import Crashed, Exhausted, Faulty
 from wireproof.cli import VERBS, group
-from wireproof.runner.summaries import short_outcome
+from wireproof.runner.value_diff import short_outcome
 
 FORBIDDEN = re.compile(
     r"\b(debts?|unsteady|exchange|edition|companion|held to|told apart|mends?|sealed|at odds)\b",

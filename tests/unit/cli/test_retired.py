@@ -9,7 +9,7 @@ from each import each
 from folders import TOP
 
 from wireproof import cli
-from wireproof.cli import retired
+from wireproof.cli import general_options
 
 PAGES = [
     TOP / "README.md",
@@ -18,26 +18,26 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize("verb", retired.VERBS)
+@pytest.mark.parametrize("verb", general_options.VERBS)
 def test_a_verb_that_is_gone_says_what_replaces_it(wireproof: Command, verb: str) -> None:
     done = wireproof(*verb.split(), "a", "--b")
     assert (done.code, done.one_line()) == (
         2,
-        f"wireproof: there is no verb {verb} any more: {retired.VERBS[verb]}",
+        f"wireproof: there is no verb {verb} any more: {general_options.VERBS[verb]}",
     )
     assert verb not in cli.VERBS
 
 
-@pytest.mark.parametrize(("command", "option"), retired.OPTIONS)
+@pytest.mark.parametrize(("command", "option"), general_options.OPTIONS)
 def test_an_option_that_is_gone_says_what_replaces_it(wireproof: Command, command: str, option: str) -> None:
     done = wireproof(*command.split(), option, "x", "y")
-    line = f"wireproof: {command} has no option {option} any more: {retired.OPTIONS[command, option]}"
+    line = f"wireproof: {command} has no option {option} any more: {general_options.OPTIONS[command, option]}"
     assert (done.code, done.one_line()) == (2, line)
 
 
 @each("page", PAGES, ids=lambda page: str(page.relative_to(TOP)))
 def test_no_document_has_what_is_gone(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    assert not [verb for verb in retired.VERBS if re.search(rf"wireproof {verb}\b", text)]
-    gone = [(verb, option) for verb, option in retired.OPTIONS if f"wireproof {verb}" in text]
+    assert not [verb for verb in general_options.VERBS if re.search(rf"wireproof {verb}\b", text)]
+    gone = [(verb, option) for verb, option in general_options.OPTIONS if f"wireproof {verb}" in text]
     assert not [row for row in gone if re.search(rf"wireproof {row[0]}\b[^`\n]*{row[1]}(?![\w-])", text)]

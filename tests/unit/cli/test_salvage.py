@@ -24,7 +24,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from property_profile import given
 
-from wireproof.cli import salvaged_files
+from wireproof.cli import salvage
 from wireproof.runner.entry_list import list_entries
 from wireproof.runner.file_survey import ReadSettings, survey_file
 
@@ -367,7 +367,7 @@ def test_an_interrupt_leaves_whole_entries_and_says_so(
         yield from islice(list_entries(*arguments), after)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(salvaged_files, "list_entries", interrupted)
+    monkeypatch.setattr(salvage, "list_entries", interrupted)
     source = written(tmp_path, KNOWN)
     out = tmp_path / name
     done = wireproof("salvage", source, "--out", out)

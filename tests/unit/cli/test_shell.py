@@ -15,7 +15,7 @@ from command_line import Command
 from folders import TOP
 
 from tests.mutants.registry import spec_of
-from wireproof.adapters import doctor
+from wireproof.adapters import readiness
 from wireproof.install_hint import install_command
 from wireproof.runner.events import read_events
 
@@ -110,8 +110,8 @@ def test_a_shell_completes(
 # --- what is missing ---
 
 
-def examined() -> dict[str, doctor.InstallationCheck]:
-    return {row.name: row for row in doctor.examined()}
+def examined() -> dict[str, readiness.InstallationCheck]:
+    return {row.name: row for row in readiness.examined()}
 
 
 def test_what_is_here_is_ready_and_says_its_version() -> None:
@@ -127,7 +127,7 @@ def test_missing_and_old_tools_are_named_with_their_fix(
     go.write_text("#!/bin/sh\necho go version go1.20.1 linux/amd64\n", encoding="utf-8")
     go.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}")
-    monkeypatch.setattr(doctor, "find_spec", lambda name: None if name == "atheris" else object())
+    monkeypatch.setattr(readiness, "find_spec", lambda name: None if name == "atheris" else object())
     rows = examined()
     assert (rows["go"].state, rows["go"].version) == ("too old", "1.20.1")
     assert rows["go"].fix.startswith("1.26 or newer is needed: install golang")
@@ -144,8 +144,8 @@ def test_missing_and_old_tools_are_named_with_their_fix(
 
 def test_the_extras_that_are_looked_for_are_those_of_the_package() -> None:
     extras = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    assert doctor.EXTRAS.keys() == extras.keys() - {"mutation", "lint", "all"}
-    for name in doctor.EXTRAS:
+    assert readiness.EXTRAS.keys() == extras.keys() - {"mutation", "lint", "all"}
+    for name in readiness.EXTRAS:
         brought = {
             line.partition(">")[0].partition("=")[0].partition("[")[0].lower() for line in extras[name]
         }
@@ -158,4 +158,4 @@ def test_the_extras_that_are_looked_for_are_those_of_the_package() -> None:
             "google.protobuf": "protobuf",
             "snappy": "python-snappy",
         }
-        assert {known.get(module, module) for module in doctor.modules_of(name)} <= brought, name
+        assert {known.get(module, module) for module in readiness.modules_of(name)} <= brought, name

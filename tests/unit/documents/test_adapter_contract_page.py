@@ -7,14 +7,13 @@ from documentation import DOCS, tables, text_of, words
 from each import each
 
 import wireproof.adapters
-from wireproof.adapters import answer_json as answers
+from wireproof.adapters import contract_json as answers
 from wireproof.adapters import message_framing as framing
 from wireproof.adapters import process_controller as process
-from wireproof.adapters import request_json
 from wireproof.adapters.reference import Reference
 from wireproof.cases.case import Limits
 from wireproof.formats import FORMATS
-from wireproof.runner import pending_cases, requests
+from wireproof.runner import requests
 from wireproof.runner.engine import MAX_WINDOW
 from wireproof.wire.json_values import MAX_DIGITS
 from wireproof.wire.options import MAX_OUTPUT, Profile
@@ -111,7 +110,7 @@ def test_the_limits_are_those_of_the_code() -> None:
     mib = process.MIB
     assert limits["hello"] == (
         f"{process.HELLO_SECONDS:g} s, {process.HELLO.size // mib} MiB, "
-        f"claims of {request_json.MOST_CLAIMS // 1024} KiB"
+        f"claims of {answers.MOST_CLAIMS // 1024} KiB"
     )
     assert limits["memory of the adapter"].startswith(f"{process.MEMORY // mib // 1024} GiB ")
     assert limits["answer"] == (
@@ -135,18 +134,18 @@ def test_the_other_numbers_are_those_of_the_code() -> None:
                 for row in tables(PAGE, heading)[number]}  # fmt: skip
     assert f"1 to {MAX_WINDOW}" in by_field["window"]
     assert f"one in {requests.SLOW_SHARE} " in by_field["cost"]
-    assert f"the first {request_json.NAME} characters" in by_field["name"]
+    assert f"the first {answers.NAME} characters" in by_field["name"]
     assert f"; {Limits().ms} " in by_field["ms"]
     assert f"; {MAX_OUTPUT} ({MAX_OUTPUT // process.MIB} MiB)" in by_field["max_output"]
     assert f"up to {MAX_DIGITS} digits" in PAGE
-    assert pending_cases.MAX_PER_FAMILY == 3
+    assert requests.MAX_PER_FAMILY == 3
     assert "After three deaths" in PAGE
     text = " ".join(PAGE.split())
     assert (
-        f"After {pending_cases.MAX_SIGNATURES} kinds of death, "
-        f"{pending_cases.MAX_CONSECUTIVE_TIMEOUTS} timeouts in a row or {pending_cases.MAX_TIMEOUTS}" in text
+        f"After {requests.MAX_SIGNATURES} kinds of death, "
+        f"{requests.MAX_CONSECUTIVE_TIMEOUTS} timeouts in a row or {requests.MAX_TIMEOUTS}" in text
     )
-    assert f"after {pending_cases.MAX_FAULTS} breaches of the contract" in text
+    assert f"after {requests.MAX_FAULTS} breaches of the contract" in text
 
 
 def test_the_memory_limits_of_cases_are_those_of_the_fixtures() -> None:

@@ -21,7 +21,7 @@ from tests.mutants.kill import killed_by_fuzz
 from tests.mutants.registry import spec_of
 from wireproof.cases.token import from_token
 from wireproof.formats import FORMATS
-from wireproof.fuzz import worker as worker_process
+from wireproof.fuzz import supervisor as worker_process
 from wireproof.fuzz.campaign import Campaign, run_campaign
 from wireproof.fuzz.corpus import add_input, minimise, write_seeds
 from wireproof.fuzz.findings import Finding, read_findings

@@ -27,28 +27,29 @@ from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.python_object import Caller
 from wireproof.cases.case import Reject
-from wireproof.cases.examples import Examples, with_expectation
+from wireproof.cases.examples import Examples, option_variants, with_expectation
 from wireproof.cases.mutate import dictionary, mutate, seed
 from wireproof.cases.mutate.encodings import sample
-from wireproof.cases.option_variants import option_variants
 from wireproof.cases.outcome import Exhausted, Refused
 from wireproof.cases.reference_answers import reference_answer
 from wireproof.cases.token import from_token
 from wireproof.cli.fuzz import CampaignDisplay
 from wireproof.formats import FORMATS
 from wireproof.fuzz import campaign as campaigns
-from wireproof.fuzz import worker as worker_process
+from wireproof.fuzz import supervisor as worker_process
 from wireproof.fuzz.campaign import Campaign, CampaignProgress, run_campaign
 from wireproof.fuzz.corpus import (
     MINIMISE_FROM,
     Minimised,
+    StatsReader,
+    WorkDirectory,
     add_input,
     minimise,
     recover,
     write_dictionary,
     write_seeds,
 )
-from wireproof.fuzz.executors import CpuTimer, InProcessExecutor
+from wireproof.fuzz.executors import CpuTimer, InProcessExecutor, InputState, SharedInput
 from wireproof.fuzz.findings import (
     COUNTER,
     MAX_COUNTERS,
@@ -60,9 +61,7 @@ from wireproof.fuzz.findings import (
     total_counts,
     update_counts,
 )
-from wireproof.fuzz.shared_input import InputState, SharedInput
 from wireproof.fuzz.supervisor import TARGET_ERROR, Supervisor
-from wireproof.fuzz.work_directory import StatsReader, WorkDirectory
 from wireproof.fuzz.worker_config import WorkerConfig
 from wireproof.runner.judge import judge
 from wireproof.runner.signature import Signature

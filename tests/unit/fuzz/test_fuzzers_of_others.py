@@ -15,7 +15,7 @@ from machine import needs
 from wireproof import formats
 from wireproof.cases.mutate import seed
 from wireproof.formats import FORMATS
-from wireproof.report.seeds import export_seeds
+from wireproof.report.export import export_seeds
 
 pytestmark = pytest.mark.tools
 

@@ -2,7 +2,7 @@ from attrs import evolve
 
 from wireproof.adapters.registry_entry import Entry
 from wireproof.formats import FORMATS
-from wireproof.fuzz.instrumentation import modules_to_instrument, uninstrumented_modules
+from wireproof.fuzz.libfuzzer import modules_to_instrument, uninstrumented_modules
 
 
 def decode_nothing(*_: object) -> None:

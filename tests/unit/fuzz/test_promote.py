@@ -22,8 +22,7 @@ from wireproof.cli.promote import command
 from wireproof.files import replace_text
 from wireproof.formats import FORMATS
 from wireproof.fuzz import promote as promoting
-from wireproof.fuzz.promote import PromotionError, promote
-from wireproof.fuzz.rule_proposal import Difference, propose_rules
+from wireproof.fuzz.promote import Difference, PromotionError, promote, propose_rules
 from wireproof.runner.events import EventWriter
 from wireproof.wire.checksums import crc32c
 from wireproof.wire.options import Options

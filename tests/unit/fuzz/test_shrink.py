@@ -17,8 +17,7 @@ from wireproof.cases.mutate import repair
 from wireproof.cases.token import from_token, to_token
 from wireproof.cli import group
 from wireproof.formats import FORMATS
-from wireproof.fuzz.shrink import NothingToShrinkError, Shrinker, shrink
-from wireproof.fuzz.shrink_candidates import smaller_inputs, weight
+from wireproof.fuzz.shrink import NothingToShrinkError, Shrinker, shrink, smaller_inputs, weight
 from wireproof.runner.engine import Engine
 from wireproof.wire.json_values import Json, to_json
 

@@ -17,8 +17,7 @@ from small_runs import FAIL, PASS, RUN, SKIP, event
 from wireproof.cases.fixtures import Suite
 from wireproof.pytest_run import PytestRun
 from wireproof.report.html import html
-from wireproof.report.junit import annotations, badge, junit
-from wireproof.report.markdown import markdown
+from wireproof.report.junit import annotations, badge, junit, markdown
 from wireproof.report.terminal import RunView, print_answer, print_run
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
 from wireproof.runner.conclusion import conclusion_sentence, exit_code

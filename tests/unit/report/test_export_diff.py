@@ -9,8 +9,8 @@ from command_line import Command
 from each import each
 from goldens import load
 
+from wireproof.report.diff import INPUT, PARTS, export_diff
 from wireproof.report.export import export
-from wireproof.report.export_diff import INPUT, PARTS, export_diff
 
 ROW: dict[str, Any] = {
     "id": "toy/v1/basic/good",

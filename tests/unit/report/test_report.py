@@ -29,8 +29,7 @@ from wireproof.report.failure_groups import LINES, count_verdicts, failure_group
 from wireproof.report.field_listing import field_lines
 from wireproof.report.hexdump import excerpt_of
 from wireproof.report.html import Page, html
-from wireproof.report.junit import annotations, badge, junit
-from wireproof.report.markdown import markdown
+from wireproof.report.junit import annotations, badge, junit, markdown
 from wireproof.report.matrix import matrix
 from wireproof.report.terminal import RunView, print_answer, print_run, total_failure
 from wireproof.runner.baseline import AppliedBaseline, apply

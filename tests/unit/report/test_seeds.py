@@ -16,7 +16,7 @@ from machine import needs
 from wireproof.cases.case import Chunks, Data
 from wireproof.cases.mutate import dictionary
 from wireproof.formats import FORMATS
-from wireproof.report.seeds import MAX_SEED_BYTES, class_name, export_seeds, go_file, seeds_of
+from wireproof.report.export import MAX_SEED_BYTES, class_name, export_seeds, go_file, seeds_of
 
 SUITE = load()
 SOME = ("kafka.batch/v2", "heka.stream/0.10", "iggy.json.send/0.8")

@@ -10,7 +10,7 @@ from wireproof.adapters.contract import Hello
 from wireproof.cli import check_plan
 from wireproof.cli.check_plan import CheckPlan
 from wireproof.cli.check_worker import CheckOptions, CheckWork, Golden, Judged, Start, Started, Task
-from wireproof.runner import pending_cases
+from wireproof.runner import requests
 from wireproof.runner.workers import TaskEnded, WorkerDiedError
 
 PLACE = "iggy.identifier/0.0.30"
@@ -57,7 +57,7 @@ def test_what_was_judged_behind_the_end_of_a_budget_counts_for_nothing(
 ) -> None:
     """Another worker has accepted later cases already, from which nothing may be derived then."""
     monkeypatch.setattr(check_plan, "GOLDEN", 1)
-    monkeypatch.setattr(pending_cases, "MAX_SIGNATURES", 1)
+    monkeypatch.setattr(requests, "MAX_SIGNATURES", 1)
     in_order = judged(plan_of(DIES, families=True), first_is_late=False)
     assert [verdict for _, _, verdict in in_order] == ["crash", "not-run", "not-run"]
     assert judged(plan_of(DIES, families=True), first_is_late=True) == in_order

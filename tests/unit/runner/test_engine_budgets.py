@@ -13,7 +13,7 @@ from wireproof.cases.outcome import (
     NotRun,
     TimedOut,
 )
-from wireproof.runner.pending_cases import MAX_CONSECUTIVE_TIMEOUTS, MAX_TIMEOUTS, FailureBudget
+from wireproof.runner.requests import MAX_CONSECUTIVE_TIMEOUTS, MAX_TIMEOUTS, FailureBudget
 
 
 def test_an_adapter_that_hangs_on_everything_uses_up_a_budget_over_all_families() -> None:

@@ -6,7 +6,7 @@ import random
 import cramjam
 import pytest
 
-from wireproof.runner.compressed_files import BlockReader, lz4_file, snappy_file
+from wireproof.runner.open_input import BlockReader, lz4_file, snappy_file
 
 CONTENT = bytes(range(256)) * 257
 

@@ -13,9 +13,9 @@ from wireproof.cases.case import Accept, Case, Generated
 from wireproof.cases.made_case import made_case, made_input
 from wireproof.cases.observable_fields import observed_tree
 from wireproof.cases.outcome import Accepted, Unsupported
-from wireproof.runner.claims import exclusion_reason
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge, needs_value
+from wireproof.runner.judge_context import exclusion_reason
 from wireproof.runner.requests import NO_DIGESTS, prepare_case, request_for, with_input
 from wireproof.runner.run import Selection, run
 from wireproof.wire.json_values import json_digest

@@ -9,10 +9,11 @@ from wireproof.report.failure_groups import failure_groups_of
 from wireproof.runner.interop import (
     InteropRun,
     InteropSettings,
+    ReadCounts,
+    collect_results,
     run_interop,
     shared_formats,
 )
-from wireproof.runner.interop_results import ReadCounts, collect_results
 
 READER = spec_of("mutant:legacy-timestamp-ignored")
 WRITER = spec_of("mutant:encode-headers-dropped")

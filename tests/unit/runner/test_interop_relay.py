@@ -9,9 +9,15 @@ from attrs import define, field
 from wireproof.adapters.live_servers import Carried
 from wireproof.cases.case import Accept, Data, Reject
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
-from wireproof.runner.interop import EncodedMessage, InteropRun, InteropSettings, run_interop
-from wireproof.runner.interop_relay import RelayReport, carried_messages
-from wireproof.runner.interop_results import collect_results
+from wireproof.runner.interop import (
+    EncodedMessage,
+    InteropRun,
+    InteropSettings,
+    RelayReport,
+    carried_messages,
+    collect_results,
+    run_interop,
+)
 from wireproof.wire.checksums import crc32c
 
 V2 = "kafka.batch/v2"
@@ -83,9 +89,7 @@ def test_a_refusal_of_what_a_producer_may_send_is_a_fault() -> None:
 
 
 def test_a_refusal_that_the_rules_demand_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "wireproof.runner.interop_relay.reference_expectation", lambda _: Reject("not-permitted")
-    )
+    monkeypatch.setattr("wireproof.runner.interop.reference_expectation", lambda _: Reject("not-permitted"))
     _, report, lines = carried(Refused("not-permitted", detail="INVALID_RECORD"))
     assert not report.faults
     assert lines[0].endswith("; 1 refused, as a producer may not send them")

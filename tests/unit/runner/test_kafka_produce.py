@@ -7,8 +7,8 @@ from goldens import load
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Accept, Case, Data, Either, Expect, Value
 from wireproof.cases.outcome import Accepted
-from wireproof.runner.claims import exclusion_reason
 from wireproof.runner.judge import NO_CLAIMS, judge
+from wireproof.runner.judge_context import exclusion_reason
 from wireproof.runner.requests import request_for
 from wireproof.wire.json_values import Json
 

@@ -17,7 +17,7 @@ from command_line import Command, Done
 from tests.mutants.registry import spec_of
 from wireproof.cases.case import Case
 from wireproof.cli import check_plan, check_worker
-from wireproof.runner import pending_cases
+from wireproof.runner import requests
 from wireproof.runner.events import read_events
 from wireproof.runner.workers import TaskEnded, WorkerDiedError, run_parallel, run_serial
 
@@ -76,7 +76,7 @@ def test_a_run_of_many_parts_does_not_depend_on_how_many_processes_judge(
     wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A codec that refuses everything has twins in other parts; one that dies has a budget of deaths."""
-    monkeypatch.setattr(pending_cases, "MAX_SIGNATURES", 1)
+    monkeypatch.setattr(requests, "MAX_SIGNATURES", 1)
     names = [spec_of("mutant:reject-everything"), "py:tests.support.hanging_codecs:DiesInManyWays"]
     seen = []
     for jobs in (1, 3):

@@ -7,7 +7,7 @@ import pytest
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Accept, Case, Op, Value
-from wireproof.cases.case_capabilities import capabilities_of
+from wireproof.cases.examples import capabilities_of
 from wireproof.cases.seeded_examples import property_cases
 from wireproof.formats import FORMATS
 from wireproof.kafka.family.streams import CODEC_NAMES

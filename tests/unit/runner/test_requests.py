@@ -11,9 +11,17 @@ from wireproof.cases.case import Accept, Case, Chunks, Data, Limits, Reject, Val
 from wireproof.cases.outcome import Accepted, Crashed, Faulty, NotRun, Outcome, Refused, TimedOut, Unsupported
 from wireproof.formats import FORMATS, Format
 from wireproof.runner import requests
-from wireproof.runner.pending_cases import MAX_FAULTS, MAX_SIGNATURES, FailureBudget
 from wireproof.runner.probe import ProbeResult, findings, judged
-from wireproof.runner.requests import DerivedSample, SeededOrder, blocks, prepare_case, request_for
+from wireproof.runner.requests import (
+    MAX_FAULTS,
+    MAX_SIGNATURES,
+    DerivedSample,
+    FailureBudget,
+    SeededOrder,
+    blocks,
+    prepare_case,
+    request_for,
+)
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 BATCH = Case(

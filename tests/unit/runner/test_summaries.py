@@ -5,8 +5,7 @@ import pytest
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.outcome import Accepted
 from wireproof.runner.judge import judge
-from wireproof.runner.summaries import short_field
-from wireproof.runner.value_diff import first_difference
+from wireproof.runner.value_diff import first_difference, short_field
 from wireproof.runner.verdicts import Verdict
 from wireproof.wire.json_values import Json
 

@@ -18,7 +18,7 @@ from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 from tests.mutants.registry import spec_of
 from wireproof.cases.observable_fields import not_compared, unknown_part
 from wireproof.formats import FORMATS
-from wireproof.report.closing_lines import uncompared_lines
+from wireproof.report.terminal import uncompared_lines
 from wireproof.runner.baseline import apply
 from wireproof.runner.conclusion import conclusion_sentence, exit_code
 from wireproof.runner.known_failures import parse_baseline

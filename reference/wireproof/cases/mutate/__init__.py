@@ -7,14 +7,14 @@ checksum covers, the region from which bytes were decompressed) and from the dec
 
 from random import Random
 
-from wireproof.cases.mutate import byte_mutations, value_mutations
+from wireproof.cases.mutate import value_mutations
 from wireproof.cases.mutate.decode_trace import cached_trace
 from wireproof.cases.mutate.dictionary import dictionary
 from wireproof.cases.mutate.draws import below
 from wireproof.cases.mutate.encodings import seed
 from wireproof.cases.mutate.mutation_mix import FIELD_AWARE_PERCENT, Mutation, mutate_with_edits
 from wireproof.cases.mutate.mutation_rules import Keys
-from wireproof.cases.mutate.repairing import repair
+from wireproof.cases.mutate.splice import repair
 from wireproof.formats import Format
 
 
@@ -48,7 +48,6 @@ __all__ = [
     "FIELD_AWARE_PERCENT",
     "Keys",
     "Mutation",
-    "byte_mutations",
     "crossover",
     "dictionary",
     "mutate",

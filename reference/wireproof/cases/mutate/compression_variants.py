@@ -14,10 +14,9 @@ from typing import Final
 
 import zstandard
 
-from wireproof.cases.mutate.byte_mutations import random_splice
 from wireproof.cases.mutate.decode_trace import DecodeTrace
 from wireproof.cases.mutate.draws import below, pick
-from wireproof.cases.mutate.splice import REGION_ENCODERS, Splice, recompress_lz4
+from wireproof.cases.mutate.splice import REGION_ENCODERS, Splice, random_splice, recompress_lz4
 from wireproof.wire import gzip, lz4, snappy, zstd
 from wireproof.wire.checksums import crc32, lz4_header_checksum, xxh32
 from wireproof.wire.trace import FieldSpan
@@ -167,21 +166,17 @@ def _snappy(data: bytes, rng: Random, fault: str, ends: Sequence[int]) -> bytes:
 
 def _zstd(data: bytes, rng: Random, fault: str, _: Sequence[int]) -> bytes:
     if fault in ("window", "descriptor", "content size"):
-        return _zstd_raw(data, rng, fault)
+        # A frame of one raw block, with a window around the largest that Kafka accepts.
+        last = pack("<I", len(data) << 3 | zstd.RAW << 1 | 1)[:3]
+        if fault == "content size":
+            header = bytes((zstd.SINGLE_SEGMENT, _flipped_if(bool(below(rng, 2)), len(data) & 0xFF, rng, 8)))
+        else:
+            window = pick(rng, (17, 27, 27, 28)) if fault == "window" else 17
+            header = bytes((_flipped_if(fault == "descriptor", 0, rng, 8), window - 10 << 3))
+        return pack("<I", zstd.MAGIC) + header + last + data
     size, checksum = bool(below(rng, 2)), fault == "checksum" or not below(rng, 3)
     frame = zstandard.ZstdCompressor(write_content_size=size, write_checksum=checksum).compress(data)
     return frame[:-1] + bytes((frame[-1] ^ 1 << below(rng, 8),)) if fault == "checksum" else frame
-
-
-def _zstd_raw(data: bytes, rng: Random, fault: str) -> bytes:
-    """Return a frame of one raw block, with a window around the largest that Kafka accepts."""
-    last = pack("<I", len(data) << 3 | zstd.RAW << 1 | 1)[:3]
-    if fault == "content size":
-        header = bytes((zstd.SINGLE_SEGMENT, _flipped_if(bool(below(rng, 2)), len(data) & 0xFF, rng, 8)))
-    else:
-        window = pick(rng, (17, 27, 27, 28)) if fault == "window" else 17
-        header = bytes((_flipped_if(fault == "descriptor", 0, rng, 8), window - 10 << 3))
-    return pack("<I", zstd.MAGIC) + header + last + data
 
 
 FRAME_WRITERS: Final[dict[str, _Frame]] = {

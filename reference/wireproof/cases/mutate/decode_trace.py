@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 
 from attrs import frozen
 
-from wireproof.cases.size_fields import companions_of_lists, counts_of_lists, name_of
+from wireproof.cases.edit_bytes import companions_of_lists, counts_of_lists, name_of
 from wireproof.formats import Format, trace_with_reader
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.protobuf import LENGTH_DELIMITED
@@ -203,7 +203,8 @@ class DecodeTrace:
             span
             for span in self.integers
             if (
-                _is_count(span) or (name_of(span) in declared and span.value == len(elements))
+                (span.cover is not None and span.cover.kind == "count")
+                or (name_of(span) in declared and span.value == len(elements))
                 if span.path.rpartition(".")[0] == scope
                 else span.value == len(elements) and _counts_all(span, elements)
             )
@@ -217,10 +218,6 @@ class DecodeTrace:
         return tuple(
             other for other in self.elements if other.many in lists and (other.space, other.index) == same
         )
-
-
-def _is_count(span: FieldSpan) -> bool:
-    return span.cover is not None and span.cover.kind == "count"
 
 
 def _counts_all(span: FieldSpan, elements: list[Element]) -> bool:

@@ -60,23 +60,19 @@ def wrapped(value: int, bits: int) -> int:
 def seed(row: Format) -> bytes:
     """Return the smallest encoding of a format; lists that must not be empty have one element."""
     value = rules_of(row).for_format(row, smallest(row.value))
-    one = _with_one(row.value, value)
+    kind = row.value
+    hints = get_type_hints(kind)
+    parts = {a.name: getattr(value, a.name) for a in fields(kind)}
+    for name, part in parts.items():
+        if part == () and get_args(hints[name])[-1:] == (Ellipsis,):
+            parts[name] = (smallest(get_args(hints[name])[0], name),)
+    one = kind(**parts)
     for candidate in (value, one, mended(one)):
         try:
             return written(row, candidate)
         except Rejected:
             continue
     return b""
-
-
-def _with_one(kind: type, value: Any) -> Any:  # noqa: ANN401 - an instance of it
-    """Return the value with one element in each empty list."""
-    hints = get_type_hints(kind)
-    parts = {a.name: getattr(value, a.name) for a in fields(kind)}
-    for name, part in parts.items():
-        if part == () and get_args(hints[name])[-1:] == (Ellipsis,):
-            parts[name] = (smallest(get_args(hints[name])[0], name),)
-    return kind(**parts)
 
 
 def written(row: Format, value: Any, options: Options = DEFAULT_OPTIONS) -> bytes:  # noqa: ANN401 - of the row's class

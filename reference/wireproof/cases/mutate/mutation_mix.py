@@ -9,7 +9,7 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.cases.mutate import byte_mutations, field_mutations, json_mutations, value_mutations
+from wireproof.cases.mutate import field_mutations, value_mutations
 from wireproof.cases.mutate.compression_variants import (
     FRAME_WRITERS,
     compress_otherwise,
@@ -20,7 +20,7 @@ from wireproof.cases.mutate.decode_trace import DecodeTrace, cached_trace, trace
 from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.encodings import samples, seed
 from wireproof.cases.mutate.mutation_rules import Keys, rules_of
-from wireproof.cases.mutate.splice import Splice, apply_splices
+from wireproof.cases.mutate.splice import Splice, apply_splices, mutate_bytes, random_splice
 from wireproof.formats import Format
 
 FIELD_AWARE_PERCENT: Final = 30
@@ -217,7 +217,7 @@ def mutate_frame(data: bytes, rng: Random, hollow: bytes = b"\0") -> bytes:
 def _field_aware(parent: DecodeTrace, rng: Random, edits: list[str]) -> bytes:
     """Edit JSON text, the value, a compressed stream or a field on the wire."""
     if parent.row.is_json and below(rng, 3):
-        text = json_mutations.mutate_json(rng, parent.data)
+        text = value_mutations.mutate_json(rng, parent.data)
         if text is not None:
             edits.append("json")
             return text
@@ -237,7 +237,7 @@ def _field_aware(parent: DecodeTrace, rng: Random, edits: list[str]) -> bytes:
         )
     edits.append(f"field {splices[0].spare or splices[0].start}" if splices else "bytes")
     if not splices:
-        return byte_mutations.mutate_bytes(rng, parent.data)
+        return mutate_bytes(rng, parent.data)
     return apply_splices(parent, splices, lengths=bool(below(rng, 8)), sums=bool(below(rng, NOT_FIXED_UP)))
 
 
@@ -248,7 +248,7 @@ def _maybe_damaged(fmt: Format, data: bytes, rng: Random, edits: list[str]) -> b
         return data
     if percent < BROKEN:
         edits.append("broken frame")
-        return byte_mutations.mutate_bytes(rng, data)
+        return mutate_bytes(rng, data)
     trace = trace_of(fmt, data)
     if percent < BROKEN + COUNT:
         edits.append("count")
@@ -265,8 +265,8 @@ def _inner_edit(trace: DecodeTrace, rng: Random) -> Splice:
     inner = [space for space in trace.spaces if space]
     if inner:
         space = pick(rng, inner)
-        return byte_mutations.random_splice(rng, trace.spaces[space], space)
-    return byte_mutations.random_splice(rng, trace.data, "", len(trace.data) // 2)
+        return random_splice(rng, trace.spaces[space], space)
+    return random_splice(rng, trace.data, "", len(trace.data) // 2)
 
 
 def _bytes_edited(parent: DecodeTrace, rng: Random, edits: list[str]) -> bytes:
@@ -274,6 +274,6 @@ def _bytes_edited(parent: DecodeTrace, rng: Random, edits: list[str]) -> bytes:
     spaces = tuple(parent.spaces)
     space = pick(rng, spaces) if len(spaces) > 1 and below(rng, 2) else ""
     data = parent.spaces[space]
-    splices = [byte_mutations.random_splice(rng, data, space) for _ in range(pick(rng, (1, 1, 1, 2, 3)))]
+    splices = [random_splice(rng, data, space) for _ in range(pick(rng, (1, 1, 1, 2, 3)))]
     edits += [f"bytes {space}{splice.start}" for splice in splices]
     return apply_splices(parent, splices, lengths=bool(below(rng, 4)), sums=bool(below(rng, NOT_FIXED_UP)))

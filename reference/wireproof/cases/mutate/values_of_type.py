@@ -5,7 +5,7 @@ value of a type, a large one with every part present, a random one; and the stra
 `cases.strategies`. The tables of a family say where the types are not enough (`mutation_rules`).
 """
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from random import Random
 from types import NoneType, UnionType
@@ -24,8 +24,21 @@ from typing import (
 from attrs import evolve, fields, frozen, has
 
 from wireproof.cases.mutate.draws import below, boundary_bytes, boundary_integer, pick
-from wireproof.cases.mutate.layout_facts import computed_fields, fitted
 from wireproof.cases.mutate.mutation_rules import merged
+from wireproof.formats import FORMATS
+from wireproof.wire.layout import (
+    PROTO_INTEGERS,
+    Checksum,
+    Layout,
+    Number,
+    Part,
+    ProtoField,
+    all_layouts,
+    attribute_of,
+    bits_of,
+    is_signed,
+    present,
+)
 from wireproof.wire.rejection import Rejected
 
 PathStep: TypeAlias = str | int
@@ -320,7 +333,8 @@ def replacement_for(site: EditSite, rng: Random, found: tuple[EditSite, ...]) ->
     if site.kind.others and not below(rng, ALTERNATIVE):
         return _alternative(site.kind.others, site.name, rng)
     if site.kind.holds in ("int", "bytes") and not below(rng, 6):
-        return _sibling(site, rng, found)
+        values = [one.now for one in found if one.kind.holds == site.kind.holds and one.now is not None]
+        return pick(rng, values) if values else site.now
     change = _CHANGES.get(site.kind.holds)
     return change(site, rng) if change else site.now
 
@@ -340,12 +354,6 @@ def _integer(site: EditSite, rng: Random) -> int:
         return pick(rng, known)
     new = now ^ pick(rng, FLIPS) if site.name == "attributes" else boundary_integer(rng, now)
     return fitted(site.owner, site.name, new)
-
-
-def _sibling(site: EditSite, rng: Random, found: tuple[EditSite, ...]) -> Any:  # noqa: ANN401 - a part of a value
-    """Return the value of another part of the same type."""
-    values = [one.now for one in found if one.kind.holds == site.kind.holds and one.now is not None]
-    return pick(rng, values) if values else site.now
 
 
 def _list(now: tuple[Any, ...], kind: PartType, rng: Random, name: str) -> tuple[Any, ...]:
@@ -370,7 +378,13 @@ def _list(now: tuple[Any, ...], kind: PartType, rng: Random, name: str) -> tuple
 def random_part(kind: PartType, rng: Random, name: str) -> Any:  # noqa: ANN401 - a part of a value
     """Return a value for a part that was None or did not exist."""
     if kind.holds == "value":
-        return _fresh_value(smallest(pick(rng, kind.of)), rng)
+        value = smallest(pick(rng, kind.of))
+        parts = tuple(site for site in edit_sites(value) if site.steps)
+        site = pick(rng, parts)
+        try:
+            return replace_part(value, site.steps, replacement_for(site, rng, parts))
+        except Rejected:
+            return value
     if kind.holds == "pair":
         return tuple(random_part(part_type(hint), rng, name) for hint in kind.of)
     if kind.holds == "list":
@@ -401,11 +415,84 @@ def is_changeable(site: EditSite) -> bool:
     return site.kind.holds in _CHANGES or site.kind.null or bool(site.kind.others)
 
 
-def _fresh_value(value: Any, rng: Random) -> Any:  # noqa: ANN401 - an instance of a value class
-    """Return the value with one part changed."""
-    parts = tuple(site for site in edit_sites(value) if site.steps)
-    site = pick(rng, parts)
-    try:
-        return replace_part(value, site.steps, replacement_for(site, rng, parts))
-    except Rejected:
-        return value
+@frozen
+class IntegerField:
+    """The width of an integer on the wire, in bits, and whether it is signed."""
+
+    bits: int
+    signed: bool
+
+    def wrapped(self, value: int) -> int:
+        """Wrap a number to the width."""
+        low = value & ((1 << self.bits) - 1)
+        return low - (1 << self.bits) if self.signed and low >> self.bits - 1 else low
+
+
+@cache
+def integer_fields() -> Mapping[type, Mapping[str, IntegerField]]:
+    """Return the integers of each value class, by attribute."""
+    found: dict[type, dict[str, IntegerField]] = {}
+    for layout, value in _layouts():
+        found.setdefault(value, {}).update(_integers(layout, value))
+    return found
+
+
+def _integers(layout: Layout, value: type) -> Iterator[tuple[str, IntegerField]]:
+    """Yield the integers whose number the writer of a value chooses; a code and a constant are none."""
+    names = {one.name for one in fields(value)}
+    for part in map(present, layout.parts):
+        match part:
+            case Number(const=None, codes=None, known=None) if (name := attribute_of(part.name)) in names:
+                yield name, _integer_edges(part)
+            case ProtoField(name=name, of=str(kind), codes=None) if kind in PROTO_INTEGERS:
+                yield name, IntegerField(*PROTO_INTEGERS[kind])
+
+
+def _integer_edges(part: Number) -> IntegerField:
+    """Return the width that the largest number of a field has, or else that of its primitive."""
+    if part.most is not None:
+        return IntegerField(part.most.bit_length(), signed=False)
+    return IntegerField(bits_of(part.kind), is_signed(part.kind))
+
+
+@cache
+def computed_fields() -> Mapping[type, tuple[str, ...]]:
+    """Return the attributes of each value class that its encoder computes."""
+    found: dict[type, dict[str, None]] = {}
+    for layout, value in _layouts():
+        shown = (one.name for one in map(present, layout.parts) if _is_computed(one))
+        found.setdefault(value, {}).update(dict.fromkeys((*layout.computed, *map(attribute_of, shown))))
+    return {value: tuple(names) for value, names in found.items()}
+
+
+def _is_computed(part: Part) -> bool:
+    """Return whether the encoder computes a part that the value has too."""
+    match part:
+        case Checksum(shown=shown):
+            return shown
+        case ProtoField(cover="length"):
+            return True
+    return False
+
+
+def _layouts() -> Iterator[tuple[Layout, type]]:
+    """Yield the layouts that have a value class, with the class."""
+    for row in FORMATS.values():
+        for layout in all_layouts(row.layout) if row.layout is not None else ():
+            if layout.value is not None:
+                yield layout, layout.value
+
+
+@cache
+def _unsigned_bits() -> dict[type, Mapping[str, int]]:
+    """Return class and field to bits, for integers without a layout."""
+    return merged(lambda rules: rules.unsigned_bits)
+
+
+def fitted(owner: type, name: str, value: int) -> int:
+    """Wrap `value` to the width of the field `name` of `owner`. Without a known width return it unchanged."""
+    row = integer_fields().get(owner, {}).get(name)
+    if row is not None:
+        return row.wrapped(value)
+    bits = _unsigned_bits().get(owner, {}).get(name)
+    return value if bits is None else value & ((1 << bits) - 1)

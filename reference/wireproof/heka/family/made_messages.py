@@ -5,9 +5,7 @@ Message n has the timestamp n + 1 and the payload of its number.
 
 from typing import Final
 
-from wireproof.cases.generate.compressed import snappy_block
-from wireproof.cases.generate.payload import joined, value_pieces
-from wireproof.cases.generate.recipe import Recipe
+from wireproof.cases.generated_bytes import Recipe, joined, snappy_block, value_pieces
 from wireproof.cases.made_case import alike
 from wireproof.wire.json_values import Json
 

@@ -8,7 +8,7 @@ from base64 import b64encode
 from collections.abc import Iterable
 from typing import Any, Final
 
-from wireproof.cases.generate.recipe import Recipe
+from wireproof.cases.generated_bytes import Recipe
 from wireproof.iggy.family.made_messages import payloads, poll_30_value, poll_70_value
 from wireproof.wire.json_values import Json
 

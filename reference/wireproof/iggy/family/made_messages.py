@@ -13,8 +13,7 @@ from typing import Any, Final
 import xxhash
 from attrs import frozen
 
-from wireproof.cases.generate.payload import joined, value_pieces
-from wireproof.cases.generate.recipe import Recipe
+from wireproof.cases.generated_bytes import Recipe, joined, value_pieces
 from wireproof.wire.json_values import Json
 
 TIME: Final = 1_745_000_000_000_000

@@ -12,9 +12,16 @@ from typing import Final
 
 import google_crc32c
 
-from wireproof.cases.generate.compressed import CODEC_NUMBERS, writer_of
-from wireproof.cases.generate.payload import Piece, joined, merged, size_of, value_pieces
-from wireproof.cases.generate.recipe import Recipe
+from wireproof.cases.generated_bytes import (
+    CODEC_NUMBERS,
+    Piece,
+    Recipe,
+    joined,
+    merged,
+    size_of,
+    value_pieces,
+    writer_of,
+)
 from wireproof.cases.made_case import Generator
 from wireproof.wire.json_values import Json
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from wireproof.cases.message_sets import MessageSets
+from wireproof.cases.seeded_examples import MessageSets
 from wireproof.family import deferred
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
 from wireproof.kafka.values import Log, LogEntry, Message, Record, RecordBatch, RecordHeader

@@ -15,8 +15,8 @@ from typing import Any, Final, Literal, Self, TypeAlias, get_args
 import attrs
 from attrs import frozen
 
-from wireproof.adapters.child_process import how_it_ended
 from wireproof.adapters.errors import UnknownAdapter
+from wireproof.adapters.process_stats import how_it_ended
 from wireproof.adapters.registry_entry import AdapterOption
 from wireproof.kafka.family.client_program.regroup_records import SeenRecord
 from wireproof.kafka.family.loopback_broker.served_log import Manner

@@ -1,20 +1,165 @@
-"""Compressed forms, written from pieces: a run of one byte becomes the shortest form that the codec has.
+"""The bytes of generated cases: of values, and their compressed forms; a recipe in the fixture says which.
 
-No compressor is used: the bytes that one writes differ between its versions. The layouts are
-those of RFC 1951 and RFC 1952, the snappy format description with xerial's framing, the LZ4 block and frame
-formats, and RFC 8878.
+The families lay the parts out, in their modules `made_…`. Nothing here and in these modules uses the
+reference codecs or a compressor, so that the bytes are independent of both, and equal on every machine.
 """
 
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from typing import Final
+from functools import lru_cache, partial
+from hashlib import sha256
+from typing import Any, Final, Literal, TypeAlias
 
 import xxhash
+from attrs import NOTHING, fields, frozen
 
-from wireproof.cases.generate.payload import Piece, RepeatedByte, blocks, joined, merged, size_of
-from wireproof.cases.generate.recipe import Recipe
+Fill = Literal["noise", "text", "runs"]
+"""The bytes of values: `noise` and `text` do not repeat, in `runs` each 64 KiB repeat one byte."""
+
+Codec = Literal["none", "gzip", "snappy", "snappy-raw", "lz4", "zstd"]
+"""The compression of Kafka entries: `snappy` is in xerial framing, `snappy-raw` one block without it."""
+
+MAX_PAYLOAD: Final = 64 * 1024 * 1024
+"""Most bytes of all values together: a recipe may come from a token, which nobody has checked."""
+
+MAX_RECORDS: Final = 256 * 1024
+"""Most records or messages."""
+
+MAX_ASKED: Final = 3 * 512 * 1024
+"""Most bytes of all values together for which an adapter that answers no digests is asked: 1.5 MiB."""
+
+
+@frozen
+class Recipe:
+    """What is made.
+
+    Attributes:
+        kind: format and revision: `kafka.batch/v2`.
+        records: number of records or messages; of a compressed v0 or v1 entry, those inside the wrapper.
+        value: bytes of the value, or payload, of each of them.
+        fill: the bytes of the values.
+        codec: the compression.
+        block: most bytes of a compressed block before compression; 0: those of Kafka's writer.
+        sized: whether a zstd frame states the size of its content.
+    """
+
+    kind: str
+    records: int = 1
+    value: int = 0
+    fill: Fill = "noise"
+    codec: Codec = "none"
+    block: int = 0
+    sized: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        """Raise `ValueError` for numbers outside the limits."""
+        if not 1 <= self.records <= MAX_RECORDS:
+            raise ValueError(f"records must be 1 to {MAX_RECORDS}, got {self.records}")
+        if not 0 <= self.value <= MAX_PAYLOAD // self.records:
+            raise ValueError(f"all values together may have {MAX_PAYLOAD} bytes, got {self.payload}")
+        if not 0 <= self.block <= MAX_PAYLOAD:
+            raise ValueError(f"block must be 0 to {MAX_PAYLOAD}, got {self.block}")
+
+    @property
+    def payload(self) -> int:
+        """Return the bytes of all values together."""
+        return self.records * self.value
+
+
+def recipe_json(recipe: Recipe) -> dict[str, Any]:
+    """Return the JSON object of a recipe, without its defaults."""
+    parts = ((one, getattr(recipe, one.name)) for one in fields(Recipe))
+    return {one.name: part for one, part in parts if one.default is NOTHING or part != one.default}
+
+
+PAGE: Final = 64 * 1024
+"""Bytes of a page of `runs`, so that a lost or exchanged block shows."""
+
+PAGE_BYTES: Final = 251
+"""Number of different pages: a prime, so that blocks of no common size repeat at the same places."""
+
+
+@frozen
+class RepeatedByte:
+    """The byte `byte`, `count` times."""
+
+    byte: int
+    count: int
+
+    def __len__(self) -> int:
+        """Return the number of bytes."""
+        return self.count
+
+
+Piece: TypeAlias = bytes | RepeatedByte
+"""A part of some content: bytes as they are, or one byte repeated."""
+
+
+def value_pieces(fill: Fill, size: int, record: int = 0) -> list[Piece]:
+    """Return the pieces of the value of a record."""
+    if fill != "runs":
+        data = noise(size, record) if fill == "noise" else noise(size, record).hex().encode()[:size]
+        return [data] if size else []
+    return [RepeatedByte(at // PAGE % PAGE_BYTES, min(PAGE, size - at)) for at in range(0, size, PAGE)]
+
+
+@lru_cache(maxsize=1)  # several cases in a row have one large value
+def noise(size: int, record: int = 0) -> bytes:
+    """Return `size` bytes that do not compress, different for each record."""
+    digests = (sha256(b"wireproof %d %d" % (record, n)).digest() for n in range(-(-size // 32)))
+    return b"".join(digests)[:size]
+
+
+def joined(pieces: Iterable[Piece]) -> bytes:
+    """Return the bytes of pieces."""
+    return b"".join(one if isinstance(one, bytes) else bytes((one.byte,)) * one.count for one in pieces)
+
+
+def size_of(pieces: Iterable[Piece]) -> int:
+    """Return the number of bytes of pieces."""
+    return sum(map(len, pieces))
+
+
+def merged(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Yield the pieces with adjacent bytes joined."""
+    plain: list[bytes] = []
+    for piece in pieces:
+        if isinstance(piece, bytes):
+            plain.append(piece)
+            continue
+        yield from _whole(plain)
+        plain = []
+        yield piece
+    yield from _whole(plain)
+
+
+def _whole(plain: list[bytes]) -> Iterator[bytes]:
+    if data := b"".join(plain):
+        yield data
+
+
+def blocks(pieces: Iterable[Piece], size: int) -> Iterator[list[Piece]]:
+    """Yield the pieces in blocks of `size` bytes; the last one may be shorter."""
+    block: list[Piece] = []
+    room = size
+    for piece in merged(pieces):
+        rest = piece
+        while len(rest) >= room:
+            block.append(_cut(rest, 0, room))
+            rest = _cut(rest, room, len(rest))
+            yield block
+            block, room = [], size
+        if len(rest):
+            block.append(rest)
+            room -= len(rest)
+    if block:
+        yield block
+
+
+def _cut(piece: Piece, start: int, end: int) -> Piece:
+    return piece[start:end] if isinstance(piece, bytes) else RepeatedByte(piece.byte, end - start)
+
 
 SHORT_RUN: Final = 64
 """Runs below this number of bytes are written as they are."""
@@ -44,7 +189,7 @@ def _deflated(pieces: Iterable[Piece]) -> Iterator[bytes]:
             continue
         matches, rest = divmod(len(piece) - 1, LONGEST_MATCH)
         yield _stored(bits, plain + bytes((piece.byte,)) * (rest + 1))
-        bits, plain = _matches(matches), b""
+        bits, plain = MATCHES_HEAD + "10" * matches + "0", b""
     yield _stored(bits, plain) + _stored("", b"", last=True)
 
 
@@ -91,10 +236,6 @@ MATCHES_HEAD: Final = (
 
 These are the codes 256 and 285 of literals and lengths, and the code 0 of distances.
 """
-
-
-def _matches(count: int) -> str:
-    return MATCHES_HEAD + "10" * count + "0"
 
 
 # --- snappy ---
