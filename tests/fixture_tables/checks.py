@@ -12,11 +12,11 @@ def table_problems(suite: Suite) -> Iterator[Problem]:
     yield from witness_reasons.check_reasons(suite)
     yield from history.history_problems(suite)
     yield from vectors.check_documented_layouts(suite)
-    yield from vectors.coverage_problems(suite)
+    yield from vectors.vector_problems(suite)
 
 
 def figures(suite: Suite) -> Iterator[str]:
     """Yield a line for each table."""
-    yield from map(vectors.count_line, vectors.tables_of(suite))
+    yield from vectors.count_lines(suite)
     yield witness_reasons.count_line(suite)
     yield str(history.counts(history.known_bugs(suite)))

@@ -160,7 +160,14 @@ def _without_empty(body: dict[str, Any]) -> dict[str, Any]:
 
 def _source(source: Source) -> dict[str, Any]:
     witnesses = [{"name": one.name, "version": one.version} for one in source.witnesses]
-    row = {"origin": source.origin, "document": source.document, "witnesses": witnesses}
+    row = {
+        "origin": source.origin,
+        "document": source.document,
+        "vectors": list(source.vectors),
+        "bugs": list(source.bugs),
+        "differs": source.differs,
+        "witnesses": witnesses,
+    }
     return {key: part for key, part in row.items() if part}
 
 

@@ -7,7 +7,6 @@ import pytest
 from fixture_folders import BAD, GOOD, PLACE, only, write
 from goldens import load
 
-from tests.fixture_tables.checks import table_problems
 from tests.fixture_tables.witness_reasons import (
     WITNESSES_FILE,
     check_reasons,
@@ -19,7 +18,7 @@ from wireproof.cases.case_json import FixtureError
 
 
 def problems(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    return [str(problem) for problem in table_problems(only(root, monkeypatch))]
+    return [str(problem) for problem in check_reasons(only(root, monkeypatch))]
 
 
 WITNESSED = {**GOOD, "source": {"origin": "hand", "witnesses": [{"name": "one", "version": "1"}]}}
