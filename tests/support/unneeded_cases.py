@@ -24,7 +24,6 @@ from wireproof.cases.states import state_table
 
 TOP: Final = Path(__file__).parents[2]
 NAMED_IN: Final = (
-    "fixtures/history.toml",
     "fixtures/sentences.toml",
     "tests/peers/*/*/baseline.toml",
     "tests/peers/found.toml",
