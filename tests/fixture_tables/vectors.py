@@ -14,16 +14,14 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, Steps, Value
-from wireproof.cases.case_json import FixtureError
 from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.lint_sources import Problem
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.reference_answers import decode_answer
-from wireproof.cases.sources import resolve
+from wireproof.cases.sources import SOURCES_FILE, DocumentedField, DocumentedLayout, resolve
 from wireproof.files import read_limited_text
 from wireproof.formats import FORMATS
-from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, structure
 from wireproof.wire.layout import (
     Checksum,
     Count,
@@ -328,61 +326,15 @@ def count_lines(suite: Suite) -> Iterator[str]:
 
 # --- documented layouts ---
 #
-# Layouts as format documents print them, `documented-layouts.toml` of the fixtures, and their comparison.
+# Layouts as format documents print them, in `sources.toml` of the fixtures, and their comparison.
 #
 # Names and types are those of the document, so that a layout of the suite is compared with a text that
 # others wrote; the meaning of a field is in our own words.
 
 
-DOCUMENTED_FILE: Final = "documented-layouts.toml"
-
-
-@frozen
-class DocumentedField:
-    """A field as a document prints it.
-
-    Attributes:
-        name, type: as in the document.
-        says: its meaning, in our own words.
-        field: the name in the layout of the suite, if it is another one.
-    """
-
-    name: str
-    type: str
-    says: str = ""
-    field: str = ""
-
-
-@frozen
-class DocumentedLayout:
-    """A layout as a document prints it.
-
-    Attributes:
-        format: the id of a format.
-        layout: the name of a layout of that format.
-        cites: the place, as `resolve` of `sources` reads it.
-        fields: in the order of the document.
-    """
-
-    format: str
-    layout: str
-    cites: str
-    fields: tuple[DocumentedField, ...]
-
-
 def documented_layouts(suite: Suite) -> tuple[DocumentedLayout, ...]:
-    """Return the documented layouts of the fixtures; raise `FixtureError`."""
-    return tuple(one for root in suite.roots for one in _read(root / DOCUMENTED_FILE))
-
-
-def _read(path: Path) -> Iterator[DocumentedLayout]:
-    if not path.exists():
-        return
-    try:
-        rows = parse_toml(read_limited_text(path, MAX_TOML_SIZE)).get("layout", [])
-        yield from (structure(row, DocumentedLayout, "the layout") for row in rows)
-    except (OSError, ValueError, FieldError) as error:
-        raise FixtureError(f"{path}: {error}") from None
+    """Return the layouts that the documents of the fixtures print; raise `FixtureError`."""
+    return tuple(one for document in suite.sources.values() for one in document.layouts)
 
 
 def layout_of(documented: DocumentedLayout) -> Layout | None:
@@ -396,7 +348,7 @@ def check_documented_layouts(suite: Suite) -> Iterator[Problem]:
     """Check that the layouts are those that the documents print; raise `FixtureError`."""
     for documented in documented_layouts(suite):
         for text in _problems(documented, suite):
-            yield Problem(f"{DOCUMENTED_FILE} {documented.format} {documented.layout}", text)
+            yield Problem(f"{SOURCES_FILE} {documented.format} {documented.layout}", text)
 
 
 def _problems(documented: DocumentedLayout, suite: Suite) -> Iterator[str]:

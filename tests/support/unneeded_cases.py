@@ -24,7 +24,7 @@ from wireproof.cases.states import state_table
 
 TOP: Final = Path(__file__).parents[2]
 NAMED_IN: Final = (
-    "fixtures/sentences.toml",
+    "fixtures/sources.toml",
     "tests/peers/*/*/baseline.toml",
     "tests/peers/found.toml",
     "reference/docs/*.md",

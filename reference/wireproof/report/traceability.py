@@ -17,7 +17,7 @@ def sentence_json(row: Coverage, suite: Suite) -> dict[str, Any]:
             {"title": place.title, "url": place.url} for place in cited(sentence.cites, suite.sources)
         ],
         "state": row.state,
-        "rules": list(sentence.rules),
+        "rules": list(row.rules),
         "cases": [case.id for case in row.cases],
         "exclusion": sentence.exclusion,
         "open": sentence.open,

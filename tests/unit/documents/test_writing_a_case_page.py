@@ -11,7 +11,7 @@ from tests.fixture_tables.history import OTHER_PARTS, SCOPES, Bug
 from tests.fixture_tables.witness_reasons import WitnessReason
 from wireproof.cases.fixture_writer import CASE_KEYS
 from wireproof.cases.rules import RULE_KINDS, Rule
-from wireproof.cases.sentences import Sentence
+from wireproof.cases.sources import Sentence
 
 PAGE = text_of("writing-a-case.md")
 SCHEMA = json.loads((DOCS.parent / "wireproof" / "schemas" / "fixture.schema.json").read_text("utf-8"))[
