@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from attrs import evolve
 
 from wireproof import __version__
 from wireproof.cases import lint_sentences, states
@@ -13,6 +14,7 @@ from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.frozen_digests import freeze, unfrozen_cases
 from wireproof.cases.lint import changed_cases, lint
 from wireproof.cases.lint_sources import Problem, basis_lines, level_line, source_line
+from wireproof.cases.sources import SourceDocument
 from wireproof.cli.general_options import with_fixtures
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.judge import refusal_verdict
@@ -80,8 +82,18 @@ def _of_folders(suite: Suite, own: Suite) -> Suite:
         frozen={
             name: digest for name, digest in suite.frozen.items() if name in twins or name not in own.by_id
         },
-        sources=suite.sources,
+        sources={
+            key: _with_open_sentences(document) if document == own.sources.get(key) else document
+            for key, document in suite.sources.items()
+        },
     )
+
+
+def _with_open_sentences(document: SourceDocument) -> SourceDocument:
+    """Return a document of the package, whose sentences are tested by cases that are left out."""
+    left_out = "its cases are those of the package"
+    sentences = tuple(evolve(one, open=left_out, cases=()) for one in document.sentences if not one.exclusion)
+    return evolve(document, sentences=sentences)
 
 
 def _count_of_folders(suite: Suite, own: Suite) -> str:

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 from command_line import Command
-from fixture_folders import BAD, GOOD, RULE, write
+from fixture_folders import BAD, GOOD, PAPER, RULE, write
+
+from wireproof.cases.sources import SOURCES_FILE
 
 
 @pytest.mark.parametrize("form", ["argument", "option"])
@@ -26,6 +28,20 @@ def test_a_folder_without_a_problem_says_so(wireproof: Command, tmp_path: Path) 
     done = wireproof("lint", tmp_path)
     assert done.out.splitlines() == ["2 cases, 2 of them not frozen; 1 rules", "0 problems"]
     assert done.code == 0
+
+
+def test_a_folder_has_sentences_of_its_own(wireproof: Command, tmp_path: Path) -> None:
+    write(tmp_path, GOOD, BAD, rules=RULE + 'sentences = ["kdoc-1", "paper-1"]\n')
+    sentence = '\n[[paper.sentences]]\nid = "{}"\ntext = "A number has 4 bytes."\ncites = ["paper:shelf"]\n'
+    (tmp_path / SOURCES_FILE).write_text(PAPER + sentence.format("paper-1"), encoding="utf-8")
+    assert wireproof("lint", tmp_path).out.splitlines()[1:] == ["0 problems"]
+    (tmp_path / SOURCES_FILE).write_text(PAPER + sentence.format("paper-2"), encoding="utf-8")
+    text = "has no case that can fail, at must or should; add one, or an exclusion with its reason"
+    assert wireproof("lint", tmp_path).out.splitlines()[1:] == [
+        f"sources.toml paper-2: {text}",
+        "shelf.number: sources.toml has no sentence paper-1",
+        "2 problems",
+    ]
 
 
 def test_a_file_of_a_folder_is_a_problem_too(wireproof: Command, tmp_path: Path) -> None:
