@@ -5,18 +5,19 @@ fuzzer was tuned to them.
 """
 
 from base64 import urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 from zlib import crc32
 
 from tests.mutants.base import ReferenceCodec, walk
-from tests.mutants.patched import Patched
+from tests.mutants.patched import Patched, in_codec
 from wireproof.adapters.contract import Request
-from wireproof.iggy import headers, identifier, json_common, json_poll, json_send, message, partitioning
+from wireproof.iggy import headers, json_common, json_poll, json_send, message
+from wireproof.iggy.destination import IDENTIFIER, PARTITIONING
 from wireproof.iggy.headers import TlvRules
 from wireproof.iggy.json_parser import JsonNode
 from wireproof.iggy.message import MessageRules
-from wireproof.iggy.tagged_value import Tag, read_value
+from wireproof.schema.rules import Check, Fault
 from wireproof.wire.json_values import Json
 from wireproof.wire.layout import REST, Length
 from wireproof.wire.reader import Reader
@@ -32,31 +33,36 @@ class PatchedIggy(Patched):
 # --- sends: iggy.md, section 2.2 ---
 
 
-def _two_bytes(reader: Reader, tag: Tag) -> bytes:
-    if tag.name != "balanced":
-        return read_value(reader, tag)
-    reader.uint8("length")
-    return b""
+def _length_of_balanced_ignored(unpack: Callable[[bytes, int], tuple[int, int]]) -> Any:  # noqa: ANN401 - the same
+    def wrong(data: bytes, at: int) -> tuple[int, int]:
+        kind, length = unpack(data, at)
+        return kind, 0 if kind == 1 else length
+
+    return wrong
 
 
 class BalancedTwoBytes(PatchedIggy):
     """Takes a balanced partitioning for two bytes, whatever length the second one is."""
 
     name = "iggy-balanced-two-bytes"
-    patches = ((partitioning, "read_value", _two_bytes),)
+    patches = in_codec(PARTITIONING, _unpack_kind=_length_of_balanced_ignored)
 
 
-def _signed_length(reader: Reader, tag: Tag) -> bytes:
-    if reader.left and reader.data[reader.pos] > 0x7F:
-        raise reader.reject("bad-length", "length", "negative")
-    return read_value(reader, tag)
+def _signed(rule: Check) -> Check:
+    def wrong(kind: str, length: int) -> Fault | None:
+        return Fault("bad-length", "negative") if length > 0x7F else rule(kind, length)
+
+    return wrong
 
 
 class LengthByteSigned(PatchedIggy):
     """Reads the length byte of names and messages keys with a sign, and refuses those over 127 bytes."""
 
     name = "iggy-length-byte-signed"
-    patches = ((identifier, "read_value", _signed_length), (partitioning, "read_value", _signed_length))
+    patches = (
+        *in_codec(IDENTIFIER, length_identifier_length=_signed),
+        *in_codec(PARTITIONING, length_length_of_chosen=_signed, length_partitioning_length=_signed),
+    )
 
 
 # --- polls: iggy.md, section 3.3 ---

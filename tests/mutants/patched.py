@@ -1,6 +1,7 @@
 """The base class of mutants that replace functions or constants in the modules of the reference."""
 
-from collections.abc import Iterator
+import builtins
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, ClassVar
 from unittest.mock import patch
@@ -8,9 +9,25 @@ from unittest.mock import patch
 from tests.mutants.base import ReferenceCodec
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome
+from wireproof.schema.struct import Struct
 
 Patch = tuple[Any, str, Any]
-"""A module, the name of a function or constant in it, and the replacement."""
+"""A module, or the names of a compiled codec; the name of a function or constant in it; the replacement."""
+
+
+def in_codec(struct: Struct, **replacements: Callable[[Any], Any]) -> tuple[Patch, ...]:
+    """Return the patches of the compiled codecs of a structure, in every revision that has all the names.
+
+    A replacement is made of what it replaces; of None if that is a function of Python.
+    """
+    layouts = {struct.at(revision) for revision in struct.revisions}
+    codecs = (codec for layout in layouts for codec in (layout.codec, layout.inner_codec))
+    return tuple(
+        (names, name, replacement(names.get(name)))
+        for names in (codec.read.__globals__ for codec in codecs)
+        for name, replacement in replacements.items()
+        if name in names or hasattr(builtins, name)
+    )
 
 
 @contextmanager
@@ -18,7 +35,10 @@ def _patched(patches: tuple[Patch, ...]) -> Iterator[None]:
     """Apply the patches for the duration of one request; an adapter answers one request at a time."""
     with ExitStack() as stack:
         for module, name, part in patches:
-            stack.enter_context(patch.object(module, name, part))
+            names = isinstance(module, dict)
+            stack.enter_context(
+                patch.dict(module, {name: part}) if names else patch.object(module, name, part)
+            )
         yield
 
 

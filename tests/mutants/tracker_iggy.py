@@ -8,13 +8,14 @@ from typing import Any, Final
 
 from tests.mutants.base import ReferenceCodec, walk
 from tests.mutants.iggy_helpers import header_values_of, messages_of
+from tests.mutants.patched import in_codec
 from tests.mutants.tracker_base import IggyFromTracker
 from wireproof.adapters.contract import Request
-from wireproof.iggy import identifier, json_send, limits, partitioning, send, send_index
+from wireproof.iggy import json_send, limits, send, send_index
+from wireproof.iggy.destination import IDENTIFIER, PARTITIONING
 from wireproof.iggy.headers import TlvRules
 from wireproof.iggy.limits import LIMITS_30, RevisionLimits
 from wireproof.iggy.message import MessageRules
-from wireproof.iggy.tagged_value import Tag, write_tagged
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
@@ -29,13 +30,6 @@ def _utf16_length(value: bytes) -> int:
         return len(value)
 
 
-def _write_counted_in_chars(writer: Writer, tags: Mapping[int, Tag], name: str, value: bytes) -> None:
-    at = writer.pos + 1
-    write_tagged(writer, tags, name, value)
-    if name in ("string", "messages_key"):
-        writer.patch("length", "uint8", at, _utf16_length(value))
-
-
 class LengthInChars(IggyFromTracker):
     """Writes the number of characters of a name or a messages key for its bytes, as the Java SDK did.
 
@@ -45,7 +39,7 @@ class LengthInChars(IggyFromTracker):
     name = "tracker-iggy-length-in-chars"
     link = "https://github.com/apache/iggy/pull/4068"
     patches = tuple(
-        (module, "write_tagged", _write_counted_in_chars) for module in (identifier, partitioning)
+        one for struct in (IDENTIFIER, PARTITIONING) for one in in_codec(struct, len=lambda _: _utf16_length)
     )
 
 
