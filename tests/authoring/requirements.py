@@ -1,26 +1,19 @@
 """List the cases of each requirement set that is not released, after its definition.
 
-`python -m tests.authoring.requirements` rewrites the tables `cases` in `fixtures/requirements/*.toml` and
+`python -m tests.authoring.requirements` rewrites the tables `cases` of the editions in `fixtures/sets.toml` and
 prints the size of each set. The definitions above the tables are written by hand and stay as they are.
 """
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite, fixtures_folder, load
 from wireproof.cases.frozen_digests import expectation_digest
-from wireproof.cases.requirements import (
-    Definition,
-    RequirementFile,
-    RequirementSet,
-    read_requirements,
-    requirement_files,
-)
+from wireproof.cases.requirements import SETS_FILE, Definition, Edition, RequirementSet, read_sets
 
 
-def members(suite: Suite, page: RequirementFile, one: RequirementSet) -> dict[str, str]:
+def members(suite: Suite, page: Edition, one: RequirementSet) -> dict[str, str]:
     """Return the list that the definition of a set gives on a suite, without that of the sets it includes."""
     included = {name for other in one.includes for name in _all_members(suite, page, page.named(other))}
     return {
@@ -30,7 +23,7 @@ def members(suite: Suite, page: RequirementFile, one: RequirementSet) -> dict[st
     }
 
 
-def _all_members(suite: Suite, page: RequirementFile, one: RequirementSet) -> dict[str, str]:
+def _all_members(suite: Suite, page: Edition, one: RequirementSet) -> dict[str, str]:
     found = members(suite, page, one)
     for other in one.includes:
         found |= _all_members(suite, page, page.named(other))
@@ -54,32 +47,32 @@ def _any_matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
 
-def with_lists(text: str, page: RequirementFile, suite: Suite) -> str:
-    """Return the text of a file with the lists that its definitions give on a suite."""
-    head, *tables = text.split("[[set]]\n")
+def with_lists(text: str, editions: Sequence[Edition], suite: Suite) -> str:
+    """Return the text of a file with the lists that the definitions give on a suite; released ones stay."""
+    head, *tables = text.split("[[edition]]\n")
     parts = [head]
-    for table, one in zip(tables, page.sets, strict=True):
-        by_hand = table.partition("[set.cases]\n")[0].rstrip("\n")
-        lines = [f'"{name}" = "{row}"' for name, row in members(suite, page, one).items()]
-        parts.append("[[set]]\n" + "\n".join([by_hand, "", "[set.cases]", *lines]) + "\n\n")
+    for table, page in zip(tables, editions, strict=True):
+        parts.append("[[edition]]\n" + (table if page.released else _with_lists(table, page, suite)))
     return "".join(parts).rstrip("\n") + "\n"
 
 
-def rewrite(path: Path, suite: Suite) -> dict[str, int]:
-    """Rewrite the lists of a file unless it is released; return how many cases each set has."""
-    page = read_requirements(path)
-    if not page.released:
-        path.write_text(with_lists(path.read_text(encoding="utf-8"), page, suite), encoding="utf-8")
-    page = read_requirements(path)
-    return {one.name: len(page.listed(one)) for one in page.sets}
+def _with_lists(text: str, page: Edition, suite: Suite) -> str:
+    head, *tables = text.split("[[edition.set]]\n")
+    parts = [head]
+    for table, one in zip(tables, page.sets, strict=True):
+        by_hand = table.partition("[edition.set.cases]\n")[0].rstrip("\n")
+        lines = [f'"{name}" = "{row}"' for name, row in members(suite, page, one).items()]
+        parts.append("[[edition.set]]\n" + "\n".join([by_hand, "", "[edition.set.cases]", *lines]) + "\n\n")
+    return "".join(parts)
 
 
 def main() -> None:
-    """Rewrite the files of this checkout."""
-    suite = load()
-    for date, path in requirement_files((fixtures_folder(),)).items():
-        for name, count in rewrite(path, suite).items():
-            print(f"{date}:{name}: {count} cases")
+    """Rewrite the file of this checkout."""
+    path = fixtures_folder() / SETS_FILE
+    path.write_text(with_lists(path.read_text(encoding="utf-8"), read_sets(path).editions, load()), "utf-8")
+    for page in read_sets(path).editions:
+        for one in page.sets:
+            print(f"{page.date}:{one.name}: {len(page.listed(one))} cases")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from attrs import asdict, frozen
 
 from tests.authoring.frames import witnesses
 from tests.authoring.heka import header_witnesses
-from tests.fixture_tables.witness_reasons import reasons_of, without_witness
+from tests.fixture_tables.witness_reasons import unexplained
 from wireproof.adapters import peers
 from wireproof.adapters.live_servers import ServerAddress
 from wireproof.cases.case import Accept, Case, Either
@@ -77,12 +77,6 @@ def selected(suite: Suite, given: Namespace) -> list[Case]:
     cases = unexplained(suite) if given.missing else cases_on_code(suite) if given.answers else suite.cases
     wanted = {case.id for case in cases}
     return [case for case in select(suite, given.patterns or ("**",)) if case.id in wanted]
-
-
-def unexplained(suite: Suite) -> list[Case]:
-    """Return the must cases that have neither witness nor reason."""
-    rows = reasons_of(suite)
-    return [case for case in without_witness(suite) if not any(row.matches(case) for row in rows)]
 
 
 def refusal(spec: str) -> str:

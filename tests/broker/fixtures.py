@@ -23,6 +23,7 @@ from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller
 from wireproof.adapters.registry import open_adapter
 from wireproof.cases.examples import capabilities_of
+from wireproof.cases.fixture_writer import page_text
 from wireproof.cases.outcome import Accepted
 from wireproof.cases.reference_answers import decode_answer
 from wireproof.formats import FORMATS
@@ -165,7 +166,7 @@ def main() -> None:
     path = TARGET / "broker.json"
     rows = cases(parser.parse_args().folder)
     page = {"schema": 1, "format": "kafka.log", "revision": "mixed", "cases": rows}
-    text = json.dumps(page, indent=2, ensure_ascii=False) + "\n"
+    text = page_text(page)
     if not path.exists():
         path.write_text(text, encoding="utf-8")
     elif path.read_text(encoding="utf-8") != text:

@@ -14,7 +14,7 @@ from tests.mutants.registry import spec_of
 from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, Steps
 from wireproof.cases.outcome import Refused
 from wireproof.cases.reference_answers import reference_answer
-from wireproof.cases.requirements import read_requirements, required_cases, requirement_files
+from wireproof.cases.requirements import editions, required_cases
 from wireproof.runner.baseline import apply
 from wireproof.runner.conclusion import conclusion_sentence, exit_code
 from wireproof.runner.engine import Engine
@@ -46,11 +46,7 @@ BY_TEXT_ALONE = frozenset({
 })  # fmt: skip
 """Cases that the text says are taken, and of which one broker or one splitter alone could be run."""
 
-SETS = [
-    f"{date}:{one.name}"
-    for date, path in requirement_files(load().roots).items()
-    for one in read_requirements(path).sets
-]
+SETS = [f"{date}:{one.name}" for date, page in editions(load().roots).items() for one in page.sets]
 
 
 @settings(deadline=None, max_examples=400)

@@ -1,1 +1,1 @@
-"""The tables beside the fixtures that say what stands behind a case, and their checks and figures."""
+"""What stands behind the cases, checked and counted: vectors of documents, known bugs, witnesses."""

@@ -1,4 +1,4 @@
-"""Check the tables beside the fixtures and print their figures: `python -m tests.fixture_tables`."""
+"""Check what stands behind the cases and print the figures: `python -m tests.fixture_tables`."""
 
 import sys
 
@@ -9,7 +9,7 @@ from wireproof.cases.fixtures import load
 
 
 def main() -> None:
-    """Print a line for each problem and each table; exit with 1 if there is a problem."""
+    """Print a line for each problem and each kind; exit with 1 if there is a problem."""
     suite = load()
     problems = list(table_problems(suite))
     for line in (*map(str, problems), *figures(suite), f"{len(problems)} problems"):

@@ -1,4 +1,4 @@
-"""The checks and the figures of all tables beside the fixtures."""
+"""The checks and the figures of all that stands behind the cases."""
 
 from collections.abc import Iterator
 
@@ -8,15 +8,15 @@ from wireproof.cases.lint_sources import Problem
 
 
 def table_problems(suite: Suite) -> Iterator[Problem]:
-    """Yield the problems of all tables; raise `FixtureError` for a table that cannot be read."""
+    """Yield all problems; raise `FixtureError` or `RequirementError` for a file that cannot be read."""
     yield from witness_reasons.check_reasons(suite)
     yield from history.history_problems(suite)
     yield from vectors.check_documented_layouts(suite)
-    yield from vectors.coverage_problems(suite)
+    yield from vectors.vector_problems(suite)
 
 
 def figures(suite: Suite) -> Iterator[str]:
-    """Yield a line for each table."""
-    yield from map(vectors.count_line, vectors.tables_of(suite))
+    """Yield a line for each document, for the witnesses and for the known bugs."""
+    yield from vectors.count_lines(suite)
     yield witness_reasons.count_line(suite)
     yield str(history.counts(history.known_bugs(suite)))

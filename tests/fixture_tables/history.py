@@ -1,18 +1,20 @@
-"""Known bugs of implementations: `fixtures/history.toml`, and which part of the suite catches each.
+"""Known bugs of implementations: `tests/mutants/bugs.toml`, and which part of the suite catches each.
 
-A bug is an entry with its links, the versions that had it and mended it, and the golden cases that fail while
-it is there. Where no case does, the entry says why, and which other part of the suite finds the bug.
+A bug is an entry with its links, and the versions that had it and mended it. The golden cases that fail while
+it is there name it in `source.bugs`. Where no case does, the entry says why, and which other part of the
+suite finds the bug.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
+from tests.fixture_tables.vectors import is_number
 from wireproof.cases.case_json import FixtureError
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.lint_sources import Problem
@@ -20,7 +22,7 @@ from wireproof.cases.rules import ID_COMPONENT
 from wireproof.files import read_limited_text
 from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, structure
 
-HISTORY_FILE: Final = "history.toml"
+BUGS_FILE: Final = Path(__file__).parents[1] / "mutants" / "bugs.toml"
 
 SCOPES: Final = {
     "codec": "bytes and the value of one operation show it",
@@ -48,7 +50,7 @@ class Bug:
         title: one sentence on what happened.
         scope: one of `SCOPES`.
         had, fixed: a version with the bug, and the first without it, where known.
-        cases: the golden cases that fail while the bug is there.
+        cases: the golden cases that fail while the bug is there, sorted; the file does not have them.
         mutant: the name of the mutant that repeats it.
         missed: why no golden case catches it.
         found_by: one of `OTHER_PARTS` that finds it all the same.
@@ -128,9 +130,7 @@ def counts(bugs: Iterable[Bug]) -> HistoryCounts:
 
 
 def read_history(path: Path) -> tuple[Bug, ...]:
-    """Return the bugs of a file, none if it is missing; raises ValueError with the id and the fault."""
-    if not path.exists():
-        return ()
+    """Return the bugs of a file, without cases; raises ValueError with the id and the fault."""
     page = parse_toml(read_limited_text(path, MAX_TOML_SIZE))
     if set(page) != {"bug"} or not isinstance(page["bug"], list):
         raise ValueError("holds [[bug]] tables and nothing else")
@@ -143,6 +143,8 @@ def _bug(row: object) -> Bug:
         bug = structure(row, Bug, "the bug")
     except FieldError as error:
         raise ValueError(f"{name}: {error}") from None
+    if bug.cases:
+        raise ValueError(f"{name}: the cases of a bug name it in `source.bugs`")
     if not re.fullmatch(ID_COMPONENT, bug.id):
         raise ValueError(f"{bug.id}: an id has a-z, 0-9, '.', '+' and '-', and begins with a letter or digit")
     if bug.scope not in SCOPES:
@@ -156,19 +158,27 @@ def _bug(row: object) -> Bug:
 
 
 def known_bugs(suite: Suite) -> tuple[Bug, ...]:
-    """Return the bugs in the folders of the fixtures; raise `FixtureError`."""
-    return _bugs_of(tuple(suite.roots))
+    """Return the bugs of the file, each with the cases of a suite that name it; raise `FixtureError`."""
+    named = _named_by(suite)
+    return tuple(evolve(bug, cases=tuple(named.get(bug.id, ()))) for bug in _bugs_of(BUGS_FILE))
+
+
+def _named_by(suite: Suite) -> Mapping[str, list[str]]:
+    """Return the ids of the cases that name a bug, by its id; numbers of a document are no bug here."""
+    found: dict[str, list[str]] = {}
+    for case in suite.cases:
+        for name in case.source.bugs:
+            if not is_number(name):
+                found.setdefault(name, []).append(case.id)
+    return found
 
 
 @cache
-def _bugs_of(roots: tuple[Path, ...]) -> tuple[Bug, ...]:
-    found: list[Bug] = []
-    for path in (root / HISTORY_FILE for root in roots):
-        try:
-            found += read_history(path)
-        except (OSError, ValueError) as error:
-            raise FixtureError(f"{path}: {error}") from None
-    return tuple(found)
+def _bugs_of(path: Path) -> tuple[Bug, ...]:
+    try:
+        return read_history(path)
+    except (OSError, ValueError) as error:
+        raise FixtureError(f"{path}: {error}") from None
 
 
 # --- checks ---
@@ -187,9 +197,14 @@ def history_problems(suite: Suite) -> Iterator[Problem]:
     ):
         for name, number in found.items():
             if number > 1:
-                yield Problem(HISTORY_FILE, f"the {kind} {name} is there {number} times")
+                yield Problem(BUGS_FILE.name, f"the {kind} {name} is there {number} times")
     for bug in bugs:
-        yield from (Problem(f"{HISTORY_FILE} {bug.id}", text) for text in _problems(suite, bug))
+        yield from (Problem(f"{BUGS_FILE.name} {bug.id}", text) for text in _problems(suite, bug))
+    known = {bug.id for bug in bugs}
+    for name, cases in _named_by(suite).items():
+        yield from (
+            Problem(case, f"{BUGS_FILE.name} has no bug {name}") for case in cases if name not in known
+        )
 
 
 def _problems(suite: Suite, bug: Bug) -> Iterator[str]:
@@ -198,11 +213,9 @@ def _problems(suite: Suite, bug: Bug) -> Iterator[str]:
         yield "needs a link and a title"
     yield from _excluded(bug) if bug.excluded else _in_scope(bug)
     for name in bug.cases:
-        case = suite.by_id.get(name)
-        if case is None:
-            yield f"the case {name} does not exist"
-        elif case.level not in FAILING_LEVELS:
-            yield f"the case {name} has the level {case.level}, and cannot fail a run"
+        level = suite.by_id[name].level
+        if level not in FAILING_LEVELS:
+            yield f"the case {name} has the level {level}, and cannot fail a run"
 
 
 def _excluded(bug: Bug) -> Iterator[str]:

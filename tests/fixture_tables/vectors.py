@@ -1,24 +1,27 @@
-"""Check of the fixtures against the tables of `vector_tables`: every id has cases that exist and test it."""
+"""The vectors and faults of the format documents, and the cases that name them in their `source`.
+
+A document of a system gives each vector an id with an anchor, and prints its bytes, or its size and verdict.
+A case names the vectors whose bytes it has. An id that no case can have is in the document's last table, with
+the reason.
+"""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from attrs import Factory, frozen
+from attrs import evolve, frozen
 
 from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, Steps, Value
-from wireproof.cases.case_json import FixtureError
 from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.lint_sources import Problem
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.reference_answers import decode_answer
-from wireproof.cases.sources import resolve
+from wireproof.cases.sources import SOURCES_FILE, DocumentedField, DocumentedLayout, resolve
 from wireproof.files import read_limited_text
 from wireproof.formats import FORMATS
-from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, structure
 from wireproof.wire.layout import (
     Checksum,
     Count,
@@ -33,233 +36,245 @@ from wireproof.wire.layout import (
     all_layouts,
 )
 
-# --- vector tables ---
-#
-# Tables that connect the vectors and bug reports of a format document with the fixtures that test them.
-#
-# `fixtures/<format>/vectors.toml` contains the vectors that were run on the system's own reader,
-# `regressions.toml` bugs that users reported, and `sightings.toml` bytes and faults that a format document
-# shows without a one-word verdict. The keys `document`, `section` and `ids` name the source of each table.
-# Every id has one row, and every row has fixtures or the reason why there is none.
+DOCUMENTS: Final = Path(__file__).parents[2] / "reference" / "docs"
 
+SYSTEMS: Final[Mapping[str, str]] = {
+    "kafka": r"[ciklnrtwxz]\d\d|s01|no-\d+",
+    "heka": r"[abcmpsw]\d\d",
+    "iggy": r"(?:go|[cdjklnopruvwx])\d+",
+}
+"""The systems with a document, and the anchors of its vectors there; others are sections and worked bytes."""
 
-VERDICTS: Final = ("VALID", "PARTIAL", "INVALID", "IMPL")
-"""kafka.md §5: read · read except for a cut last entry · refused · read, although no writer writes it."""
+MESSAGE: Final = "0a10101112131415161718191a1b1c1d2e2f1001"
+"""What heka.md prints as …: the smallest message."""
 
-RANGE: Final = re.compile(r"([A-Z]*)([0-9]+)(?:-([0-9]+))?")
+FRAME: Final = f"1e0208141f{MESSAGE}"
+"""What heka.md prints as F: the frame of that message."""
+
+MAX_DOCUMENT: Final = 1 << 20
+
+_RUN: Final = re.compile(r"<([0-9a-f]+)\*(\d+)>")
+_LINK: Final = re.compile(
+    r"(?:([\w.-]+/[\w.-]+) ?)?#(\d+)|\b([A-Z]+-\d+)\b|(?<!#)\b([0-9a-f]{7,40}|\d+\.\d+\.\d+)\b"
+)
+_BYTES_COLUMN: Final = re.compile(r"hex|(?:frame )?bytes(?: \(….*)?")
+_WITHOUT: Final = "## Ids without a case"
 
 
 @frozen
 class Vector:
-    """Bytes that were run on the system's own reader.
+    """An example or a fault of a document.
 
     Attributes:
-        id: the id in the format document.
-        size: number of bytes in the format document.
-        verdict: one of `VERDICTS`.
-        name: the document's class of a refusal, or of bytes that are read although no writer writes them.
-        fixture: the id of the case for this vector.
-        note: why the fixture's length or verdict is different.
-        exclusion: why there is no fixture.
+        id: the id as cases have it: `W08`, and `no-17` for a bug of a numbered table.
+        printed: the bytes that the document prints; one of them is the input of a case. Empty if it prints
+            none, or bytes that are a part of something.
+        size: the number of bytes, for a vector with a verdict.
+        verdict: of such a vector, `VALID`, `PARTIAL`, `INVALID` or `IMPL`, as kafka.md §5 explains.
+        name: the class of a refusal, or the remark.
+        links: of a bug, `owner/name#7`, `owner/name@commit` or an issue; the `why` of its cases has one.
+        exclusion: why no case has it.
     """
 
     id: str
-    size: int
-    verdict: str
+    printed: tuple[bytes, ...] = ()
+    size: int | None = None
+    verdict: str = ""
     name: str = ""
-    fixture: str = ""
-    note: str = ""
-    exclusion: str = ""
-
-    @property
-    def fixtures(self) -> tuple[str, ...]:
-        """Return the one fixture, if there is one."""
-        return (self.fixture,) if self.fixture else ()
-
-
-@frozen
-class Regression:
-    """A bug that was reported for an implementation.
-
-    Attributes:
-        id: the number in the format document.
-        repository: `owner/name`.
-        links: `owner/name#7` or `owner/name@commit`; the `why` of a fixture contains one of them.
-        fault: description of the bug.
-        fixtures: the cases that fail while the bug is present.
-        exclusion: why there is none.
-    """
-
-    id: str
-    repository: str
-    links: tuple[str, ...]
-    fault: str
-    fixtures: tuple[str, ...] = ()
-    exclusion: str = ""
-
-
-@frozen
-class Sighting:
-    """Bytes or a fault in a format document without a one-word verdict.
-
-    Attributes:
-        id: the id in the document; a letter before the number names the section.
-        text: description of the bytes or fault.
-        bytes: hex of the bytes in the document; one of the fixtures has exactly these bytes.
-        links: as in a `Regression`; may be empty.
-        fixtures: the cases that test it; `<id>~<family>` is a family of derived cases.
-        exclusion: why there is none.
-    """
-
-    id: str
-    text: str
-    bytes: str = ""
     links: tuple[str, ...] = ()
-    fixtures: tuple[str, ...] = ()
     exclusion: str = ""
 
 
-Row = Vector | Regression | Sighting
+# --- the documents ---
 
 
-@frozen
-class Table:
-    """A file of rows of one kind.
-
-    Attributes:
-        path: the path of the file.
-        document, section: the section that the table covers.
-        ids: every id of that section, in its order.
-        rows: one row for each id, if the file is correct.
-    """
-
-    path: Path
-    document: str
-    section: str
-    ids: tuple[str, ...]
-    rows: tuple[Row, ...] = Factory(tuple)
+@cache
+def vectors_of(system: str) -> Mapping[str, Vector]:
+    """Return the vectors of a system's document by their ids, in its order."""
+    return read_vectors(read_limited_text(DOCUMENTS / f"{system}.md", MAX_DOCUMENT), SYSTEMS[system])
 
 
-KINDS: Final[Mapping[str, type[Row]]] = {"vectors": Vector, "regressions": Regression, "sightings": Sighting}
-"""Row classes by the name of the file and the name of the list in it."""
+def read_vectors(text: str, anchors: str) -> Mapping[str, Vector]:
+    """Return the vectors of the text of a document, whose anchors match `anchors`."""
+    anchor = re.compile(rf'<a id="({anchors})"></a>')
+    body, _, without = text.partition(_WITHOUT)
+    lines = body.splitlines()
+    found: dict[str, Vector] = {}
+    columns: list[str] = []
+    for number, line in enumerate(lines):
+        if line.startswith("|") and lines[number + 1 : number + 2] and lines[number + 1].startswith("|--"):
+            columns = _cells(line)
+        for name in anchor.findall(line):
+            key = name if "-" in name else name.upper()
+            if line.startswith("|"):
+                found[key] = _row(key, dict(zip(columns, _cells(line), strict=False)))
+            else:
+                found[key] = Vector(key, _block(lines[number + 1 :], anchor))
+    for name, reason in re.findall(r"^\| \[([^\]]+)\]\(#[\w-]+\) \| (.+) \|$", without, re.MULTILINE):
+        key = f"no-{name}" if name.isdecimal() else name
+        found[key] = evolve(found.get(key, Vector(key)), exclusion=reason)
+    return found
 
 
-def tables(root: Path) -> Iterator[Table]:
-    """Yield the tables of a folder of fixtures; raise ValueError with the file and the problem."""
-    for name, kind in KINDS.items():
-        for path in sorted(root.glob(f"*/{name}.toml")):
-            try:
-                yield _table(path, parse_toml(read_limited_text(path, MAX_TOML_SIZE)), name, kind)
-            except KeyError as error:
-                raise ValueError(f"{path}: {error} is missing") from None
-            except (TypeError, ValueError) as error:
-                raise ValueError(f"{path}: {error}") from None
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split(" | ")]
 
 
-def _table(path: Path, page: Mapping[str, Any], name: str, kind: type[Row]) -> Table:
-    unknown = set(page) - {"document", "section", "ids", name}
-    if unknown:
-        raise ValueError(f"holds the unknown {', '.join(sorted(unknown))}")
-    rows = tuple(structure(row, kind, "row") for row in page[name])
-    return Table(path, page["document"], page["section"], expanded(page["ids"]), rows)
+def _row(key: str, cells: Mapping[str, str]) -> Vector:
+    """Return the vector of a row of a table."""
+    printed = tuple(
+        data
+        for column, cell in cells.items()
+        if _BYTES_COLUMN.fullmatch(column) and (column == "hex" or "case" in cells)
+        for text in re.findall(r"`([^`]*)`", cell)
+        if (data := printed_bytes(text)) is not None
+    )
+    if verdict := cells.get("Verdict · class"):
+        word, _, name = verdict.partition(" · ")
+        named = name if word in NAMED else ""
+        return Vector(key, size=int(cells["Bytes"]), verdict=word, name=named)
+    if "pyPure" in cells:
+        verdict, name = _strict(cells["strict verdict"])
+        return Vector(key, printed, len(printed[0]) if printed else None, verdict, name)
+    if "Repository" in cells:
+        return Vector(key, links=_links(cells["Repository"], cells["Issue, pull request or commit"]))
+    return Vector(key, printed)
 
 
-def expanded(text: str) -> tuple[str, ...]:
-    """Expand `W01-46 S01` to W01 … W46 and S01; a number has the width of the first one of its range."""
-    return tuple(one for part in text.split() for one in _range(part))
+def _strict(text: str) -> tuple[str, str]:
+    """Return verdict and name of a cell of heka.md: `ok`, `warn severity_range`, or why it is refused."""
+    word, *rest = text.split()
+    match word:
+        case "ok":
+            return "VALID", ""
+        case "warn":
+            return "IMPL", rest[0].upper()
+        case _:
+            return "INVALID", word
 
 
-def _range(part: str) -> Iterator[str]:
-    found = RANGE.fullmatch(part)
-    if found is None:
-        raise ValueError(f"{part} is no range of ids")
-    letter, first, last = found.groups()
-    for number in range(int(first), int(last or first) + 1):
-        yield f"{letter}{number:0{len(first)}}"
+def _links(repository: str, text: str) -> tuple[str, ...]:
+    found = []
+    for other, number, issue, commit in _LINK.findall(text):
+        found.append(issue or f"{other or repository}#{number}" if not commit else f"{repository}@{commit}")
+    return tuple(found)
 
 
-# --- vector coverage ---
+def _block(lines: Sequence[str], anchor: re.Pattern[str]) -> tuple[bytes, ...]:
+    """Return the bytes of the first block of code below an anchor, before the next one."""
+    end = next((place for place, line in enumerate(lines) if anchor.search(line)), len(lines))
+    block = re.search(r"```\n(.*?)```", "\n".join(lines[:end]), re.DOTALL)
+    data = printed_bytes(block[1]) if block else None
+    return (data,) if data is not None else ()
+
+
+def printed_bytes(text: str) -> bytes | None:
+    """Return the bytes that a document prints in hex, with its short forms; None for anything else."""
+    if text == "(empty)":
+        return b""
+    text = _RUN.sub(lambda run: run[1] * int(run[2]), text)
+    try:
+        return bytes.fromhex(text.replace("…", MESSAGE).replace("F", FRAME))
+    except ValueError:
+        return None
+
+
+# --- the cases ---
 
 
 NAMED: Final = {"INVALID", "IMPL"}
 """Verdicts that have a class."""
 
 
-def tables_of(suite: Suite) -> tuple[Table, ...]:
-    """Return the tables in the folder of the fixtures; raise `FixtureError`."""
-    try:
-        return tuple(table for root in suite.roots for table in tables(root))
-    except ValueError as error:
-        raise FixtureError(str(error)) from None
+def system_of(case: Case) -> str:
+    """Return the system whose document has the vectors of a case: `kafka`."""
+    return case.format.partition(".")[0]
 
 
-def coverage_problems(suite: Suite) -> Iterator[Problem]:
-    """Yield every problem of the tables; raise `FixtureError` for an unreadable one."""
-    for table in tables_of(suite):
-        yield from _id_problems(table)
-        for row in table.rows:
-            yield from (Problem(_where(table, row), text) for text in _row_problems(suite, row))
+def named_by(suite: Suite) -> Mapping[str, Mapping[str, list[tuple[Case, str]]]]:
+    """Return by system and id the cases that name it, each with the family of derived cases or nothing."""
+    found: dict[str, dict[str, list[tuple[Case, str]]]] = {}
+    for case in suite.cases:
+        for name in (*case.source.vectors, *filter(is_number, case.source.bugs)):
+            vector, _, family = name.partition("~")
+            found.setdefault(system_of(case), {}).setdefault(vector, []).append((case, family))
+    return found
 
 
-def count_line(table: Table) -> str:
-    """Return one line with the number of ids, with fixtures and without."""
-    with_ = sum(1 for row in table.rows if row.fixtures)
-    without = sum(1 for row in table.rows if row.exclusion)
-    cases = len({name for row in table.rows for name in row.fixtures})
-    noted = sum(1 for row in table.rows if isinstance(row, Vector) and row.note)
-    more = f", {noted} with a note" if noted else ""
-    return (
-        f"{_place(table.path)}: {len(table.ids)} ids of {table.document} {table.section}, "
-        f"{with_} with fixtures ({cases} cases){more}, {without} with an exclusion"
-    )
+def is_number(bug: str) -> bool:
+    """Return whether the id of a bug is a number of a document's table: `no-17`."""
+    return re.fullmatch(r"no-\d+", bug) is not None
 
 
-def _id_problems(table: Table) -> Iterator[Problem]:
-    """Check that each id of the document is in the table once, in the same order, and no other id."""
-    numbers = Counter(row.id for row in table.rows)
-    where = _place(table.path)
-    for name in table.ids:
-        if numbers[name] != 1:
-            yield Problem(where, f"{name} has {numbers[name] or 'no'} rows and must have one")
-    for name in numbers.keys() - set(table.ids):
-        yield Problem(where, f"{name} is no id of {table.document} {table.section}")
+def vector_problems(suite: Suite) -> Iterator[Problem]:
+    """Check that each vector of the documents has cases that have its bytes, or the reason why not."""
+    named = named_by(suite)
+    for system in SYSTEMS:
+        yield from problems_of(system, vectors_of(system), named.get(system, {}))
+    for case in suite.cases:
+        if case.source.differs and not list(_differences_of(case, named)):
+            yield Problem(case.id, "its `differs` explains a difference that does not exist")
 
 
-def _place(path: Path) -> str:
-    return path.relative_to(path.parents[1]).as_posix()
+def problems_of(
+    system: str, vectors: Mapping[str, Vector], named: Mapping[str, list[tuple[Case, str]]]
+) -> Iterator[Problem]:
+    """Check the vectors of one document against the cases that name them."""
+    for name in named.keys() - vectors.keys():
+        for case, _ in named[name]:
+            yield Problem(case.id, f"{system}.md has no {name}")
+    for vector in vectors.values():
+        for text in _problems_of(vector, named.get(vector.id, [])):
+            yield Problem(f"{system}.md {vector.id}", text)
 
 
-def _where(table: Table, row: Row) -> str:
-    return f"{_place(table.path)} {row.id}"
+def _problems_of(vector: Vector, rows: Sequence[tuple[Case, str]]) -> Iterator[str]:
+    if bool(rows) == bool(vector.exclusion):
+        yield "needs a case that names it, or a row with the reason in the table of ids without a case"
+    for case, family in rows:
+        if family and not _has(case, family):
+            yield f"{case.id} has no derived cases of {family}"
+    cases = [case for case, _ in rows]
+    if vector.links:
+        for case in cases:
+            if not any(_has_link(case.why, link) for link in vector.links):
+                yield f"the why of {case.id} contains none of {', '.join(vector.links)}"
+    if not any(case.source.differs for case in cases):
+        yield from (
+            f"{text}: `differs` of the case must give the reason" for text in _differences(vector, cases)
+        )
 
 
-def _row_problems(suite: Suite, row: Row) -> Iterator[str]:
-    """Yield the problems of a row."""
-    if bool(row.fixtures) == bool(row.exclusion):
-        yield "needs fixtures, or an exclusion with its reason"
-    named = [name.partition("~") for name in row.fixtures]
-    yield from (f"the fixture {name} does not exist" for name, _, _ in named if name not in suite.by_id)
-    cases = [suite.by_id[name] for name, _, _ in named if name in suite.by_id]
-    for name, mark, family in named:
-        if mark and name in suite.by_id and not _has(suite.by_id[name], family):
-            yield f"{name} has no derived cases of {family or 'no family'}"
-    match row:
-        case Sighting():
-            yield from _sighting_problems(row, cases)
-        case Regression():
-            yield from _link_problems(row, cases)
-        case Vector():
-            yield from _vector_problems(row, cases)
+def _differences_of(case: Case, named: Mapping[str, Mapping[str, list[tuple[Case, str]]]]) -> Iterator[str]:
+    """Yield how a case, with the others that have a vector, differs from its vectors."""
+    system = system_of(case)
+    for name in case.source.vectors:
+        vector = vectors_of(system).get(name) if system in SYSTEMS else None
+        if vector is not None:
+            yield from _differences(vector, [one for one, _ in named[system][name]])
 
 
-def _link_problems(row: Regression, cases: list[Case]) -> Iterator[str]:
-    """Check that each case has a link in its `why`, so that its failure leads to the earlier bug report."""
-    if not row.fault or not row.links:
-        yield "needs a fault and a link"
+def _differences(vector: Vector, cases: Sequence[Case]) -> Iterator[str]:
+    """Yield the differences in length and verdict of each case, or that none of them has the bytes."""
+    if vector.verdict:
+        for case in cases:
+            yield from _measured_differences(vector, case)
+    elif vector.printed and cases and not any(set(vector.printed) & set(_inputs(case)) for case in cases):
+        yield "none of its cases has its bytes as input"
+
+
+def _measured_differences(vector: Vector, case: Case) -> Iterator[str]:
+    if not isinstance(case.input, Data) or case.op != "decode" or case.options.profile != "reader":
+        yield f"{case.id} is no decode case of a reader"
         return
-    for case in cases:
-        if not any(_has_link(case.why, link) for link in row.links):
-            yield f"the why of {case.id} contains none of {', '.join(row.links)}"
+    if vector.size is not None and len(case.input.data) != vector.size:
+        yield f"{case.id} has {len(case.input.data)} bytes, not {vector.size}"
+    elif vector.printed and case.input.data not in vector.printed:
+        yield f"{case.id} has other bytes"
+    verdict, names = _verdict(case, case.input.data)
+    if verdict != vector.verdict or (vector.name and vector.name not in names):
+        verdict_text = " ".join((verdict, *names))
+        yield f"{case.id} is {verdict_text}, not {vector.verdict} {vector.name}".rstrip()
 
 
 def _has_link(why: str, link: str) -> bool:
@@ -269,16 +284,6 @@ def _has_link(why: str, link: str) -> bool:
 
 def _has(case: Case, family: str) -> bool:
     return any(one.id.startswith(f"{case.id}~{family}:") for one in derived_cases(case))
-
-
-def _sighting_problems(row: Sighting, cases: list[Case]) -> Iterator[str]:
-    """Check that a case has the bytes of the document, and that a case has one of the links."""
-    if not row.text:
-        yield "needs a text"
-    if row.bytes and not any(bytes.fromhex(row.bytes) in _inputs(case) for case in cases):
-        yield "none of its fixtures has its bytes as input"
-    if row.links and cases and not any(_has_link(case.why, link) for case in cases for link in row.links):
-        yield f"no why of its fixtures contains one of {', '.join(row.links)}"
 
 
 def _inputs(case: Case) -> tuple[bytes, ...]:
@@ -294,31 +299,6 @@ def _inputs(case: Case) -> tuple[bytes, ...]:
             return ()  # no document prints so many bytes
 
 
-def _vector_problems(row: Vector, cases: list[Case]) -> Iterator[str]:
-    """Check that the fixture has the length and verdict of the vector, or a note with the reason."""
-    if row.verdict not in VERDICTS or (row.verdict in NAMED) != bool(row.name):
-        yield f"its verdict must be one of {', '.join(VERDICTS)}, the last two with a name"
-        return
-    differences = [text for case in cases for text in _differences(row, case)]
-    if differences and not row.note:
-        yield f"{'; '.join(differences)}: a note must give the reason"
-    if row.note and not differences:
-        yield "its note explains a difference that does not exist"
-
-
-def _differences(row: Vector, case: Case) -> Iterator[str]:
-    """Yield the differences between the fixture and the vector."""
-    if not isinstance(case.input, Data) or case.op != "decode" or case.options.profile != "reader":
-        yield f"{case.id} is no decode case of a reader"
-        return
-    if len(case.input.data) != row.size:
-        yield f"{case.id} has {len(case.input.data)} bytes, not {row.size}"
-    verdict, names = _verdict(case, case.input.data)
-    if verdict != row.verdict or (row.name and row.name not in names):
-        verdict_text = " ".join((verdict, *names))
-        yield f"{case.id} is {verdict_text}, not {row.verdict} {row.name}".rstrip()
-
-
 def _verdict(case: Case, data: bytes) -> tuple[str, tuple[str, ...]]:
     """Return the verdict of the reference on the case, which `lint` checks, in the document's words."""
     match decode_answer(FORMATS[case.format_id], data, case.options).outcome:
@@ -330,63 +310,31 @@ def _verdict(case: Case, data: bytes) -> tuple[str, tuple[str, ...]]:
             return ("VALID" if consumed == len(data) else "PARTIAL"), ()
 
 
+def count_lines(suite: Suite) -> Iterator[str]:
+    """Yield one line for each document: its ids, with cases and without."""
+    named = named_by(suite)
+    for system in SYSTEMS:
+        vectors, rows = vectors_of(system), named.get(system, {})
+        without = sum(1 for vector in vectors.values() if vector.exclusion)
+        cases = {case.id for found in rows.values() for case, _ in found}
+        differing = sum(1 for name in cases if suite.by_id[name].source.differs)
+        yield (
+            f"{system}.md: {len(vectors)} ids, {len(vectors) - without} with cases ({len(cases)}, "
+            f"{differing} that differ), {without} with a reason why not"
+        )
+
+
 # --- documented layouts ---
 #
-# Layouts as format documents print them, `documented-layouts.toml` of the fixtures, and their comparison.
+# Layouts as format documents print them, in `sources.toml` of the fixtures, and their comparison.
 #
 # Names and types are those of the document, so that a layout of the suite is compared with a text that
 # others wrote; the meaning of a field is in our own words.
 
 
-DOCUMENTED_FILE: Final = "documented-layouts.toml"
-
-
-@frozen
-class DocumentedField:
-    """A field as a document prints it.
-
-    Attributes:
-        name, type: as in the document.
-        says: its meaning, in our own words.
-        field: the name in the layout of the suite, if it is another one.
-    """
-
-    name: str
-    type: str
-    says: str = ""
-    field: str = ""
-
-
-@frozen
-class DocumentedLayout:
-    """A layout as a document prints it.
-
-    Attributes:
-        format: the id of a format.
-        layout: the name of a layout of that format.
-        cites: the place, as `resolve` of `sources` reads it.
-        fields: in the order of the document.
-    """
-
-    format: str
-    layout: str
-    cites: str
-    fields: tuple[DocumentedField, ...]
-
-
 def documented_layouts(suite: Suite) -> tuple[DocumentedLayout, ...]:
-    """Return the documented layouts of the fixtures; raise `FixtureError`."""
-    return tuple(one for root in suite.roots for one in _read(root / DOCUMENTED_FILE))
-
-
-def _read(path: Path) -> Iterator[DocumentedLayout]:
-    if not path.exists():
-        return
-    try:
-        rows = parse_toml(read_limited_text(path, MAX_TOML_SIZE)).get("layout", [])
-        yield from (structure(row, DocumentedLayout, "the layout") for row in rows)
-    except (OSError, ValueError, FieldError) as error:
-        raise FixtureError(f"{path}: {error}") from None
+    """Return the layouts that the documents of the fixtures print; raise `FixtureError`."""
+    return tuple(one for document in suite.sources.values() for one in document.layouts)
 
 
 def layout_of(documented: DocumentedLayout) -> Layout | None:
@@ -400,7 +348,7 @@ def check_documented_layouts(suite: Suite) -> Iterator[Problem]:
     """Check that the layouts are those that the documents print; raise `FixtureError`."""
     for documented in documented_layouts(suite):
         for text in _problems(documented, suite):
-            yield Problem(f"{DOCUMENTED_FILE} {documented.format} {documented.layout}", text)
+            yield Problem(f"{SOURCES_FILE} {documented.format} {documented.layout}", text)
 
 
 def _problems(documented: DocumentedLayout, suite: Suite) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from tests.fixture_tables.history import HISTORY_FILE, known_bugs
+from tests.fixture_tables.history import BUGS_FILE, known_bugs
 from tests.mutants import kill_history
 from tests.mutants.kill import Killed, is_costly, verdict_on
 from tests.mutants.kill_page import html, line, lines, tally
@@ -119,7 +119,7 @@ def _history(suite: Suite, names: Sequence[str]) -> int:
     """Print what is wrong with the entries, and the recall; exit code 1 if an entry is wrong."""
     unknown = sorted(set(names) - {bug.id for bug in known_bugs(suite)})
     if unknown:
-        raise click.UsageError(f"there is no bug {unknown[0]}: the ids are in fixtures/{HISTORY_FILE}")
+        raise click.UsageError(f"there is no bug {unknown[0]}: the ids are in tests/mutants/{BUGS_FILE.name}")
     bugs = [bug for bug in known_bugs(suite) if not names or bug.id in names]
     found = list(kill_history.recalls(suite, bugs))
     for told in kill_history.lines(found):

@@ -1,4 +1,4 @@
-"""Kafka readers with a bug that a real one had, where no other mutant repeats it: fixtures/history.toml.
+"""Kafka readers with a bug that a real one had, where no other mutant repeats it: bugs.toml.
 
 `history_rest_kafka_compression` has those of compressed regions, `history_rest_kafka_encode` the writers. The
 name of a mutant is that of the first entry that it repeats.

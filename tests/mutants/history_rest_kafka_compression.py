@@ -1,4 +1,4 @@
-"""Kafka readers with a bug in compressed regions that a real one had: fixtures/history.toml.
+"""Kafka readers with a bug in compressed regions that a real one had: bugs.toml.
 
 The name of a mutant is that of the first entry that it repeats.
 """

@@ -1,4 +1,4 @@
-"""Kafka writers with a bug that a real one had, where no other mutant repeats it: fixtures/history.toml.
+"""Kafka writers with a bug that a real one had, where no other mutant repeats it: bugs.toml.
 
 The name of a mutant is that of the first entry that it repeats.
 """

@@ -1,6 +1,6 @@
 """The mutant of each known bug against the golden cases of its entry: `python -m tests.mutants --history`.
 
-An entry of `fixtures/history.toml` is only as good as its cases: each case that it names must kill the mutant
+An entry of `bugs.toml` is only as good as its cases: each case that names it must kill the mutant
 that repeats the bug. An entry without cases must not be wrong either: no golden case may kill its mutant.
 """
 

@@ -195,16 +195,6 @@ def broken_ids() -> Iterator[str]:
                     yield citing.at(match.start())
 
 
-def broken_rows(system: str) -> Iterator[str]:
-    """Yield the rows of vectors and regressions that the document does not have."""
-    document = read_document(DOCS / f"{system}.md")
-    for name in ("vectors", "regressions"):
-        for path in sorted((ROOT / "fixtures").glob(f"{system}.*/{name}.toml")):
-            for row in re.findall(r'^  \{ id = "(\w+)"', path.read_text(encoding="utf-8"), re.MULTILINE):
-                if not has_place(document, f"no-{row}" if row.isdecimal() else row.lower()):
-                    yield f"{path.relative_to(ROOT)} {row}"
-
-
 def broken_links(page: Path) -> Iterator[str]:
     """Yield the relative links of a page that lead to no file or no anchor."""
     text = page.read_text(encoding="utf-8")
@@ -216,7 +206,7 @@ def broken_links(page: Path) -> Iterator[str]:
 
 def unresolved() -> list[str]:
     """Return every citation, section, vector id, row and link that leads nowhere."""
-    named = [line for system in SYSTEMS for line in (*broken_citations(system), *broken_rows(system))]
+    named = [line for system in SYSTEMS for line in broken_citations(system)]
     links = [line for page in sorted(DOCS.glob("*.md")) for line in broken_links(page)]
     return [*named, *broken_sections(), *broken_ids(), *links]
 

@@ -1,10 +1,10 @@
 """Small folders of fixtures, written into a test's own folder."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from wireproof.cases import fixtures
+from wireproof.cases.fixture_writer import page_text
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.lint import lint
 from wireproof.cases.sources import SOURCES_FILE
@@ -56,7 +56,7 @@ def write(root: Path, *rows: dict[str, Any], rules: str = RULE, place: str = PLA
     path = root / form / revision / f"{topic}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     page = {"schema": 1, "format": form, "revision": revision, "cases": list(rows)}
-    path.write_text(json.dumps(page, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(page_text(page), encoding="utf-8")
     (root / form / "rules.toml").write_text(rules, encoding="utf-8")
     return path
 

@@ -5,9 +5,9 @@ from typing import Final
 
 from attrs import frozen
 
-from tests.fixture_tables.vectors import DocumentedField, documented_layouts
+from tests.fixture_tables.vectors import documented_layouts
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.sources import Citation, cited
+from wireproof.cases.sources import Citation, DocumentedField, cited
 from wireproof.formats import FORMATS
 from wireproof.wire.layout import (
     REST,

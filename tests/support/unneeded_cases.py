@@ -24,9 +24,7 @@ from wireproof.cases.states import state_table
 
 TOP: Final = Path(__file__).parents[2]
 NAMED_IN: Final = (
-    "fixtures/*/*.toml",
-    "fixtures/history.toml",
-    "fixtures/sentences.toml",
+    "fixtures/sources.toml",
     "tests/peers/*/*/baseline.toml",
     "tests/peers/found.toml",
     "reference/docs/*.md",
@@ -81,6 +79,7 @@ def main(folder: Path | None) -> None:
     texts = [path.read_text("utf-8") for pattern in NAMED_IN for path in sorted(TOP.glob(pattern))]
     kept = named_cases(texts) | {case.twin for case in suite.cases if case.twin}
     kept |= {case.id for case in suite.cases if "/pairs" in case.id}
+    kept |= {case.id for case in suite.cases if case.source.vectors or case.source.bugs}
     found = list(unneeded(suite.cases, what_needs_cases(suite, kills), kept))
     for case in found:
         click.echo(case.id)

@@ -203,11 +203,28 @@ class Witness:
 
 @frozen
 class Source:
-    """The origin of the bytes (`document`, `hand`, `builder`, `broker`, `fuzz`, `peer`), and a document."""
+    """What stands behind a case.
+
+    Attributes:
+        origin: where its bytes are from: `document`, `hand`, `builder`, `broker`, `fuzz`, `peer`.
+        document: the place in a document.
+        vectors: ids in the document of its system, such as `W08`: the case has the bytes of that example, or
+            fails while that fault is there. `R2~truncate` means its derived cases of a family.
+        bugs: ids of bugs that are known: the case fails while one of them is there.
+        differs: how it differs from a vector in length or verdict.
+        witnesses: the implementations that were run on its bytes and agree.
+    """
 
     origin: str
     document: str = ""
+    vectors: tuple[str, ...] = ()
+    bugs: tuple[str, ...] = ()
+    differs: str = ""
     witnesses: tuple[Witness, ...] = ()
+
+    def plain(self) -> "Source":
+        """Return origin and document alone, which a case needs outside its folder."""
+        return Source(self.origin, self.document)
 
 
 @frozen

@@ -1,7 +1,7 @@
 """The writer of fixture files, in one canonical form, so that two authors write the same bytes.
 
-Two spaces, UTF-8, the keys of a case in the order of `CASE_KEYS`, defaults left out, inputs over 512 bytes in
-separate files.
+Two spaces, UTF-8, the keys of a case in the order of `CASE_KEYS`, each on a line of its own with its value if
+that fits into 110 columns, defaults left out, inputs over 512 bytes in separate files.
 """
 
 import hashlib
@@ -31,10 +31,14 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.generated_bytes import recipe_json
 from wireproof.cases.steps import step_json
 from wireproof.files import replace_text
+from wireproof.wire.json_values import Json
 from wireproof.wire.options_json import options_to_json
 
 MAX_INLINE_BYTES: Final = 512
 """Maximum bytes of an input inside the JSON file."""
+
+MAX_LINE: Final = 110
+"""Maximum columns of a line with a list or an object; a longer one takes a line for each of its parts."""
 
 CASE_KEYS: Final = (
     "id", "aliases", "title", "why", "op", "profile", "options", "level", "rules", "flags",
@@ -67,7 +71,29 @@ def fixture_page(form: str, revision: str, cases: Iterable[Case]) -> FixturePage
 
 def page_text(page: Mapping[str, Any]) -> str:
     """Return the JSON text of a page, whose keys already have their order."""
-    return json.dumps(page, indent=2, ensure_ascii=False) + "\n"
+    return _text(dict(page), 0, 0, whole=3) + "\n"
+
+
+def _text(value: Json, indent: int, before: int, whole: int = 0) -> str:
+    """Return the text of a value, in one line if it fits.
+
+    Args:
+        value: a JSON value.
+        indent: the spaces in front of its line.
+        before: the characters of its line before it, the spaces included.
+        whole: the number of levels, such as the page and its list of cases, that never stand in one line.
+    """
+    line = "" if whole else json.dumps(value, ensure_ascii=False)
+    if not (isinstance(value, dict | list) and value) or (line and before + len(line) + len(",") <= MAX_LINE):
+        return line or json.dumps(value, ensure_ascii=False)
+    inner = " " * (indent + 2)
+    parts = value.items() if isinstance(value, dict) else (("", part) for part in value)
+    rows = []
+    for key, part in parts:
+        lead = inner + (f"{json.dumps(key, ensure_ascii=False)}: " if isinstance(value, dict) else "")
+        rows.append(lead + _text(part, indent + 2, len(lead), max(0, whole - 1)))
+    first, last = "{}" if isinstance(value, dict) else "[]"
+    return "\n".join([first, ",\n".join(rows), f"{' ' * indent}{last}"])
 
 
 def sorted_page_text(text: str) -> str:
@@ -155,7 +181,14 @@ def _without_empty(body: dict[str, Any]) -> dict[str, Any]:
 
 def _source(source: Source) -> dict[str, Any]:
     witnesses = [{"name": one.name, "version": one.version} for one in source.witnesses]
-    row = {"origin": source.origin, "document": source.document, "witnesses": witnesses}
+    row = {
+        "origin": source.origin,
+        "document": source.document,
+        "vectors": list(source.vectors),
+        "bugs": list(source.bugs),
+        "differs": source.differs,
+        "witnesses": witnesses,
+    }
     return {key: part for key, part in row.items() if part}
 
 

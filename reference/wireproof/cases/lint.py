@@ -100,9 +100,7 @@ def _files(suite: Suite) -> Iterator[Problem]:
         page = json.loads(text)
         rows = page["cases"]
         if text != page_text(page):
-            yield Problem(
-                str(path), "is not JSON of 2 spaces with a newline at its end; `lint --fix` rewrites it"
-            )
+            yield Problem(str(path), "is not in the form of a fixture file; `lint --fix` rewrites it")
         ids = [fmt["id"] for fmt in rows]
         if ids != sorted(ids):
             yield Problem(str(path), "its cases are not sorted by id; `lint --fix` sorts them")

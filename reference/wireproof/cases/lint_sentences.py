@@ -1,21 +1,22 @@
 """Traceability: each sentence of the format documents has rules, and cases that can fail.
 
+The sentences stand in `sources.toml`; a rule names those that it tests, and leads to cases.
 `coverage` returns the cases of a sentence; `check_sentences` yields a problem for each one without. Cases can
 fail on a refusal, or on a wrong answer: a sentence has cases of both kinds, or says why not.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 from attrs import frozen
 
 from wireproof.cases.case import Accept, Case, Either, Reject, Steps
+from wireproof.cases.case_json import FixtureError
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.lint_sources import Problem
 from wireproof.cases.rules import Rule
-from wireproof.cases.sentences import SENTENCES_FILE, Sentence, sentences_of
-from wireproof.cases.sources import Sources, resolve
+from wireproof.cases.sources import SOURCES_FILE, Sentence, Sources, resolve
 from wireproof.cases.steps import ERROR, answers
 
 FAILING_LEVELS: Final = frozenset({"must", "should"})
@@ -28,13 +29,15 @@ State = Literal["covered", "excluded", "open", "uncovered"]
 
 @frozen
 class Coverage:
-    """A sentence with its cases that can fail.
+    """A sentence with the rules that name it and its cases that can fail.
 
     Attributes:
+        rules: in the order of their files.
         cases: sorted by id.
     """
 
     sentence: Sentence
+    rules: tuple[str, ...]
     cases: tuple[Case, ...]
 
     @property
@@ -81,27 +84,40 @@ def _permitted(case: Case) -> tuple[Accept | Reject, ...]:
             return (expect,)
 
 
-def coverage(sentence: Sentence, suite: Suite) -> Coverage:
+def sentences_of(suite: Suite) -> Mapping[str, Sentence]:
+    """Return the sentences of all documents by their ids; raise `FixtureError` for an id of two."""
+    found: dict[str, Sentence] = {}
+    for sentence in (one for document in suite.sources.values() for one in document.sentences):
+        if sentence.id in found:
+            raise FixtureError(f"{SOURCES_FILE}: the sentence {sentence.id} is there twice")
+        found[sentence.id] = sentence
+    return found
+
+
+def coverage(sentence: Sentence, rules: tuple[str, ...], suite: Suite) -> Coverage:
     """Return a sentence with its cases: those that it names, or else all of its rules."""
     if sentence.exclusion or sentence.open:
-        return Coverage(sentence, ())
+        return Coverage(sentence, rules, ())
     named = [suite.get(name) for name in sentence.cases]
-    by_rule = [case for name in sentence.rules for case in suite.by_rule.get(name, ())]
+    by_rule = [case for name in rules for case in suite.by_rule.get(name, ())]
     found = {case.id: case for case in (named if sentence.cases else by_rule) if case is not None}
-    return Coverage(
-        sentence, tuple(found[name] for name in sorted(found) if found[name].level in FAILING_LEVELS)
-    )
+    cases = tuple(found[name] for name in sorted(found) if found[name].level in FAILING_LEVELS)
+    return Coverage(sentence, rules, cases)
 
 
 def coverages(suite: Suite) -> list[Coverage]:
     """Return every sentence with its cases; raise `FixtureError` for a file that cannot be read."""
-    return [coverage(sentence, suite) for sentence in sentences_of(suite)]
+    rules: dict[str, list[str]] = {}
+    for rule in suite.rules.values():
+        for name in rule.sentences:
+            rules.setdefault(name, []).append(rule.id)
+    found = sentences_of(suite)
+    return [coverage(one, tuple(rules.get(name, ())), suite) for name, one in found.items()]
 
 
 def unnamed_rules(suite: Suite) -> list[Rule]:
-    """Return the rules of basis `text` that no sentence names, sorted by id."""
-    named = {name for sentence in sentences_of(suite) for name in sentence.rules}
-    return [rule for name, rule in sorted(suite.rules.items()) if rule.basis == "text" and name not in named]
+    """Return the rules of basis `text` that test no sentence, sorted by id."""
+    return [rule for _, rule in sorted(suite.rules.items()) if rule.basis == "text" and not rule.sentences]
 
 
 def count_line(suite: Suite) -> str:
@@ -131,16 +147,20 @@ def check_sentences(suite: Suite) -> Iterator[Problem]:
     """Check that each sentence has places, rules and a case that can fail; raise `FixtureError`."""
     for row in coverages(suite):
         for text in _problems(row, suite):
-            yield Problem(f"{SENTENCES_FILE} {row.sentence.id}", text)
+            yield Problem(f"{SOURCES_FILE} {row.sentence.id}", text)
+    known = sentences_of(suite)
+    for rule in suite.rules.values():
+        for name in rule.sentences:
+            if name not in known:
+                yield Problem(rule.id, f"{SOURCES_FILE} has no sentence {name}")
 
 
 def _problems(row: Coverage, suite: Suite) -> Iterator[str]:
     sentence = row.sentence
     yield from _place_problems(sentence.cites, suite.sources)
-    yield from (f"the rule {name} is unknown" for name in sentence.rules if name not in suite.rules)
     for name in sentence.cases:
-        yield from _case_problems(suite.get(name), name, sentence)
-    if sentence.exclusion and (sentence.rules or sentence.cases or sentence.open):
+        yield from _case_problems(suite.get(name), name, row.rules)
+    if sentence.exclusion and (row.rules or sentence.cases or sentence.open):
         yield "has an exclusion, so it can have no rules, no cases and nothing open"
     elif sentence.open and sentence.cases:
         yield "is open and has cases: remove `open` if these cases test it"
@@ -148,7 +168,7 @@ def _problems(row: Coverage, suite: Suite) -> Iterator[str]:
         yield "has no case that can fail, at must or should; add one, or an exclusion with its reason"
     elif row.state == "covered":
         yield from _kind_problems(row)
-        yield from () if sentence.cases else _rule_problems(sentence, suite)
+        yield from () if sentence.cases else _rule_problems(row.rules, suite)
 
 
 def _kind_problems(row: Coverage) -> Iterator[str]:
@@ -169,18 +189,18 @@ def _place_problems(cites: Sequence[str], sources: Sources) -> Iterator[str]:
             yield str(error)
 
 
-def _rule_problems(sentence: Sentence, suite: Suite) -> Iterator[str]:
+def _rule_problems(rules: Sequence[str], suite: Suite) -> Iterator[str]:
     """Check that each rule of a covered sentence has a case that can fail."""
-    for name in (name for name in sentence.rules if name in suite.rules):
+    for name in rules:
         if not any(case.level in FAILING_LEVELS for case in suite.by_rule.get(name, ())):
             yield f"the rule {name} has no case that can fail, at must or should"
 
 
-def _case_problems(case: Case | None, name: str, sentence: Sentence) -> Iterator[str]:
+def _case_problems(case: Case | None, name: str, rules: Sequence[str]) -> Iterator[str]:
     """Check that a named case exists, can fail and tests a rule of the sentence."""
     if case is None:
         yield f"the case {name} does not exist"
     elif case.level not in FAILING_LEVELS:
         yield f"the case {name} has the level {case.level} and cannot fail"
-    elif not set(case.rules) & set(sentence.rules):
+    elif not set(case.rules) & set(rules):
         yield f"the case {name} tests none of its rules"

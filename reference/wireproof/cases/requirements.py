@@ -1,10 +1,10 @@
 """Requirement sets: the cases behind a name such as `kafka-consumer-2`, pinned for good.
 
-`requirements/2026.12.toml` in the fixtures has one table for each name. A table says by which rules a case
-belongs to it (`define`), and lists the cases with their levels as they were on that date (`cases`). A run
-against a set takes the listed cases and levels, so a later version of the suite gives the same verdicts.
-Only a corrected expectation can change one: the list has a digest of each expectation, and the run names
-those that differ. See releases.md#requirement-sets.
+An edition in `sets.toml` of the fixtures has one table for each name. A table says by which rules a case
+belongs to it (`define`), and lists the cases with their levels as they were on the date of the edition
+(`cases`). A run against a set takes the listed cases and levels, so a later version of the suite gives the
+same verdicts. Only a corrected expectation can change one: the list has a digest of each expectation, and the
+run names those that differ. See releases.md#requirement-sets.
 """
 
 import re
@@ -21,8 +21,8 @@ from wireproof.files import read_limited_text
 from wireproof.strict_parsing import JSON_NAME, MAX_TOML_SIZE, FieldError, parse_toml, structure
 from wireproof.suggestions import suggestion
 
-FOLDER: Final = "requirements"
-"""The folder of the fixtures that has one file for each date."""
+SETS_FILE: Final = "sets.toml"
+"""The file of the fixtures that has the named selections of cases."""
 
 LEVELS: Final[Mapping[str, Level]] = {"must": "must", "should": "should", "may": "may"}
 """The levels that a set can fix, from the strictest."""
@@ -66,7 +66,7 @@ class RequirementSet:
         text: what an implementation that meets it can do.
         use: the same in a few words, as the heading of a column.
         define: by which rules a case belongs to it, beside those of `includes`.
-        includes: sets of the same file whose cases it has too.
+        includes: sets of the same edition whose cases it has too.
         cases: by id, the level and the digest of the expectation: `must 0123456789ab`.
     """
 
@@ -80,11 +80,11 @@ class RequirementSet:
 
 
 @frozen
-class RequirementFile:
+class Edition:
     """The sets of one date.
 
     Attributes:
-        date: `2026.12`, the name of the file.
+        date: a year and a month: `2026.12`.
         released: whether the list is pinned; before that it follows the definitions.
     """
 
@@ -109,6 +109,27 @@ class RequirementFile:
 
 
 @frozen
+class Unwitnessed:
+    """The reason why cases of level `must` have no witness.
+
+    Attributes:
+        cases: patterns of their ids: `*` is one component, `**` any number.
+        reason: the reason.
+    """
+
+    cases: tuple[str, ...]
+    reason: str
+
+
+@frozen
+class NamedSets:
+    """What `sets.toml` has."""
+
+    editions: tuple[Edition, ...] = field(default=(), metadata={JSON_NAME: "edition"})
+    unwitnessed: tuple[Unwitnessed, ...] = ()
+
+
+@frozen
 class RequiredCases:
     """The cases of a set as a suite has them, with the levels of the set.
 
@@ -125,40 +146,40 @@ class RequiredCases:
     corrected: tuple[str, ...]
 
 
-def requirement_files(roots: Sequence[Path]) -> dict[str, Path]:
-    """Return the requirement files of folders of fixtures, by their dates."""
-    return {path.stem: path for root in roots for path in sorted((root / FOLDER).glob("*.toml"))}
+def editions(roots: Sequence[Path]) -> dict[str, Edition]:
+    """Return the requirement sets of folders of fixtures by their dates; raises `RequirementError`."""
+    return {one.date: one for root in roots for one in read_sets(root / SETS_FILE).editions}
 
 
-def read_requirements(path: Path) -> RequirementFile:
-    """Read a requirement file; raises `RequirementError`."""
+def read_sets(path: Path) -> NamedSets:
+    """Read a file of named sets, an empty one if it is missing; raises `RequirementError`."""
+    if not path.exists():
+        return NamedSets()
     try:
-        page = parse_toml(read_limited_text(path, MAX_TOML_SIZE))
-        made = structure({"date": path.stem, **page}, RequirementFile, "the file")
+        found = structure(parse_toml(read_limited_text(path, MAX_TOML_SIZE)), NamedSets, "the file")
     except (OSError, ValueError, FieldError) as error:
         raise RequirementError(f"{path}: {error}") from None
-    if not _DATE.fullmatch(path.stem):
-        raise RequirementError(f"{path}: the name of the file must be a year and a month: 2026.12.toml")
-    for one in made.sets:
-        for name, listed in one.cases.items():
-            if not _REQUIRED.fullmatch(listed):
-                raise RequirementError(f"{path}: {one.name}: {name}: a level and 12 hex digits")
-    return made
+    for edition in found.editions:
+        if not _DATE.fullmatch(edition.date):
+            raise RequirementError(f"{path}: {edition.date}: a date is a year and a month: 2026.12")
+        for one in edition.sets:
+            for name, listed in one.cases.items():
+                if not _REQUIRED.fullmatch(listed):
+                    raise RequirementError(f"{path}: {one.name}: {name}: a level and 12 hex digits")
+    return found
 
 
 def required_cases(suite: Suite, asked: str) -> RequiredCases:
     """Return the cases that `2026.12:kafka-consumer-2` asks for; raises `RequirementError`."""
     date, colon, name = asked.partition(":")
-    files = requirement_files(suite.roots)
-    if not colon or date not in files:
-        dates = ", ".join(sorted(files)) or "none"
+    found = editions(suite.roots)
+    if not colon or date not in found:
+        dates = ", ".join(sorted(found)) or "none"
         raise RequirementError(f"{asked!r} is no DATE:NAME of a requirement set; the dates: {dates}")
-    page = read_requirements(files[date])
-    one = page.named(name)
-    return _resolve(suite, page, one)
+    return _resolve(suite, found[date], found[date].named(name))
 
 
-def _resolve(suite: Suite, page: RequirementFile, one: RequirementSet) -> RequiredCases:
+def _resolve(suite: Suite, page: Edition, one: RequirementSet) -> RequiredCases:
     """Take the listed cases from the suite, under their levels in the list."""
     cases, corrected = [], []
     for name, (level, digest) in _listed(page, one):
@@ -175,7 +196,7 @@ def _resolve(suite: Suite, page: RequirementFile, one: RequirementSet) -> Requir
     )
 
 
-def _listed(page: RequirementFile, one: RequirementSet) -> Iterator[tuple[str, tuple[Level, str]]]:
+def _listed(page: Edition, one: RequirementSet) -> Iterator[tuple[str, tuple[Level, str]]]:
     for name, row in page.listed(one).items():
         level, digest = row.split(" ")
         yield name, (LEVELS[level], digest)

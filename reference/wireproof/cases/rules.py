@@ -30,6 +30,7 @@ class Rule:
         practice: how the system's own reader differs, if it does.
         exclusion: the reason why it has no case, or only one.
         cites: the places that it is taken from, as `resolve` of `sources` reads them.
+        sentences: the ids of the sentences of format documents that it tests.
         basis: one of `BASES`: the kind of document that decides, or the suite itself.
         reason: why the basis is what it is, where the documents differ or leave the answer open.
         level: of a rule that an answer must keep in every case: the level at which breaking it fails a run.
@@ -43,6 +44,7 @@ class Rule:
     practice: str = ""
     exclusion: str = ""
     cites: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
     basis: str = ""
     reason: str = ""
     level: Literal["", "must", "should"] = ""

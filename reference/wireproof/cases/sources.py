@@ -1,7 +1,8 @@
 """The documents that rules cite: `fixtures/sources.toml`, and the links of citations into them.
 
 A rule cites `kdoc:recordbatch` or `ksrc:DefaultRecordBatch#L569`: the key of a document, a name from its
-table `parts`, and lines. Whoever doubts an expectation opens the link.
+table `parts`, and lines. Whoever doubts an expectation opens the link. The table of a document also has its
+normative sentences in our own words, and the layouts that it prints.
 """
 
 import re
@@ -26,6 +27,65 @@ BASES: Final = (*DOCUMENT_KINDS, "suite")
 _CITATION: Final = re.compile(r"([a-z][a-z0-9-]*)(?::([A-Za-z0-9_./-]+))?(#L[0-9]+(?:-L[0-9]+)?)?")
 
 
+_SENTENCE_ID: Final = re.compile(r"[a-z][a-z0-9-]*")
+
+
+@frozen
+class Sentence:
+    """A sentence of a format document that says what bytes mean, or what a program does with them.
+
+    Attributes:
+        id: a word for the document and a number: `kdoc-12`. Rules that test it name it.
+        text: the sentence, in our own words.
+        cites: its places, as `resolve` reads them.
+        cases: the cases that test it, if only some cases of its rules do.
+        exclusion: why no case can test it.
+        open: what is missing, for a sentence that a case could test, but none does yet.
+        one_kind: why no case fails on a refusal, or none on a wrong answer.
+    """
+
+    id: str
+    text: str
+    cites: tuple[str, ...]
+    cases: tuple[str, ...] = ()
+    exclusion: str = ""
+    open: str = ""
+    one_kind: str = ""
+
+
+@frozen
+class DocumentedField:
+    """A field as a document prints it.
+
+    Attributes:
+        name, type: as in the document.
+        says: its meaning, in our own words.
+        field: the name in the layout of the suite, if it is another one.
+    """
+
+    name: str
+    type: str
+    says: str = ""
+    field: str = ""
+
+
+@frozen
+class DocumentedLayout:
+    """A layout as a document prints it.
+
+    Attributes:
+        format: the id of a format.
+        layout: the name of a layout of that format.
+        cites: the place, as `resolve` reads it.
+        fields: in the order of the document.
+    """
+
+    format: str
+    layout: str
+    cites: str
+    fields: tuple[DocumentedField, ...]
+
+
 @frozen
 class SourceDocument:
     """A document that rules cite.
@@ -38,6 +98,8 @@ class SourceDocument:
         reader: for code, the implementation; two readers do not share code.
         accessed: the day on which it was read, for a page without a version.
         note: how it was read, if not at its address.
+        sentences: its normative sentences, so that nothing in it is forgotten.
+        layouts: the layouts that it prints.
     """
 
     title: str
@@ -47,6 +109,8 @@ class SourceDocument:
     reader: str = ""
     accessed: str = ""
     note: str = ""
+    sentences: tuple[Sentence, ...] = ()
+    layouts: tuple[DocumentedLayout, ...] = ()
 
 
 @frozen
@@ -91,6 +155,9 @@ def _document(key: str, table: object) -> SourceDocument:
         raise ValueError(f"{key}: url must begin with https://")
     if (document.kind == "code") != bool(document.reader):
         raise ValueError(f"{key}: a document of kind code, and no other, has a `reader`")
+    for sentence in document.sentences:
+        if not _SENTENCE_ID.fullmatch(sentence.id):
+            raise ValueError(f"{key}: {sentence.id}: the id of a sentence has a-z, 0-9 and '-'")
     return document
 
 

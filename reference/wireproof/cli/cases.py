@@ -9,12 +9,7 @@ import click
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.requirements import (
-    LEVELS,
-    read_requirements,
-    required_cases,
-    requirement_files,
-)
+from wireproof.cases.requirements import LEVELS, Edition, editions, required_cases
 from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.options import case_ids, format_option, named_set, print_json, selection, suite_of
 
@@ -53,7 +48,7 @@ def case_line(case: Case) -> str:
 
 
 def _print_sets(suite: Suite, form: str) -> None:
-    rows = [row for path in requirement_files(suite.roots).values() for row in _sets(suite, path)]
+    rows = [row for page in editions(suite.roots).values() for row in _sets(suite, page)]
     if form == "json":
         print_json(rows)
         return
@@ -63,8 +58,7 @@ def _print_sets(suite: Suite, form: str) -> None:
         click.echo(f"    {row['text']}")
 
 
-def _sets(suite: Suite, path: Path) -> Iterator[dict[str, object]]:
-    page = read_requirements(path)
+def _sets(suite: Suite, page: Edition) -> Iterator[dict[str, object]]:
     for one in page.sets:
         found = required_cases(suite, f"{page.date}:{one.name}")
         counts: Counter[str] = Counter(case.level for case in found.cases)

@@ -4,15 +4,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from attrs import evolve
 
 from wireproof import __version__
 from wireproof.cases import lint_sentences, states
 from wireproof.cases.case import Accept, Steps
+from wireproof.cases.case_json import FixtureError
 from wireproof.cases.fixture_writer import sort_files
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.frozen_digests import freeze, unfrozen_cases
 from wireproof.cases.lint import changed_cases, lint
 from wireproof.cases.lint_sources import Problem, basis_lines, level_line, source_line
+from wireproof.cases.sources import SourceDocument
 from wireproof.cli.general_options import with_fixtures
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.judge import refusal_verdict
@@ -39,10 +42,10 @@ def command(further: tuple[Path, ...], folders: tuple[Path, ...], freezing: bool
     problem. Exit code 5 if there is one: it is a fault of the fixtures.
     """
     folders = (*folders, *further)
-    suite = load(folders, checked=True)
+    suite = _checked(folders)
     for path in sort_files(suite) if sorting else ():
         click.echo(f"{path}: sorted")
-    suite = load(folders, checked=True) if sorting else suite
+    suite = _checked(folders) if sorting else suite
     own = load() if folders else None
     if own is not None:
         suite = _of_folders(suite, own)
@@ -55,7 +58,7 @@ def command(further: tuple[Path, ...], folders: tuple[Path, ...], freezing: bool
     if freezing and not problems:
         for path, number in freeze(suite, __version__).items():
             click.echo(f"{path}: {number} more ids are frozen, or changed")
-        suite = load(folders, checked=True)
+        suite = _checked(folders)
     if own is not None:
         click.echo(_count_of_folders(suite, own))
     elif not problems:  # the figures of fixtures with a problem may be none: a rule may be unknown
@@ -65,6 +68,15 @@ def command(further: tuple[Path, ...], folders: tuple[Path, ...], freezing: bool
         click.echo(str(problem))
     click.echo(f"{len(problems)} problem{'s' * (len(problems) != 1)}")
     return Exit.SUITE if problems else Exit.CONFORMS
+
+
+def _checked(folders: tuple[Path, ...]) -> Suite:
+    """Return the whole suite; raise `FixtureError` with what to do about a file that cannot be read."""
+    try:
+        return load(folders, checked=True)
+    except FixtureError as error:
+        text = "correct or restore it; nothing behind it is checked: 1 problem"
+        raise FixtureError(f"{error}: {text}") from None
 
 
 def _of_folders(suite: Suite, own: Suite) -> Suite:
@@ -80,8 +92,18 @@ def _of_folders(suite: Suite, own: Suite) -> Suite:
         frozen={
             name: digest for name, digest in suite.frozen.items() if name in twins or name not in own.by_id
         },
-        sources=suite.sources,
+        sources={
+            key: _with_open_sentences(document) if document == own.sources.get(key) else document
+            for key, document in suite.sources.items()
+        },
     )
+
+
+def _with_open_sentences(document: SourceDocument) -> SourceDocument:
+    """Return a document of the package, whose sentences are tested by cases that are left out."""
+    left_out = "its cases are those of the package"
+    sentences = tuple(evolve(one, open=left_out, cases=()) for one in document.sentences if not one.exclusion)
+    return evolve(document, sentences=sentences)
 
 
 def _count_of_folders(suite: Suite, own: Suite) -> str:

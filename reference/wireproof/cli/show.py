@@ -138,7 +138,10 @@ def _case(case: Case, suite: Suite) -> None:
         click.echo(f"refusal  {_refusal_text(case)}")
     source = case.source
     witnesses = ", ".join(f"{one.name} {one.version}" for one in source.witnesses)
-    _rows((("source", f"{source.origin}, {source.document}"), ("witness", witnesses)))
+    _rows((
+        ("source", f"{source.origin}, {source.document}"), ("vectors", ", ".join(source.vectors)),
+        ("differs", source.differs), ("bugs", ", ".join(source.bugs)), ("witness", witnesses),
+    ))  # fmt: skip
     for rule_id in case.rules:
         rule = suite.rules.get(rule_id)
         click.echo(escape_unsafe(f"rule     {rule_id}: {rule.text if rule else '(unknown)'}"))

@@ -17,7 +17,7 @@ from wireproof.adapters.reference import claim_of_row
 from wireproof.cases.case import Accept, Case, Either, Generated, Reject, Step, Steps, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.generated_bytes import recipe_json
-from wireproof.cases.lint_sentences import Coverage, coverages
+from wireproof.cases.lint_sentences import Coverage, sentences_of
 from wireproof.cases.observable_fields import observed_tree
 from wireproof.cases.rules import Rule
 from wireproof.cases.sources import cited
@@ -327,9 +327,9 @@ def rule_lines(rule: Rule, suite: Suite) -> Lines:
     yield "page", f"{rule.document} {rule.section}"
     yield "practice", rule.practice
     yield "no cases", rule.exclusion
-    for row in coverages(suite):
-        if rule.id in row.sentence.rules:
-            yield "sentence", f"{row.sentence.id}: {row.sentence.text}"
+    for sentence in map(sentences_of(suite).get, rule.sentences):
+        if sentence is not None:
+            yield "sentence", f"{sentence.id}: {sentence.text}"
     yield from _cases(suite.by_rule.get(rule.id, ()))
 
 
@@ -343,7 +343,7 @@ def sentence_lines(row: Coverage, suite: Suite) -> Lines:
     yield "no cases", sentence.exclusion
     yield "missing", sentence.open
     yield "one kind", sentence.one_kind
-    yield from (("rule", name) for name in sentence.rules)
+    yield from (("rule", name) for name in row.rules)
     yield from _cases(row.cases)
 
 

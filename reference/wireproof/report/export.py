@@ -127,7 +127,7 @@ def sentence_lines(suite: Suite, chosen: Container[str]) -> Iterator[str]:
                 {"title": place.title, "url": place.url} for place in cited(sentence.cites, suite.sources)
             ],
             "state": row.state,
-            "rules": list(sentence.rules),
+            "rules": list(row.rules),
             "cases": [case.id for case in row.cases],
             "exclusion": sentence.exclusion,
             "open": sentence.open,

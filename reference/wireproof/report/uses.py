@@ -16,7 +16,7 @@ from wireproof.adapters.registry import resolve
 from wireproof.adapters.registry_entry import Entry
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.requirements import RequirementFile, RequirementSet, read_requirements, requirement_files
+from wireproof.cases.requirements import Edition, RequirementSet, editions
 from wireproof.cases.steps import is_refused
 from wireproof.report.diff import runs_by_name, unversioned, version_of
 from wireproof.runner.baseline import Overlay
@@ -174,10 +174,10 @@ def families_of(streams: Iterable[EventStream]) -> frozenset[str]:
 
 def uses_of(suite: Suite, families: Collection[str]) -> Sequence[Use]:
     """Return the sets of the newest date in the fixtures of a suite, for some families of formats."""
-    pages = requirement_files(suite.roots)
+    pages = editions(suite.roots)
     if not pages:
         return ()
-    page = read_requirements(pages[max(pages)])
+    page = pages[max(pages)]
     return [_use(suite, page, one) for one in page.sets if _family(one) in families]
 
 
@@ -185,7 +185,7 @@ def _family(one: RequirementSet) -> str:
     return one.define[0].formats[0].partition(".")[0]
 
 
-def _use(suite: Suite, page: RequirementFile, one: RequirementSet) -> Use:
+def _use(suite: Suite, page: Edition, one: RequirementSet) -> Use:
     words = one.title.split()[1:]
     return Use(
         f"{page.date}:{one.name}",

@@ -1,136 +1,165 @@
-"""The tables of vectors and field reports: each id answered, by cases that mean it."""
+"""The vectors of the format documents: each id answered, by cases that mean it."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from fixture_folders import BAD, GOOD, PLACE, only, write
+from each import each
+from fixture_folders import BAD, GOOD, only, write
 from goldens import load
 
-from tests.fixture_tables.checks import table_problems
-from tests.fixture_tables.vectors import count_line, coverage_problems, expanded, tables_of
-from wireproof.cases.case_json import FixtureError
-
-FORM = PLACE.partition("/")[0]
-GOOD_ID, BAD_ID = GOOD["id"], BAD["id"]
-HEAD = 'document = "hand"\nsection = "1"\n'
-
-VECTORS = f"""{{ id = "A1", size = 6, verdict = "VALID", fixture = "{GOOD_ID}" }},
-  {{ id = "A2", size = 6, verdict = "INVALID", name = "BAD_KIND", fixture = "{BAD_ID}", note = "name" }}"""
-REPORT = (
-    f'{{ id = "1", repository = "a/b", links = ["a/b#7"], fault = "It fell.", fixtures = ["{GOOD_ID}"] }}'
+from tests.fixture_tables import vectors
+from tests.fixture_tables.vectors import (
+    FRAME,
+    MESSAGE,
+    SYSTEMS,
+    Vector,
+    count_lines,
+    printed_bytes,
+    read_vectors,
+    vector_problems,
 )
 
+GOOD_HEX = GOOD["input"]["hex"]
+TEXT = f"""
+| Id | Description | Bytes | Verdict · class |
+|---|---|---|---|
+| <a id="v1"></a>V1 | good | 6 | VALID |
+| <a id="v2"></a>V2 | kind 0 | 6 | INVALID · BAD-KIND |
 
-def problems(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    return [str(problem) for problem in table_problems(only(root, monkeypatch))]
+| id | case | bytes | note |
+|---|---|---|---|
+| <a id="k1"></a>K1 | good | `{GOOD_HEX}` | |
+
+| No. | Repository | Issue, pull request or commit | What went wrong |
+|---|---|---|---|
+| <a id="no-1"></a>1 | a/b | #7, fixed by c/d#8 | It fell. |
+
+<a id="w1"></a>
+
+### W1 A worked example
+
+```
+{GOOD_HEX[:4]}
+{GOOD_HEX[4:]}
+```
+
+## Ids without a case
+
+| Id | Why |
+|---|---|
+| [O1](#o1) | No bytes show it. |
+"""
+ANCHORS = rf"{SYSTEMS['iggy']}|no-\d+"
+NAMES = {"vectors": ["V1", "K1", "W1"], "bugs": ["no-1"]}
 
 
-def vectors(root: Path, rows: str) -> None:
-    (root / FORM / "vectors.toml").write_text(f'{HEAD}ids = "A1-2"\nvectors = [\n  {rows}\n]\n', "utf-8")
+def case(row: dict[str, Any], why: str = "a/b #7 fell here.", **source: Any) -> dict[str, Any]:
+    return {**row, "why": why, "source": {"origin": "hand", **source}}
 
 
-def reports(root: Path, rows: str) -> None:
-    (root / FORM / "regressions.toml").write_text(f'{HEAD}ids = "1"\nregressions = [\n  {rows}\n]\n', "utf-8")
+def problems(
+    root: Path, monkeypatch: pytest.MonkeyPatch, *rows: dict[str, Any], text: str = TEXT
+) -> list[str]:
+    write(root, *rows)
+    documents = {"iggy": read_vectors(text, ANCHORS)}
+    monkeypatch.setattr(vectors, "vectors_of", documents.__getitem__)
+    monkeypatch.setattr(vectors, "SYSTEMS", documents)
+    return [str(problem) for problem in vector_problems(only(root, monkeypatch))]
 
 
-def test_the_letter_distinguishes_ranges_of_ids() -> None:
-    assert expanded("W08-10 S01 1-3") == ("W08", "W09", "W10", "S01", "1", "2", "3")
-
-
-def test_text_that_is_no_range_is_an_error() -> None:
-    with pytest.raises(ValueError, match="W is no range of ids"):
-        expanded("W")
-
-
-def test_the_tables_of_the_package_are_whole() -> None:
-    assert list(coverage_problems(load())) == []
-    lines = [count_line(table) for table in tables_of(load())]
-    for line in (
-        "kafka.batch/vectors.toml: 318 ids of kafka.md §7, 318 with fixtures",
-        "kafka.batch/regressions.toml: 154 ids of kafka.md §9, 151 with fixtures",
-        "heka.message/vectors.toml: 97 ids of heka.md §4, 97 with fixtures",
-        "heka.stream/sightings.toml: 139 ids of heka.md §2.4, §3, §7, §8, §9, 135 with fixtures",
+def test_the_vectors_of_the_documents_have_their_cases() -> None:
+    assert list(vector_problems(load())) == []
+    for line, begin in zip(
+        count_lines(load()),
+        (
+            "kafka.md: 472 ids, 469 with cases",
+            "heka.md: 236 ids, 232 with cases",
+            "iggy.md: 139 ids, 124 with cases",
+        ),
+        strict=True,
     ):
-        assert any(one.startswith(line) for one in lines), line
+        assert line.startswith(begin), line
 
 
-SIGHTING = f'id = "B1", text = "a fault", fixtures = ["{GOOD_ID}"]'
+def test_the_documents_print_bytes_sizes_and_links_of_as_many_vectors_as_ever() -> None:
+    every = {system: vectors.vectors_of(system).values() for system in SYSTEMS}
+    assert [sum(bool(one.printed) for one in rows) for rows in every.values()] == [0, 170, 70]
+    assert [sum(bool(one.verdict) for one in rows) for rows in every.values()] == [318, 97, 0]
+    assert sum(bool(one.links) for one in every["kafka"]) == 154
 
 
-@pytest.mark.parametrize(
-    ("row", "said"),
+@each(
+    "text, data",
     [
-        (SIGHTING, ""),
-        (f'{SIGHTING}, bytes = "{GOOD["input"]["hex"]}"', ""),
-        (f'{SIGHTING}, bytes = "00ff"', "none of its fixtures has its bytes as input"),
-        (SIGHTING.replace("a fault", ""), "needs a text"),
-        (f'{SIGHTING}, links = ["a/b#7"]', "no why of its fixtures contains one of a/b#7"),
-        (SIGHTING.replace(GOOD_ID, f"{GOOD_ID}~truncate"), ""),
-        (SIGHTING.replace(GOOD_ID, f"{GOOD_ID}~sealing"), f"{GOOD_ID} has no derived cases of sealing"),
-        ('id = "B1", text = "a fault"', "needs fixtures, or an exclusion"),
-        ('id = "B1", text = "a fault", exclusion = "no bytes show it"', ""),
+        ("(empty)", ""),
+        ("0a 0b", "0a0b"),
+        ("<1e*3> 00", "1e1e1e00"),
+        ("616263 F", f"616263{FRAME}"),
+        ("…1a", f"{MESSAGE}1a"),
+        ("0a0", None),
+        ("the key", None),
     ],
 )
-def test_a_sighting_is_answered_by_its_bytes_its_links_and_its_families(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: str, said: str
-) -> None:
-    write(tmp_path, GOOD, BAD)
-    text = f'{HEAD}ids = "B1"\nsightings = [\n  {{ {row} }}\n]\n'
-    (tmp_path / FORM / "sightings.toml").write_text(text, "utf-8")
-    found = problems(tmp_path, monkeypatch)
-    assert len(found) == bool(said)
-    assert all(said in one for one in found)
+def test_the_short_forms_of_a_document_are_bytes(text: str, data: str | None) -> None:
+    assert printed_bytes(text) == (None if data is None else bytes.fromhex(data))
 
 
-def test_a_sound_table_of_vectors_has_no_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, GOOD, BAD)
-    vectors(tmp_path, VECTORS)
-    assert problems(tmp_path, monkeypatch) == []
+def test_a_document_is_read_with_its_tables_blocks_and_reasons() -> None:
+    good = (bytes.fromhex(GOOD_HEX),)
+    assert list(read_vectors(TEXT, ANCHORS).values()) == [
+        Vector("V1", size=6, verdict="VALID"),
+        Vector("V2", size=6, verdict="INVALID", name="BAD-KIND"),
+        Vector("K1", good),
+        Vector("no-1", links=("a/b#7", "c/d#8")),
+        Vector("W1", good),
+        Vector("O1", exclusion="No bytes show it."),
+    ]
 
 
-WRONG: tuple[tuple[str, str, str], ...] = (
-    ("an id without a row", VECTORS.split("\n", maxsplit=1)[0], "A2 has no rows and must have one"),
-    ("an id of two rows", f"{VECTORS},\n{VECTORS}", "A1 has 2 rows and must have one"),
-    ("an unknown id", VECTORS.replace('"A2"', '"A3"'), "A3 is no id of hand 1"),
-    ("a fixture that is gone", VECTORS.replace("a-good", "gone"), f"the fixture {PLACE}/gone does not exist"),
-    ("another size", VECTORS.replace("size = 6", "size = 7"), "has 6 bytes, not 7: a note"),
-    ("another verdict", VECTORS.replace('"VALID"', '"PARTIAL"'), "is VALID, not PARTIAL: a note"),
-    ("an unknown verdict", VECTORS.replace('"VALID"', '"FINE"'), "its verdict must be one of VALID"),
-    ("a refusal without a name", VECTORS.replace('name = "BAD_KIND", ', ""), "the last two with a name"),
-    ("a note on nothing", VECTORS.replace(" }", ', note = "why" }', 1), "its note explains a difference"),
-    ("no fixture, no reason", VECTORS.replace(f', fixture = "{GOOD_ID}"', ""), "needs fixtures, or an"),
+def test_cases_that_have_the_vectors_have_no_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = case(GOOD, **NAMES), case(BAD, vectors=["V2"])
+    assert problems(tmp_path, monkeypatch, *rows, text=TEXT.replace("BAD-KIND", "bad-kind")) == []
+
+
+OTHER_FAMILY = {**NAMES, "vectors": ["V1", "K1~sealing", "W1"]}
+WRONG: tuple[tuple[str, dict[str, Any], dict[str, Any], str, str, str], ...] = (
+    ("an id without a case", {**NAMES, "bugs": []}, {}, "", "", "iggy.md no-1: needs a case that names it"),
+    ("an excluded id", {**NAMES, "vectors": [*NAMES["vectors"], "O1"]}, {}, "", "", "iggy.md O1: needs"),
+    ("an unknown id", {**NAMES, "vectors": [*NAMES["vectors"], "W9"]}, {}, "", "", "iggy.md has no W9"),
+    ("another size", NAMES, {}, "good | 6", "good | 7", "has 6 bytes, not 7: `differs` of the case"),
+    ("another verdict", NAMES, {}, "6 | VALID", "6 | PARTIAL", "is VALID, not PARTIAL: `differs`"),
+    ("another name", NAMES, {}, "BAD-KIND", "bad-length", "bad-kind, not INVALID bad-length"),
+    ("other bytes", NAMES, {}, f"`{GOOD_HEX}`", "`00ff`", "K1: none of its cases has its bytes as input"),
+    ("no link", {**NAMES, "why": "It fell."}, {}, "", "", "the why of iggy.identifier"),
+    ("no such family", OTHER_FAMILY, {}, "", "", "no derived cases of sealing"),
+    ("a needless reason", NAMES, {"differs": "a bit"}, "BAD-KIND", "bad-kind", "that does not exist"),
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("rows", "said"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
+@pytest.mark.parametrize(
+    ("good", "bad", "old", "new", "said"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG]
+)
 def test_a_vector_without_its_case_is_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: str, said: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    good: dict[str, Any],
+    bad: dict[str, Any],
+    old: str,
+    new: str,
+    said: str,
 ) -> None:
-    write(tmp_path, GOOD, BAD)
-    vectors(tmp_path, rows)
-    assert any(said in line for line in problems(tmp_path, monkeypatch))
+    rows = case(GOOD, **good), case(BAD, vectors=["V2"], **bad)
+    if "why" in good:
+        rows = {**rows[0], "why": good["why"], "source": {"origin": "hand", **NAMES}}, rows[1]
+    text = TEXT.replace(old, new) if old else TEXT.replace("BAD-KIND", "bad-kind")
+    found = problems(tmp_path, monkeypatch, *rows, text=text)
+    assert any(said in line for line in found), found
 
 
-def test_the_why_of_a_case_bears_the_link_of_the_report(
+def test_a_case_may_differ_from_its_vector_with_a_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(tmp_path, GOOD, BAD)
-    reports(tmp_path, REPORT)
-    assert problems(tmp_path, monkeypatch) == [
-        f"{FORM}/regressions.toml 1: the why of {GOOD_ID} contains none of a/b#7"
-    ]
-    write(tmp_path, {**GOOD, "why": "a/b #7 fell here."}, BAD)
-    assert problems(tmp_path, monkeypatch) == []
-
-
-def test_a_report_may_be_excluded_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, GOOD, BAD)
-    reports(tmp_path, REPORT.replace(f'fixtures = ["{GOOD_ID}"]', 'exclusion = "No bytes show it."'))
-    assert problems(tmp_path, monkeypatch) == []
-
-
-def test_an_unreadable_table_is_an_error_of_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, GOOD, BAD)
-    reports(tmp_path, REPORT.replace("fault", "fualt"))
-    with pytest.raises(FixtureError, match=r"regressions\.toml.*fualt"):
-        problems(tmp_path, monkeypatch)
+    rows = case(GOOD, **NAMES, differs="a byte less"), case(BAD, vectors=["V2"])
+    text = TEXT.replace("BAD-KIND", "bad-kind").replace("good | 6", "good | 7")
+    assert problems(tmp_path, monkeypatch, *rows, text=text) == []

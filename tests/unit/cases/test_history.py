@@ -1,4 +1,4 @@
-"""Known bugs: the loader of `history.toml`, the checks of its entries, and their counts."""
+"""Known bugs: the loader of `bugs.toml`, the checks of its entries, and their counts."""
 
 from pathlib import Path
 
@@ -7,11 +7,13 @@ from attrs import evolve
 from fixture_folders import GOOD, only, write
 from goldens import load
 
-from tests.fixture_tables.history import HISTORY_FILE, Bug, counts, history_problems, known_bugs, read_history
+from tests.fixture_tables import history
+from tests.fixture_tables.history import Bug, counts, history_problems, known_bugs
 from wireproof.cases.case_json import FixtureError
+from wireproof.cases.fixtures import Suite
 
 GOOD_ID = GOOD["id"]
-CAUGHT = f"""
+CAUGHT = """
 [[bug]]
 id = "shelf-1"
 project = "shelf"
@@ -19,7 +21,6 @@ links = ["https://example.org/shelf/issues/1"]
 title = "Kind 0 was read as a number."
 scope = "codec"
 fixed = "1.1"
-cases = ["{GOOD_ID}"]
 mutant = "shelf-kind-0"
 """
 MISSED = """
@@ -44,27 +45,30 @@ excluded = "no bytes show it"
 """
 
 
-def history_file(folder: Path, text: str) -> Path:
-    path = folder / HISTORY_FILE
+def suite_of(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, text: str, level: str = "must", bugs: str = "shelf-1"
+) -> Suite:
+    """One case that names some bugs, and the file of bugs."""
+    write(folder, {**GOOD, "level": level, "source": {"origin": "hand", "bugs": bugs.split()}})
+    path = folder / "bugs.toml"
     path.write_text(text, encoding="utf-8")
-    return path
+    monkeypatch.setattr(history, "BUGS_FILE", path)
+    return only(folder, monkeypatch)
 
 
-def found(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str, level: str = "must") -> list[str]:
+def found(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, text: str, level: str = "must", bugs: str = "shelf-1"
+) -> list[str]:
     """The problems of the bugs of one folder."""
-    write(folder, {**GOOD, "level": level})
-    history_file(folder, text)
-    return [str(problem) for problem in history_problems(only(folder, monkeypatch))]
+    return [str(problem) for problem in history_problems(suite_of(folder, monkeypatch, text, level, bugs))]
 
 
-def test_a_folder_without_the_file_has_no_bugs(tmp_path: Path) -> None:
-    assert read_history(tmp_path / HISTORY_FILE) == ()
-
-
-def test_the_suite_has_the_bugs_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, GOOD)
-    history_file(tmp_path, CAUGHT + MISSED + EXCLUDED)
-    bugs = known_bugs(only(tmp_path, monkeypatch))
+def test_the_bugs_of_the_file_have_the_cases_that_name_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = suite_of(tmp_path, monkeypatch, CAUGHT + MISSED + EXCLUDED, bugs="no-7 shelf-1")
+    bugs = known_bugs(suite)
+    assert [bug.cases for bug in bugs] == [(GOOD_ID,), (), ()]
     assert [bug.id for bug in bugs] == ["shelf-1", "shelf-2", "shelf-3"]
     assert [bug.caught_by for bug in bugs] == ["golden", "property", ""]
     assert [bug.in_scope for bug in bugs] == [True, True, False]
@@ -83,37 +87,38 @@ def test_a_sound_file_has_no_problem(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ('fixed = "1.1"', "fixed = 1.1", "shelf-1: fixed must be a string"),
         ("https:", "javascript:", "shelf-1: javascript://example.org/shelf/issues/1 does not begin with"),
         ('fixed = "1.1"', 'found_by = "luck"', "shelf-1: found_by must be one of derived, property"),
+        ('fixed = "1.1"', 'cases = ["a"]', "shelf-1: the cases of a bug name it in `source.bugs`"),
     ],
 )
 def test_the_loader_names_the_bug_and_the_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, reason: str
 ) -> None:
-    write(tmp_path, GOOD)
-    history_file(tmp_path, CAUGHT.replace(old, new))
+    suite = suite_of(tmp_path, monkeypatch, CAUGHT.replace(old, new))
     with pytest.raises(FixtureError, match=reason):
-        known_bugs(only(tmp_path, monkeypatch))
+        known_bugs(suite)
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    ("text", "bugs", "reason"),
     [
-        (CAUGHT + CAUGHT.replace("issues/1", "issues/4"), "history.toml: the id shelf-1 is there 2 times"),
-        (CAUGHT + CAUGHT.replace("shelf-1", "shelf-4"), "issues/1 is there 2 times"),
-        (CAUGHT.replace(GOOD_ID, "shelf/none"), "the case shelf/none does not exist"),
-        (CAUGHT.replace('mutant = "shelf-kind-0"', ""), "needs a mutant that repeats it"),
-        (CAUGHT.replace(f'cases = ["{GOOD_ID}"]', ""), "needs cases that catch it, or the reason"),
-        (CAUGHT + 'missed = "why"\n', "needs cases that catch it, or the reason"),
-        (CAUGHT + 'found_by = "property"\n', "`found_by` is for a bug without"),
-        (CAUGHT + 'without_mutant = "why"\n', "needs a mutant that repeats it, or the reason"),
-        (EXCLUDED + 'missed = "why"\n', "is out of scope, and has no cases"),
-        (EXCLUDED.replace("broker", "codec"), "a bug that a codec's bytes show is in scope"),
-        (MISSED.replace('title = "Numbers above 2^31 were lost."', 'title = ""'), "needs a link and a title"),
+        (CAUGHT + CAUGHT.replace("issues/1", "issues/4"), "shelf-1", "the id shelf-1 is there 2 times"),
+        (CAUGHT + CAUGHT.replace("shelf-1", "shelf-4"), "shelf-1 shelf-4", "issues/1 is there 2 times"),
+        (CAUGHT, "shelf-1 shelf-9", f"{GOOD_ID}: bugs.toml has no bug shelf-9"),
+        (CAUGHT.replace('mutant = "shelf-kind-0"', ""), "shelf-1", "needs a mutant that repeats it"),
+        (CAUGHT, "", "needs cases that catch it, or the reason"),
+        (CAUGHT + 'missed = "why"\n', "shelf-1", "needs cases that catch it, or the reason"),
+        (CAUGHT + 'found_by = "property"\n', "shelf-1", "`found_by` is for a bug without"),
+        (CAUGHT + 'without_mutant = "why"\n', "shelf-1", "needs a mutant that repeats it, or the reason"),
+        (EXCLUDED, "shelf-3", "is out of scope, and has no cases"),
+        (EXCLUDED + 'missed = "why"\n', "", "is out of scope, and has no cases"),
+        (EXCLUDED.replace("broker", "codec"), "", "a bug that a codec's bytes show is in scope"),
+        (MISSED.replace('title = "Numbers above 2^31 were lost."', 'title = ""'), "", "a link and a title"),
     ],
 )
 def test_a_problem_names_what_is_wrong_with_an_entry(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, reason: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, bugs: str, reason: str
 ) -> None:
-    problems = found(tmp_path, monkeypatch, text)
+    problems = found(tmp_path, monkeypatch, text, bugs=bugs)
     assert len(problems) == 1
     assert reason in problems[0]
 
@@ -121,7 +126,7 @@ def test_a_problem_names_what_is_wrong_with_an_entry(
 def test_a_case_that_fails_no_run_catches_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found(tmp_path, monkeypatch, CAUGHT, "should") == []
     assert found(tmp_path, monkeypatch, CAUGHT, "may") == [
-        f"history.toml shelf-1: the case {GOOD_ID} has the level may, and cannot fail a run"
+        f"bugs.toml shelf-1: the case {GOOD_ID} has the level may, and cannot fail a run"
     ]
 
 

@@ -17,10 +17,12 @@ from tests.support.small_runs import PASS, SKIP, stream
 from wireproof.cases.case import Accept, Case
 from wireproof.cases.fixtures import Suite, fixtures_folder, load
 from wireproof.cases.requirements import (
+    SETS_FILE,
+    Edition,
     RequirementError,
-    read_requirements,
+    editions,
+    read_sets,
     required_cases,
-    requirement_files,
 )
 from wireproof.report.junit import badge, markdown
 from wireproof.report.terminal import corrected_lines
@@ -32,32 +34,37 @@ from wireproof.runner.run import Selection, run
 
 VERIFIER = "2026.12:heka-verifier"
 SUITE = goldens.load()
-PAGES = requirement_files((fixtures_folder(),))
+FILE = fixtures_folder() / SETS_FILE
+PAGES = editions((fixtures_folder(),))
 ASKED = Requirements("2026.12:toy", "Toy (2026.12)", ("toy.frame/v1/basic/good",))
 
 
-@pytest.mark.parametrize("path", PAGES.values(), ids=PAGES)
-def test_an_unreleased_list_is_that_of_its_definitions(path: Path) -> None:
-    page = read_requirements(path)
-    if page.released:
+def test_an_unreleased_list_is_that_of_its_definitions() -> None:
+    pages = read_sets(FILE).editions
+    if any(page.released for page in pages):
         pytest.fail("a released list is pinned: compare its digest here, and no longer its definitions")
-    text = path.read_text(encoding="utf-8")
-    assert with_lists(text, page, SUITE) == text, "run `python -m tests.authoring.requirements`"
-    assert all(page.listed(one) for one in page.sets)
+    text = FILE.read_text(encoding="utf-8")
+    assert with_lists(text, pages, SUITE) == text, "run `python -m tests.authoring.requirements`"
+    assert all(page.listed(one) for page in pages for one in page.sets)
 
 
-@pytest.mark.parametrize("path", PAGES.values(), ids=PAGES)
-def test_a_set_has_every_case_of_the_sets_that_it_includes(path: Path) -> None:
-    page = read_requirements(path)
+def test_a_released_list_stays_as_it_is() -> None:
+    text = FILE.read_text(encoding="utf-8").replace('" = "must ', '" = "may ')
+    released = [evolve(page, released=True) for page in read_sets(FILE).editions]
+    assert with_lists(text, released, SUITE) == text
+    assert with_lists(text, read_sets(FILE).editions, SUITE) == FILE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+def test_a_set_has_every_case_of_the_sets_that_it_includes(page: Edition) -> None:
     for one in page.sets:
         for name in one.includes:
             assert page.listed(page.named(name)).keys() < page.listed(one).keys()
 
 
-@pytest.mark.parametrize("path", PAGES.values(), ids=PAGES)
-def test_a_refusing_case_is_in_a_set_together_with_its_twin(path: Path) -> None:
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+def test_a_refusing_case_is_in_a_set_together_with_its_twin(page: Edition) -> None:
     """A codec that refuses everything must not meet half of a set."""
-    page = read_requirements(path)
     for one in page.sets:
         listed = page.listed(one)
         accepted = sum(isinstance(SUITE.by_id[name].expect, Accept) for name in listed)
@@ -84,7 +91,7 @@ def test_a_later_suite_gives_the_same_verdicts(adapter: str) -> None:
     listed = next(case for case in required_cases(SUITE, VERIFIER).cases if case.level == "must")
     later = _later(SUITE, listed)
     assert later.by_id[listed.id].level == "should"
-    page = read_requirements(PAGES["2026.12"])
+    page = PAGES["2026.12"]
     assert members(later, page, page.named("heka-reader")) != members(SUITE, page, page.named("heka-reader"))
     assert _verdicts(later, VERIFIER, adapter) == _verdicts(SUITE, VERIFIER, adapter)
     assert required_cases(later, VERIFIER).corrected == ()
@@ -97,7 +104,7 @@ BOOLS = "heka.message/0.10/bool.json"
 def _on_disk(root: Path, change: Callable[[list[Any]], None]) -> Suite:
     """Write a version of the suite whose file `BOOLS` is another one, and load it."""
     package = fixtures_folder()
-    for name in ("heka.stream", "sources.toml", "requirements"):
+    for name in ("heka.stream", "sources.toml", SETS_FILE):
         (root / name).symlink_to(package / name)
     shutil.copytree(package / "heka.message", root / "heka.message")
     page = json.loads((root / BOOLS).read_text("utf-8"))
@@ -180,23 +187,25 @@ def test_a_case_that_is_gone_is_an_error() -> None:
         required_cases(less, VERIFIER)
 
 
+EDITION = '[[edition]]\ndate = "2026.12"\n'
+SET = f'{EDITION}[[edition.set]]\nname = "a"\ntitle = "A"\ntext = "b"\ndefine = []\n'
+
+
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("[[set]]\nname = 1\n", "set"),
-        (
-            '[[set]]\nname = "a"\ntitle = "A"\ntext = "b"\ndefine = []\n[set.cases]\n"x" = "must 12"\n',
-            "12 hex",
-        ),
-        ("[[set]\n", "2026.01.toml"),
+        (SET.replace('"a"', "1"), "name"),
+        (f'{SET}cases = {{ x = "must 12" }}\n', "12 hex"),
+        (EDITION.replace("12", "december"), "2026.december: a date is a year and a month"),
+        ("[[edition]\n", "sets.toml"),
         ("extra = 1\n", "extra"),
     ],
 )
 def test_a_damaged_file_is_one_line(tmp_path: Path, text: str, fault: str) -> None:
-    path = tmp_path / "2026.01.toml"
+    path = tmp_path / SETS_FILE
     path.write_text(text)
     with pytest.raises(RequirementError, match=fault) as caught:
-        read_requirements(path)
+        read_sets(path)
     assert "\n" not in str(caught.value)
 
 
@@ -221,7 +230,7 @@ def test_check_judges_a_set_and_names_it(wireproof: Command, tmp_path: Path) -> 
     assert "reference: meets Heka verifier (2026.12)" in done.out
     run_line, *cases, _ = [json.loads(line) for line in out.read_text().splitlines()]
     assert run_line["requirements"] == {"id": VERIFIER, "title": "Heka verifier (2026.12)"}
-    page = tomllib.loads(PAGES["2026.12"].read_text(encoding="utf-8"))
+    (page,) = tomllib.loads(FILE.read_text(encoding="utf-8"))["edition"]
     listed = {name for one in page["set"] if one["name"].startswith("heka") for name in one["cases"]}
     assert {case["id"] for case in cases} == listed
     page = tmp_path / "run.md"

@@ -16,17 +16,18 @@ from wireproof.cases.lint_sentences import (
     count_line,
     coverages,
     fails_on_refusal,
+    sentences_of,
     unnamed_rules,
 )
-from wireproof.cases.sentences import SENTENCES_FILE, sentences_of
 from wireproof.cases.sources import SOURCES_FILE
 
-SENTENCE = """[[sentence]]
+SENTENCE = """
+[[paper.sentences]]
 id = "paper-1"
 text = "A number has 4 bytes."
 cites = ["paper:shelf"]
 """
-RULES = 'rules = ["shelf.number"]\n'
+RULES = 'sentences = ["paper-1"]\n'
 CASES = f'cases = ["{GOOD["id"]}"]\n'
 RULES_LINE = (
     "1 rules: 1 with sources that resolve, 0 with sources that do not, 0 without; 1 documents; "
@@ -34,41 +35,29 @@ RULES_LINE = (
 )
 
 
-def folder(root: Path, sentences: str, *rows: dict[str, Any], rules: str = RULE) -> None:
+def folder(root: Path, sentences: str, *rows: dict[str, Any], rules: str = RULE + RULES) -> None:
     write(root, *(rows or (GOOD, BAD)), rules=rules)
-    (root / SOURCES_FILE).write_text(PAPER, encoding="utf-8")
-    (root / SENTENCES_FILE).write_text(sentences, encoding="utf-8")
+    (root / SOURCES_FILE).write_text(PAPER + sentences, encoding="utf-8")
 
 
 @pytest.mark.parametrize(
-    ("keys", "state", "cases", "problem"),
+    ("keys", "rules", "state", "cases", "problem"),
     [
-        (RULES, "covered", 2, ""),
-        (RULES + CASES, "covered", 1, ""),
-        ('exclusion = "State of a broker."\n', "excluded", 0, ""),
-        ('open = "A case with two numbers."\n', "open", 0, ""),
-        (RULES + 'open = "A case with two numbers."\n', "open", 0, ""),
-        ("", "uncovered", 0, "has no case that can fail, at must or should; add one, or an exclusion"),
-        (
-            'rules = ["shelf.none"]\n',
-            "uncovered",
-            0,
-            "the rule shelf.none is unknown",
-        ),
-        (
-            RULES + 'exclusion = "State of a broker."\n',
-            "excluded",
-            0,
-            "has an exclusion, so it can have no rules",
-        ),
-        (RULES + CASES + 'open = "Two numbers."\n', "open", 0, "is open and has cases: remove `open`"),
-        (RULES + 'cases = ["shelf/none"]\n', "uncovered", 0, "the case shelf/none does not exist"),
+        ("", RULES, "covered", 2, ""),
+        (CASES, RULES, "covered", 1, ""),
+        ('exclusion = "State of a broker."\n', "", "excluded", 0, ""),
+        ('open = "A case with two numbers."\n', "", "open", 0, ""),
+        ('open = "A case with two numbers."\n', RULES, "open", 0, ""),
+        ("", "", "uncovered", 0, "has no case that can fail, at must or should; add one, or an exclusion"),
+        ('exclusion = "State."\n', RULES, "excluded", 0, "has an exclusion, so it can have no rules"),
+        (CASES + 'open = "Two numbers."\n', RULES, "open", 0, "is open and has cases: remove `open`"),
+        ('cases = ["shelf/none"]\n', RULES, "uncovered", 0, "the case shelf/none does not exist"),
     ],
 )
 def test_a_sentence_has_cases_or_a_reason(
-    tmp_path: Path, monkeypatch: Any, keys: str, state: str, cases: int, problem: str
+    tmp_path: Path, monkeypatch: Any, keys: str, rules: str, state: str, cases: int, problem: str
 ) -> None:
-    folder(tmp_path, SENTENCE + keys)
+    folder(tmp_path, SENTENCE + keys, rules=RULE + rules)
     suite = only(tmp_path, monkeypatch)
     (row,) = coverages(suite)
     assert (row.state, len(row.cases)) == (state, cases)
@@ -76,15 +65,15 @@ def test_a_sentence_has_cases_or_a_reason(
     if not problem:
         assert not found
     else:
-        assert found[0].startswith(f"sentences.toml paper-1: {problem}")
+        assert found[0].startswith(f"sources.toml paper-1: {problem}")
 
 
 def test_a_case_that_cannot_fail_covers_no_sentence(tmp_path: Path, monkeypatch: Any) -> None:
-    folder(tmp_path, SENTENCE + RULES, {**GOOD, "level": "may"}, {**BAD, "level": "may"})
+    folder(tmp_path, SENTENCE, {**GOOD, "level": "may"}, {**BAD, "level": "may"})
     assert [one.split(":")[1] for one in problems(tmp_path, monkeypatch)] == [
         " has no case that can fail, at must or should; add one, or an exclusion with its reason"
     ]
-    folder(tmp_path, SENTENCE + RULES, {**GOOD, "level": "should"}, BAD)
+    folder(tmp_path, SENTENCE, {**GOOD, "level": "should"}, BAD)
     assert problems(tmp_path, monkeypatch) == []
 
 
@@ -112,7 +101,7 @@ def test_a_sentence_has_cases_of_both_kinds_or_the_reason(
         {**(BAD if "reject" in expect else GOOD), "id": f"{PLACE}/case-{number}", "expect": expect}
         for number, expect in enumerate(expects)
     ]
-    folder(tmp_path, SENTENCE + RULES + keys, *cases)
+    folder(tmp_path, SENTENCE + keys, *cases)
     found = [one.text for one in check_sentences(only(tmp_path, monkeypatch))]
     assert [text for text, start in zip(found, lacks, strict=True) if text.startswith(start)] == found
 
@@ -134,11 +123,12 @@ def test_a_case_with_steps_fails_on_a_refusal_if_a_step_must_be_answered(
 
 
 def test_each_rule_of_a_sentence_has_a_case_that_can_fail(tmp_path: Path, monkeypatch: Any) -> None:
-    rules = RULE + RULE.replace("shelf.number", "shelf.open").replace("refusing", "encode")
+    rule = RULE + RULES
+    rules = rule + rule.replace("shelf.number", "shelf.open").replace("refusing", "encode")
     may = {**GOOD, "id": f"{PLACE}/c-may", "level": "may", "rules": ["shelf.open"]}
-    folder(tmp_path, SENTENCE + 'rules = ["shelf.number", "shelf.open"]\n', GOOD, BAD, may, rules=rules)
+    folder(tmp_path, SENTENCE, GOOD, BAD, may, rules=rules)
     assert problems(tmp_path, monkeypatch) == [
-        "sentences.toml paper-1: the rule shelf.open has no case that can fail, at must or should"
+        "sources.toml paper-1: the rule shelf.open has no case that can fail, at must or should"
     ]
 
 
@@ -152,7 +142,7 @@ def test_each_rule_of_a_sentence_has_a_case_that_can_fail(tmp_path: Path, monkey
 def test_a_named_case_can_fail_and_tests_a_rule_of_its_sentence(
     tmp_path: Path, monkeypatch: Any, level: str, rules: list[str], problem: str
 ) -> None:
-    folder(tmp_path, SENTENCE + RULES + CASES, {**GOOD, "level": level, "rules": rules}, BAD)
+    folder(tmp_path, SENTENCE + CASES, {**GOOD, "level": level, "rules": rules}, BAD)
     found = [one.text for one in check_sentences(only(tmp_path, monkeypatch))]
     assert f"the case {GOOD['id']} {problem}" in found
 
@@ -168,24 +158,26 @@ def test_a_named_case_can_fail_and_tests_a_rule_of_its_sentence(
 def test_a_sentence_without_a_place_is_a_problem(
     tmp_path: Path, monkeypatch: Any, cites: str, problem: str
 ) -> None:
-    folder(tmp_path, SENTENCE.replace('["paper:shelf"]', cites) + RULES)
-    assert problems(tmp_path, monkeypatch) == [f"sentences.toml paper-1: {problem}"]
+    folder(tmp_path, SENTENCE.replace('["paper:shelf"]', cites))
+    assert problems(tmp_path, monkeypatch) == [f"sources.toml paper-1: {problem}"]
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (SENTENCE + 'autor = "me"\n', "paper-1: .*autor"),
-        (SENTENCE.replace('text = "A number has 4 bytes."\n', ""), "paper-1: .*text"),
-        (SENTENCE.replace("paper-1", "Paper 1"), "Paper 1: an id has a-z"),
-        (SENTENCE + SENTENCE, "paper-1 is there twice"),
-        ("[other]\n", r"must have \[\[sentence\]\] tables and nothing else"),
-        ("[[sentence]\n", ".*line 1"),
+        (SENTENCE + 'autor = "me"\n', "paper: .*autor"),
+        (SENTENCE.replace('text = "A number has 4 bytes."\n', ""), "paper: .*text"),
+        (
+            SENTENCE.replace("paper-1", "Paper 1"),
+            "paper: Paper 1: the id of a sentence has",
+        ),
+        (SENTENCE + SENTENCE, "the sentence paper-1 is there twice"),
+        ("[[paper.sentences]\n", ".*line 6"),
     ],
 )
 def test_a_file_with_a_mistake_is_one_line(tmp_path: Path, monkeypatch: Any, text: str, reason: str) -> None:
     folder(tmp_path, text)
-    with pytest.raises(FixtureError, match=rf"sentences\.toml: {reason}") as caught:
+    with pytest.raises(FixtureError, match=rf"sources\.toml: {reason}") as caught:
         sentences_of(only(tmp_path, monkeypatch))
     assert "\n" not in str(caught.value)
 
@@ -200,13 +192,13 @@ def test_rules_of_the_text_that_no_sentence_names_are_counted(tmp_path: Path, mo
         "0 with a case that fails on a refusal, 0 with one that fails on a wrong answer; "
         "1 of 1 with both or the reason why not; 1 rules of basis text without a sentence"
     )
-    folder(tmp_path, SENTENCE + RULES, rules=rules)
+    folder(tmp_path, SENTENCE, rules=rules + RULES)
     assert count_line(only(tmp_path, monkeypatch)).endswith("0 rules of basis text without a sentence")
 
 
-def test_a_folder_without_the_file_has_no_sentences(tmp_path: Path, monkeypatch: Any) -> None:
-    write(tmp_path, GOOD, BAD)
-    assert sentences_of(only(tmp_path, monkeypatch)) == ()
+def test_a_rule_names_sentences_that_there_are(tmp_path: Path, monkeypatch: Any) -> None:
+    folder(tmp_path, SENTENCE, rules=RULE + 'sentences = ["paper-1", "paper-2"]\n')
+    assert problems(tmp_path, monkeypatch) == ["shelf.number: sources.toml has no sentence paper-2"]
 
 
 def test_the_sentences_of_the_package_are_whole() -> None:
@@ -224,7 +216,7 @@ def test_the_sentences_of_the_package_are_whole() -> None:
 
 
 def test_the_verb_shows_a_sentence_with_its_rules_and_cases(wireproof: Command, tmp_path: Path) -> None:
-    folder(tmp_path, SENTENCE + RULES + CASES)
+    folder(tmp_path, SENTENCE + CASES)
     shown = wireproof("--fixtures", tmp_path, "show", "paper-1")
     assert shown.code == 0
     assert shown.out.splitlines() == [
@@ -243,7 +235,7 @@ def test_the_verb_shows_a_sentence_with_its_rules_and_cases(wireproof: Command, 
 
 def test_lint_prints_the_figures(wireproof: Command, tmp_path: Path, monkeypatch: Any) -> None:
     rules = RULE + 'basis = "text"\ncites = ["paper:shelf"]\n'
-    folder(tmp_path, SENTENCE + RULES, rules=rules)
+    folder(tmp_path, SENTENCE, rules=rules + RULES)
     suite = only(tmp_path, monkeypatch)
     assert wireproof("lint").out.splitlines() == [
         "2 cases, 2 of them not frozen",

@@ -7,19 +7,18 @@ import pytest
 from fixture_folders import BAD, GOOD, PLACE, only, write
 from goldens import load
 
-from tests.fixture_tables.checks import table_problems
 from tests.fixture_tables.witness_reasons import (
-    WITNESSES_FILE,
     check_reasons,
     count_line,
     reasons_of,
     without_witness,
 )
-from wireproof.cases.case_json import FixtureError
+from wireproof.cases.id_patterns import compile_pattern
+from wireproof.cases.requirements import SETS_FILE, RequirementError
 
 
 def problems(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    return [str(problem) for problem in table_problems(only(root, monkeypatch))]
+    return [str(problem) for problem in check_reasons(only(root, monkeypatch))]
 
 
 WITNESSED = {**GOOD, "source": {"origin": "hand", "witnesses": [{"name": "one", "version": "1"}]}}
@@ -32,7 +31,7 @@ def row(*patterns: str, reason: str = "No other program reads it.") -> str:
 
 def folder(root: Path, text: str, *rows: dict[str, Any]) -> None:
     write(root, *(rows or (GOOD, BAD)))
-    (root / WITNESSES_FILE).write_text(text, encoding="utf-8")
+    (root / SETS_FILE).write_text(text, encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -53,7 +52,7 @@ def test_must_cases_are_counted_by_witness_and_reason(
 ) -> None:
     folder(tmp_path, text or row(f"{PLACE}/b-bad"), *cases)
     if not text:
-        (tmp_path / WITNESSES_FILE).unlink()
+        (tmp_path / SETS_FILE).unlink()
     suite = only(tmp_path, monkeypatch)
     assert count_line(suite) == line
     assert not list(check_reasons(suite))
@@ -65,22 +64,22 @@ def test_a_pattern_of_no_case_without_a_witness_is_a_problem(
 ) -> None:
     folder(tmp_path, row(f"{PLACE}/b-bad", pattern), WITNESSED, BAD)
     assert problems(tmp_path, monkeypatch) == [
-        f"witnesses.toml: {pattern} matches no must case without a witness: remove or correct it"
+        f"sets.toml: {pattern} matches no must case without a witness: remove or correct it"
     ]
 
 
+@pytest.mark.parametrize("text", [row(f"{PLACE}/*", reason=""), row()])
+def test_a_row_needs_cases_and_a_reason(tmp_path: Path, monkeypatch: Any, text: str) -> None:
+    folder(tmp_path, text)
+    assert problems(tmp_path, monkeypatch) == ["sets.toml unwitnessed 1: needs cases and a reason"]
+
+
 @pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        (row("iggy.**", reason=""), "row 1: needs cases and a reason"),
-        (row(), "row 1: needs cases and a reason"),
-        (row("iggy.**") + 'autor = "me"\n', "row 1: .*autor"),
-        ("[other]\n", r"must have \[\[unwitnessed\]\] tables and nothing else"),
-    ],
+    ("text", "reason"), [(row("iggy.**") + 'autor = "me"\n', ".*autor"), ("[other]\n", ".*other")]
 )
 def test_a_file_with_a_mistake_is_one_line(tmp_path: Path, monkeypatch: Any, text: str, reason: str) -> None:
     folder(tmp_path, text)
-    with pytest.raises(FixtureError, match=rf"witnesses\.toml: {reason}") as caught:
+    with pytest.raises(RequirementError, match=rf"sets\.toml: {reason}") as caught:
         reasons_of(only(tmp_path, monkeypatch))
     assert "\n" not in str(caught.value)
 
@@ -92,4 +91,5 @@ def test_the_reasons_of_the_package_match_its_cases() -> None:
     special = [
         case for case in bare if case.profile == "produce" or case.topic == "delivered" or case.op == "scan"
     ]
-    assert all(any(row.matches(case) for row in reasons_of(suite)) for case in special)
+    patterns = [compile_pattern(pattern) for row in reasons_of(suite) for pattern in row.cases]
+    assert all(any(one.fullmatch(case.id) for one in patterns) for case in special)

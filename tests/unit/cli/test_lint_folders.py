@@ -1,10 +1,13 @@
 """`lint DIR`: the fixtures of a user's folder alone, with the problems last."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command_line import Command
-from fixture_folders import BAD, GOOD, RULE, write
+from fixture_folders import BAD, GOOD, PAPER, RULE, write
+
+from wireproof.cases.sources import SOURCES_FILE
 
 
 @pytest.mark.parametrize("form", ["argument", "option"])
@@ -26,6 +29,67 @@ def test_a_folder_without_a_problem_says_so(wireproof: Command, tmp_path: Path) 
     done = wireproof("lint", tmp_path)
     assert done.out.splitlines() == ["2 cases, 2 of them not frozen; 1 rules", "0 problems"]
     assert done.code == 0
+
+
+def test_a_folder_has_sentences_of_its_own(wireproof: Command, tmp_path: Path) -> None:
+    write(tmp_path, GOOD, BAD, rules=RULE + 'sentences = ["kdoc-1", "paper-1"]\n')
+    sentence = '\n[[paper.sentences]]\nid = "{}"\ntext = "A number has 4 bytes."\ncites = ["paper:shelf"]\n'
+    (tmp_path / SOURCES_FILE).write_text(PAPER + sentence.format("paper-1"), encoding="utf-8")
+    assert wireproof("lint", tmp_path).out.splitlines()[1:] == ["0 problems"]
+    (tmp_path / SOURCES_FILE).write_text(PAPER + sentence.format("paper-2"), encoding="utf-8")
+    text = "has no case that can fail, at must or should; add one, or an exclusion with its reason"
+    assert wireproof("lint", tmp_path).out.splitlines()[1:] == [
+        f"sources.toml paper-2: {text}",
+        "shelf.number: sources.toml has no sentence paper-1",
+        "2 problems",
+    ]
+
+
+def cut(path: Path) -> None:
+    path.write_text(path.read_text("utf-8")[:200], encoding="utf-8")
+
+
+def twice(path: Path) -> None:
+    write(path.parents[2], GOOD, GOOD, BAD)
+
+
+def other_bytes(path: Path) -> None:
+    (path.parent / "shelf.a-good.bin").write_bytes(b"x")
+    write(path.parents[2], {**GOOD, "input": {"file": "shelf.a-good.bin", "sha256": "0" * 64}}, BAD)
+
+
+def unknown_rule(path: Path) -> None:
+    write(path.parents[2], {**GOOD, "rules": ["shelf.number", "shelf.none"]}, BAD)
+
+
+def another_value(path: Path) -> None:
+    write(path.parents[2], {**GOOD, "input": {"hex": "010408000000"}}, BAD)
+
+
+def no_twin(path: Path) -> None:
+    write(path.parents[2], GOOD, {**BAD, "twin": f"{GOOD['id']}-gone"})
+
+
+@pytest.mark.parametrize(
+    ("spoil", "names", "said"),
+    [
+        (cut, "shelf.json", "correct or restore it"),
+        (twice, GOOD["id"], "correct or restore it"),
+        (other_bytes, GOOD["id"], "has another sha256 than the case says: correct or restore it"),
+        (unknown_rule, GOOD["id"], "the rule shelf.none is unknown"),
+        (another_value, GOOD["id"], "the reference reads another value: value.value want"),
+        (no_twin, BAD["id"], f"its twin {GOOD['id']}-gone does not exist"),
+    ],
+)
+def test_a_bad_file_is_one_line_that_names_the_place_and_counts_last(
+    wireproof: Command, tmp_path: Path, spoil: Callable[[Path], None], names: str, said: str
+) -> None:
+    spoil(write(tmp_path, GOOD, BAD, rules=RULE))
+    done = wireproof("lint", tmp_path)
+    lines = [*done.out.splitlines(), *done.err.splitlines()]
+    assert done.code == 5
+    assert sum(names in line and said in line for line in lines) == 1, lines
+    assert lines[-1].endswith("1 problem")
 
 
 def test_a_file_of_a_folder_is_a_problem_too(wireproof: Command, tmp_path: Path) -> None:

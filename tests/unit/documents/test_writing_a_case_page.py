@@ -8,10 +8,10 @@ from documentation import DOCS, tables, text_of, words
 from folders import TOP
 
 from tests.fixture_tables.history import OTHER_PARTS, SCOPES, Bug
-from tests.fixture_tables.witness_reasons import WitnessReason
 from wireproof.cases.fixture_writer import CASE_KEYS
+from wireproof.cases.requirements import Unwitnessed
 from wireproof.cases.rules import RULE_KINDS, Rule
-from wireproof.cases.sentences import Sentence
+from wireproof.cases.sources import Sentence
 
 PAGE = text_of("writing-a-case.md")
 SCHEMA = json.loads((DOCS.parent / "wireproof" / "schemas" / "fixture.schema.json").read_text("utf-8"))[
@@ -56,7 +56,7 @@ def test_the_keys_of_a_rule_are_those_of_its_class() -> None:
 def test_the_keys_of_a_sentence_and_of_a_witness_reason_are_those_of_their_classes() -> None:
     for heading, kind in (
         ("A sentence of a format document", Sentence),
-        ("A case without a witness", WitnessReason),
+        ("A case without a witness", Unwitnessed),
     ):
         rows = tables(PAGE, heading)[0]
         assert [word for row in rows for word in words(row[0])] == [field.name for field in fields(kind)]
@@ -65,7 +65,10 @@ def test_the_keys_of_a_sentence_and_of_a_witness_reason_are_those_of_their_class
 def test_the_keys_of_a_known_bug_are_those_of_its_class() -> None:
     rows = tables(PAGE, "A known bug")[0]
     assert sorted(words(row[0]) for row in rows) == sorted(
-        [["had", "fixed"], *([field.name] for field in fields(Bug) if field.name not in ("had", "fixed"))]
+        [
+            ["had", "fixed"],
+            *([field.name] for field in fields(Bug) if field.name not in ("had", "fixed", "cases")),
+        ]
     )
     cells = {words(row[0])[0]: words(row[1]) for row in rows}
     assert set(cells["scope"]) == set(SCOPES)

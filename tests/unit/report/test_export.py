@@ -11,7 +11,7 @@ from folders import TOP
 from goldens import load
 
 from wireproof.cases import case_json
-from wireproof.cases.sentences import sentences_of
+from wireproof.cases.lint_sentences import sentences_of
 from wireproof.report.export import SPDX_ID, export
 
 SOME = ("--run", "iggy.identifier/**", "--run", "kafka.batch/v0/**", "--run", "heka.stream/**")
@@ -62,7 +62,7 @@ def test_the_sentences_of_the_documents_lead_to_the_exported_cases(
     wireproof("export", "--out", tmp_path / "export", *SOME)
     lines = (tmp_path / "export" / "sentences.ndjson").read_text("utf-8").splitlines()
     rows = {row["id"]: row for row in map(json.loads, lines)}
-    assert list(rows) == [sentence.id for sentence in sentences_of(load())]
+    assert list(rows) == list(sentences_of(load()))
     cases = (tmp_path / "export" / "cases.ndjson").read_text("utf-8").splitlines()
     exported = {json.loads(line)["id"] for line in cases}
     assert rows["heka-13"]["cases"]
