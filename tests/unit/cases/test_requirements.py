@@ -80,7 +80,7 @@ def _later(suite: Suite, listed: Case) -> Suite:
                   files={**suite.files, added.id: suite.files[listed.id]})  # fmt: skip
 
 
-@pytest.mark.parametrize("adapter", ["reference", "py:tests.mutants.heka_stream:HmacSkip"])
+@pytest.mark.parametrize("adapter", ["reference", "py:tests.mutants.heka.streams:HmacSkip"])
 def test_a_later_suite_gives_the_same_verdicts(adapter: str) -> None:
     listed = next(case for case in required_cases(SUITE, VERIFIER).cases if case.level == "must")
     later = _later(SUITE, listed)
@@ -91,7 +91,11 @@ def test_a_later_suite_gives_the_same_verdicts(adapter: str) -> None:
     assert required_cases(later, VERIFIER).corrected == ()
 
 
-CODECS = ("reference", "py:tests.mutants.heka_stream:HmacSkip", "py:tests.mutants.heka:FieldNameOptional")
+CODECS = (
+    "reference",
+    "py:tests.mutants.heka.streams:HmacSkip",
+    "py:tests.mutants.heka.messages:FieldNameOptional",
+)
 BOOLS = "heka.message/0.10/bool.json"
 
 
