@@ -10,6 +10,7 @@ from typing import Any
 import goldens
 import pytest
 from attrs import evolve
+from each import each
 
 from tests.authoring.requirements import members, with_lists
 from tests.support.command_line import Command
@@ -234,8 +235,8 @@ def test_check_judges_a_set_and_names_it(wireproof: Command, tmp_path: Path) -> 
     assert "meets Heka verifier \\(2026.12\\)" in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("words", "line"),
+@each(
+    "words, line",
     [
         (["--run", "@2026.12:heka-verifie"], "did you mean heka-verifier?"),
         (["--run", "@1999.01:heka-reader"], "the dates: 2026.12"),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Command
+from each import each
 from fixture_folders import GOOD, write
 from folders import SUPPORT
 
@@ -65,7 +66,7 @@ def named(words: tuple[str, ...]) -> str:
     return text[:60] or "nothing"
 
 
-@pytest.mark.parametrize(("words", "code", "said"), BAD, ids=[named(row[0]) for row in BAD])
+@each("words, code, said", BAD)
 def test_bad_input_is_one_line_and_its_exit_code(
     wireproof: Command, words: tuple[str, ...], code: int, said: str
 ) -> None:
