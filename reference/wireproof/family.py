@@ -18,6 +18,7 @@ from typing import Any, Final, Protocol
 
 from attrs import field, frozen
 
+from wireproof.schema.struct import Struct
 from wireproof.wire.json_values import Json
 from wireproof.wire.layout import Layout
 from wireproof.wire.options import Options
@@ -98,6 +99,13 @@ def formats_of_codec(
             partial(codec.encode, row),
             **{"layout": getattr(row, "layout", None), **more},
         )
+
+
+def formats_of_struct(name: str, struct: Struct, revisions: Iterable[str], **more: Any) -> Iterator[Format]:  # noqa: ANN401 - fields
+    """Yield the formats that are one structure, in the revisions that began a new layout of it."""
+    for revision in revisions:
+        layout = struct.at(revision)
+        yield Format(name, revision, layout.type, layout.decode, layout.encode, layout=layout, **more)
 
 
 def object_at(place: str) -> Any:  # noqa: ANN401 - any object may be there

@@ -4,7 +4,8 @@ A class with a name of its own is a mutant, and stands in `MUTANTS`; one without
 first line of its docstring says what is wrong with it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import builtins
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from copy import deepcopy
 from typing import Any, ClassVar, Final
@@ -17,6 +18,7 @@ from wireproof.adapters.contract import Claim, Request
 from wireproof.adapters.reference import Reference
 from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
 from wireproof.formats import FORMATS, Decoded, Format
+from wireproof.schema.struct import Struct
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
@@ -27,7 +29,7 @@ JsonObject = dict[str, Any]
 """A value in JSON form, which a hook may change in place: it is the mutant's own."""
 
 Patch = tuple[Any, str, Any]
-"""A module, the name of a function or constant in it, and the replacement."""
+"""A module, or the names of a compiled codec; the name of a function or constant in it; the replacement."""
 
 MUTANTS: Final[dict[str, type["ReferenceCodec"]]] = {}
 """The mutants of the modules that were imported, by name; `registry` imports all."""
@@ -206,8 +208,26 @@ class Patched(ReferenceCodec):
         """Apply the patches until the stack is left; an adapter answers one request at a time."""
         stack = ExitStack()
         for module, name, part in self.patches:
-            stack.enter_context(patch.object(module, name, part))
+            names = isinstance(module, dict)
+            stack.enter_context(
+                patch.dict(module, {name: part}) if names else patch.object(module, name, part)
+            )
         return stack
+
+
+def in_codec(struct: Struct, **replacements: Callable[[Any], Any]) -> tuple[Patch, ...]:
+    """Return the patches of the compiled codecs of a structure, in every revision that has all the names.
+
+    A replacement is made of what it replaces; of None if that is a function of Python.
+    """
+    layouts = {struct.at(revision) for revision in struct.revisions}
+    codecs = (codec for layout in layouts for codec in (layout.codec, layout.inner_codec))
+    return tuple(
+        (names, name, replacement(names.get(name)))
+        for names in (codec.read.__globals__ for codec in codecs)
+        for name, replacement in replacements.items()
+        if name in names or hasattr(builtins, name)
+    )
 
 
 def _objects(tree: Json) -> list[JsonObject]:

@@ -20,7 +20,7 @@ from wireproof.cli.cases import case_line
 from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.options import case_ids, suite_of
 from wireproof.family import deferred
-from wireproof.formats import FORMATS
+from wireproof.formats import FORMATS, matching_ids
 from wireproof.installed_families import INSTALLED
 from wireproof.report.case_view import (
     claim_lines,
@@ -33,7 +33,9 @@ from wireproof.report.case_view import (
 from wireproof.report.field_listing import field_lines
 from wireproof.report.hexdump import data_of, layout_of
 from wireproof.runner.judge import refusal_verdict
+from wireproof.schema.struct import StructLayout
 from wireproof.suggestions import suggestion
+from wireproof.wire.layout import all_layouts
 from wireproof.wire.safe_text import escape_unsafe
 
 ON_TERMINAL: Final = 512
@@ -48,14 +50,18 @@ find_case = deferred("wireproof.runner.case_lookup:find_case")
 
 @click.command("show")
 @click.argument("name", metavar="[NAME]", required=False, shell_complete=case_ids)
+@click.option("--source", is_flag=True, help="print the functions that read and write a format")
 @with_fixtures
-def command(name: str | None, folders: tuple[Path, ...]) -> None:
+def command(name: str | None, *, source: bool, folders: tuple[Path, ...]) -> None:
     """Show what NAME is: a case, a folder of cases, a rule, or a format. Without NAME, show the formats.
 
     NAME is an id or a token of a case, a folder such as kafka.batch/v2/crc, a rule such as kafka.v2.crc, a
     sentence of a format document such as kdoc-12, or a format such as kafka.batch or kafka.batch/v2: its
     operations, codecs and features are the words that an adapter can claim.
     """
+    if source:
+        click.echo("\n\n".join(map(_codec_source, matching_ids((name or "*",)))), nl=False)
+        return
     if name is None:
         for fault in INSTALLED.faults:
             click.echo(f"wireproof: {fault}", err=True)
@@ -79,6 +85,19 @@ def _formats(format_ids: Sequence[str]) -> None:
     room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for line in claim_lines(format_ids, room):
         click.echo(line)
+
+
+def _codec_source(format_id: str) -> str:
+    """Return the compiled functions of a format, or which code reads it.
+
+    The functions inside of it are those of its structures; each is printed once, before what calls it.
+    """
+    layout = FORMATS[format_id].layout
+    if not isinstance(layout, StructLayout):
+        return f"# {format_id}: its codec is not made from a description\n"
+    inner = dict.fromkeys(one for one in reversed(list(all_layouts(layout))) if one is not layout)
+    parts = [f"# {one.name}\n\n{one.inner_codec.source}" for one in inner if isinstance(one, StructLayout)]
+    return "\n\n".join((*parts, f"# {format_id}: {layout.name}, {layout.cites}\n\n{layout.codec.source}"))
 
 
 def _topics(cases: Sequence[Case]) -> None:

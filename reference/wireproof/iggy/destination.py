@@ -1,65 +1,132 @@
-"""The destination of a send: its stream, topic and partitioning. iggy.md, sections 2.2, 3.1 and 5."""
+"""Identifiers, partitionings, and the destination of a send, which they make: iggy.md §2.2, §3.1, §5."""
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final, Literal
 
 from attrs import frozen
 
-from wireproof.iggy import identifier, partitioning
-from wireproof.wire.layout import Nested
-from wireproof.wire.options import Options
-from wireproof.wire.reader import Reader
-from wireproof.wire.writer import Writer
-
-ReadFunction = Callable[[Any, Reader, Options], Any]
+from wireproof.iggy.header_kinds import is_utf8
+from wireproof.iggy.revision import REVISIONS
+from wireproof.schema.rules import Fault, remarked
+from wireproof.schema.struct import Struct, inner
+from wireproof.wire.layout import Length, Number, Octets, Part
 
 
 @frozen
-class DestinationRevision:
-    """The revisions of the identifiers and of the partitioning in a send."""
+class Identifier:
+    """A kind and its bytes on the wire: four little-endian bytes, or UTF-8."""
 
-    identifier: identifier.IdentifierRevision
-    partitioning: partitioning.PartitioningRevision
-
-
-PARTS: Final = (
-    Nested("stream", of=identifier.LAYOUT),
-    Nested("topic", of=identifier.LAYOUT),
-    Nested("partitioning", of=partitioning.LAYOUT),
-)
-"""The destination in the layout of a send."""
-
-DESTINATION_30: Final = DestinationRevision(identifier.REVISIONS["0.0.30"], partitioning.REVISIONS["0.0.30"])
-DESTINATION_80: Final = DestinationRevision(identifier.REVISIONS["0.8"], partitioning.REVISIONS["0.0.30"])
-DESTINATION_90: Final = DestinationRevision(identifier.REVISIONS["0.8"], partitioning.REVISIONS["0.9"])
+    kind: Literal["numeric", "string"]
+    value: bytes
 
 
-def read_destination(destination: DestinationRevision, reader: Reader, options: Options) -> dict[str, Any]:
-    """Read the stream, topic and partitioning, and return them by name."""
-    parts = {
-        name: read_scoped(reader, name, identifier.decode, destination.identifier, options)
-        for name in ("stream", "topic")
-    }
-    value = read_scoped(
-        reader, "partitioning", partitioning.read_partitioning, destination.partitioning, options
+@frozen
+class Partitioning:
+    """A kind and its bytes on the wire: none, four little-endian bytes, or a key."""
+
+    kind: Literal["balanced", "partition_id", "messages_key"]
+    value: bytes
+
+
+def _tagged(codes: dict[int, str]) -> tuple[Part, ...]:
+    """Return the fields of a value that begins with its kind and its length in bytes."""
+    return (
+        Number("kind", "uint8", codes=codes, error="InvalidCommand"),
+        Length("length", "uint8", of="value"),
+        Octets("value", structure=True),
     )
-    return {**parts, "partitioning": value}
 
 
-def read_scoped(reader: Reader, name: str, read: ReadFunction, revision: Any, options: Options) -> Any:  # noqa: ANN401 - any codec's
-    """Call `read` with `name` as the scope of its fields in the trace, and return the result."""
-    reader.enter(name)
-    value = read(revision, reader, options)
-    reader.leave()
-    return value
+def _wrong_length(kind: str, length: int, lengths: dict[str, range], **details: str) -> Fault | None:
+    if length in lengths[kind]:
+        return None
+    return Fault("bad-length", f"{length} bytes for {kind}", detail=details.get(kind, "InvalidCommand"))
 
 
-def write_destination(destination: DestinationRevision, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - a send
-    """Write the stream, topic and partitioning of a send."""
-    for name in ("stream", "topic"):
-        writer.enter(name)
-        identifier.encode(destination.identifier, writer, getattr(value, name), options)
-        writer.leave()
-    writer.enter("partitioning")
-    partitioning.encode(destination.partitioning, writer, value.partitioning, options)
-    writer.leave()
+# --- identifiers ---
+
+IDENTIFIER_KINDS: Final = {1: "numeric", 2: "string"}
+
+IDENTIFIER: Final = Struct(
+    "Identifier", *_tagged(IDENTIFIER_KINDS), revisions=REVISIONS, cites="iggy.md §2.2", value=Identifier
+)
+"""The identifier of a stream, topic or consumer: a u32, or a name."""
+
+
+@IDENTIFIER.rule("length", "iggy.identifier.length")
+def _identifier_length(kind: str, length: int) -> Fault | None:
+    return _wrong_length(kind, length, {"numeric": range(4, 5), "string": range(1, 256)})
+
+
+@IDENTIFIER.rule("value", "iggy.identifier.zero", until="0.8")
+def _zero(kind: str, value: bytes) -> Fault | None:
+    if kind == "numeric" and not any(value):
+        return Fault("invalid-value", "0", detail="InvalidIdentifier")
+    return None
+
+
+@IDENTIFIER.rule("value", "iggy.identifier.utf8")
+def _not_utf8(kind: str, value: bytes) -> Fault | None:
+    if kind == "string" and not is_utf8(value):
+        return Fault("bad-utf8", "not UTF-8", detail="InvalidCommand")
+    return None
+
+
+# --- partitionings: how the partition of a send is chosen ---
+
+PARTITIONING_KINDS: Final = {1: "balanced", 2: "partition_id", 3: "messages_key"}
+
+PARTITIONING_LENGTHS: Final = {
+    "balanced": range(1),
+    "partition_id": range(4, 5),
+    "messages_key": range(1, 256),
+}
+"""The valid lengths of a value by its kind."""
+
+PARTITIONING_ERRORS: Final = {"partition_id": "CannotParseSlice", "messages_key": "InvalidKeyValueLength"}
+
+SHORTEST: Final = 3
+"""The number of bytes that the server's reader requires, although a balanced partitioning has only two."""
+
+PARTITIONING: Final = Struct(
+    "Partitioning",
+    *_tagged(PARTITIONING_KINDS),
+    revisions=REVISIONS,
+    cites="iggy.md §2.2",
+    value=Partitioning,
+)
+
+
+@PARTITIONING.rule("length", "iggy.partitioning.length", until="0.9")
+def _length_of_chosen(kind: str, length: int) -> Fault | None:
+    """Up to 8594d7d4c the server checks neither the length nor the bytes of a balanced value."""
+    any_balanced = {**PARTITIONING_LENGTHS, "balanced": range(256)}
+    return _wrong_length(kind, length, any_balanced, **PARTITIONING_ERRORS)
+
+
+@PARTITIONING.rule("length", "iggy.partitioning.balanced-length", since="0.9")
+def _partitioning_length(kind: str, length: int) -> Fault | None:
+    return _wrong_length(kind, length, PARTITIONING_LENGTHS, **PARTITIONING_ERRORS)
+
+
+@PARTITIONING.rule("value", "iggy.partitioning.balanced")
+def _balanced_value(kind: str, value: bytes) -> Fault | None:
+    if kind == "balanced" and value:
+        return remarked("iggy-balanced-value", text="a balanced partitioning has no value", written=False)
+    return None
+
+
+@PARTITIONING.rule("", "iggy.partitioning.balanced", alone=True)
+def _bare(room: int) -> Fault | None:
+    return remarked("iggy-bare-balanced", path="kind") if room < SHORTEST else None
+
+
+# --- the destination of a send ---
+
+DESTINATION: Final = Struct(
+    "Destination",
+    inner("stream", IDENTIFIER),
+    inner("topic", IDENTIFIER),
+    inner("partitioning", PARTITIONING),
+    revisions=REVISIONS,
+    cites="iggy.md §3.1",
+)

@@ -12,8 +12,8 @@ from wireproof.iggy.batch import BatchHeader111, BatchMessage, batch_layout
 from wireproof.iggy.fixed_fields import iggy_runs
 from wireproof.iggy.poll import REVISIONS as POLLS
 from wireproof.iggy.poll import check_count
+from wireproof.iggy.requests import LARGEST_PARTITIONS
 from wireproof.iggy.revision import Revision
-from wireproof.iggy.wait_limits import LARGEST_PARTITIONS
 from wireproof.wire.layout import Count, Layout, Length, Number, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader

@@ -6,10 +6,11 @@ member, `context`, may follow. The stream and the topic are in the path of the H
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from attrs import frozen
 
+from wireproof.iggy.destination import PARTITIONING, PARTITIONING_KINDS, Partitioning
 from wireproof.iggy.header_kinds import HeaderValue
 from wireproof.iggy.headers import TLV_V1, TLV_WIRE_10, TlvRules
 from wireproof.iggy.json_common import (
@@ -35,9 +36,8 @@ from wireproof.iggy.json_common import (
 from wireproof.iggy.json_parser import JsonNode, parse_json
 from wireproof.iggy.limits import LIMITS_30, LIMITS_70, LIMITS_80, RevisionLimits, check_read, check_written
 from wireproof.iggy.message import SENT_RULES_30, SentMessage, check_payload
-from wireproof.iggy.partitioning import REVISIONS as PARTITIONINGS
-from wireproof.iggy.partitioning import Partitioning, PartitioningKind, PartitioningRevision
-from wireproof.iggy.tagged_value import Tag
+from wireproof.schema.compiling import refuse, report
+from wireproof.schema.struct import StructLayout
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -118,7 +118,7 @@ class JsonSendRevision:
     Attributes:
         value: the class of the value.
         message: the class of its messages.
-        partitioning: the revision of the partitioning.
+        partitioning: the binary layout of the partitioning, which has its rules.
         limits: the size limits of the messages.
         tlv: the layout of the headers on the wire, which determines their size.
         field: the member that has the headers.
@@ -129,7 +129,7 @@ class JsonSendRevision:
 
     value: type[Any]
     message: type[Any]
-    partitioning: PartitioningRevision
+    partitioning: StructLayout
     limits: RevisionLimits
     tlv: TlvRules
     field: str
@@ -137,13 +137,8 @@ class JsonSendRevision:
     id: tuple[Callable[[Reader, JsonNode, int], int], int]
     context: bool = False
 
-    @property
-    def kinds(self) -> Mapping[str, Tag]:
-        """Return the kinds of a partitioning by name."""
-        return {tag.name: tag for tag in self.partitioning.tags.values()}
 
-
-_OLD, _NEW = PARTITIONINGS["0.0.30"], PARTITIONINGS["0.9"]
+_OLD, _NEW = PARTITIONING.at("0.0.30"), PARTITIONING.at("0.9")
 _TEXT: Final = (read_id, 64)
 _USER: Final = "user_headers"
 
@@ -193,17 +188,14 @@ def _context(reader: Reader, node: JsonNode | None) -> dict[str, PartitionContex
 
 
 def _partitioning(revision: JsonSendRevision, reader: Reader, node: JsonNode) -> Partitioning:
-    kinds = revision.kinds
     found = object_members(reader, node, "", ("kind", "value"))
-    kind = read_word(reader, required_member(reader, node, found, "kind"), "kind", kinds)
+    kinds = PARTITIONING_KINDS.values()
+    kind: Any = read_word(reader, required_member(reader, node, found, "kind"), "kind", kinds)
     at = required_member(reader, node, found, "value")
     value = read_base64(reader, at, "value")
-    if len(value) not in kinds[kind].lengths:
-        text = f"{len(value)} bytes for {kind}"
-        raise reader.reject("bad-length", "value", text, at=at.start, detail=kinds[kind].detail)
-    if kind == "balanced" and value:
-        reader.remark("iggy-balanced-value", "value", at=at.start)
-    return Partitioning(cast("PartitioningKind", kind), value)
+    for fault in revision.partitioning.faults(kind=kind, length=len(value), value=value):
+        report(reader, "value", at.start, fault)
+    return Partitioning(kind, value)
 
 
 def _message(revision: JsonSendRevision, reader: Reader, node: JsonNode) -> Any:  # noqa: ANN401 - the revision's message class
@@ -233,9 +225,9 @@ def encode(revision: JsonSendRevision, writer: Writer, value: Any, _: Options) -
 
 def _partitioning_json(revision: JsonSendRevision, writer: Writer, value: Partitioning) -> dict[str, Any]:
     writer.enter("partitioning")
-    lengths = revision.kinds[value.kind].lengths if value.kind != "balanced" else (0,)
-    if len(value.value) not in lengths:
-        raise writer.invalid("value", f"{len(value.value)} bytes for {value.kind}")
+    fields = {"kind": value.kind, "length": len(value.value), "value": value.value}
+    for fault in revision.partitioning.faults(**fields):
+        refuse(writer, "value", fault)
     writer.leave()
     return {"kind": value.kind, "value": base64_of(value.value)}
 

@@ -9,21 +9,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from attrs import frozen
+from attrs import asdict, frozen
 
 from wireproof.iggy import batch, send_index
 from wireproof.iggy.batch import PRODUCER, BatchHeader111, BatchMessage, BatchRules, Producer
 from wireproof.iggy.batch_checksum import BATCH_HEADER_SIZE
-from wireproof.iggy.destination import (
-    DESTINATION_30,
-    DESTINATION_80,
-    DESTINATION_90,
-    PARTS,
-    DestinationRevision,
-    read_destination,
-    write_destination,
-)
-from wireproof.iggy.identifier import Identifier
+from wireproof.iggy.destination import DESTINATION, Identifier, Partitioning
 from wireproof.iggy.limits import LIMITS_30, LIMITS_70, LIMITS_80, RevisionLimits, check_read, check_written
 from wireproof.iggy.message import (
     SENT_RULES_30,
@@ -36,8 +27,8 @@ from wireproof.iggy.message import (
     read_message,
     write_message,
 )
-from wireproof.iggy.partitioning import Partitioning
 from wireproof.iggy.revision import Revision
+from wireproof.schema.struct import StructLayout
 from wireproof.wire.layout import Count, Layout, Length, Nested, Number, Part, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
@@ -89,8 +80,8 @@ class Send111:
 class SendBody:
     """The functions that read and write the destination and the messages of a send."""
 
-    read: Callable[["SendRevision", Reader, Options], dict[str, Any]]
-    write: Callable[["SendRevision", Writer, Any, Options], None]
+    read: Callable[["SendRevision", Reader], dict[str, Any]]
+    write: Callable[["SendRevision", Writer, Any], None]
 
 
 @frozen
@@ -98,34 +89,34 @@ class SendRevision(Revision):
     """A revision of the send.
 
     Attributes:
-        destination: the revisions of the identifiers and the partitioning.
+        destination: the layout of the stream, the topic and the partitioning.
         message: the rules of a message.
         limits: the size limits.
         body: reads and writes the whole.
     """
 
-    destination: DestinationRevision
+    destination: StructLayout
     message: MessageRules
     limits: RevisionLimits
     body: SendBody
 
 
-def decode(revision: SendRevision, reader: Reader, options: Options) -> Any:  # noqa: ANN401 - the revision's value class
+def decode(revision: SendRevision, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
     """Read a whole body, and check the limits as the server does."""
-    parts = revision.body.read(revision, reader, options)
+    parts = revision.body.read(revision, reader)
     start = parts.pop("start")
     check_read(reader, parts["messages"], start, revision.limits, revision.message.tlv)
     return revision.value(**parts)
 
 
-def encode(revision: SendRevision, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `decode`
+def encode(revision: SendRevision, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
     """Write a whole body."""
     check_written(writer, value.messages, revision.limits, revision.message.tlv)
-    revision.body.write(revision, writer, value, options)
+    revision.body.write(revision, writer, value)
 
 
-def _read_plain(revision: SendRevision, reader: Reader, options: Options) -> dict[str, Any]:
-    destination = read_destination(revision.destination, reader, options)
+def _read_plain(revision: SendRevision, reader: Reader) -> dict[str, Any]:
+    destination = asdict(revision.destination.codec.read(reader), recurse=False)
     start, messages = reader.pos, list[Any]()
     while reader.left:
         reader.enter("messages", len(messages))
@@ -134,29 +125,27 @@ def _read_plain(revision: SendRevision, reader: Reader, options: Options) -> dic
     return {**destination, "messages": tuple(messages), "start": start}
 
 
-def _write_plain(revision: SendRevision, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `encode`
-    write_destination(revision.destination, writer, value, options)
+def _write_plain(revision: SendRevision, writer: Writer, value: Any) -> None:  # noqa: ANN401 - see `encode`
+    revision.destination.codec.write(writer, value)
     for index, message in enumerate(value.messages):
         writer.enter("messages", index)
         write_message(writer, revision.message, message)
         writer.leave()
 
 
-def _read_indexed(revision: SendRevision, reader: Reader, options: Options) -> dict[str, Any]:
-    destination, count = send_index.read_metadata(revision.destination, reader, options)
+def _read_indexed(revision: SendRevision, reader: Reader) -> dict[str, Any]:
+    destination, count = send_index.read_metadata(revision.destination, reader)
     start, messages = send_index.read_messages(reader, count, revision.message)
     return {**destination, "messages": messages, "start": start}
 
 
-def _write_indexed(revision: SendRevision, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `encode`
-    send_index.write_metadata(revision.destination, writer, value, options)
+def _write_indexed(revision: SendRevision, writer: Writer, value: Any) -> None:  # noqa: ANN401 - see `encode`
+    send_index.write_metadata(revision.destination, writer, value)
     send_index.write_messages(writer, value.messages, revision.message)
 
 
-def _read_batch(
-    rules: BatchRules, revision: SendRevision, reader: Reader, options: Options
-) -> dict[str, Any]:
-    destination, count = send_index.read_metadata(revision.destination, reader, options)
+def _read_batch(rules: BatchRules, revision: SendRevision, reader: Reader) -> dict[str, Any]:
+    destination, count = send_index.read_metadata(revision.destination, reader)
     start = reader.pos
     reader.enter("batch")
     head = batch.read_header(reader, rules)
@@ -183,9 +172,8 @@ def _write_batch(
     revision: SendRevision,
     writer: Writer,
     value: Any,  # noqa: ANN401 - see `encode`
-    options: Options,
 ) -> None:
-    send_index.write_metadata(revision.destination, writer, value, options)
+    send_index.write_metadata(revision.destination, writer, value)
     origin = min(message.origin_timestamp for message in value.messages)
     head = BatchHeader111(
         partition_id=0,
@@ -237,8 +225,10 @@ PRODUCER_BODY: Final = SendBody(
     partial(_read_batch, batch.SEND_RULES_111), partial(_write_batch, batch.SEND_RULES_111)
 )
 
+_PARTS: Final = DESTINATION.at("0.9").parts
+
 _METADATA: Final = Layout(
-    "Metadata", (*PARTS, Count("messages_count", "uint32le", of="messages")), cites="iggy.md §5"
+    "Metadata", (*_PARTS, Count("messages_count", "uint32le", of="messages")), cites="iggy.md §5"
 )
 
 
@@ -261,7 +251,7 @@ def _batched(value: type[Any], rules: BatchRules) -> Layout:
 
 LAYOUT_30: Final = Layout(
     "SendMessages",
-    (*PARTS, Repeated("messages", of=SENT_RULES_30.layout)),
+    (*DESTINATION.at("0.0.30").parts, Repeated("messages", of=SENT_RULES_30.layout)),
     value=Send30,
     cites="iggy.md §3.1",
 )
@@ -269,21 +259,14 @@ LAYOUT_30: Final = Layout(
 _BATCHED, _PRODUCER = batch.SEND_RULES, batch.SEND_RULES_111
 
 REVISIONS: Final[dict[str, SendRevision]] = {
-    revision: SendRevision(layout, destination, message, limits, body)
-    for revision, destination, message, limits, layout, body in (
-        ("0.0.30", DESTINATION_30, SENT_RULES_30, LIMITS_30, LAYOUT_30, PLAIN_BODY),
-        ("0.7", DESTINATION_30, SENT_RULES_70, LIMITS_70, _indexed(Send70, SENT_RULES_70), INDEXED_BODY),
-        ("0.8", DESTINATION_80, SENT_RULES_70, LIMITS_80, _indexed(Send70, SENT_RULES_70), INDEXED_BODY),
-        ("0.9", DESTINATION_90, SENT_RULES_90, LIMITS_80, _indexed(Send90, SENT_RULES_90), INDEXED_BODY),
-        ("0.11", DESTINATION_90, _BATCHED.frame, LIMITS_80, _batched(Send90, _BATCHED), BATCHED_BODY),
-        (
-            "0.11.1-edge",
-            DESTINATION_90,
-            _PRODUCER.frame,
-            LIMITS_80,
-            _batched(Send111, _PRODUCER),
-            PRODUCER_BODY,
-        ),
+    revision: SendRevision(layout, DESTINATION.at(revision), message, limits, body)
+    for revision, message, limits, layout, body in (
+        ("0.0.30", SENT_RULES_30, LIMITS_30, LAYOUT_30, PLAIN_BODY),
+        ("0.7", SENT_RULES_70, LIMITS_70, _indexed(Send70, SENT_RULES_70), INDEXED_BODY),
+        ("0.8", SENT_RULES_70, LIMITS_80, _indexed(Send70, SENT_RULES_70), INDEXED_BODY),
+        ("0.9", SENT_RULES_90, LIMITS_80, _indexed(Send90, SENT_RULES_90), INDEXED_BODY),
+        ("0.11", _BATCHED.frame, LIMITS_80, _batched(Send90, _BATCHED), BATCHED_BODY),
+        ("0.11.1-edge", _PRODUCER.frame, LIMITS_80, _batched(Send111, _PRODUCER), PRODUCER_BODY),
     )
 }
 """Revision to its row."""

@@ -7,13 +7,12 @@ position where the message ends, relative to the start of the first message.
 from collections.abc import Sequence
 from typing import Any, Final
 
-from attrs import frozen
+from attrs import asdict, frozen
 
-from wireproof.iggy.destination import DestinationRevision, read_destination, write_destination
 from wireproof.iggy.fixed_fields import iggy_runs
 from wireproof.iggy.message import MessageRules, read_message, write_message
+from wireproof.schema.struct import StructLayout
 from wireproof.wire.layout import Layout, Length, Zero
-from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
@@ -38,14 +37,12 @@ class EndField:
     at: int
 
 
-def read_metadata(
-    destination: DestinationRevision, reader: Reader, options: Options
-) -> tuple[dict[str, Any], int]:
+def read_metadata(destination: StructLayout, reader: Reader) -> tuple[dict[str, Any], int]:
     """Read the destination of a send and the count of its messages."""
     at = reader.pos
     length = reader.uint32le("metadata_length")
     start = reader.pos
-    parts = read_destination(destination, reader, options)
+    parts = asdict(destination.codec.read(reader), recurse=False)
     count = reader.uint32le("messages_count")
     reader.cover("metadata_length", "length", start, reader.pos)
     if reader.pos - start != length:
@@ -54,11 +51,11 @@ def read_metadata(
     return parts, count
 
 
-def write_metadata(destination: DestinationRevision, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - a send
+def write_metadata(destination: StructLayout, writer: Writer, value: Any) -> None:  # noqa: ANN401 - a send
     """Write the length, the destination and the count of the messages."""
     at = writer.pos
     writer.uint32le("metadata_length", 0)
-    write_destination(destination, writer, value, options)
+    destination.codec.write(writer, value)
     writer.uint32le("messages_count", len(value.messages))
     writer.patch("metadata_length", "uint32le", at, writer.pos - at - 4)
     writer.cover("metadata_length", "length", at + 4, writer.pos)

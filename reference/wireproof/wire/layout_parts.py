@@ -83,8 +83,11 @@ class Number:
         most: the largest number that it may have, if `kind` has room for larger ones.
         known: the numbers that it may have; None for any.
         codes: the names of its numbers, if it is a code.
+        error: the reader's name for the refusal of another code, if it has one.
         flags: its named bits, if it has any.
         asks_for: in a request, the list of the reply whose number of elements it limits; empty for others.
+        truth: of a boolean, whether 1 alone or every number but 0 means true; empty for others.
+        presence_of: the field of which it says whether it is there; such a number is in no value.
         meaning: one line for the field tables.
     """
 
@@ -95,8 +98,11 @@ class Number:
     most: int | None = None
     known: frozenset[int] | None = None
     codes: Mapping[int, str] | None = None
+    error: str = ""
     flags: tuple[Flag, ...] = ()
     asks_for: str = ""
+    truth: Literal["", "one", "any"] = ""
+    presence_of: str = ""
 
     def mask(self, flag: str) -> int:
         """Return the bits of the flag with this name."""

@@ -7,33 +7,32 @@ the first sample showed to be missing were written for it.
 
 import re
 from base64 import urlsafe_b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Final
 from zlib import crc32
 
-from tests.mutants.base import ReferenceCodec, given_up, walk
+from tests.mutants.base import ReferenceCodec, given_up, in_codec, walk
 from tests.mutants.iggy.helpers import IggyMutant, PatchedIggy, messages_of
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.formats import Format
 from wireproof.iggy import (
     headers,
-    identifier,
     json_common,
     json_poll,
     json_send,
     limits,
     message,
-    partitioning,
     send,
 )
+from wireproof.iggy.destination import IDENTIFIER, PARTITIONING
 from wireproof.iggy.header_kinds import is_utf8
 from wireproof.iggy.headers import TlvRules
 from wireproof.iggy.json_parser import JsonNode
 from wireproof.iggy.limits import RevisionLimits
 from wireproof.iggy.message import MessageRules, SentMessage
-from wireproof.iggy.tagged_value import Tag, read_value
+from wireproof.schema.rules import Check, Fault
 from wireproof.wire.json_values import Json
 from wireproof.wire.layout import REST, Length
 from wireproof.wire.options import Options
@@ -162,11 +161,12 @@ class WritesStateAvailable(IggyMutant):
 # --- sends: iggy.md, section 2.2 ---
 
 
-def _two_bytes(reader: Reader, tag: Tag) -> bytes:
-    if tag.name != "balanced":
-        return read_value(reader, tag)
-    reader.uint8("length")
-    return b""
+def _length_of_balanced_ignored(unpack: Callable[[bytes, int], tuple[int, int]]) -> Any:  # noqa: ANN401 - the same
+    def wrong(data: bytes, at: int) -> tuple[int, int]:
+        kind, length = unpack(data, at)
+        return kind, 0 if kind == 1 else length
+
+    return wrong
 
 
 class BalancedTwoBytes(PatchedIggy):
@@ -174,13 +174,14 @@ class BalancedTwoBytes(PatchedIggy):
 
     name = "iggy-balanced-two-bytes"
     killed_by = ("iggy.partitioning/0.9/partitioning/balanced-value",)
-    patches = ((partitioning, "read_value", _two_bytes),)
+    patches = in_codec(PARTITIONING, _unpack_kind=_length_of_balanced_ignored)
 
 
-def _signed_length(reader: Reader, tag: Tag) -> bytes:
-    if reader.left and reader.data[reader.pos] > 0x7F:
-        raise reader.reject("bad-length", "length", "negative")
-    return read_value(reader, tag)
+def _signed(rule: Check) -> Check:
+    def wrong(kind: str, length: int) -> Fault | None:
+        return Fault("bad-length", "negative") if length > 0x7F else rule(kind, length)
+
+    return wrong
 
 
 class LengthByteSigned(PatchedIggy):
@@ -188,7 +189,10 @@ class LengthByteSigned(PatchedIggy):
 
     name = "iggy-length-byte-signed"
     killed_by = ("iggy.send/0.7/states/greatest",)
-    patches = ((identifier, "read_value", _signed_length), (partitioning, "read_value", _signed_length))
+    patches = (
+        *in_codec(IDENTIFIER, length_identifier_length=_signed),
+        *in_codec(PARTITIONING, length_length_of_chosen=_signed, length_partitioning_length=_signed),
+    )
 
 
 # --- polls: iggy.md, section 3.3 ---

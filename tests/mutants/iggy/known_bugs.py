@@ -1,21 +1,21 @@
 """Iggy codecs with a bug of a released server or client: `fixtures/history.toml`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from attrs import evolve
 
-from tests.mutants.base import Panic, walk
+from tests.mutants.base import Panic, in_codec, walk
 from tests.mutants.iggy.helpers import PatchedIggy, header_values_of, messages_of
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome, refused_outcome
 from wireproof.formats import Decoded, Format
-from wireproof.iggy import identifier, json_send, limits, partitioning, poll, send, send_index
+from wireproof.iggy import json_send, limits, poll, send, send_index
+from wireproof.iggy.destination import IDENTIFIER, PARTITIONING
 from wireproof.iggy.headers import TlvRules
 from wireproof.iggy.limits import LIMITS_30, RevisionLimits
 from wireproof.iggy.message import MessageRules, read_message
 from wireproof.iggy.poll import PLAIN_BODY, REVISIONS, PollRevision
-from wireproof.iggy.tagged_value import Tag, write_tagged
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
@@ -121,13 +121,6 @@ def _utf16_length(value: bytes) -> int:
         return len(value)
 
 
-def _write_counted_in_chars(writer: Writer, tags: Mapping[int, Tag], name: str, value: bytes) -> None:
-    at = writer.pos + 1
-    write_tagged(writer, tags, name, value)
-    if name in ("string", "messages_key"):
-        writer.patch("length", "uint8", at, _utf16_length(value))
-
-
 class LengthInChars(PatchedIggy):
     """Writes the number of characters of a name or a messages key for its bytes, as the Java SDK did.
 
@@ -136,7 +129,7 @@ class LengthInChars(PatchedIggy):
 
     name = "tracker-iggy-length-in-chars"
     patches = tuple(
-        (module, "write_tagged", _write_counted_in_chars) for module in (identifier, partitioning)
+        one for struct in (IDENTIFIER, PARTITIONING) for one in in_codec(struct, len=lambda _: _utf16_length)
     )
 
 

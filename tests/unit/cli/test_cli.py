@@ -76,9 +76,12 @@ def test_what_was_judged_is_kept_when_a_later_adapter_dies(wireproof: Command, t
     assert done.code == 4  # which outranks the 1 of the first
     assert "before its hello" in done.one_line()
     assert "FAIL  kafka.batch/v2/crc/" in done.out
-    streams = read_events(out)
-    assert [stream.run.adapter for stream in streams] == ["crc-skip", "reference"]
-    assert all(stream.complete and len(stream.cases) == 8 for stream in streams)
+    first, failed, last = read_events(out)
+    assert [stream.run.adapter for stream in (first, last)] == ["crc-skip", "reference"]
+    assert all(stream.complete and len(stream.cases) == 8 for stream in (first, last))
+    assert failed.cases == ()
+    assert failed.footer is not None
+    assert "before its hello" in failed.footer.error
     assert "reference" in page.read_text("utf-8")
 
 

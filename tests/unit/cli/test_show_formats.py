@@ -82,3 +82,20 @@ def test_a_report_marks_a_provisional_revision(wireproof: Command) -> None:
     done = wireproof(*arguments, "iggy.send/0.11.1-edge/messages/*")
     assert "iggy.send/0.11.1-edge: provisional, a revision of a pre-release" in done.out
     assert "provisional" not in wireproof(*arguments, "iggy.send/0.11/messages/*").out
+
+
+def test_the_source_of_a_format_is_what_runs_with_its_inner_structures_first(wireproof: Command) -> None:
+    out = wireproof("show", "--source", "iggy.poll-request/0.8").out
+    assert (
+        out.index("# Identifier\n")
+        < out.index("# Consumer\n")
+        < out.index("# iggy.poll-request/0.8: PollMessages")
+    )
+    compile(out, "shown", "exec")
+    assert "# iggy.poll-request.count\n" in out
+
+
+def test_a_format_without_a_description_says_so_and_an_unknown_one_is_an_error(wireproof: Command) -> None:
+    done = wireproof("show", "--source", "kafka.batch/v2")
+    assert done.out == "# kafka.batch/v2: its codec is not made from a description\n"
+    assert wireproof("show", "--source", "kafka.batch/v9").code == 2

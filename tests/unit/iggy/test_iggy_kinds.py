@@ -8,8 +8,6 @@ from each import each
 from iggy_bytes import WORKED, decode
 
 from wireproof.iggy.header_kinds import HeaderValue
-from wireproof.iggy.identifier import Identifier
-from wireproof.iggy.partitioning import Partitioning
 from wireproof.wire.json_values import json_of
 from wireproof.wire.rejection import Rejected
 
@@ -85,13 +83,3 @@ def test_the_typed_value_is_that_of_the_kind_and_none_of_a_value_with_a_fault(
     assert isinstance(tree, dict)
     assert tree["typed"] == typed
     assert tree["value"] == held.value.hex()
-
-
-def test_identifiers_and_partitionings_refuse_the_wrong_accessor() -> None:
-    with pytest.raises(Rejected):
-        Identifier("string", b"sample").as_uint32()
-    with pytest.raises(Rejected):
-        Identifier("numeric", b"\x01\0\0\0").as_str()
-    with pytest.raises(Rejected):
-        Partitioning("messages_key", b"\x01\0\0\0").as_uint32()
-    assert Partitioning("partition_id", b"\x01\0\0\0").as_uint32() == 1

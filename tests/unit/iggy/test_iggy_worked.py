@@ -26,8 +26,8 @@ def test_a_worked_example_decodes_without_a_remark_and_encodes_to_its_own_bytes(
 def test_the_send_of_w5_decodes_to_the_two_messages_of_its_table() -> None:
     assert hashlib.sha256(FRAME).hexdigest().startswith("a4e6b90fcb30d1ec")
     value = decode("iggy.send/0.0.30", FRAME[8:]).value
-    assert value.stream.as_uint32() == 1
-    assert value.topic.as_str() == "sample"
+    assert value.stream.value == b"\1\0\0\0"
+    assert value.topic.value == b"sample"
     assert value.partitioning.kind == "balanced"
     assert [(row.id, row.payload) for row in value.messages] == [(0, b"hello-world"), (2, b"world")]
     assert [(key, held.value) for key, held in value.messages[1].headers] == [(b"key-1", b"Value 1")]

@@ -3,28 +3,31 @@
 from functools import partial
 from typing import Final
 
-from wireproof.family import Family, Format, Redaction, deferred, formats_of_codec
+from wireproof.family import Family, Format, Redaction, deferred, formats_of_codec, formats_of_struct
 from wireproof.iggy import (
-    deferred_poll,
     fetch,
-    fetch_request,
     frame,
     headers,
-    identifier,
     json_poll,
     json_reply,
     json_send,
     log,
-    partitioning,
     poll,
-    poll_request,
     reply,
     send,
 )
+from wireproof.iggy.destination import IDENTIFIER, PARTITIONING
 from wireproof.iggy.family import capabilities
 from wireproof.iggy.family.detection import FILE_NAMES, MARKS
 from wireproof.iggy.family.streams import STREAMS
 from wireproof.iggy.remark_classes import IGGY_REMARKS
+from wireproof.iggy.requests import (
+    DEFERRED_POLL_REQUEST,
+    FETCH_REQUEST,
+    POLL_REQUEST,
+    POLL_REQUEST_REVISIONS,
+    WAITING,
+)
 
 _SEND: Final = (
     "feature:headers",
@@ -34,9 +37,9 @@ _SEND: Final = (
 )
 
 _FORMATS: Final[tuple[Format, ...]] = (
-    *formats_of_codec("iggy.poll-request", poll_request, delimited=True),
-    *formats_of_codec("iggy.deferred-poll-request", deferred_poll),
-    *formats_of_codec("iggy.fetch-request", fetch_request),
+    *formats_of_struct("iggy.poll-request", POLL_REQUEST, POLL_REQUEST_REVISIONS, delimited=True),
+    *formats_of_struct("iggy.deferred-poll-request", DEFERRED_POLL_REQUEST, (WAITING,)),
+    *formats_of_struct("iggy.fetch-request", FETCH_REQUEST, (WAITING,)),
     *formats_of_codec("iggy.fetch", fetch),
     *formats_of_codec("iggy.frame", frame, delimited=True),
     *(
@@ -51,8 +54,8 @@ _FORMATS: Final[tuple[Format, ...]] = (
         )
         for revision, row in reply.REVISIONS.items()
     ),
-    *formats_of_codec("iggy.identifier", identifier, delimited=True),
-    *formats_of_codec("iggy.partitioning", partitioning, delimited=True),
+    *formats_of_struct("iggy.identifier", IDENTIFIER, ("0.0.30", "0.8"), delimited=True),
+    *formats_of_struct("iggy.partitioning", PARTITIONING, ("0.0.30", "0.9"), delimited=True),
     *formats_of_codec("iggy.headers", headers),
     *formats_of_codec("iggy.send", send, capabilities=_SEND),
     *formats_of_codec("iggy.json.send", json_send, capabilities=_SEND, is_json=True),

@@ -7,8 +7,8 @@ from typing import Final
 
 from wireproof.cases.mutate.dictionary import edges, enumerated_words, json_words, member_names
 from wireproof.family import Format
+from wireproof.iggy.destination import IDENTIFIER_KINDS
 from wireproof.iggy.header_kinds import HEADER_KINDS
-from wireproof.iggy.identifier import TAGS
 from wireproof.iggy.message import MESSAGE_STATES
 
 COMPUTED_MEMBERS: Final = (
@@ -31,7 +31,7 @@ def words(fmt: Format) -> Iterator[bytes]:
 def _binary_words() -> Iterator[bytes]:
     """Yield tags (§2.2), kinds with the size of their values (§2.3), states (§3.3), and invalid UTF-8."""
     yield from edges("<")
-    yield from (bytes([code]) for code in TAGS)
+    yield from (bytes([code]) for code in IDENTIFIER_KINDS)
     yield from (bytes([kind.code]) + pack("<I", kind.size or 1) for kind in HEADER_KINDS)
     yield from (bytes([code]) for code in MESSAGE_STATES)
     yield pack("<I", 1) + b"k"

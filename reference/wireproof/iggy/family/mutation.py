@@ -3,13 +3,12 @@
 from typing import Any, Final
 
 from wireproof.cases.mutate.mutation_rules import MutationRules
+from wireproof.iggy.destination import Identifier, Partitioning
 from wireproof.iggy.family.codes import CODES
 from wireproof.iggy.family.normalising import NORMALISERS
 from wireproof.iggy.family.widths import UNSIGNED_BITS
 from wireproof.iggy.header_kinds import KINDS_BY_NAME, HeaderValue
-from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.message import MESSAGE_STATES
-from wireproof.iggy.partitioning import Partitioning
 from wireproof.iggy.reply import ClassicReply
 
 _LEAST: Final[dict[Any, Any]] = {

@@ -6,13 +6,11 @@ from typing import Any, Final
 from attrs import evolve
 
 from wireproof.iggy.batch import PRODUCER, BatchHeader, BatchHeader111, BatchMessage, Producer
-from wireproof.iggy.deferred_poll import DeferredPollRequest
+from wireproof.iggy.destination import Identifier, Partitioning
 from wireproof.iggy.fetch import FetchSection
-from wireproof.iggy.fetch_request import STARTS, FetchRequest, FetchTarget
 from wireproof.iggy.frame import HEADERS_BY_COMMAND, HEADERS_BY_COMMAND_111
 from wireproof.iggy.header_kinds import KINDS_BY_NAME, HeaderValue
 from wireproof.iggy.headers import HeaderBlock, HeaderBlock90
-from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.json_poll import JsonPolledMessage70, JsonPolledMessage90, JsonPolledMessage100
 from wireproof.iggy.json_reply import JsonError, JsonError40
 from wireproof.iggy.json_send import JsonSentMessage70, JsonSentMessage90, JsonSentMessage100
@@ -26,11 +24,20 @@ from wireproof.iggy.message import (
     SentMessage90,
     StoredMessage30,
 )
-from wireproof.iggy.partitioning import Partitioning
 from wireproof.iggy.poll import Poll110, Poll111
-from wireproof.iggy.poll_request import PollRequest30, PollRequest80, PollRequest92, PollRequest111
+from wireproof.iggy.requests import (
+    DEFERRED_MARGIN,
+    DEFERRED_POLL_REQUEST,
+    FETCH_REQUEST,
+    LARGEST_TIMEOUT,
+    LARGEST_WAIT,
+    LEAST_BYTES,
+    POLL_REQUEST,
+    POLL_REQUEST_REVISIONS,
+    STARTS,
+    WAITING,
+)
 from wireproof.iggy.send import Send90, Send111
-from wireproof.iggy.wait_limits import DEFERRED_MARGIN, LARGEST_TIMEOUT, LARGEST_WAIT, LEAST_BYTES
 from wireproof.wire.layout import Layout, Number
 
 
@@ -136,15 +143,15 @@ def _waiting(request: Any) -> Any:  # noqa: ANN401 - a request of code 106 or 10
     )
 
 
-def _fetch(request: FetchRequest) -> FetchRequest:
+def _fetch(request: Any) -> Any:  # noqa: ANN401 - a request of code 109
     """Name each partition once, and limit each target too: iggy.md, section 6.2."""
-    limited: FetchRequest = _waiting(request)
+    limited = _waiting(request)
     once = {target.partition_id: target for target in request.targets}
     targets = tuple(_target(target, limited.max_bytes) for target in once.values())
     return evolve(limited, targets=targets)
 
 
-def _target(target: FetchTarget, most: int) -> FetchTarget:
+def _target(target: Any, most: int) -> Any:  # noqa: ANN401 - a target of such a request
     kind = target.strategy.kind if target.strategy.kind in STARTS else "offset"
     size = min(max(target.max_bytes, LEAST_BYTES), most)
     return evolve(target, strategy=evolve(target.strategy, kind=kind), max_bytes=size)
@@ -211,8 +218,8 @@ NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {
     Partitioning: _partitioning,
     **dict.fromkeys((Poll110, Poll111), _batched),
     Producer: _producer,
-    DeferredPollRequest: _waiting,
-    FetchRequest: _fetch,
+    DEFERRED_POLL_REQUEST.at(WAITING).type: _waiting,
+    FETCH_REQUEST.at(WAITING).type: _fetch,
     FetchSection: _section,
     **{
         layout.value: _with_known_codes(layout)
@@ -221,7 +228,7 @@ NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {
         if layout.value is not None
     },
     **dict.fromkeys((JsonError, JsonError40), _error),
-    **dict.fromkeys((PollRequest30, PollRequest92, PollRequest80, PollRequest111), _request),
+    **dict.fromkeys((POLL_REQUEST.at(revision).type for revision in POLL_REQUEST_REVISIONS), _request),
     PolledMessage70: _unsealed,
     **dict.fromkeys((Send90, Send111), _sent_later),
     SentMessage70: _unsealed,

@@ -50,7 +50,7 @@ def test_a_partition_that_no_topic_can_have_becomes_the_first_one_and_no_other_b
 def test_a_name_becomes_our_name_with_its_lengths() -> None:
     changed = with_stream(OF_0_5, data_of("place/name-and-number"), 9, NAME)
     sent, ours = (formats.decode(SEND, data).value for data in (data_of("place/name-and-number"), changed))
-    assert ours.stream.as_str() == NAME
+    assert ours.stream.value.decode() == NAME
     assert (ours.topic, ours.partitioning, ours.messages) == (sent.topic, sent.partitioning, sent.messages)
 
 
@@ -96,8 +96,11 @@ def test_the_topic_is_that_of_the_case_with_the_partitions_that_it_needs(name: s
     value = formats.decode(SEND, data_of(name)).value
     topic = topic_of(OF_0_5, data_of(name))
     named = value.topic.kind == "string"
-    partition = value.partitioning.as_uint32() if value.partitioning.kind == "partition_id" else 1
-    number, text = (0, value.topic.value) if named else (value.topic.as_uint32(), b"topic")
+    chosen = value.partitioning
+    partition = int.from_bytes(chosen.value, "little") if chosen.kind == "partition_id" else 1
+    number, text = (
+        (0, value.topic.value) if named else (int.from_bytes(value.topic.value, "little"), b"topic")
+    )
     shown = {"kind": value.topic.kind, "value": value.topic.value.hex()}
     assert topic == Topic(shown, number, text, partition, partition)
 
@@ -116,7 +119,7 @@ def test_from_0_6_on_partitions_are_counted_from_0() -> None:
 def test_a_topic_named_by_number_gets_the_number_of_the_server() -> None:
     data = data_of("place/name-and-number")
     sent, ours = (formats.decode(SEND, one).value for one in (data, with_topic(data, 3)))
-    assert ours.topic.as_uint32() == 3
+    assert ours.topic.value == b"\3\0\0\0"
     assert (ours.stream, ours.partitioning, ours.messages) == (sent.stream, sent.partitioning, sent.messages)
     named = data_of("messages/two")
     assert with_topic(named, 3) == named

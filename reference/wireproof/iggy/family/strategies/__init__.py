@@ -78,16 +78,15 @@ from wireproof.iggy.message import (
     StoredMessage30,
 )
 from wireproof.iggy.poll import Poll70, Poll90
-from wireproof.iggy.poll_request import PollRequest30, PollRequest80, PollRequest92, PollRequest111
 from wireproof.iggy.reply import ClassicReply
 from wireproof.iggy.send import Send70, Send90
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
-    "iggy.poll-request/0.0.30": lambda: poll_requests(PollRequest30),
-    "iggy.poll-request/0.0.92": lambda: poll_requests(PollRequest92),
-    "iggy.poll-request/0.8": lambda: poll_requests(PollRequest80, 0),
-    "iggy.poll-request/0.10": lambda: poll_requests(PollRequest80, 0),
+    "iggy.poll-request/0.0.30": lambda: poll_requests("0.0.30"),
+    "iggy.poll-request/0.0.92": lambda: poll_requests("0.0.92"),
+    "iggy.poll-request/0.8": lambda: poll_requests("0.8", 0),
+    "iggy.poll-request/0.10": lambda: poll_requests("0.10", 0),
     "iggy.frame/0.0.30": lambda: st.builds(ClassicFrame, code=COMMAND_CODES, body=frame_bodies()),
     "iggy.frame/0.11": vsr_frames,
     "iggy.reply/0.0.30": lambda: st.builds(ClassicReply, status=STATUSES, body=frame_bodies()),
@@ -133,7 +132,7 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.log/0.8": lambda: logs_since_0_7(Log70, POLLED_RULES_80),
     "iggy.log/0.9": lambda: logs_since_0_7(Log90, POLLED_RULES_90),
     "iggy.log/0.11": lambda: st.builds(Log110, batches=st.lists(batches(), max_size=3).map(tuple)),
-    "iggy.poll-request/0.11.1-edge": lambda: poll_requests(PollRequest111, 0),
+    "iggy.poll-request/0.11.1-edge": lambda: poll_requests("0.11.1-edge", 0),
     "iggy.deferred-poll-request/0.11.1-edge": deferred_polls,
     "iggy.fetch-request/0.11.1-edge": fetch_requests,
     "iggy.fetch/0.11.1-edge": fetches,

@@ -5,9 +5,8 @@ from functools import cache
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from wireproof.iggy.destination import Identifier, Partitioning
 from wireproof.iggy.family.strategies.scalars import octets, texts, unsigned
-from wireproof.iggy.identifier import Identifier
-from wireproof.iggy.partitioning import Partitioning
 
 
 @cache

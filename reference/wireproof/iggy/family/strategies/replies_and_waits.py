@@ -8,16 +8,23 @@ from attrs import asdict
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from wireproof.iggy.deferred_poll import DeferredPollRequest
 from wireproof.iggy.family.strategies.batches import batched_polls_111
 from wireproof.iggy.family.strategies.destinations import identifiers
-from wireproof.iggy.family.strategies.requests import poll_requests
+from wireproof.iggy.family.strategies.requests import consumers, poll_requests, starts
 from wireproof.iggy.family.strategies.scalars import integers, unsigned
 from wireproof.iggy.fetch import FetchReply, FetchSection
-from wireproof.iggy.fetch_request import STARTS, TARGET, FetchRequest, FetchTarget
 from wireproof.iggy.json_reply import JsonError40
-from wireproof.iggy.poll_request import Consumer111, PollingStrategy, PollRequest111
-from wireproof.iggy.wait_limits import DEFERRED_MARGIN, LARGEST_TIMEOUT, LARGEST_WAIT, LEAST_BYTES
+from wireproof.iggy.requests import (
+    DEFERRED_MARGIN,
+    DEFERRED_POLL_REQUEST,
+    FETCH_REQUEST,
+    FETCH_TARGET,
+    LARGEST_TIMEOUT,
+    LARGEST_WAIT,
+    LEAST_BYTES,
+    STARTS,
+    WAITING,
+)
 
 MOST_U32: Final = (1 << 32) - 1
 
@@ -37,12 +44,12 @@ def json_errors(value: Hashable) -> SearchStrategy[Any]:
 
 @cache
 @st.composite
-def deferred_polls(draw: DrawFn) -> DeferredPollRequest:
+def deferred_polls(draw: DrawFn) -> Any:  # noqa: ANN401 - a value of the structure
     """Draw a request of a poll that waits."""
-    poll: PollRequest111 = draw(poll_requests(PollRequest111, 0))
+    poll = draw(poll_requests(WAITING, 0))
     wait = draw(_numbers(0, LARGEST_WAIT))
     least = wait + DEFERRED_MARGIN if wait else 1
-    return DeferredPollRequest(
+    return DEFERRED_POLL_REQUEST.at(WAITING).type(
         **asdict(poll, recurse=False),
         wait_us=wait,
         min_count=draw(_numbers(1, poll.count)),
@@ -58,14 +65,14 @@ def _numbers(least: int, most: int) -> SearchStrategy[int]:
 
 @cache
 @st.composite
-def fetch_requests(draw: DrawFn) -> FetchRequest:
+def fetch_requests(draw: DrawFn) -> Any:  # noqa: ANN401 - a value of the structure
     """Draw a request of up to three partitions."""
     wait = draw(_numbers(0, LARGEST_WAIT))
     count = draw(_numbers(1, MOST_U32))
     size = draw(_numbers(LEAST_BYTES, MOST_U32))
     partitions = draw(st.lists(unsigned(32), min_size=1, max_size=3, unique=True))
-    return FetchRequest(
-        consumer=draw(st.builds(Consumer111, st.sampled_from(["consumer", "group"]), identifiers(0))),
+    return FETCH_REQUEST.at(WAITING).type(
+        consumer=draw(consumers(WAITING, 0)),
         stream=draw(identifiers(0)),
         topic=draw(identifiers(0)),
         wait_us=wait,
@@ -78,14 +85,14 @@ def fetch_requests(draw: DrawFn) -> FetchRequest:
     )
 
 
-def _targets(partition: int, size: int) -> SearchStrategy[FetchTarget]:
-    starts: SearchStrategy[Any] = st.sampled_from(STARTS)
+def _targets(partition: int, size: int) -> SearchStrategy[Any]:
+    layout = FETCH_TARGET.at(WAITING)
     return st.builds(
-        FetchTarget,
+        layout.type,
         partition_id=st.just(partition),
-        strategy=st.builds(PollingStrategy, starts, unsigned(64)),
+        strategy=starts(WAITING, *STARTS),
         max_bytes=_numbers(LEAST_BYTES, size),
-        **integers(TARGET, "incarnation", "owner_generation"),
+        **integers(layout, "incarnation", "owner_generation"),
     )
 
 

@@ -1,8 +1,7 @@
 """Strategies for requests, replies and their frames: iggy.md §2.1, §3.2, §6."""
 
-from collections.abc import Hashable
 from functools import cache
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from attrs import evolve
 from hypothesis import strategies as st
@@ -26,42 +25,39 @@ from wireproof.iggy.frame import (
     VsrFrame,
     VsrFrame111,
 )
-from wireproof.iggy.poll_request import (
-    Consumer,
-    Consumer30,
-    Consumer111,
-    PollingStrategy,
-    PollRequest30,
-    PollRequest80,
-    PollRequest111,
-)
 from wireproof.iggy.reply import CONFIRMATION, SendConfirmation, SendReply
+from wireproof.iggy.requests import CONSUMER, POLL_REQUEST, STRATEGY
 from wireproof.wire.checksums import xxh3_64
 
 COMMAND_CODES: Final = st.one_of(st.sampled_from([1, 38, 100, 101]), unsigned(32))
 STATUSES: Final = st.one_of(st.sampled_from([0, 0, 3, 4009, 4022]), unsigned(32))
-_CONSUMERS: Final = st.sampled_from(["consumer", "group"])
-_STRATEGIES: Final = st.sampled_from(["offset", "timestamp", "first", "last", "next"])
-
-
-CONSUMERS: Final[dict[Hashable, Any]] = {PollRequest30: Consumer30, PollRequest111: Consumer111}
-"""The class of a consumer, by the class of the request; `Consumer` for all others."""
 
 
 @cache
-def poll_requests(value: Hashable, least: int = 1) -> SearchStrategy[Any]:
+def consumers(revision: str, least: int) -> SearchStrategy[Any]:
+    """Return a strategy for consumers and groups. `least` is the smallest number of an identifier."""
+    ids: SearchStrategy[Any] = unsigned(32) if revision == "0.0.30" else identifiers(least)
+    return st.builds(CONSUMER.at(revision).type, st.sampled_from(["consumer", "group"]), ids)
+
+
+@cache
+def starts(revision: str, *kinds: str) -> SearchStrategy[Any]:
+    """Return a strategy for polling strategies of some kinds."""
+    return st.builds(STRATEGY.at(revision).type, st.sampled_from(kinds), unsigned(64))
+
+
+@cache
+def poll_requests(revision: str, least: int = 1) -> SearchStrategy[Any]:
     """Return a strategy for requests of PollMessages. `least` is the smallest number of an identifier."""
-    ids: SearchStrategy[Any] = unsigned(32) if value is PollRequest30 else identifiers(least)
+    layout = POLL_REQUEST.at(revision)
     partitions: SearchStrategy[Any] = unsigned(32)
     return st.builds(
-        cast("type[Any]", value),
-        consumer=st.builds(CONSUMERS.get(value, Consumer), _CONSUMERS, ids),
+        layout.type,
+        consumer=consumers(revision, least),
         stream=identifiers(least),
         topic=identifiers(least),
-        partition_id=st.one_of(st.none(), partitions)
-        if value in (PollRequest80, PollRequest111)
-        else partitions,
-        strategy=st.builds(PollingStrategy, cast("Any", _STRATEGIES), unsigned(64)),
+        partition_id=partitions | st.none() if layout.position("partition_flag") else partitions,
+        strategy=starts(revision, "offset", "timestamp", "first", "last", "next"),
         count=unsigned(32).map(lambda number: max(number, 1)),
         auto_commit=st.booleans(),
     )

@@ -1,0 +1,87 @@
+"""Rules: what the fields of a structure may say beyond their types.
+
+A rule is a pure function of fields, which it names by its parameters. It returns what is wrong, or None. It
+runs behind the field that it guards, so the order of checks is the order of the description; one without a
+field runs when the whole structure is known. The same rules hold for readers and for writers.
+"""
+
+from collections.abc import Callable, Mapping
+from inspect import signature
+from typing import Any, Final, TypeAlias
+
+from attrs import field, frozen
+
+NUMBER: Final = "number"
+"""The parameter for the number on the wire of a field whose value is another one, such as a name."""
+
+ROOM: Final = "room"
+"""The parameter for the size of the window from the first byte of the structure on, in bytes."""
+
+OF_READERS: Final = frozenset((NUMBER, ROOM))
+"""The parameters that only a reader has: a rule with one of them does not hold for writers."""
+
+
+@frozen(kw_only=True)
+class Fault:
+    """What a rule finds wrong.
+
+    Attributes:
+        cls: the class of the refusal, or of the remark.
+        remark: whether readers accept it; then writers do too, unless it is not `written`.
+        text: one line for people.
+        detail: the name that the specification or the reader has for it.
+        path: the field that is wrong, if it is not the guarded one.
+        at: the field at whose position it is, if that is not the one of `path`.
+        others: the other answers that a remark allows, as (name, JSON value).
+    """
+
+    cls: str = field(kw_only=False)
+    text: str = field(kw_only=False, default="")
+    remark: bool = False
+    written: bool = True
+    detail: str = ""
+    path: str = ""
+    at: str = ""
+    others: tuple[tuple[str, Any], ...] = ()
+
+
+def remarked(cls: str, **more: Any) -> Fault:  # noqa: ANN401 - fields of a fault
+    """Return a fault that readers accept."""
+    return Fault(cls, remark=True, **more)
+
+
+Check: TypeAlias = Callable[..., Fault | None]
+
+
+@frozen(eq=False)
+class Rule:
+    """A rule.
+
+    Attributes:
+        id: of the rule in `rules.toml`.
+        guards: the field behind which it runs; empty for the whole structure.
+        check: returns what is wrong with the fields that it names by its parameters.
+        since, until: the first revision in which it holds, and the first in which it does not; empty for
+            no limit.
+        alone: whether it holds only for a structure that is not inside another one.
+    """
+
+    id: str
+    guards: str
+    check: Check
+    since: str = ""
+    until: str = ""
+    alone: bool = False
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Return the names of its parameters."""
+        return tuple(signature(self.check).parameters)
+
+    @property
+    def holds_for_writers(self) -> bool:
+        """Return whether a writer has everything that it needs."""
+        return OF_READERS.isdisjoint(self.needs)
+
+
+RulesByField: TypeAlias = Mapping[str, tuple[Rule, ...]]

@@ -1,0 +1,334 @@
+"""Structures: fields from top to bottom, as a specification shows them, in all revisions at once.
+
+    STRATEGY = Struct(
+        "PollingStrategy",
+        Number("kind", "uint8", codes={1: "offset", 2: "timestamp", 3: "first", 4: "last", 5: "next"}),
+        Number("value", "uint64le", meaning="an offset, or microseconds"),
+        revisions=REVISIONS, cites="iggy.md §2.2",
+    )
+
+`STRATEGY.at("0.8")` is its layout in a revision, with the class of its values and its codec. A field that
+begins or ends with a revision is in `since` or `until`; the structure inside another one has the revision of
+the outer one. Mistakes in a description are errors when it is defined.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import attrs
+from attrs import evolve, field, frozen
+
+from wireproof.schema.compiling import Codec, compile_codec
+from wireproof.schema.rules import OF_READERS, Check, Fault, Rule
+from wireproof.wire.layout import (
+    REST,
+    VARINTS,
+    WHOLE,
+    WIDTHS,
+    Checksum,
+    Count,
+    Layout,
+    Length,
+    Nested,
+    Number,
+    Octets,
+    Part,
+    Repeated,
+    attribute_of,
+)
+from wireproof.wire.options import Options
+from wireproof.wire.reader import Reader
+from wireproof.wire.writer import Writer
+
+
+class DescriptionError(ValueError):
+    """A description contradicts itself; the message begins with the names of the structure and the field."""
+
+
+@frozen
+class Ranged:
+    """A field that revisions from `since` on have, up to and without `until`; empty for no limit."""
+
+    part: "Field"
+    since: str = ""
+    until: str = ""
+
+
+def since(revision: str, part: "Field") -> Ranged:
+    """Return a field that begins with a revision."""
+    return evolve(part, since=revision) if isinstance(part, Ranged) else Ranged(part, since=revision)
+
+
+def until(revision: str, part: "Field") -> Ranged:
+    """Return a field that the revisions before `revision` have."""
+    return evolve(part, until=revision) if isinstance(part, Ranged) else Ranged(part, until=revision)
+
+
+@frozen
+class Inner:
+    """A structure inside another one: one, or, with `many`, as many as a `Count` says, or until the end."""
+
+    name: str
+    of: "Struct"
+    many: bool = False
+    meaning: str = ""
+
+
+def inner(name: str, of: "Struct", meaning: str = "") -> Inner:
+    """Return a field that is another structure."""
+    return Inner(name, of, meaning=meaning)
+
+
+def many(name: str, of: "Struct", meaning: str = "") -> Inner:
+    """Return a field that is a list of structures."""
+    return Inner(name, of, many=True, meaning=meaning)
+
+
+Field: TypeAlias = Part | Inner | Ranged
+
+
+@frozen(kw_only=True, eq=False)
+class StructLayout(Layout):
+    """The layout of a structure in one revision.
+
+    Attributes:
+        rules: those of the revision, in their order.
+        whole: the id of the rule that nothing follows; empty if bytes behind the structure are not its own.
+        type: the class of its values.
+    """
+
+    rules: tuple[Rule, ...] = ()
+    whole: str = ""
+    type: Any
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Return the names of the attributes of a value, in the order of the wire."""
+        return tuple(name for name, _ in value_fields(self.parts))
+
+    def decode(self, reader: Reader, options: Options) -> Any:  # noqa: ANN401 - a value of `type`
+        """Read a value of a format; `Codec` says what is raised."""
+        return self.codec.read(reader, options)
+
+    def encode(self, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - a value of `type`
+        """Write a value of a format; `Codec` says what is raised."""
+        self.codec.write(writer, value, options)
+
+    @cached_property
+    def codec(self) -> Codec:
+        """Return the functions that read and write a value of a format."""
+        return compile_codec(self, self.rules, self.whole)
+
+    def faults(self, **fields: Any) -> Iterator[Fault]:  # noqa: ANN401 - of any type
+        """Yield what the rules find wrong with fields that come from elsewhere, such as a JSON body."""
+        for rule in self.rules:
+            if not rule.alone and fields.keys() >= set(rule.needs):
+                fault = rule.check(**{name: fields[name] for name in rule.needs})
+                if fault is not None:
+                    yield fault
+
+    @cached_property
+    def inner_codec(self) -> Codec:
+        """Return the functions that read and write a value inside of another one."""
+        return compile_codec(self, tuple(rule for rule in self.rules if not rule.alone), "")
+
+
+class Struct:
+    """A structure in all revisions."""
+
+    def __init__(
+        self,
+        name: str,
+        *fields: Field,
+        revisions: Sequence[str],
+        cites: str,
+        value: type[Any] | None = None,
+        extends: "Struct | None" = None,
+        whole: str = "",
+    ) -> None:
+        """Describe a structure.
+
+        Args:
+            name: as the specification writes it, and of the class of its values.
+            fields: in the order of the wire.
+            revisions: all that the family has, oldest first.
+            cites: the section of the specification.
+            value: a class of its values that exists already.
+            extends: a structure whose fields and rules come before its own.
+            whole: the id of the rule that nothing follows the structure, if one says so.
+
+        Raises:
+            DescriptionError: the description contradicts itself.
+        """
+        self.name, self.revisions, self.cites, self.whole = name, revisions, cites, whole
+        self.fields: tuple[Field, ...] = (*extends.fields, *fields) if extends else fields
+        self._extends = extends
+        self._rules: list[Rule] = []
+        self._value = value
+        self._types: dict[Any, type[Any]] = {}
+        self._layouts: dict[str, StructLayout] = {}
+        self._check_ranges()
+        for revision in revisions:
+            self._check(revision)
+
+    def rule(
+        self, guards: str, rule_id: str, *, since: str = "", until: str = "", alone: bool = False
+    ) -> Callable[[Check], Check]:
+        """Return a decorator that makes a function a rule; `Rule` has the arguments.
+
+        Raises:
+            DescriptionError: the rule guards or needs no field, or the structure is in use already.
+        """
+
+        def add(check: Check) -> Check:
+            rule = Rule(rule_id, guards, check, since, until, alone)
+            if self._layouts:
+                raise DescriptionError(f"{self.name}: rule {rule_id} comes behind the first use")
+            self._check_rule(rule)
+            self._rules.append(rule)
+            return check
+
+        return add
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Return all rules, those of the structure that it extends first."""
+        return (*(self._extends.rules if self._extends else ()), *self._rules)
+
+    def at(self, revision: str) -> StructLayout:
+        """Return the layout in a revision.
+
+        Raises:
+            DescriptionError: there is no such revision.
+        """
+        if revision not in self._layouts:
+            if revision not in self.revisions:
+                raise DescriptionError(f"{self.name}: no revision {revision}")
+            parts = tuple(self._part(one, revision) for one in self._fields(revision))
+            rules = tuple(rule for rule in self.rules if self._holds(rule.since, rule.until, revision))
+            self._layouts[revision] = StructLayout(
+                self.name,
+                parts,
+                value=self._type(parts),
+                type=self._type(parts),
+                cites=self.cites,
+                rules=rules,
+                whole=self.whole,
+            )
+        return self._layouts[revision]
+
+    # --- revisions ---
+
+    def _holds(self, first: str, end: str, revision: str) -> bool:
+        order = self.revisions.index
+        return (not first or order(first) <= order(revision)) and (not end or order(revision) < order(end))
+
+    def _fields(self, revision: str) -> Iterator[Part | Inner]:
+        for one in self.fields:
+            if isinstance(one, Ranged):
+                if self._holds(one.since, one.until, revision):
+                    assert not isinstance(one.part, Ranged)
+                    yield one.part
+            else:
+                yield one
+
+    @staticmethod
+    def _part(one: Part | Inner, revision: str) -> Part:
+        if not isinstance(one, Inner):
+            return one
+        layout = one.of.at(revision)
+        kind = Repeated if one.many else Nested
+        return kind(one.name, of=layout, meaning=one.meaning)
+
+    # --- mistakes in a description ---
+
+    def _check(self, revision: str) -> None:
+        """Refuse names that occur twice, and lengths and counts of what is not behind them."""
+        known: set[str] = set()
+        names = [one.name for one in self._fields(revision)]
+        for one in self._fields(revision):
+            if one.name in known:
+                raise DescriptionError(f"{self.name}.{one.name}: two fields of this name in {revision}")
+            known.add(one.name)
+            kind = getattr(one, "kind", "")
+            if kind and kind not in WIDTHS and kind not in VARINTS:
+                raise DescriptionError(f"{self.name}.{one.name}: no integer is called {kind}")
+            target = _target_of(one)
+            if target and (target in known or target not in names):
+                raise DescriptionError(f"{self.name}.{one.name}: no field {target} behind it in {revision}")
+
+    def _check_ranges(self) -> None:
+        for ranged in (one for one in self.fields if isinstance(one, Ranged)):
+            for limit in filter(None, (ranged.since, ranged.until)):
+                if limit not in self.revisions:
+                    raise DescriptionError(f"{self.name}.{_name(ranged)}: no revision {limit}")
+            order = self.revisions.index
+            if ranged.since and ranged.until and order(ranged.since) >= order(ranged.until):
+                raise DescriptionError(f"{self.name}.{_name(ranged)}: it ends before it begins")
+
+    def _check_rule(self, rule: Rule) -> None:
+        names = {_name(one) for one in self.fields}
+        attributes = {attribute_of(name) for name in names} | OF_READERS
+        if rule.guards and rule.guards not in names:
+            raise DescriptionError(f"{self.name}.{rule.guards}: rule {rule.id} guards no field")
+        if unknown := [name for name in rule.needs if name not in attributes]:
+            raise DescriptionError(f"{self.name}: rule {rule.id} needs {unknown[0]}, which is no field")
+        own = max((at for at, one in enumerate(self.fields) if _name(one) == rule.guards), default=-1)
+        read = {attribute_of(_name(one)) for one in (self.fields[: own + 1] if rule.guards else self.fields)}
+        if late := [name for name in rule.needs if name not in read | OF_READERS]:
+            text = f"rule {rule.id} needs {late[0]}, which comes behind it"
+            raise DescriptionError(f"{self.name}.{rule.guards}: {text}")
+
+    # --- values ---
+
+    def _type(self, parts: Sequence[Part]) -> type[Any]:
+        """Return the class of values, the same one for revisions with the same fields."""
+        if self._value is not None:
+            return self._value
+        types = dict(value_fields(parts))
+        key = tuple(types.items())
+        if key not in self._types:
+            rows = {name: field(type=kind) for name, kind in types.items()}
+            self._types[key] = attrs.make_class(self.name, rows, frozen=True)
+        return self._types[key]
+
+
+def _target_of(one: Part | Inner) -> str:
+    """Return the name of the field of which a field is the length, the count or the presence; else empty."""
+    match one:
+        case Length(of=of) if of in (REST, WHOLE):
+            return ""
+        case Length(of=of) | Count(of=of) | Number(presence_of=of):
+            return of
+    return ""
+
+
+def _name(one: Field) -> str:
+    return _name(one.part) if isinstance(one, Ranged) else one.name
+
+
+def value_fields(parts: Sequence[Part]) -> Iterator[tuple[str, Any]]:
+    """Yield the attributes that a value of these parts has, with their types."""
+    present = {part.presence_of for part in parts if isinstance(part, Number)}
+    for part in parts:
+        kind = _type_of(part)
+        if kind is not None:
+            yield attribute_of(part.name), kind | None if part.name in present else kind
+
+
+def _type_of(part: Part) -> Any:  # noqa: ANN401 - a type
+    """Return the type of the attribute of a part; None if no value has it."""
+    kind: Any = None
+    match part:
+        case Number(presence_of=""):
+            kind = bool if part.truth else Literal[tuple(part.codes.values())] if part.codes else int
+        case Checksum(shown=True):
+            kind = int
+        case Octets():
+            kind = bytes
+        case Nested(of=StructLayout() as layout):
+            kind = layout.type
+        case Repeated(of=StructLayout() as layout):
+            kind = tuple.__class_getitem__((layout.type, ...))
+    return kind

@@ -1,0 +1,129 @@
+"""Mutants that are made from the descriptions of formats: one rule missing, or one number read wrongly.
+
+Each is the layout of a format with a change in it, or in a structure inside of it.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from attrs import evolve, frozen
+
+from tests.mutants.base import ReferenceCodec
+from wireproof import formats
+from wireproof.adapters.contract import Claim, Hello, Request
+from wireproof.cases.case import Case
+from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
+from wireproof.family import Format
+from wireproof.formats import FORMATS, Decoded
+from wireproof.runner.judge import judge
+from wireproof.runner.requests import request_for
+from wireproof.schema.struct import StructLayout
+from wireproof.wire.layout import Count, Length, Nested, Number, Part, Repeated
+from wireproof.wire.options import Options
+from wireproof.wire.reader import FIXED_WIDTH
+from wireproof.wire.rejection import Rejected
+
+
+@frozen(eq=False)
+class Described:
+    """A mutant: the format with a change, and a name that says which."""
+
+    name: str
+    fmt: Format
+
+
+class DescribedCodec(ReferenceCodec):
+    """The reference with the changed codec of one format."""
+
+    def __init__(self, fmt: Format) -> None:
+        """Store the changed format."""
+        self.fmt = fmt
+
+    def read(self, row: Format, data: bytes, options: Options) -> Decoded:
+        """Decode with the changed format in the place of its own."""
+        return super().read(self.fmt if row.format_id == self.fmt.format_id else row, data, options)
+
+    def encode(self, request: Request) -> Outcome:
+        """Encode with the changed format."""
+        try:
+            return Accepted(data=formats.encode(self.fmt, request.value, request.options))
+        except Rejected as rejected:
+            return refused_outcome(rejected)
+
+
+def changed(layout: StructLayout, old: StructLayout, new: StructLayout) -> StructLayout:
+    """Return a layout with another structure wherever `old` stands; the classes of values stay."""
+    if layout is old:
+        return new
+    return evolve(layout, parts=tuple(_part(part, old, new) for part in layout.parts))
+
+
+def _part(part: Part, old: StructLayout, new: StructLayout) -> Part:
+    match part:
+        case Nested(of=StructLayout() as inner) | Repeated(of=StructLayout() as inner):
+            return evolve(part, of=changed(inner, old, new))
+    return part
+
+
+def structures(layout: StructLayout) -> Iterable[StructLayout]:
+    """Return a layout and each structure inside of it once."""
+    found = {layout: None}
+    for part in layout.parts:
+        match part:
+            case Nested(of=StructLayout() as inner) | Repeated(of=StructLayout() as inner):
+                found |= dict.fromkeys(structures(inner))
+    return found
+
+
+def described_formats() -> Iterator[tuple[Format, StructLayout]]:
+    """Yield the formats whose codec is compiled from a description."""
+    for fmt in FORMATS.values():
+        if isinstance(fmt.layout, StructLayout):
+            yield fmt, fmt.layout
+
+
+def without_rules() -> Iterator[Described]:
+    """Yield each format without each rule of each of its structures."""
+    for fmt, layout in described_formats():
+        for struct in structures(layout):
+            for rule in struct.rules:
+                if struct is layout or not rule.alone:
+                    rest = tuple(one for one in struct.rules if one is not rule)
+                    name = f"{fmt.format_id} without {rule.id} of {struct.name}.{rule.guards or '*'}"
+                    yield _made(name, fmt, changed(layout, struct, evolve(struct, rules=rest)))
+        if layout.whole:
+            yield _made(f"{fmt.format_id} without {layout.whole}", fmt, evolve(layout, whole=""))
+
+
+def with_swapped_numbers() -> Iterator[Described]:
+    """Yield each format with each number in the other order of bytes."""
+    for fmt, layout in described_formats():
+        for struct in structures(layout):
+            for part in struct.parts:
+                if (swapped := _swapped(part)) is not None:
+                    parts = tuple(swapped if one is part else one for one in struct.parts)
+                    name = f"{fmt.format_id} with {struct.name}.{part.name} swapped"
+                    yield _made(name, fmt, changed(layout, struct, evolve(struct, parts=parts)))
+
+
+def _swapped(part: Part) -> Part | None:
+    """Return a number in the other order of bytes; None for what has no order."""
+    if not isinstance(part, Number | Length | Count):
+        return None
+    kind = part.kind.removesuffix("le") if part.kind.endswith("le") else f"{part.kind}le"
+    return evolve(part, kind=kind) if kind in FIXED_WIDTH else None
+
+
+def _made(name: str, fmt: Format, layout: StructLayout) -> Described:
+    return Described(name, evolve(fmt, layout=layout, decode=layout.decode, encode=layout.encode))
+
+
+def killer(mutant: Described, cases: Iterable[Case]) -> str:
+    """Return the id of the first of the golden cases of a format that fails a mutant of it; empty if none."""
+    codec = DescribedCodec(mutant.fmt)
+    hello = Hello(mutant.name, "", {mutant.fmt.format_id: Claim()})
+    for case in cases:
+        request = request_for(case, case.id)
+        outcome = codec.decode(request) if case.op == "decode" else codec.encode(request)
+        if not judge(case, outcome, hello=hello).passing:
+            return case.id
+    return ""
