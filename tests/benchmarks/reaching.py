@@ -27,10 +27,6 @@ def by_schedule(row: Format, data: bytes, rng: Random) -> bytes:
     return mutate_with_edits(row, data, rng, LARGEST).data
 
 
-def by_fields(row: Format, data: bytes, rng: Random) -> bytes:
-    return mutate_with_edits(row, data, rng, LARGEST, aware=100).data
-
-
 def by_bytes(row: Format, data: bytes, rng: Random) -> bytes:
     del row
     return mutate_bytes(rng, data)[:LARGEST]

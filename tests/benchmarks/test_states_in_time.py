@@ -1,7 +1,7 @@
 """Each format's deep states from an empty corpus: the mutators of the schedule, and raw bytes beside them.
 
 Three seeds here, median and range printed (`-s`). Inputs are counted, not seconds, so that a seed gives the
-same answer wherever it runs; `states.py` runs five seeds against the clock, two seconds for each.
+same answer wherever it runs.
 """
 
 import pytest

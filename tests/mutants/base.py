@@ -1,12 +1,15 @@
-"""The base class of the mutants: the reference with a hook for each input and output.
+"""The base classes of the mutants: the reference with a hook for each input and output, or with other parts.
 
-A mutant overrides one hook; the first line of its docstring says what is wrong with it. `MUTANTS` of a module
-lists its mutants by name. The modules are listed in `registry`.
+A class with a name of its own is a mutant, and stands in `MUTANTS`; one without is a base of others. The
+first line of its docstring says what is wrong with it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import builtins
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from copy import deepcopy
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
+from unittest.mock import patch
 
 from attrs import evolve
 
@@ -15,6 +18,7 @@ from wireproof.adapters.contract import Claim, Request
 from wireproof.adapters.reference import Reference
 from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
 from wireproof.formats import FORMATS, Decoded, Format
+from wireproof.schema.struct import Struct
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
@@ -24,6 +28,16 @@ from wireproof.wire.scan_items import Item
 JsonObject = dict[str, Any]
 """A value in JSON form, which a hook may change in place: it is the mutant's own."""
 
+Patch = tuple[Any, str, Any]
+"""A module, or the names of a compiled codec; the name of a function or constant in it; the replacement."""
+
+MUTANTS: Final[dict[str, type["ReferenceCodec"]]] = {}
+"""The mutants of the modules that were imported, by name; `registry` imports all."""
+
+
+class Panic(BaseException):
+    """The end of a process in which the codec runs: a panic of Go or Rust, a read outside of the memory."""
+
 
 class ReferenceCodec(Reference):
     """The reference with hooks; a mutant overrides one of them, and everything else stays correct.
@@ -32,11 +46,32 @@ class ReferenceCodec(Reference):
         system: `kafka`, `iggy` or `heka`, whose formats it claims; empty for all formats.
         reader: the class that reads the bytes.
         costly: whether it needs much time or memory: it must run in its own process, where these are limited.
+        missing_rule: whether it is the reference without one of its rules, and not one with a mistake.
+        killed_by: golden cases, each of which kills it. Those of a mutant that repeats a known bug stand in
+            `bugs.toml`, with the links to the bug.
+        left_open: why no case kills it, where its answer turned out to be one that the sources leave open.
+        link: the thread or change in which the bug was found, where `bugs.toml` has another.
     """
 
     system: ClassVar[str] = ""
     costly: ClassVar[bool] = False
+    missing_rule: ClassVar[bool] = False
+    killed_by: ClassVar[tuple[str, ...]] = ()
+    left_open: ClassVar[str] = ""
+    link: ClassVar[str] = ""
     reader: ClassVar[type[Reader]] = Reader
+
+    def __init_subclass__(cls) -> None:
+        """Note a mutant in the table; the codecs of tests with a base of these are none.
+
+        Raises:
+            ValueError: another mutant has the name.
+        """
+        if "name" not in cls.__dict__ or not cls.__module__.startswith("tests.mutants."):
+            return
+        if cls.name in MUTANTS:
+            raise ValueError(f"{cls.name} is {MUTANTS[cls.name]} and {cls}")
+        MUTANTS[cls.name] = cls
 
     @property
     def revisions(self) -> Mapping[str, Claim]:
@@ -147,6 +182,52 @@ class ReferenceCodec(Reference):
     def _item(self, item: JsonObject, request: Request, data: bytes) -> JsonObject:
         frame = data[item["at"] : item["at"] + item["length"]]
         return {**item, "value": self.patch_value(item["value"], request, frame)} if "value" in item else item
+
+
+class Patched(ReferenceCodec):
+    """The reference with `patches` applied during each request; a base class, no mutant itself."""
+
+    patches: ClassVar[tuple[Patch, ...]] = ()
+
+    def decode(self, request: Request) -> Outcome:
+        """Decode with the patches applied."""
+        with self._patched():
+            return super().decode(request)
+
+    def encode(self, request: Request) -> Outcome:
+        """Encode with the patches applied."""
+        with self._patched():
+            return super().encode(request)
+
+    def scan(self, request: Request) -> Outcome:
+        """Scan with the patches applied."""
+        with self._patched():
+            return super().scan(request)
+
+    def _patched(self) -> ExitStack:
+        """Apply the patches until the stack is left; an adapter answers one request at a time."""
+        stack = ExitStack()
+        for module, name, part in self.patches:
+            names = isinstance(module, dict)
+            stack.enter_context(
+                patch.dict(module, {name: part}) if names else patch.object(module, name, part)
+            )
+        return stack
+
+
+def in_codec(struct: Struct, **replacements: Callable[[Any], Any]) -> tuple[Patch, ...]:
+    """Return the patches of the compiled codecs of a structure, in every revision that has all the names.
+
+    A replacement is made of what it replaces; of None if that is a function of Python.
+    """
+    layouts = {struct.at(revision) for revision in struct.revisions}
+    codecs = (codec for layout in layouts for codec in (layout.codec, layout.inner_codec))
+    return tuple(
+        (names, name, replacement(names.get(name)))
+        for names in (codec.read.__globals__ for codec in codecs)
+        for name, replacement in replacements.items()
+        if name in names or hasattr(builtins, name)
+    )
 
 
 def _objects(tree: Json) -> list[JsonObject]:

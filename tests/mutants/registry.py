@@ -1,77 +1,43 @@
 """The mutants by name, and the adapter specs by which a verb runs them.
 
-To a verb a mutant is a Python object like any other: `py:tests.mutants.kafka:MUTANTS[crc-skip]`. The top
+To a verb a mutant is a Python object like any other: `py:tests.mutants.kafka.entries:CrcSkip`. The top
 folder of the checkout must be on the search path.
 """
 
 import difflib
 import inspect
+from importlib import import_module
 from typing import Final
 
-from tests.mutants import (
-    common,
-    heka,
-    heka_stream,
-    heldout1_heka,
-    heldout1_iggy,
-    heldout1_kafka,
-    heldout2_heka,
-    heldout2_iggy,
-    heldout2_kafka,
-    history_heka,
-    history_iggy,
-    history_kafka,
-    history_rest_kafka,
-    history_rest_kafka_compression,
-    history_rest_kafka_encode,
-    iggy,
-    kafka,
-    tracker_heka,
-    tracker_iggy,
-    tracker_kafka,
-    tracker_kafka_logs,
-    tracker_kafka_messages,
-)
+from tests.mutants.base import MUTANTS
 from wireproof.adapters.errors import UnknownAdapter
 
 PREFIX: Final = "mutant:"
 
-_MODULES: Final = (
-    common,
-    heka,
-    heka_stream,
-    heldout1_heka,
-    heldout1_iggy,
-    heldout1_kafka,
-    heldout2_heka,
-    heldout2_iggy,
-    heldout2_kafka,
-    history_heka,
-    history_iggy,
-    history_kafka,
-    history_rest_kafka,
-    history_rest_kafka_compression,
-    history_rest_kafka_encode,
-    iggy,
-    kafka,
-    tracker_heka,
-    tracker_iggy,
-    tracker_kafka,
-    tracker_kafka_logs,
-    tracker_kafka_messages,
+MODULES: Final = (
+    "every_format",
+    *(f"heka.{topic}" for topic in ("held_out", "known_bugs", "messages", "streams")),
+    *(
+        f"iggy.{topic}"
+        for topic in ("checks", "entries", "from_0_7", "held_out", "known_bugs", "values", "writing")
+    ),
+    *(
+        f"kafka.{topic}"
+        for topic in (
+            *("checks", "compression", "entries", "held_out", "logs"),
+            *("messages", "reading", "records", "writing"),
+        )
+    ),
 )
+"""The modules whose mutants stand in the table."""
 
-_BY_NAME: Final = {
-    f"{PREFIX}{name}": (f"py:{module.__name__}:MUTANTS[{name}]", mutant)
-    for module in _MODULES
-    for name, mutant in module.MUTANTS.items()
-}
-"""Spec and class of each mutant."""
+for _module in MODULES:
+    import_module(f"tests.mutants.{_module}")
 
 
 def mutants() -> list[str]:
     """Return the name of every mutant, such as `mutant:crc-skip`."""
-    return list(_BY_NAME)
+    return [f"{PREFIX}{name}" for name in MUTANTS]
 
 
 def spec_of(name: str) -> str:
@@ -82,13 +48,14 @@ def spec_of(name: str) -> str:
     """
     if not name.startswith(PREFIX):
         return name
-    if name not in _BY_NAME:
-        near = difflib.get_close_matches(name, _BY_NAME, n=3, cutoff=0.4)
-        raise UnknownAdapter(f"unknown adapter {name}; nearest: {', '.join(near or list(_BY_NAME)[:3])}")
-    return _BY_NAME[name][0]
+    made = MUTANTS.get(name.removeprefix(PREFIX))
+    if made is None:
+        near = difflib.get_close_matches(name, mutants(), n=3, cutoff=0.4)
+        raise UnknownAdapter(f"unknown adapter {name}; nearest: {', '.join(near or mutants()[:3])}")
+    return f"py:{made.__module__}:{made.__qualname__}"
 
 
 def description_of(name: str) -> str:
     """Return what is wrong with a mutant, in one line; empty for another adapter."""
-    found = _BY_NAME.get(name)
-    return (inspect.getdoc(found[1]) or "").partition("\n")[0] if found else ""
+    found = MUTANTS.get(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
+    return (inspect.getdoc(found) or "").partition("\n")[0] if found else ""

@@ -7,7 +7,7 @@ from hypothesis.errors import NoSuchExample
 from subjects import FORMATS, valued, written
 
 from tests.independent.derived_fields import bare
-from tests.mutants.kafka import MUTANTS
+from tests.mutants.registry import MUTANTS
 from wireproof.adapters.contract import Request
 from wireproof.adapters.reference import Reference
 from wireproof.cases.outcome import Accepted, Refused

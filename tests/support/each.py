@@ -2,9 +2,12 @@
 
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 import pytest
+
+LONGEST: Final = 100
+"""Characters of a row's name."""
 
 
 def each(
@@ -56,8 +59,8 @@ def _row(row: Any, ids: Callable[[Any], object], *, several: bool) -> tuple[str,
     if isinstance(row, type(pytest.param())):
         assert not row.marks, f"{row.id}: the rows of one test have no marks of their own"
         values = tuple(row.values)
-        return str(row.id or ids(values if several else values[0])), values
-    return str(ids(row)), tuple(row) if several else (row,)
+        return str(row.id or ids(values if several else values[0]))[:LONGEST], values
+    return str(ids(row))[:LONGEST], tuple(row) if several else (row,)
 
 
 def first_line(error: Exception) -> str:

@@ -1,14 +1,14 @@
 """Suggestions for a misspelled name: only a close name is suggested."""
 
-import pytest
 from command_line import Command
+from each import each
 
 from wireproof.runner.exit_codes import Exit
 from wireproof.suggestions import closest, suggestion
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
+@each(
+    "words, message",
     [
         (("chekc",), "there is no verb chekc: did you mean check?"),
         (("nosuch",), "there is no verb nosuch: run `wireproof --help` for the list"),

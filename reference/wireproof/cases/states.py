@@ -366,13 +366,14 @@ def is_of_another(notes: StateNotes, format_id: str, path: str) -> bool:
 
 
 def _any(patterns: tuple[str, ...], text: str) -> bool:
-    return any(_expression(pattern).fullmatch(text) for pattern in patterns)
+    return _expression(patterns).fullmatch(text) is not None
 
 
 @lru_cache(maxsize=1024)
-def _expression(pattern: str) -> re.Pattern[str]:
-    """Return the expression of a pattern in which `*` stands for any text."""
-    return re.compile(".*".join(re.escape(piece) for piece in pattern.split("*")))
+def _expression(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """Return the expression of any of some patterns, in which `*` stands for any text."""
+    texts = (".*".join(re.escape(piece) for piece in pattern.split("*")) for pattern in patterns)
+    return re.compile("|".join(texts) or "(?!)")
 
 
 def _states(

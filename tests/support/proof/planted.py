@@ -98,7 +98,7 @@ FAULTS: Final[dict[str, Fault]] = {
         "    now    6 ",
     ),
     "mutant's killer": Fault(
-        "tests/mutants/kafka_bytes.py",
+        "tests/mutants/kafka/entries.py",
         '"""Correct the checksum of the entry."""\n        return with_checksum(entry)',
         '"""Correct the checksum of the entry."""\n'
         "        return with_checksum(entry) if entry[MAGIC] == V2 else entry",

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib.resources import files
+from itertools import product
 from typing import Any
 
 import pytest
@@ -111,8 +112,7 @@ HELLOS = [
 ]
 
 
-@pytest.mark.parametrize("request_", REQUESTS, ids=lambda request: request.id)
-@pytest.mark.parametrize("framing", [Frames, Lines])
+@each("request_, framing", product(REQUESTS, [Frames, Lines]), ids=lambda row: row[0].id)
 def test_a_request_arrives_as_it_left_and_fits_the_schema(request_: Request, framing: type[Framing]) -> None:
     packet = request_packet(request_)
     VALID.validate(on_a_line(packet))
@@ -138,8 +138,7 @@ def test_a_digest_that_was_not_asked_for_says_why_it_is_there(monkeypatch: pytes
     assert texts == [UNASKED_DIGEST, None]
 
 
-@pytest.mark.parametrize("outcome", ANSWERS, ids=repr)
-@pytest.mark.parametrize("framing", [Frames, Lines])
+@each("outcome, framing", product(ANSWERS, [Frames, Lines]))
 def test_an_answer_arrives_as_it_left_and_fits_the_schema(outcome: Outcome, framing: type[Framing]) -> None:
     packet = answer_packet("7", outcome)
     VALID.validate(on_a_line(packet))

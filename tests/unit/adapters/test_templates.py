@@ -199,7 +199,7 @@ def test_a_format_that_is_none_is_named_with_the_nearest_one(wireproof: Command,
     assert not (tmp_path / "mine").exists()
 
 
-@pytest.mark.parametrize("template", TEMPLATES.values(), ids=list(TEMPLATES))
+@each("template", TEMPLATES.values())
 def test_a_template_is_one_file_of_at_most_150_lines_that_says_how_it_is_built(
     template: AdapterTemplate,
 ) -> None:

@@ -1,6 +1,7 @@
 """Libraries of compression are witnesses of the frames of cases, and of nothing else."""
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import pytest
@@ -65,8 +66,7 @@ def test_nothing_is_found_where_nothing_is_compressed(data: bytes) -> None:
     assert entries.region_of(data) is None
 
 
-@pytest.mark.parametrize("codec", PACKED)
-@pytest.mark.parametrize("change", ["cut", "more", "empty"])
+@each("codec, change", product(PACKED, ["cut", "more", "empty"]))
 def test_a_region_that_is_no_whole_frame_is_refused(codec: str, change: str) -> None:
     frame = PACKED[codec][1]
     damaged = {"cut": frame[:-1], "more": frame + b"\x01\x02", "empty": b""}[change]

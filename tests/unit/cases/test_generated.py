@@ -4,6 +4,7 @@ import ast
 import gzip
 import json
 import struct
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 
@@ -63,8 +64,7 @@ def generated() -> list[Case]:
 # --- the bytes of values ---
 
 
-@pytest.mark.parametrize("fill", ["noise", "text", "runs"])
-@pytest.mark.parametrize("size", SIZES)
+@each("fill, size", product(["noise", "text", "runs"], SIZES))
 def test_a_value_has_its_size(fill: str, size: int) -> None:
     pieces = value_pieces(fill, size)  # type: ignore[arg-type] # a word of the parameters above
     assert size_of(pieces) == len(joined(pieces)) == size
@@ -88,8 +88,7 @@ def test_text_is_text() -> None:
 # --- compressed forms ---
 
 
-@pytest.mark.parametrize("fill", ["noise", "runs"])
-@pytest.mark.parametrize("size", SIZES)
+@each("fill, size", product(["noise", "runs"], SIZES))
 def test_a_library_unpacks_each_form(fill: str, size: int) -> None:
     pieces: list[Piece] = [b"before", *value_pieces(fill, size), b"\0"]  # type: ignore[arg-type] # as above
     whole = joined(pieces)

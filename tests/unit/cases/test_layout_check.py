@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import product
 
-import pytest
 from attrs import evolve
 from declared_layouts import trace_errors
 from each import each
@@ -176,16 +176,17 @@ def changed(layout: Layout, change: Callable[[tuple[Part, ...]], tuple[Part, ...
     return evolve(layout, parts=change(layout.parts))
 
 
-@pytest.mark.parametrize("row", ORDERED, ids=lambda row: row.format_id)
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda parts: (parts[1], parts[0], *parts[2:]),
-        lambda parts: parts[1:],
-        lambda parts: (*parts, Number("more", "int8")),
-        lambda parts: (evolve(parts[0], kind="uint32le"), *parts[1:]),
-    ],
-    ids=["order", "undeclared", "missing", "kind"],
+@each(
+    "row, change",
+    product(
+        ORDERED,
+        [
+            lambda parts: (parts[1], parts[0], *parts[2:]),
+            lambda parts: parts[1:],
+            lambda parts: (*parts, Number("more", "int8")),
+            lambda parts: (evolve(parts[0], kind="uint32le"), *parts[1:]),
+        ],
+    ),
 )
 def test_a_field_that_is_declared_elsewhere_or_with_another_kind_is_an_error(
     row: Format, change: Callable[[tuple[Part, ...]], tuple[Part, ...]]

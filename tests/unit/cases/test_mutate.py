@@ -5,6 +5,7 @@ from random import Random
 from zlib import crc32
 
 import pytest
+from each import each
 from goldens import load, stored_cases
 from google_crc32c import value as crc32c
 from one_of_a_kind import each_format
@@ -58,8 +59,8 @@ def test_the_fullest_encoding_is_accepted_without_a_remark_and_holds_more_than_t
         assert seen.value.messages[0].headers
 
 
-@pytest.mark.parametrize(
-    ("owner", "name", "value", "held"),
+@each(
+    "owner, name, value, held",
     [
         (RecordBatch, "base_offset", 1 << 63, -(1 << 63)),
         (RecordBatch, "attributes", 0x8000, -0x8000),
@@ -249,7 +250,7 @@ def _wrapper(codec: int, inner: bytes) -> bytes:
     return _framed(1, bytes((0, codec)) + b"\xff\xff\xff\xff" + len(packed).to_bytes(4, "big") + packed)
 
 
-@pytest.mark.parametrize("number", range(12))
+@each("number", range(12))
 def test_content_of_a_frame_stays_a_message_where_no_option_asks_for_bytes(number: int) -> None:
     """An encoder without the option refuses bytes, so that an edit which made some would be lost."""
     parent = cached_trace(STREAM, sample(STREAM))

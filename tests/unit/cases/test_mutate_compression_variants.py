@@ -2,7 +2,7 @@
 
 from random import Random
 
-import pytest
+from each import each
 
 from wireproof.cases.mutate.compression_variants import FRAME_FAULTS, FRAME_WRITERS, compress_variant
 from wireproof.wire import snappy
@@ -28,21 +28,19 @@ def read(codec: str, frame: bytes) -> tuple[bytes, bool]:
     return bytes(inner.data[inner.pos : inner.end]), torn is None
 
 
-@pytest.mark.parametrize("codec", sorted(FRAME_WRITERS))
+@each("codec", sorted(FRAME_WRITERS))
 def test_a_frame_without_an_odd_part_gives_what_was_packed(codec: str) -> None:
     for seed in range(200):
         assert read(codec, FRAME_WRITERS[codec](DATA, Random(seed), "", ())) == (DATA, True)
 
 
-@pytest.mark.parametrize(
-    ("codec", "odd"), [(codec, odd) for codec in REFUSED for odd in sorted(REFUSED[codec])]
-)
+@each("codec, odd", [(codec, odd) for codec in REFUSED for odd in sorted(REFUSED[codec])])
 def test_a_part_that_kafka_refuses_is_refused(codec: str, odd: str) -> None:
     for seed in range(50):
         assert not read(codec, FRAME_WRITERS[codec](DATA, Random(seed), odd, ()))[1]
 
 
-@pytest.mark.parametrize(("codec", "odd"), EACH)
+@each("codec, odd", EACH)
 def test_each_odd_part_is_made_of_any_data(codec: str, odd: str) -> None:
     for seed in range(100):
         rng = Random(seed)

@@ -4,6 +4,7 @@ import json
 from random import Random
 
 import pytest
+from each import each
 
 from wireproof import formats
 from wireproof.cases.mutate import value_mutations
@@ -30,7 +31,7 @@ def messages(parent: DecodeTrace) -> list[Element]:
     return [one for one in parent.elements if one.many == "messages"]
 
 
-@pytest.mark.parametrize("name", SENDS)
+@each("name", SENDS)
 def test_a_message_that_is_taken_away_takes_its_count_and_its_entry_of_the_index_along(name: str) -> None:
     parent = full(name)
     for gone, kept in ((0, 1), (1, 0)):
@@ -39,7 +40,7 @@ def test_a_message_that_is_taken_away_takes_its_count_and_its_entry_of_the_index
         assert left.payload == parent.value.messages[kept].payload
 
 
-@pytest.mark.parametrize("name", SENDS)
+@each("name", SENDS)
 def test_a_message_that_occurs_twice_is_counted_and_has_its_own_entry(name: str) -> None:
     parent = full(name)
     for at, one in enumerate(messages(parent)):

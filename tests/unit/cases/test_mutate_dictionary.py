@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from each import each
 from goldens import load
 from one_of_a_kind import each_format
 
@@ -54,7 +55,7 @@ def _members(tree: Any) -> Iterator[str]:
             yield from _members(part)
 
 
-@pytest.mark.parametrize("row", JSON, ids=lambda row: row.format_id)
+@each("row", JSON, ids=lambda row: row.format_id)
 def test_every_member_that_an_accepted_body_needs_is_a_word(row: Format) -> None:
     words = dictionary(row)
     seen = [set(_members(json.loads(data))) for data in _inputs(row) if data]
@@ -69,7 +70,7 @@ def test_the_words_bear_the_byte_order_of_their_system() -> None:
     assert b"\xff" * 9 + b"\x01" in dictionary(FORMATS["heka.stream/0.10"])
 
 
-@pytest.mark.parametrize("magic", ["1f8b08", "82534e41", "04224d18", "28b52ffd"])
+@each("magic", ["1f8b08", "82534e41", "04224d18", "28b52ffd"])
 def test_the_magic_of_every_codec_is_a_word_of_a_record_batch(magic: str) -> None:
     assert any(word.startswith(bytes.fromhex(magic)) for word in dictionary(FORMATS["kafka.batch/v2"]))
 

@@ -10,6 +10,7 @@ from typing import Any
 import goldens
 import pytest
 from attrs import evolve
+from each import each
 
 from tests.authoring.requirements import members, with_lists
 from tests.support.command_line import Command
@@ -86,7 +87,7 @@ def _later(suite: Suite, listed: Case) -> Suite:
                   files={**suite.files, added.id: suite.files[listed.id]})  # fmt: skip
 
 
-@pytest.mark.parametrize("adapter", ["reference", "py:tests.mutants.heka_stream:HmacSkip"])
+@pytest.mark.parametrize("adapter", ["reference", "py:tests.mutants.heka.streams:HmacSkip"])
 def test_a_later_suite_gives_the_same_verdicts(adapter: str) -> None:
     listed = next(case for case in required_cases(SUITE, VERIFIER).cases if case.level == "must")
     later = _later(SUITE, listed)
@@ -97,7 +98,11 @@ def test_a_later_suite_gives_the_same_verdicts(adapter: str) -> None:
     assert required_cases(later, VERIFIER).corrected == ()
 
 
-CODECS = ("reference", "py:tests.mutants.heka_stream:HmacSkip", "py:tests.mutants.heka:FieldNameOptional")
+CODECS = (
+    "reference",
+    "py:tests.mutants.heka.streams:HmacSkip",
+    "py:tests.mutants.heka.messages:FieldNameOptional",
+)
 BOOLS = "heka.message/0.10/bool.json"
 
 
@@ -238,8 +243,8 @@ def test_check_judges_a_set_and_names_it(wireproof: Command, tmp_path: Path) -> 
     assert "meets Heka verifier \\(2026.12\\)" in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("words", "line"),
+@each(
+    "words, line",
     [
         (["--run", "@2026.12:heka-verifie"], "did you mean heka-verifier?"),
         (["--run", "@1999.01:heka-reader"], "the dates: 2026.12"),

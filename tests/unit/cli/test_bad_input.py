@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Command
+from each import each
 from fixture_folders import GOOD, write
 from folders import SUPPORT
 
@@ -65,7 +66,7 @@ def named(words: tuple[str, ...]) -> str:
     return text[:60] or "nothing"
 
 
-@pytest.mark.parametrize(("words", "code", "said"), BAD, ids=[named(row[0]) for row in BAD])
+@each("words, code, said", BAD)
 def test_bad_input_is_one_line_and_its_exit_code(
     wireproof: Command, words: tuple[str, ...], code: int, said: str
 ) -> None:
@@ -197,7 +198,7 @@ def test_a_bug_of_the_suite_keeps_its_traceback_and_has_its_own_code(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr("wireproof.cli.lint.lint", broken)
+    monkeypatch.setattr("wireproof.cases.states.state_table", broken)
     done = wireproof("lint")
     assert done.code == 5
     assert "ZeroDivisionError: ours" in done.err

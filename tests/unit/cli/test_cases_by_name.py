@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-import pytest
 from attrs import evolve
 from command_line import Command
+from each import each
 from goldens import load
 from machine import needs
 
@@ -54,11 +54,16 @@ def test_long_bytes_are_whole_in_a_pipe_and_begun_on_a_terminal() -> None:
     assert hex_text(data[:512], terminal=True) == data[:512].hex()
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
-    ["kafka.batch/v2/crc/zero", "kafka.batch/v2/encode/nulls", "kafka.log/mixed/scan/damaged-middle",
-     "kafka.batch/v1/wrapper/gzip", "kafka.batch/v2/crc/leader-epoch-outside~truncate:9"],
-)  # fmt: skip
+    [
+        "kafka.batch/v2/crc/zero",
+        "kafka.batch/v2/encode/nulls",
+        "kafka.log/mixed/scan/damaged-middle",
+        "kafka.batch/v1/wrapper/gzip",
+        "kafka.batch/v2/crc/leader-epoch-outside~truncate:9",
+    ],
+)
 def test_a_case_is_shown_with_rule_bytes_and_expectation(wireproof: Command, name: str) -> None:
     done = wireproof("show", name)
     assert done.code == 0

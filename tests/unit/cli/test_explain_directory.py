@@ -147,7 +147,7 @@ def test_a_terminal_shows_how_far_it_has_read_and_a_pipe_does_not(tmp_path: Path
     folder = tmp_path / "t-0"
     folder.mkdir()
     batch = kafka_bytes.batch(b"".join([kafka_bytes.PLAIN] * 20000), 20000)
-    parts = [struct.pack(">q", 20000 * number) + batch[8:] for number in range(20)]
+    parts = [struct.pack(">q", 20000 * number) + batch[8:] for number in range(8)]
     (folder / f"{0:020}.log").write_bytes(b"".join(parts))
     command = [sys.executable, "-m", "wireproof", "explain", str(tmp_path)]
     piped = subprocess.run(command, capture_output=True, check=False)

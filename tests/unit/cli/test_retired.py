@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
 from command_line import Command
 from each import each
 from folders import TOP
@@ -18,7 +17,7 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize("verb", general_options.VERBS)
+@each("verb", general_options.VERBS)
 def test_a_verb_that_is_gone_says_what_replaces_it(wireproof: Command, verb: str) -> None:
     done = wireproof(*verb.split(), "a", "--b")
     assert (done.code, done.one_line()) == (
@@ -28,7 +27,7 @@ def test_a_verb_that_is_gone_says_what_replaces_it(wireproof: Command, verb: str
     assert verb not in cli.VERBS
 
 
-@pytest.mark.parametrize(("command", "option"), general_options.OPTIONS)
+@each("command, option", general_options.OPTIONS)
 def test_an_option_that_is_gone_says_what_replaces_it(wireproof: Command, command: str, option: str) -> None:
     done = wireproof(*command.split(), option, "x", "y")
     line = f"wireproof: {command} has no option {option} any more: {general_options.OPTIONS[command, option]}"

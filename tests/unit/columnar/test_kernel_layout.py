@@ -1,9 +1,10 @@
 """The kernels read the fields of an entry where its layout has them: every field, of every case."""
 
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
-import pytest
+from each import each
 from goldens import stored_cases
 
 from wireproof.cases.case import Data
@@ -61,8 +62,7 @@ def test_every_field_of_every_case_is_read_as_the_layout_has_it() -> None:
     assert min(seen) > 50, seen
 
 
-@pytest.mark.parametrize("layout", BY_MAGIC, ids=lambda layout: layout.name)
-@pytest.mark.parametrize("step", [1, 7, 129])
+@each("layout, step", product(BY_MAGIC, [1, 7, 129]))
 def test_fields_of_different_bytes_are_read_as_the_layout_has_them(layout: Layout, step: int) -> None:
     """A field at another position, or of another width, has another number."""
     data = bytearray(at * step % 251 + 2 & 0xFF for at in range(layout.least_size))

@@ -2,9 +2,10 @@
 
 import random
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
+from each import each
 from hypothesis import settings
 from hypothesis import strategies as st
 from property_profile import given
@@ -117,8 +118,7 @@ FLOODS = {
 }
 
 
-@pytest.mark.parametrize("options", MODES, ids=lambda options: options.resync)
-@pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
+@each("options, flood", product(MODES, FLOODS.values()), ids=lambda row: f"{row[0].resync} {row[1][:8]!r}")
 def test_the_work_for_hostile_bytes_grows_with_their_length_and_no_faster(
     flood: bytes, options: Options
 ) -> None:

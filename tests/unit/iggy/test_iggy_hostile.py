@@ -8,6 +8,7 @@ from re._parser import parse as parsed
 from typing import Any
 
 import pytest
+from each import each
 from iggy_bytes import FRAME, WORKED, decode, refusal, u32
 from one_of_a_kind import each_format
 from work_counter import growth
@@ -122,7 +123,7 @@ TEXTS: dict[str, Callable[[int], bytes]] = {
 """By name: a hostile text of any length."""
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@each("name", TEXTS)
 def test_the_work_for_hostile_json_grows_with_its_length_and_no_faster(name: str) -> None:
     def refusing(size: int) -> Callable[[], object]:
         data = TEXTS[name](size)

@@ -2,39 +2,11 @@
 
 from typing import Any
 
-from attrs import evolve
 from each import each
 from goldens import load
 
-from tests.mutants.kafka_derived import DERIVED
-from tests.mutants.kill import verdict_on
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.kafka.derived_fields import add_to_records
-
-DEADLY = {
-    "next-offset-by-count": "kafka.batch/v2/batch/compacted-gaps",
-    "next-offset-of-last-record": "kafka.log/mixed/entries/data-then-empty",
-    "next-offset-of-wrapper-by-count": "kafka.batch/v0/wrapper/gzip-gap",
-    "next-offset-of-delivered": "kafka.log/mixed/delivered/aborted-gzip",
-    "sequence-does-not-wrap": "kafka.batch/v2/batch/sequence-wraps",
-    "sequence-by-count": "kafka.log/mixed/broker/kafka-clients-compacted-0",
-    "sequence-without-producer": "kafka.batch/v2/attributes/unused-bit-7",
-    "create-time-for-append-time": "kafka.batch/v1/message/log-append-time",
-    "create-time-for-none": "kafka.batch/v0/message/empty-empty",
-    "timestamp-type-of-inner": "kafka.batch/v1/wrapper/gzip-log-append",
-}
-
-
-def test_every_fault_in_a_derived_field_has_its_case() -> None:
-    assert set(DEADLY) == {mutant.name for mutant in DERIVED}
-
-
-@each("name", DEADLY)
-def test_a_wrong_derived_field_fails_its_case(name: str) -> None:
-    suite = load()
-    case = suite.by_id[DEADLY[name]]
-    killed = verdict_on(f"mutant:{name}", evolve(suite, cases=(case,)), in_process=True)
-    assert (killed.by, killed.label) == (case.id, "fail:wrong-value")
 
 
 @each(

@@ -346,9 +346,7 @@ REFUSALS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("topic", "key", "value", "cls", "at", "path"), [pytest.param(*row[1:], id=row[0]) for row in REFUSALS]
-)
+@each("topic, key, value, cls, at, path", [pytest.param(*row[1:], id=row[0]) for row in REFUSALS])
 def test_a_payload_is_refused_where_it_is_wrong(
     topic: str, key: bytes | None, value: bytes | None, cls: str, at: int, path: str
 ) -> None:

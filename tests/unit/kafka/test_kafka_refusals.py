@@ -134,8 +134,8 @@ INVALID = {
 """kafka.md §5, table "INVALID class", but for RESOURCE_LIMIT, which has a test of its own."""
 
 
-@pytest.mark.parametrize(
-    ("detail", "cls", "at", "row", "data"),
+@each(
+    "detail, cls, at, row, data",
     [pytest.param(*line, id=f"{line[0]}-{number}") for number, line in enumerate(TABLE)],
 )
 def test_an_invalid_class_is_refused_by_its_name(

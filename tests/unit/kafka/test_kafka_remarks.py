@@ -91,15 +91,13 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("cls", "row", "data"), [pytest.param(*line, id=f"{line[0]}-{n}") for n, line in enumerate(TABLE)]
-)
+@each("cls, row, data", [pytest.param(*line, id=f"{line[0]}-{n}") for n, line in enumerate(TABLE)])
 def test_an_open_place_is_accepted_under_its_remark_alone(cls: str, row: formats.Format, data: bytes) -> None:
     assert remarks(row, data) == [cls]
     assert REMARK_CLASSES[cls].rejectable
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         pytest.param(batch(sequence=0), id="a sequence of 0 without a producer: brokers, aiokafka"),

@@ -224,8 +224,15 @@ def test_a_number_beside_its_range_is_refused_by_its_path(
         assert (caught.value.cls, caught.value.path) == ("invalid-value", path)
 
 
-@pytest.mark.parametrize(("row", "base", "path"), [number[:3] for number in NUMBERS])
-@pytest.mark.parametrize("other", [None, True, 1, 1.5, "", "0x1", "1.0", "1e3", "one", ["1"]])
+@each(
+    "row, base, path, other",
+    [
+        (*number[:3], other)
+        for number in NUMBERS
+        for other in (None, True, 1, 1.5, "", "0x1", "1.0", "1e3", "one", ["1"])
+    ],
+    ids=lambda row: f"{row[0].format_id} {row[2]} {row[3]!r}",
+)
 def test_what_is_no_number_is_refused_by_its_path(
     row: formats.Format, base: dict[str, Json], path: str, other: Json
 ) -> None:

@@ -8,7 +8,6 @@ import re
 from typing import Final
 from xml.etree import ElementTree as ET
 
-import pytest
 from attrs import evolve, field, frozen
 from each import each
 from rich.console import Console
@@ -152,7 +151,7 @@ SITUATIONS: Final = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SITUATIONS)
+@each("name", SITUATIONS)
 def test_every_place_agrees_with_the_exit_code(name: str) -> None:
     wanted = SITUATIONS[name]
     stream, applied = wanted.stream, wanted.applied

@@ -123,7 +123,7 @@ def test_what_is_hidden_cannot_be_imported_or_read() -> None:
         (("check", "reference", *SMALL, "--in-process"), 0, "reference: conforms"),
         (("check", "reference", *SMALL), 0, "reference: conforms"),
         (
-            ("check", "py:tests.mutants.heka_stream:HmacSkip", "--run", "heka.stream/**", "--no-families"),
+            ("check", "py:tests.mutants.heka.streams:HmacSkip", "--run", "heka.stream/**", "--no-families"),
             1,
             "wrong-accept",
         ),

@@ -1,5 +1,7 @@
 """Answers of adapters that are real processes (`faulty_adapter.py`): their order, claims and shape."""
 
+from itertools import product
+
 import pytest
 from each import each
 from faulty_runs import around, case, cases, good, run
@@ -88,8 +90,7 @@ def test_noise_on_stdout_breaks_the_contract_and_is_shown() -> None:
     assert "|debug: got 5 bytes" in outcome.text
 
 
-@pytest.mark.parametrize("number", [0, 17, 40])
-@pytest.mark.parametrize("fault", ["repeated-id", "noise-after"])
+@each("number, fault", product([0, 17, 40], ["repeated-id", "noise-after"]))
 def test_a_breach_behind_the_answer_is_the_case_s_that_committed_it(fault: str, number: int) -> None:
     plan = [b"x"] * 41
     plan[number] = fault.encode()

@@ -5,6 +5,7 @@ import random
 
 import cramjam
 import pytest
+from each import each
 
 from wireproof.runner.open_input import BlockReader, lz4_file, snappy_file
 
@@ -43,11 +44,18 @@ def test_frames_follow_one_another_and_those_of_users_are_passed_over() -> None:
     assert read_all(snappy_file(io.BytesIO(SNAPPY + PADDING + SNAPPY))) == CONTENT * 2
 
 
-@pytest.mark.parametrize(
-    ("data", "end", "size"),
-    [(LINKED, 11, 0), (LINKED, 300, 0), (LINKED, 550, 65536), (LINKED, len(LINKED) - 1, len(CONTENT)),
-     (SNAPPY, 12, 0), (SNAPPY, 300, 0), (SNAPPY, len(SNAPPY) - 1, 65536)],
-)  # fmt: skip
+@each(
+    "data, end, size",
+    [
+        (LINKED, 11, 0),
+        (LINKED, 300, 0),
+        (LINKED, 550, 65536),
+        (LINKED, len(LINKED) - 1, len(CONTENT)),
+        (SNAPPY, 12, 0),
+        (SNAPPY, 300, 0),
+        (SNAPPY, len(SNAPPY) - 1, 65536),
+    ],
+)
 def test_a_cut_file_gives_its_whole_blocks_and_then_ends_with_an_error(
     data: bytes, end: int, size: int
 ) -> None:
@@ -57,8 +65,8 @@ def test_a_cut_file_gives_its_whole_blocks_and_then_ends_with_an_error(
         reader.read(1)
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
+@each(
+    "data, message",
     [
         (changed(LINKED, 4, 0x9C), "FLG 9c is not of version 1"),
         (changed(LINKED, 4, 0x5D), "needs a dictionary"),

@@ -4,8 +4,8 @@ import re
 import shlex
 from pathlib import Path
 
-import pytest
 from command_line import Command
+from each import each
 
 from tests.mutants.registry import spec_of
 from wireproof.runner.events import read_events
@@ -54,8 +54,8 @@ def test_codecs_that_agree_end_with_0(wireproof: Command, tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
+@each(
+    "words, code, said",
     [
         (("reference", "--count", 1), 2, "no format that one of them writes"),
         (("reference", "kio", "--format", "heka.*", "--count", 1), 2, "no format that one of them writes"),

@@ -114,7 +114,7 @@ def test_each_run_has_the_same_few_examples_and_says_which(wireproof: Command, t
         (*FEW, "--property", "0"),
         (*FEW, "--shard", "1/1"),
         ("--in-process", "--no-families", "--run", "iggy.identifier/0.0.30/**"),
-        ("--in-process", "--run", "@2026.12:kafka-producer-1"),
+        ("--in-process", "--run", "@2026.12:heka-verifier"),
     ],
 )
 def test_a_run_of_chosen_cases_has_no_examples(

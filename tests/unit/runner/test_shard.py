@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Command
+from each import each
 
 from wireproof.runner.events import joined, read_events
 from wireproof.runner.shard import Shard
@@ -11,7 +12,7 @@ from wireproof.runner.shard import Shard
 SELECTED = ("--run", "iggy.identifier/0.8/**")
 
 
-@pytest.mark.parametrize("text", ["", "1", "0/3", "4/3", "1/0", "1/1001", "-1/3", "1/3 ", "٣/٣"])
+@each("text", ["", "1", "0/3", "4/3", "1/0", "1/1001", "-1/3", "1/3 ", "٣/٣"])
 def test_a_shard_is_a_number_of_a_count(text: str, wireproof: Command) -> None:
     with pytest.raises(ValueError, match="write 2/5 for the second of five"):
         Shard.of(text)

@@ -1,6 +1,7 @@
 """The texts `want` and `got` of a verdict: the cause first, and a difference where it begins."""
 
 import pytest
+from each import each
 
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.outcome import Accepted
@@ -30,8 +31,8 @@ def test_a_field_of_that_name_below_is_a_field_as_any_other() -> None:
     assert verdict({"a": {"b": "1"}}, {"a": {"b": "2", "unreadable": "3"}}).path == "a.b"
 
 
-@pytest.mark.parametrize(
-    ("want", "got", "texts"),
+@each(
+    "want, got, texts",
     [
         pytest.param(
             "00" * MIB + "ab",

@@ -1,7 +1,7 @@
 """A log that is cut at any point and scanned part by part gives what the whole gives, and every byte once."""
 
 from collections.abc import Callable, Iterator
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import kafka_bytes
@@ -88,8 +88,7 @@ def test_every_split_point_gives_the_same_items(name: str) -> None:
         assert [*part(framing, data, 0, cut), *part(framing, data, cut, len(data))] == wanted, point
 
 
-@pytest.mark.parametrize("name", LOGS)
-@pytest.mark.parametrize("grain", [1, 50, 100, 150])
+@each("name, grain", product(LOGS, [1, 50, 100, 150]))
 def test_spans_end_at_the_first_place_behind_each_grain(name: str, grain: int) -> None:
     framing, data = LOGS[name]
     wanted = [0]

@@ -1,7 +1,10 @@
 """Batches as messages for old versions of Fetch: kafka.md §1.16."""
 
+from itertools import product
+
 import pytest
 from attrs import evolve
+from each import each
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
@@ -60,8 +63,7 @@ def test_a_compressed_batch_is_a_wrapper_from_every_offset(magic: int, inner: li
     assert of_batch(evolve(BATCH, attributes=GZIP), 11, magic) == [wrapper]
 
 
-@pytest.mark.parametrize("codec", [0, GZIP])
-@pytest.mark.parametrize("magic", [0, 1])
+@each("codec, magic", product([0, GZIP], [0, 1]))
 def test_a_reader_reads_the_messages_that_are_written(magic: int, codec: int) -> None:
     messages = of_batch(evolve(BATCH, attributes=codec), 0, magic)
     assert formats.decode(formats.get("kafka.log", "mixed"), written(messages)).value == Log(tuple(messages))

@@ -1,0 +1,356 @@
+"""Heka codecs with a bug of Heka or of a protobuf library: `bugs.toml`."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from struct import pack, unpack
+from typing import Any, Final
+from unittest.mock import patch
+
+from attrs import evolve
+
+from tests.mutants.base import Panic, walk
+from tests.mutants.heka.helpers import PatchedHeka, PatchedTable
+from wireproof.adapters.contract import Request
+from wireproof.cases.outcome import Outcome
+from wireproof.formats import Format
+from wireproof.heka import header as heka_header
+from wireproof.heka import message, schema
+from wireproof.heka import message as heka_message
+from wireproof.heka.header import MAX_HEADER, HekaHeader, max_message_size
+from wireproof.heka.message import FIELD_SCHEMA, MESSAGE_SCHEMA, DynamicField
+from wireproof.heka.schema import SchemaField
+from wireproof.wire import protobuf
+from wireproof.wire.json_values import Json
+from wireproof.wire.layout import ProtoField
+from wireproof.wire.options import Options
+from wireproof.wire.protobuf import LENGTH_DELIMITED, WireField, read_varint
+from wireproof.wire.reader import Reader
+from wireproof.wire.scan_items import Item
+from wireproof.wire.writer import Writer, encode_uvarint
+
+WRITE_BYTES: Final = protobuf.write_bytes
+
+
+# --- bytes and values ---
+
+
+# --- streams ---
+
+
+class HeaderKeptAfterOversized(PatchedHeka):
+    """Finds nothing more in a stream behind the header of a message over the limit."""
+
+    name = "heka-1221-header-kept-after-oversized"
+
+    def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
+        """Turn the rest of the stream into garbage."""
+        items = list(super().items(row, chunks, options))
+        end = sum(item.length for item in items)
+        for item in items:
+            if item.kind == "garbage" and item.cls == "limit-exceeded":
+                yield evolve(item, length=end - item.at)
+                return
+            yield item
+
+
+def _header_in_a_record(
+    most: int, encode_header: Callable[..., bytes], writer: Writer, value: HekaHeader, message_length: int
+) -> bytes:
+    """Write a header if it has room in a record of `most` bytes together with its message."""
+    head = encode_header(writer, value, message_length)
+    if len(head) + message_length > most:
+        raise writer.invalid("message", f"{message_length} bytes")
+    return head
+
+
+class RecordLimitForMessage(PatchedHeka):
+    """Writes a message over the limit if its header leaves it the room."""
+
+    name = "heka-1204-record-limit-for-message"
+
+    def encode(self, request: Request) -> Outcome:
+        """Compare header and message together with the sum of both limits."""
+        most = max_message_size(request.options) + MAX_HEADER
+        lax = evolve(request, options=evolve(request.options, max_message=most))
+        checked = partial(_header_in_a_record, most, heka_header.encode_header)
+        with patch.object(heka_header, "encode_header", checked):
+            return super().encode(lax)
+
+
+# --- lengths ---
+
+
+def _length_in_32_bits(reader: Reader, name: str) -> int:
+    """Read a length that wraps when it is added to an address of 32 bits; a header has its own reader."""
+    length = read_varint(reader, f"{name}.length")
+    if length >> 63:
+        raise reader.reject("length-past-end", name, f"length {length}", detail="length_overflow")
+    if "header" in reader.path(""):
+        return length
+    if length >> 31 & 1:
+        raise Panic("read before the buffer")
+    return length & 0xFFFF_FFFF
+
+
+class LengthWraps(PatchedHeka):
+    """Takes a length that leads past the end if its sum with the position wraps at 32 bits."""
+
+    name = "lua-sandbox-226-length-wraps"
+    patches = ((protobuf, "_length", _length_in_32_bits),)
+
+
+def _length_to_skip(reader: Reader, name: str) -> int:
+    """Read a length, and slice the message at its sum with the position, which may be negative."""
+    length = read_varint(reader, f"{name}.length")
+    if length >> 63:
+        raise reader.reject("length-past-end", name, f"length {length}", detail="length_overflow")
+    if (reader.pos + length) >> 63:
+        raise Panic("index out of range")
+    return length
+
+
+class NegativeSkipPanics(PatchedHeka):
+    """Ends its process at a length whose sum with the position is no positive number of 64 bits."""
+
+    name = "gogo-protobuf-579-negative-skip-panics"
+    patches = ((protobuf, "_length", _length_to_skip),)
+
+
+# --- values ---
+
+
+class EmptyBytesPanic(PatchedHeka):
+    """Ends its process at a bytes value of no bytes."""
+
+    name = "heka-1284-empty-bytes-panic"
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Panic if there is such a value."""
+        del request, data
+        if any("" in part.get("value_bytes", ()) for part in walk(value)):
+            raise Panic("index out of range")
+        return value
+
+
+class UnpackedRefused(PatchedTable):
+    """Refuses numbers and booleans that are not packed."""
+
+    name = "heka-1003-unpacked-refused"
+
+    def rows(self) -> Mapping[Any, Any]:
+        """Allow the packed form only."""
+        return {number: evolve(FIELD_SCHEMA[number], wires=(LENGTH_DELIMITED,)) for number in (6, 7, 8)}
+
+
+def _of_five_bytes(slot: SchemaField) -> SchemaField:
+    def read(reader: Reader, wire: WireField, name: str) -> int:
+        if wire.end - wire.start > 5:
+            raise reader.reject("bad-varint", name, "more than 5 bytes", at=wire.start)
+        value: int = slot.read(reader, wire, name)
+        return value
+
+    return evolve(slot, read=read)
+
+
+class NegativeInt32Refused(PatchedTable):
+    """Refuses an int32 of more than 5 bytes, which every negative one has."""
+
+    name = "bytebuffer-js-3-negative-int32-refused"
+    table = MESSAGE_SCHEMA
+
+    def rows(self) -> Mapping[Any, Any]:
+        """Read severity and pid so."""
+        return {number: _of_five_bytes(MESSAGE_SCHEMA[number]) for number in (5, 8)}
+
+
+TEXTS: Final = (
+    "type",
+    "logger",
+    "payload",
+    "env_version",
+    "hostname",
+    "name",
+    "representation",
+    "value_string",
+    "hmac_signer",
+)
+"""The fields of text."""
+
+
+def _in_16_bits(text: Json) -> Json:
+    """Keep 16 bits of each character of a text in hex."""
+    if isinstance(text, list):
+        return [_in_16_bits(one) for one in text]
+    try:
+        whole = bytes.fromhex(text).decode() if isinstance(text, str) else ""
+    except UnicodeDecodeError:
+        return text
+    if not whole:
+        return text
+    return "".join(chr(ord(one) & 0xFFFF) for one in whole).encode(errors="surrogatepass").hex()
+
+
+class CharactersIn16Bits(PatchedHeka):
+    """Keeps 16 bits of each character of a text, and so reads another one for each beyond U+FFFF."""
+
+    name = "protobuf-js-123-characters-in-16-bits"
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Garble the texts of a value."""
+        del request, data
+        for part in walk(value):
+            part.update({name: _in_16_bits(part[name]) for name in TEXTS if part.get(name)})
+        return value
+
+
+# --- writing ---
+
+
+class BufferOverflow(Exception):  # noqa: N818 - named for what the client meets
+    """A write past the end of the buffer."""
+
+
+def _room_for_one_byte_of_length(writer: Writer, name: str, number: int, data: bytes) -> None:
+    """Make room for a text as if its length took one byte; a buffer of twice the size may have more room."""
+    capacity = 16
+    while capacity < writer.pos:
+        capacity *= 2
+    text = name.rpartition(".")[2].partition("[")[0] in TEXTS
+    if text and len(data) > 0x7F and writer.pos + 1 + len(data) > 2 * capacity:
+        raise BufferOverflow(name)
+    WRITE_BYTES(writer, name, number, data)
+
+
+class RoomForOneByteOfLength(PatchedHeka):
+    """Fails to write a text of more than 127 bytes, for whose length it makes room for one byte."""
+
+    name = "bytebuffer-js-20-room-for-one-byte-of-length"
+    patches = tuple(
+        (module, "write_bytes", _room_for_one_byte_of_length) for module in (heka_message, schema)
+    )
+
+
+# --- reading: heka.md, section 4 ---
+
+
+def _packed_only(slot: SchemaField) -> SchemaField:
+    def read(reader: Reader, wire: WireField, name: str) -> Any:  # noqa: ANN401 - as the row reads it
+        found = slot.read(reader, wire, name)
+        return found if wire.wire == LENGTH_DELIMITED else []
+
+    return evolve(slot, read=read)
+
+
+NUMBER_ARRAYS: Final = (6, 7, 8)
+"""The numbers of the arrays of integers, doubles and bools."""
+
+
+class UnpackedLost(PatchedHeka):
+    """Loses the numbers of a Field that are not packed, as the code did that gogo made for Heka.
+
+    Trigger: a Field with one integer in a field of its own.
+    """
+
+    name = "tracker-heka-unpacked-lost"
+    patches = (
+        (
+            message,
+            "FIELD_SCHEMA",
+            {**FIELD_SCHEMA, **{number: _packed_only(FIELD_SCHEMA[number]) for number in NUMBER_ARRAYS}},
+        ),
+    )
+
+
+_length = protobuf._length  # noqa: SLF001 - the part that is wrong in the mutant
+
+BYTES_FIELDS: Final = frozenset({"uuid", "value_bytes", "hmac"})
+
+
+def _length_at_most_left(reader: Reader, name: str) -> int:
+    length = _length(reader, name)
+    return min(length, reader.left) if name in BYTES_FIELDS else length
+
+
+class CutBytesTaken(PatchedHeka):
+    """Takes as many bytes as there are if a field of bytes claims more, as ProtoBuf.js did.
+
+    Trigger: a Field whose last value of bytes has fewer bytes than its length says.
+    """
+
+    name = "tracker-heka-cut-bytes-taken"
+    patches = ((protobuf, "_length", _length_at_most_left),)
+
+
+# --- writing: heka.md, section 1 ---
+
+_write_field, _write_array = message._write_field, message._write_array  # noqa: SLF001 - as above
+
+
+def _write_bytes_untyped(writer: Writer, field: DynamicField) -> None:
+    if field.value_type != "BYTES" or field.representation is not None:
+        _write_field(writer, field)
+        return
+    inner = Writer(scope=writer.scope)
+    _write_field(inner, field)
+    named = 1 + len(encode_uvarint(len(field.name))) + len(field.name)
+    writer.put("", bytes(inner.data[:named] + inner.data[named + 2 :]))
+
+
+class WritesBytesUntyped(PatchedHeka):
+    """Leaves out the type of a Field of bytes without a representation, so that it counts as STRING.
+
+    The encoder of lua_sandbox did. Trigger: a Field of type BYTES that has no representation.
+    """
+
+    name = "tracker-heka-writes-bytes-untyped"
+    patches = ((message, "_write_field", _write_bytes_untyped),)
+
+
+class WritesPayloadToNul(PatchedHeka):
+    """Writes a payload up to its first zero byte, as the output of lua_sandbox did.
+
+    Trigger: a payload with a zero byte inside.
+    """
+
+    name = "tracker-heka-writes-payload-to-nul"
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Cut the payloads of a copy."""
+        del request
+        for part in walk(value):
+            if isinstance(part.get("payload"), str):
+                part["payload"] = bytes.fromhex(part["payload"]).partition(b"\0")[0].hex()
+        return value
+
+
+LONG_ARRAY: Final = 3
+
+
+def _write_last_first(writer: Writer, part: ProtoField, values: tuple[Any, ...]) -> None:
+    long = len(values) >= LONG_ARRAY
+    _write_array(writer, part, (*values[-1:], *values[:-1]) if long else values)
+
+
+class WritesArraysOutOfOrder(PatchedHeka):
+    """Writes the values of a longer array out of order, as lua_sandbox did, which walked over a hash table.
+
+    Trigger: a Field with the integers 1, 2 and 3.
+    """
+
+    name = "tracker-heka-writes-arrays-out-of-order"
+    patches = ((message, "_write_array", _write_last_first),)
+
+
+def _pack_floats(_writer: Writer, _name: str, values: tuple[bytes, ...]) -> bytes:
+    return b"".join(pack("<f", unpack(">d", bits)[0]) for bits in values)
+
+
+class WritesDoublesShort(PatchedHeka):
+    """Writes the doubles of a Field in four bytes each.
+
+    The thread of heka-node only says that ProtoBuf.js wrote arrays of doubles wrongly, not which bytes.
+    Trigger: a Field with the double 0.25.
+    """
+
+    name = "tracker-heka-writes-doubles-short"
+    patches = ((message, "_PACKERS", {**message._PACKERS, "double": _pack_floats}),)  # noqa: SLF001 - as above

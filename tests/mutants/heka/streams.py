@@ -1,0 +1,268 @@
+"""Codecs of Heka streams with one planted fault each, of real readers: heka.md, sections 2, 3 and 7."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from attrs import evolve
+
+from tests.mutants.base import ReferenceCodec, given_up, walk, with_options
+from tests.mutants.heka.helpers import PatchedTable, changed_slot
+from wireproof import formats
+from wireproof.adapters.contract import Request
+from wireproof.cases.outcome import Accepted, Outcome, Refused
+from wireproof.formats import Decoded, Format
+from wireproof.heka.header import HEADER_SCHEMA
+from wireproof.heka.resync_modes import RESYNC_MODES
+from wireproof.heka.schema import SchemaField
+from wireproof.wire.json_values import Json
+from wireproof.wire.options import Options
+from wireproof.wire.protobuf import WireField
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import Item
+
+# --- frames ---
+
+
+class LastLengthWins(PatchedTable):
+    """Takes the last of two message_lengths, as Go does."""
+
+    name = "heka-last-length-wins"
+    killed_by = ("heka.stream/0.10/refused/length-twice-last-right",)
+    table = HEADER_SCHEMA
+
+    def rows(self) -> Mapping[int, SchemaField]:
+        """Two are allowed."""
+        return {1: evolve(HEADER_SCHEMA[1], once=False)}
+
+
+class FirstLengthWins(PatchedTable):
+    """Takes the first of two message_lengths, as C does."""
+
+    name = "heka-first-length-wins"
+    killed_by = ("heka.stream/0.10/refused/length-twice-first-right",)
+    table = HEADER_SCHEMA
+
+    def rows(self) -> Mapping[int, SchemaField]:
+        """Report the later ones as the first."""
+        seen: list[tuple[Reader, int]] = []
+
+        def read(reader: Reader, wire: WireField, _name: str) -> int:
+            if not seen or seen[-1][0] is not reader:
+                seen.append((reader, wire.value))
+            return seen[-1][1]
+
+        return {1: SchemaField("message_length", read, HEADER_SCHEMA[1].wires)}
+
+
+class LengthModulo(PatchedTable):
+    """Takes message_length modulo 2^32, as Go and Python do."""
+
+    name = "heka-length-modulo"
+    killed_by = ("heka.stream/0.10/refused/33-bits",)
+    table = HEADER_SCHEMA
+
+    def rows(self) -> Mapping[int, SchemaField]:
+        """Keep the low 32 bits."""
+        return {1: changed_slot(HEADER_SCHEMA[1], lambda value: value & 0xFFFF_FFFF)}
+
+
+class _SignedBytes(Reader):
+    """A reader to which bytes of 128 and more are negative."""
+
+    def uint8(self, name: str) -> int:
+        return self.int8(name)
+
+
+class HeaderSignedLength(ReferenceCodec):
+    """Reads the header length as a signed byte, as C, Scala and heka-py did."""
+
+    name = "heka-header-signed-length"
+    killed_by = ("heka.stream/0.10/header/128-bytes",)
+    system = "heka"
+    reader = _SignedBytes
+
+
+class LimitExclusive(ReferenceCodec):
+    """Refuses a message of exactly the limit."""
+
+    name = "heka-limit-exclusive"
+    killed_by = ("heka.stream/0.10/limit/65536",)
+    system = "heka"
+
+    def options(self, request: Request) -> Options:
+        """Lower the limit by one byte."""
+        return with_options(request, max_message=(request.options.max_message or 65536) - 1)
+
+
+class TailRefused(ReferenceCodec):
+    """Refuses a stream that ends inside a frame."""
+
+    name = "heka-tail-refused"
+    killed_by = ("heka.stream/0.10/tail/10-bytes",)
+    system = "heka"
+
+    def decode(self, request: Request) -> Outcome:
+        """Refuse a stream unless all its bytes are consumed."""
+        outcome = super().decode(request)
+        if isinstance(outcome, Accepted) and outcome.consumed != len(request.data):
+            return Refused("truncated", outcome.consumed)
+        return outcome
+
+
+class HeaderLengthZero(ReferenceCodec):
+    """Delivers a frame of an empty header, as Go does, and steps over it."""
+
+    name = "heka-header-length-zero"
+    missing_rule = True
+    killed_by = ("heka.stream/0.10/refused/zero-header",)
+    system = "heka"
+
+    def decode(self, request: Request) -> Outcome:
+        """Go on behind 1e 00 1f."""
+        return super().decode(evolve(request, data=request.data.replace(b"\x1e\x00\x1f", b"")))
+
+    def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
+        """Tell it as a frame without a message."""
+        for item in super().items(row, chunks, options):
+            empty = (item.cls, item.length) == ("bad-length", 3)
+            yield evolve(item, kind="frame", cls=None) if empty else item
+
+
+# --- signatures ---
+
+
+class HmacSkip(ReferenceCodec):
+    """Never verifies, as C, Lua, Python, Scala and Java do."""
+
+    name = "heka-hmac-skip"
+    missing_rule = True
+    killed_by = ("heka.stream/0.10/hmac/wrong-key",)
+    system = "heka"
+
+    def options(self, request: Request) -> Options:
+        """Remove the keys."""
+        return with_options(request, keys=None)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """And believes the header."""
+        del data
+        return _believed(value) if request.options.keys is not None else value
+
+
+class SignerWithoutHmac(ReferenceCodec):
+    """Takes a claimed name for the signer where there is no HMAC, as Go does."""
+
+    name = "heka-signer-without-hmac"
+    killed_by = ("heka.stream/0.10/hmac/claimed-signer",)
+    system = "heka"
+
+    def read(self, row: Format, data: bytes, options: Options) -> Decoded:
+        """Unsigned is good enough."""
+        try:
+            return super().read(row, data, options)
+        except Rejected as rejected:
+            if rejected.detail != "auth_missing_hmac":
+                raise
+            return super().read(row, data, evolve(options, keys=None))
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Trust the name."""
+        del data
+        return _believed(value) if request.options.keys is not None else value
+
+
+class ShortHeaderUnverified(ReferenceCodec):
+    """Verifies no header of 13 bytes or less, as Go does."""
+
+    name = "heka-short-header-unverified"
+    missing_rule = True
+    killed_by = ("heka.stream/0.10/hmac/short-header",)
+    system = "heka"
+
+    def options(self, request: Request) -> Options:
+        """Remove the keys for short headers."""
+        short = len(request.data) > 1 and request.data[1] <= 13
+        return with_options(request, keys=None) if short else request.options
+
+
+# --- scans ---
+
+
+class ResyncLost(ReferenceCodec):
+    """Finds no frame behind garbage."""
+
+    name = "heka-resync-lost"
+    killed_by = ("heka.stream/0.10/scan/between",)
+    system = "heka"
+
+    def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
+        """Extend the first garbage to the end."""
+        return given_up(list(super().items(row, chunks, options)))
+
+
+class NestedDelivered(ReferenceCodec):
+    """Looks for frames inside a refused one, as C does."""
+
+    name = "heka-nested-delivered"
+    killed_by = ("heka.stream/0.10/scan/nested-in-refused",)
+    system = "heka"
+
+    def options(self, request: Request) -> Options:
+        """C's framing for everybody."""
+        return with_options(request, resync="c")
+
+
+class NoEndRescan(PatchedTable):
+    """Waits for a false separator at the end of a stream, as Go and C do."""
+
+    name = "heka-no-end-rescan"
+    killed_by = ("heka.stream/0.10/scan/false-separator",)
+    table = RESYNC_MODES
+
+    def rows(self) -> Mapping[str, Any]:
+        """Report the end as the tail, whatever it contains."""
+        return {"strict": evolve(RESYNC_MODES["strict"], rescans=False)}
+
+
+class ChunksAlone(ReferenceCodec):
+    """Scans every chunk as a stream of its own."""
+
+    name = "heka-chunks-alone"
+    killed_by = ("heka.stream/0.10/scan/byte-by-byte",)
+    system = "heka"
+
+    def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
+        """Nothing is carried from one to the next."""
+        base = 0
+        for chunk in chunks:
+            for item in formats.scan(row, [chunk], options):
+                yield evolve(item, at=item.at + base)
+            base += len(chunk)
+
+
+# --- encoders ---
+
+
+class Oversized(ReferenceCodec):
+    """Writes messages over the limit."""
+
+    name = "heka-encode-oversized"
+    missing_rule = True
+    killed_by = ("heka.stream/0.10/encode/message-65537",)
+    system = "heka"
+
+    def encode(self, request: Request) -> Outcome:
+        """Any size."""
+        return super().encode(evolve(request, options=with_options(request, max_message=1 << 31)))
+
+
+# --- parts ---
+
+
+def _believed(value: Json) -> Json:
+    for part in walk(value):
+        header = part.get("header")
+        if isinstance(header, dict):
+            part["signer"] = header["hmac_signer"]
+    return value

@@ -1,0 +1,1 @@
+"""Mutants of the Iggy formats, by topic."""

@@ -1,0 +1,310 @@
+"""Iggy codecs with one fault in how they find and check the parts of a message: iggy.md §11.1."""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable, Iterator
+from struct import Struct
+from typing import Any, ClassVar, Final
+
+from attrs import evolve
+
+from tests.mutants.base import JsonObject
+from tests.mutants.iggy.helpers import IggyMutant, collapsed, position_after, row_of
+from wireproof import formats
+from wireproof.adapters.contract import Request
+from wireproof.cases.edit_bytes import correct_bytes
+from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
+from wireproof.formats import Decoded, Format
+from wireproof.iggy.header_kinds import KINDS_BY_CODE
+from wireproof.wire.json_values import Json, to_json
+from wireproof.wire.options import Options
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import Item
+
+
+class BigEndianReader(Reader):
+    """Reads every little-endian number in network order."""
+
+    def uint32le(self, name: str) -> int:
+        """Four bytes."""
+        return int.from_bytes(self.take(name, 4), "big")
+
+    def uint64le(self, name: str) -> int:
+        """Eight bytes."""
+        return int.from_bytes(self.take(name, 8), "big")
+
+    def uint128le(self, name: str) -> int:
+        """Sixteen bytes."""
+        return int.from_bytes(self.take(name, 16), "big")
+
+
+class BigEndian(IggyMutant):
+    """Reads numbers in network order."""
+
+    name = "iggy-big-endian"
+    killed_by = ("iggy.poll/0.0.30/messages/worked",)
+    reader: ClassVar[type[Reader]] = BigEndianReader
+
+
+class Desync(IggyMutant):
+    """Steps over a message by the size of its map, as the Rust server does up to 0.4.x."""
+
+    name = "iggy-duplicate-desync"
+    killed_by = ("iggy.send/0.0.30/headers/duplicate-key-phantom",)
+
+    def patch_input(self, data: bytes, request: Request) -> bytes:
+        """Return the bytes as that server reads them: the bytes after a duplicate key begin too early."""
+        if request.format != "iggy.send":
+            return data
+        try:
+            value: Any = to_json(formats.decode(row_of(request), data, request.options).value)
+            return _slipped(request, value, data)
+        except Rejected:
+            return data
+
+
+def _slipped(request: Request, value: JsonObject, data: bytes) -> bytes:
+    """Return `data` with the first duplicate collapsed, and the rest from where a reader then continues."""
+    for index, message in enumerate(value["messages"]):
+        headers = collapsed(message["headers"])
+        if len(headers) < len(message["headers"]):
+            message["headers"] = headers
+            at = position_after(request, value, index + 1)
+            part = {**value, "messages": value["messages"][: index + 1]}
+            return formats.encode(row_of(request), part, request.options) + data[at:]
+    return data
+
+
+class TailDropped(IggyMutant):
+    """Drops what does not fit at the end of a poll, as the Rust client does."""
+
+    name = "iggy-tail-dropped"
+    killed_by = ("iggy.poll/0.0.60/torn/one-byte-missing",)
+
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
+        """Return the value of a body that ends before the torn message."""
+        torn = re.match(r"messages\[(\d+)\]", rejected.path)
+        if (
+            request.format != "iggy.poll"
+            or rejected.cls not in ("truncated", "trailing-data")
+            or torn is None
+        ):
+            return refused_outcome(rejected)
+        count, at = int(torn[1]), 0 if request.revision in ("0.0.30", "0.0.40") else 12
+        spans = formats.decode_with_trace(row_of(request), request.data, request.options).spans
+        end = next(span.start for span in spans if span.path.startswith(f"messages[{count}]."))
+        body = request.data[:at] + count.to_bytes(4, "little") + request.data[at + 4 : end]
+        outcome = self.decode(evolve(request, data=body))
+        return evolve(outcome, consumed=len(request.data)) if isinstance(outcome, Accepted) else outcome
+
+
+class ChecksumSkipped(IggyMutant):
+    """Does not compare the checksums of a segment file."""
+
+    name = "iggy-log-checksum-skipped"
+    missing_rule = True
+    killed_by = ("iggy.log/0.0.30/records/payload-flipped",)
+
+    def patch_input(self, data: bytes, request: Request) -> bytes:
+        """Correct each wrong checksum."""
+        while request.format == "iggy.log":
+            found = formats.decode_with_trace(row_of(request), data, request.options)
+            if found.rejected is None or found.rejected.cls != "crc-mismatch":
+                break
+            span = next(span for span in reversed(found.spans) if span.path == found.rejected.path)
+            assert span.cover is not None
+            new = correct_bytes(data, span, span.cover)
+            assert new is not None
+            data = data[: span.start] + new + data[span.end :]
+        return data
+
+
+class ScanLosesTail(IggyMutant):
+    """Ends a scan without an error where a record is cut."""
+
+    name = "iggy-scan-loses-tail"
+    killed_by = ("iggy.log/0.0.30/scan/torn",)
+
+    def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
+        """Yield all items except the tail."""
+        return (item for item in super().items(row, chunks, options) if item.kind != "tail")
+
+
+class TornRecordRefused(IggyMutant):
+    """Refuses a segment file whose last record is torn, and loses all the others."""
+
+    name = "iggy-torn-record-refused"
+    killed_by = ("iggy.log/0.0.30/records/torn-last-byte",)
+
+    def decode(self, request: Request) -> Outcome:
+        """Refuse if bytes are left over."""
+        outcome = super().decode(request)
+        torn = isinstance(outcome, Accepted) and (outcome.consumed or 0) < len(request.data)
+        if request.format == "iggy.log" and torn:
+            return refused_outcome(Rejected("truncated", len(request.data), "messages"))
+        return outcome
+
+
+class EmptyLogRefused(IggyMutant):
+    """Refuses a segment file that was opened and not yet written."""
+
+    name = "iggy-empty-log-refused"
+    killed_by = ("iggy.log/0.0.30/records/none",)
+
+    def decode(self, request: Request) -> Outcome:
+        """Refuse empty input."""
+        if request.format == "iggy.log" and not request.data:
+            return refused_outcome(Rejected("truncated", 0, "messages"))
+        return super().decode(request)
+
+
+# --- header blocks that are read with a check left out ---
+
+_LENGTH: Final = Struct("<I")
+
+
+class LaxHeaders(IggyMutant):
+    """Base of the mutants that leave out one check of a header block that stands alone.
+
+    Attributes:
+        details: the specification's names of the refusals that are not made; empty: truncations.
+    """
+
+    details: ClassVar[tuple[str, ...]] = ()
+
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
+        """Return the entries read so far, if the check is the omitted one."""
+        if request.format != "iggy.headers" or request.op != "decode" or not self._skips(rejected):
+            return refused_outcome(rejected)
+        return Accepted({"headers": list(_entries(request.data))}, len(request.data))
+
+    def _skips(self, rejected: Rejected) -> bool:
+        return rejected.detail in self.details
+
+
+def _entries(data: bytes) -> Iterator[list[Json]]:
+    """Entries with no check at all: slices clamp, unknown kinds are raw."""
+    pos = 0
+    while pos + 4 <= len(data):
+        key_end = pos + 4 + _LENGTH.unpack_from(data, pos)[0]
+        key, code = data[pos + 4 : key_end], data[key_end : key_end + 1]
+        start = key_end + 5
+        length = int.from_bytes(data[key_end + 1 : start], "little")
+        kind = KINDS_BY_CODE[code[0]].name if code and code[0] in KINDS_BY_CODE else "raw"
+        yield [key.hex(), {"kind": kind, "value": data[start : start + length].hex()}]
+        pos = start + length
+
+
+class KindUnchecked(LaxHeaders):
+    """Takes header kinds that do not exist, as Go and C++ do."""
+
+    name = "iggy-kind-unchecked"
+    missing_rule = True
+    killed_by = ("iggy.headers/0.0.30/kinds/kind-16",)
+    details = ("InvalidCommand",)
+
+
+class HeaderLengthUnchecked(LaxHeaders):
+    """Takes keys and values of 0 and of more than 255 bytes, as the first build of 0.0.30 did."""
+
+    name = "iggy-header-length-unchecked"
+    missing_rule = True
+    killed_by = ("iggy.headers/0.0.30/bounds/key-256",)
+    details = ("InvalidHeaderKey", "InvalidHeaderValue")
+
+
+class ValueClamped(LaxHeaders):
+    """Shortens a value that runs past the block, as Node does."""
+
+    name = "iggy-value-clamped"
+    killed_by = ("iggy.headers/0.0.30/bounds/value-past-end",)
+
+    def _skips(self, rejected: Rejected) -> bool:
+        return rejected.cls in ("truncated", "length-past-end")
+
+
+class BadBlockAsNone(IggyMutant):
+    """Reads a header block that is cut as no headers, as Java and Rust 0.9 do."""
+
+    name = "iggy-bad-block-as-none"
+    killed_by = ("iggy.headers/0.0.30/bounds/value-missing",)
+
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
+        """Accept a truncated header block as no headers."""
+        torn = rejected.cls in ("truncated", "length-past-end")
+        if request.format == "iggy.headers" and request.op == "decode" and torn:
+            return Accepted({"headers": []}, len(request.data))
+        return refused_outcome(rejected)
+
+
+# --- limits and JSON ---
+
+
+class LimitsUnchecked(IggyMutant):
+    """Takes a send over its limits."""
+
+    name = "iggy-limits-unchecked"
+    missing_rule = True
+    killed_by = ("iggy.send/0.0.30/limits/headers-102401",)
+
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
+        """Accept what is only too large."""
+        if rejected.cls == "limit-exceeded":
+            return Accepted(None, len(request.data))
+        return refused_outcome(rejected)
+
+
+class EmptyPayloadSent(IggyMutant):
+    """Takes an empty payload in a send."""
+
+    name = "iggy-empty-payload-sent"
+    missing_rule = True
+    killed_by = ("iggy.send/0.0.30/messages/payload-empty",)
+
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
+        """Accept a send that is refused for nothing else."""
+        if rejected.detail == "EmptyMessagePayload":
+            return Accepted(None, len(request.data))
+        return refused_outcome(rejected)
+
+
+_PAYLOAD: Final = re.compile(rb'"payload":"([^"\\]*)"')
+
+
+class Base64Lax(IggyMutant):
+    """Takes base64 without padding, of the other alphabet, or with blanks."""
+
+    name = "iggy-json-base64-lax"
+    missing_rule = True
+    killed_by = ("iggy.json.send/0.0.30/base64/url-alphabet",)
+
+    def read(self, row: Format, data: bytes, options: Options) -> Decoded:
+        """Decode the body with each payload in its canonical encoding."""
+        if ".json." not in row.name:
+            return super().read(row, data, options)
+        decoded = super().read(row, _PAYLOAD.sub(_respelt, data), options)
+        return evolve(decoded, consumed=len(data))
+
+
+def _respelt(found: re.Match[bytes]) -> bytes:
+    letters = re.sub(rb"[^A-Za-z0-9+/]", b"", found[1].translate(bytes.maketrans(b"-_", b"+/")))
+    try:
+        data = binascii.a2b_base64(letters + b"=" * (-len(letters) % 4))
+    except binascii.Error:
+        return found[0]
+    return b'"payload":"' + base64.b64encode(data) + b'"'
+
+
+class SecondFieldWins(IggyMutant):
+    """Takes a JSON object with one of its fields twice."""
+
+    name = "iggy-json-second-field-wins"
+    killed_by = ("iggy.json.send/0.0.30/send/id-twice",)
+
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
+        """Accept with no look at the duplicate."""
+        if rejected.cls == "duplicate-field":
+            return Accepted(None, len(request.data))
+        return refused_outcome(rejected)

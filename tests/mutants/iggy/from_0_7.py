@@ -1,0 +1,204 @@
+"""Iggy codecs with one fault each in the revisions from 0.7.0 on: iggy.md §5, §10 and §11.1."""
+
+from typing import Any
+
+from attrs import evolve
+
+from tests.mutants.base import walk
+from tests.mutants.iggy.helpers import IggyMutant, PatchedIggy, maps_of, messages_of
+from wireproof.adapters.contract import Request
+from wireproof.cases.outcome import Accepted, Outcome, Refused, refused_outcome
+from wireproof.iggy import log, message, poll, send_index
+from wireproof.iggy.fixed_fields import CRC32
+from wireproof.iggy.message import MessageRules
+from wireproof.wire.json_values import Json
+from wireproof.wire.layout import Checksum
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.writer import Writer
+
+
+class OpaqueRefused(IggyMutant):
+    """Throws away all messages where the headers of one cannot be read, as Node does."""
+
+    name = "iggy-opaque-refused"
+    killed_by = ("iggy.poll/0.9/headers/opaque",)
+
+    def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
+        """Refuse everything for one block."""
+        del request
+        return Refused("bad-kind") if "iggy-opaque-headers" in outcome.remarks else outcome
+
+
+class PhantomDelivered(IggyMutant):
+    """Makes a message of zeros behind the last one, as the Rust client does from 0.7.0 on."""
+
+    name = "iggy-phantom-delivered"
+    killed_by = ("iggy.poll/0.8/phantom/header-of-zeros",)
+
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
+        """Return the poll, with the bytes after it."""
+        if request.format == "iggy.poll" and rejected.cls == "trailing-data":
+            return Accepted(None, len(request.data))
+        return refused_outcome(rejected)
+
+
+class KeyKindsOne(IggyMutant):
+    """Holds a string and raw bytes of one text for one key."""
+
+    name = "iggy-key-kinds-one"
+    killed_by = ("iggy.headers/0.9/map/one-key-of-two-kinds",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Keep the last entry of each text."""
+        del request, data
+        for part in maps_of(value):
+            kept = {_text(key): [key, held] for key, held in part["headers"]}
+            part["headers"] = list(kept.values())
+        return value
+
+
+def _text(key: Any) -> str:  # noqa: ANN401 - a key of either revision
+    return str(key["value"] if isinstance(key, dict) else key)
+
+
+class DeltasCounted(IggyMutant):
+    """Counts the messages of a batch from 0, and does not read their deltas."""
+
+    name = "iggy-deltas-counted"
+    killed_by = ("iggy.poll/0.11/messages/sliced",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Offsets as if nothing had been sliced off."""
+        del request, data
+        for part in walk(value):
+            if "batches" in part and "messages" in part:
+                rows = iter(part["messages"])
+                for head in part["batches"]:
+                    for index in range(int(head["message_count"])):
+                        next(rows)["offset"] = str(int(head["base_offset"]) + index)
+        return value
+
+
+class PartitionZero(IggyMutant):
+    """Reads no partition as partition 0."""
+
+    name = "iggy-partition-zero"
+    killed_by = ("iggy.poll-request/0.8/request/none",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """0 for none."""
+        del request, data
+        for part in walk(value):
+            if "auto_commit" in part and part["partition_id"] is None:
+                part["partition_id"] = "0"
+        return value
+
+
+class AnyFlag(IggyMutant):
+    """Takes every byte but 0 for yes."""
+
+    name = "iggy-any-flag"
+    killed_by = ("iggy.poll-request/0.0.92/request/auto-commit-2",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Take the last byte of a request as auto_commit."""
+        if request.format == "iggy.poll-request" and isinstance(value, dict):
+            value["auto_commit"] = data[-1] != 0
+        return value
+
+
+class EmptyReplyRefused(IggyMutant):
+    """Refuses a reply without a body, as Go does."""
+
+    name = "iggy-empty-reply-refused"
+    killed_by = ("iggy.reply/0.11/confirmations/empty",)
+
+    def decode(self, request: Request) -> Outcome:
+        """Refuse empty input."""
+        if (request.format, request.revision, request.data) == ("iggy.reply", "0.11", b""):
+            return refused_outcome(Rejected("truncated", 0, "count"))
+        return super().decode(request)
+
+
+class UuidOnWire(IggyMutant):
+    """Takes the digits of a UUID for the bytes of the wire, as Go and Node once did."""
+
+    name = "iggy-json-uuid-backwards"
+    killed_by = ("iggy.json.send/0.8/id/uuid",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Make the id from the bytes of the text."""
+        if request.format == "iggy.json.send" and b"-" in data:
+            for part in messages_of(value):
+                part["id"] = str(int.from_bytes(int(part["id"]).to_bytes(16, "big"), "little"))
+        return value
+
+
+class ContextDropped(IggyMutant):
+    """Reads a send without its context, as a server of 0.10 would that ignores what it does not know."""
+
+    name = "iggy-json-context-dropped"
+    killed_by = ("iggy.json.send/0.11.1-edge/context/send",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Take the context for none."""
+        del data
+        if request.format == "iggy.json.send" and isinstance(value, dict) and "context" in value:
+            return value | {"context": None}
+        return value
+
+
+# --- other parts in the reference's modules ---
+
+_read_message = message.read_message
+
+
+def _headers_first(reader: Reader, rules: MessageRules) -> Any:  # noqa: ANN401 - the layout's value class
+    *rest, last, end = rules.layout.parts
+    if (last.name, end.name) != ("payload", "headers"):
+        return _read_message(reader, rules)
+    layout = evolve(rules.layout, parts=(*rest, end, last))
+    return _read_message(reader, evolve(rules, layout=layout))
+
+
+class HeadersBeforePayload(PatchedIggy):
+    """Reads the headers of a message before its payload, as up to 0.6.x."""
+
+    name = "iggy-headers-before-payload"
+    killed_by = ("iggy.poll/0.7/messages/worked",)
+    patches = tuple((module, "read_message", _headers_first) for module in (send_index, log, poll))
+
+
+class WritesStarts(PatchedIggy):
+    """Writes where each message starts into the index of a send, and not where it ends."""
+
+    name = "iggy-writes-index-starts"
+    killed_by = ("iggy.send/0.7/encode/two",)
+
+    def patch_output(self, data: bytes, request: Request) -> bytes:
+        """Move the index by one entry."""
+        if request.format != "iggy.send" or request.revision not in ("0.7", "0.8", "0.9"):
+            return data
+        length = 4 + int.from_bytes(data[:4], "little")
+        count = int.from_bytes(data[length - 4 : length], "little")
+        ends = data[length : length + 16 * count]
+        return data[:length] + bytes(16) + ends[:-16] + data[length + len(ends) :]
+
+
+_write_message = message.write_message
+
+
+def _crc32_later(writer: Writer, rules: MessageRules, one: Any) -> None:  # noqa: ANN401 - as above
+    parts = (
+        evolve(part, algorithm=CRC32) if isinstance(part, Checksum) else part for part in rules.layout.parts
+    )
+    _write_message(writer, evolve(rules, layout=evolve(rules.layout, parts=tuple(parts))), one)
+
+
+class WritesCrc32(PatchedIggy):
+    """Writes the CRC-32 of 0.7.x where XXH3-64 belongs."""
+
+    name = "iggy-writes-crc32-later"
+    killed_by = ("iggy.poll/0.8/encode/worked",)
+    patches = tuple((module, "write_message", _crc32_later) for module in (log, poll))

@@ -1,0 +1,318 @@
+"""Iggy codecs with one fault in the values that they read, the numbers of typed headers among them.
+
+iggy.md §2.3.
+"""
+
+import struct
+from typing import Any
+
+from tests.mutants.base import walk
+from tests.mutants.iggy.helpers import IggyMutant, header_values_of, maps_of, messages_of
+from wireproof.adapters.contract import Request
+from wireproof.iggy.header_kinds import KINDS_BY_NAME
+from wireproof.iggy.number_text import float_text
+from wireproof.wire.json_values import Json
+
+
+class KindSwap(IggyMutant):
+    """Takes signed numbers for unsigned ones and the reverse."""
+
+    name = "iggy-kind-swap"
+    killed_by = ("iggy.headers/0.0.30/kinds/only-uint32",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Int as uint, uint as int."""
+        del request, data
+        for held in header_values_of(value):
+            kind = held["kind"]
+            held["kind"] = kind[1:] if kind.startswith("uint") else f"u{kind}" if "int" in kind else kind
+        return value
+
+
+class ValuePadded(IggyMutant):
+    """Pads or cuts a header value to the size of its kind."""
+
+    name = "iggy-value-size-padded"
+    killed_by = ("iggy.headers/0.0.30/kinds/int32-3-bytes",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Zeros behind what is too short."""
+        del request, data
+        for held in header_values_of(value):
+            size = KINDS_BY_NAME[held["kind"]].size
+            if size is not None:
+                held["value"] = held["value"][: 2 * size].ljust(2 * size, "0")
+        return value
+
+
+class TextReplaced(IggyMutant):
+    """Puts U+FFFD in the place of bytes that are no UTF-8, as Node and Java do."""
+
+    name = "iggy-text-replaced"
+    killed_by = ("iggy.headers/0.0.30/kinds/string-bad-utf8",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Strings decoded and encoded again."""
+        del request, data
+        for held in header_values_of(value):
+            if held["kind"] == "string":
+                held["value"] = bytes.fromhex(held["value"]).decode(errors="replace").encode().hex()
+        return value
+
+
+class BoolNormalised(IggyMutant):
+    """Reads every bool that is not 1 as false, as Java and Node do."""
+
+    name = "iggy-bool-normalised"
+    killed_by = ("iggy.headers/0.0.30/kinds/bool-is-2",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """01 or 00 and nothing else."""
+        del request, data
+        for held in header_values_of(value):
+            if held["kind"] == "bool":
+                held["value"] = "01" if held["value"] == "01" else "00"
+        return value
+
+
+class KeysLowercased(IggyMutant):
+    """Lowercases header keys, as HeaderKey::new of Rust does up to 0.8.x."""
+
+    name = "iggy-keys-lowercased"
+    killed_by = ("iggy.headers/0.0.30/map/upper-case-key",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """ASCII letters of each key."""
+        del request, data
+        for part in maps_of(value):
+            part["headers"] = [[_lowered(key), held] for key, held in part["headers"]]
+        return value
+
+
+def _lowered(key: Json) -> Json:
+    """Return the key in lower case; it is text in TLV v1, and has a kind in TLV v2."""
+    if isinstance(key, dict):
+        return {**key, "value": _lowered(key["value"])}
+    return bytes.fromhex(str(key)).lower().hex()
+
+
+class NullHeaders(IggyMutant):
+    """Tells no headers as null in place of an empty map."""
+
+    name = "iggy-null-headers"
+    killed_by = ("iggy.headers/0.0.30/map/empty",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Null for none."""
+        del request, data
+        for part in maps_of(value):
+            part["headers"] = part["headers"] or None
+        return value
+
+
+class HeadersDropped(IggyMutant):
+    """Skips header blocks, as the Java SDK nearly did from bdc84883b to b5c96402e."""
+
+    name = "iggy-headers-dropped"
+    killed_by = ("iggy.send/0.0.30/messages/two",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Remove all headers."""
+        del request, data
+        for part in maps_of(value):
+            part["headers"] = []
+        return value
+
+
+class StateIgnored(IggyMutant):
+    """Hands on a poisoned message as an available one."""
+
+    name = "iggy-state-ignored"
+    killed_by = ("iggy.poll/0.0.40/state/poisoned",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Return `available` for any byte."""
+        del request, data
+        for part in messages_of(value):
+            if "state" in part:
+                part["state"] = "available"
+        return value
+
+
+class LastEmptyDropped(IggyMutant):
+    """Drops a last message with an empty payload, as the Rust client does up to 0.6.x."""
+
+    name = "iggy-last-empty-dropped"
+    killed_by = ("iggy.poll/0.0.40/messages/empty-payload-last",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Remove the last message if its payload is empty."""
+        del data
+        if "poll" in request.format and isinstance(value, dict):
+            rows: Any = value["messages"]
+            if rows and not rows[-1]["payload"]:
+                value["messages"] = rows[:-1]
+        return value
+
+
+class CountTrusted(IggyMutant):
+    """Reads as many messages as the count says and ignores the others."""
+
+    name = "iggy-count-trusted"
+    killed_by = ("iggy.poll/0.0.60/count/zero-for-two",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Keep the first of them."""
+        if request.format == "iggy.poll" and isinstance(value, dict):
+            rows: Any = value["messages"]
+            at = 0 if request.revision in ("0.0.30", "0.0.40") else 12
+            value["messages"] = rows[: int.from_bytes(data[at : at + 4], "little")]
+        return value
+
+
+class IdReversed(IggyMutant):
+    """Reads message ids in the byte order of UUIDs, as Java's BytesMessageId does."""
+
+    name = "iggy-id-reversed"
+    killed_by = ("iggy.send/0.0.30/messages/id-bytes",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Reverse the sixteen bytes of the id."""
+        del request, data
+        for part in messages_of(value):
+            part["id"] = str(int.from_bytes(int(part["id"]).to_bytes(16, "little"), "big"))
+        return value
+
+
+class IdLow64(IggyMutant):
+    """Keeps the lower 64 bits of a message id."""
+
+    name = "iggy-id-low-64-bits"
+    killed_by = ("iggy.send/0.0.30/messages/id-max",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Reduce the id modulo 2^64."""
+        del request, data
+        for part in messages_of(value):
+            part["id"] = str(int(part["id"]) & 0xFFFF_FFFF_FFFF_FFFF)
+        return value
+
+
+class NumbersAsDoubles(IggyMutant):
+    """Reads the numbers of JSON as doubles."""
+
+    name = "iggy-json-numbers-as-doubles"
+    killed_by = ("iggy.json.send/0.0.30/id/above-2-53",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Ids and offsets rounded to 53 bits."""
+        del data
+        for part in messages_of(value) if ".json." in request.format else ():
+            part.update({name: str(int(float(part[name]))) for name in ("id", "offset") if name in part})
+        return value
+
+
+class TimestampMilliseconds(IggyMutant):
+    """Keeps timestamps in milliseconds, as Node's Date does."""
+
+    name = "iggy-timestamp-milliseconds"
+    killed_by = ("iggy.poll/0.0.60/messages/worked",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Microseconds cut off."""
+        del request, data
+        for part in messages_of(value):
+            if "timestamp" in part:
+                part["timestamp"] = str(int(part["timestamp"]) // 1000 * 1000)
+        return value
+
+
+class NumericAsName(IggyMutant):
+    """Takes every identifier for a name."""
+
+    name = "iggy-identifier-kind-ignored"
+    killed_by = ("iggy.identifier/0.0.30/identifier/numeric",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Kind string."""
+        del request, data
+        for part in walk(value):
+            if part.get("kind") == "numeric":
+                part["kind"] = "string"
+        return value
+
+
+class NumberMutant(IggyMutant):
+    """Replaces the numbers of typed headers, but no bool, and no bytes that the accessor refuses."""
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Read each number again."""
+        del request, data
+        for part in walk(value):
+            if isinstance(part.get("typed"), str):
+                part["typed"] = self.number(part["kind"], bytes.fromhex(part["value"]))
+        return value
+
+    def number(self, kind: str, data: bytes) -> str:
+        """Return the number of a kind; this one has no fault."""
+        if kind.startswith("float"):
+            return float_text(data)
+        return str(int.from_bytes(data, "little", signed=kind.startswith("int")))
+
+
+class TypedBigEndian(NumberMutant):
+    """Reads the numbers of typed headers big-endian."""
+
+    name = "iggy-typed-big-endian"
+    killed_by = ("iggy.headers/0.9/kinds/all",)
+
+    def number(self, kind: str, data: bytes) -> str:
+        """Reverse the bytes."""
+        return super().number(kind, data[::-1])
+
+
+class Unsigned(NumberMutant):
+    """Reads signed numbers as unsigned ones."""
+
+    name = "iggy-typed-unsigned"
+    killed_by = ("iggy.headers/0.0.30/kinds/int16-high-bit",)
+
+    def number(self, kind: str, data: bytes) -> str:
+        """Ignore the sign."""
+        return super().number(f"u{kind}" if kind.startswith("int") else kind, data)
+
+
+class Low64Bits(NumberMutant):
+    """Reads 64 of 128 bits, as a language without wider integers does."""
+
+    name = "iggy-typed-low-64-bits"
+    killed_by = ("iggy.headers/0.0.30/numbers/uint128-high-half",)
+
+    def number(self, kind: str, data: bytes) -> str:
+        """Cut the bytes."""
+        return super().number(kind, data[:8])
+
+
+class Widened(NumberMutant):
+    """Shows a float32 with the digits of the float64 that it was widened to."""
+
+    name = "iggy-typed-float-widened"
+    killed_by = ("iggy.headers/0.10/numbers/float32-tenth",)
+
+    def number(self, kind: str, data: bytes) -> str:
+        """Write a float32 as a float64."""
+        if kind == "float32":
+            return float_text(struct.pack("<d", *struct.unpack("<f", data)))
+        return super().number(kind, data)
+
+
+class AsDouble(NumberMutant):
+    """Reads integers as doubles, which hold 53 bits."""
+
+    name = "iggy-typed-as-double"
+    killed_by = ("iggy.headers/0.0.30/numbers/uint64-above-2-53",)
+
+    def number(self, kind: str, data: bytes) -> str:
+        """Round to 53 bits."""
+        found = super().number(kind, data)
+        return found if kind.startswith("float") else str(int(float(found)))

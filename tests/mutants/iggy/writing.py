@@ -1,0 +1,203 @@
+"""Iggy writers with one fault each: iggy.md §11.1."""
+
+import zlib
+from copy import deepcopy
+
+import google_crc32c
+
+from tests.mutants.base import walk
+from tests.mutants.iggy.helpers import IggyMutant, header_values_of, maps_of, messages_of
+from wireproof.adapters.contract import Request
+from wireproof.cases.outcome import Outcome
+from wireproof.iggy.header_kinds import KINDS_BY_NAME
+from wireproof.wire.json_values import Json
+
+
+class WritesBigEndianNumbers(IggyMutant):
+    """Writes the numbers of header values in network order."""
+
+    name = "iggy-writes-big-endian-values"
+    killed_by = ("iggy.headers/0.0.30/encode/only-uint32",)
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Turn the bytes of each number around; the value is the case's own, so a copy of it."""
+        del request
+        value = deepcopy(value)
+        for held in header_values_of(value):
+            if KINDS_BY_NAME[held["kind"]].size:
+                held["value"] = bytes.fromhex(held["value"])[::-1].hex()
+        return value
+
+
+class WritesUtf16Lengths(IggyMutant):
+    """Counts the length of a name in UTF-16 units, as the Java SDK does."""
+
+    name = "iggy-writes-utf16-lengths"
+    killed_by = ("iggy.identifier/0.0.30/encode/string-utf8",)
+
+    def patch_output(self, data: bytes, request: Request) -> bytes:
+        """Change the length byte of a name outside of a request."""
+        if request.format != "iggy.identifier" or data[0] != 2:
+            return data
+        units = len(data[2:].decode().encode("utf-16-le")) // 2
+        return data[:1] + bytes([units]) + data[2:]
+
+
+class WritesCrc32c(IggyMutant):
+    """Writes CRC-32C where CRC-32 belongs."""
+
+    name = "iggy-writes-crc32c"
+    killed_by = ("iggy.poll/0.0.40/encode/plain",)
+
+    def encode(self, request: Request) -> Outcome:
+        """Remember the payloads for `patch_output`."""
+        self._payloads = [bytes.fromhex(part["payload"]) for part in messages_of(request.value)]
+        return super().encode(request)
+
+    def patch_output(self, data: bytes, request: Request) -> bytes:
+        """Replace each checksum by the other one."""
+        del request
+        for payload in self._payloads:
+            right = zlib.crc32(payload).to_bytes(4, "little")
+            data = data.replace(right, google_crc32c.value(payload).to_bytes(4, "little"))
+        return data
+
+
+class WritesAnyHeader(IggyMutant):
+    """Writes header values without a look at them, as Node does."""
+
+    name = "iggy-writes-any-header"
+    missing_rule = True
+    killed_by = ("iggy.headers/0.0.30/encode/int32-3-bytes",)
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Turn values that would be refused into raw ones, so that they are written."""
+        del request
+        value = deepcopy(value)
+        for held in header_values_of(value):
+            size = KINDS_BY_NAME[held["kind"]].size if held["kind"] in KINDS_BY_NAME else None
+            if size is not None and len(held["value"]) != 2 * size:
+                held["kind"] = "raw"
+        return value
+
+
+class WritesRawAsString(IggyMutant):
+    """Writes every raw value as a string and every string as raw."""
+
+    name = "iggy-writes-raw-as-string"
+    killed_by = ("iggy.headers/0.0.30/encode/only-string",)
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Exchange the two kinds."""
+        del request
+        value = deepcopy(value)
+        for held in header_values_of(value):
+            held["kind"] = {"raw": "string", "string": "raw"}.get(held["kind"], held["kind"])
+        return value
+
+
+class WritesSmallAsRaw(IggyMutant):
+    """Writes bools and numbers of one byte as raw, as Node has no kinds for them."""
+
+    name = "iggy-writes-small-kinds-as-raw"
+    killed_by = ("iggy.headers/0.0.30/encode/only-bool",)
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Kind raw for a size of one."""
+        del request
+        value = deepcopy(value)
+        for held in header_values_of(value):
+            known = KINDS_BY_NAME.get(held["kind"])
+            if known is not None and known.size == 1:
+                held["kind"] = "raw"
+        return value
+
+
+class WritesNoHeaders(IggyMutant):
+    """Leaves the headers out, as the Java SDK did from bdc84883b to b5c96402e."""
+
+    name = "iggy-writes-no-headers"
+    killed_by = ("iggy.send/0.0.30/encode/two",)
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Put an empty map into each message."""
+        del request
+        value = deepcopy(value)
+        for part in maps_of(value):
+            part["headers"] = []
+        return value
+
+
+class WritesBalanced(IggyMutant):
+    """Leaves the choice of the partition to the server, ignoring the request."""
+
+    name = "iggy-writes-balanced"
+    killed_by = ("iggy.send/0.0.30/encode/partition-id",)
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Set every partitioning to balanced."""
+        del request
+        value = deepcopy(value)
+        for part in walk(value):
+            if part.get("kind") in ("partition_id", "messages_key"):
+                part.update(kind="balanced", value="")
+        return value
+
+
+class WritesIdReversed(IggyMutant):
+    """Writes message ids in the byte order of UUIDs."""
+
+    name = "iggy-writes-id-reversed"
+    killed_by = ("iggy.send/0.0.30/encode/one",)
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Ids with their sixteen bytes turned around."""
+        del request
+        value = deepcopy(value)
+        for part in messages_of(value):
+            if 0 <= int(part["id"]) < 1 << 128:
+                part["id"] = str(int.from_bytes(int(part["id"]).to_bytes(16, "little"), "big"))
+        return value
+
+
+class WritesNamesOnly(IggyMutant):
+    """Writes every identifier as a name."""
+
+    name = "iggy-writes-names-only"
+    killed_by = ("iggy.identifier/0.0.30/encode/numeric",)
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Numbers as decimal text."""
+        del request
+        value = deepcopy(value)
+        for part in walk(value):
+            if part.get("kind") == "numeric":
+                number = int.from_bytes(bytes.fromhex(part["value"]), "little")
+                part.update(kind="string", value=str(number).encode().hex())
+        return value
+
+
+class WritesCountPlusOne(IggyMutant):
+    """Writes a poll with one message more counted than there are."""
+
+    name = "iggy-writes-count-plus-1"
+    killed_by = ("iggy.poll/0.0.30/encode/none",)
+
+    def patch_output(self, data: bytes, request: Request) -> bytes:
+        """Change the count of the prefix."""
+        if request.format != "iggy.poll":
+            return data
+        at = 0 if request.revision in ("0.0.30", "0.0.40") else 12
+        count = int.from_bytes(data[at : at + 4], "little") + 1
+        return data[:at] + count.to_bytes(4, "little") + data[at + 4 :]
+
+
+class WritesTerminator(IggyMutant):
+    """Ends a header block, an identifier and a send with a zero byte."""
+
+    name = "iggy-writes-terminator"
+    killed_by = ("iggy.headers/0.0.30/encode/string",)
+
+    def patch_output(self, data: bytes, request: Request) -> bytes:
+        """Append one byte."""
+        return data + b"\0" if request.format != "iggy.log" else data

@@ -1,0 +1,312 @@
+"""Kafka codecs that leave out one check, and codecs with one fault in a derived field."""
+
+from typing import Final
+
+from attrs import frozen
+
+from tests.mutants.base import JsonObject
+from tests.mutants.kafka.helpers import KafkaMutant, messages, records
+from wireproof.adapters.contract import Request
+from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
+from wireproof.wire.json_values import Json
+from wireproof.wire.rejection import Rejected
+
+
+class Swallows(KafkaMutant):
+    """Answers what it has read so far where one check of the reference would refuse.
+
+    Attributes:
+        details: the specification's names of the refusals that it does not make.
+    """
+
+    missing_rule = True
+    details: frozenset[str] = frozenset()
+
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
+        """Accept if the check is one that is left out."""
+        outcome = refused_outcome(rejected)
+        if rejected.detail not in self.details:
+            return outcome
+        return Accepted(outcome.before, len(request.data))
+
+
+@frozen
+class Check:
+    """A row: the mutant's name and fault, the names of the refusals that it does not make, and its cases."""
+
+    name: str
+    fault: str
+    details: tuple[str, ...]
+    killed_by: tuple[str, ...] = ()
+
+
+SWALLOWED: Final = (
+    Check("trailing-bytes-accepted", "Ignores bytes after the last counted record.", ("TRAILING_BYTES",)),
+    Check(
+        "premature-end-accepted",
+        "Ends a batch quietly where its records run out.",
+        ("PREMATURE_EOF",),
+        ("kafka.batch/v2/counts/int-max",),
+    ),
+    Check(
+        "negative-count-as-empty",
+        "Reads a negative count as no records.",
+        ("COUNT_NEGATIVE",),
+        ("kafka.batch/v2/counts/minus-one",),
+    ),
+    Check(
+        "record-length-unchecked",
+        "Does not compare a record's length with its fields.",
+        ("RECORD_LENGTH_MISMATCH",),
+        ("kafka.batch/v2/headers/count-as-int32",),
+    ),
+    Check(
+        "record-length-negative-ends",
+        "Ends a batch quietly at a negative length.",
+        ("RECORD_LENGTH_NEGATIVE",),
+        ("kafka.batch/v2/records/length-negative",),
+    ),
+    Check(
+        "field-past-end-cut",
+        "Cuts a field that runs past its record.",
+        ("FIELD_PAST_END",),
+        ("kafka.batch/v0/message/key-past-end",),
+    ),
+    Check(
+        "header-key-null-accepted",
+        "Takes a header without a key.",
+        ("HEADER_KEY_NULL",),
+        ("kafka.batch/v2/headers/key-null",),
+    ),
+    Check(
+        "header-count-unchecked",
+        "Reads headers until the bytes run out.",
+        ("HEADER_COUNT_EXCESSIVE",),
+        ("kafka.batch/v2/headers/count-int-max",),
+    ),
+    Check(
+        "negative-header-count-as-none",
+        "Reads a negative count of headers as none.",
+        ("HEADER_COUNT_NEGATIVE",),
+        ("kafka.batch/v2/headers/count-minus-1",),
+    ),
+    Check(
+        "unknown-codec-as-none",
+        "Takes an unknown codec for no compression.",
+        ("UNKNOWN_CODEC",),
+        ("kafka.batch/v0/message/codec-5",),
+    ),
+    Check(
+        "zstd-in-legacy-accepted",
+        "Takes zstd in v0 and v1 messages.",
+        ("LEGACY_ZSTD",),
+        ("kafka.batch/v0/message/codec-zstd",),
+    ),
+    Check("nested-wrapper-accepted", "Takes a wrapper inside a wrapper.", ("NESTED_COMPRESSION",)),
+    Check(
+        "wrapper-offset-unchecked",
+        "Takes a wrapper below its last inner offset.",
+        ("WRAPPER_OFFSET",),
+        ("kafka.batch/v1/wrapper/offset-negative",),
+    ),
+    Check(
+        "wrapper-null-as-empty",
+        "Takes a wrapper without a value for an empty set.",
+        ("WRAPPER_NULL_VALUE",),
+        ("kafka.batch/v1/wrapper/null-value",),
+    ),
+    Check(
+        "damaged-stream-as-end",
+        "Takes a damaged compressed stream for its end.",
+        ("DECOMPRESS_FAILED",),
+        ("kafka.batch/v2/lz4/bd-3",),
+    ),
+    Check(
+        "too-small-skipped",
+        "Skips an entry too small for its format.",
+        ("BATCH_TOO_SMALL", "LEGACY_TOO_SMALL"),
+        ("kafka.batch/v1/message/size-14",),
+    ),
+    Check(
+        "size-zero-ends",
+        "Ends a log quietly at a size below 14.",
+        ("SIZE_TOO_SMALL",),
+        ("kafka.batch/v0/states/size-0",),
+    ),
+    Check(
+        "control-key-unchecked",
+        "Takes any key of a control record.",
+        ("CONTROL_KEY_NULL", "CONTROL_KEY_SHORT"),
+    ),
+    Check(
+        "control-version-unchecked",
+        "Takes a negative version of a control key.",
+        ("CONTROL_VERSION_NEGATIVE",),
+        ("kafka.batch/v2/control/key-version-negative",),
+    ),
+)
+
+
+def _made(check: Check) -> type[Swallows]:
+    parts = {"name": check.name, "details": frozenset(check.details), "killed_by": check.killed_by}
+    return type(
+        check.name, (Swallows,), {**parts, "__doc__": check.fault, "__qualname__": f"CHECKS[{check.name}]"}
+    )
+
+
+CHECKS: Final = {check.name: _made(check) for check in SWALLOWED}
+"""A mutant for each row."""
+
+
+class DerivedMutant(KafkaMutant):
+    """A Kafka codec that goes on after a log where its last entry sends it."""
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Take the next offset of a log from its last entry, as it is after the fault."""
+        value = super().patch_value(value, request, data)
+        match value:
+            case {"batches": [*_, {"nextOffset": after}] as batches, "nextOffset": str()}:
+                return {"batches": batches, "nextOffset": after}
+        return value
+
+
+class NextOffsetByCount(DerivedMutant):
+    """Fetches next at the base offset and the count of records, which compaction makes too low."""
+
+    name = "next-offset-by-count"
+    killed_by = ("kafka.batch/v2/batch/compacted-gaps",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Count the records that are there."""
+        del raw
+        if "records" in entry:
+            entry["nextOffset"] = str(int(entry["baseOffset"]) + len(records(entry)))
+
+
+class NextOffsetOfLastRecord(DerivedMutant):
+    """Fetches next after the last record, and at the base offset of an empty batch again and again."""
+
+    name = "next-offset-of-last-record"
+    killed_by = ("kafka.log/mixed/entries/data-then-empty",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Ignore the last offset of the batch."""
+        del raw
+        if "records" in entry:
+            ends = [str(int(record["offset"]) + 1) for record in records(entry)]
+            entry["nextOffset"] = ends[-1] if ends else entry["baseOffset"]
+
+
+class NextOffsetOfWrapperByCount(DerivedMutant):
+    """Fetches next after a wrapper at its first offset and the count of its messages."""
+
+    name = "next-offset-of-wrapper-by-count"
+    killed_by = ("kafka.batch/v0/wrapper/gzip-gap",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Count the messages that are there."""
+        del raw
+        if inner := messages(entry):
+            entry["nextOffset"] = str(int(inner[0]["offset"]) + len(inner))
+
+
+class NextOffsetOfDelivered(KafkaMutant):
+    """Fetches next after the last record that it delivers, and so a marker at the end again and again."""
+
+    name = "next-offset-of-delivered"
+    killed_by = ("kafka.log/mixed/delivered/aborted-gzip",)
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Forget the entries that are not delivered."""
+        del request, data
+        match value:
+            case {"batches": [*_, {"nextOffset": after}] as batches, "nextOffset": str()}:
+                return {"batches": batches, "nextOffset": after}
+            case {"batches": [], "nextOffset": str()}:
+                return {"batches": [], "nextOffset": None}
+        return value
+
+
+class SequenceDoesNotWrap(KafkaMutant):
+    """Adds the offset delta to the base sequence beyond 2147483647, where an int32 is negative."""
+
+    name = "sequence-does-not-wrap"
+    killed_by = ("kafka.batch/v2/batch/sequence-wraps",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Let the sum overflow."""
+        del raw
+        for record in records(entry):
+            if entry["baseSequence"] != "-1":
+                total = int(entry["baseSequence"]) + int(record["offsetDelta"])
+                record["sequence"] = str((total + (1 << 31)) % (1 << 32) - (1 << 31))
+
+
+class SequenceByCount(KafkaMutant):
+    """Numbers the records that are there, as if compaction had left no gap."""
+
+    name = "sequence-by-count"
+    killed_by = ("kafka.log/mixed/broker/kafka-clients-compacted-0",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Add the position of the record to the base sequence."""
+        del raw
+        for index, record in enumerate(records(entry)):
+            if entry["baseSequence"] != "-1":
+                record["sequence"] = str((int(entry["baseSequence"]) + index) % (1 << 31))
+
+
+class SequenceWithoutProducer(KafkaMutant):
+    """Counts sequences from -1 on in a batch that has none."""
+
+    name = "sequence-without-producer"
+    killed_by = ("kafka.batch/v2/attributes/unused-bit-7",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Add the delta to -1."""
+        del raw
+        for record in records(entry):
+            if entry["baseSequence"] == "-1":
+                record["sequence"] = str(int(record["offsetDelta"]) - 1)
+
+
+class CreateTimeForAppendTime(KafkaMutant):
+    """Names every timestamp the producer's, also those that the broker set."""
+
+    name = "create-time-for-append-time"
+    killed_by = ("kafka.batch/v1/message/log-append-time",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Report LogAppendTime as CreateTime."""
+        del raw
+        for part in (entry, *records(entry), *messages(entry)):
+            if part.get("timestampType") == "log-append":
+                part["timestampType"] = "create"
+
+
+class CreateTimeForNone(KafkaMutant):
+    """Reports the producer's timestamp for a v0 message, which has none."""
+
+    name = "create-time-for-none"
+    killed_by = ("kafka.batch/v0/message/empty-empty",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Report CreateTime for no timestamp."""
+        del raw
+        for part in (entry, *messages(entry)):
+            if part.get("timestampType") == "none":
+                part["timestampType"] = "create"
+
+
+class InnerTimestampType(KafkaMutant):
+    """Takes the timestamp type of inner messages from their own attributes, not from the wrapper's."""
+
+    name = "timestamp-type-of-inner"
+    killed_by = ("kafka.batch/v1/wrapper/gzip-log-append",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Ignore the wrapper."""
+        del raw
+        for message in messages(entry):
+            if message["timestampType"] != "none":
+                message["timestampType"] = "log-append" if int(message["attributes"]) & 8 else "create"

@@ -1,0 +1,408 @@
+"""Kafka codecs with a bug of a released client in compressed regions: `bugs.toml`."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from struct import pack
+from typing import Final
+
+import cramjam
+import zstandard
+from attrs import evolve
+
+from tests.mutants.base import Patch
+from tests.mutants.kafka.entries import take_memory
+from tests.mutants.kafka.helpers import PatchedKafka, codec_of, frames, with_checksum
+from wireproof.adapters.contract import Request
+from wireproof.cases.outcome import Outcome
+from wireproof.kafka import message as kafka_message
+from wireproof.wire import compression, lz4, snappy, zstd
+from wireproof.wire.checksums import lz4_header_checksum
+from wireproof.wire.compression import (
+    COMPRESSION_CODECS,
+    LZ4_KIP57,
+    CompressionCodec,
+    compress,
+    decompress_prefix,
+)
+from wireproof.wire.output_buffer import OutputBuffer, decompress_failed
+from wireproof.wire.reader import Budget, Reader
+from wireproof.wire.rejection import Rejected
+
+Unpack = Callable[[Reader, OutputBuffer], None]
+
+SNAPPY: Final = 2
+LZ4: Final = 3
+ZSTD: Final = 4
+
+
+def unpacking(number: int, unpack: Unpack) -> Patch:
+    """Return the patch by which the codec `number` decompresses with `unpack`."""
+    codec = evolve(COMPRESSION_CODECS[number], unpack=unpack)
+    return compression, "COMPRESSION_CODECS", {**COMPRESSION_CODECS, number: codec}
+
+
+def packing(number: int, pack_region: Callable[[bytes], bytes]) -> Patch:
+    """Return the patch by which the codec `number` compresses with `pack_region`."""
+    codec = evolve(COMPRESSION_CODECS[number], pack=pack_region)
+    return compression, "COMPRESSION_CODECS", {**COMPRESSION_CODECS, number: codec}
+
+
+# --- snappy ---
+
+
+def _is_xerial(reader: Reader) -> bool:
+    return reader.left >= snappy.HEADER and reader.data.startswith(snappy.MAGIC, reader.pos)
+
+
+def _header_taken(reader: Reader, out: OutputBuffer) -> None:
+    """Take the bytes of a header also from a region that has none."""
+    if not _is_xerial(reader) and reader.left >= snappy.HEADER:
+        reader.skip("magic", snappy.HEADER)
+        if not reader.left:
+            raise decompress_failed(reader, "snappy", "empty")
+    snappy.decompress(reader, out)
+
+
+class RawSnappyLosesHeader(PatchedKafka):
+    """Loses the first 16 bytes of a raw snappy block, where it looked for a header."""
+
+    name = "kafka-protocol-rs-148-raw-snappy-loses-16-bytes"
+    patches = (unpacking(SNAPPY, _header_taken),)
+
+
+def _one_chunk(reader: Reader, out: OutputBuffer) -> None:
+    """Refuse a xerial stream that goes on behind its first chunk."""
+    if _is_xerial(reader) and reader.left >= snappy.HEADER + 4:
+        at = reader.pos + snappy.HEADER
+        if snappy.HEADER + 4 + int.from_bytes(reader.data[at : at + 4], "big") < reader.left:
+            raise decompress_failed(reader, "length", "more than one chunk", at)
+    snappy.decompress(reader, out)
+
+
+class OneXerialChunk(PatchedKafka):
+    """Refuses a xerial stream of more than one chunk."""
+
+    name = "kafka-ex-38-one-xerial-chunk"
+    patches = (unpacking(SNAPPY, _one_chunk),)
+
+
+def _first_byte_only(reader: Reader, out: OutputBuffer) -> None:
+    """Take a region for a xerial stream by its first byte alone."""
+    if reader.left >= snappy.HEADER and reader.data[reader.pos] == snappy.MAGIC[0] and not _is_xerial(reader):
+        raise decompress_failed(reader, "magic", "not the header of a stream")
+    snappy.decompress(reader, out)
+
+
+class RawBlockThatBeginsWith82(PatchedKafka):
+    """Refuses a raw snappy block that begins with 82, because the header of a stream does."""
+
+    name = "snappy-java-142-raw-block-that-begins-with-82"
+    patches = (unpacking(SNAPPY, _first_byte_only),)
+
+
+def _exact_versions(reader: Reader, out: OutputBuffer) -> None:
+    """Take a stream with other versions than 1 and 1 for a raw block."""
+    at = reader.pos + len(snappy.MAGIC)
+    if _is_xerial(reader) and reader.data[at : at + 8] != pack(">ii", 1, 1):
+        snappy.decompress_block(reader, out, "snappy", reader.left)
+        return
+    snappy.decompress(reader, out)
+
+
+class XerialVersionsValidated(PatchedKafka):
+    """Takes a xerial stream whose versions are in little endian for a raw block, and refuses it."""
+
+    name = "kafka-python-2414-xerial-versions-validated"
+    patches = (unpacking(SNAPPY, _exact_versions),)
+
+
+def _little_endian_versions(data: bytes) -> bytes:
+    stream, at = snappy.compress(data), len(snappy.MAGIC)
+    return stream[:at] + pack("<ii", *snappy.WRITER_VERSIONS) + stream[at + 8 :]
+
+
+class XerialVersionsLittleEndian(PatchedKafka):
+    """Writes the versions of a xerial stream in little endian."""
+
+    name = "redpanda-25091-xerial-versions-little-endian"
+    patches = (packing(SNAPPY, _little_endian_versions),)
+
+
+# --- LZ4 ---
+
+
+def _linked(data: bytes, *, kip57: bool = False) -> bytes:
+    """Mark the blocks of a frame as linked, if there are several."""
+    frame = bytearray(lz4.compress(data, kip57=kip57))
+    if len(data) > lz4.WRITER_BLOCK_SIZE:
+        frame[4] &= ~lz4.INDEPENDENT
+        frame[6] = lz4_header_checksum(bytes(frame[:6] if kip57 else frame[4:6]))
+    return bytes(frame)
+
+
+class LinkedLz4Blocks(PatchedKafka):
+    """Writes LZ4 frames of more than 64 kB with linked blocks, which Kafka does not read."""
+
+    name = "kafka-python-1476-linked-lz4-blocks"
+    patches = (
+        packing(LZ4, _linked),
+        (compression, "LZ4_KIP57", evolve(LZ4_KIP57, pack=partial(_linked, kip57=True))),
+    )
+
+
+def _compress_as_v0(codec: int, data: bytes, *, kip57: bool = False) -> bytes:
+    del kip57
+    return compress(codec, data, kip57=True)
+
+
+def _decompress_as_v0(
+    reader: Reader, name: str, codec: int, *, kip57: bool = False
+) -> tuple[Reader, Rejected | None]:
+    del kip57
+    return decompress_prefix(reader, name, codec, kip57=True)
+
+
+class OldLz4FramingInV1(PatchedKafka):
+    """Writes the LZ4 header checksum of v0 in v1 too, and reads v1 with any checksum."""
+
+    name = "kafka-python-695-old-lz4-framing-in-v1"
+    patches = (
+        (kafka_message, "compress", _compress_as_v0),
+        (kafka_message, "decompress_prefix", _decompress_as_v0),
+    )
+
+
+# --- zstd ---
+
+MOST_UNKNOWN: Final = 1024 * 1024
+"""The room for the content of a frame that does not say its size, in bytes."""
+
+
+def _has_content_size(reader: Reader) -> bool:
+    descriptor = reader.data[reader.pos + 4] if reader.left > 4 else 0
+    return bool(descriptor >> 6 or descriptor & zstd.SINGLE_SEGMENT)
+
+
+def _in_a_mebibyte(reader: Reader, out: OutputBuffer) -> None:
+    """Refuse a region that does not say its size and becomes larger than 1 MiB."""
+    if not _has_content_size(reader):
+        trial = Reader(reader.data, pos=reader.pos, end=reader.end, budget=Budget(out.left))
+        probe = OutputBuffer(trial)
+        try:
+            zstd.decompress(trial, probe)
+        except Rejected:
+            probe = OutputBuffer(trial)  # the second call below gives the reason
+        if probe.size > MOST_UNKNOWN:
+            raise decompress_failed(reader, "data", "destination buffer is too small")
+    zstd.decompress(reader, out)
+
+
+class ZstdWithoutSizeLimited(PatchedKafka):
+    """Refuses zstd frames without a content size that become larger than 1 MiB."""
+
+    name = "kafka-python-2021-zstd-without-size-limited"
+    patches = (unpacking(ZSTD, _in_a_mebibyte),)
+
+
+class ZstdWrittenAsNone(PatchedKafka):
+    """Writes the codec of a batch with a mask of two bits: a zstd batch says that it is not compressed."""
+
+    name = "kafkajs-911-zstd-written-as-none"
+
+    def patch_output(self, data: bytes, request: Request) -> bytes:
+        """Remove the third bit of the codec."""
+        del request
+        parts = [data[start:end] for start, end in frames(data)]
+        return b"".join(
+            with_checksum(part[:22] + bytes((part[22] & ~4,)) + part[23:]) if codec_of(part) == ZSTD else part
+            for part in parts
+        )
+
+
+MEBIBYTE: Final = 1 << 20
+
+FLG_AT: Final = 4
+"""The position of the flags in a frame of LZ4 and of zstd, behind its magic."""
+
+
+_codec_of = compression._codec_of  # noqa: SLF001 - the part that is wrong in the mutants
+
+UnpackWith = Callable[[CompressionCodec, Reader, OutputBuffer], None]
+"""Decompresses a region in place of the codec's own function."""
+
+
+def unpacking_all(unpack: UnpackWith) -> tuple[Patch, ...]:
+    """Return the patch with which every codec decompresses by `unpack`."""
+
+    def codec_of(reader: Reader, name: str, codec: int, *, kip57: bool) -> CompressionCodec:
+        found = _codec_of(reader, name, codec, kip57=kip57)
+        return evolve(found, unpack=partial(unpack, found))
+
+    return ((compression, "_codec_of", codec_of),)
+
+
+_lz4_header = lz4._header  # noqa: SLF001 - the part that is wrong in the mutant
+
+
+def _with_4_mib(reader: Reader, *, kip57: bool) -> lz4.FrameDescriptor:
+    return evolve(_lz4_header(reader, kip57=kip57), max_block=4 * MEBIBYTE)
+
+
+class Lz4BlockSizeUnchecked(PatchedKafka):
+    """Compares the size of an LZ4 block with the limit before it clears the bit for stored blocks."""
+
+    name = "kafka-5150-lz4-block-size"
+    patches = ((lz4, "_header", _with_4_mib),)
+
+
+def _checksum_skipped(reader: Reader, frame: lz4.FrameDescriptor, *_: object) -> None:
+    if frame.flags & lz4.CONTENT_CHECKSUM:
+        reader.uint32le("contentChecksum")
+
+
+class Lz4ContentChecksumSkipped(PatchedKafka):
+    """Steps over the checksum of an LZ4 frame's content and never compares it."""
+
+    name = "kafka-20528-lz4-content-checksum"
+    missing_rule = True
+    patches = ((lz4, "_content", _checksum_skipped),)
+
+
+HIGHEST_RATIO: Final = 255
+
+
+def _room_for_the_most(codec: CompressionCodec, reader: Reader, out: OutputBuffer) -> None:
+    frame = reader.data[reader.pos : reader.end]
+    if codec.name == "lz4" and len(frame) > FLG_AT and not frame[FLG_AT] & lz4.CONTENT_SIZE:
+        take_memory(HIGHEST_RATIO * len(frame))
+    codec.unpack(reader, out)
+
+
+class Lz4RoomForTheMost(PatchedKafka):
+    """Takes 255 times the size of an LZ4 frame as room for its content."""
+
+    name = "librdkafka-1446-lz4-room"
+    costly = True
+    patches = unpacking_all(_room_for_the_most)
+
+
+def _sizeless_zstd(codec: CompressionCodec, frame: bytes) -> bool:
+    """Return whether a region is a zstd frame without the size of its content."""
+    return codec.name == "zstd" and len(frame) > FLG_AT and not frame[FLG_AT] & 0xE0
+
+
+def _grown_by_three(codec: CompressionCodec, reader: Reader, out: OutputBuffer) -> None:
+    frame, limit = reader.data[reader.pos : reader.end], 100_000_000
+    codec.unpack(reader, out)
+    room = 2 * len(frame)
+    while room and 3 * room <= limit:
+        room *= 3
+    if _sizeless_zstd(codec, frame) and out.size > room:
+        raise decompress_failed(reader, "data", f"more than {room} bytes")
+
+
+class ZstdLastGrowthStep(PatchedKafka):
+    """Fails for zstd without content size between the last step of its growing buffer and the limit."""
+
+    name = "librdkafka-5260-zstd-growth"
+    patches = unpacking_all(_grown_by_three)
+
+
+def _with_size_only(codec: CompressionCodec, reader: Reader, out: OutputBuffer) -> None:
+    if _sizeless_zstd(codec, reader.data[reader.pos : reader.end]):
+        raise decompress_failed(reader, "contentSize", "missing")
+    codec.unpack(reader, out)
+
+
+class ZstdSizelessRefused(PatchedKafka):
+    """Refuses a zstd frame that does not declare the size of its content."""
+
+    name = "kafka-protocol-142-zstd-without-size"
+    patches = unpacking_all(_with_size_only)
+
+
+def _first_frame(codec: CompressionCodec, reader: Reader, out: OutputBuffer) -> None:
+    if codec.name != "zstd":
+        codec.unpack(reader, out)
+        return
+    reader.enter("zstd", 0)
+    start, magic = reader.pos, reader.uint32le("magic")
+    if magic == zstd.MAGIC:
+        engine = zstandard.ZstdDecompressor(max_window_size=zstd.MAX_WINDOW)
+        zstd._frame(reader, out, engine, start)  # noqa: SLF001 - a part of the codec
+    reader.leave()
+    reader.skip("rest", reader.left)
+
+
+class ZstdFirstFrame(PatchedKafka):
+    """Reads the first of several zstd frames and drops the others."""
+
+    name = "aiokafka-930-zstd-first-frame"
+    patches = unpacking_all(_first_frame)
+
+
+def is_xerial(reader: Reader) -> bool:
+    """Return whether a region begins like a xerial stream."""
+    return reader.data.startswith(snappy.MAGIC, reader.pos, reader.end)
+
+
+def _chunk_by_chunk(codec: CompressionCodec, reader: Reader, out: OutputBuffer) -> None:
+    if codec.name != "snappy" or not is_xerial(reader):
+        codec.unpack(reader, out)
+        return
+    reader.enter("xerial")
+    snappy._header(reader)  # noqa: SLF001 - a part of the codec
+    while reader.left >= 4:
+        snappy._chunk(reader, out)  # noqa: SLF001 - likewise
+        if reader.left:
+            raise decompress_failed(reader, "block", "a record is not whole at its end")
+    reader.leave()
+
+
+class XerialChunkAlone(PatchedKafka):
+    """Reads each chunk of a xerial stream by itself, and loses the record that goes on in the next."""
+
+    name = "kafka-rust-44-xerial-chunk-alone"
+    patches = unpacking_all(_chunk_by_chunk)
+
+
+_xerial_seen: list[bool] = []
+
+
+def _stateful_xerial(codec: CompressionCodec, reader: Reader, out: OutputBuffer) -> None:
+    if codec.name == "snappy":
+        if _xerial_seen:
+            raise decompress_failed(reader, "length", "the header of a second stream")
+        _xerial_seen.append(True)
+    codec.unpack(reader, out)
+
+
+class XerialStateKept(PatchedKafka):
+    """Reads a second snappy batch with what it kept of the first, whose header it does not expect again."""
+
+    name = "kafka-go-322-xerial-state"
+    patches = unpacking_all(_stateful_xerial)
+
+    def decode(self, request: Request) -> Outcome:
+        """Decode with a new reader, which serves a whole log."""
+        _xerial_seen.clear()
+        return super().decode(request)
+
+
+_decompress_block = snappy.decompress_block
+
+
+def _room_first(reader: Reader, out: OutputBuffer, name: str, length: int) -> None:
+    with suppress(Exception):
+        block = memoryview(reader.data)[reader.pos : reader.pos + length]
+        take_memory(cramjam.snappy.decompress_raw_len(block))
+    _decompress_block(reader, out, name, length)
+
+
+class SnappyRoomFirst(PatchedKafka):
+    """Takes the memory that a snappy block declares before it reads the block."""
+
+    name = "rskafka-5f597bd-snappy-memory"
+    costly = True
+    patches = ((snappy, "decompress_block", _room_first),)

@@ -1,0 +1,560 @@
+"""Kafka codecs with one fault in the bytes or the values of an entry.
+
+Each was seen in some client, or is one edit away from right.
+"""
+
+import zlib
+from typing import Final
+
+from xxhash import xxh32_intdigest
+
+from tests.mutants.base import JsonObject, with_options
+from tests.mutants.kafka.helpers import (
+    MAGIC,
+    V2,
+    KafkaMutant,
+    bit,
+    codec_of,
+    correct_checksum,
+    frames,
+    messages,
+    records,
+    with_checksum,
+)
+from wireproof.adapters.contract import Request
+from wireproof.cases.outcome import Accepted, Outcome
+from wireproof.wire.checksums import crc32c
+from wireproof.wire.options import Options
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Rejected
+
+# --- checksums: kafka.md, section 1.1 ---
+
+
+class CrcSkip(KafkaMutant):
+    """Does not look at the checksum of an entry."""
+
+    name = "crc-skip"
+    missing_rule = True
+
+    def patch_entry(self, entry: bytes) -> bytes:
+        """Correct the checksum of the entry."""
+        return with_checksum(entry)
+
+
+class OtherChecksum(KafkaMutant):
+    """Writes and checks v2 batches with another checksum."""
+
+    def checksum(self, entry: bytes) -> int:
+        """Return the checksum that the mutant takes for correct."""
+        raise NotImplementedError  # each mutant of this kind has a checksum of its own
+
+    def patch_entry(self, entry: bytes) -> bytes:
+        """Make the checksum correct if the mutant takes it for correct, else wrong."""
+        if entry[MAGIC] != V2 or len(entry) < 61:
+            return entry
+        good = int.from_bytes(entry[17:21], "big") == self.checksum(entry)
+        return with_checksum(entry) if good else with_checksum(entry, correct_checksum(entry) ^ 1)
+
+    def patch_output(self, data: bytes, request: Request) -> bytes:
+        """Write every batch with the mutant's checksum."""
+        del request
+        parts = (data[start:end] for start, end in frames(data))
+        return b"".join(
+            with_checksum(part, self.checksum(part)) if part[MAGIC] == V2 else part for part in parts
+        )
+
+
+class CrcIeeeForV2(OtherChecksum):
+    """Takes CRC-32 for CRC-32C in v2 batches."""
+
+    name = "crc-ieee-for-v2"
+    killed_by = ("kafka.batch/v2/crc/ieee",)
+
+    def checksum(self, entry: bytes) -> int:
+        """CRC-32 over the right bytes."""
+        return zlib.crc32(entry[21:])
+
+
+class CrcRangeFromMagic(OtherChecksum):
+    """Begins the checksum of a v2 batch at its magic."""
+
+    name = "crc-range-from-magic"
+    killed_by = ("kafka.batch/v2/lz4/bd-3",)
+
+    def checksum(self, entry: bytes) -> int:
+        """CRC-32C over magic and all that follows the checksum, which cannot cover itself."""
+        return crc32c(entry[16:17] + entry[21:])
+
+
+class CrcCoversLeaderEpoch(OtherChecksum):
+    """Lets the checksum of a v2 batch cover the leader epoch too."""
+
+    name = "crc-covers-leader-epoch"
+    killed_by = ("kafka.batch/v2/lz4/bd-3",)
+
+    def checksum(self, entry: bytes) -> int:
+        """CRC-32C over the epoch and the right bytes; right by accident nowhere."""
+        return crc32c(entry[12:16] + entry[21:])
+
+
+# --- varints: kafka.md, section 4 ---
+
+
+class UnsignedReader(Reader):
+    """Reads a varint without its zigzag."""
+
+    __slots__ = ()
+
+    def varint(self, name: str) -> int:
+        """Read the raw integer."""
+        raw, _ = self.base128(name, 5)
+        return raw & 0x7FFF_FFFF
+
+
+class VarintNoZigzag(KafkaMutant):
+    """Reads varints without zigzag, as protobuf's int32 would be."""
+
+    name = "varint-no-zigzag"
+    killed_by = ("kafka.batch/v2/text/cut",)
+    reader = UnsignedReader
+
+
+class SixByteReader(Reader):
+    """Reads varints of 32 bits with up to ten bytes."""
+
+    __slots__ = ()
+
+    def base128(self, name: str, most: int, detail: str = "VARINT_TOO_LONG") -> tuple[int, int]:
+        """Read up to ten bytes, whatever the width."""
+        raw, size = super().base128(name, 10, detail)
+        return (raw & 0xFFFF_FFFF if most == 5 else raw), min(size, most)
+
+
+class VarintSixthByteWraps(KafkaMutant):
+    """Takes a sixth byte of a varint and drops its bits."""
+
+    name = "varint-6th-byte-wraps"
+    reader = SixByteReader
+
+
+class NarrowReader(Reader):
+    """Reads a varlong into 32 bits."""
+
+    __slots__ = ()
+
+    def varlong(self, name: str) -> int:
+        """Read the low 32 bits, signed."""
+        wide = super().varlong(name) & 0xFFFF_FFFF
+        return wide - (1 << 32) if wide >> 31 else wide
+
+
+class TimestampDelta32(KafkaMutant):
+    """Keeps 32 bits of a timestamp delta."""
+
+    name = "timestamp-delta-32-bits"
+    reader = NarrowReader
+
+
+class AttributesVarintReader(Reader):
+    """Reads the attributes of a record as a varint."""
+
+    __slots__ = ()
+
+    def int8(self, name: str) -> int:
+        """Read the attributes of a record as a varint."""
+        if name == "attributes" and "records[" in self.path(name):
+            return self.varint(name)
+        return super().int8(name)
+
+
+class RecordAttributesAsVarint(KafkaMutant):
+    """Reads the attributes of a record as a varint, which one byte below 64 looks like."""
+
+    name = "record-attributes-as-varint"
+    reader = AttributesVarintReader
+
+
+# --- compression: kafka.md, sections 2.3 and 3 ---
+
+
+class SnappyRawOnly(KafkaMutant):
+    """Reads raw snappy blocks and no xerial framing."""
+
+    name = "snappy-raw-only"
+
+    def patch_entry(self, entry: bytes) -> bytes:
+        """Refuse a framed region."""
+        if codec_of(entry) == 2 and b"\x82SNAPPY\0" in entry:
+            raise Rejected("decompress-failed", 61, "records", "no raw snappy block")
+        return entry
+
+
+class Lz4V0StrictChecksum(KafkaMutant):
+    """Demands the right header checksum of an LZ4 frame in v0, which Kafka wrote wrong."""
+
+    name = "lz4-v0-strict-checksum"
+
+    def patch_entry(self, entry: bytes) -> bytes:
+        """Refuse the checksum of KIP-57."""
+        at = entry.find(b"\x04\x22\x4d\x18")
+        if entry[MAGIC] == 0 and codec_of(entry) == 3 and 0 <= at < len(entry) - 15:
+            stop = at + (14 if entry[at + 4] & 0x08 else 6)
+            if entry[stop] != xxh32_intdigest(entry[at + 4 : stop]) >> 8 & 0xFF:
+                raise Rejected("decompress-failed", at, "value", "header checksum")
+        return entry
+
+
+# --- resources: kafka.md, section 1.5 and table 5, RESOURCE_LIMIT ---
+
+MOST_TOUCHED: Final = 600 * 1024 * 1024
+"""Bytes that a resource mutant takes at most: over the limits of the fixtures, and no danger to a machine."""
+
+
+def take_memory(size: int) -> None:
+    """Allocate `size` bytes and touch every page of them, then let go."""
+    block = bytearray(max(0, min(size, MOST_TOUCHED)))
+    block[::4096] = b"\1" * len(range(0, len(block), 4096))
+
+
+class LengthTrustingReader(Reader):
+    """Allocates the declared length before it compares it with the remaining bytes."""
+
+    __slots__ = ()
+
+    def varint(self, name: str) -> int:
+        """Room for the bytes that a length announces."""
+        value = super().varint(name)
+        if name.lower().endswith("length") and value > self.left:
+            take_memory(value)
+        return value
+
+    def int32(self, name: str) -> int:
+        """Do the same for the lengths of messages."""
+        value = super().int32(name)
+        if name in ("keyLength", "valueLength") and value > self.left:
+            take_memory(value)
+        return value
+
+
+class LengthTrustedForAllocation(KafkaMutant):
+    """Allocates what a length announces before it checks the length."""
+
+    name = "length-trusted-for-allocation"
+    costly = True
+    reader = LengthTrustingReader
+
+
+class CountTrustingReader(Reader):
+    """Allocates the declared count."""
+
+    __slots__ = ()
+
+    def varint(self, name: str) -> int:
+        """Room for a pointer to each header."""
+        value = super().varint(name)
+        if name == "headerCount" and value > self.left:
+            take_memory(8 * value)
+        return value
+
+    def int32(self, name: str) -> int:
+        """Room for a pointer to each record."""
+        value = super().int32(name)
+        if name == "recordsCount" and value > self.left:
+            take_memory(8 * value)
+        return value
+
+
+class CountTrustedForAllocation(KafkaMutant):
+    """Allocates what a count announces before it reads the first element."""
+
+    name = "count-trusted-for-allocation"
+    costly = True
+    reader = CountTrustingReader
+
+
+APPEND_TIME: Final = 0x08
+CONTROL: Final = 0x20
+HORIZON: Final = 0x40
+
+# --- nulls and headers: kafka.md, section 1.3 ---
+
+
+class NullKeyAsEmpty(KafkaMutant):
+    """Tells an empty key where there is none."""
+
+    name = "null-key-as-empty"
+    killed_by = ("kafka.batch/v1/wrapper/lz4",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Empty keys for null ones."""
+        del raw
+        for record in (*records(entry), *messages(entry), *([entry] if "key" in entry else [])):
+            record["key"] = record["key"] or ""
+
+
+class NullValueAsEmpty(KafkaMutant):
+    """Tells an empty value for a tombstone."""
+
+    name = "null-value-as-empty"
+    killed_by = ("kafka.batch/v2/batch/tombstone",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Empty values for null ones, but of a wrapper, whose value is its messages."""
+        del raw
+        plain = [entry] if entry.get("messages", ()) is None else []
+        for record in (*records(entry), *messages(entry), *plain):
+            record["value"] = record["value"] or ""
+
+
+class NullHeaderValueAsEmpty(KafkaMutant):
+    """Tells an empty header value where there is none."""
+
+    name = "null-header-value-as-empty"
+    killed_by = ("kafka.batch/v2/headers/five",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Empty header values for null ones."""
+        del raw
+        for record in records(entry):
+            record["headers"] = [[key, value or ""] for key, value in record["headers"]]
+
+
+class DuplicateHeadersCollapse(KafkaMutant):
+    """Keeps headers in a map: of two with one key the last is left."""
+
+    name = "duplicate-headers-collapse"
+    killed_by = ("kafka.batch/v2/headers/five",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Keep one header for each key."""
+        del raw
+        for record in records(entry):
+            record["headers"] = [[key, value] for key, value in dict(record["headers"]).items()]
+
+
+class HeadersReversed(KafkaMutant):
+    """Delivers headers last to first."""
+
+    name = "headers-reversed"
+    killed_by = ("kafka.batch/v2/text/gzip",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Reverse the order."""
+        del raw
+        for record in records(entry):
+            record["headers"] = record["headers"][::-1]
+
+
+# --- offsets and timestamps: kafka.md, sections 1.8, 1.10 and 2.2 ---
+
+
+class OffsetDeltaIgnored(KafkaMutant):
+    """Counts records instead of reading their offset deltas."""
+
+    name = "offset-delta-ignored"
+    killed_by = ("kafka.batch/v2/offsets/underflow",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Offsets without gaps."""
+        del raw
+        for index, record in enumerate(records(entry)):
+            record["offset"] = str(int(entry["baseOffset"]) + index)
+
+
+class BaseOffsetIgnored(KafkaMutant):
+    """Takes offset deltas for offsets."""
+
+    name = "base-offset-ignored"
+    killed_by = ("kafka.log/mixed/sets/v2",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Offsets that begin at 0."""
+        del raw
+        for record in records(entry):
+            record["offset"] = record["offsetDelta"]
+
+
+class LastOffsetFromCount(KafkaMutant):
+    """Works out the last offset of a batch from its count of records."""
+
+    name = "last-offset-from-count"
+    killed_by = ("kafka.batch/v2/varints/int32-max",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Compute the delta without the gaps that compaction leaves."""
+        del raw
+        if "lastOffsetDelta" in entry:
+            entry["lastOffsetDelta"] = str(max(0, len(records(entry)) - 1))
+
+
+class RelativeOffsetsAsAbsolute(KafkaMutant):
+    """Takes the relative offsets inside a v1 wrapper for absolute ones."""
+
+    name = "relative-offsets-as-absolute"
+
+    def patch_entry(self, entry: bytes) -> bytes:
+        """Set the offset of a wrapper to 0, so that inner offsets are read as absolute; no CRC covers it."""
+        return bytes(8) + entry[8:] if entry[MAGIC] == 1 and codec_of(entry) else entry
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Restore the offset of the wrapper itself."""
+        if entry.get("messages") is not None:
+            entry["offset"] = str(int.from_bytes(raw[:8], "big", signed=True))
+
+
+class WrapperOffsetIsFirst(KafkaMutant):
+    """Takes the offset of a v1 wrapper for that of its first message."""
+
+    name = "wrapper-offset-is-first"
+    killed_by = ("kafka.batch/v1/wrapper/key",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Offsets that go on from the wrapper's."""
+        del raw
+        inner = messages(entry)
+        if entry.get("magic") == "1" and inner:
+            shift = int(entry["offset"]) - int(inner[0]["offset"])
+            for message in inner:
+                message["offset"] = str(int(message["offset"]) + shift)
+
+
+class TypelessReader(Reader):
+    """Reads the attributes of batches and messages without the timestamp type."""
+
+    __slots__ = ()
+
+    def int16(self, name: str) -> int:
+        """Clear bit 3 in the attributes of a batch."""
+        value = super().int16(name)
+        return value & ~APPEND_TIME if name == "attributes" else value
+
+    def int8(self, name: str) -> int:
+        """Clear bit 3 in the attributes of a message, not in those of a record."""
+        value = super().int8(name)
+        mine = name == "attributes" and "records[" not in self.path(name)
+        return value & ~APPEND_TIME if mine else value
+
+
+class TimestampTypeIgnored(KafkaMutant):
+    """Computes create times where the broker wrote one append time."""
+
+    name = "timestamp-type-ignored"
+    reader = TypelessReader
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Restore the attributes themselves."""
+        _restore_attributes(entry, raw)
+
+
+def _restore_attributes(entry: JsonObject, raw: bytes) -> None:
+    start, end = (21, 23) if "records" in entry else (17, 18)
+    entry["attributes"] = str(int.from_bytes(raw[start:end], "big", signed=True))
+
+
+class LogAppendTimePerRecord(KafkaMutant):
+    """Adds each record's delta to the append time."""
+
+    name = "log-append-time-per-record"
+    killed_by = ("kafka.log/mixed/append/stamped-lz4",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Timestamps that differ inside a batch."""
+        del raw
+        for record in records(entry):
+            if bit(entry, APPEND_TIME):
+                record["timestamp"] = str(int(entry["maxTimestamp"]) + int(record["timestampDelta"]))
+
+
+class DeleteHorizonAsZero(KafkaMutant):
+    """Counts timestamp deltas from 0 where the base is a delete horizon."""
+
+    name = "delete-horizon-as-zero"
+    killed_by = ("kafka.log/mixed/append/bit-6-kept",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Deltas for timestamps."""
+        del raw
+        for record in records(entry):
+            if bit(entry, HORIZON) and not bit(entry, APPEND_TIME):
+                record["timestamp"] = record["timestampDelta"]
+
+
+class LegacyTimestampIgnored(KafkaMutant):
+    """Reads v1 messages as if they had no timestamp."""
+
+    name = "legacy-timestamp-ignored"
+    killed_by = ("kafka.batch/v1/text/cut",)
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """-1, as for v0."""
+        del raw
+        for message in (*messages(entry), *([entry] if "timestamp" in entry else [])):
+            message["timestamp"] = "-1"
+
+
+# --- control batches: kafka.md, section 1.9 ---
+
+
+class UncontrolledReader(Reader):
+    """Reads the attributes of batches without the control bit."""
+
+    __slots__ = ()
+
+    def int16(self, name: str) -> int:
+        """Clear bit 5 in the attributes of a batch."""
+        value = super().int16(name)
+        return value & ~CONTROL if name == "attributes" else value
+
+
+class ControlBatchAsData(KafkaMutant):
+    """Delivers control records as if they were data."""
+
+    name = "control-batch-as-data"
+    reader = UncontrolledReader
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Restore the attributes themselves."""
+        _restore_attributes(entry, raw)
+
+
+class IsolationIgnored(KafkaMutant):
+    """Delivers the records of aborted transactions to a reader of committed ones."""
+
+    name = "isolation-ignored"
+    killed_by = ("kafka.log/mixed/delivered/aborted-gzip",)
+
+    def options(self, request: Request) -> Options:
+        """Everything is delivered."""
+        return with_options(request, isolation="read_uncommitted", aborted=())
+
+
+class AbortedByProducer(KafkaMutant):
+    """Drops every transactional batch of a producer that ever aborted."""
+
+    name = "aborted-forever"
+    killed_by = ("kafka.log/mixed/delivered/aborted-unsorted",)
+
+    def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
+        """Remove every batch of such a producer, even of its later committed transactions."""
+        value, aborted = outcome.value, {str(producer) for producer, _ in request.options.aborted}
+        if (
+            not isinstance(value, dict)
+            or not isinstance(batches := value.get("batches"), list)
+            or not aborted
+        ):
+            return outcome
+        kept = [one for one in batches if isinstance(one, dict) and one.get("producerId") not in aborted]
+        return Accepted({**value, "batches": [*kept]}, outcome.consumed, remarks=outcome.remarks)
+
+
+class ProduceProfileIgnored(KafkaMutant):
+    """Lets a producer send whatever a consumer can read."""
+
+    name = "produce-profile-ignored"
+    killed_by = ("kafka.log/mixed/append/cut",)
+    missing_rule = True
+
+    def options(self, request: Request) -> Options:
+        """Use the profile of a reader."""
+        return with_options(request, profile="reader")

@@ -1,0 +1,523 @@
+"""Kafka codecs with one fault in how they go over the entries of a log."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from tests.mutants.base import JsonObject, Panic, ReferenceCodec, with_options
+from tests.mutants.kafka.helpers import MAGIC, V2, KafkaMutant, PatchedKafka, frames
+from tests.mutants.kafka.reading import READ_ENTRY
+from wireproof.adapters.contract import Request
+from wireproof.cases.outcome import Accepted, Outcome, Refused, refused_outcome
+from wireproof.formats import Format
+from wireproof.kafka import consumer_view, control_types, log, producer_rules
+from wireproof.kafka import entry as kafka_entry
+from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL
+from wireproof.kafka.size_and_magic import LOG_OVERHEAD, MAX_SIZE, SizeAndMagic, peek_whole_entry
+from wireproof.kafka.values import LogEntry, Message, RecordBatch
+from wireproof.wire.json_values import Json
+from wireproof.wire.options import Options
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import Item
+
+# --- logs: kafka.md, section 2.4 ---
+
+
+class PartialTailRaises(KafkaMutant):
+    """Refuses a log that ends in a torn entry."""
+
+    name = "partial-tail-raises"
+
+    def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
+        """Refuse what is torn, after what was whole."""
+        if not _torn(outcome, request):
+            return outcome
+        return Refused("truncated", outcome.consumed, "batches", before=outcome.value)
+
+
+class PartialTailLosesPrefix(KafkaMutant):
+    """Drops the whole log if its last entry is torn."""
+
+    name = "partial-tail-loses-prefix"
+    killed_by = ("kafka.log/mixed/tail/v0-cut",)
+
+    def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
+        """Nothing at all."""
+        return Accepted({"batches": []}, outcome.consumed) if _torn(outcome, request) else outcome
+
+
+def _torn(outcome: Accepted, request: Request) -> bool:
+    stream = request.op == "decode" and request.format == "kafka.log"
+    return stream and outcome.consumed is not None and outcome.consumed < len(request.data)
+
+
+class PrefixLostOnRefusal(KafkaMutant):
+    """Forgets the batches before a damaged one."""
+
+    name = "prefix-lost-on-refusal"
+    killed_by = ("kafka.log/mixed/append/cut",)
+
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
+        """Refuse with nothing before."""
+        delivered: object = {"batches": []} if request.format == "kafka.log" else None
+        return refused_outcome(rejected.with_before(delivered))
+
+
+class FirstMagicForAll(KafkaMutant):
+    """Reads every entry of a log in the format of the first."""
+
+    name = "first-magic-for-all"
+
+    def patch_input(self, data: bytes, request: Request) -> bytes:
+        """Give every entry the magic of the first one."""
+        del request
+        out = bytearray(data)
+        spans = list(frames(data))
+        for start, _ in spans:
+            out[start + MAGIC] = data[MAGIC]
+        return bytes(out)
+
+
+class Magic255Accepted(KafkaMutant):
+    """Takes every magic of 2 and more, unsigned, for a v2 batch."""
+
+    name = "magic-255-accepted"
+    missing_rule = True
+
+    def patch_entry(self, entry: bytes) -> bytes:
+        """Turn it into a v2 batch; no checksum covers the magic."""
+        return entry[:MAGIC] + b"\2" + entry[MAGIC + 1 :] if entry[MAGIC] > 2 else entry
+
+
+class ScanStopsAtDamage(KafkaMutant):
+    """Gives up a stream at the first entry that is damaged."""
+
+    name = "scan-stops-at-damage"
+    killed_by = ("kafka.log/mixed/scan/zeros-then-v0",)
+
+    def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
+        """Yield the items before the damage, and one tail."""
+        found = list(super().items(row, chunks, options))
+        whole = sum(item.length for item in found)
+        for item in found:
+            if item.kind != "frame":
+                yield Item("tail", item.at, whole - item.at)
+                return
+            yield item
+
+
+class ScanPerChunk(KafkaMutant):
+    """Reads each piece of a stream as if it were whole."""
+
+    name = "scan-per-chunk"
+    killed_by = ("kafka.log/mixed/scan/two-frames-in-pieces",)
+
+    def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
+        """Yield the items of each chunk, scanned alone."""
+        at = 0
+        for chunk in chunks:
+            for item in super().items(row, (chunk,), options):
+                yield Item(item.kind, at + item.at, item.length, item.value, item.cls, item.remarks)
+            at += len(chunk)
+
+
+DELIVERED: Final = consumer_view.delivered_entries
+
+
+# --- batches one after the other ---
+
+
+def _rest_taken(reader: Reader, prefix: SizeAndMagic, options: Options) -> LogEntry:
+    """Read an entry; a compressed batch takes all bytes behind it too."""
+    value = READ_ENTRY(reader, prefix, options)
+    if isinstance(value, RecordBatch) and value.attributes & CODEC_MASK:
+        reader.pos = reader.end
+    return value
+
+
+class CompressedBatchTakesRest(PatchedKafka):
+    """Loses every batch behind a compressed one, whose region it reads to the end of the log."""
+
+    name = "platformatic-kafka-123-compressed-batch-takes-rest"
+    patches = ((kafka_entry, "read", _rest_taken),)
+
+
+def _reads_record_of_none(data: bytes) -> bool:
+    """Return True if the reader looks for a record where there is none.
+
+    It reads a header when it starts, one for each message, and one more if that batch is empty.
+    """
+    limit, run = 3, 0
+    for start, end in frames(data):
+        empty = data[start + MAGIC] == V2 and data[start + 57 : start + 61] == bytes(4)
+        run = run + 1 if empty else 0
+        if run == limit and len(data) > end + 6:
+            return True
+        limit = limit if empty else 2
+    return False
+
+
+class EmptyBatchesPanic(PatchedKafka):
+    """Ends its process at two empty batches one behind the other."""
+
+    name = "kafka-go-1107-empty-batches-panic"
+    killed_by = ("kafka.log/mixed/entries/data-empty-empty-data",)
+    link = "https://github.com/segmentio/kafka-go/pull/1107"
+
+    def decode(self, request: Request) -> Outcome:
+        """Panic before the first answer."""
+        if request.format == "kafka.log" and _reads_record_of_none(request.data):
+            raise Panic("markRead: negative count")
+        return super().decode(request)
+
+    def scan(self, request: Request) -> Outcome:
+        """Do the same."""
+        if _reads_record_of_none(b"".join(request.chunks)):
+            raise Panic("markRead: negative count")
+        return super().scan(request)
+
+
+# --- what a consumer gets ---
+
+
+class NoSuchElement(Exception):  # noqa: N818 - named for what the client meets
+    """The first record of a batch without records."""
+
+
+def _first_of_control(entries: list[LogEntry], options: Options) -> list[LogEntry]:
+    """Look at the first record of every control batch, as a consumer of committed records does."""
+    for one in entries if options.isolation == "read_committed" else ():
+        if isinstance(one, RecordBatch) and one.attributes & CONTROL and not one.records:
+            raise NoSuchElement(str(one.base_offset))
+    return DELIVERED(entries, options)
+
+
+class EmptyControlBatch(PatchedKafka):
+    """Fails under read_committed on a control batch whose marker was cleaned away."""
+
+    name = "kafka-7467-empty-control-batch"
+    link = "https://github.com/confluentinc/kafka/pull/179"
+    patches = ((consumer_view, "delivered_entries", _first_of_control),)
+
+
+class NullKey(Exception):  # noqa: N818 - named for what the client meets
+    """The bytes of a key that is null."""
+
+
+def _key_of_each(entries: list[LogEntry], options: Options) -> list[LogEntry]:
+    """Look at the key of every record for a marker, if there are aborted transactions."""
+    looks = options.isolation == "read_committed" and options.aborted
+    for one in entries if looks else ():
+        if isinstance(one, RecordBatch) and any(inner.key is None for inner in one.records):
+            raise NullKey(str(one.base_offset))
+    return DELIVERED(entries, options)
+
+
+class NullKeyInFilter(PatchedKafka):
+    """Fails on a record without a key when it looks for the markers of aborted transactions."""
+
+    name = "kafkajs-312-null-key-in-filter"
+    patches = ((consumer_view, "delivered_entries", _key_of_each),)
+
+
+def _first_batch_fetched(entries: list[LogEntry], options: Options) -> list[LogEntry]:
+    """Refuse a first batch that ends behind the fetch offset but has no record from there on."""
+    fetch, first = options.fetch_offset, entries[0] if entries else None
+    if fetch is not None and isinstance(first, RecordBatch) and first.records:
+        last = first.base_offset + first.last_offset_delta
+        if last >= fetch > max(one.offset for one in first.records):
+            raise Rejected("other", None, "batches[0]", "incomplete response")
+    return DELIVERED(entries, options)
+
+
+class OffsetBehindCompactedRecords(PatchedKafka):
+    """Refuses a log from an offset on whose record is compacted away at the end of its batch."""
+
+    name = "sarama-1005-offset-behind-compacted-records"
+    patches = ((consumer_view, "delivered_entries", _first_batch_fetched),)
+
+
+# --- the end of a log: kafka.md, section 1.4 ---
+
+
+def _peek_twelve_bytes(reader: Reader, max_size: int = MAX_SIZE) -> SizeAndMagic | None:
+    if 0 < reader.left < LOG_OVERHEAD:
+        raise reader.reject("truncated", "", f"needs {LOG_OVERHEAD} bytes, {reader.left} left")
+    return peek_whole_entry(reader, max_size)
+
+
+class FewLastBytesRefused(PatchedKafka):
+    """Refuses a log with fewer than 12 bytes after its last whole entry, as PyKafka did.
+
+    Trigger: a message and four bytes of the next one.
+    """
+
+    name = "tracker-few-last-bytes-refused"
+    patches = ((log, "peek_whole_entry", _peek_twelve_bytes),)
+
+
+def _peek_never_cut(reader: Reader, max_size: int = MAX_SIZE) -> SizeAndMagic | None:
+    prefix = peek_whole_entry(reader, max_size)
+    if prefix is None and reader.left >= LOG_OVERHEAD:
+        raise reader.reject("truncated", "", "the last entry is cut")
+    return prefix
+
+
+class CutBatchRefused(PatchedKafka):
+    """Fails at a last batch that the byte limit of a fetch cut, where the log ends, as Platformatic did.
+
+    Trigger: a batch and the first 20 bytes of another.
+    """
+
+    name = "tracker-cut-batch-refused"
+    patches = ((log, "peek_whole_entry", _peek_never_cut),)
+
+
+# --- transactions: kafka.md, section 1.9 ---
+
+
+class _EndsAtAnyMarker(consumer_view.AbortedTransactions):
+    def _close(self, marker: RecordBatch) -> None:
+        self._open.discard(marker.producer_id)
+        self._ahead = deque(pair for pair in self._ahead if pair[0] != marker.producer_id)
+
+
+class AbortedEndsAtAnyMarker(PatchedKafka):
+    """Takes the first marker of a producer for the end of its aborted transaction, as brod did.
+
+    Trigger: a committed transaction before the aborted one of the same producer.
+    """
+
+    name = "tracker-aborted-ends-at-any-marker"
+    patches = ((consumer_view, "AbortedTransactions", _EndsAtAnyMarker),)
+
+
+class _PopsAtAnyAbort(consumer_view.AbortedTransactions):
+    def _close(self, marker: RecordBatch) -> None:
+        was_open = marker.producer_id in self._open
+        super()._close(marker)
+        following = next((pair for pair in self._ahead if pair[0] == marker.producer_id), None)
+        if following and not was_open and _is_abort(marker):
+            self._ahead.remove(following)
+
+
+def _is_abort(marker: RecordBatch) -> bool:
+    control = marker.records[0].control if marker.records else None
+    return control is not None and control.type == control_types.ABORT
+
+
+class AbortedPopsAtAnyAbort(PatchedKafka):
+    """Takes the next entry of the aborted list at an ABORT marker that is not in it, as librdkafka did.
+
+    Trigger: an ABORT marker that is not listed, then an aborted transaction of the same producer.
+    """
+
+    name = "tracker-aborted-pops-at-any-abort"
+    patches = ((consumer_view, "AbortedTransactions", _PopsAtAnyAbort),)
+
+
+class _ExactStart(consumer_view.AbortedTransactions):
+    def hides(self, entry: LogEntry) -> bool:
+        """As the reference, but that a transaction begins only with the batch that has its first offset."""
+        while isinstance(entry, RecordBatch) and self._ahead and self._ahead[0][1] < entry.base_offset:
+            self._ahead.popleft()
+        return super().hides(entry)
+
+
+class AbortedStartMustExist(PatchedKafka):
+    """Looks for the batch where an aborted transaction begins, which compaction may remove, as brod did.
+
+    Trigger: an aborted transaction whose first offset is before the first batch that is left of it.
+    """
+
+    name = "tracker-aborted-start-must-exist"
+    patches = ((consumer_view, "AbortedTransactions", _ExactStart),)
+
+
+class _StartsBeforeMarker(consumer_view.AbortedTransactions):
+    def __init__(self, transactions: tuple[tuple[int, int], ...]) -> None:
+        super().__init__(transactions)
+        self._listed = frozenset(transactions)
+
+    def _close(self, marker: RecordBatch) -> None:
+        if (marker.producer_id, marker.base_offset) not in self._listed:
+            super()._close(marker)
+
+
+class AbortedStartAtMarker(PatchedKafka):
+    """Leaves an aborted transaction open that begins and ends at its marker, as librdkafka did.
+
+    Trigger: an aborted transaction with the offset of its ABORT marker, and data of the producer after it.
+    """
+
+    name = "tracker-aborted-start-at-marker"
+    patches = ((consumer_view, "AbortedTransactions", _StartsBeforeMarker),)
+
+
+class _MarkersKnown(consumer_view.AbortedTransactions):
+    def _close(self, marker: RecordBatch) -> None:
+        typed = marker.records[0].control if marker.records else None
+        aborts = typed is not None and typed.type == control_types.ABORT
+        if aborts and marker.producer_id not in self._open:
+            raise Rejected("bad-control", text="a marker of no aborted transaction")
+        super()._close(marker)
+
+
+class UnknownMarkerRefused(PatchedKafka):
+    """Fails at an ABORT marker whose transaction is not in the list of aborted ones, as Platformatic did.
+
+    Trigger: read_committed, a fetch that begins at an ABORT marker, and no aborted transaction.
+    """
+
+    name = "tracker-unknown-marker-refused"
+    patches = ((consumer_view, "AbortedTransactions", _MarkersKnown),)
+
+    def decode(self, request: Request) -> Outcome:
+        """Decode wrongly only under read_committed: the list is not looked at otherwise."""
+        committed = request.options.isolation == "read_committed"
+        return super().decode(request) if committed else ReferenceCodec.decode(self, request)
+
+
+class _MarkersDelivered(consumer_view.AbortedTransactions):
+    def hides(self, entry: LogEntry) -> bool:
+        """As the reference, but that control batches are delivered."""
+        control = isinstance(entry, RecordBatch) and bool(entry.attributes & CONTROL)
+        return super().hides(entry) and not control
+
+
+class MarkersDelivered(PatchedKafka):
+    """Delivers transaction markers, with a key of 4 bytes and a value of 6, as kafka-go does.
+
+    Trigger: read_committed and a COMMIT marker.
+    """
+
+    name = "tracker-markers-delivered"
+    patches = ((consumer_view, "AbortedTransactions", _MarkersDelivered),)
+
+
+class AbortedListIgnored(PatchedKafka):
+    """Delivers aborted records under read_committed, since it never looks at the list, as kafka-go does.
+
+    Trigger: read_committed and an aborted transaction.
+    """
+
+    name = "tracker-aborted-list-ignored"
+
+    def options(self, request: Request) -> Options:
+        """Drop the list."""
+        return with_options(request, aborted=())
+
+
+# --- the fetch offset: kafka.md, section 1.9 ---
+
+_drop_earlier = consumer_view._drop_earlier  # noqa: SLF001 - the part that is wrong in the mutant
+
+
+def _whole_batches(entry: LogEntry, fetch: int | None) -> LogEntry | None:
+    if isinstance(entry, RecordBatch):
+        return entry if entry.records else None
+    return _drop_earlier(entry, fetch)
+
+
+class FetchOffsetSkipsBatches(PatchedKafka):
+    """Delivers a whole batch of which a part is below the fetch offset, as Dekaf did.
+
+    Trigger: a fetch offset in the middle of a batch.
+    """
+
+    name = "tracker-fetch-offset-skips-batches"
+    patches = ((consumer_view, "_drop_earlier", _whole_batches),)
+
+
+def _kept(items: list[JsonObject], expected: int) -> tuple[list[Json], int]:
+    """Return the items whose offsets follow `expected` without a gap, and the offset after them."""
+    kept: list[Json] = []
+    for one in items:
+        if int(one["offset"]) == expected:
+            kept.append(one)
+            expected += 1
+    return kept, expected
+
+
+class GapsSkipTheRest(PatchedKafka):
+    """Waits for the next offset and skips all others, so that a gap hides the rest, as kafka-python did.
+
+    Trigger: a fetch offset and a log in which compaction left a gap.
+    """
+
+    name = "tracker-gaps-skip-the-rest"
+    link = "https://github.com/dpkp/kafka-python/pull/752"
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Keep the records up to the first gap."""
+        del data
+        expected = request.options.fetch_offset
+        if expected is None or not isinstance(value, dict) or "batches" not in value:
+            return value
+        entries: list[Json] = []
+        for entry in _objects(value["batches"]):
+            part = "records" if "records" in entry else "messages"
+            held, expected = _kept([entry] if entry[part] is None else entry[part], expected)
+            if held:
+                entries.append(entry if entry[part] is None else {**entry, part: held})
+        return {**value, "batches": entries}
+
+
+def _objects(tree: Json) -> list[JsonObject]:
+    return [one for one in tree if isinstance(one, dict)] if isinstance(tree, list) else []
+
+
+class StuckBelowFetchOffset(PatchedKafka):
+    """Stays at the fetch offset if every record of the batches is below it, as kafka-go did.
+
+    Trigger: a fetch offset after the last record that compaction left of a batch.
+    """
+
+    name = "tracker-stuck-below-fetch-offset"
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Repeat the fetch offset."""
+        del data
+        fetch = request.options.fetch_offset
+        nothing = isinstance(value, dict) and value.get("batches") == [] and value.get("nextOffset")
+        return {**value, "nextOffset": str(fetch)} if isinstance(value, dict) and nothing and fetch else value
+
+
+# --- what a broker takes: kafka.md, section 1.7 ---
+
+_remark_message = producer_rules._remark_message  # noqa: SLF001 - as above
+
+
+def _refuse_offsets(reader: Reader, one: Message, start: int) -> None:
+    if one.magic and one.messages is not None:
+        offsets = [inner.offset for inner in one.messages]
+        if offsets != list(range(len(offsets))):
+            raise reader.reject("not-permitted", "messages", "offsets of v1 do not count from 0", at=start)
+    _remark_message(reader, one, start)
+
+
+class InnerOffsetsMustCount(PatchedKafka):
+    """Refuses a producer's v1 wrapper whose offsets do not count from 0, as Kafka 2.4 did: KAFKA-9669.
+
+    Trigger: a v1 wrapper with the inner offsets 0 and 0 that is appended to a topic.
+    """
+
+    name = "tracker-inner-offsets-must-count"
+    patches = ((producer_rules, "_remark_message", _refuse_offsets),)
+
+
+def _check_magic_only(reader: Reader, entries: list[LogEntry]) -> None:
+    if len({entry.magic for entry in entries}) > 1:
+        raise reader.reject("not-permitted", "batches", "batches of different magic")
+
+
+class SeveralBatchesTaken(PatchedKafka):
+    """Takes a produce request with several batches, and so numbers only the first, as Kafka did: KAFKA-8428.
+
+    Trigger: two batches in one request.
+    """
+
+    name = "tracker-several-batches-taken"
+    missing_rule = True
+    patches = ((producer_rules, "check_request", _check_magic_only),)

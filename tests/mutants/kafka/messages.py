@@ -1,0 +1,221 @@
+"""Kafka codecs with a bug of a public tracker in messages and wrappers: `bugs.toml`."""
+
+from typing import Final
+
+from attrs import evolve
+
+from tests.mutants.base import JsonObject, walk
+from tests.mutants.kafka.helpers import PatchedKafka
+from tests.mutants.kafka.records import each_record
+from wireproof.adapters.contract import Request
+from wireproof.kafka import message
+from wireproof.kafka.attribute_bits import CONTROL, LOG_APPEND_TIME
+from wireproof.kafka.message import MessageHeader
+from wireproof.kafka.size_and_magic import SizeAndMagic
+from wireproof.kafka.values import Message
+from wireproof.wire import snappy
+from wireproof.wire.checksums import crc32
+from wireproof.wire.cursor import Scope
+from wireproof.wire.json_values import Json
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.writer import Writer
+
+# --- messages and wrappers: kafka.md, sections 2.1 and 2.2 ---
+
+_effective, _next_size = message._effective, message._next_size  # noqa: SLF001 - the parts that are wrong in the mutants
+_head, _wrapper = message._head, message._wrapper  # noqa: SLF001 - as above
+
+
+def _effective_at_zero(inner: Message, head: MessageHeader, base: int) -> Message:
+    return evolve(_effective(inner, head, base), offset=0)
+
+
+class InnerOffsetZero(PatchedKafka):
+    """Gives every message of a wrapper the offset 0, as kafka-php did when it had decompressed the set.
+
+    Trigger: a wrapper that does not begin at offset 0.
+    """
+
+    name = "tracker-inner-offset-zero"
+    patches = ((message, "_effective", _effective_at_zero),)
+
+
+def _next_size_of_whole(
+    inner: Reader, head: MessageHeader, defect: Rejected | None, scope: Scope
+) -> SizeAndMagic | None:
+    prefix = _next_size(inner, head, defect, scope)
+    if prefix is None and inner.left:
+        raise inner.reject("truncated", "messages", "a message is cut")
+    return prefix
+
+
+class InnerSetCutRefused(PatchedKafka):
+    """Refuses a compressed set whose last message is cut, where it ends, as kafka-python did.
+
+    Trigger: a wrapper with one whole message and the first bytes of another.
+    """
+
+    name = "tracker-inner-set-cut-refused"
+    patches = ((message, "_next_size", _next_size_of_whole),)
+
+
+def _head_with_next(entry: Reader) -> MessageHeader:
+    head = _head(entry)
+    at = head.at("crc")
+    stored = int.from_bytes(entry.data[at : at + 4], "big")
+    covered = entry.data[head.at("magic") : entry.end + 4]
+    return evolve(head, crc_valid=stored == crc32(covered))
+
+
+class LegacyCrcReachesNext(PatchedKafka):
+    """Computes the CRC of a message over four bytes of the next one, too, as Redpanda did.
+
+    Trigger: two messages of v0 or v1 one after the other.
+    """
+
+    name = "tracker-legacy-crc-reaches-next"
+    patches = ((message, "_head", _head_with_next),)
+
+
+def _wrapper_unsealed(entry: Reader, head: MessageHeader) -> Message:
+    return _wrapper(entry, evolve(head, crc_valid=True))
+
+
+class WrapperCrcNeverChecked(PatchedKafka):
+    """Skips the CRC of a wrapper even where a broker checks it, as Sarama did: it returned before the check.
+
+    Trigger: a producer's wrapper with a wrong CRC.
+    """
+
+    name = "tracker-wrapper-crc-never-checked"
+    missing_rule = True
+    patches = ((message, "_wrapper", _wrapper_unsealed),)
+
+
+def _effective_with_own_time(inner: Message, head: MessageHeader, base: int) -> Message:
+    return evolve(_effective(inner, head, base), timestamp=inner.timestamp)
+
+
+class WrapperAppendTimeIgnored(PatchedKafka):
+    """Gives inner messages their own timestamps under a wrapper with append time, as Sarama did.
+
+    Trigger: a v1 wrapper with LogAppendTime and another timestamp than its messages.
+    """
+
+    name = "tracker-wrapper-append-time-ignored"
+    patches = ((message, "_effective", _effective_with_own_time),)
+
+
+def _effective_without_time(inner: Message, head: MessageHeader, base: int) -> Message:
+    return evolve(_effective(inner, head, base), timestamp=message.NO_TIMESTAMP)
+
+
+class InnerTimestampMissing(PatchedKafka):
+    """Reports the timestamp -1 for every message of a wrapper, as librdkafka did.
+
+    Trigger: a v1 wrapper whose messages have timestamps.
+    """
+
+    name = "tracker-inner-timestamp-missing"
+    patches = ((message, "_effective", _effective_without_time),)
+
+
+# --- codecs: kafka.md, section 3 ---
+
+_has_xerial_header = snappy._has_xerial_header  # noqa: SLF001 - as above
+
+
+def _only_first_header(reader: Reader) -> bool:
+    return _has_xerial_header(reader) and "xerial" not in reader.path("magic")
+
+
+class SnappyNotConcatenated(PatchedKafka):
+    """Reads the header of a second snappy stream as the length of a chunk, as snappy-java did.
+
+    Trigger: the records in two snappy streams, one after the other.
+    """
+
+    name = "tracker-snappy-not-concatenated"
+    patches = ((snappy, "_has_xerial_header", _only_first_header),)
+
+
+# --- writers: kafka.md, sections 1.3, 1.9 and 2.2 ---
+
+
+class WritesNullKeyEmpty(PatchedKafka):
+    """Writes an empty key where there is none, but null values as null, as kafka-go did.
+
+    Trigger: a record without a key.
+    """
+
+    name = "tracker-writes-null-key-empty"
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Fill the keys."""
+        del request
+        return each_record(value, lambda one: {**one, "key": one["key"] or ""})
+
+
+def _is_wrapper_of_v1(part: JsonObject) -> bool:
+    return part.get("magic") == "1" and part.get("messages") is not None
+
+
+class WritesWrapperWithoutTime(PatchedKafka):
+    """Writes a wrapper without a timestamp, where the latest of its messages belongs, as kafka_protocol did.
+
+    Trigger: a v1 wrapper with create times.
+    """
+
+    name = "tracker-writes-wrapper-without-time"
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Set the timestamp of wrappers to -1."""
+        del request
+        for part in walk(value):
+            if _is_wrapper_of_v1(part) and not int(part["attributes"]) & LOG_APPEND_TIME:
+                part["timestamp"] = "-1"
+        return value
+
+
+MARKER_KEYS: Final = ("00000000", "00000001")
+"""The keys of ABORT and COMMIT markers of version 0."""
+
+
+class WritesMarkerWithoutValue(PatchedKafka):
+    """Writes transaction markers with an empty value, without version and epoch, as franz-go's kfake did.
+
+    Trigger: a control batch with a COMMIT marker.
+    """
+
+    name = "tracker-writes-marker-without-value"
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Empty the values of markers."""
+        del request
+        for part in walk(value):
+            if "records" in part and int(part["attributes"]) & CONTROL:
+                each_record(part, lambda one: {**one, "value": ""} if one["key"] in MARKER_KEYS else one)
+        return value
+
+
+def _anything(writer: Writer, outer: Message, inner: Message) -> None:
+    del writer, outer, inner
+
+
+class WritesWrapperOfMagic0(PatchedKafka):
+    """Writes a wrapper of magic 0 around messages of magic 1, which brokers refuse, as Sarama did.
+
+    Trigger: a v1 wrapper.
+    """
+
+    name = "tracker-writes-wrapper-of-magic-0"
+    patches = ((message, "_check_inner", _anything),)
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Change the magic of the wrapper alone."""
+        del request
+        for part in list(walk(value)):
+            if _is_wrapper_of_v1(part):
+                part |= {"magic": "0", "timestamp": "-1", "attributes": str(int(part["attributes"]) & 7)}
+        return value

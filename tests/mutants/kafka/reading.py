@@ -1,0 +1,428 @@
+"""Kafka readers with a bug that a released client had, in how they read one entry or a fetch.
+
+`bugs.toml`.
+"""
+
+import os
+from typing import ClassVar, Final, Literal, NoReturn
+
+from tests.mutants.base import JsonObject, ReferenceCodec, with_options
+from tests.mutants.kafka.helpers import KafkaMutant, PatchedKafka, bit, frames, records
+from wireproof.adapters.contract import Request
+from wireproof.cases.outcome import Outcome, refused_outcome
+from wireproof.kafka import consumer_view, control_record, entry, log, message, record
+from wireproof.kafka import entry as kafka_entry
+from wireproof.kafka import message as kafka_message
+from wireproof.kafka import record as kafka_record
+from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME, wrap64
+from wireproof.kafka.control_record import _end_of_transaction, _type
+from wireproof.kafka.message import MessageHeader, _plain, _set
+from wireproof.kafka.record import BatchContext
+from wireproof.kafka.size_and_magic import SizeAndMagic, peek_whole_entry
+from wireproof.kafka.values import Control, Log, LogEntry, Message, Record, RecordBatch, RecordHeader
+from wireproof.wire.layout import Layout
+from wireproof.wire.layout_codec import patch_computed
+from wireproof.wire.options import Options
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.writer import Writer
+
+READ_ENTRY: Final = kafka_entry.read
+READ_RECORDS: Final = kafka_record.read_records
+
+
+# --- the records of a v2 batch ---
+
+
+class TimestampDeltaOf32Bits(PatchedKafka):
+    """Loses the records of a batch from the first one whose timestamp delta needs more than 32 bits."""
+
+    name = "franz-go-324-timestamp-delta-of-32-bits"
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Drop the records after the last one that a reader of 32 bits understands."""
+        del raw
+        fits = [-(1 << 31) <= int(one["timestampDelta"]) < 1 << 31 for one in records(entry)]
+        if False in fits:
+            del entry["records"][fits.index(False) :]
+
+
+class AppendTimeOfRecordsIgnored(PatchedKafka):
+    """Gives the records of a batch with LogAppendTime the timestamps of their producer."""
+
+    name = "franz-go-a23a076-append-time-ignored"
+    link = "https://github.com/twmb/franz-go/commit/a23a076"
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Add the delta of each record to the base timestamp."""
+        del raw
+        if not bit(entry, LOG_APPEND_TIME):
+            return
+        for one in records(entry):
+            one["timestamp"] = str(wrap64(int(entry["baseTimestamp"]) + int(one["timestampDelta"])))
+
+
+class NullRecord(Exception):  # noqa: N818 - named for what the client meets
+    """A record that is null where none is expected."""
+
+
+class RecordPastEndIsNull(PatchedKafka):
+    """Takes a record that is longer than the rest of its plain batch for null, and fails when it uses it."""
+
+    name = "kafka-13149-record-past-end-is-null"
+    errors: Literal["exact", "coarse", "none"] = "coarse"  # its fault is the exception, not the class
+
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
+        """Fail with an exception that nobody expects."""
+        if rejected.detail == "RECORD_PAST_END" and isinstance(rejected.at, int):
+            raise NullRecord(request.op)
+        return refused_outcome(rejected)
+
+
+class HeadersOfOneNameCollapse(PatchedKafka):
+    """Keeps one header of each name in a record, with the value of the last one."""
+
+    name = "kafkajs-1132-headers-of-one-name-collapse"
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Put the headers of each record into a map by their names."""
+        del raw
+        for one in records(entry):
+            one["headers"] = [list(pair) for pair in dict(one["headers"]).items()]
+
+
+class CountReader(Reader):
+    """Reads counts of records up to twice the largest uint16."""
+
+    __slots__ = ()
+
+    def int32(self, name: str) -> int:
+        """Refuse a larger count."""
+        value = super().int32(name)
+        if name == "recordsCount" and value > 2 * 0xFFFF:
+            raise self.reject("other", name, f"{value} records", at=self.pos - 4)
+        return value
+
+
+class ManyRecordsRefused(PatchedKafka):
+    """Refuses a batch of more than 131,070 records."""
+
+    name = "sarama-3119-many-records-refused"
+    reader = CountReader
+
+
+# --- control records ---
+
+
+def _marker_or_unknown(
+    reader: Reader, key: bytes | None, key_at: int, value: bytes | None, value_at: int
+) -> Control:
+    """Parse the value of any control record as that of a marker."""
+    return _end_of_transaction(reader, _type(reader, key, key_at), value, value_at)
+
+
+class UnknownControlTypeParsed(PatchedKafka):
+    """Reads the value of an unknown control record like that of a marker, and refuses a short one."""
+
+    name = "sarama-1898-unknown-control-type-parsed"
+    patches = ((control_record, "_parse", _marker_or_unknown),)
+
+
+def _control_without_envelope(reader: Reader, context: BatchContext, count: int) -> list[Record]:
+    """Read the first bytes of a control batch as the version of the control record."""
+    if context.control and count:
+        at, version = reader.pos, reader.int16("version")
+        if version:
+            raise reader.reject("bad-control", "version", f"version {version}", at=at)
+        reader.pos = at
+    return READ_RECORDS(reader, context, count)
+
+
+class ControlRecordWithoutEnvelope(PatchedKafka):
+    """Looks for version and type of a control record at the start of the record, not in its key."""
+
+    name = "rskafka-297-control-record-without-envelope"
+    patches = ((kafka_record, "read_records", _control_without_envelope),)
+
+
+# --- messages of v0 and v1 ---
+
+
+def _compact(entry: Reader, head: MessageHeader, name: str) -> bytes | None:
+    """Read the length of a field as a compact one: a varint, which is the length plus one."""
+    del head
+    length = entry.uvarint(f"{name}Length")
+    return entry.take(name, length - 1) if length else None
+
+
+def _no_wrapper(entry: Reader, head: MessageHeader) -> Message:
+    raise entry.reject("decompress-failed", "value", "null", at=head.start)
+
+
+def _drifting(reader: Reader, prefix: SizeAndMagic, options: Options) -> LogEntry:
+    """Read an entry; the next one begins where key and value seem to end."""
+    start = reader.pos
+    value = READ_ENTRY(reader, prefix, options)
+    if isinstance(value, Message):
+        reader.pos = start + (26 if value.magic else 18)
+        for _ in range(2):
+            reader.skip("compact", max(reader.uvarint("length") - 1, 0))
+    return value
+
+
+class LegacyFieldsReadAsCompact(PatchedKafka):
+    """Reads key and value of v0 and v1 as compact fields: both are null, and the next message is misread."""
+
+    name = "librdkafka-5549-legacy-fields-read-as-compact"
+    killed_by = ("kafka.batch/v0/text/cut",)
+    link = "https://github.com/confluentinc/librdkafka/issues/5549"
+    patches = (
+        (kafka_message, "_bytes", _compact),
+        (kafka_message, "_wrapper", _no_wrapper),
+        (kafka_entry, "read", _drifting),
+    )
+
+
+def _without_time_type(entry: Reader, head: MessageHeader) -> Message:
+    if head.magic and head.attributes & ~CODEC_MASK:
+        text = f"attributes {head.attributes}"
+        raise entry.reject("invalid-value", "attributes", text, at=head.start + 17)
+    return _plain(entry, head)
+
+
+class AppendTimeOfMessageRefused(PatchedKafka):
+    """Refuses a plain v1 message with LogAppendTime as one with an unknown attribute."""
+
+    name = "franz-go-5fee169-append-time-refused"
+    link = "https://github.com/twmb/franz-go/commit/5fee169"
+    patches = ((kafka_message, "_plain", _without_time_type),)
+
+
+def _cut_at_wrapper_offset(
+    inner: Reader, head: MessageHeader, defect: Rejected | None
+) -> tuple[tuple[Message, ...], Rejected | None]:
+    """End the set behind the first message that has the offset of the wrapper."""
+    for start, end in frames(inner.data):
+        if int.from_bytes(inner.data[start : start + 8], "big", signed=True) == head.offset:
+            inner.end = end
+            break
+    return _set(inner, head, defect)
+
+
+def _base_from_last(inner: Reader, head: MessageHeader, stored: list[int]) -> int:
+    del inner
+    return head.offset - stored[-1] if head.magic else 0
+
+
+class WrapperOffsetOfProducer(PatchedKafka):
+    """Ends a compressed set at the offset of its wrapper, which is 0 as a producer sends it."""
+
+    name = "kafka-5365-wrapper-offset-of-producer"
+    patches = (
+        (kafka_message, "_set", _cut_at_wrapper_offset),
+        (kafka_message, "_base", _base_from_last),
+    )
+
+
+class UnboundCodec(Exception):  # noqa: N818 - named for what the client meets
+    """A variable that no branch of the codec has set."""
+
+
+class UnknownCodecUnbound(PatchedKafka):
+    """Fails on an unknown codec with an exception about itself, not about the bytes."""
+
+    name = "aiokafka-795-unknown-codec-unbound"
+    errors: Literal["exact", "coarse", "none"] = "coarse"  # its fault is the exception, not the class
+
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
+        """Fail with an exception that nobody expects."""
+        if rejected.detail == "UNKNOWN_CODEC":
+            raise UnboundCodec(request.op)
+        return refused_outcome(rejected)
+
+
+CRASHED: Final = 70
+"""The exit code of a mutant whose program ends in the middle of a request, as after a panic."""
+
+
+def crash() -> NoReturn:
+    """End the process without a word, as a panic that nobody recovers."""
+    os._exit(CRASHED)
+
+
+# --- fetches of several entries ---
+
+
+def _read_first(reader: Reader, options: Options, entries: list[LogEntry]) -> None:
+    scope, prefix = reader.scope, peek_whole_entry(reader, entry.max_entry_size(options))
+    if prefix is None:
+        return
+    reader.scope = (scope, "batches", 0)
+    entries.append(entry.read(reader, prefix, options))
+    reader.scope = scope
+    reader.skip("rest", reader.left)
+
+
+class FirstEntryOnly(PatchedKafka):
+    """Reads the first entry of a fetch and drops the others."""
+
+    name = "sarama-1022-first-entry-only"
+    patches = ((log, "_read_all", _read_first),)
+
+
+def _whole_prefix(reader: Reader, max_size: int) -> SizeAndMagic | None:
+    if 0 < reader.left <= 16:
+        raise reader.reject("truncated", "magic", f"{reader.left} bytes")
+    return peek_whole_entry(reader, max_size)
+
+
+class CutBeforeMagicRefused(PatchedKafka):
+    """Looks at the magic of an entry that is cut before it, and refuses the fetch."""
+
+    name = "sarama-1030-cut-before-magic"
+    patches = ((log, "peek_whole_entry", _whole_prefix),)
+
+
+# --- batches and records ---
+
+
+class LastOffsetDeltaElsewhere(KafkaMutant):
+    """Reads the last offset delta from the field of the attributes."""
+
+    name = "aiokafka-99a0981-last-offset-delta"
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Copy the attributes."""
+        del raw
+        if "lastOffsetDelta" in entry:
+            entry["lastOffsetDelta"] = entry["attributes"]
+
+
+_read_header = record._header  # noqa: SLF001 - the part that is wrong in the mutants
+
+
+def _valued_header(reader: Reader, context: BatchContext) -> RecordHeader:
+    key, value = _read_header(reader, context)
+    if value is None:
+        raise reader.reject("null-not-allowed", "value", "null")
+    return key, value
+
+
+class NullHeaderValueRefused(PatchedKafka):
+    """Refuses a header without a value."""
+
+    name = "kafka-protocol-rs-134-null-header-value"
+    patches = ((record, "_header", _valued_header),)
+
+
+_read_headers = record._headers  # noqa: SLF001 - the part that is wrong in the mutant
+
+
+def _room_for_headers(reader: Reader, context: BatchContext, count: int, at: int) -> tuple[RecordHeader, ...]:
+    if count < 0:
+        crash()
+    return _read_headers(reader, context, count, at)
+
+
+class NegativeHeaderCountPanics(PatchedKafka):
+    """Makes room for a negative number of headers, which ends a program of Go that does not recover."""
+
+    name = "kafka-go-882-header-count"
+    costly = True
+    patches = ((record, "_headers", _room_for_headers),)
+
+
+# --- messages and wrappers ---
+
+
+def _too_large(entry_: Reader, head: MessageHeader) -> Message:
+    del head
+    raise entry_.reject("limit-exceeded", "size", "message size too large")
+
+
+class WrapperTooLarge(PatchedKafka):
+    """Reports every compressed set of messages as too large."""
+
+    name = "librdkafka-1314-wrapper-too-large"
+    patches = ((message, "_wrapper", _too_large),)
+
+
+def _crc_bits(byte: int) -> int:
+    crc = byte << 24
+    for _ in range(8):
+        crc = (crc << 1 ^ 0x04C1_1DB7 if crc >> 31 else crc << 1) & 0xFFFF_FFFF
+    return crc
+
+
+CKSUM: Final = tuple(_crc_bits(byte) for byte in range(256))
+
+
+def cksum(data: bytes) -> int:
+    """Return the CRC of the POSIX command of this name: highest bit first, with the length behind."""
+    size, crc = len(data), 0
+    length = size.to_bytes((size.bit_length() + 7) // 8, "little")
+    for byte in bytes(data) + length:
+        crc = (crc << 8 & 0xFFFF_FFFF) ^ CKSUM[crc >> 24 ^ byte]
+    return crc ^ 0xFFFF_FFFF
+
+
+def _write_by_cksum(writer: Writer, layout: Layout, start: int) -> None:
+    """Write size and CRC as the reference does, then the other CRC."""
+    patch_computed(writer, layout, start)
+    at = start + layout.offset("crc")
+    writer.patch("crc", "uint32", at, cksum(bytes(writer.data[at + 4 :])))
+
+
+class CksumOfMessages(PatchedKafka):
+    """Checks and writes the CRC of messages by the rules of cksum, not of zip."""
+
+    name = "kafka-protocol-rs-62-cksum"
+    patches = ((message, "crc32", cksum), (message, "patch_computed", _write_by_cksum))
+
+
+# --- the consumer ---
+
+
+class _SeesPackedAborted(consumer_view.AbortedTransactions):
+    def hides(self, entry: LogEntry) -> bool:
+        """As the reference, but that a compressed batch of data is never hidden."""
+        hidden = super().hides(entry)
+        packed = isinstance(entry, RecordBatch) and entry.attributes & CODEC_MASK
+        return hidden and not (packed and not entry.attributes & CONTROL)
+
+
+class AbortedPackedDelivered(PatchedKafka):
+    """Delivers the records of an aborted transaction where their batch is compressed."""
+
+    name = "librdkafka-3020-aborted-compressed"
+    patches = ((consumer_view, "AbortedTransactions", _SeesPackedAborted),)
+
+
+_delivered = log._delivered  # noqa: SLF001 - the part that is wrong in the mutant
+
+
+def _delivered_or_error(entries: list[LogEntry], options: Options) -> Log:
+    found = _delivered(entries, options)
+    if options.isolation == "read_committed" and entries and not found.batches:
+        raise Rejected("limit-exceeded", 0, "batches", "message size too large")
+    return found
+
+
+class OnlyAbortedIsAnError(PatchedKafka):
+    """Reports a fetch of which nothing is delivered as a message that is too large."""
+
+    name = "librdkafka-2993-only-aborted"
+    patches = ((log, "_delivered", _delivered_or_error),)
+
+
+class AbortedListAlways(ReferenceCodec):
+    """Drops aborted records also for a consumer that wants uncommitted ones."""
+
+    name = "franz-go-758-aborted-uncommitted"
+    system: ClassVar[str] = "kafka"
+
+    def options(self, request: Request) -> Options:
+        """Filter wherever there is a list."""
+        return (
+            with_options(request, isolation="read_committed") if request.options.aborted else request.options
+        )

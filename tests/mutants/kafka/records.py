@@ -1,0 +1,275 @@
+"""Kafka codecs with a bug of a public tracker in records and their headers: `bugs.toml`."""
+
+from collections.abc import Callable
+from typing import Final
+
+from tests.mutants.base import JsonObject, walk
+from tests.mutants.kafka.helpers import PatchedKafka, records
+from wireproof.adapters.contract import Request
+from wireproof.kafka import batch, log, message, record
+from wireproof.kafka.message import MessageHeader
+from wireproof.kafka.record import BatchContext
+from wireproof.kafka.remark_classes import EntryRemarks
+from wireproof.kafka.values import LogEntry, Message, Record, RecordBatch, RecordHeader
+from wireproof.wire.json_values import Json
+from wireproof.wire.options import Options
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Rejected
+
+# --- records: kafka.md, sections 1.3, 1.5 and 4 ---
+
+VARINT_BYTES: Final = 5
+
+
+class OpenVarints(Reader):
+    """Takes the end of the bytes for the end of a varint."""
+
+    __slots__ = ()
+
+    def varint(self, name: str) -> int:
+        """Read as the reference, but that a varint may lack its last byte."""
+        left = self.data[self.pos : self.end][:VARINT_BYTES]
+        if 0 < len(left) < VARINT_BYTES and min(left) > 0x7F:
+            raw = sum((byte & 0x7F) << 7 * number for number, byte in enumerate(left))
+            self.pos = self.end
+            return raw >> 1 ^ -(raw & 1)
+        return super().varint(name)
+
+
+class VarintCut(PatchedKafka):
+    """Reads a varint that the end of the bytes cuts as if it were whole, as KafkaJS does.
+
+    Trigger: a last record whose count of headers is the single byte 80.
+    """
+
+    name = "tracker-varint-cut"
+    reader = OpenVarints
+
+
+class HeaderNullAsEmpty(PatchedKafka):
+    """Returns a header value that is null as empty, as a backup tool did; keys and values stay null.
+
+    Trigger: a header whose value has the length -1.
+    """
+
+    name = "tracker-header-null-as-empty"
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Replace null in the second item of each pair."""
+        del raw
+        for one in records(entry):
+            one["headers"] = [[key, "" if held is None else held] for key, held in one["headers"]]
+
+
+class HeadersAsIndexMap(PatchedKafka):
+    """Keeps headers in a map: the last value of a key stands where its first was, as in Rust's IndexMap.
+
+    Trigger: a record with two headers of one key.
+    """
+
+    name = "tracker-headers-as-index-map"
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Pass the headers through a dictionary."""
+        del raw
+        for one in records(entry):
+            one["headers"] = [list(pair) for pair in dict(one["headers"]).items()]
+
+
+_header, _headers, _read = record._header, record._headers, record._read  # noqa: SLF001 - the parts that are wrong in the mutants
+
+
+def _is_text(data: bytes | None) -> bool:
+    try:
+        (data or b"").decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _header_of_text(reader: Reader, context: BatchContext) -> RecordHeader:
+    key, held = _header(reader, context)
+    if not _is_text(held):
+        raise reader.reject("bad-utf8", "value")
+    return key, held
+
+
+class HeaderValueAsText(PatchedKafka):
+    """Refuses a header value that is no UTF-8, though it is but bytes, as FastStream does.
+
+    Trigger: a header with the value C3 28.
+    """
+
+    name = "tracker-header-value-as-text"
+    patches = ((record, "_header", _header_of_text),)
+
+
+def _headers_once(reader: Reader, context: BatchContext, count: int, at: int) -> tuple[RecordHeader, ...]:
+    found = _headers(reader, context, count, at)
+    if len(dict(found)) < len(found):
+        raise reader.reject("duplicate-field", "headers", at=at)
+    return found
+
+
+class HeaderKeysUnique(PatchedKafka):
+    """Refuses a record with two headers of one key, as MassTransit did, which put them into a dictionary.
+
+    Trigger: a record with two headers of one key.
+    """
+
+    name = "tracker-header-keys-unique"
+    patches = ((record, "_headers", _headers_once),)
+
+
+_plain = message._plain  # noqa: SLF001 - as above
+
+
+def _record_with_text_key(reader: Reader, context: BatchContext, end: int) -> Record:
+    found = _read(reader, context, end)
+    if not _is_text(found.key):
+        raise reader.reject("bad-utf8", "key")
+    return found
+
+
+def _message_with_text_key(entry: Reader, head: MessageHeader) -> Message:
+    found = _plain(entry, head)
+    if not _is_text(found.key):
+        raise entry.reject("bad-utf8", "key")
+    return found
+
+
+class KeyAsText(PatchedKafka):
+    """Refuses a key that is no UTF-8, as Mage does even where it is told to leave the bytes alone.
+
+    Trigger: a record with the key 83.
+    """
+
+    name = "tracker-key-as-text"
+    patches = ((record, "_read", _record_with_text_key), (message, "_plain", _message_with_text_key))
+
+
+def each_record(value: Json, change: Callable[[JsonObject], JsonObject]) -> Json:
+    """Return the value with every record passed through `change`."""
+    for part in walk(value):
+        if "records" in part:
+            part["records"] = [change(one) for one in part["records"]]
+    return value
+
+
+def _filled(one: JsonObject) -> JsonObject:
+    headers = [[key, held or ""] for key, held in one["headers"]]
+    return {**one, "key": one["key"] or "", "value": one["value"] or "", "headers": headers}
+
+
+class NullIsEmptyBothWays(PatchedKafka):
+    """Reads null as empty and writes it as empty, so that its own round trips hide it, as Platformatic did.
+
+    Trigger: a tombstone, which is a record whose value is null.
+    """
+
+    name = "tracker-null-is-empty-both-ways"
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Fill keys, values and header values that are read."""
+        del raw
+        each_record(entry, _filled)
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Fill those to write."""
+        del request
+        return each_record(value, _filled)
+
+
+_records = batch._records  # noqa: SLF001 - as above
+
+ELSEWHERE: Final = frozenset({"decompress-failed", "limit-exceeded", "bad-control"})
+"""The rejections that do not come from the fields of a record."""
+
+
+def _records_to_fault(
+    entry: Reader, header: batch.RecordBatchHeader, codec: int, remarks: EntryRemarks
+) -> list[Record]:
+    try:
+        return _records(entry, header, codec, remarks)
+    except Rejected as rejected:
+        if rejected.cls in ELSEWHERE:
+            raise
+        return list(rejected.before or ())
+
+
+class MalformedRecordEndsBatch(PatchedKafka):
+    """Takes a malformed record for the end of its batch and drops it and those after it, as Dekaf did.
+
+    Trigger: a batch with a valid CRC whose second record has a wrong length.
+    """
+
+    name = "tracker-malformed-record-ends-batch"
+    patches = ((batch, "_records", _records_to_fault),)
+
+
+_read_all = log._read_all  # noqa: SLF001 - as above
+
+
+class _NoEmptyPair(list[LogEntry]):
+    def append(self, one: LogEntry) -> None:
+        before = self[-1:]
+        super().append(one)
+        if before and all(isinstance(each, RecordBatch) and not each.records for each in (*before, one)):
+            raise Rejected("count-mismatch", text="no record after the second header")
+
+
+def _read_all_but_empty_pairs(reader: Reader, options: Options, entries: list[LogEntry]) -> None:
+    seen = _NoEmptyPair()
+    try:
+        _read_all(reader, options, seen)
+    finally:
+        entries.extend(seen)
+
+
+class EmptyBatchesInARow(PatchedKafka):
+    """Reads past one batch that compaction emptied, but fails at the second in a row, as kafka-go does.
+
+    Trigger: a log with two empty batches one after the other.
+    """
+
+    name = "tracker-empty-batches-in-a-row"
+    patches = ((log, "_read_all", _read_all_but_empty_pairs),)
+
+
+def _low_word_signed(number: int) -> int:
+    low = number & 0xFFFF_FFFF
+    return low - (1 << 32) if low >> 31 else number
+
+
+class OffsetLowWordSigned(PatchedKafka):
+    """Joins the two halves of an offset without clearing the sign of the lower one, as kafka-php did.
+
+    Trigger: an offset of 2147483648.
+    """
+
+    name = "tracker-offset-low-word-signed"
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Spoil base offsets and offsets."""
+        del request, data
+        for part in walk(value):
+            for field in {"offset", "baseOffset"} & part.keys():
+                part[field] = str(_low_word_signed(int(part[field])))
+        return value
+
+
+class SequenceWrapsNegative(PatchedKafka):
+    """Counts sequences past 2147483647 into the negative ones, where 0 comes next, as Kafka's client did.
+
+    Trigger: base sequence 2147483647 and two records.
+    """
+
+    name = "tracker-sequence-wraps-negative"
+
+    def spoil(self, entry: JsonObject, raw: bytes) -> None:
+        """Compute the sequences as int32 overflows."""
+        del raw
+        base = int(entry.get("baseSequence", -1))
+        for one in records(entry) if base >= 0 else ():
+            number = base + int(one["offsetDelta"])
+            one["sequence"] = str((number + (1 << 31)) % (1 << 32) - (1 << 31))

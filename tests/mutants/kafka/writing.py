@@ -1,0 +1,419 @@
+"""Kafka writers with one fault, most of them a bug of a released client: `bugs.toml`."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Final
+
+from attrs import evolve
+
+from tests.mutants.base import JsonObject, Patch, walk
+from tests.mutants.kafka.helpers import KafkaMutant, PatchedKafka, messages, records
+from wireproof.adapters.contract import Request
+from wireproof.kafka import batch, message
+from wireproof.kafka import message as kafka_message
+from wireproof.kafka.attribute_bits import CODEC_MASK, TRANSACTIONAL, wrap64
+from wireproof.kafka.message import _write_head
+from wireproof.kafka.values import Message, RecordBatch
+from wireproof.wire import lz4, snappy
+from wireproof.wire import writer as wire_writer
+from wireproof.wire.compression import compress
+from wireproof.wire.json_values import Json
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.writer import Writer, encode_uvarint
+
+# --- encoders ---
+
+
+class EncodeNullAsEmpty(KafkaMutant):
+    """Writes an empty key and value where there is none."""
+
+    name = "encode-null-as-empty"
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Empty for null in every record."""
+        del request
+        return _each_record(value, lambda one: {**one, "key": one["key"] or "", "value": one["value"] or ""})
+
+
+class EncodeTimestampsAbsolute(KafkaMutant):
+    """Writes whole timestamps where deltas belong."""
+
+    name = "encode-timestamps-absolute"
+    killed_by = ("kafka.batch/v2/encode/lz4",)
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Add the base to every delta."""
+        del request
+        if not isinstance(value, dict) or "baseTimestamp" not in value:
+            return value
+        base = int(str(value["baseTimestamp"]))
+        return _each_record(
+            value, lambda one: {**one, "timestampDelta": str(base + int(one["timestampDelta"]))}
+        )
+
+
+class EncodeOffsetDeltasZero(KafkaMutant):
+    """Writes every record with offset delta 0."""
+
+    name = "encode-offset-deltas-zero"
+    killed_by = ("kafka.batch/v2/encode/lz4",)
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Set the deltas to zero."""
+        del request
+        return _each_record(value, lambda one: {**one, "offsetDelta": "0"})
+
+
+class EncodeHeadersDropped(KafkaMutant):
+    """Writes records without their headers."""
+
+    name = "encode-headers-dropped"
+    killed_by = ("kafka.batch/v2/encode/headers",)
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Remove the headers."""
+        del request
+        return _each_record(value, lambda one: {**one, "headers": []})
+
+
+class EncodeCodecIgnored(KafkaMutant):
+    """Writes every batch uncompressed."""
+
+    name = "encode-codec-ignored"
+    killed_by = ("kafka.batch/v2/encode/lz4",)
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Attributes without a codec; a wrapper stays, as nothing else can hold its messages."""
+        del request
+        if not isinstance(value, dict) or "records" not in value:
+            return value
+        return {**value, "attributes": str(int(str(value["attributes"])) & ~7)}
+
+
+class EncodeLengthIncludesItself(KafkaMutant):
+    """Counts the length field of an entry in the length that it writes."""
+
+    name = "encode-length-includes-itself"
+    killed_by = ("kafka.batch/v0/encode/lz4",)
+
+    def patch_output(self, data: bytes, request: Request) -> bytes:
+        """Write a length that is four too large; no checksum covers it."""
+        del request
+        return data[:8] + (int.from_bytes(data[8:12], "big") + 4).to_bytes(4, "big") + data[12:]
+
+
+def _each_record(value: Json, change: Callable[[JsonObject], JsonObject]) -> Json:
+    if not isinstance(value, dict) or not isinstance(found := value.get("records"), list):
+        return value
+    return {**value, "records": [change(one) for one in found if isinstance(one, dict)]}
+
+
+def _entries(value: Json) -> Iterator[JsonObject]:
+    """Yield the entries of a value: of a log each of its batches."""
+    if not isinstance(value, dict):
+        return
+    batches = value.get("batches", [value])
+    yield from (one for one in batches if isinstance(one, dict)) if isinstance(batches, list) else ()
+
+
+class WritingBug(PatchedKafka):
+    """The base of the mutants that write another value than the one that they get."""
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Pass each entry of the value through `change`."""
+        del request
+        for entry in _entries(value):
+            self.change(entry)
+        return value
+
+    def change(self, entry: JsonObject) -> None:
+        """Put the fault into an entry."""
+
+
+# --- varints ---
+
+
+def _stops_early(value: int) -> bytes:
+    """Return a varint that ends when the bits 7 to 15 are 0, whatever comes above them."""
+    out = bytearray()
+    while value & 0xFF80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value & 0xFF)
+    return bytes(out)
+
+
+class VarintStopsEarly(PatchedKafka):
+    """Writes a varint too short where its bits 7 to 15 are 0, such as the length of a record of 32 KiB."""
+
+    name = "ruby-kafka-680-varint-stops-early"
+    patches = ((wire_writer, "encode_uvarint", _stops_early),)
+
+
+def _never_ends(value: int) -> bytes:
+    """Fail as a writer does that has filled all memory: with the highest bit set the loop has no end."""
+    if value >> 63:
+        raise MemoryError("a varint without an end")
+    return encode_uvarint(value)
+
+
+class VarintNeverEnds(PatchedKafka):
+    """Writes a varlong without end if its zigzag form has the highest bit."""
+
+    name = "kafka-go-305-varint-never-ends"
+    patches = ((wire_writer, "encode_uvarint", _never_ends),)
+
+
+# --- records of v2 ---
+
+
+class NullValueRefused(WritingBug):
+    """Refuses to write a null value, which deletes a key of a compacted topic."""
+
+    name = "kafkajs-185-null-value-refused"
+
+    def change(self, entry: JsonObject) -> None:
+        """Refuse an entry with such a value."""
+        plain = [] if "records" in entry or messages(entry) else [entry]
+        if any(one.get("value", "") is None for one in (*records(entry), *messages(entry), *plain)):
+            raise Rejected("invalid-value", -1, "value", "no value")
+
+
+class LastHeaderRepeated(WritingBug):
+    """Writes the last header of a record in place of each."""
+
+    name = "sarama-996-last-header-repeated"
+
+    def change(self, entry: JsonObject) -> None:
+        """Repeat the last header."""
+        for one in records(entry):
+            one["headers"] = one["headers"][-1:] * len(one["headers"])
+
+
+class OffsetDeltasZero(WritingBug):
+    """Writes the offset delta 0 in every record of a plain batch."""
+
+    name = "sarama-1032-offset-deltas-zero"
+
+    def change(self, entry: JsonObject) -> None:
+        """Set the deltas."""
+        for one in records(entry) if not int(entry["attributes"]) & CODEC_MASK else ():
+            one["offsetDelta"] = "0"
+
+
+class MaxTimestampUnset(WritingBug):
+    """Writes the maximum timestamp of a batch as -1."""
+
+    name = "sarama-3108-max-timestamp-unset"
+
+    def change(self, entry: JsonObject) -> None:
+        """Leave it unset."""
+        if "maxTimestamp" in entry:
+            entry["maxTimestamp"] = "-1"
+
+
+class DeltasInNanoseconds(WritingBug):
+    """Writes timestamp deltas in nanoseconds."""
+
+    name = "kafka-go-266-deltas-in-nanoseconds"
+
+    def change(self, entry: JsonObject) -> None:
+        """Multiply the deltas, which are milliseconds."""
+        for one in records(entry):
+            one["timestampDelta"] = str(wrap64(int(one["timestampDelta"]) * 1_000_000))
+
+
+class TransactionalBitLost(WritingBug):
+    """Writes a batch of a transaction without the bit that says so."""
+
+    name = "kafkajs-199-transactional-bit-lost"
+    link = "https://github.com/tulios/kafkajs/issues/199"
+
+    def change(self, entry: JsonObject) -> None:
+        """Clear the bit."""
+        if "records" in entry:
+            entry["attributes"] = str(int(entry["attributes"]) & ~TRANSACTIONAL)
+
+
+class HeaderValueCutAtNul(WritingBug):
+    """Writes the value of a header up to its first zero byte."""
+
+    name = "node-rdkafka-970-header-value-cut-at-nul"
+
+    def change(self, entry: JsonObject) -> None:
+        """Cut the values."""
+        for one in records(entry):
+            one["headers"] = [
+                [key, value and bytes.fromhex(value).partition(b"\0")[0].hex()]
+                for key, value in one["headers"]
+            ]
+
+
+class BufferOverflow(Exception):  # noqa: N818 - named for what the client meets
+    """More bytes than the buffer of a header has room for."""
+
+
+def _text(value: str | None) -> str:
+    """Return the text of bytes in hex; empty if they are null or not UTF-8."""
+    return bytes.fromhex(value or "").decode(errors="ignore")
+
+
+class HeaderRoomInCharacters(WritingBug):
+    """Fails on a header with characters of several bytes, for which it made room by characters."""
+
+    name = "spring-xd-1871-header-room-in-characters"
+
+    def change(self, entry: JsonObject) -> None:
+        """Fail on such a header."""
+        for one in records(entry):
+            for pair in one["headers"]:
+                if not all(_text(part).isascii() for part in pair):
+                    raise BufferOverflow
+
+
+# --- messages of v0 and v1 ---
+
+
+def _length_in_characters(writer: Writer, name: str, data: bytes | None) -> None:
+    """Write the number of characters before the bytes of a text."""
+    length = -1 if data is None else len(data)
+    with suppress(UnicodeDecodeError):  # bytes that are no text keep their length
+        length = length if data is None else len(data.decode().encode("utf-16-le")) // 2
+    writer.int32(f"{name}Length", length)
+    writer.put(name, data or b"")
+
+
+class LengthInCharacters(PatchedKafka):
+    """Writes the length of key and value of a message in characters."""
+
+    name = "kafka-node-35-length-in-characters"
+    patches = ((kafka_message, "_write_bytes", _length_in_characters),)
+
+
+class InnerOffsetsZero(WritingBug):
+    """Writes the offset 0 in every message of a wrapper."""
+
+    name = "kafka-node-1388-inner-offsets-zero"
+
+    def change(self, entry: JsonObject) -> None:
+        """Set the offsets from which 0 results: those of v1 are stored relative to the first."""
+        for one in messages(entry):
+            one["offset"] = entry["offset"] if entry["magic"] == "1" else "0"
+
+
+ZERO_TIME: Final = -6795364578871
+"""The start of year 1 in nanoseconds since 1970, wrapped to 64 bits, in milliseconds."""
+
+
+def _zero_time(writer: Writer, message: Message, offset: int) -> int:
+    wrong = evolve(message, timestamp=ZERO_TIME) if message.timestamp == -1 else message
+    return _write_head(writer, wrong, offset)
+
+
+class NoTimestampWrittenAsTime(PatchedKafka):
+    """Writes a message without timestamp with a time before 1970."""
+
+    name = "sarama-907-no-timestamp-written-as-time"
+    patches = ((kafka_message, "_write_head", _zero_time),)
+
+
+# --- compression ---
+
+SNAPPY: Final = 2
+LZ4: Final = 3
+SNAPPY_BLOCK: Final = 32 * 1024
+LZ4_HEADER: Final = 7
+LINKED: Final = bytes((lz4.VERSION_1, lz4.MIN_SIZE_CODE << 4))
+"""The descriptor of a frame whose blocks may refer to the ones before them."""
+
+Pack = Callable[[int, bytes, bool], bytes]
+"""Compresses with a codec, for v0 if the third argument is True."""
+
+
+def packing(pack_: Pack) -> tuple[Patch, ...]:
+    """Return the patches with which batches and wrappers are compressed by `pack_`."""
+
+    def compress_(codec: int, data: bytes, *, kip57: bool = False) -> bytes:
+        return pack_(codec, data, kip57)
+
+    return ((batch, "compress", compress_), (message, "compress", compress_))
+
+
+def _kip57_everywhere(codec: int, data: bytes, _: bool) -> bytes:
+    return compress(codec, data, kip57=True)
+
+
+class Lz4HeaderOverMagic(PatchedKafka):
+    """Computes the header byte of LZ4 over the magic too, in every format."""
+
+    name = "kafka-3160-lz4-header"
+    patches = packing(_kip57_everywhere)
+
+
+def _linked_always(codec: int, data: bytes, kip57: bool) -> bytes:
+    written = compress(codec, data, kip57=kip57)
+    if codec != LZ4:
+        return written
+    return lz4._head(LINKED, kip57=kip57) + written[LZ4_HEADER:]  # noqa: SLF001 - a part of the codec
+
+
+class Lz4LinkedAlways(PatchedKafka):
+    """Writes every LZ4 frame as one of linked blocks."""
+
+    name = "kafka-protocol-rs-59-lz4-linked"
+    patches = packing(_linked_always)
+
+
+def _raw_snappy(codec: int, data: bytes, kip57: bool) -> bytes:
+    return snappy.compress_block(data) if codec == SNAPPY else compress(codec, data, kip57=kip57)
+
+
+class RawSnappyWritten(PatchedKafka):
+    """Writes one raw snappy block without the framing of xerial."""
+
+    name = "sarama-3421-raw-snappy"
+    patches = packing(_raw_snappy)
+
+
+def _raw_snappy_if_large(codec: int, data: bytes, kip57: bool) -> bytes:
+    if len(data) > SNAPPY_BLOCK:
+        return _raw_snappy(codec, data, kip57)
+    return compress(codec, data, kip57=kip57)
+
+
+class RawSnappyWrittenIfLarge(PatchedKafka):
+    """Writes snappy of more than one block without the framing of xerial."""
+
+    name = "go-xerial-snappy-2-large-sets"
+    patches = packing(_raw_snappy_if_large)
+
+
+# --- batches ---
+
+
+class LastOffsetDeltaZero(KafkaMutant):
+    """Writes 0 as the last offset delta of every batch."""
+
+    name = "sarama-1026-last-offset-delta"
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Set it in every batch."""
+        del request
+        for part in walk(value):
+            part.update({name: "0" for name in part if name == "lastOffsetDelta"})
+        return value
+
+
+_write_records = batch._write_records  # noqa: SLF001 - the part that is wrong in the mutant
+
+
+def _with_batch_attributes(writer: Writer, value: RecordBatch, codec: int) -> None:
+    records = tuple(evolve(one, attributes=codec) for one in value.records)
+    _write_records(writer, evolve(value, records=records), codec)
+
+
+class RecordAttributesOfMessages(PatchedKafka):
+    """Writes the codec into the attributes of each record, as into those of a message."""
+
+    name = "librdkafka-ba77721-record-attributes"
+    patches = ((batch, "_write_records", _with_batch_attributes),)
