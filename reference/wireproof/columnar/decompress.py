@@ -26,16 +26,16 @@ from wireproof.wire.rejection import Rejected
 # --- blocks of deflate ---
 #
 # libdeflate is the fastest inflater, but less strict than zlib, which Kafka's reader uses: it takes length
-# codes 286 and 287 and distance codes 30 and 31, which never occur in valid data (§3.2.6), and a code with
-# one codeword out of two. A block whose two codes are complete and have no such symbol can contain none of
-# these.
+# codes 286 and 287 and distance codes 30 and 31, which never occur in valid data (RFC 1951, §3.2.6), and a
+# code with one codeword out of two. A block whose two codes are complete and have no such symbol can contain
+# none of these.
 
 STORED_BLOCK: Final = U(0b000)
 FINAL_STORED_BLOCK: Final = U(0b001)
 FINAL_DYNAMIC_BLOCK: Final = U(0b101)
-"""BFINAL is the lowest bit, and BTYPE is 00, or 10 for a block with codes of its own: §3.2.3."""
+"""BFINAL is the lowest bit, and BTYPE is 00, or 10 for a block with codes of its own: RFC 1951, §3.2.3."""
 STORED_HEADER: Final = U(5)
-"""Bytes before the data of a stored block that begins at a byte, as then the next block does: §3.2.4."""
+"""Bytes before the data of a stored block that begins at a byte, as the next one does: RFC 1951, §3.2.4."""
 THREE: Final = U(3)
 FIVE: Final = U(5)
 MAX_LENGTH_CODES: Final = 286
@@ -82,7 +82,7 @@ def is_complete(lengths: Array, first: Int, last: Int) -> Flag:
 def fill_table(lengths: Array, table: Array) -> None:
     """Write length and symbol of the codeword to each number of `TABLE_BITS` bits that begins with it.
 
-    The first bit of a codeword is the lowest bit of the number: §3.1.1, §3.2.2.
+    The first bit of a codeword is the lowest bit of the number: RFC 1951, §3.1.1 and RFC 1951, §3.2.2.
     """
     code = 0
     for length in range(1, TABLE_BITS + 1):
