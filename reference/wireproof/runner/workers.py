@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -159,16 +160,28 @@ def _died(worker: _Worker) -> TaskEnded:
 
 
 def _end(started: list[_Worker]) -> None:
+    """End the workers: one without a task is told to, any other is interrupted.
+
+    A pipe that is closed here is not at its end there: a fork has this end of it too.
+    """
     for worker in started:
-        worker.pipe.close()
-        if worker.process.is_alive():
+        if worker.task is not None and worker.process.is_alive():
             worker.process.terminate()
+        else:
+            with contextlib.suppress(OSError):  # it died
+                worker.pipe.send(_Stop())
+        worker.pipe.close()
     deadline = time.monotonic() + END_SECONDS
     for worker in started:
         worker.process.join(max(0.0, deadline - time.monotonic()))
         if worker.process.is_alive():
             worker.process.kill()
             worker.process.join()
+
+
+@frozen
+class _Stop:
+    """What a worker gets in place of a task when there are no more."""
 
 
 @frozen
@@ -184,10 +197,13 @@ class _Body:
         end_with_parent()  # even if the parent is killed while a case hangs
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends this process
         signal.signal(signal.SIGTERM, _exit_on_signal)
+        sys.unraisablehook = _hide_exit
         _mask("SIG_UNBLOCK")
         with contextlib.suppress(BrokenPipeError, EOFError), self.work() as run:  # the parent is gone
             while True:
                 task = self.pipe.recv()
+                if isinstance(task, _Stop):
+                    return
                 error: BaseException | None = None
                 try:
                     for message in run(task):
@@ -225,6 +241,12 @@ def _sigterm_blocked() -> Iterator[None]:
 def _mask(how: str) -> None:
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(getattr(signal, how), {signal.SIGTERM})
+
+
+def _hide_exit(unraisable: "sys.UnraisableHookArgs") -> None:
+    """Print what a finalizer raised, unless it was interrupted by the signal that ends the process."""
+    if not issubclass(unraisable.exc_type, SystemExit):
+        sys.__unraisablehook__(unraisable)
 
 
 def _exit_on_signal(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a handler's signature

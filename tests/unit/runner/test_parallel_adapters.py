@@ -3,8 +3,10 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -171,3 +173,31 @@ def test_a_process_that_dies_ends_its_task_and_another_does_the_others(workers: 
     assert isinstance(messages_of(messages, 3)[-1].error, WorkerDiedError)
     assert [messages_of(messages, number)[-1] for number in (0, 1)] == [TaskEnded(), TaskEnded()]
     assert {task: worker == 0 for worker, task, _ in messages} == {3: True, 0: False, 1: False}
+
+
+class Interrupted:
+    """An object whose end is interrupted by the signal that ends its process."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        time.sleep(0)  # where the handler runs
+
+
+@contextmanager
+def work_that_ends_badly() -> Iterator[Callable[[int], Iterator[Any]]]:
+    try:
+        yield squares
+    except BaseException as reason:
+        Path(os.environ["ENDED_BY"]).write_text(type(reason).__name__, encoding="utf-8")
+        raise
+    finally:
+        Interrupted()
+
+
+def test_a_worker_without_a_task_ends_by_itself_and_no_traceback_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ENDED_BY", str(tmp_path / "reason"))
+    list(run_parallel(tasks(0, 1), work_that_ends_badly, 1))
+    assert not (tmp_path / "reason").exists()  # nothing interrupted it
+    assert capfd.readouterr().err == ""
