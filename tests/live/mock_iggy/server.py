@@ -42,6 +42,11 @@ class Stream:
     groups: set[bytes] = field(factory=set)
 
 
+def number_of(identifier: Any) -> int:  # noqa: ANN401 - a value of `iggy.identifier`
+    """Return the number that an identifier is."""
+    return int.from_bytes(identifier.value, "little")
+
+
 class MockServer(socketserver.ThreadingTCPServer):
     """A server on a free port of 127.0.0.1, with user and password `iggy`.
 
@@ -157,7 +162,7 @@ class MockServer(socketserver.ThreadingTCPServer):
         except Rejected:
             raise Refused(INVALID_MESSAGES_COUNT) from None
         who = (asked.consumer.kind, asked.consumer.id.value)
-        stream = self.streams[asked.stream.as_uint32()]
+        stream = self.streams[number_of(asked.stream)]
         log = self._partition(stream, asked.topic, asked.partition_id, who)
         strategy = asked.strategy
         wanted = Poll(strategy.kind, strategy.value, asked.count, who, asked.auto_commit)
@@ -166,7 +171,7 @@ class MockServer(socketserver.ThreadingTCPServer):
     def _partition(self, stream: Stream, topic: Any, number: int | None, who: Who) -> Log:
         if who[0] == "group" and who[1] not in stream.groups:
             raise Refused(UNKNOWN_GROUP)
-        logs = stream.topics[topic.value if topic.kind == "string" else topic.as_uint32()]
+        logs = stream.topics[topic.value if topic.kind == "string" else number_of(topic)]
         none = number is None or (number == 0 and self.protocol.first)
         found = logs.get(self.protocol.first if none else int(number or 0))
         if found is None:
@@ -184,7 +189,7 @@ class MockServer(socketserver.ThreadingTCPServer):
         who = ("consumer" if kind == 1 else "group", parts[0].value)
         flagged = self.protocol.optional
         number = HEAD.unpack_from(body, at + flagged)[0]
-        log = self._partition(self.streams[parts[1].as_uint32()], parts[2], number, who)
+        log = self._partition(self.streams[number_of(parts[1])], parts[2], number, who)
         return log, who, number, body[at + flagged + HEAD.size :]
 
     def _get_offset(self, body: bytes) -> bytes:
