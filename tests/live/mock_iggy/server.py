@@ -42,7 +42,7 @@ class Stream:
     groups: set[bytes] = field(factory=set)
 
 
-def number_of(identifier: Any) -> int:  # noqa: ANN401 - a value of `iggy.identifier`
+def number_of(identifier: Any) -> int:
     """Return the number that an identifier is."""
     return int.from_bytes(identifier.value, "little")
 
