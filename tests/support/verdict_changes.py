@@ -114,7 +114,9 @@ def verdicts(
             last = "\n".join((done.stdout + done.stderr).splitlines()[-5:])
             raise click.ClickException(f"the cases of {fixtures} cannot be judged: {last}")
         streams = read_events(tree / "run.jsonl")
-        if missing := set(adapters) - {one.run.spec for one in streams if one.footer is not None}:
+        if missing := set(adapters) - {
+            one.run.spec for one in streams if one.footer is not None and not one.footer.error
+        }:
             raise click.ClickException(
                 f"not judged to the end: {', '.join(sorted(missing))}: {done.stderr[-500:]}"
             )

@@ -455,8 +455,7 @@ class _Write(_Function):
     def run(self, run: Sequence[Any]) -> Iterator[str]:
         pack = self.name_of(f"_pack_{attribute_of(run[0].name)}", packing(run).pack)
         yield "try:"
-        yield f"    writer.data += {pack}({', '.join(map(self.packed, run))})"
-        yield "    writer.pos = len(writer.data)"
+        yield f"    writer.pack({pack}, {', '.join(map(self.packed, run))})"
         yield "except _packing_errors:  # a field that does not fit is named"
         for part in run:
             yield f"    {self.primitive(part)}"

@@ -51,6 +51,11 @@ class Writer(Cursor):
         self.data += data
         self.pos = len(self.data)
 
+    def pack(self, pack: Callable[..., bytes], *fields: Any) -> None:  # noqa: ANN401 - integers and bytes
+        """Append adjacent fields at once; raise what `pack` raises if one does not fit."""
+        self.data += pack(*fields)
+        self.pos = len(self.data)
+
     def varint(self, name: str, value: int) -> None:
         """Append Kafka's zigzag varint of 32 bits."""
         if not -(1 << 31) <= value < 1 << 31:
@@ -122,6 +127,11 @@ class TracingWriter(Writer):
         """Create a writer without data and with an empty trace."""
         super().__init__(space=space, scope=scope)
         self.spans: list[FieldSpan] = []
+
+    def pack(self, pack: Callable[..., bytes], *fields: Any) -> None:  # noqa: ANN401 - as there
+        """Append nothing and raise `OverflowError`: each field has a span of its own."""
+        del pack, fields
+        raise OverflowError
 
     def patch(self, name: str, kind: str, pos: int, value: int) -> None:
         """Overwrite the bytes, and the value of the span that begins at `pos`, which is not empty."""
