@@ -8,16 +8,17 @@ from collections.abc import Iterable, Iterator
 from attrs import evolve, frozen
 
 from tests.mutants.base import ReferenceCodec
+from tests.mutants.kill import ASSUMED, kills
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello, Request
-from wireproof.cases.case import Case
+from wireproof.cases.case import Accept, Case, Either, Expect
 from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
 from wireproof.family import Format
 from wireproof.formats import FORMATS, Decoded
 from wireproof.runner.judge import judge
 from wireproof.runner.requests import request_for
 from wireproof.schema.struct import StructLayout
-from wireproof.wire.layout import Count, Length, Nested, Number, Part, Repeated
+from wireproof.wire.layout import Count, Length, Nested, Number, OneOf, Part, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import FIXED_WIDTH
 from wireproof.wire.rejection import Rejected
@@ -25,7 +26,7 @@ from wireproof.wire.rejection import Rejected
 
 @frozen(eq=False)
 class Described:
-    """A mutant: the format with a change, and a name that says which."""
+    """A mutant: a format with a change, whose `name` is the same in all formats that have the structure."""
 
     name: str
     fmt: Format
@@ -61,7 +62,15 @@ def _part(part: Part, old: StructLayout, new: StructLayout) -> Part:
     match part:
         case Nested(of=StructLayout() as inner) | Repeated(of=StructLayout() as inner):
             return evolve(part, of=changed(inner, old, new))
+        case OneOf():
+            layouts = {number: changed(inner, old, new) for number, inner in _choices(part).items()}
+            return evolve(part, layouts=layouts)
     return part
+
+
+def _choices(part: OneOf) -> dict[int, StructLayout]:
+    """Return the structures of a choice by their number."""
+    return {number: one for number, one in part.layouts.items() if isinstance(one, StructLayout)}
 
 
 def structures(layout: StructLayout) -> Iterable[StructLayout]:
@@ -71,6 +80,9 @@ def structures(layout: StructLayout) -> Iterable[StructLayout]:
         match part:
             case Nested(of=StructLayout() as inner) | Repeated(of=StructLayout() as inner):
                 found |= dict.fromkeys(structures(inner))
+            case OneOf():
+                for inner in _choices(part).values():
+                    found |= dict.fromkeys(structures(inner))
     return found
 
 
@@ -88,10 +100,10 @@ def without_rules() -> Iterator[Described]:
             for rule in struct.rules:
                 if struct is layout or not rule.alone:
                     rest = tuple(one for one in struct.rules if one is not rule)
-                    name = f"{fmt.format_id} without {rule.id} of {struct.name}.{rule.guards or '*'}"
+                    name = f"without {rule.id}: {rule.check.__name__.strip('_')}"
                     yield _made(name, fmt, changed(layout, struct, evolve(struct, rules=rest)))
         if layout.whole:
-            yield _made(f"{fmt.format_id} without {layout.whole}", fmt, evolve(layout, whole=""))
+            yield _made(f"without {layout.whole}", fmt, evolve(layout, whole=""))
 
 
 def with_swapped_numbers() -> Iterator[Described]:
@@ -101,7 +113,7 @@ def with_swapped_numbers() -> Iterator[Described]:
             for part in struct.parts:
                 if (swapped := _swapped(part)) is not None:
                     parts = tuple(swapped if one is part else one for one in struct.parts)
-                    name = f"{fmt.format_id} with {struct.name}.{part.name} swapped"
+                    name = f"with {struct.name}.{part.name} swapped"
                     yield _made(name, fmt, changed(layout, struct, evolve(struct, parts=parts)))
 
 
@@ -118,12 +130,32 @@ def _made(name: str, fmt: Format, layout: StructLayout) -> Described:
 
 
 def killer(mutant: Described, cases: Iterable[Case]) -> str:
-    """Return the id of the first of the golden cases of a format that fails a mutant of it; empty if none."""
+    """Return the id of the first of the golden cases of a format that kills a mutant of it; empty if none.
+
+    Each case counts by itself: the twin of a refusal is taken for right. A remark, which no answer has,
+    counts where the case states it.
+    """
     codec = DescribedCodec(mutant.fmt)
     hello = Hello(mutant.name, "", {mutant.fmt.format_id: Claim()})
     for case in cases:
         request = request_for(case, case.id)
-        outcome = codec.decode(request) if case.op == "decode" else codec.encode(request)
-        if not judge(case, outcome, hello=hello).passing:
+        try:
+            outcome = codec.decode(request) if case.op == "decode" else codec.encode(request)
+        except LookupError:  # no structure has the number that the missing rule refuses
+            return case.id
+        if kills(judge(case, outcome, hello=hello, twin=ASSUMED).name, case.level):
+            return case.id
+        read = outcome.remarks if isinstance(outcome, Accepted) and case.op == "decode" else None
+        if read is not None and set(read) != stated_remarks(case.expect):
             return case.id
     return ""
+
+
+def stated_remarks(expect: Expect) -> set[str]:
+    """Return the remarks that an expectation states."""
+    match expect:
+        case Accept(remarks=remarks):
+            return set(remarks)
+        case Either(behaviours=behaviours):
+            return {cls for one in behaviours for cls in stated_remarks(one.expect)}
+    return set()

@@ -116,14 +116,18 @@ class StructLayout(Layout):
         whole: the id of the rule that nothing follows; empty if bytes behind the structure are not its own.
         empty: whether no bytes at all are a value, whose lists are empty.
         complete: the function that completes a value before it is written, such as by a checksum.
-        type: the class of its values.
     """
 
     rules: tuple[Rule, ...] = ()
     whole: str = ""
     empty: bool = False
     complete: Callable[[Any], Any] | None = None
-    type: Any
+
+    @property
+    def type(self) -> type[Any]:
+        """Return the class of its values."""
+        assert self.value is not None, "a structure has a class"
+        return self.value
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -235,11 +239,11 @@ class Struct:
                 raise DescriptionError(f"{self.name}: no revision {revision}")
             parts = tuple(self._part(one, revision) for one in self._fields(revision))
             rules = tuple(rule for rule in self.rules if self._holds(rule.since, rule.until, revision))
+            self._check_layout(parts, rules, revision)
             self._layouts[revision] = StructLayout(
                 self.name,
                 parts,
                 value=self._type(parts),
-                type=self._type(parts),
                 cites=self.cites,
                 rules=rules,
                 whole=self.whole,
@@ -300,7 +304,24 @@ class Struct:
             if ranged.since and ranged.until and order(ranged.since) >= order(ranged.until):
                 raise DescriptionError(f"{self.name}.{_name(ranged)}: it ends before it begins")
 
+    def _check_layout(self, parts: Sequence[Part], rules: Sequence[Rule], revision: str) -> None:
+        """Refuse what would fail, or read without end, when a value of the revision is read."""
+        known = {attribute_of(part.name) for part in parts} | OF_READERS
+        guarded = {rule.guards for rule in rules}
+        for rule in rules:
+            absent = [name for name in rule.needs if name not in known]
+            if absent and (not rule.guards or attribute_of(rule.guards) in known):
+                raise DescriptionError(f"{self.name}: rule {rule.id} needs {absent[0]}, not in {revision}")
+        for part in parts:
+            if isinstance(part, OneOf) and part.number not in guarded:
+                raise DescriptionError(f"{self.name}.{part.name}: no rule refuses another {part.number}")
+            if isinstance(part, Repeated) and not part.of.least_size:
+                raise DescriptionError(f"{self.name}.{part.name}: elements of no bytes have no end")
+
     def _check_rule(self, rule: Rule) -> None:
+        for limit in filter(None, (rule.since, rule.until)):
+            if limit not in self.revisions:
+                raise DescriptionError(f"{self.name}: rule {rule.id} has no revision {limit}")
         names = {_name(one) for one in self.fields}
         attributes = {attribute_of(name) for name in names} | OF_READERS
         if rule.guards and rule.guards not in names:

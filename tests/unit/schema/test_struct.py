@@ -315,6 +315,21 @@ def test_a_number_that_is_not_known_is_refused_by_readers_and_writers() -> None:
     assert (caught.value.cls, caught.value.path) == ("invalid-value", "op")
 
 
+def test_what_a_revision_cannot_read_is_an_error_when_its_layout_is_made() -> None:
+    made = struct(Number("age", "uint8"), since("2", Number("more", "uint8")))
+    made.rule("", "toy.x")(no_fault("more"))
+    with pytest.raises(DescriptionError, match=r"Row: rule toy\.x needs more, not in 1"):
+        made.at("1")
+    made.at("2")
+    chosen = struct(Number("kind", "uint8"), choice("one", "kind", {1: struct(Number("age", "uint8"))}))
+    with pytest.raises(DescriptionError, match=r"Row\.one: no rule refuses another kind"):
+        chosen.at("1")
+    with pytest.raises(DescriptionError, match=r"Row\.rows: elements of no bytes have no end"):
+        struct(many("rows", struct())).at("1")
+    with pytest.raises(DescriptionError, match=r"Row: rule toy\.x has no revision 9"):
+        struct(Number("age", "uint8")).rule("age", "toy.x", since="9")(no_fault("age"))
+
+
 def test_hostile_counts_and_lengths_read_nothing_ahead() -> None:
     data = edited("2", 28, 0xFF)
     with pytest.raises(Rejected) as caught:
