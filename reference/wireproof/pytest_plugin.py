@@ -118,7 +118,8 @@ class CaseItem(pytest.Item):
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *more: Any) -> Any:  # noqa: ANN401 - as pytest
         """Return the text of the failure without a traceback.
 
-        The lines at the end of a run show its first line: pytest repeats a bare text whole where `CI` is set.
+        The lines at the end of a run show its first line: pytest repeats a bare text whole where `CI` is set,
+        and has no public class for a text with a line of its own.
         """
         if not isinstance(excinfo.value, CaseFailed | pytest.xfail.Exception):
             return super().repr_failure(excinfo, *more)
