@@ -1,0 +1,127 @@
+"""What the sources of both compiled functions of a structure share: names, rules, lengths, runs of fields."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from wireproof.schema.rules import Rule
+from wireproof.wire.layout import (
+    REST,
+    WHOLE,
+    Count,
+    Layout,
+    Length,
+    Nested,
+    Number,
+    Octets,
+    OneOf,
+    Part,
+    Repeated,
+    attribute_of,
+)
+from wireproof.wire.layout_codec import is_fixed
+from wireproof.wire.reader import FIXED_WIDTH
+
+if TYPE_CHECKING:
+    from wireproof.schema.compiling import Codec
+    from wireproof.schema.struct import StructLayout
+
+
+def indented(lines: Iterator[str]) -> Iterator[str]:
+    """Yield lines one step further to the right."""
+    return (f"    {line}" for line in lines)
+
+
+def runs_of(parts: Sequence[Part]) -> Iterator[list[Part]]:
+    """Yield the parts in their order: adjacent ones of fixed width and one byte order together."""
+    run: list[Part] = []
+    for part in parts:
+        orders = {byte_order(one) for one in (*run, part)} - {""}
+        if run and not (is_fixed(part) and len(orders) < 2):
+            yield run
+            run = []
+        if is_fixed(part):
+            run.append(part)
+        else:
+            yield [part]
+    if run:
+        yield run
+
+
+def byte_order(part: Part) -> str:
+    """Return the byte order of an integer as `struct` writes it; empty if it has none."""
+    kind = getattr(part, "kind", "")
+    packed = FIXED_WIDTH.get(kind)
+    return packed.format[0] if packed is not None and packed.size > 1 else ""
+
+
+def inner_codec(layout: Layout) -> "Codec":
+    """Return the codec of a structure inside of another one."""
+    return cast("StructLayout", layout).inner_codec
+
+
+def is_block(part: Part) -> bool:
+    """Return whether a part is neither a number nor bytes of a fixed size."""
+    return isinstance(part, Octets | Nested | Repeated | OneOf) and not is_fixed(part)
+
+
+class Function:
+    """The source of a function. `names` are the objects that it refers to."""
+
+    def __init__(
+        self, layout: "StructLayout", rules: Sequence[Rule], whole: str, names: dict[str, Any]
+    ) -> None:
+        """Sort the parts and the rules of a layout."""
+        self.layout, self.whole, self.names = layout, whole, names
+        self.rules = [rule for rule in rules if self.holds(rule)]
+        parts = layout.parts
+        self.lengths = {part.of: part for part in parts if isinstance(part, Length)}
+        self.counts = {part.of: part for part in parts if isinstance(part, Count)}
+        self.flags = {
+            part.presence_of: attribute_of(part.name)
+            for part in parts
+            if isinstance(part, Number) and part.presence_of
+        }
+        lengths = (part for part in parts if isinstance(part, Length) and part.of in (REST, WHOLE))
+        self.total = next(lengths, None)
+
+    def holds(self, rule: Rule) -> bool:
+        """Return whether a rule belongs into the function."""
+        del rule
+        return True
+
+    def name_of(self, stem: str, thing: Any) -> str:  # noqa: ANN401 - any object
+        """Return a name for an object: `stem`, with more underscores if that is taken."""
+        name = stem
+        while self.names.setdefault(name, thing) != thing:
+            name += "_"
+        return name
+
+    def call(self, rule: Rule) -> str:
+        """Return the call of a rule with the fields that it needs."""
+        own = rule.check.__name__.strip("_")
+        stem = f"{attribute_of(rule.guards) or 'whole'}_{own if own.isidentifier() else 'rule'}"
+        return (
+            f"{self.name_of(stem, rule.check)}({', '.join(self.argument(rule, need) for need in rule.needs)})"
+        )
+
+    def argument(self, rule: Rule, need: str) -> str:
+        """Return the expression for a parameter of a rule."""
+        del rule
+        return need
+
+    def raw(self, part: Part) -> str:
+        """Return the variable of what is on the wire, where the value of the field is something else."""
+        name = attribute_of(part.name)
+        return f"{name}_number" if self.converted(part) else name
+
+    def converted(self, part: Part) -> bool:
+        """Return whether the value of a field is not the number on the wire."""
+        return isinstance(part, Number) and bool(part.codes or part.truth or part.name in self.flags)
+
+    def guarding(self, part: Part) -> Iterator[Rule]:
+        """Yield the rules behind a field."""
+        return (rule for rule in self.rules if rule.guards == part.name)
+
+    def of_the_whole(self) -> list[Rule]:
+        """Return the rules of the whole structure."""
+        return [rule for rule in self.rules if not rule.guards]

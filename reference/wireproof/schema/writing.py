@@ -1,0 +1,173 @@
+"""The source of the function that writes a structure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from wireproof.schema.rules import Rule
+from wireproof.schema.source import Function, indented, inner_codec, is_block, runs_of
+from wireproof.wire.layout import (
+    REST,
+    WHOLE,
+    Count,
+    Length,
+    Nested,
+    Number,
+    Octets,
+    OneOf,
+    Part,
+    Repeated,
+    Zero,
+    attribute_of,
+    least_size_of,
+)
+from wireproof.wire.layout_codec import packing
+
+if TYPE_CHECKING:
+    from wireproof.schema.struct import StructLayout
+
+
+def numbers_of(part: Number) -> Mapping[str, int]:
+    """Return the numbers of a code by name."""
+    return {name: number for number, name in (part.codes or {}).items()}
+
+
+class Write(Function):
+    """The source of `write`."""
+
+    def holds(self, rule: Rule) -> bool:
+        """Return whether a writer has everything that a rule needs."""
+        return rule.holds_for_writers
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of the function."""
+        yield "def write(writer, item, options=None):"
+        yield from indented(self.body())
+
+    def body(self) -> Iterator[str]:
+        """Yield its body."""
+        if self.layout.complete is not None:
+            yield f"item = {self.name_of('complete', self.layout.complete)}(item)"
+        yield from self.variables()
+        for rule in self.of_the_whole():
+            yield from self.look(rule, "")
+        if any(isinstance(part, Nested | Repeated | OneOf) for part in self.layout.parts):
+            yield "_scope = writer.scope"
+        for run in runs_of(self.layout.parts):
+            for part in run:
+                for rule in self.guarding(part):
+                    yield from self.look(rule, self.place_of(part))
+            for part in run:
+                yield from self.limits(part)
+            if len(run) > 1:
+                yield from self.run(run)
+            elif is_block(run[0]):
+                yield from self.block(run[0])
+            else:
+                yield self.primitive(run[0])
+
+    def variables(self) -> Iterator[str]:
+        """Yield the fields of the value, then those that follow from them."""
+        for name in self.layout.attributes:
+            yield f"{name} = item.{name}"
+        for part in self.layout.parts:
+            match part:
+                case Number(presence_of=of) if of:
+                    yield f"{attribute_of(part.name)} = {attribute_of(of)} is not None"
+                case Length(of=of) if of in (REST, WHOLE):
+                    yield f"{attribute_of(part.name)} = {self.size_of(part)}"
+                case Length(of=of) | Count(of=of):
+                    yield f"{attribute_of(part.name)} = len({attribute_of(of)})"
+                case OneOf(layouts=layouts):
+                    numbers = {cast("StructLayout", one).type: number for number, one in layouts.items()}
+                    known = self.name_of(f"{attribute_of(part.number)}_of", numbers)
+                    yield f"{attribute_of(part.number)} = {known}[type({attribute_of(part.name)})]"
+
+    def size_of(self, length: Length) -> str:
+        """Return the expression of the size of the whole structure, or of what is behind its length."""
+        parts = self.layout.parts
+        counted = parts if length.of == WHOLE else parts[parts.index(length) + 1 :]
+        fixed = sum(least_size_of(part) for part in counted)
+        blocks = (part for part in counted if isinstance(part, Octets) and not part.size)
+        return " + ".join((str(fixed), *(f"len({attribute_of(part.name)})" for part in blocks)))
+
+    def place_of(self, part: Part) -> str:
+        """Return the field that a writer names if a rule of `part` refuses: what a length counts."""
+        match part:
+            case Length(of=of) if of in (REST, WHOLE):
+                return next(one.name for one in reversed(self.layout.parts) if isinstance(one, Octets))
+            case Length(of=of) | Count(of=of):
+                return of
+        return part.name
+
+    def limits(self, part: Part) -> Iterator[str]:
+        """Yield the refusal of a number that is none of the known ones."""
+        if isinstance(part, Number) and part.known is not None:
+            name = attribute_of(part.name)
+            yield f"if {name} not in {self.name_of(f'{name}_known', part.known)}:"
+            yield f'    raise writer.invalid({part.name!r}, f"code {{{name}}}")'
+
+    def look(self, rule: Rule, name: str) -> Iterator[str]:
+        """Yield the look at a rule."""
+        yield f"if (fault := {self.call(rule)}) is not None:  # {rule.id}"
+        yield f"    _refuse(writer, {name!r}, fault)"
+
+    def run(self, run: Sequence[Any]) -> Iterator[str]:
+        """Yield the writing of adjacent fields of fixed width, at once; one by one where one does not fit."""
+        pack = self.name_of(f"_pack_{attribute_of(run[0].name)}", packing(run).pack)
+        yield "try:"
+        yield f"    writer.pack({pack}, {', '.join(map(self.packed, run))})"
+        yield "except _packing_errors:  # a field that does not fit is named"
+        for part in run:
+            yield f"    {self.primitive(part)}"
+
+    def packed(self, part: Any) -> str:  # noqa: ANN401 - a part of fixed width
+        """Return what `struct` packs for a field."""
+        expression = self.expression(part)
+        return (
+            f'{expression}.to_bytes(16, "little")' if getattr(part, "kind", "") == "uint128le" else expression
+        )
+
+    def expression(self, part: Any) -> str:  # noqa: ANN401 - a part of fixed width
+        """Return the number that is written for a field."""
+        name = attribute_of(part.name)
+        match part:
+            case Zero(size=size):
+                return f"bytes({size})" if size else "0"
+            case Number(truth=truth) if truth:
+                return f"int({name})"
+            case Number(codes=Mapping()):
+                return f"{self.name_of(f'{name}_numbers', numbers_of(part))}[{name}]"
+            case Number() if part.name in self.flags:
+                return f"{name} or 0"
+        return name
+
+    def primitive(self, part: Any) -> str:  # noqa: ANN401 - a part of fixed width
+        """Return the call that writes a field of fixed width."""
+        if isinstance(part, Octets) or (isinstance(part, Zero) and part.size):
+            return f"writer.put({part.name!r}, {self.expression(part)})"
+        return f"writer.{part.kind}({part.name!r}, {self.expression(part)})"
+
+    def block(self, part: Part) -> Iterator[str]:
+        """Yield the writing of bytes, a structure or several."""
+        name = attribute_of(part.name)
+        match part:
+            case Octets():
+                yield f"writer.put({part.name!r}, {name})"
+            case OneOf(layouts=layouts):
+                writes = {number: inner_codec(one).write for number, one in layouts.items()}
+                yield f"writer.scope = (_scope, {part.name!r}, -1)"
+                yield f"{self.name_of(f'write_{name}', writes)}[{attribute_of(part.number)}](writer, {name})"
+                yield "writer.scope = _scope"
+            case Nested(of=of):
+                inner = self.name_of(f"write_{name}", inner_codec(of).write)
+                yield f"writer.scope = (_scope, {part.name!r}, -1)"
+                yield f"{inner}(writer, {name})"
+                yield "writer.scope = _scope"
+            case Repeated(of=of):
+                inner = self.name_of(f"write_{name}", inner_codec(of).write)
+                yield f"for _index, _element in enumerate({name}):"
+                yield f"    writer.scope = (_scope, {part.name!r}, _index)"
+                yield f"    {inner}(writer, _element)"
+                yield "writer.scope = _scope"
+            case _:
+                raise TypeError(f"no writer for {type(part).__name__}")
