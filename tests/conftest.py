@@ -37,10 +37,6 @@ TOGETHER: Final = {
     "tests/unit/cases/test_mutate_protobuf_variants.py": "spelling",  # respellings, which are made once
     "tests/unit/cases/test_redact.py": "redact",  # tables of a scan, likewise
     "tests/unit/spark/test_report_page.py": "board",
-    "tests/unit/peers/test_rust_peers.py": "rust",  # drivers that are built once
-    "tests/unit/peers/test_go_peers.py": "go",
-    "tests/unit/peers/test_node_peers.py": "node",
-    "tests/unit/peers/test_heka_peers.py": "heka",
 }
 """The tests that go to one worker, by the beginning of their ids, and a name for them."""
 

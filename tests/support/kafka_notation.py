@@ -1,7 +1,4 @@
-"""Answers of adapters in the notation of kafka.md §6, and the questions that the tests of peers put.
-
-A record is `offset/timestamp/key/value/headers`, with `x` before hex bytes; `CTL@` is a control record.
-"""
+"""Records of answers in the notation of kafka.md §6: `offset/timestamp/key/value/headers`, `x` before hex."""
 
 import json
 from collections.abc import Mapping
@@ -12,8 +9,7 @@ from hostile_kafka_bytes import STAMP
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller
-from wireproof.cases.outcome import Accepted, Outcome
-from wireproof.wire.options import Options
+from wireproof.cases.outcome import Outcome
 
 EXAMPLES: Final[list[dict[str, Any]]] = json.loads(
     (Path(__file__).parent / "examples" / "kafka.json").read_text()
@@ -22,8 +18,6 @@ HEX: Final[dict[str, str]] = {example["id"]: example["hex"] for example in EXAMP
 LOG: Final = ("kafka.log", "mixed")
 V2: Final = ("kafka.batch", "v2")
 
-MARKER: Final = "/x0000000"
-"""The first bytes of the keys of control records, and of no others among the examples: version and type."""
 
 _RECORD: Final = {"attributes": "0", "timestampDelta": "0", "offsetDelta": "0", "key": "6b", "value": "76"}
 
@@ -58,28 +52,6 @@ def lines(entry: dict[str, Any]) -> list[str]:
     return [
         line(record) for record in (entry["records"] if "records" in entry else entry["messages"] or [entry])
     ]
-
-
-def reading(outcome: Outcome) -> list[str]:
-    """The records that were delivered, without control records."""
-    assert isinstance(outcome, Accepted), outcome
-    assert isinstance(outcome.value, dict)
-    found = [text for entry in outcome.value["batches"] for text in lines(entry)]
-    return [text for text in found if MARKER not in text]
-
-
-def wanted(example: dict[str, Any]) -> list[str]:
-    """Return the records that Kafka's own reader delivered for an example, without control records."""
-    return [text for text in example["reads"] if not text.startswith("CTL")]
-
-
-def decode(data: bytes, **options: Any) -> Request:
-    return Request("1", "decode", *LOG, data=data, options=Options(**options))
-
-
-def encode(**fields: Any) -> Request:
-    """A question for E01, with `fields` changed."""
-    return Request("1", "encode", *V2, value={**E01, **fields})
 
 
 def ask(controller: Controller, question: Request, seconds: float = 20.0) -> Outcome:

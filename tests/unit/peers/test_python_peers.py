@@ -2,7 +2,7 @@
 
 Expected values are the readings that kafka.md §6 measured on Kafka's record classes; where a library
 reads something else, the difference stands here under the finding of kafka.md §8.1 or peers.md that
-names it.
+names it. The baseline of each peer has its answers to all cases: `conformance/test_peers.py`.
 """
 
 import zlib
@@ -14,7 +14,7 @@ import pytest
 from attrs import evolve
 from each import each
 from hostile_kafka_bytes import STAMP, batch, message, wrapper
-from kafka_notation import EXAMPLES, HEX, LOG, V2, ask, lines
+from kafka_notation import E01, EXAMPLES, HEX, LOG, V2, ask, lines
 from machine import needs
 from peer_adapters import python_adapter
 
@@ -24,9 +24,7 @@ from wireproof.adapters.registry import open_adapter
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof.wire.options import Options
 
-KAFKA_PYTHON, AIOKAFKA, KIO, PROTOBUF = map(
-    python_adapter, ("kafka-python", "aiokafka", "kio", "protobuf-upb")
-)
+KAFKA_PYTHON, AIOKAFKA, KIO = map(python_adapter, ("kafka-python", "aiokafka", "kio"))
 
 
 def request(
@@ -182,73 +180,7 @@ def test_what_a_fetcher_leaves_out_is_unsupported(library: Any) -> None:
     assert isinstance(library.decode(question), Unsupported)
 
 
-# --- kio ---
-
-KIO_READS = {
-    "E01": ["0/1700000000000/x6b/x76/"],
-    "E02": ["0/1700000000000/null/x/"],
-    "E03": ["0/1700000000000/x6b/null/"],
-    "E04": ["0/1700000000000/x6b/x76/h=x31,h=x32,n=null,e=x,=x78,"],
-    "E10": ["0/1700000000000/x61/x31/", "1/1700000000000/x62/x32/"],
-    "E11": ["0/1700000000000/null/x30/", "1/1700000000000/null/x31/", "2/1700000000000/null/x32/"],
-    "E14": [],
-    "E16": ["0/1700000000000/x6b/null/"],
-    "E17": ["11/1700000000000/x61/x31/", "13/1700000000000/x62/x32/"],
-    "E18": ["0/1700000000000/null/x61/", "1/1703000000000/null/x62/"],
-}
-"""Of uncompressed batches: E10 without the append time, E17 cut to whole seconds (kafka.md §8.1)."""
-
-
-@each("example", [row for row in EXAMPLES if row["id"] in KIO_READS])
-def test_kio_reads_one_uncompressed_batch(example: dict[str, Any]) -> None:
-    outcome = KIO.decode(request(bytes.fromhex(example["hex"]), of=V2))
-    assert isinstance(outcome, Accepted)
-    assert reading([outcome.value]) == KIO_READS[example["id"]]
-    assert outcome.consumed == len(example["hex"]) // 2
-    if example["id"] not in ("E10", "E17"):
-        assert KIO_READS[example["id"]] == example["reads"]
-
-
-def test_kio_never_reads_the_codec_bits() -> None:
-    """kafka.md §8.1: codec 5, which does not exist, over plain bytes is accepted (C11)."""
-    outcome = KIO.decode(request(batch(bytes.fromhex("10000000026b027600"), attributes=5), of=V2))
-    assert isinstance(outcome, Accepted)
-    assert reading([outcome.value]) == [f"0/{STAMP}/x6b/x76/"]
-
-
-def test_kio_delivers_nothing_of_a_compressed_batch() -> None:
-    outcome = KIO.decode(request(bytes.fromhex(HEX["E05"]), of=V2))
-    assert isinstance(outcome, Refused)
-
-
 # --- writing ---
-
-
-def v2_value(**changed: Any) -> dict[str, Any]:
-    """E01 as a value."""
-    value = {
-        "baseOffset": "0",
-        "partitionLeaderEpoch": "0",
-        "magic": "2",
-        "attributes": "0",
-        "lastOffsetDelta": "0",
-        "baseTimestamp": str(STAMP),
-        "maxTimestamp": str(STAMP),
-        "producerId": "-1",
-        "producerEpoch": "-1",
-        "baseSequence": "-1",
-        "records": [
-            {
-                "attributes": "0",
-                "timestampDelta": "0",
-                "offsetDelta": "0",
-                "key": "6b",
-                "value": "76",
-                "headers": [],
-            }
-        ],
-    }
-    return value | changed
 
 
 def message_value(magic: str, timestamp: str, key: str | None, value: str) -> dict[str, Any]:
@@ -262,7 +194,7 @@ WRITER_NAMES = ["kafka-python", "aiokafka", "kio"]
 
 @pytest.mark.parametrize("library", WRITERS, ids=WRITER_NAMES)
 def test_a_v2_batch_is_written_byte_for_byte_as_in_e01(library: Any) -> None:
-    outcome = library.encode(request(of=V2, op="encode", value=v2_value()))
+    outcome = library.encode(request(of=V2, op="encode", value=dict(E01)))
     assert isinstance(outcome, Accepted)
     assert outcome.data
     assert without_leader_epoch(outcome.data) == without_leader_epoch(bytes.fromhex(HEX["E01"]))
@@ -289,83 +221,15 @@ def test_a_message_is_written_byte_for_byte(library: Any, revision: str, value: 
 
 @pytest.mark.parametrize("library", WRITERS, ids=WRITER_NAMES)
 def test_a_builder_cannot_be_asked_for_a_field_that_it_sets_by_itself(library: Any) -> None:
-    outcome = library.encode(request(of=V2, op="encode", value=v2_value(maxTimestamp="5")))
+    outcome = library.encode(request(of=V2, op="encode", value={**E01, "maxTimestamp": "5"}))
     assert isinstance(outcome, Unsupported)
     assert " maxTimestamp" in outcome.text
 
 
 @pytest.mark.parametrize("library", WRITERS[:2], ids=WRITER_NAMES[:2])
 def test_a_producers_builder_cannot_be_asked_for_a_base_offset(library: Any) -> None:
-    outcome = library.encode(request(of=V2, op="encode", value=v2_value(baseOffset="7")))
+    outcome = library.encode(request(of=V2, op="encode", value={**E01, "baseOffset": "7"}))
     assert outcome == Unsupported("the builder has no say over baseOffset")
-
-
-# --- protobuf ---
-
-W3 = (
-    "0a10202122232425262728292a2b2c2d2e2f 108094ebdc03 28ffffffff0f 40ffffffff0f"
-    " 520a0a016110001a00220162 52180a016e10021a05636f756e74320affffffffffffffffff01"
-    " 52120a016410031a01733a08000000000000f83f 520a0a017410041a00420101 520b0a017910011a002a021e1f"
-    " 520f0a04696e747310021a00320301ac02"
-)
-"""heka.md §8, W3: the Go encoder's message with every type, severity and pid -1 in five bytes."""
-
-MINIMAL = "0a10101112131415161718191a1b1c1d2e2f1001"
-MESSAGE = ("heka.message", "0.10")
-
-
-@pytest.mark.parametrize("name", ["protobuf-upb", "protobuf-python"])
-def test_protobuf_reads_every_type_of_a_message_and_writes_it_back_its_own_way(name: str) -> None:
-    with opened(name) as adapter:
-        outcome = ask(adapter, request(bytes.fromhex(W3), of=MESSAGE))
-        assert isinstance(outcome, Accepted)
-        assert outcome.consumed == 0x88  # the message_length of its frame, `08 8801`
-        value = outcome.value
-        assert (value["timestamp"], value["severity"], value["pid"], value["type"]) == (
-            "1000000000",
-            "-1",
-            "-1",
-            None,
-        )
-        assert [field["name"] for field in value["fields"]] == [
-            n.encode().hex() for n in ("a", "n", "d", "t", "y", "ints")
-        ]
-        assert value["fields"][1]["value_integer"] == ["-1"]
-        assert value["fields"][3]["value_bool"] == [True]
-        assert value["fields"][5]["value_integer"] == ["1", "300"]
-        back = ask(adapter, request(of=MESSAGE, op="encode", value=value))
-        ten = "ffffffffffffffffff01"  # heka.md §1: google writes -1 in ten bytes, Go in five
-        want = W3.replace("28ffffffff0f", "28" + ten).replace("40ffffffff0f", "40" + ten)
-        assert back == Accepted(data=bytes.fromhex(want))
-
-
-INVALID_UTF8 = MINIMAL + "1a02fffe"
-
-
-def test_upb_keeps_text_that_is_not_utf8_and_pure_python_refuses_it() -> None:
-    """heka.md §4, invalid UTF-8."""
-    with opened("protobuf-upb") as upb:
-        kept = ask(upb, request(bytes.fromhex(INVALID_UTF8), of=MESSAGE))
-    assert isinstance(kept, Accepted)
-    assert kept.value["type"] == "fffe"
-    with opened("protobuf-python") as pure:
-        refused = ask(pure, request(bytes.fromhex(INVALID_UTF8), of=MESSAGE))
-    assert isinstance(refused, Refused)
-
-
-def test_protobuf_refuses_an_eleven_byte_varint_with_its_documented_error() -> None:
-    """heka.md §4, M11."""
-    data = bytes.fromhex(MINIMAL[:-4] + "10ffffffffffffffffffff01")
-    outcome = PROTOBUF.decode(request(data, of=MESSAGE))
-    assert isinstance(outcome, Refused)
-    assert not outcome.untyped
-
-
-def test_protobuf_parses_a_message_without_its_required_fields() -> None:
-    """heka.md §4, M02 `A!`: ParseFromString does not check them."""
-    outcome = PROTOBUF.decode(request(b"", of=MESSAGE))
-    assert isinstance(outcome, Accepted)
-    assert outcome.value["uuid"] is None
 
 
 # --- Apache Kafka's own classes ---
@@ -386,50 +250,3 @@ def test_kafka_clients_read_every_example(kafka_clients: Controller) -> None:
         assert isinstance(outcome, Accepted), example["id"]
         assert reading(outcome.value["batches"]) == example["reads"]
         assert outcome.consumed == len(example["hex"]) // 2
-
-
-@pytest.mark.peers
-@needs("java", "mvn")
-@pytest.mark.parametrize(
-    ("revision", "value", "example"),
-    [
-        ("v2", v2_value(), "E01"),
-        ("v0", message_value("0", "-1", None, "313233"), "E19"),
-        ("v1", message_value("1", str(STAMP), "6b", "76"), "E20"),
-    ],
-)
-def test_kafka_clients_write_the_examples(
-    kafka_clients: Controller, revision: str, value: Any, example: str
-) -> None:
-    outcome = ask(kafka_clients, request(of=("kafka.batch", revision), op="encode", value=value))
-    assert outcome == Accepted(data=bytes.fromhex(HEX[example]))
-
-
-@pytest.mark.peers
-@needs("java", "mvn")
-def test_kafka_clients_read_one_entry_and_refuse_a_torn_one(kafka_clients: Controller) -> None:
-    whole = bytes.fromhex(HEX["E01"])
-    one = ask(kafka_clients, request(whole + b"\x00" * 30, of=V2))
-    assert isinstance(one, Accepted)
-    assert one.consumed == 70
-    torn = ask(kafka_clients, request(whole[:-1], of=V2))
-    assert isinstance(torn, Refused)
-    assert torn.cls == "truncated"
-
-
-@pytest.mark.peers
-@needs("java", "mvn")
-@pytest.mark.parametrize(
-    ("data", "cls"),
-    [
-        (batch(bytes.fromhex("10000000026b027600"), magic=3), "bad-magic"),
-        (batch(bytes.fromhex("10000000026b027600"), attributes=5), "unknown-codec"),
-        (bytes.fromhex(HEX["E01"][:-2] + "01"), "crc-mismatch"),
-        (wrapper(message(b"v" * 16, size=-12)), "bad-length"),
-    ],
-    ids=["magic-3", "codec-5", "crc", "inner-size"],
-)
-def test_kafka_clients_refuse_by_class(kafka_clients: Controller, data: bytes, cls: str) -> None:
-    outcome = ask(kafka_clients, request(data))
-    assert isinstance(outcome, Refused)
-    assert outcome.cls == cls

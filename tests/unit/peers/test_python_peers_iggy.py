@@ -9,8 +9,7 @@ import pytest
 from peer_adapters import python_adapter
 
 from wireproof.adapters.contract import Request
-from wireproof.adapters.python_object import Caller
-from wireproof.cases.outcome import Accepted, Crashed, Refused, Unsupported
+from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof_peers.fake_iggy_tcp import FakeIggyTcp
 from wireproof_peers.iggy_sdk import SdkClient
 from wireproof_peers.iggy_vsr import VsrClient
@@ -48,18 +47,6 @@ def iggy() -> Iterator[SdkClient]:
     adapter.close()
 
 
-def test_iggy_py_shows_the_messages_that_its_server_answered(iggy: SdkClient) -> None:
-    assert len(W14) == 2 * 137
-    outcome = iggy.decode(asked(bytes.fromhex(W14), of=POLL))
-    assert outcome == Accepted(value={"messages": [HELLO, WORLD]})
-
-
-def test_iggy_py_drops_a_torn_last_message_without_a_word(iggy: SdkClient) -> None:
-    """iggy.md §3.3: a body one byte short."""
-    outcome = iggy.decode(asked(bytes.fromhex(W14)[:-1], of=POLL))
-    assert outcome == Accepted(value={"messages": [HELLO]})
-
-
 def test_a_panic_in_a_future_of_iggy_py_is_an_undocumented_refusal_and_the_next_request_is_answered(
     iggy: SdkClient,
 ) -> None:
@@ -77,34 +64,6 @@ def test_the_loopback_server_hangs_up_on_a_length_that_is_none() -> None:
             client.sendall(b"\xff\xff\xff\xff" + b"d\x00\x00\x00")
             assert client.recv(1) == b""
     assert server.sent(100) == []
-
-
-def send_value(payload: str) -> dict[str, Any]:
-    """iggy.md §3.1: the place of the captured body, and one message."""
-    return {
-        "stream": {"kind": "numeric", "value": "01000000"},
-        "topic": {"kind": "string", "value": b"sample".hex()},
-        "partitioning": {"kind": "partition_id", "value": "01000000"},
-        "messages": [{"id": "0", "headers": [], "payload": payload}],
-    }
-
-
-def test_iggy_py_sends_the_body_that_the_rule_book_captured(iggy: SdkClient) -> None:
-    """iggy.md §3.1: stream, topic, partition, then `id 0*16 | 00000000 | 05000000 68656c6c6f`."""
-    value = send_value(b"hello".hex())
-    outcome = iggy.encode(asked(of=("iggy.send", "0.0.30"), op="encode", value=value))
-    place = "010401000000" + "020673616d706c65" + "020401000000"
-    assert outcome == Accepted(data=bytes.fromhex(place + "00" * 16 + "00000000" + "0500000068656c6c6f"))
-
-
-def test_iggy_py_panics_on_an_empty_payload_and_cannot_set_an_id(iggy: SdkClient) -> None:
-    empty = Caller(iggy).answer(asked(of=("iggy.send", "0.0.30"), op="encode", value=send_value("")))
-    assert isinstance(empty, Crashed)
-    assert "PanicException: " in empty.text
-    assert "EmptyMessagePayload" in empty.text
-    value = send_value("00")
-    value["messages"][0]["id"] = "5"
-    assert isinstance(iggy.encode(asked(of=("iggy.send", "0.0.30"), op="encode", value=value)), Refused)
 
 
 @pytest.mark.parametrize("kind", ["first", "last", "next"])

@@ -7,6 +7,7 @@ from time import sleep
 from typing import Any
 
 import pytest
+from kafka_notation import E01
 from peer_adapters import python_adapter
 
 from wireproof.adapters.contract import Request
@@ -150,35 +151,17 @@ def test_one_case_leaves_nothing_for_the_next(client: Any) -> None:
         assert outcome == Accepted(value=log_of(KV | {"offset": str(number)}, then=number + 1))
 
 
-def value_of(**fields: object) -> dict[str, Any]:
-    record = {"attributes": "0", "timestampDelta": "0", "offsetDelta": "0", "key": "6b", "value": "76"}
-    batch = {
-        "baseOffset": "0",
-        "partitionLeaderEpoch": "0",
-        "magic": "2",
-        "attributes": "0",
-        "lastOffsetDelta": "0",
-        "baseTimestamp": str(T),
-        "maxTimestamp": str(T),
-        "producerId": "-1",
-        "producerEpoch": "-1",
-        "baseSequence": "-1",
-        "records": [record | {"headers": []}],
-    }
-    return batch | fields
-
-
 def encoded(client: Any, value: dict[str, Any], revision: str = "v2") -> Outcome:
     return client.encode(Request("1", "encode", "kafka.batch", revision, value=value))
 
 
 def test_the_record_set_of_a_produce_request_is_what_was_encoded(client: Any) -> None:
-    assert encoded(client, value_of()) == Accepted(data=W01)
+    assert encoded(client, dict(E01)) == Accepted(data=W01)
 
 
 def test_the_broker_says_who_an_idempotent_producer_is(client: Any) -> None:
     """kafka.md §1.1: producerId at 43, producerEpoch at 51, baseSequence at 53."""
-    outcome = encoded(client, value_of(producerId="1000", producerEpoch="3", baseSequence="0"))
+    outcome = encoded(client, {**E01, "producerId": "1000", "producerEpoch": "3", "baseSequence": "0"})
     assert isinstance(outcome, Accepted)
     assert outcome.data is not None
     assert outcome.data[43:57] == pack(">qhi", 1000, 3, 0)
@@ -186,7 +169,7 @@ def test_the_broker_says_who_an_idempotent_producer_is(client: Any) -> None:
 
 def test_a_transactional_producer_marks_its_batch(client: Any) -> None:
     """kafka.md §1.2: bit 4."""
-    wanted = value_of(attributes="16", producerId="5", producerEpoch="1", baseSequence="0")
+    wanted = {**E01, "attributes": "16", "producerId": "5", "producerEpoch": "1", "baseSequence": "0"}
     outcome = encoded(client, wanted)
     assert isinstance(outcome, Accepted)
     assert outcome.data is not None
@@ -200,7 +183,7 @@ def test_the_versions_of_produce_decide_the_magic(client: Any) -> None:
 
 
 def test_a_producer_cannot_be_asked_for_what_it_has_no_say_over(client: Any) -> None:
-    outcome = encoded(client, value_of(baseOffset="7"))
+    outcome = encoded(client, {**E01, "baseOffset": "7"})
     assert outcome == Unsupported("a producer has no say over baseOffset")
 
 
