@@ -234,40 +234,6 @@ def answers_late() -> None:
         answer(*last)
 
 
-def slow_quadratic() -> None:
-    """A microsecond for each byte and each byte before it."""
-    while True:
-        head, data = read()
-        time.sleep(len(data) ** 2 * 1e-6)
-        answer(head, data)
-
-
-def segfault_on_nth() -> None:
-    """Fails at every fifth request."""
-    while True:
-        for _ in range(4):
-            answer(*read())
-        segfault(*read())
-
-
-def leaky_state() -> None:
-    """Answers what is empty with what it read before."""
-    before = b""
-    while True:
-        head, data = read()
-        write(frame(accepted(head, data, value={"hex": (data or before).hex()})))
-        before = data or before
-
-
-def grows_memory() -> None:
-    """Keeps 16 MiB of each request for ever."""
-    hoard = []
-    while True:
-        head, data = read()
-        hoard.append(bytearray(b"x" * (16 << 20)))
-        answer(head, data)
-
-
 def deaf() -> None:
     """Never reads again after the hello."""
     time.sleep(3600)
@@ -290,8 +256,6 @@ OTHER = {
 
 HELLOS = {
     "claims-wrongly": HELLO | {"revisions": {"toy/v1": CLAIM}},
-    "claims-too-little": HELLO | {"revisions": {"toy/v1": CLAIM | {"codecs": ["none"]}}},
-    "leaky-state": HELLO | {"window": 1},
     "bad-hello": {"name": "faulty"},
     "slow-and-steady": HELLO | {"cost": "slow"},
     "future": HELLO | {"protocol": 2},
@@ -301,10 +265,6 @@ MAINS = {
     "exits-after-three": exits_after_three,
     "backwards": backwards,
     "deaf": deaf,
-    "grows-memory": grows_memory,
-    "leaky-state": leaky_state,
-    "segfault-on-nth": segfault_on_nth,
-    "slow-quadratic": slow_quadratic,
     "claims-wrongly": claims_wrongly,
 }
 

@@ -14,7 +14,7 @@ from wireproof import adapters
 from wireproof.adapters import packaged_folders, registry
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller
-from wireproof.adapters.errors import AdapterStartError, UnknownAdapter
+from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.python_object import Caller
 from wireproof.adapters.reference import Reference
 from wireproof.adapters.registry import entries, load_object, open_adapter, resolve
@@ -117,22 +117,6 @@ def test_a_value_too_large_for_a_message_comes_as_its_digest(worker: Controller)
 
 
 # --- the registry ---
-
-
-@each(
-    "spec, text",
-    [
-        ("refrence", "unknown adapter refrence: did you mean reference?"),
-        ("python:no-such-kind", "unknown adapter python:no-such-kind: "),
-        ("py:toy_codecs", "written py:module:attribute"),
-        ("exec:", "a command is missing"),
-        ("jsonl:echo 'x", "No closing quotation"),
-    ],
-)
-def test_a_name_that_means_nothing_is_one_line(spec: str, text: str) -> None:
-    with pytest.raises(UnknownAdapter) as caught:
-        resolve(spec)
-    assert text in str(caught.value)
 
 
 def test_a_missing_extra_names_its_install_command() -> None:

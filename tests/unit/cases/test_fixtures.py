@@ -210,19 +210,13 @@ def _page(root: Path, *rows: dict[str, Any], revision: str = "v1") -> Path:
 
 
 def test_an_id_in_two_folders_is_an_error_that_names_both(tmp_path: Path) -> None:
-    place = tmp_path / "toy.frame" / "v1" / "basic.json"
-    place.parent.mkdir(parents=True)
-    page = {"schema": 1, "format": "toy.frame", "revision": "v1", "cases": [ROW, ROW]}
-    place.write_text(json.dumps(page), encoding="utf-8")
+    _page(tmp_path, ROW, ROW)
     with pytest.raises(FixtureError, match=r"toy\.frame/v1/basic/good is in"):
         fixtures.load(own=tmp_path)
 
 
 def test_further_fixtures_stand_beside_those_of_the_package(tmp_path: Path) -> None:
-    place = tmp_path / "toy.frame" / "v1" / "basic.json"
-    place.parent.mkdir(parents=True)
-    page = {"schema": 1, "format": "toy.frame", "revision": "v1", "cases": [ROW]}
-    place.write_text(json.dumps(page), encoding="utf-8")
+    _page(tmp_path, ROW)
     alone, both = load(), load([tmp_path])
     assert len(both.cases) == len(alone.cases) + 1
     assert both.hash != alone.hash
@@ -233,10 +227,7 @@ def test_further_fixtures_stand_beside_those_of_the_package(tmp_path: Path) -> N
 def test_the_fixtures_of_a_family_stand_beside_those_of_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = tmp_path / "toy.frame" / "v1" / "basic.json"
-    place.parent.mkdir(parents=True)
-    page = {"schema": 1, "format": "toy.frame", "revision": "v1", "cases": [ROW]}
-    place.write_text(json.dumps(page), encoding="utf-8")
+    _page(tmp_path, ROW)
     monkeypatch.setitem(fixtures.FAMILIES, "toy", Family("toy", (), fixtures=tmp_path))
     assert fixtures.load().get(ROW["id"]) is not None
     assert fixtures.load([tmp_path]).hash == fixtures.load().hash

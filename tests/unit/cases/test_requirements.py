@@ -12,10 +12,10 @@ import pytest
 from attrs import evolve
 from each import each
 
-from tests.authoring.requirements import members, with_lists
+from tests.authoring.requirements import with_lists
 from tests.support.command_line import Command
 from tests.support.small_runs import PASS, SKIP, stream
-from wireproof.cases.case import Accept, Case
+from wireproof.cases.case import Accept
 from wireproof.cases.fixtures import Suite, fixtures_folder, load
 from wireproof.cases.requirements import (
     SETS_FILE,
@@ -79,25 +79,6 @@ def _verdicts(suite: Suite, name: str, adapter: str) -> dict[str, tuple[str, str
         return {event.id: (event.level, event.label) for event in events}
 
 
-def _later(suite: Suite, listed: Case) -> Suite:
-    """Return a suite with a case more, and with another level of a listed one."""
-    added = evolve(listed, id=f"{listed.id}-again")
-    cases = [evolve(case, level="should") if case.id == listed.id else case for case in suite.cases]
-    return evolve(suite, cases=tuple(sorted([*cases, added], key=lambda case: case.id)),
-                  files={**suite.files, added.id: suite.files[listed.id]})  # fmt: skip
-
-
-@pytest.mark.parametrize("adapter", ["reference", "py:tests.mutants.heka.streams:HmacSkip"])
-def test_a_later_suite_gives_the_same_verdicts(adapter: str) -> None:
-    listed = next(case for case in required_cases(SUITE, VERIFIER).cases if case.level == "must")
-    later = _later(SUITE, listed)
-    assert later.by_id[listed.id].level == "should"
-    page = PAGES["2026.12"]
-    assert members(later, page, page.named("heka-reader")) != members(SUITE, page, page.named("heka-reader"))
-    assert _verdicts(later, VERIFIER, adapter) == _verdicts(SUITE, VERIFIER, adapter)
-    assert required_cases(later, VERIFIER).corrected == ()
-
-
 CODECS = (
     "reference",
     "py:tests.mutants.heka.streams:HmacSkip",
@@ -123,11 +104,6 @@ def _a_case_more_and_another_level(rows: list[Any]) -> None:
     rows.append({**rows[1], "id": f"{rows[1]['id']}-again"})
 
 
-def _another_expectation(rows: list[Any]) -> None:
-    rows[0]["expect"] = {"reject": {"class": "truncated", "at": 0}}
-    rows[0]["twin"] = rows[1]["id"]
-
-
 @pytest.mark.parametrize("codec", CODECS)
 def test_a_set_outlives_two_versions_of_the_suite(tmp_path: Path, codec: str) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
@@ -146,12 +122,6 @@ def test_a_set_outlives_two_versions_of_the_suite(tmp_path: Path, codec: str) ->
         name for name, (level, label) in verdicts.items() if level == "must" and label.startswith("fail")
     }
     assert bool(failed) is (codec != "reference")
-
-
-def test_an_expectation_that_was_corrected_on_disk_is_found(tmp_path: Path) -> None:
-    later = _on_disk(tmp_path, _another_expectation)
-    name = json.loads((tmp_path / BOOLS).read_text("utf-8"))["cases"][0]["id"]
-    assert required_cases(later, VERIFIER).corrected == (name,)
 
 
 def test_a_run_lists_what_was_corrected_since_the_set() -> None:

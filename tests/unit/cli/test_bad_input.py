@@ -82,6 +82,7 @@ MINE = {
     "needy.py": "import os\n\nimport no_such_library\n",
     "torn.py": "x = (\n",
     "sad.py": "class Mine:\n    def __init__(self):\n        raise KeyError('no file')\n",
+    "nameless.py": "class Mine: ...\n",
     "below/deep.py": "def made(): ...\n",
     "built": "#!/bin/sh\n",
     "below/built": "#!/bin/sh\n",
@@ -111,6 +112,7 @@ WRITTEN = (
     ),
     ("py:torn:Mine", 4, "cannot be imported: SyntaxError: '(' was never closed (torn.py, line 1)"),
     ("py:sad:Mine", 4, "cannot be made: sad.py line 3: KeyError: 'no file'"),
+    ("py:nameless:Mine", 4, "Mine: name is missing"),
     ("py:nosuch:Mine", 4, "cannot be imported: there is no module nosuch in "),
 )
 
@@ -173,14 +175,6 @@ def test_a_file_that_may_not_be_read_is_one_line(wireproof: Command, tmp_path: P
     done = wireproof("check", "reference", "--baseline", tmp_path)
     assert done.code == 2
     assert "is a directory" in done.one_line()
-
-
-def test_a_baseline_that_is_none_is_one_line(wireproof: Command, tmp_path: Path) -> None:
-    path = tmp_path / "known.toml"
-    path.write_text("[[known-failure]]\nid = 7\n", encoding="utf-8")
-    done = wireproof("check", "reference", "--run", SMALL, "--baseline", path)
-    assert done.code == 2
-    assert "known.toml" in done.one_line()
 
 
 def test_a_missing_extra_says_what_to_install(wireproof: Command, monkeypatch: pytest.MonkeyPatch) -> None:

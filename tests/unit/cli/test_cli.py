@@ -12,10 +12,8 @@ from command_line import Command
 from fixture_folders import GOOD, PLACE, RULE, write
 from folders import SUPPORT
 from goldens import load
-from machine import needs
 
 from tests.mutants.registry import spec_of
-from wireproof.cli import VERBS
 from wireproof.formats import FORMATS
 from wireproof.runner.events import read_events
 
@@ -30,16 +28,6 @@ def golden(name: str) -> str:
     """The bytes of a golden case, in hex."""
     case = load().by_id[name]
     return case.input.data.hex()  # type: ignore[union-attr]
-
-
-def test_every_verb_says_what_it_does(wireproof: Command) -> None:
-    top = wireproof("--help")
-    assert top.code == 0
-    for verb in VERBS:
-        assert f"  {verb} " in top.out
-        done = wireproof(verb, "--help")
-        assert done.code == 0
-        assert "Usage" in done.out
 
 
 # --- check ---
@@ -99,26 +87,6 @@ def test_a_view_of_a_run_can_be_printed(
     assert done.code == 0
     assert begin in done.out
     assert sorted(file.name for file in tmp_path.iterdir()) == ["run.jsonl"]
-
-
-def test_an_adapter_that_dies_on_the_way_leaves_a_stream_of_what_it_did(
-    wireproof: Command, tmp_path: Path
-) -> None:
-    out = tmp_path / "run.jsonl"
-    done = wireproof(
-        "check",
-        f"exec:{sys.executable} {FAULTY} exits-after-three",
-        "--run",
-        SMALL,
-        "--no-families",
-        "--out",
-        out,
-    )
-    (stream,) = read_events(out)
-    assert len(stream.cases) == 8
-    assert done.code == 1
-    assert any(event.verdict == "crash" for event in stream.cases) or not stream.complete
-    assert "Traceback" not in done.err
 
 
 def test_every_view_of_a_run_is_written(wireproof: Command, tmp_path: Path) -> None:
@@ -207,26 +175,6 @@ def test_adapters_lists_the_options_of_client_programs_once(wireproof: Command) 
     assert serve["values"] == "pieces|whole|cut|error|leader"
 
 
-@pytest.mark.usefixtures("stored_cases_alone")
-def test_the_probe_of_the_reference_finds_nothing(wireproof: Command) -> None:
-    done = wireproof("adapters", "probe", "reference", "--run", "kafka.batch/v2/**", "--in-process")
-    assert done.code == 0
-    assert "claimed and fails" not in done.out
-    assert "must be refused" not in done.out
-
-
-@needs("[peers]")
-@pytest.mark.usefixtures("stored_cases_alone")
-def test_the_probe_of_kio_shows_the_codec_bits_that_it_ignores(wireproof: Command) -> None:
-    done = wireproof("adapters", "probe", "kio")
-    wrongly = [line for line in done.out.splitlines() if line.startswith("accepted and must be refused: ")]
-    unknown = next(line for line in wrongly if "unknown-codec" in line)
-    assert "kafka.batch/v2/attributes/codec-5" in unknown
-    assert any("codec-gzip-but-plain" in line for line in wrongly)
-    assert "not claimed and answered: kafka.batch/v2 codec gzip" in done.out
-    assert "kafka.log" not in done.out
-
-
 def test_serve_answers_the_lines_of_the_contract() -> None:
     text = golden("kafka.batch/v2/crc/leader-epoch-outside")
     asked = {"op": "decode", "format": "kafka.batch", "revision": "v2"}
@@ -253,17 +201,3 @@ def test_serve_answers_the_lines_of_the_contract() -> None:
     assert (by_id["8"]["outcome"], by_id["8"]["class"], by_id["8"]["at"]) == ("refused", "crc-mismatch", 17)
     assert len(by_id["9"]["digest"]) == 32
     assert by_id["10"]["outcome"] == "unsupported"
-
-
-def test_a_reader_that_goes_away_is_no_error() -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "wireproof", "cases"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as listing:
-        assert listing.stdout is not None
-        assert listing.stderr is not None
-        assert listing.stdout.readline().endswith("\n")
-        listing.stdout.close()
-        assert "Traceback" not in listing.stderr.read()

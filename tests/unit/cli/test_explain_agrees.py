@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from property_profile import given
 
 NAME = f"{0:020}.log"
-HEADER = 61
 
 
 def batch(base: int, **fields: int) -> bytes:

@@ -221,9 +221,3 @@ def test_many_records_take_no_line_each(tmp_path: Path, wireproof: Command) -> N
     path.write_bytes(damaged_logs.kafka())
     out = wireproof("explain", path).out
     assert len(out.splitlines()) < damaged_logs.BATCHES + 12
-
-
-def test_text_files_are_named_and_not_read(wireproof: Command) -> None:
-    done = wireproof("explain", "/etc/passwd")
-    assert done.code == 2
-    assert "they look like text" in done.one_line()

@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import damaged_logs
 import kafka_bytes
 import logs
 import pytest
@@ -107,15 +106,6 @@ def test_what_is_wrong_with_an_entry_is_at_the_entry_and_in_the_summary(wireproo
 
 
 # --- healthy data ---
-
-
-def test_a_cut_segment_of_any_length_has_its_entries_and_a_tail(wireproof: Command, tmp_path: Path) -> None:
-    path = tmp_path / NAME
-    path.write_bytes(damaged_logs.kafka()[:-3])
-    done = wireproof("explain", path, "--limit", 1)
-    assert done.code == 1
-    assert "the file ends within an entry" in done.out
-    assert f"… {damaged_logs.BATCHES - 1} more batches are not listed" in done.out
 
 
 # --- Heka ---

@@ -1,20 +1,10 @@
 """Verbs and options that are gone: one line says what replaces each, and no document has them."""
 
-import re
-from pathlib import Path
-
 from command_line import Command
 from each import each
-from folders import TOP
 
 from wireproof import cli
 from wireproof.cli import general_options
-
-PAGES = [
-    TOP / "README.md",
-    *(TOP / "reference" / "docs").glob("*.md"),
-    *(path for folder in (".github", ".ci") for path in (TOP / folder).rglob("*") if path.is_file()),
-]
 
 
 @each("verb", general_options.VERBS)
@@ -32,11 +22,3 @@ def test_an_option_that_is_gone_says_what_replaces_it(wireproof: Command, comman
     done = wireproof(*command.split(), option, "x", "y")
     line = f"wireproof: {command} has no option {option} any more: {general_options.OPTIONS[command, option]}"
     assert (done.code, done.one_line()) == (2, line)
-
-
-@each("page", PAGES, ids=lambda page: str(page.relative_to(TOP)))
-def test_no_document_has_what_is_gone(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    assert not [verb for verb in general_options.VERBS if re.search(rf"wireproof {verb}\b", text)]
-    gone = [(verb, option) for verb, option in general_options.OPTIONS if f"wireproof {verb}" in text]
-    assert not [row for row in gone if re.search(rf"wireproof {row[0]}\b[^`\n]*{row[1]}(?![\w-])", text)]

@@ -2,11 +2,8 @@
 
 import json
 import os
-import re
-import signal
 import subprocess
 import sys
-import time
 import tomllib
 from pathlib import Path
 
@@ -17,7 +14,6 @@ from folders import TOP
 from tests.mutants.registry import spec_of
 from wireproof.adapters import readiness
 from wireproof.install_hint import install_command
-from wireproof.runner.events import read_events
 
 MUTANT = spec_of("mutant:crc-skip")
 
@@ -34,30 +30,6 @@ def run(*words: str, **environment: str) -> str:
 
 
 # --- an interrupt ---
-
-
-@pytest.mark.usefixtures("interruptible")
-def test_an_interrupt_leaves_a_stream_that_can_be_read(wireproof: Command, tmp_path: Path) -> None:
-    out = tmp_path / "run.jsonl"
-    with subprocess.Popen(
-        [*WIREPROOF, "check", "reference", "--run", "kafka.batch/**", "--out", str(out)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-    ) as running:  # fmt: skip
-        until = time.monotonic() + 60
-        while not (out.exists() and b'"case"' in out.read_bytes()) and time.monotonic() < until:
-            time.sleep(0.02)
-        os.killpg(running.pid, signal.SIGINT)
-        _, err = running.communicate(timeout=60)
-    assert running.returncode == 130
-    assert re.fullmatch(
-        rf"interrupted after [\d,]+ cases: their events are in {out}; show them with .*\n", err
-    )
-    (stream,) = read_events(out)
-    assert stream.cases
-    assert not stream.complete
-    seen = wireproof("report", out)
-    assert seen.code == 4, "a run that was broken off is no result"
-    assert "incomplete" in seen.out
 
 
 # --- colours ---

@@ -201,6 +201,7 @@ def _write(path: Path, *cases: CaseEvent, ended: bool = True, **run: str) -> Pat
         ({"cases": [_case("not-run", "start")]}, "did not run 1 cases"),
         ({"cases": [_case("pass")], "ended": False}, "is incomplete"),
         ({"cases": [_case("pass")], "adapter": "other"}, "the runs differ in adapter: some and other"),
+        ({"cases": [_case("pass")], "version": "2"}, "the runs differ in version: 1.2 and 2"),
         ({"cases": [_case("pass")], "suite": "0.0.9"}, "is a run of wireproof 0.0.9, and this is "),
     ],
     ids=lambda value: "" if isinstance(value, dict) else value,

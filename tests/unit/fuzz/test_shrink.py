@@ -79,13 +79,8 @@ def test_what_is_shrunk_once_does_not_shrink_again() -> None:
 
 
 def test_a_value_that_is_written_wrongly_shrinks() -> None:
-    value = _value()
-    with (
-        Engine("py:toy_format:nothing", in_process=True)
-        if False
-        else Engine(REFUSES_ALL, in_process=True) as engine
-    ):
-        found = shrink(engine, _case(Value(value), op="encode"), 20)
+    with Engine(REFUSES_ALL, in_process=True) as engine:
+        found = shrink(engine, _case(Value(_value()), op="encode"), 20)
     assert isinstance(found.case.input, Value)
     assert found.case.input.value["records"] == []  # type: ignore[index,call-overload] # an object of JSON
 

@@ -78,16 +78,6 @@ def test_nothing_is_written_over(wireproof: Command, tmp_path: Path) -> None:
     assert "not empty" in done.one_line()
 
 
-@pytest.mark.parametrize("name", ["README.md", "NOTICE"])
-def test_a_written_text_names_its_licence_by_the_identifier_of_spdx(whole: Path, name: str) -> None:
-    assert "SPDX-License-Identifier: Apache-2.0" in (whole / name).read_text("utf-8")
-
-
-def test_schemas_name_it_as_their_format_does(whole: Path) -> None:
-    for path in (whole / "schemas").iterdir():
-        assert json.loads(path.read_text("utf-8"))["$comment"] == "SPDX-License-Identifier: Apache-2.0", path
-
-
 def test_the_text_of_the_licence_and_a_notice_come_with_the_cases(whole: Path) -> None:
     assert (whole / "LICENSE").read_bytes() == (TOP / "LICENSE").read_bytes()
     text = (whole / "NOTICE").read_text("utf-8")

@@ -25,7 +25,6 @@ from wireproof.runner.events import CaseEvent, case_event
 from wireproof.runner.verdicts import Verdict
 
 UNFOLD = "document.getElementById('matrix-fold').open = true"
-SHOWN = "document.getElementById('shown').textContent"
 READY = "document.documentElement?.dataset.ready"
 NAME = "kafka.batch/v2/crc/ieee"
 MIB = 1 << 20

@@ -285,12 +285,6 @@ def test_junit_has_one_case_for_all_derived_cases_of_a_family() -> None:
     assert "; and 4 more" in junit([stream(PASS, *flips)]).decode()
 
 
-def test_a_case_that_was_not_run_is_an_error_of_junit_for_it_ends_the_run_with_1_or_4() -> None:
-    for kind in ("start", "spent"):
-        root = ET.fromstring(junit([stream(PASS, evolve(FAIL, verdict="not-run", kind=kind, cls=""))]))
-        assert [suite.get("errors") for suite in root.iter("testsuite")] == ["0", "1"]
-
-
 # --- Markdown ---
 
 
@@ -310,10 +304,6 @@ def test_markdown_shows_texts_and_not_markup() -> None:
     assert not re.search(r"(?<!\\)<(b|script)>", text)
     rows = [row for row in text.splitlines() if row.startswith("| `")]
     assert [len(re.findall(r"(?<!\\)\|", row)) for row in rows] == [7]
-
-
-def test_markdown_reports_an_incomplete_run() -> None:
-    assert "**incomplete**" in markdown([stream(PASS, complete=False)])
 
 
 # --- HTML ---

@@ -139,13 +139,6 @@ def test_the_ready_workflow_gives_the_action_inputs_that_it_has() -> None:
     assert at_night == {"families", "large", "property", "minutes"}
 
 
-def test_what_is_installed_is_the_suite_that_the_action_came_with() -> None:
-    step = steps()["Install"]
-    assert (ACTION.parent / "../../..").resolve() == TOP
-    assert step["env"]["SUITE"] == "${{ github.action_path }}/../../.."
-    assert "$SUITE[fuzz,property]" in step["run"]
-
-
 @pytest.fixture
 def pip(room: Path) -> Path:
     """A file with the arguments of the `python` that the step Install runs."""
@@ -187,12 +180,6 @@ def test_the_summary_shows_the_result_and_names_the_artifact(room: Path) -> None
 def test_without_a_result_the_summary_says_where_to_look(room: Path) -> None:
     assert ran("Summary", room, adapter="none").returncode == 0
     assert "The check of `none` has no result: see the log" in (room / "summary.md").read_text()
-
-
-def test_the_artifact_has_the_name_that_the_job_gives() -> None:
-    step = steps()["Results"]
-    assert step["with"]["name"] == "${{ inputs.artifact }}"
-    assert "wireproof.md" in step["with"]["path"]
 
 
 @each("path", sorted((TOP / ".github").rglob("*.yml")), ids=lambda path: path.name)

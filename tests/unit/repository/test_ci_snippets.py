@@ -106,7 +106,3 @@ def test_all_that_is_needed_is_the_name_of_the_project_and_an_extra_that_it_has(
     assert wanted.extras <= set(PROJECT["optional-dependencies"])
     assert "<" not in source(name)
     assert commands[0] == 'pip install "$WIREPROOF"'
-
-
-def test_the_file_for_gitlab_has_ten_lines() -> None:
-    assert len(source(".gitlab-ci.yml").splitlines()) <= 10

@@ -74,11 +74,6 @@ def test_they_hold_every_revision_codec_and_fault(folder: Path) -> None:
     assert max(sizes) > 40_000
 
 
-def test_of_a_thousand_entries_about_one_is_damaged() -> None:
-    some = [one for number in range(3) for one in segments.entries(1, number, 128 * MIB, 1000)]
-    assert 0.0004 < sum(bool(one.cls) for one in some) / len(some) < 0.002
-
-
 def test_a_seed_makes_the_same_bytes_and_another_one_others(tmp_path: Path) -> None:
     def digests(seed: int, name: str) -> list[str]:
         segments.generate(tmp_path / name, 3 * MIB, seed, segment=MIB)

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-import pytest
 from each import each
 
 import wireproof
@@ -84,11 +83,3 @@ def test_no_module_outside_of_a_family_is_called_after_a_system() -> None:
 )
 def test_a_system_named_by_code_is_found(code: str) -> None:
     assert list(names_of_systems(code)) != []
-
-
-@pytest.mark.parametrize(
-    "code",
-    ["'''Read entries of Kafka.'''", "help = 'formats such as kafka.batch'", "one = 1  # as Iggy does"],
-)
-def test_prose_about_a_system_is_no_name(code: str) -> None:
-    assert list(names_of_systems(code)) == []

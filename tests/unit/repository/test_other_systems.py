@@ -1,7 +1,6 @@
 """macOS and Windows, as far as a process on Linux can look like one: `other_system` takes the rest away."""
 
 import os
-import re
 import subprocess
 import sys
 import textwrap
@@ -216,11 +215,6 @@ def test_a_second_writer_is_refused(writer: Path) -> None:
     assert "FileInUseError" in done.stderr
     assert "another run is writing it" in done.stderr
     assert writer.read_text() == "locked\n"
-
-
-def test_the_hosted_workflow_runs_the_unit_tests_on_both() -> None:
-    text = (TOP / ".github" / "workflows" / "systems.yml").read_text("utf-8")
-    assert set(re.findall(r"(macos|windows)-latest", text)) == {"macos", "windows"}
 
 
 def test_there_a_missing_tool_skips_a_test_and_fails_none() -> None:

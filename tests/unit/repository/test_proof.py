@@ -8,7 +8,7 @@ import pytest
 from each import each
 
 from tests.support.proof import planted, record
-from tests.support.proof.compare import benchmark_lines, compare, compare_part, missing, read, slower
+from tests.support.proof.compare import compare, compare_part, missing
 from tests.support.proof.record import NOT_DONE, Scope
 
 
@@ -33,12 +33,6 @@ def test_what_is_changed_or_gone_is_a_fault_and_what_is_new_is_none(tmp_path: Pa
     assert next(found.lines()) == "cases: 1 same, 1 changed, 1 gone, 1 new"
 
 
-def test_figures_may_differ_and_are_shown_beside_each_other() -> None:
-    found = compare_part("figures", {"lines": "9"}, {"lines": "5"})
-    assert not found.is_fault
-    assert list(found.lines()) == ["figures: 0 same, 1 changed, 0 gone, 0 new", "  lines: 9 -> 5"]
-
-
 def test_a_part_that_a_record_lacks_is_named_also_if_both_lack_it(tmp_path: Path) -> None:
     write(tmp_path / "a", "cases", a="1")
     write(tmp_path / "a", "traces", a="1")
@@ -56,17 +50,6 @@ def test_what_could_not_be_measured_is_not_the_same_as_itself() -> None:
     assert list(found.lines())[:2] == [
         "peers: 0 same, 0 changed, 0 gone, 0 new, 1 not measured",
         "  unproven test",
-    ]
-
-
-def test_a_benchmark_is_slower_from_a_twentieth_on() -> None:
-    before, now = {"a": 100e-6, "b": 100e-6, "gone": 1.0}, {"a": 104e-6, "b": 106e-6, "new": 1e-6}
-    assert slower(before, now) == ["b"]
-    assert list(benchmark_lines(before, now)) == [
-        "  same     a  100.0 -> 104.0 µs, 1.04",
-        "  slower   b  100.0 -> 106.0 µs, 1.06",
-        "  gone     gone",
-        "  new      new  1.0 µs",
     ]
 
 
@@ -95,29 +78,12 @@ def test_a_part_that_cannot_be_recorded_fails_the_record_and_leaves_no_file(
     assert [path.name for path in (tmp_path / "out").glob("*.gz")] == ["baselines.tsv.gz"]
 
 
-def test_two_values_of_a_key_are_one_row_with_both(tmp_path: Path) -> None:
-    write_baseline(tmp_path)
-    page = tmp_path / "tests/peers/kafka/some/baseline.toml"
-    page.write_text(BASELINE + BASELINE.replace("why", "other"), encoding="utf-8")
-    assert record.main(tmp_path, tmp_path / "out", ["baselines"]) == 0
-    both = "crash | | other / crash | | why"
-    assert read(tmp_path / "out" / "baselines.tsv.gz") == {"some a": both, "some b": both}
-
-
 def test_a_part_that_measured_nothing_is_not_recorded(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert record.main(tmp_path, tmp_path / "out", ["baselines"]) == 1
     assert "nothing was measured" in capsys.readouterr().out
     assert not (tmp_path / "out" / "baselines.tsv.gz").exists()
-
-
-def test_an_input_is_taken_whole_and_cut_and_flipped_at_the_same_places_each_time() -> None:
-    rows = dict(record._inputs(bytes(16)))
-    assert rows[""] == bytes(16)
-    assert rows[" cut 4"] == bytes(4)
-    assert rows[" flip 4"] == bytes(4) + b"\x10" + bytes(11)
-    assert dict(record._inputs(b"")) == {"": b""}
 
 
 def test_a_fault_whose_text_is_gone_is_no_fault_that_was_seen(tmp_path: Path) -> None:

@@ -2,9 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
@@ -14,8 +12,6 @@ from tests.support.verdict_changes import TOP, Changes, changes, lines_of, rows_
 PLACE = "iggy.identifier/0.0.30"
 ONE, RENAMED, NEW = (f"{PLACE}/identifier/{name}" for name in ("string-empty", "string", "string-one"))
 ADAPTERS = ("reference", "py:tests.support.refusing_codecs:RefuseEverything")
-
-Edit = Callable[[dict[str, dict[str, Any]]], None]
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ from attrs import evolve
 from baselines import LATER, NAMES, OTHER, TEXT, TODAY, code, written
 from each import each
 from hypothesis import given, strategies
-from small_runs import FAIL, PASS, RUN, event, stream
+from small_runs import FAIL, PASS, event, stream
 
 from wireproof.runner import baseline_adding, baseline_writing
 from wireproof.runner.baseline import WARNING, EntryLookup, expiring, expiry_notices
 from wireproof.runner.baseline_adding import Added
 from wireproof.runner.baseline_writing import LONGEST_EXTENSION
-from wireproof.runner.events import CaseEvent, EventStream
+from wireproof.runner.events import CaseEvent
 from wireproof.runner.known_failures import BaselineError, CaseNames, KnownFailure, parse_baseline
 
 ZERO = evolve(FAIL, id="toy.frame/v1/sum/zero", seq=2)
@@ -85,20 +85,6 @@ def test_a_file_that_is_not_valid_gets_no_entry(text: str, model: KnownFailure, 
     with pytest.raises(BaselineError, match=says) as error:
         add(text, ZERO, model=model)
     assert "\n" not in str(error.value)
-
-
-@each(
-    "bad, says",
-    [
-        (stream(FAIL, complete=False), "the run of some is incomplete: "),
-        (stream(FAIL, event(3, "other/one", "adapter-error")), "an error of the adapter in 1 cases"),
-        (stream(FAIL, run=evolve(RUN, adapter="b")), "differ in adapter: some and b"),
-        (stream(FAIL, run=evolve(RUN, version="2")), "differ in version: 1.2 and 2"),
-    ],
-)
-def test_the_runs_that_fix_refuses_are_refused(bad: EventStream, says: str) -> None:
-    with pytest.raises(BaselineError, match=says):
-        baseline_adding.add(TEXT, [stream(PASS), bad], NAMES, MODEL, today=TODAY)
 
 
 def test_a_case_that_the_suite_does_not_have_is_refused() -> None:

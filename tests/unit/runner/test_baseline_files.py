@@ -14,7 +14,7 @@ from wireproof.adapters.packaged_folders import peers_folder
 from wireproof.runner import baseline, baseline_writing
 from wireproof.runner.baseline import apply
 from wireproof.runner.baseline_writing import LINE
-from wireproof.runner.events import CaseEvent, EventStream
+from wireproof.runner.events import CaseEvent
 from wireproof.runner.known_failures import BaselineError, CaseNames, parse_baseline, read_baseline
 
 
@@ -317,24 +317,6 @@ class = "crc-mismatch"
     without = text.replace("    'toy.frame/v1/other/one',  # gone\n", "")
     assert now == without.replace("sum/former", "sum/wrong")
     assert [entry.id for entry in parse_baseline(now)] == [FAIL.id, ZERO.id]
-
-
-@each(
-    "bad, says",
-    [
-        (stream(FAIL, complete=False), "the run of some is incomplete: "),
-        (stream(PASS, event(1, "sum/wrong", "adapter-error")), "an error of the adapter in 1 cases"),
-        (stream(PASS, event(1, "sum/wrong", "suite-bug")), "a fault of the suite in 1 cases"),
-        (stream(PASS, event(1, "sum/wrong", "not-run", "start")), "did not run 1 cases"),
-        (stream(PASS, run=evolve(RUN, adapter="b")), "differ in adapter: some and b"),
-        (stream(PASS, run=evolve(RUN, version="2")), "differ in version: 1.2 and 2"),
-    ],
-)
-def test_fix_is_refused_for_runs_that_show_nothing(bad: EventStream, says: str) -> None:
-    with pytest.raises(BaselineError, match=says) as error:
-        baseline_writing.fix(TEXT, [stream(PASS), bad], NAMES)
-    assert "\n" not in str(error.value)
-    assert str(error.value).endswith("; the baseline is unchanged")
 
 
 def test_check_names_unknown_cases_and_past_days_with_their_lines() -> None:

@@ -1,6 +1,5 @@
 """`explain DIR`: every file is named and checked, and the files of a partition are compared."""
 
-import json
 import os
 import shutil
 import struct
@@ -432,18 +431,6 @@ def test_the_lines_are_a_tree_with_totals_and_exit_codes(
     out = capsys.readouterr().out.splitlines()
     assert out[-1].startswith("not known: x")
     assert "\x1b" not in "".join(out)
-
-
-def test_json_has_a_line_for_each_file_and_partition_and_the_totals(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    partition(tmp_path)
-    assert command_for(tmp_path, as_json=True) == 0
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    files = {row["name"]: row for row in rows if row["type"] == "file"}
-    assert files["t-0/leader-epoch-checkpoint"]["facts"] == {"epochs": [[0, 0], [1, 3]]}
-    assert [row["name"] for row in rows if row["type"] == "partition"] == ["t-0"]
-    assert (rows[-1]["type"], rows[-1]["named"]) == ("totals", rows[-1]["size"])
 
 
 def test_the_rules_of_every_family_come_through_its_hook() -> None:

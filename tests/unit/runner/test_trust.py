@@ -146,19 +146,6 @@ def test_the_case_that_killed_an_adapter_keeps_its_crash_and_the_run_is_no_verdi
 # --- the end of a run ---
 
 
-@each(
-    "cases, said",
-    [
-        ((PASS,), "conforms"),
-        ((PASS, SKIP), "conforms"),
-        ((PASS, FAIL), "does not conform: fails 1 of 2 judged cases"),
-        ((PASS, evolve(event(3, "a/b", "not-run"), kind="start")), "does not conform: 1 cases were not run"),
-    ],
-)
-def test_the_end_of_a_run_says_what_it_is(cases: tuple[Any, ...], said: str) -> None:
-    assert conclusion_sentence(stream(*cases)) == said
-
-
 def test_a_baseline_that_a_run_wrote_makes_it_conform_and_says_so() -> None:
     family = [evolve(FAIL, id=f"{FAIL.id}~flip:{n}", seq=n) for n in range(2, 9)]
     other = [evolve(FAIL, id=f"toy.frame/v1/sum/other~flip:{n}", seq=n, kind="wrong-value") for n in (9, 10)]
