@@ -1,6 +1,8 @@
 """Small runs for the tests of streams, baselines and reports."""
 
-from wireproof.runner.events import CaseEvent, EventStream, Run, footer_of
+from pathlib import Path
+
+from wireproof.runner.events import CaseEvent, EventStream, EventWriter, Run, footer_of
 
 RUN = Run("0.1.0", "ab12", "py:some:thing", "some", "1.2", seed=7, platform="test", python="3.11")
 
@@ -31,3 +33,15 @@ FAIL = event(
     ns=2000,
 )
 SKIP = event(2, "codec/lz4", "unsupported", text="claims no codec:lz4")
+
+
+def stored(path: Path, *streams: EventStream) -> Path:
+    """Write runs to a file, as `check --out` does."""
+    with path.open("w", encoding="utf-8") as out:
+        for one in streams:
+            writer = EventWriter(out, one.run)
+            for case in one.cases:
+                writer.case(case)
+            if one.footer is not None:
+                writer.footer()
+    return path

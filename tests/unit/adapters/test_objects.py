@@ -184,3 +184,8 @@ def test_the_reference_claims_every_row_of_the_table() -> None:
         ops = hello.revisions[format_id].ops
         assert ops is not None
         assert ("scan" in ops) == (row.scan is not None)
+
+
+def test_the_reference_has_no_answer_for_a_format_that_it_does_not_know() -> None:
+    question = Request("7", "decode", "kafka.batch", "v9", b"")
+    assert Caller(Reference()).answer(question) == Unsupported("no decode of kafka.batch/v9")

@@ -280,9 +280,3 @@ def test_a_record_whose_length_is_off_by_one_is_refused_behind_a_good_checksum(n
         assert crc32c(data[21:]) == int.from_bytes(data[17:21], "big")
         assert isinstance(case.expect, Reject)
         assert case.expect.cls != "crc-mismatch"
-
-
-def test_a_family_is_the_same_each_time() -> None:
-    golden = load().by_id[PARENT]
-    assert list(derived_cases(golden)) == list(derived_cases(golden))
-    assert golden.format_id in FORMATS

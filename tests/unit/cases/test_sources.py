@@ -17,7 +17,6 @@ from wireproof.cases.lint_sources import (
     basis_lines,
     check_sources,
     level_line,
-    source_line,
     unbacked_cases,
 )
 from wireproof.cases.sources import BASES, SOURCES_FILE, allows_must, cited, read_sources, resolve
@@ -281,24 +280,6 @@ def test_an_unknown_rule_is_one_line(wireproof: Command) -> None:
     done = wireproof("show", "kafka.v2.crcc")
     assert done.code == 2
     assert "did you mean kafka.v2.crc?" in done.one_line()
-
-
-@pytest.mark.parametrize(
-    ("keys", "sources", "must"),
-    [
-        ('basis = "text"\ncites = ["paper"]\n', "1 with sources that resolve, 0 with", "text 2"),
-        ('basis = "code"\ncites = ["book"]\n', "0 with sources that resolve, 1 with", "code 2"),
-        ("", "0 with sources that resolve, 0 with sources that do not, 1 without", "suite 0, none 2"),
-    ],
-)
-def test_rules_are_counted_by_sources_and_must_cases_by_basis(
-    tmp_path: Path, monkeypatch: Any, keys: str, sources: str, must: str
-) -> None:
-    write(tmp_path, GOOD, BAD, rules=RULE + keys)
-    sources_file(tmp_path)
-    suite = only(tmp_path, monkeypatch)
-    assert sources in source_line(suite)
-    assert must in list(basis_lines(suite))[1]
 
 
 def test_the_weakest_rule_of_a_case_is_its_basis(tmp_path: Path, monkeypatch: Any) -> None:

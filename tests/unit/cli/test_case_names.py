@@ -21,11 +21,6 @@ CASE = "iggy.identifier/0.0.30/identifier/kind-0"
 VERDICT = Verdict("fail", "wrong-accept", "bad-kind", "kind")
 
 
-@pytest.fixture(autouse=True)
-def _own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
-
-
 def test_a_number_names_a_finding_that_the_last_check_printed(wireproof: Command) -> None:
     printed = wireproof("check", MUTANT, *ONLY).out
     ids = [line.split()[1] for line in printed.splitlines() if line.startswith("FAIL")]

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from command_line import Command
-from page_contents import rows
 
 from tests.mutants.registry import spec_of
 from wireproof.adapters.registry import entries
@@ -32,19 +31,3 @@ def test_all_ready_takes_what_is_ready_here_for_the_selection(
     assert json.loads((tmp_path / "badge.json").read_text())["message"] == "8 of 8"
     done = wireproof("check", LENIENT, *words)
     assert [stream.run.spec for stream in read_events(tmp_path / "runs")] == [LENIENT, "reference"]
-
-
-def test_one_command_makes_a_page_and_report_makes_the_same_of_the_streams(
-    wireproof: Command, tmp_path: Path
-) -> None:
-    words = ("--run", SMALL, "--no-families", "--in-process")
-    wireproof(
-        "check", "reference", LENIENT, *words, "--out", tmp_path / "both", "--html", tmp_path / "a.html"
-    )
-    for name in ("reference", LENIENT):
-        wireproof("check", name, *words, "--out", tmp_path / name[:6])
-    done = wireproof("report", tmp_path / "refere", tmp_path / LENIENT[:6], "--html", tmp_path / "b.html")
-    assert done.code == 1, done.err
-    first, second = (rows((tmp_path / name).read_text()) for name in ("a.html", "b.html"))
-    assert first == second
-    assert len(first[0][1]) == 2

@@ -15,11 +15,6 @@ from tests.mutants.registry import spec_of
 WIREPROOF = (sys.executable, "-m", "wireproof")
 
 
-@pytest.fixture(autouse=True)
-def _own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
-
-
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("stored", [True, False])
 def test_an_interrupt_prints_the_findings_so_far_and_where_they_are(tmp_path: Path, *, stored: bool) -> None:

@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 from baselines import written
 from kill_inside_call import every_kill, killed_at
-from small_runs import FAIL, PASS, RUN, stream
+from small_runs import FAIL, PASS, RUN, stored, stream
 
 from tests.mutants import kill_table
 from tests.mutants.kill_table import Cell, Table
@@ -18,7 +18,6 @@ from wireproof import __version__
 from wireproof.cases.case import Case, Data, Reject
 from wireproof.cli import main
 from wireproof.fuzz.findings import Findings, finding_name, read_findings
-from wireproof.runner.events import EventWriter
 from wireproof.runner.known_failures import read_baseline
 from wireproof.runner.signature import Signature
 from wireproof.runner.verdicts import Verdict
@@ -36,10 +35,7 @@ def test_a_baseline_is_the_old_one_or_the_new_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str, kill: signal.Signals
 ) -> None:
     known_failures, run = tmp_path / "known.toml", tmp_path / "run.jsonl"
-    with run.open("w") as out:
-        writer = EventWriter(out, evolve(RUN, suite=__version__))
-        writer.case(evolve(PASS, id=ID))
-        writer.footer()
+    stored(run, stream(evolve(PASS, id=ID), run=evolve(RUN, suite=__version__)))
     known_failures.write_text(written(stream(evolve(FAIL, id=ID)), "somebody", "why", date(2099, 1, 1), ""))
     before = _files(tmp_path)
     monkeypatch.setattr(sys, "argv", ["wireproof", "baseline", "fix", str(known_failures), str(run)])

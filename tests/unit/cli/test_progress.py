@@ -1,7 +1,6 @@
 """The progress of a run and of an exchange, and drivers that are built before it."""
 
 import io
-from pathlib import Path
 
 import pytest
 from attrs import evolve
@@ -15,11 +14,6 @@ from wireproof.cli.progress import progress_bars
 from wireproof.runner.interop import InteropSettings, run_interop
 
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")
-
-
-@pytest.fixture(autouse=True)
-def _own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
 
 
 def test_a_driver_that_has_to_be_built_is_announced(

@@ -17,11 +17,6 @@ MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 CHECK = ("check", MUTANT, "--run", "iggy.identifier/**", "--no-families", "--in-process")
 
 
-@pytest.fixture(autouse=True)
-def _own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
-
-
 def test_check_ends_with_its_exit_code_the_reason_and_commands_that_can_be_pasted(
     wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -65,16 +60,6 @@ def test_the_previous_run_is_of_this_project_and_named_from_the_current_folder(
     commands = commands_after(wireproof(*CHECK, "--out", "two.jsonl").out)
     assert commands[1] == "wireproof diff one.jsonl two.jsonl"
     assert wireproof(*shlex.split(commands[1])[1:]).code == 0
-
-
-def test_report_last_shows_every_kind_even_where_the_screen_has_no_room(
-    wireproof: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LINES", "24")
-    text = wireproof(*CHECK).out
-    shown = wireproof("report", "last").out
-    assert shown.count("\n  replay ") == text.count("\n  replay ") == 4
-    assert "--all" not in shown
 
 
 def test_report_last_shows_every_finding_with_the_number_that_check_gave_it(
@@ -193,17 +178,6 @@ def test_a_run_that_conforms_says_so(wireproof: Command) -> None:
     text = wireproof("check", "reference", *CHECK[2:]).out
     assert text.startswith("\nreference: conforms\n")
     assert "\n\nexit code 0: conforms\n" in text
-
-
-def test_a_second_run_of_the_same_codec_is_to_be_compared_with_the_first(
-    wireproof: Command, tmp_path: Path
-) -> None:
-    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
-    assert "wireproof diff" not in wireproof(*CHECK, "--out", one).out
-    assert f"wireproof diff {one} {two}" in wireproof(*CHECK, "--out", two).out
-    (stored,) = (tmp_path / "cache" / "runs").glob("*/last.json")
-    stored.write_text(stored.read_text().replace('"0.', '"9.'))
-    assert "compare 9." in wireproof(*CHECK, "--out", one).out
 
 
 def test_a_damaged_list_of_earlier_runs_does_not_matter(wireproof: Command, tmp_path: Path) -> None:

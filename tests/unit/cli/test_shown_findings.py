@@ -25,11 +25,6 @@ CHECK = ("check", MUTANT, "--run", "iggy.identifier/**", "--no-families", "--in-
 WIREPROOF = (sys.executable, "-m", "wireproof")
 
 
-@pytest.fixture(autouse=True)
-def _own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
-
-
 def printed(run: EventStream, width: int, height: int | None = None, view: RunView | None = None) -> str:
     file = io.StringIO()
     console = Console(file=file, width=width, height=height, color_system=None, force_terminal=bool(height))

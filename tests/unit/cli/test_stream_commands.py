@@ -9,11 +9,11 @@ from xml.etree import ElementTree as ET
 import pytest
 from attrs import evolve
 from command_line import Command
-from small_runs import FAIL, PASS, RUN, stream
+from small_runs import FAIL, PASS, RUN, stored, stream
 
 from tests.mutants.registry import spec_of
 from wireproof import __version__
-from wireproof.runner.events import CaseEvent, EventStream, EventWriter
+from wireproof.runner.events import CaseEvent, EventStream
 
 SMALL = "kafka.batch/v2/crc/*"
 LENIENT = spec_of("mutant:crc-skip")
@@ -83,16 +83,6 @@ def test_every_view_that_a_job_reads_knows_the_baseline_as_the_exit_code_does(
 
 def renamed(name: str, *cases: CaseEvent) -> EventStream:
     return stream(*cases, run=evolve(RUN, adapter=name))
-
-
-def stored(path: Path, *streams: EventStream) -> Path:
-    with path.open("w", encoding="utf-8") as out:
-        for one in streams:
-            writer = EventWriter(out, one.run)
-            for case in one.cases:
-                writer.case(case)
-            writer.footer()
-    return path
 
 
 def test_each_entry_of_a_baseline_is_listed_with_its_rules_and_their_source(
@@ -184,13 +174,7 @@ def _case(verdict: str, *more: str) -> CaseEvent:
 
 
 def _write(path: Path, *cases: CaseEvent, ended: bool = True, **run: str) -> Path:
-    with path.open("w", encoding="utf-8") as out:
-        writer = EventWriter(out, evolve(RUN, **{"suite": __version__, **run}))
-        for case in cases:
-            writer.case(case)
-        if ended:
-            writer.footer()
-    return path
+    return stored(path, stream(*cases, run=evolve(RUN, **{"suite": __version__, **run}), complete=ended))
 
 
 @pytest.mark.parametrize(

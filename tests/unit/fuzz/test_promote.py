@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from command_line import Command
 from goldens import load
 from kill_inside_call import every_kill, killed_at
-from small_runs import FAIL, RUN
+from small_runs import FAIL, RUN, stored, stream
 
 from wireproof.cases.case import Accept, Case, Data, Reject, Source, Value
 from wireproof.cases.lint import lint
@@ -23,7 +23,6 @@ from wireproof.files import replace_text
 from wireproof.formats import FORMATS
 from wireproof.fuzz import promote as promoting
 from wireproof.fuzz.promote import Difference, PromotionError, promote, propose_rules
-from wireproof.runner.events import EventWriter
 from wireproof.wire.checksums import crc32c
 from wireproof.wire.options import Options
 
@@ -288,10 +287,7 @@ def test_a_finding_of_a_file_starts_no_command_that_the_user_did_not_name(
     """A run may come from somebody else, and name any command as its adapter."""
     path, started = tmp_path / "run.jsonl", tmp_path / "started"
     spec = f"exec:{sys.executable} -c \"open('{started}', 'w')\""
-    with path.open("w", encoding="utf-8") as out:
-        writer = EventWriter(out, evolve(RUN, spec=spec))
-        writer.case(evolve(FAIL, token=to_token(_found(_broken()))))
-        writer.footer()
+    stored(path, stream(evolve(FAIL, token=to_token(_found(_broken()))), run=evolve(RUN, spec=spec)))
     words = ("promote", f"{path}#1", "--redact", "--to", tmp_path / "cases")
     refused = wireproof(*words)
     assert (refused.code, started.exists()) == (2, False)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from attrs import evolve
 from command_line import Command
-from small_runs import FAIL, PASS, RUN, SKIP, stream
+from small_runs import FAIL, PASS, RUN, SKIP, stored, stream
 
 from wireproof.report.diff import histories
-from wireproof.runner.events import CaseEvent, EventStream, EventWriter
+from wireproof.runner.events import CaseEvent, EventStream
 
 MENDED = evolve(FAIL, verdict="pass", kind="canonical", cls="")
 
@@ -67,15 +67,8 @@ def test_a_peer_is_the_same_one_with_and_without_its_version() -> None:
 
 
 def test_the_shards_of_a_version_are_one_run(wireproof: Command, tmp_path: Path) -> None:
-    path = tmp_path / "shards.jsonl"
-    with path.open("w", encoding="utf-8") as out:
-        for number, case in enumerate((PASS, FAIL), 1):
-            writer = EventWriter(out, evolve(RUN, shard=f"{number}/2"))
-            writer.case(case)
-            writer.footer()
-        earlier = EventWriter(out, evolve(RUN, version="1.1"))
-        earlier.case(PASS)
-        earlier.footer()
+    shards = [stream(case, run=evolve(RUN, shard=f"{n}/2")) for n, case in enumerate((PASS, FAIL), 1)]
+    path = stored(tmp_path / "shards.jsonl", *shards, run_of("1.1", PASS))
     assert "some 1.2: 1 of 2 pass" in wireproof("diff", path).out
 
 
@@ -83,11 +76,7 @@ def test_each_implementation_has_a_history_of_its_own(wireproof: Command, tmp_pa
     family = evolve(FAIL, id=f"{FAIL.id}~flip:1")
     runs = [run_of("1", MENDED), run_of("2", FAIL, family), run_of("1", PASS, adapter="other")]
     for number, one in enumerate(runs):
-        with (tmp_path / f"{number}.jsonl").open("w", encoding="utf-8") as out:
-            writer = EventWriter(out, one.run)
-            for case in one.cases:
-                writer.case(case)
-            writer.footer()
+        stored(tmp_path / f"{number}.jsonl", one)
     done = wireproof("diff", *sorted(tmp_path.glob("*.jsonl")))
     assert done.code == 1, "some 2 fails what 1 passed"
     assert done.out.splitlines() == [

@@ -56,6 +56,13 @@ def test_three_deaths_of_one_kind_end_a_family_but_not_its_neighbours() -> None:
     assert outcomes[-1] == good(b"ok")
 
 
+def test_a_death_that_no_case_causes_alone_is_that_of_the_oldest_in_flight() -> None:
+    outcomes, engine = run(cases(*[b"x"] * 5), "exits-after-three")
+    (told,) = [outcome for outcome in outcomes if isinstance(outcome, Crashed)]
+    assert "none of which does it alone" in told.text
+    assert len(engine.notes) == 1
+
+
 @pytest.mark.sweeps
 def test_deaths_that_no_case_causes_alone_are_reported_and_bounded() -> None:
     outcomes, engine = run(cases(*[b"x"] * 200), "exits-after-three")

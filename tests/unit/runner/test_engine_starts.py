@@ -7,6 +7,7 @@ from each import each
 from faulty_runs import GOOD, cases, good, run, spec
 from machine import needs
 
+from wireproof.adapters import process_controller
 from wireproof.adapters.errors import AdapterBreachError, AdapterStartError
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.outcome import (
@@ -74,6 +75,14 @@ def test_an_adapter_that_is_another_one_after_a_restart_ends_the_run(
 def test_other_notes_after_a_restart_are_no_other_adapter(tmp_path: Path) -> None:
     outcomes, _ = run(cases(b"a", b"segfault", b"b"), f"other-note {tmp_path / 'log'}")
     assert outcomes[::2] == [good(b"a"), good(b"b")]
+
+
+def test_an_answer_after_the_last_one_is_seen_when_the_process_is_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(process_controller, "EXIT_SECONDS", 60.0)  # it ends by itself, however slow this is
+    with pytest.raises(AdapterBreachError, match=r"answered '.*' after the last request was answered"):
+        run(cases(b"a", b"b"), "answers-late")
 
 
 SHELL = r"""

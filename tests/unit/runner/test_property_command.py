@@ -30,21 +30,6 @@ IDENTIFIER = FORMATS["iggy.identifier/0.0.30"]
 DAY = date(2026, 1, 1)
 
 
-def test_the_same_seed_gives_the_same_events(wireproof: Command, tmp_path: Path) -> None:
-    streams = []
-    for name in ("one", "two"):
-        out = tmp_path / name
-        property_examples.cache_clear()
-        done = wireproof(
-            "check", MUTANT, "--in-process", "--property", 20, "--seed", 4,
-            "--no-golden", "--run", "iggy.identifier/0.0.30/**", "--out", out,
-        )  # fmt: skip
-        assert done.code == 1
-        streams.append([evolve(event, ns=0) for event in read_events(out)[0].cases])
-    assert streams[0] == streams[1]
-    assert len(streams[0]) == 40
-
-
 def test_the_replay_line_fails_alike(wireproof: Command) -> None:
     done = wireproof(
         "check", MUTANT, "--in-process", "--property", 20, "--no-golden",

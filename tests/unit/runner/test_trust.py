@@ -15,7 +15,6 @@ from faulty_runs import spec
 from folders import SUPPORT
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
-from tests.mutants.registry import spec_of
 from wireproof.cases.observable_fields import not_compared, unknown_part
 from wireproof.formats import FORMATS
 from wireproof.report.terminal import uncompared_lines
@@ -23,8 +22,6 @@ from wireproof.runner.baseline import apply
 from wireproof.runner.conclusion import conclusion_sentence, exit_code
 from wireproof.runner.known_failures import parse_baseline
 from wireproof.wire.observed_fields import field_tree, project
-
-MUTANT = spec_of("mutant:crc-skip")
 
 TODAY = date(2026, 11, 21)
 CASES = ("--run", "kafka.batch/v2/batch/*", "--run", "kafka.batch/v2/crc/*")
@@ -77,22 +74,6 @@ def test_unjudged_cases_do_not_count_for_the_least_number(check: Any) -> None:
     assert "cases were judged, fewer than the 1000 of --min-cases" in done.err
 
 
-def test_an_adapter_that_claims_no_profile_is_judged_as_a_reader(
-    wireproof: Command, monkeypatch: Any
-) -> None:
-    monkeypatch.syspath_prepend(str(SUPPORT))
-    done = wireproof(
-        "check",
-        "py:wrong_claims:reader",
-        "--run",
-        "kafka.batch/v2/produce/*",
-        "--no-families",
-        "--in-process",
-    )
-    assert done.code == 2
-    assert "claims no profile" in done.err
-
-
 def test_every_view_lists_what_was_not_compared(check: Any, tmp_path: Path) -> None:
     names = ("junit", "markdown", "html")
     views = [word for name in names for word in (f"--{name}", tmp_path / name)]
@@ -117,14 +98,6 @@ def test_only_judged_formats_are_listed_as_not_compared() -> None:
     assert [line.partition(":")[0] for line in uncompared_lines(stream(of_stream, run=run))] == [
         "kafka.log/mixed"
     ]
-
-
-def test_each_finding_names_its_profile(wireproof: Command) -> None:
-    words = ("check", MUTANT, "--run", "kafka.batch/v2/crc/*", "--no-families", "--in-process")
-    done = wireproof(*words)
-    heads = [line for line in done.out.splitlines() if line.startswith("FAIL")]
-    assert heads
-    assert all("must reader" in line for line in heads)
 
 
 def test_the_case_that_killed_an_adapter_keeps_its_crash_and_the_run_is_no_verdict(
