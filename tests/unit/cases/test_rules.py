@@ -52,9 +52,3 @@ def test_a_rule_in_two_files_is_an_error(tmp_path: Path) -> None:
     write(tmp_path, GOOD, rules=RULE.replace("shelf.number", name))
     with pytest.raises(FixtureError, match=f"the rule {name} is in another file too"):
         load([tmp_path])
-
-
-def test_a_broken_file_of_rules_is_an_error_that_names_it(tmp_path: Path) -> None:
-    write(tmp_path, GOOD, rules="[[rule]\n")
-    with pytest.raises(FixtureError, match=r"rules\.toml"):
-        load([tmp_path])

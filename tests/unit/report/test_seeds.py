@@ -159,14 +159,6 @@ def test_the_command_writes_the_chosen_formats_and_counts_them(wireproof: Comman
     assert f"{len(lines)} seeds of 2 formats" in done.err
 
 
-def test_cases_and_seeds_can_be_written_at_once(wireproof: Command, tmp_path: Path) -> None:
-    chosen = ("--run", "iggy.identifier/**")
-    done = wireproof("export", "--out", tmp_path / "cases", "--seeds", tmp_path / "seeds", *chosen)
-    assert done.code == 0
-    assert (tmp_path / "cases" / "cases.ndjson").is_file()
-    assert (tmp_path / "seeds" / "seeds.ndjson").is_file()
-
-
 def test_a_folder_for_cases_or_for_seeds_is_named(wireproof: Command) -> None:
     done = wireproof("export")
     assert done.code == 2

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from each import each
-
 import wireproof
 from wireproof.installed_families import OWN
 
@@ -63,23 +61,3 @@ def test_no_module_outside_of_a_family_names_a_system() -> None:
 
 def test_no_module_outside_of_a_family_is_called_after_a_system() -> None:
     assert [path for path in modules() if any(system in path.as_posix() for system in OWN)] == []
-
-
-@each(
-    "code",
-    [
-        "from wireproof.kafka import log",
-        "import wireproof.heka.frame as frame",
-        "from wireproof.columnar import scan as scan_heka",
-        "row.name == 'iggy.log'",
-        "system = '' if one.system == 'Kafka' else one.system",
-        "def check_iggy(one): ...",
-        "HEKA_FRAME = 1",
-        "read(kafka=True)",
-        "magic = b'heka'",
-        "f'wireproof.kafka.{module}'",
-        "class KafkaFrames: ...",
-    ],
-)
-def test_a_system_named_by_code_is_found(code: str) -> None:
-    assert list(names_of_systems(code)) != []

@@ -71,12 +71,9 @@ def test_a_new_file_has_what_its_entries_share_above_them_even_if_nothing_fails(
     "text, model, says",
     [
         ("", evolve(MODEL, owner=""), "needs an owner of the new entries: --owner NAME"),
-        (TEXT, evolve(MODEL, owner=""), "needs an owner of the new entries: --owner NAME"),
         (TEXT, evolve(MODEL, reason=""), "needs a reason: --reason TEXT"),
         (TEXT.replace("sum/wrong", "sum/wrng"), MODEL, "baseline:6: .* no such case; did you mean"),
         (TEXT + "later = 1\n", MODEL, "look at later"),
-        ("later = 1\n", MODEL, "look at later"),
-        (f"<<<<<<< mine\n{TEXT}=======\n>>>>>>> theirs\n", MODEL, "baseline:1: the conflict of a merge"),
         ("known-failure = []\n", MODEL, "has a form that cannot be rewritten"),
         ("owner = 3\n", evolve(MODEL, owner=""), "needs an owner"),
     ],

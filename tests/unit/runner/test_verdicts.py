@@ -1,4 +1,6 @@
-"""The allowed answers of an object, and the verdicts that set the exit code: architecture.md#verdicts."""
+"""The allowed answers of an object, and the verdicts and codes that end a run: architecture.md#verdicts."""
+
+import itertools
 
 import pytest
 from each import each
@@ -14,6 +16,7 @@ from wireproof.cases.outcome import (
     Outcome,
     Refused,
 )
+from wireproof.runner.exit_codes import MEANINGS, PRECEDENCE, Exit, deciding_code
 from wireproof.runner.judge import judge
 from wireproof.runner.verdicts import Verdict, gates
 
@@ -81,3 +84,24 @@ def test_a_failed_security_case_fails_a_run_at_should_too(level: Level, *, fails
 def test_a_verdict_has_only_the_kinds_of_its_row() -> None:
     with pytest.raises(ValueError, match="has no kind"):
         Verdict("fail", "canonical")
+
+
+# --- exit codes ---
+
+
+@each(
+    "code, name", [(0, "CONFORMS"), (1, "FAILS"), (2, "USAGE"), (3, "BASELINE"), (4, "ADAPTER"), (5, "SUITE")]
+)
+def test_each_code_has_its_number_and_meaning(code: int, name: str) -> None:
+    assert Exit(code).name == name
+    assert MEANINGS[Exit(code)]
+
+
+@each("one, two", list(itertools.combinations([5, 4, 2, 1, 3, 0], 2)))
+def test_of_two_codes_the_first_in_the_table_wins(one: int, two: int) -> None:
+    assert deciding_code([Exit(two), Exit(one)]) == deciding_code([Exit(one), Exit(two)]) == one
+
+
+def test_the_precedence_names_every_code_once() -> None:
+    assert sorted(PRECEDENCE) == sorted(Exit)
+    assert deciding_code([]) == 0
