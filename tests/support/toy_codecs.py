@@ -125,12 +125,3 @@ def make() -> Toy:
 INSTANCE = Toy()
 ROW = Entry("toy-row", "a row of its own", object="toy_codecs:Toy", environment={"TOY": "1"})
 NEEDY = Entry("needy", object="no_such_library:Adapter", extra="peers")
-
-
-class Nameless:
-    version = "1"
-
-
-class Raising:
-    def __init__(self) -> None:
-        raise OSError("no device")
