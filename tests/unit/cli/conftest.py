@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 
-@pytest.fixture(autouse=True)
-def _own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a run find no earlier one that another test, or the user, has stored."""
     monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))

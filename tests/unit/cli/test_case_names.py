@@ -15,6 +15,8 @@ from wireproof.runner.exit_codes import Exit
 from wireproof.runner.signature import Signature
 from wireproof.runner.verdicts import Verdict
 
+pytestmark = pytest.mark.usefixtures("own_memory")
+
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 ONLY = ("--run", "iggy.identifier/0.0.30/**", "--no-families", "--in-process")
 CASE = "iggy.identifier/0.0.30/identifier/kind-0"

@@ -12,6 +12,8 @@ import pytest
 
 from tests.mutants.registry import spec_of
 
+pytestmark = pytest.mark.usefixtures("own_memory")
+
 WIREPROOF = (sys.executable, "-m", "wireproof")
 
 

@@ -13,6 +13,8 @@ from wireproof.cli import check_run
 from wireproof.cli.progress import progress_bars
 from wireproof.runner.interop import InteropSettings, run_interop
 
+pytestmark = pytest.mark.usefixtures("own_memory")
+
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 
 

@@ -13,6 +13,8 @@ from wireproof.files import open_locked
 from wireproof.runner.events import merge_shards, read_events
 from wireproof.runner.exit_codes import Exit
 
+pytestmark = pytest.mark.usefixtures("own_memory")
+
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 CHECK = ("check", MUTANT, "--run", "iggy.identifier/**", "--no-families", "--in-process")
 

@@ -20,6 +20,8 @@ from wireproof.report.failure_groups import failure_groups_of
 from wireproof.report.terminal import FindingPrinter, RunView, print_run, wrap_words
 from wireproof.runner.events import CaseEvent, EventStream
 
+pytestmark = pytest.mark.usefixtures("own_memory")
+
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 CHECK = ("check", MUTANT, "--run", "iggy.identifier/**", "--no-families", "--in-process")
 WIREPROOF = (sys.executable, "-m", "wireproof")
