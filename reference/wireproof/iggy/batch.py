@@ -16,8 +16,19 @@ from attrs import evolve, field, frozen
 from wireproof.iggy.batch_checksum import BATCH_HEADER_SIZE, batch_checksum
 from wireproof.iggy.fixed_fields import BATCH_CHECKSUM, XXH3, check_field, iggy_runs
 from wireproof.iggy.header_kinds import HeaderValue
-from wireproof.iggy.headers import ENTRY_V2, TLV_WIRE_10
-from wireproof.iggy.message import RESERVED, MessageRules, read_message, write_message
+from wireproof.iggy.headers import TLV_WIRE_10
+from wireproof.iggy.message import (
+    LENGTHS,
+    PAYLOAD,
+    RESERVED,
+    headers_block,
+    reserved_set,
+    sent_empty,
+    unverified,
+    wrong_checksum,
+)
+from wireproof.iggy.revision import REVISIONS
+from wireproof.schema.struct import Struct, StructLayout
 from wireproof.wire.layout import (
     WHOLE,
     Checksum,
@@ -27,7 +38,6 @@ from wireproof.wire.layout import (
     Length,
     Nested,
     Number,
-    Octets,
     Repeated,
     Treatment,
     When,
@@ -112,23 +122,38 @@ class Batch111:
     messages: tuple[BatchMessage, ...]
 
 
-FRAME: Final = Layout(
-    "BatchMessage",
-    (
+def _frame() -> Struct:
+    return Struct(
+        "BatchMessage",
         Checksum("checksum", "uint64le", algorithm=XXH3, shown=True),
         Number("id", "uint128le"),
         Number("offset_delta", "uint32le", meaning="added to base_offset"),
         Number("timestamp_delta", "uint32le", meaning="added to origin_timestamp, microseconds"),
-        Length("user_headers_length", "uint32le", of="headers"),
-        Length("payload_length", "uint32le", of="payload"),
+        *LENGTHS,
         RESERVED,
-        Octets("payload"),
-        Octets("headers", holds=Repeated("headers", of=ENTRY_V2), read_as="headers"),
-    ),
-    value=BatchMessage,
-    computed=("offset", "timestamp", "origin_timestamp"),
-    cites="iggy.md §6",
-)
+        PAYLOAD,
+        headers_block(TLV_WIRE_10, sealed=True),
+        revisions=REVISIONS,
+        value=BatchMessage,
+        computed=("offset", "timestamp", "origin_timestamp"),
+        cites="iggy.md §6",
+    )
+
+
+SENT_FRAME: Final = _frame()
+POLLED_FRAME: Final = _frame()
+STORED_FRAME: Final = _frame()
+
+SENT_FRAME.rule("reserved", "iggy.send.batch.reserved")(reserved_set)
+SENT_FRAME.rule("payload", "iggy.send.headed.payload.empty")(sent_empty)
+SENT_FRAME.rule("checksum", "iggy.send.batch.checksum")(wrong_checksum)
+POLLED_FRAME.rule("reserved", "iggy.poll.batch.reserved")(reserved_set)
+POLLED_FRAME.rule("checksum", "iggy.poll.batch.checksum")(unverified)
+STORED_FRAME.rule("reserved", "iggy.log.batch.frame")(reserved_set)
+STORED_FRAME.rule("checksum", "iggy.log.batch.checksum")(wrong_checksum)
+
+FRAME: Final = STORED_FRAME.at("0.11")
+"""The layout of a frame, which is one for all uses."""
 
 
 def _padding(name: str, size: int) -> Zero:
@@ -183,22 +208,18 @@ def batch_layout(value: type[Any] | None, *, producers: bool = False, joined: bo
     )
 
 
-def _frame(wrong: Treatment, empty: Treatment, *, filled: bool = False) -> MessageRules:
-    return MessageRules(FRAME, empty, wrong, TLV_WIRE_10, filled=filled, kept=True, sealed=True)
-
-
 @frozen
 class BatchRules:
     """The rules for one use of a batch.
 
     Attributes:
-        frame: the rules of a message.
+        frame: the layout of a message.
         wrong: how to treat a batch checksum or message count that does not match.
         unset: how to treat a field that the producer should leave at 0 and did not.
         producers: whether a batch may name its producer.
     """
 
-    frame: MessageRules
+    frame: StructLayout
     wrong: Treatment
     unset: Treatment
     producers: bool = False
@@ -218,11 +239,11 @@ class BatchRules:
         return self.layout.offset(name)
 
 
-SEND_RULES: Final = BatchRules(_frame("reject", "remark", filled=True), "reject", "remark")
+SEND_RULES: Final = BatchRules(SENT_FRAME.at("0.11"), "reject", "remark")
 """For a send: the server verifies everything, and sets the partition, base offset and base timestamp."""
-POLL_RULES: Final = BatchRules(_frame("remark", "accept"), "remark", "accept")
+POLL_RULES: Final = BatchRules(POLLED_FRAME.at("0.11"), "remark", "accept")
 """For a poll response: no client compares a checksum or a count (section 6)."""
-SEGMENT_RULES: Final = BatchRules(_frame("reject", "accept"), "reject", "accept")
+SEGMENT_RULES: Final = BatchRules(FRAME, "reject", "accept")
 """For a segment file."""
 SEND_RULES_111: Final = evolve(SEND_RULES, producers=True)
 POLL_RULES_111: Final = evolve(POLL_RULES, producers=True)
@@ -290,7 +311,7 @@ def read_frames(reader: Reader, head: ParsedHeader, rules: BatchRules, first: in
     while window.left:
         start = window.pos
         window.enter("messages", first + len(messages))
-        message = read_message(window, rules.frame)
+        message = rules.frame.inner_codec.read(window)
         if rules.unset == "remark":
             _check_sent(window, message, len(messages), start)
         messages.append(_with_position(head, message))
@@ -371,7 +392,7 @@ def write_frames(writer: Writer, messages: Sequence[BatchMessage], rules: BatchR
     """Write the frames. In the trace they are numbered from `first` on."""
     for index, message in enumerate(messages, first):
         writer.enter("messages", index)
-        write_message(writer, rules.frame, message)
+        rules.frame.inner_codec.write(writer, message)
         writer.leave()
 
 

@@ -8,18 +8,15 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from wireproof.iggy.batch import BatchHeader111, BatchMessage, batch_layout
+from wireproof.iggy.batch import POLL_RULES_111, BatchHeader111, BatchMessage, batch_layout
 from wireproof.iggy.fixed_fields import iggy_runs
-from wireproof.iggy.poll import REVISIONS as POLLS
-from wireproof.iggy.poll import check_count
+from wireproof.iggy.poll import check_count, read_batches, write_batches
 from wireproof.iggy.requests import LARGEST_PARTITIONS
 from wireproof.iggy.revision import Revision
 from wireproof.wire.layout import Count, Layout, Length, Number, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
-
-_POLL: Final = POLLS["0.11.1-edge"]
 
 
 @frozen(kw_only=True)
@@ -134,8 +131,8 @@ def _read_section(reader: Reader, index: int, entry: _Entry) -> FetchSection:
     reader.enter("sections", index)
     reader.cover("records_len", "length", reader.pos, reader.pos + length)
     window = reader.window("records", length)
-    parts = _POLL.body.read(_POLL, window, count)
-    check_count(window, count, len(parts["messages"]), entry.at + ENTRY.offset("messages_count"))
+    parts = read_batches(window, POLL_RULES_111, count)
+    check_count(window, count, parts["messages"], "count", entry.at + ENTRY.offset("messages_count"))
     reader.leave()
     rest: dict[str, Any] = {name: part for name, part in entry.fields.items() if name not in COUNTED}
     return FetchSection(**rest, **parts)
@@ -150,7 +147,7 @@ def encode(_: Revision, writer: Writer, value: FetchReply, __: Options) -> None:
     for index, (section, at) in enumerate(zip(value.sections, starts, strict=True)):
         writer.enter("sections", index)
         first = writer.pos
-        _POLL.body.write(_POLL, writer, section)
+        write_batches(writer, POLL_RULES_111, section)
         writer.patch("records_len", "uint32le", at + ENTRY.offset("records_len"), writer.pos - first)
         writer.cover("records_len", "length", first, writer.pos)
         writer.leave()

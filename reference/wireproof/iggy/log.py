@@ -14,22 +14,11 @@ from attrs import frozen
 
 from wireproof.iggy import batch, retained_batch
 from wireproof.iggy.batch import Batch, Batch111, BatchRules
-from wireproof.iggy.message import (
-    STORED_RULES_30,
-    STORED_RULES_40,
-    STORED_RULES_70,
-    STORED_RULES_80,
-    STORED_RULES_90,
-    MessageRules,
-    PolledMessage40,
-    PolledMessage70,
-    PolledMessage90,
-    StoredMessage30,
-    read_message,
-    write_message,
-)
-from wireproof.iggy.retained_batch import RetainedBatch
+from wireproof.iggy.message import HEADED, STORED
+from wireproof.iggy.retained_batch import RETAINED_BATCH
+from wireproof.iggy.revision import REVISIONS as ALL
 from wireproof.iggy.revision import Revision
+from wireproof.schema.struct import Struct, StructLayout, many, since, until
 from wireproof.wire.layout import Layout, Repeated
 from wireproof.wire.layout_extent import Extent
 from wireproof.wire.options import Options
@@ -38,40 +27,15 @@ from wireproof.wire.rejection import Rejected
 from wireproof.wire.scan_items import Item
 from wireproof.wire.writer import Writer
 
-
-@frozen(kw_only=True)
-class Log30:
-    """The value of a segment file of 0.0.30."""
-
-    messages: tuple[StoredMessage30, ...]
-
-
-@frozen(kw_only=True)
-class Log40:
-    """The value of a segment file of 0.0.40, with the records of a poll response."""
-
-    messages: tuple[PolledMessage40, ...]
-
-
-@frozen(kw_only=True)
-class Log27:
-    """The value of a segment file of 0.2.7."""
-
-    batches: tuple[RetainedBatch, ...]
-
-
-@frozen(kw_only=True)
-class Log70:
-    """The value of a segment file of 0.7 and 0.8, with the records of a poll response."""
-
-    messages: tuple[PolledMessage70, ...]
-
-
-@frozen(kw_only=True)
-class Log90:
-    """The value of a segment file of 0.9."""
-
-    messages: tuple[PolledMessage90, ...]
+SEGMENT: Final = Struct(
+    "Segment",
+    until("0.2.7", many("messages", STORED)),
+    since("0.2.7", until(HEADED, many("batches", RETAINED_BATCH))),
+    since(HEADED, many("messages", STORED)),
+    revisions=ALL,
+    cites="iggy.md §7",
+)
+"""A segment file up to 0.10.x."""
 
 
 @frozen(kw_only=True)
@@ -120,19 +84,6 @@ class RecordLayout:
         return self._extent.at(data, pos)
 
 
-def _read_message(rules: MessageRules, reader: Reader) -> Any:  # noqa: ANN401 - the layout's value class
-    return read_message(reader, rules)
-
-
-def _write_message(rules: MessageRules, writer: Writer, message: Any) -> None:  # noqa: ANN401 - as above
-    write_message(writer, rules, message)
-
-
-def _message_record(rules: MessageRules) -> RecordLayout:
-    read, write = partial(_read_message, rules), partial(_write_message, rules)
-    return RecordLayout("messages", rules.layout, read, write, rules.layout.offset("offset"))
-
-
 def _read_batch(rules: BatchRules, value: type[Any], reader: Reader) -> Any:  # noqa: ANN401 - `value`
     head = batch.read_header(reader, rules)
     messages = batch.read_frames(reader, head, rules)
@@ -158,27 +109,26 @@ class LogRevision(Revision):
     record: RecordLayout
 
 
+def row_of(segment: StructLayout) -> LogRevision:
+    """Return the row of a revision whose records are compiled."""
+    (part,) = segment.parts
+    assert isinstance(part, Repeated)
+    assert isinstance(part.of, StructLayout)
+    codec = part.of.inner_codec
+    offset_at = retained_batch.FIRST_OFFSET_AT if part.name == "batches" else part.of.offset("offset")
+    return LogRevision(segment, RecordLayout(part.name, part.of, codec.read, codec.write, offset_at))
+
+
 def _revision(record: RecordLayout, value: type[Any]) -> LogRevision:
     parts = (Repeated(record.name, of=record.layout),)
     return LogRevision(Layout("Segment", parts, value=value, cites="iggy.md §7"), record)
 
 
 REVISIONS: Final[dict[str, LogRevision]] = {
-    "0.0.30": _revision(_message_record(STORED_RULES_30), Log30),
-    "0.0.40": _revision(_message_record(STORED_RULES_40), Log40),
-    "0.2.7": _revision(
-        RecordLayout(
-            "batches",
-            retained_batch.LAYOUT,
-            retained_batch.read_batch,
-            retained_batch.write_batch,
-            retained_batch.FIRST_OFFSET_AT,
-        ),
-        Log27,
-    ),
-    "0.7": _revision(_message_record(STORED_RULES_70), Log70),
-    "0.8": _revision(_message_record(STORED_RULES_80), Log70),
-    "0.9": _revision(_message_record(STORED_RULES_90), Log90),
+    **{
+        revision: row_of(SEGMENT.at(revision))
+        for revision in ("0.0.30", "0.0.40", "0.2.7", "0.7", "0.8", "0.9")
+    },
     "0.11": _revision(_batch_record(batch.SEGMENT_RULES, Batch), Log110),
     "0.11.1-edge": _revision(_batch_record(batch.SEGMENT_RULES_111, Batch111), Log111),
 }

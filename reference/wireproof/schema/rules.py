@@ -17,7 +17,13 @@ NUMBER: Final = "number"
 ROOM: Final = "room"
 """The parameter for the size of the window from the first byte of the structure on, in bytes."""
 
-OF_READERS: Final = frozenset((NUMBER, ROOM))
+COMPUTED: Final = "computed"
+"""The parameter for the right checksum, of a rule that guards one: it runs when all bytes are read."""
+
+SURPLUS: Final = "surplus"
+"""The parameter for whether the structure is behind as many as a count said."""
+
+OF_READERS: Final = frozenset((NUMBER, ROOM, COMPUTED, SURPLUS))
 """The parameters that only a reader has: a rule with one of them does not hold for writers."""
 
 
@@ -77,6 +83,14 @@ class Rule:
     def needs(self) -> tuple[str, ...]:
         """Return the names of its parameters."""
         return tuple(signature(self.check).parameters)
+
+    @property
+    def verifies(self) -> bool:
+        """Return whether it refuses a wrong checksum: after an edit it must be made right."""
+        fault = (
+            self.check(**{**dict.fromkeys(self.needs, 0), COMPUTED: 1}) if COMPUTED in self.needs else None
+        )
+        return fault is not None and not fault.remark
 
     @property
     def holds_for_writers(self) -> bool:

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from wireproof.schema.rules import Rule
+from wireproof.schema.rules import COMPUTED, Rule
 from wireproof.wire.layout import (
     REST,
     WHOLE,
+    Checksum,
     Count,
     Layout,
     Length,
@@ -31,12 +32,15 @@ def indented(lines: Iterator[str]) -> Iterator[str]:
     return (f"    {line}" for line in lines)
 
 
-def runs_of(parts: Sequence[Part]) -> Iterator[list[Part]]:
-    """Yield the parts in their order: adjacent ones of fixed width and one byte order together."""
+def runs_of(parts: Sequence[Part], last: Part | None = None) -> Iterator[list[Part]]:
+    """Yield the parts in their order: adjacent ones of fixed width and one byte order together.
+
+    `last` is a part that ends its run.
+    """
     run: list[Part] = []
     for part in parts:
         orders = {byte_order(one) for one in (*run, part)} - {""}
-        if run and not (is_fixed(part) and len(orders) < 2):
+        if run and not (is_fixed(part) and len(orders) < 2 and run[-1] is not last):
             yield run
             run = []
         if is_fixed(part):
@@ -83,6 +87,7 @@ class Function:
         }
         lengths = (part for part in parts if isinstance(part, Length) and part.of in (REST, WHOLE))
         self.total = next(lengths, None)
+        self.checksums = [part for part in parts if isinstance(part, Checksum)]
 
     def holds(self, rule: Rule) -> bool:
         """Return whether a rule belongs into the function."""
@@ -119,8 +124,17 @@ class Function:
         return isinstance(part, Number) and bool(part.codes or part.truth or part.name in self.flags)
 
     def guarding(self, part: Part) -> Iterator[Rule]:
-        """Yield the rules behind a field."""
-        return (rule for rule in self.rules if rule.guards == part.name)
+        """Yield the rules behind a field, but for those that need all bytes."""
+        return (rule for rule in self.rules if rule.guards == part.name and COMPUTED not in rule.needs)
+
+    def verifying(self, part: Part) -> list[Rule]:
+        """Return the rules of a checksum that need all bytes."""
+        return [rule for rule in self.rules if rule.guards == part.name and COMPUTED in rule.needs]
+
+    def is_windowed(self) -> bool:
+        """Return whether the rest of the structure is read in a window of its own, by its length."""
+        blocks = [part for part in self.layout.parts if is_block(part)]
+        return self.total is not None and self.total.of == REST and len(blocks) > 1
 
     def of_the_whole(self) -> list[Rule]:
         """Return the rules of the whole structure."""

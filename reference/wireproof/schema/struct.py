@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeAlias, cast
 import attrs
 from attrs import evolve, field, frozen
 
+from wireproof.schema.block import Block
 from wireproof.schema.compiling import Codec, compile_codec
 from wireproof.schema.rules import OF_READERS, Check, Fault, Rule
 from wireproof.wire.layout import (
@@ -175,6 +176,7 @@ class Struct:
         whole: str = "",
         empty: bool = False,
         complete: Callable[[Any], Any] | None = None,
+        computed: tuple[str, ...] = (),
     ) -> None:
         """Describe a structure.
 
@@ -188,6 +190,7 @@ class Struct:
             whole: the id of the rule that nothing follows the structure, if one says so.
             empty: whether no bytes at all are a value, whose lists are empty.
             complete: a function that completes a value before it is written, such as by a checksum.
+            computed: the attributes of `value` that no field has, because a surrounding structure gives them.
 
         Raises:
             DescriptionError: the description contradicts itself.
@@ -195,7 +198,7 @@ class Struct:
         self.name, self.revisions, self.cites, self.whole = name, revisions, cites, whole
         self.fields: tuple[Field, ...] = (*extends.fields, *fields) if extends else fields
         self._extends = extends
-        self._empty, self._complete = empty, complete
+        self._empty, self._complete, self._computed = empty, complete, computed
         self._rules: list[Rule] = []
         self._value = value
         self._types: dict[Any, type[Any]] = {}
@@ -249,6 +252,7 @@ class Struct:
                 whole=self.whole,
                 empty=self._empty,
                 complete=self._complete,
+                computed=self._computed,
             )
         return self._layouts[revision]
 
@@ -371,6 +375,9 @@ def value_fields(parts: Sequence[Part]) -> Iterator[tuple[str, Any]]:
     present = {part.presence_of for part in parts if isinstance(part, Number)}
     selecting = {part.number for part in parts if isinstance(part, OneOf)}
     for part in parts:
+        if isinstance(part, Nested) and part.inline:
+            yield from value_fields(part.of.parts)
+            continue
         kind = None if part.name in selecting else _type_of(part)
         if kind is not None:
             yield attribute_of(part.name), kind | None if part.name in present else kind
@@ -384,6 +391,8 @@ def _type_of(part: Part) -> Any:  # noqa: ANN401 - a type
             kind = bool if part.truth else Literal[tuple(part.codes.values())] if part.codes else int
         case Checksum(shown=True):
             kind = int
+        case Block():
+            kind = part.type
         case Octets():
             kind = bytes
         case Nested(of=StructLayout() as layout):

@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from wireproof.schema.block import Block
 from wireproof.schema.rules import Rule
 from wireproof.schema.source import Function, indented, inner_codec, is_block, runs_of
 from wireproof.wire.layout import (
     REST,
     WHOLE,
+    Checksum,
     Count,
     Length,
     Nested,
@@ -19,6 +21,7 @@ from wireproof.wire.layout import (
     Zero,
     attribute_of,
     least_size_of,
+    width_of,
 )
 from wireproof.wire.layout_codec import packing
 
@@ -52,18 +55,25 @@ class Write(Function):
             yield from self.look(rule, "")
         if any(isinstance(part, Nested | Repeated | OneOf) for part in self.layout.parts):
             yield "_scope = writer.scope"
+        if any(map(self.is_patched, self.layout.parts)):
+            yield "_start = writer.pos"
         for run in runs_of(self.layout.parts):
             for part in run:
                 for rule in self.guarding(part):
                     yield from self.look(rule, self.place_of(part))
             for part in run:
                 yield from self.limits(part)
-            if len(run) > 1:
-                yield from self.run(run)
-            elif is_block(run[0]):
-                yield from self.block(run[0])
-            else:
-                yield self.primitive(run[0])
+            yield from self.parts(run)
+        yield from self.patches()
+
+    def parts(self, run: Sequence[Part]) -> Iterator[str]:
+        """Yield the writing of adjacent parts of fixed width, or of a single part."""
+        if len(run) > 1:
+            yield from self.run(run)
+        elif is_block(run[0]):
+            yield from self.block(run[0])
+        else:
+            yield self.primitive(run[0])
 
     def variables(self) -> Iterator[str]:
         """Yield the fields of the value, then those that follow from them."""
@@ -73,8 +83,15 @@ class Write(Function):
             match part:
                 case Number(presence_of=of) if of:
                     yield f"{attribute_of(part.name)} = {attribute_of(of)} is not None"
+                case Length() | Checksum() if self.is_patched(part):
+                    yield f"{attribute_of(part.name)} = 0"
                 case Length(of=of) if of in (REST, WHOLE):
                     yield f"{attribute_of(part.name)} = {self.size_of(part)}"
+                case Checksum(over=over) if over in self.layout.attributes:
+                    algorithm = self.name_of(f"_{attribute_of(part.name)}_of", part.algorithm.of)
+                    yield f"{attribute_of(part.name)} = {algorithm}({attribute_of(over)})"
+                case Length(of=of) if isinstance(block := self.layout.part(of), Block):
+                    yield f"{attribute_of(part.name)} = {self.measured(block)}"
                 case Length(of=of) | Count(of=of):
                     yield f"{attribute_of(part.name)} = len({attribute_of(of)})"
                 case OneOf(layouts=layouts):
@@ -88,7 +105,36 @@ class Write(Function):
         counted = parts if length.of == WHOLE else parts[parts.index(length) + 1 :]
         fixed = sum(least_size_of(part) for part in counted)
         blocks = (part for part in counted if isinstance(part, Octets) and not part.size)
-        return " + ".join((str(fixed), *(f"len({attribute_of(part.name)})" for part in blocks)))
+        return " + ".join((str(fixed), *map(self.measured, blocks)))
+
+    def measured(self, part: Octets) -> str:
+        """Return the expression of the size of bytes."""
+        name = attribute_of(part.name)
+        if isinstance(part, Block):
+            return f"{self.name_of(f'size_of_{name}', part.measure)}({name})"
+        return f"len({name})"
+
+    def is_patched(self, part: Part) -> bool:
+        """Return whether a number is known only when all that it is about is written."""
+        match part:
+            case Length(of=of) if of not in (REST, WHOLE):
+                return not isinstance(self.layout.part(of), Octets)
+            case Checksum(over=over):
+                return over in (REST, WHOLE)
+        return False
+
+    def patches(self) -> Iterator[str]:
+        """Yield the numbers that are known at the end: lengths first, which a checksum may cover."""
+        patched = [part for part in self.layout.parts if self.is_patched(part)]
+        for part in sorted(patched, key=lambda part: isinstance(part, Checksum)):
+            at = f"_start + {self.layout.offset(part.name)}"
+            if isinstance(part, Checksum):
+                first = "_start" if part.over == WHOLE else f"{at} + {width_of(part)}"
+                algorithm = self.name_of(f"_{attribute_of(part.name)}_of", part.algorithm.of)
+                number = f"{algorithm}(bytes(writer.data[{first}:]))"
+                yield f"writer.patch({part.name!r}, {part.kind!r}, {at}, {number})"
+            elif isinstance(part, Length):
+                yield f"writer.patch({part.name!r}, {part.kind!r}, {at}, _{attribute_of(part.of)}_size)"
 
     def place_of(self, part: Part) -> str:
         """Return the field that a writer names if a rule of `part` refuses: what a length counts."""
@@ -151,6 +197,8 @@ class Write(Function):
         """Yield the writing of bytes, a structure or several."""
         name = attribute_of(part.name)
         match part:
+            case Block():
+                yield f"{self.name_of(f'write_{name}', part.write)}(writer, {name})"
             case Octets():
                 yield f"writer.put({part.name!r}, {name})"
             case OneOf(layouts=layouts):
@@ -165,9 +213,13 @@ class Write(Function):
                 yield "writer.scope = _scope"
             case Repeated(of=of):
                 inner = self.name_of(f"write_{name}", inner_codec(of).write)
+                if part.name in self.lengths:
+                    yield "_first = writer.pos"
                 yield f"for _index, _element in enumerate({name}):"
                 yield f"    writer.scope = (_scope, {part.name!r}, _index)"
                 yield f"    {inner}(writer, _element)"
                 yield "writer.scope = _scope"
+                if part.name in self.lengths:
+                    yield f"_{name}_size = writer.pos - _first"
             case _:
                 raise TypeError(f"no writer for {type(part).__name__}")

@@ -36,21 +36,9 @@ from wireproof.iggy.json_poll import (
     JsonPolledMessage100,
 )
 from wireproof.iggy.json_reply import JsonError, JsonError40
-from wireproof.iggy.json_send import JsonSentMessage70, JsonSentMessage90, JsonSentMessage100
-from wireproof.iggy.message import (
-    MESSAGE_90,
-    MESSAGE_STATES,
-    PolledMessage30,
-    PolledMessage40,
-    PolledMessage70,
-    PolledMessage90,
-    SentMessage,
-    SentMessage70,
-    SentMessage90,
-    StoredMessage30,
-)
-from wireproof.iggy.poll import REVISIONS as POLLS
-from wireproof.iggy.poll import Poll110, Poll111
+from wireproof.iggy.json_send import JsonSentMessage, JsonSentMessage90, JsonSentMessage100
+from wireproof.iggy.message import MESSAGE_STATES, POLLED, SENT, STORED
+from wireproof.iggy.poll import POLL, Poll110, Poll111
 from wireproof.iggy.reply import CLASSIC_REPLY
 from wireproof.iggy.requests import (
     DEFERRED_MARGIN,
@@ -64,7 +52,8 @@ from wireproof.iggy.requests import (
     STARTS,
     WAITING,
 )
-from wireproof.iggy.send import Send90, Send111
+from wireproof.iggy.revision import REVISIONS
+from wireproof.iggy.send import SEND, ProducerSend
 from wireproof.wire.layout import Checksum, Layout, Number, bits_of
 
 # --- codes of fields of a frame ---
@@ -91,17 +80,17 @@ CODES: Final[Mapping[tuple[type, str], tuple[int, ...]]] = {
 # --- the widths of the numbers of JSON bodies, which have no layout ---
 
 _JSON_MESSAGE: Final = {
-    part.name: bits_of(part.kind) for part in MESSAGE_90.parts if isinstance(part, Number | Checksum)
+    part.name: bits_of(part.kind) for part in POLLED.at("0.9").parts if isinstance(part, Number | Checksum)
 }
 """The numbers of a message in JSON, which are those of the binary one: iggy.md, sections 5 and 8."""
 
-_JSON_POLL: Final = {part.name: bits_of(part.kind) for part in POLLS["0.9"].numbers}
+_JSON_POLL: Final = {part.name: bits_of(part.kind) for part in POLL.at("0.9").numbers}
 
 UNSIGNED_BITS: Final[Mapping[type, Mapping[str, int]]] = {
     **dict.fromkeys((JsonPolledMessage70, JsonPolledMessage90, JsonPolledMessage100), _JSON_MESSAGE),
     **dict.fromkeys((JsonPoll70, JsonPoll90, JsonPoll100, JsonPoll111), _JSON_POLL),
     **dict.fromkeys((JsonSentMessage90, JsonSentMessage100), _JSON_MESSAGE),
-    JsonSentMessage70: {"id": 64},
+    JsonSentMessage: {"id": 64},
     PartitionContext: dict.fromkeys(CONTEXT_NUMBERS, 64),
     JsonError: {"id": 32},
     JsonError40: {"id": 32},
@@ -249,18 +238,11 @@ def _headed(message: Any) -> Any:  # noqa: ANN401 - a class with a header map
 
 
 HEADED: Final = (
-    SentMessage,
-    PolledMessage30,
-    PolledMessage40,
-    StoredMessage30,
-    SentMessage70,
-    SentMessage90,
-    PolledMessage70,
-    PolledMessage90,
+    *{struct.at(revision).type: None for struct in (SENT, POLLED, STORED) for revision in REVISIONS},
     HeaderBlock,
     HeaderBlock90,
     BatchMessage,
-    JsonSentMessage70,
+    JsonSentMessage,
     JsonSentMessage90,
     JsonSentMessage100,
     JsonPolledMessage70,
@@ -298,9 +280,8 @@ NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {
     },
     **dict.fromkeys((JsonError, JsonError40), _error),
     **dict.fromkeys((POLL_REQUEST.at(revision).type for revision in POLL_REQUEST_REVISIONS), _request),
-    PolledMessage70: _unsealed,
-    **dict.fromkeys((Send90, Send111), _sent_later),
-    SentMessage70: _unsealed,
+    **{struct.at("0.7").type: _unsealed for struct in (SENT, POLLED, STORED)},
+    **dict.fromkeys((SEND.at("0.9").type, ProducerSend), _sent_later),
 }
 """Class to the function that normalises its instances."""
 

@@ -24,13 +24,10 @@ from wireproof.iggy.family.message_strategies import (
     header_maps_v2,
     identifiers,
     integers,
+    lists,
     octets,
     partitionings,
     producers,
-    sent_lists,
-    sent_lists_since_0_7,
-    stored_lists,
-    stored_messages_since_0_7,
     unsigned,
 )
 from wireproof.iggy.fetch import FetchReply, FetchSection
@@ -59,29 +56,16 @@ from wireproof.iggy.json_poll import (
 from wireproof.iggy.json_reply import JsonError, JsonError40
 from wireproof.iggy.json_send import (
     JsonSend,
-    JsonSend70,
     JsonSend90,
     JsonSend100,
     JsonSend111,
-    JsonSentMessage70,
+    JsonSentMessage,
     JsonSentMessage90,
     JsonSentMessage100,
 )
-from wireproof.iggy.log import Log27, Log30, Log40, Log70, Log90, Log110, Log111
-from wireproof.iggy.message import (
-    POLLED_RULES_70,
-    POLLED_RULES_80,
-    POLLED_RULES_90,
-    MessageRules,
-    PolledMessage30,
-    PolledMessage40,
-    SentMessage,
-    SentMessage70,
-    SentMessage90,
-    StoredMessage30,
-)
-from wireproof.iggy.poll import REVISIONS as POLLS
-from wireproof.iggy.poll import Poll30, Poll40, Poll60, Poll70, Poll90
+from wireproof.iggy.log import SEGMENT, Log110, Log111
+from wireproof.iggy.message import POLLED, SENT, STORED
+from wireproof.iggy.poll import POLL
 from wireproof.iggy.reply import CLASSIC_REPLY, CONFIRMATION, SEND_REPLY
 from wireproof.iggy.requests import (
     CONSUMER,
@@ -97,8 +81,7 @@ from wireproof.iggy.requests import (
     STRATEGY,
     WAITING,
 )
-from wireproof.iggy.retained_batch import RetainedBatch
-from wireproof.iggy.send import Send30, Send70, Send90, Send111
+from wireproof.iggy.send import SEND, ProducerSend
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 # --- requests ---
@@ -313,69 +296,43 @@ def fetches() -> SearchStrategy[FetchReply]:
 
 
 @cache
-def sends() -> SearchStrategy[Send30]:
-    """Return a strategy for bodies of SendMessages up to 0.6.x."""
+def sends(revision: str, least: int = 1) -> SearchStrategy[Any]:
+    """Return a strategy for bodies of SendMessages up to 0.10.x; `least` is the smallest identifier."""
     return st.builds(
-        Send30,
-        stream=identifiers(),
-        topic=identifiers(),
+        SEND.at(revision).type,
+        stream=identifiers(least),
+        topic=identifiers(least),
         partitioning=partitionings(),
-        messages=sent_lists(),
+        messages=lists(SENT.at(revision), 1),
     )
 
 
 @cache
 def polls(revision: str) -> SearchStrategy[Any]:
-    """Return a strategy for poll responses before 0.7.0."""
-    if revision == "0.0.30":
-        return st.builds(Poll30, messages=stored_lists(PolledMessage30))
-    if revision == "0.0.40":
-        return st.builds(Poll40, messages=stored_lists(PolledMessage40))
-    return st.builds(Poll60, **integers(POLLS[revision].layout), messages=stored_lists(PolledMessage40))
-
-
-@cache
-def sends_since_0_7(value: Hashable, message: Hashable, least: int) -> SearchStrategy[Any]:
-    """Return a strategy for bodies of SendMessages since 0.7.0."""
-    return st.builds(
-        cast("type[Any]", value),
-        stream=identifiers(least),
-        topic=identifiers(least),
-        partitioning=partitionings(),
-        messages=sent_lists_since_0_7(message),
-    )
-
-
-@cache
-def polls_since_0_7(value: Hashable, rules: MessageRules) -> SearchStrategy[Any]:
-    """Return a strategy for poll responses since 0.7.0."""
-    return st.builds(
-        cast("type[Any]", value),
-        **integers(POLLS["0.7"].layout),
-        messages=st.lists(stored_messages_since_0_7(rules), max_size=3).map(tuple),
-    )
+    """Return a strategy for poll responses up to 0.10.x."""
+    layout = POLL.at(revision)
+    return st.builds(layout.type, **integers(layout), messages=lists(POLLED.at(revision)))
 
 
 @cache
 @st.composite
-def batched_sends(draw: DrawFn) -> Send90:
+def batched_sends(draw: DrawFn) -> Any:  # noqa: ANN401 - a value of the structure
     """Draw a body of SendMessages since 0.11.0. Its timestamps are at most 2^32 - 1 microseconds apart."""
-    value: Send90 = draw(sends_since_0_7(Send90, SentMessage90, 0))
+    value = draw(sends("0.9", 0))
     origin = draw(unsigned(64).map(lambda number: min(number, (1 << 64) - (1 << 32))))
     messages = tuple(
         evolve(message, id=message.id or 1, origin_timestamp=origin + draw(unsigned(32)))
         for message in value.messages
     )
-    changed: Send90 = evolve(value, messages=messages)
-    return changed
+    return evolve(value, messages=messages)
 
 
 @cache
-def batched_sends_111() -> SearchStrategy[Send111]:
+def batched_sends_111() -> SearchStrategy[ProducerSend]:
     """Return a strategy for bodies of SendMessages since 0.11.1-edge."""
 
-    def send(old: Send90, producer: Producer | None) -> Send111:
-        return Send111(
+    def send(old: Any, producer: Producer | None) -> ProducerSend:  # noqa: ANN401 - of 0.11.0
+        return ProducerSend(
             stream=old.stream,
             topic=old.topic,
             partitioning=old.partitioning,
@@ -387,30 +344,21 @@ def batched_sends_111() -> SearchStrategy[Send111]:
 
 
 @cache
-def retained_batches() -> SearchStrategy[RetainedBatch]:
-    """Return a strategy for batches of a segment file of 0.2.7 (§7)."""
-    return st.builds(
-        RetainedBatch,
-        **integers(retained_batch.LAYOUT),
-        messages=stored_lists(PolledMessage40),
-    )
+def logs(revision: str) -> SearchStrategy[Any]:
+    """Return a strategy for segment files of messages (§5, §7)."""
+    return st.builds(SEGMENT.at(revision).type, messages=lists(STORED.at(revision)))
 
 
 @cache
-def logs_since_0_7(value: Hashable, rules: MessageRules) -> SearchStrategy[Any]:
-    """Return a strategy for segment files of messages since 0.7.0."""
-    return st.builds(
-        cast("type[Any]", value), messages=st.lists(stored_messages_since_0_7(rules), max_size=3).map(tuple)
-    )
+def retained_logs() -> SearchStrategy[Any]:
+    """Return a strategy for segment files of 0.2.7, of batches (§7)."""
+    layout = retained_batch.LAYOUT
+    batch = st.builds(layout.type, **integers(layout), messages=lists(STORED.at("0.2.7")))
+    segment = SEGMENT.at("0.2.7").type
+    return st.lists(batch, max_size=3).map(lambda batches: segment(batches=tuple(batches)))
 
 
 # --- JSON bodies ---
-
-
-@cache
-def json_sends() -> SearchStrategy[JsonSend]:
-    """Return a strategy for bodies of an HTTP send up to 0.6.x."""
-    return st.builds(JsonSend, partitioning=partitionings(), messages=sent_lists())
 
 
 def contexts() -> SearchStrategy[PartitionContext]:
@@ -419,15 +367,14 @@ def contexts() -> SearchStrategy[PartitionContext]:
 
 
 @cache
-def json_sends_since_0_7(
+def json_sends(
     value: Hashable, message: Hashable, bits: int = 128, *, context: bool = False
 ) -> SearchStrategy[Any]:
-    """Return a strategy for bodies of an HTTP send since 0.7.0, whose ids have at most `bits` bits."""
+    """Return a strategy for bodies of an HTTP send, whose ids have at most `bits` bits."""
     headers = {
-        JsonSentMessage70: header_maps,
+        JsonSentMessage: header_maps,
         JsonSentMessage90: header_maps_v2,
         JsonSentMessage100: header_maps_or_blocks,
-        SentMessage: header_maps,
     }
     single: SearchStrategy[Any] = st.builds(
         cast("type[Any]", message),
@@ -482,19 +429,19 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.headers/0.0.30": lambda: header_maps().map(HeaderBlock),
     "iggy.headers/0.9": lambda: header_maps_v2().map(HeaderBlock90),
     "iggy.headers/0.10": lambda: header_maps_v2().map(HeaderBlock90),
-    "iggy.send/0.0.30": sends,
-    "iggy.send/0.7": lambda: sends_since_0_7(Send70, SentMessage70, 1),
-    "iggy.send/0.8": lambda: sends_since_0_7(Send70, SentMessage70, 0),
-    "iggy.send/0.9": lambda: sends_since_0_7(Send90, SentMessage90, 0),
-    "iggy.json.send/0.0.30": json_sends,
-    "iggy.json.send/0.7": lambda: json_sends_since_0_7(JsonSend70, JsonSentMessage70, 64),
-    "iggy.json.send/0.8": lambda: json_sends_since_0_7(JsonSend, SentMessage),
-    "iggy.json.send/0.9": lambda: json_sends_since_0_7(JsonSend90, JsonSentMessage90),
-    "iggy.json.send/0.10": lambda: json_sends_since_0_7(JsonSend100, JsonSentMessage100),
+    "iggy.send/0.0.30": lambda: sends("0.0.30"),
+    "iggy.send/0.7": lambda: sends("0.7"),
+    "iggy.send/0.8": lambda: sends("0.8", 0),
+    "iggy.send/0.9": lambda: sends("0.9", 0),
+    "iggy.json.send/0.0.30": lambda: json_sends(JsonSend, JsonSentMessage),
+    "iggy.json.send/0.7": lambda: json_sends(JsonSend, JsonSentMessage, 64),
+    "iggy.json.send/0.8": lambda: json_sends(JsonSend, JsonSentMessage),
+    "iggy.json.send/0.9": lambda: json_sends(JsonSend90, JsonSentMessage90),
+    "iggy.json.send/0.10": lambda: json_sends(JsonSend100, JsonSentMessage100),
     "iggy.json.poll/0.7": lambda: json_polls_since_0_7(JsonPoll70, JsonPolledMessage70),
     "iggy.json.poll/0.9": lambda: json_polls_since_0_7(JsonPoll90, JsonPolledMessage90),
     "iggy.json.poll/0.10": lambda: json_polls_since_0_7(JsonPoll100, JsonPolledMessage100),
-    "iggy.json.send/0.11.1-edge": lambda: json_sends_since_0_7(JsonSend111, JsonSentMessage100, context=True),
+    "iggy.json.send/0.11.1-edge": lambda: json_sends(JsonSend111, JsonSentMessage100, context=True),
     "iggy.json.poll/0.11.1-edge": lambda: json_polls_since_0_7(
         JsonPoll111, JsonPolledMessage100, context=True
     ),
@@ -503,18 +450,18 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.poll/0.0.60": lambda: polls("0.0.60"),
     "iggy.send/0.11": batched_sends,
     "iggy.poll/0.11": batched_polls,
-    "iggy.poll/0.7": lambda: polls_since_0_7(Poll70, POLLED_RULES_70),
-    "iggy.poll/0.8": lambda: polls_since_0_7(Poll70, POLLED_RULES_80),
-    "iggy.poll/0.9": lambda: polls_since_0_7(Poll90, POLLED_RULES_90),
+    "iggy.poll/0.7": lambda: polls("0.7"),
+    "iggy.poll/0.8": lambda: polls("0.8"),
+    "iggy.poll/0.9": lambda: polls("0.9"),
     "iggy.json.poll/0.0.30": lambda: polls("0.0.30"),
     "iggy.json.poll/0.0.40": lambda: polls("0.0.40"),
     "iggy.json.poll/0.0.60": lambda: polls("0.0.60"),
-    "iggy.log/0.0.30": lambda: st.builds(Log30, messages=stored_lists(StoredMessage30)),
-    "iggy.log/0.0.40": lambda: st.builds(Log40, messages=stored_lists(PolledMessage40)),
-    "iggy.log/0.2.7": lambda: st.builds(Log27, batches=st.lists(retained_batches(), max_size=3).map(tuple)),
-    "iggy.log/0.7": lambda: logs_since_0_7(Log70, POLLED_RULES_70),
-    "iggy.log/0.8": lambda: logs_since_0_7(Log70, POLLED_RULES_80),
-    "iggy.log/0.9": lambda: logs_since_0_7(Log90, POLLED_RULES_90),
+    "iggy.log/0.0.30": lambda: logs("0.0.30"),
+    "iggy.log/0.0.40": lambda: logs("0.0.40"),
+    "iggy.log/0.2.7": retained_logs,
+    "iggy.log/0.7": lambda: logs("0.7"),
+    "iggy.log/0.8": lambda: logs("0.8"),
+    "iggy.log/0.9": lambda: logs("0.9"),
     "iggy.log/0.11": lambda: st.builds(Log110, batches=st.lists(batches(), max_size=3).map(tuple)),
     "iggy.poll-request/0.11.1-edge": lambda: poll_requests("0.11.1-edge", 0),
     "iggy.deferred-poll-request/0.11.1-edge": deferred_polls,
