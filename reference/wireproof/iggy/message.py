@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, Literal
 
-from wireproof.iggy.fixed_fields import CRC32, XXH3
+from wireproof.iggy.checksums import CRC32, XXH3
 from wireproof.iggy.header_kinds import HeaderValue
 from wireproof.iggy.headers import (
     ENTRY_V1,

@@ -7,22 +7,21 @@ a batch (section 6).
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from attrs import asdict, frozen
 
-from wireproof.iggy import batch
-from wireproof.iggy.batch import PRODUCER, BatchHeader111, BatchMessage, BatchRules, Producer
-from wireproof.iggy.batch_checksum import BATCH_HEADER_SIZE
-from wireproof.iggy.destination import DESTINATION, Identifier, Partitioning
-from wireproof.iggy.fixed_fields import iggy_runs
+from wireproof.iggy.batch import BATCHES, PRODUCER, BatchMessage
+from wireproof.iggy.checksums import BATCH_HEADER_SIZE
+from wireproof.iggy.destination import DESTINATION
 from wireproof.iggy.limits import limit_messages
 from wireproof.iggy.message import HEADED, SENT
+from wireproof.iggy.revision import EDGE, Revision
 from wireproof.iggy.revision import REVISIONS as ALL
-from wireproof.iggy.revision import Revision
 from wireproof.schema.compiling import refuse, report
-from wireproof.schema.struct import Struct, StructLayout, many, since, until
+from wireproof.schema.struct import Struct, StructLayout, many, optional, since, until
 from wireproof.wire.layout import Count, Layout, Length, Nested, Number, Repeated, Zero
+from wireproof.wire.layout_codec import runs
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -60,21 +59,16 @@ SEND: Final = Struct(
 limit_messages(SEND)
 
 
-if TYPE_CHECKING:
-    _SentMessage = Any
-else:
-    _SentMessage = SENT.at("0.9").type
-
-
-@frozen(kw_only=True)
-class ProducerSend:
-    """The value of a send since 0.11.1-edge. `producer` is an idempotent producer."""
-
-    stream: Identifier
-    topic: Identifier
-    partitioning: Partitioning
-    producer: Producer | None
-    messages: tuple[_SentMessage, ...]
+PRODUCED_SEND: Final = Struct(
+    "ProducedSend",
+    *DESTINATION.fields,
+    Number("flags", "uint8"),
+    optional("producer", "flags", PRODUCER),
+    many("messages", SENT),
+    revisions=ALL,
+    cites="iggy.md §6.1",
+)
+"""The value of a send since 0.11.1-edge, which may have an idempotent producer."""
 
 
 @frozen
@@ -85,13 +79,13 @@ class SendRevision(Revision):
         message: the layout of a message; since 0.11.0 the value of a frame is made one.
         destination: the layout of the stream, the topic and the partitioning.
         limited: the layout of a send with the limits of the revision.
-        batch: the rules of the batch; None for an index and messages.
+        batch: the layout of the batch; None for an index and messages.
     """
 
     message: StructLayout
     destination: StructLayout
     limited: StructLayout
-    batch: BatchRules | None = None
+    batch: StructLayout | None = None
 
 
 def decode(revision: SendRevision, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
@@ -131,7 +125,7 @@ def encode(revision: SendRevision, writer: Writer, value: Any, _: Options) -> No
 
 # --- an index and messages: section 5 ---
 
-(_ENTRY,) = iggy_runs(ENTRY)
+(_ENTRY,) = runs(ENTRY, alone=False)
 
 
 def _read_messages(reader: Reader, layout: StructLayout, count: int) -> tuple[int, tuple[Any, ...]]:
@@ -143,8 +137,13 @@ def _read_messages(reader: Reader, layout: StructLayout, count: int) -> tuple[in
     ends: list[tuple[int, int]] = []
     while len(ends) < count:
         reader.enter("index", len(ends))
-        at = reader.pos + ENTRY.offset("position")
-        ends.append((at, _ENTRY.read(reader)[1]))
+        at = reader.pos
+        numbers = _ENTRY.read(reader)
+        for part, number in zip(ENTRY.parts, numbers, strict=True):
+            if isinstance(part, Zero) and number:
+                place = at + ENTRY.offset(part.name)
+                raise reader.reject("reserved-nonzero", part.name, str(number), at=place, detail=part.error)
+        ends.append((at + ENTRY.offset("position"), numbers[1]))
         reader.leave()
     start, messages, read = reader.pos, list[Any](), layout.inner_codec.read
     reader.cover("messages_count", "count", start, reader.end)
@@ -190,16 +189,14 @@ def _write_messages(writer: Writer, layout: StructLayout, messages: Sequence[Any
 # --- a batch: section 6 ---
 
 
-def _read_batch(reader: Reader, revision: SendRevision, rules: BatchRules, count: int) -> dict[str, Any]:
+def _read_batch(reader: Reader, revision: SendRevision, batch: StructLayout, count: int) -> dict[str, Any]:
     start = reader.pos
     reader.enter("batch")
-    head = batch.read_header(reader, rules)
+    head, frames = batch.inner_codec.read(reader)
     reader.leave()
-    frames = batch.read_frames(reader, head, rules)
     reader.cover("messages_count", "count", start + BATCH_HEADER_SIZE, reader.pos)
-    batch.check_count_and_checksum(reader, "batch", head, len(frames), rules)
     _check_rest(reader, count, len(frames))
-    producer = {"producer": head.fields["producer"]} if rules.producers else {}
+    producer = {"producer": head.producer} if hasattr(head, "producer") else {}
     message = revision.message.type
     messages = (
         message(id=one.id, origin_timestamp=one.origin_timestamp, headers=one.headers, payload=one.payload)
@@ -208,33 +205,25 @@ def _read_batch(reader: Reader, revision: SendRevision, rules: BatchRules, count
     return {**producer, "messages": tuple(messages)}
 
 
-def _write_batch(writer: Writer, rules: BatchRules, value: Any) -> None:  # noqa: ANN401 - see `encode`
+def _write_batch(writer: Writer, batch: StructLayout, value: Any) -> None:  # noqa: ANN401 - see `encode`
     origin = min(message.origin_timestamp for message in value.messages)
-    head = BatchHeader111(
-        partition_id=0,
-        base_offset=0,
-        base_timestamp=0,
-        origin_timestamp=origin,
-        message_count=0,
-        producer=value.producer if rules.producers else None,
-    )
     frames = [_batch_message(writer, index, message, origin) for index, message in enumerate(value.messages)]
-    if head.producer is not None:
-        _check_producer(writer, head.producer)
+    producer = {"producer": value.producer} if hasattr(value, "producer") else {}
+    if producer.get("producer") is not None:
+        _check_producer(writer, value.producer)
+    numbers = dict.fromkeys(("partition_id", "base_offset", "base_timestamp", "message_count"), 0)
+    head = batch.type(**numbers, origin_timestamp=origin, **producer)
     writer.enter("batch")
-    at = batch.write_header(writer, head, len(frames), rules)
+    batch.inner_codec.write(writer, head, None, frames)
     writer.leave()
-    batch.write_frames(writer, frames, rules)
-    batch.write_length_and_checksum(writer, "batch", at)
 
 
-def _check_producer(writer: Writer, producer: Producer) -> None:
+def _check_producer(writer: Writer, producer: Any) -> None:  # noqa: ANN401 - a producer
     """Refuse a number out of range by its path in the value, where a producer is not inside a batch."""
-    for part in PRODUCER.parts:
-        if isinstance(part, Number) and not 0 <= getattr(producer, part.name) <= (part.most or 0):
-            raise writer.invalid(
-                f"producer.{part.name}", f"{getattr(producer, part.name)}, {part.most} allowed"
-            )
+    for part in PRODUCER.at(EDGE).numbers:
+        number = getattr(producer, part.name)
+        if part.most is not None and not 0 <= number <= part.most:
+            raise writer.invalid(f"producer.{part.name}", f"{number}, {part.most} allowed")
 
 
 def _batch_message(writer: Writer, index: int, message: Any, base: int) -> BatchMessage:  # noqa: ANN401 - of a send
@@ -257,16 +246,15 @@ def _indexed(revision: str) -> SendRevision:
     return SendRevision(SEND.at(revision), SENT.at(revision), DESTINATION.at(revision), SEND.at(revision))
 
 
-def _batched(revision: str, value: type[Any], rules: BatchRules) -> SendRevision:
-    joined = batch.batch_layout(None, producers=rules.producers, joined=True)
-    parts = (*_METADATA, Nested("batch", of=joined))
-    layout = Layout("SendMessages", parts, value=value, cites="iggy.md §6")
-    return SendRevision(layout, SENT.at("0.9"), DESTINATION.at(revision), SEND.at(revision), rules)
+def _batched(revision: str, value: type[Any]) -> SendRevision:
+    one = BATCHES["send"].at(revision)
+    layout = Layout("SendMessages", (*_METADATA, Nested("batch", of=one)), value=value, cites="iggy.md §6")
+    return SendRevision(layout, SENT.at("0.9"), DESTINATION.at(revision), SEND.at(revision), one)
 
 
 REVISIONS: Final[dict[str, SendRevision]] = {
     **{revision: _indexed(revision) for revision in (HEADED, "0.8", "0.9")},
-    "0.11": _batched("0.11", SEND.at("0.9").type, batch.SEND_RULES),
-    "0.11.1-edge": _batched("0.11.1-edge", ProducerSend, batch.SEND_RULES_111),
+    "0.11": _batched("0.11", SEND.at("0.9").type),
+    EDGE: _batched(EDGE, PRODUCED_SEND.at(EDGE).type),
 }
 """Revision to its row."""

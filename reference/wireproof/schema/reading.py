@@ -1,10 +1,11 @@
 """The source of the function that reads a structure."""
 
 from collections.abc import Iterator, Sequence
+from inspect import signature
 from typing import Any
 
 from wireproof.schema.block import Block
-from wireproof.schema.rules import NUMBER, ROOM, SURPLUS, Rule
+from wireproof.schema.rules import INDEX, NUMBER, ROOM, SURPLUS, Rule
 from wireproof.schema.source import Function, indented, inner_codec, is_block, runs_of
 from wireproof.wire.layout import (
     REST,
@@ -18,6 +19,7 @@ from wireproof.wire.layout import (
     OneOf,
     Part,
     Repeated,
+    When,
     Zero,
     attribute_of,
     width_of,
@@ -28,21 +30,29 @@ from wireproof.wire.layout_codec import packing
 class Read(Function):
     """The source of `read`. Its last argument is whether the rules of the whole structure are looked at."""
 
+    def holds(self, rule: Rule) -> bool:
+        """Return whether a rule holds for readers."""
+        return not rule.unread
+
     def lines(self) -> Iterator[str]:
         """Yield the lines of the function."""
-        yield "def read(reader, options=None, whole=True):"
+        first = ", first=0" if self.joined else ""
+        yield f"def read(reader, options=None, whole=True{first}):"
         yield from indented(self.body())
 
     def body(self) -> Iterator[str]:
         """Yield its body."""
-        if any(ROOM in rule.needs for rule in self.rules) or self.of_the_whole() or self.total:
+        padded = any(isinstance(part, Zero) and part.until for part in self.layout.parts)
+        if any(ROOM in rule.needs for rule in self.rules) or self.of_the_whole() or self.total or padded:
             yield "_start = reader.pos"
         if self.layout.empty:
             values = ", ".join("()" for _ in self.layout.attributes)
             yield "if reader.pos == reader.end:"
             yield f"    return _type({values})"
-        if any(isinstance(part, Nested | Repeated | OneOf) for part in self.layout.parts):
+        if self.has_scopes():
             yield "_scope = reader.scope"
+        if self.joined:
+            yield "_outer = _scope[0] if _scope else None"
         for run in runs_of(self.layout.parts, self.total if self.is_windowed() else None):
             if len(run) > 1:
                 yield from self.run(run)
@@ -53,7 +63,8 @@ class Read(Function):
         if self.whole or self.of_the_whole() or any(map(self.verifying, self.checksums)):
             yield "if whole:"
             yield from indented(self.end())
-        yield f"return _type({', '.join(f'{name}={name}' for name in self.layout.attributes)})"
+        beside = f", {attribute_of(self.joined.name)}" if self.joined else ""
+        yield f"return _type({', '.join(f'{name}={name}' for name in self.layout.attributes)}){beside}"
 
     def end(self) -> Iterator[str]:
         """Yield what is looked at when the whole structure is read."""
@@ -99,6 +110,8 @@ class Read(Function):
             return self.raw(self.layout.part(rule.guards))
         if need == SURPLUS:
             return 'reader.short == "trailing-data"'
+        if need == INDEX:
+            return "reader.scope[2]"
         return "reader.end - _start" if need == ROOM else need
 
     # --- fields of fixed width ---
@@ -148,7 +161,7 @@ class Read(Function):
                 yield f'reader.cover({part.name!r}, "length", {first}, {first} + {length})'
             case Length(of=of) if self.directly_before(part, of):
                 yield f"reader.cover_next({part.name!r}, {attribute_of(part.name)})"
-            case Count(of=of) if of == self.layout.parts[-1].name:
+            case Count(of=of, advisory=False) if of == self.layout.parts[-1].name:
                 yield f'reader.cover({part.name!r}, "count", reader.pos, reader.end)'
 
     def directly_before(self, part: Part, of: str) -> bool:
@@ -196,7 +209,7 @@ class Read(Function):
 
     # --- others ---
 
-    def block(self, part: Part) -> Iterator[str]:
+    def block(self, part: Part) -> Iterator[str]:  # noqa: C901 - a case for each kind of part
         """Yield the reading of bytes, a structure or several."""
         name = attribute_of(part.name)
         rules = list(self.guarding(part))
@@ -212,12 +225,20 @@ class Read(Function):
                 if size is not None:
                     window = f"reader.window({part.name!r}, {attribute_of(size.name)})"
                 yield f"{name} = {self.name_of(f'read_{name}', part.read)}({window})"
+            case Zero(until=until):
+                yield f"{name} = reader.take({part.name!r}, _start + {until} - reader.pos)"
             case Octets() if part.name in self.lengths:
                 length = attribute_of(self.lengths[part.name].name)
                 yield f"{name} = reader.take({part.name!r}, {length})"
             case Octets():
                 rest = "_end - reader.pos" if self.total and not self.is_windowed() else "reader.left"
                 yield f"{name} = reader.take({part.name!r}, {rest})"
+            case When(part=Nested() as given):
+                yield f"{name} = None"
+                yield f"if {attribute_of(part.number)} in {part.values}:"
+                yield f"    reader.scope = (_scope, {part.name!r}, -1)"
+                yield f"    {name} = {self.inner(given)}(reader)"
+                yield "    reader.scope = _scope"
             case OneOf() | Nested():
                 yield f"reader.scope = (_scope, {part.name!r}, -1)"
                 yield f"{name} = {self.inner(part)}(reader)"
@@ -238,26 +259,57 @@ class Read(Function):
         reads = {number: inner_codec(one).read for number, one in part.layouts.items()}
         return f"{self.name_of(name, reads)}[{attribute_of(part.number)}]"
 
-    def elements(self, part: Repeated, inner: str) -> Iterator[str]:
+    def elements(self, part: Repeated, inner: str) -> Iterator[str]:  # noqa: C901 - a case for each kind of list
         """Yield the loop over the elements of a list, by their count or until their bytes end."""
         name, window = attribute_of(part.name), "reader"
-        if (size := self.lengths.get(part.name)) is not None:
+        size = self.lengths.get(part.name)
+        if size is not None or self.total is not None:
+            length = attribute_of(size.name) if size is not None else "_end - reader.pos"
             window = "_window"
-            yield f"_window = reader.window({part.name!r}, {attribute_of(size.name)})"
-        count = self.counts.get(part.name)
-        by_count = count is not None and not count.advisory
+            if part.joined:
+                yield "reader.scope = _outer"
+            yield f"_window = reader.window({part.name!r}, {length})"
+            if part.joined:
+                yield "reader.scope = _scope"
+        beside = self.inner_list(part)
+        counted = name if beside is None else beside[0]
+        count = self.counts.get(part.name if beside is None else beside[0])
         more = f"{window}.pos < {window}.end"
-        if count is not None and by_count:
+        if count is not None and not count.advisory:
             more = f"len({name}) < {attribute_of(count.name)}"
+        elif count is not None and not count.loose and beside is None:
+            yield f'reader.cover({count.name!r}, "count", {window}.pos, {window}.end)'
+        elif beside is not None:
+            yield f"_first = {window}.pos"
+            yield f"{beside[0]} = []"
         yield f"{name} = []"
         yield f"while {more}:"
-        if count is not None and not by_count:
-            yield f"    if len({name}) >= {attribute_of(count.name)}:"
+        if count is not None and count.advisory and window == "reader":
+            yield f"    if len({counted}) >= {attribute_of(count.name)}:"
             yield f'        {window}.short = "trailing-data"'
-        yield f"    {window}.scope = (_scope, {part.name!r}, len({name}))"
-        yield f"    {name}.append({inner}({window}))"
+        scope = (
+            f"_outer, {part.name!r}, first + len({name})"
+            if part.joined
+            else f"_scope, {part.name!r}, len({name})"
+        )
+        yield f"    {window}.scope = ({scope})"
+        if beside is not None:
+            yield f"    element, _joined = {inner}({window}, first=len({counted}))"
+            yield f"    {counted}.extend(_joined)"
+            yield f"    {name}.append(element)"
+        elif part.derive is not None:
+            derive = self.name_of(f"derive_{name}", part.derive)
+            yield f"    element = {inner}({window})"
+            yield f"    {name}.append({derive}({', '.join(signature(part.derive).parameters)}))"
+        else:
+            yield f"    {name}.append({inner}({window}))"
         yield "reader.scope = _scope"
         yield f"{name} = tuple({name})"
+        if beside is not None:
+            yield f"{counted} = tuple({counted})"
+            if count is not None:  # if an element is empty, the covered bytes hold more than what is counted
+                yield f"if all(one.{beside[1]} for one in {name}):"
+                yield f'    reader.cover({count.name!r}, "count", _first, reader.pos)'
 
 
 def place(part: Part) -> str:

@@ -23,7 +23,10 @@ COMPUTED: Final = "computed"
 SURPLUS: Final = "surplus"
 """The parameter for whether the structure is behind as many as a count said."""
 
-OF_READERS: Final = frozenset((NUMBER, ROOM, COMPUTED, SURPLUS))
+INDEX: Final = "index"
+"""The parameter for the index of the structure in its list."""
+
+OF_READERS: Final = frozenset((NUMBER, ROOM, COMPUTED, SURPLUS, INDEX))
 """The parameters that only a reader has: a rule with one of them does not hold for writers."""
 
 
@@ -70,6 +73,7 @@ class Rule:
         since, until: the first revision in which it holds, and the first in which it does not; empty for
             no limit.
         alone: whether it holds only for a structure that is not inside another one.
+        unread: whether it holds for writers alone.
     """
 
     id: str
@@ -78,6 +82,7 @@ class Rule:
     since: str = ""
     until: str = ""
     alone: bool = False
+    unread: bool = False
 
     @property
     def needs(self) -> tuple[str, ...]:

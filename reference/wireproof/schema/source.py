@@ -17,6 +17,8 @@ from wireproof.wire.layout import (
     OneOf,
     Part,
     Repeated,
+    When,
+    Zero,
     attribute_of,
 )
 from wireproof.wire.layout_codec import is_fixed
@@ -65,7 +67,8 @@ def inner_codec(layout: Layout) -> "Codec":
 
 def is_block(part: Part) -> bool:
     """Return whether a part is neither a number nor bytes of a fixed size."""
-    return isinstance(part, Octets | Nested | Repeated | OneOf) and not is_fixed(part)
+    block = isinstance(part, Octets | Nested | Repeated | OneOf | When | Zero)
+    return block and not is_fixed(part)
 
 
 class Function:
@@ -88,6 +91,7 @@ class Function:
         lengths = (part for part in parts if isinstance(part, Length) and part.of in (REST, WHOLE))
         self.total = next(lengths, None)
         self.checksums = [part for part in parts if isinstance(part, Checksum)]
+        self.joined = next((part for part in parts if isinstance(part, Repeated) and part.joined), None)
 
     def holds(self, rule: Rule) -> bool:
         """Return whether a rule belongs into the function."""
@@ -130,6 +134,16 @@ class Function:
     def verifying(self, part: Part) -> list[Rule]:
         """Return the rules of a checksum that need all bytes."""
         return [rule for rule in self.rules if rule.guards == part.name and COMPUTED in rule.needs]
+
+    def has_scopes(self) -> bool:
+        """Return whether a part has fields with paths of their own."""
+        return any(isinstance(part, Nested | Repeated | OneOf | When) for part in self.layout.parts)
+
+    def inner_list(self, part: Repeated) -> tuple[str, str] | None:
+        """Return the joined list of the elements of a list and its count in an element; None without one."""
+        inner = next((one for one in part.of.parts if isinstance(one, Repeated) and one.joined), None)
+        counts = (one for one in part.of.parts if isinstance(one, Count))
+        return None if inner is None else (attribute_of(inner.name), attribute_of(next(counts).name))
 
     def is_windowed(self) -> bool:
         """Return whether the rest of the structure is read in a window of its own, by its length."""

@@ -10,7 +10,7 @@ from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, refused_outcome
 from wireproof.family import Format
 from wireproof.formats import Decoded
-from wireproof.iggy.fixed_fields import CRC32, XXH3
+from wireproof.iggy.checksums import CRC32, XXH3
 from wireproof.iggy.message import POLLED, STORED
 from wireproof.schema.struct import StructLayout
 from wireproof.wire.json_values import Json

@@ -34,8 +34,8 @@ def test_a_vsr_frame_has_128_bytes_before_the_header_of_its_command(revision: st
         (send.ENTRY, 16),
         (retained_batch.LAYOUT, 24),
         (batch.FRAME, 48),
-        (batch.batch_layout(None), 256),
-        (batch.PRODUCER, 19),
+        (batch.BATCHES["log"].at("0.11"), 256),
+        (batch.PRODUCER.at("0.11.1-edge"), 19),
     ],
 )
 def test_headers_have_the_size_of_the_specification(layout: Layout, size: int) -> None:

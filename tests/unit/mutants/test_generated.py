@@ -14,11 +14,16 @@ from tests.mutants.generated import (
 )
 
 NEGATIVE = "what is too short is refused all the same, by the negative length of its body"
+RESERVED = "the producer behind other flags is refused all the same, as reserved bytes"
 BOTH = "the case has both versions, and the other one is remarked"
 
 ALIVE = {
     "without iggy.frame.classic.length: short_length": NEGATIVE,
     "without iggy.frame.vsr.size: short_size": NEGATIVE,
+    "without iggy.log.batch.frame: short": NEGATIVE,
+    "without iggy.poll.batch.frame: short": NEGATIVE,
+    "without iggy.log.producer.refused: odd_flags": RESERVED,
+    "without iggy.poll.producer.refused: odd_flags": RESERVED,
     "without iggy.frame.vsr.limit: large_size": "no case has so many bytes: it is refused as cut",
     "without iggy.send.limit.payload: all_payloads": "a case of so many bytes is generated",
     "without iggy.frame.vsr.reason: unused_newest": BOTH,

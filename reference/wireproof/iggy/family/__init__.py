@@ -11,7 +11,6 @@ from wireproof.iggy import (
     json_reply,
     json_send,
     log,
-    poll,
     send,
 )
 from wireproof.iggy.destination import IDENTIFIER, PARTITIONING
@@ -53,7 +52,6 @@ _FORMATS: Final[tuple[Format, ...]] = (
     *formats_of_codec("iggy.send", send, capabilities=_SEND),
     *formats_of_codec("iggy.json.send", json_send, capabilities=_SEND, is_json=True),
     *formats_of_struct("iggy.poll", POLL, POLL_REVISIONS),
-    *formats_of_codec("iggy.poll", poll),
     *formats_of_codec("iggy.json.poll", json_poll, is_json=True),
     *formats_of_codec("iggy.json.reply", json_reply, is_json=True),
     *formats_of_codec("iggy.json.error", json_reply, json_reply.ERRORS, is_json=True),

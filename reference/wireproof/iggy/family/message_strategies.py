@@ -7,27 +7,13 @@ from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from wireproof.iggy.batch import (
-    FRAME,
-    PRODUCER,
-    SEGMENT_RULES,
-    SEGMENT_RULES_111,
-    Batch,
-    Batch111,
-    BatchHeader,
-    BatchHeader111,
-    BatchMessage,
-    BatchRules,
-    Producer,
-    write_frames,
-    write_header,
-    write_length_and_checksum,
-)
+from wireproof.iggy.batch import BATCHES, FRAME, FRAMES, PRODUCER, BatchMessage, Use
+from wireproof.iggy.checksums import BATCH_CHECKSUM
 from wireproof.iggy.destination import Identifier, Partitioning
 from wireproof.iggy.header_kinds import HEADER_KINDS, KINDS_BY_NAME, HeaderKind, HeaderValue
 from wireproof.iggy.headers import HeaderMap
 from wireproof.iggy.message import HEADERS_V1
-from wireproof.iggy.poll import Poll110, Poll111
+from wireproof.iggy.poll import POLL
 from wireproof.schema.block import Block
 from wireproof.schema.struct import StructLayout
 from wireproof.wire.layout import REST, WIDTHS, Checksum, Layout, Number, bits_of
@@ -206,8 +192,13 @@ def lists(layout: StructLayout, least: int = 0) -> SearchStrategy[tuple[Any, ...
 
 @cache
 @st.composite
-def batches(draw: DrawFn) -> Batch:
+def batches(draw: DrawFn, use: Use, revision: str) -> Any:  # noqa: ANN401 - a batch, with its messages beside it if they are joined
     """Draw a batch of up to three messages, with its computed fields."""
+    layout, frame = BATCHES[use].at(revision), FRAMES[use].at(revision)
+    numbers = {name: draw(one) for name, one in integers(layout).items() if name in layout.attributes}
+    if "producer" in layout.attributes:
+        producer = PRODUCER.at(revision)
+        numbers["producer"] = draw(st.none() | st.builds(producer.type, **integers(producer)))
     message: SearchStrategy[BatchMessage] = st.builds(
         BatchMessage,
         **integers(FRAME, "id"),
@@ -216,103 +207,33 @@ def batches(draw: DrawFn) -> Batch:
         headers=header_maps_or_blocks(),
         payload=st.one_of(st.just(b""), octets(300)),
     )
-    drawn = Batch(
-        **{name: draw(one) for name, one in integers(SEGMENT_RULES.layout).items()},
-        messages=tuple(draw(st.lists(message, max_size=3))),
-    )
-    return _with_computed_fields(drawn)
-
-
-@cache
-def producers() -> SearchStrategy[Producer]:
-    """Return a strategy for idempotent producers."""
-    return st.builds(Producer, **integers(PRODUCER))
-
-
-@cache
-def batches_111() -> SearchStrategy[Batch111]:
-    """Return a strategy for batches since 0.11.1-edge, with and without a producer."""
-
-    def batch(old: Batch, producer: Producer | None) -> Batch111:
-        fields = {name: getattr(old, name) for name in Batch.__annotations__ if name != "batch_checksum"}
-        sealed: Batch111 = _sealed(Batch111(**fields, producer=producer), SEGMENT_RULES_111)
-        return sealed
-
-    return st.builds(batch, batches(), st.none() | producers())
-
-
-def _sealed(batch: Any, rules: BatchRules) -> Any:  # noqa: ANN401 - a batch of either revision
-    """Return the batch with its checksum."""
-    writer = Writer()
-    at = write_header(writer, batch, len(batch.messages), rules)
-    write_frames(writer, batch.messages, rules)
-    write_length_and_checksum(writer, "", at)
-    first = rules.at("batch_checksum")
-    return evolve(batch, batch_checksum=int.from_bytes(writer.data[first : first + 8], "little"))
-
-
-def _with_computed_fields(batch: Batch) -> Batch:
-    """Return the batch with the fields that a decode computes: checksums, offsets and timestamps."""
     messages = tuple(
         evolve(
-            with_checksum(FRAME, drawn),
-            offset=(batch.base_offset + drawn.offset_delta) % (1 << 64),
-            timestamp=batch.base_timestamp,
-            origin_timestamp=(batch.origin_timestamp + drawn.timestamp_delta) % (1 << 64),
+            with_checksum(frame, drawn),
+            offset=(numbers["base_offset"] + drawn.offset_delta) % (1 << 64),
+            timestamp=numbers["base_timestamp"],
+            origin_timestamp=(numbers["origin_timestamp"] + drawn.timestamp_delta) % (1 << 64),
         )
-        for drawn in batch.messages
+        for drawn in draw(st.lists(message, max_size=3))
     )
-    sealed: Batch = _sealed(evolve(batch, messages=messages), SEGMENT_RULES)
-    return sealed
-
-
-def _header_of(batch: Batch) -> BatchHeader:
-    return BatchHeader(
-        partition_id=batch.partition_id,
-        base_offset=batch.base_offset,
-        base_timestamp=batch.base_timestamp,
-        origin_timestamp=batch.origin_timestamp,
-        message_count=len(batch.messages),
-        batch_checksum=batch.batch_checksum,
-    )
+    writer, joined = Writer(), "message_count" in layout.attributes
+    if joined:
+        batch = layout.type(**numbers, message_count=len(messages))
+        layout.inner_codec.write(writer, batch, None, messages)
+    else:
+        batch = layout.type(**numbers, messages=messages)
+        layout.inner_codec.write(writer, batch)
+    sealed = evolve(batch, batch_checksum=BATCH_CHECKSUM.of(bytes(writer.data)))
+    return (sealed, messages) if joined else sealed
 
 
 @cache
-def batched_polls() -> SearchStrategy[Poll110]:
+def batched_polls(revision: str) -> SearchStrategy[Any]:
     """Return a strategy for poll responses of batches."""
+    layout = POLL.at(revision)
 
-    def response(batches: list[Batch], partition: int, current: int) -> Poll110:
-        return Poll110(
-            partition_id=partition,
-            current_offset=current,
-            batches=tuple(map(_header_of, batches)),
-            messages=tuple(message for batch in batches for message in batch.messages),
-        )
+    def response(found: list[Any], **numbers: int) -> Any:  # noqa: ANN401 - a poll
+        joined = tuple(message for _, messages in found for message in messages)
+        return layout.type(**numbers, batches=tuple(batch for batch, _ in found), messages=joined)
 
-    return st.builds(response, st.lists(batches(), max_size=3), unsigned(32), unsigned(64))
-
-
-@cache
-def batched_polls_111() -> SearchStrategy[Poll111]:
-    """Return a strategy for poll responses since 0.11.1-edge."""
-
-    def response(batches: list[Batch111], **fields: int) -> Poll111:
-        return Poll111(
-            **fields,
-            batches=tuple(map(_header_111_of, batches)),
-            messages=tuple(message for batch in batches for message in batch.messages),
-        )
-
-    wide = ("current_offset", "incarnation", "owner_generation", "metadata_op")
-    return st.builds(
-        response,
-        st.lists(batches_111(), max_size=3),
-        partition_id=unsigned(32),
-        **{name: unsigned(64) for name in wide},
-    )
-
-
-def _header_111_of(batch: Batch111) -> BatchHeader111:
-    names = (name for name in Batch111.__annotations__ if name != "messages")
-    fields = {name: getattr(batch, name) for name in names}
-    return BatchHeader111(**fields, message_count=len(batch.messages))
+    return st.builds(response, st.lists(batches("poll", revision), max_size=3), **integers(layout))

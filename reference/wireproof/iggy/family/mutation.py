@@ -10,7 +10,7 @@ from attrs import evolve
 from wireproof.cases.mutate.dictionary import edges, enumerated_words, json_words, member_names
 from wireproof.cases.mutate.mutation_rules import MutationRules
 from wireproof.family import Format
-from wireproof.iggy.batch import PRODUCER, BatchHeader, BatchHeader111, BatchMessage, Producer
+from wireproof.iggy.batch import BATCHES, PRODUCER, BatchMessage
 from wireproof.iggy.destination import IDENTIFIER_KINDS, Identifier, Partitioning
 from wireproof.iggy.fetch import FetchSection
 from wireproof.iggy.frame import (
@@ -38,7 +38,7 @@ from wireproof.iggy.json_poll import (
 from wireproof.iggy.json_reply import JsonError, JsonError40
 from wireproof.iggy.json_send import JsonSentMessage, JsonSentMessage90, JsonSentMessage100
 from wireproof.iggy.message import MESSAGE_STATES, POLLED, SENT, STORED
-from wireproof.iggy.poll import POLL, Poll110, Poll111
+from wireproof.iggy.poll import POLL
 from wireproof.iggy.reply import CLASSIC_REPLY
 from wireproof.iggy.requests import (
     DEFERRED_MARGIN,
@@ -53,7 +53,7 @@ from wireproof.iggy.requests import (
     WAITING,
 )
 from wireproof.iggy.revision import REVISIONS
-from wireproof.iggy.send import SEND, ProducerSend
+from wireproof.iggy.send import PRODUCED_SEND, SEND
 from wireproof.wire.layout import Checksum, Layout, Number, bits_of
 
 # --- codes of fields of a frame ---
@@ -147,12 +147,12 @@ def _unsealed(message: Any) -> Any:  # noqa: ANN401 - one of two classes
     return evolve(message, headers=()) if isinstance(message.headers, bytes) else _headed(message)
 
 
-EMPTY: Final = BatchHeader(
-    partition_id=0, base_offset=0, base_timestamp=0, origin_timestamp=0, message_count=0
-)
-EMPTY_111: Final = BatchHeader111(
-    partition_id=0, base_offset=0, base_timestamp=0, origin_timestamp=0, message_count=0, producer=None
-)
+def _empty(revision: str) -> Any:  # noqa: ANN401 - the header of a batch
+    layout = BATCHES["poll"].at(revision)
+    return layout.type(**{name: None if name == "producer" else 0 for name in layout.attributes})
+
+
+_OLD_POLL: Final = POLL.at("0.11").type
 
 
 def _batched(poll: Any) -> Any:  # noqa: ANN401 - one of two classes
@@ -162,16 +162,17 @@ def _batched(poll: Any) -> Any:  # noqa: ANN401 - one of two classes
         heads.append(evolve(head, message_count=min(head.message_count, left)))
         left -= heads[-1].message_count
     if left:
-        last = heads.pop() if heads else EMPTY if isinstance(poll, Poll110) else EMPTY_111
+        last = heads.pop() if heads else _empty("0.11" if isinstance(poll, _OLD_POLL) else CONTEXT)
         heads.append(evolve(last, message_count=last.message_count + left))
     return evolve(poll, batches=tuple(heads))
 
 
-def _producer(producer: Producer) -> Producer:
+def _producer(producer: Any) -> Any:  # noqa: ANN401 - a producer
     """Limit the numbers of a producer: iggy.md, section 6.1."""
-    parts = (part for part in PRODUCER.parts if isinstance(part, Number))
-    numbers = {part.name: min(getattr(producer, part.name), part.most or 0) for part in parts}
-    return Producer(**numbers)
+    parts = PRODUCER.at(CONTEXT).numbers
+    return evolve(
+        producer, **{part.name: min(getattr(producer, part.name), part.most or 0) for part in parts}
+    )
 
 
 def _sent_later(send: Any) -> Any:  # noqa: ANN401 - one of two classes
@@ -216,7 +217,7 @@ def _target(target: Any, most: int) -> Any:  # noqa: ANN401 - a target of such a
     return evolve(target, strategy=evolve(target.strategy, kind=kind), max_bytes=size)
 
 
-def _section(section: FetchSection) -> FetchSection:
+def _section(section: Any) -> Any:  # noqa: ANN401 - a section of a fetch
     """Give a section with batches the status of success: iggy.md, section 6.2."""
     held = section.batches or section.messages
     return _batched(evolve(section, status=0)) if held else section
@@ -268,8 +269,8 @@ NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {
     HeaderValue: _header_value,
     Identifier: _identifier,
     Partitioning: _partitioning,
-    **dict.fromkeys((Poll110, Poll111), _batched),
-    Producer: _producer,
+    **{POLL.at(revision).type: _batched for revision in ("0.11", CONTEXT)},
+    PRODUCER.at(CONTEXT).type: _producer,
     DEFERRED_POLL_REQUEST.at(WAITING).type: _waiting,
     FETCH_REQUEST.at(WAITING).type: _fetch,
     FetchSection: _section,
@@ -281,7 +282,7 @@ NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {
     **dict.fromkeys((JsonError, JsonError40), _error),
     **dict.fromkeys((POLL_REQUEST.at(revision).type for revision in POLL_REQUEST_REVISIONS), _request),
     **{struct.at("0.7").type: _unsealed for struct in (SENT, POLLED, STORED)},
-    **dict.fromkeys((SEND.at("0.9").type, ProducerSend), _sent_later),
+    **dict.fromkeys((SEND.at("0.9").type, PRODUCED_SEND.at(CONTEXT).type), _sent_later),
 }
 """Class to the function that normalises its instances."""
 

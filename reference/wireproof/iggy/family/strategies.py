@@ -13,12 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from wireproof.iggy import retained_batch
-from wireproof.iggy.batch import Producer
+from wireproof.iggy.batch import PRODUCER
 from wireproof.iggy.family.message_strategies import (
     batched_polls,
-    batched_polls_111,
     batches,
-    batches_111,
     header_maps,
     header_maps_or_blocks,
     header_maps_v2,
@@ -27,7 +25,6 @@ from wireproof.iggy.family.message_strategies import (
     lists,
     octets,
     partitionings,
-    producers,
     unsigned,
 )
 from wireproof.iggy.fetch import FetchReply, FetchSection
@@ -63,7 +60,7 @@ from wireproof.iggy.json_send import (
     JsonSentMessage90,
     JsonSentMessage100,
 )
-from wireproof.iggy.log import SEGMENT, Log110, Log111
+from wireproof.iggy.log import SEGMENT
 from wireproof.iggy.message import POLLED, SENT, STORED
 from wireproof.iggy.poll import POLL
 from wireproof.iggy.reply import CLASSIC_REPLY, CONFIRMATION, SEND_REPLY
@@ -81,7 +78,7 @@ from wireproof.iggy.requests import (
     STRATEGY,
     WAITING,
 )
-from wireproof.iggy.send import SEND, ProducerSend
+from wireproof.iggy.send import PRODUCED_SEND, SEND
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 # --- requests ---
@@ -279,16 +276,16 @@ def _targets(partition: int, size: int) -> SearchStrategy[Any]:
 
 
 @cache
-def fetches() -> SearchStrategy[FetchReply]:
+def fetches() -> SearchStrategy[Any]:
     """Return a strategy for replies of up to three sections, of which some could not be read."""
 
-    def section(poll: Any, status: int, after: int) -> FetchSection:  # noqa: ANN401 - a poll of 0.11.1-edge
+    def section(poll: Any, status: int, after: int) -> Any:  # noqa: ANN401 - a poll of 0.11.1-edge
         fields = asdict(poll, recurse=False)
         held = {"batches": (), "messages": ()} if status else {}
         return FetchSection(**{**fields, **held}, status=status, next_offset=after)
 
     statuses = st.one_of(st.just(0), st.sampled_from([0, 3007]), unsigned(32))
-    sections = st.builds(section, batched_polls_111(), statuses, unsigned(64))
+    sections = st.builds(section, batched_polls(CONTEXT), statuses, unsigned(64))
     return st.lists(sections, max_size=3).map(lambda found: FetchReply(sections=tuple(found)))
 
 
@@ -328,19 +325,15 @@ def batched_sends(draw: DrawFn) -> Any:  # noqa: ANN401 - a value of the structu
 
 
 @cache
-def batched_sends_111() -> SearchStrategy[ProducerSend]:
+def produced_sends() -> SearchStrategy[Any]:
     """Return a strategy for bodies of SendMessages since 0.11.1-edge."""
-
-    def send(old: Any, producer: Producer | None) -> ProducerSend:  # noqa: ANN401 - of 0.11.0
-        return ProducerSend(
-            stream=old.stream,
-            topic=old.topic,
-            partitioning=old.partitioning,
-            producer=producer,
-            messages=old.messages,
-        )
-
-    return st.builds(send, batched_sends(), st.none() | producers())
+    layout, producer = PRODUCED_SEND.at(CONTEXT), PRODUCER.at(CONTEXT)
+    producers = st.none() | st.builds(producer.type, **integers(producer))
+    return st.builds(
+        lambda send, chosen: layout.type(**asdict(send, recurse=False), producer=chosen),
+        batched_sends(),
+        producers,
+    )
 
 
 @cache
@@ -356,6 +349,13 @@ def retained_logs() -> SearchStrategy[Any]:
     batch = st.builds(layout.type, **integers(layout), messages=lists(STORED.at("0.2.7")))
     segment = SEGMENT.at("0.2.7").type
     return st.lists(batch, max_size=3).map(lambda batches: segment(batches=tuple(batches)))
+
+
+@cache
+def batched_logs(revision: str) -> SearchStrategy[Any]:
+    """Return a strategy for segment files of batches since 0.11.0."""
+    segment = SEGMENT.at(revision).type
+    return st.lists(batches("log", revision), max_size=3).map(lambda found: segment(batches=tuple(found)))
 
 
 # --- JSON bodies ---
@@ -449,7 +449,7 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.poll/0.0.40": lambda: polls("0.0.40"),
     "iggy.poll/0.0.60": lambda: polls("0.0.60"),
     "iggy.send/0.11": batched_sends,
-    "iggy.poll/0.11": batched_polls,
+    "iggy.poll/0.11": lambda: batched_polls("0.11"),
     "iggy.poll/0.7": lambda: polls("0.7"),
     "iggy.poll/0.8": lambda: polls("0.8"),
     "iggy.poll/0.9": lambda: polls("0.9"),
@@ -462,7 +462,7 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.log/0.7": lambda: logs("0.7"),
     "iggy.log/0.8": lambda: logs("0.8"),
     "iggy.log/0.9": lambda: logs("0.9"),
-    "iggy.log/0.11": lambda: st.builds(Log110, batches=st.lists(batches(), max_size=3).map(tuple)),
+    "iggy.log/0.11": lambda: batched_logs("0.11"),
     "iggy.poll-request/0.11.1-edge": lambda: poll_requests("0.11.1-edge", 0),
     "iggy.deferred-poll-request/0.11.1-edge": deferred_polls,
     "iggy.fetch-request/0.11.1-edge": fetch_requests,
@@ -471,9 +471,9 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.json.error/0.0.30": lambda: json_errors(JsonError),
     "iggy.json.error/0.0.40": lambda: json_errors(JsonError40),
     "iggy.frame/0.11.1-edge": vsr_frames_111,
-    "iggy.send/0.11.1-edge": batched_sends_111,
-    "iggy.poll/0.11.1-edge": batched_polls_111,
-    "iggy.log/0.11.1-edge": lambda: st.builds(Log111, batches=st.lists(batches_111(), max_size=3).map(tuple)),
+    "iggy.send/0.11.1-edge": produced_sends,
+    "iggy.poll/0.11.1-edge": lambda: batched_polls(CONTEXT),
+    "iggy.log/0.11.1-edge": lambda: batched_logs(CONTEXT),
 }
 """Format id to the strategy for its values."""
 
