@@ -21,7 +21,6 @@ from wireproof.iggy.revision import REVISIONS as ALL
 from wireproof.schema.compiling import refuse, report
 from wireproof.schema.struct import Struct, StructLayout, many, optional, since, until
 from wireproof.wire.layout import Count, Layout, Length, Nested, Number, Repeated, Zero
-from wireproof.wire.layout_codec import runs
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -35,15 +34,14 @@ _METADATA: Final = (
     Nested("metadata", of=METADATA, inline=True),
 )
 
-ENTRY: Final = Layout(
-    "IndexEntry",
-    (
-        Zero("offset", kind="uint32le", nonzero="reject", error="NonZeroOffset"),
-        Length("position", "uint32le", of="messages", up_to=True, meaning="where the message ends"),
-        Zero("timestamp", kind="uint64le", nonzero="reject", error="NonZeroTimestamp"),
-    ),
-    cites="iggy.md §5",
+_ENTRY: Final[tuple[Zero | Length, ...]] = (
+    Zero("offset", kind="uint32le", nonzero="reject", error="NonZeroOffset"),
+    Length("position", "uint32le", of="messages", up_to=True, meaning="where the message ends"),
+    Zero("timestamp", kind="uint64le", nonzero="reject", error="NonZeroTimestamp"),
 )
+
+ENTRY: Final = Layout("IndexEntry", _ENTRY, cites="iggy.md §5")
+"""An entry of the index."""
 
 SEND: Final = Struct(
     "SendMessages",
@@ -125,8 +123,6 @@ def encode(revision: SendRevision, writer: Writer, value: Any, _: Options) -> No
 
 # --- an index and messages: section 5 ---
 
-(_ENTRY,) = runs(ENTRY, alone=False)
-
 
 def _read_messages(reader: Reader, layout: StructLayout, count: int) -> tuple[int, tuple[Any, ...]]:
     """Read the index and `count` messages. Return the position of the first message, and the messages.
@@ -137,13 +133,12 @@ def _read_messages(reader: Reader, layout: StructLayout, count: int) -> tuple[in
     ends: list[tuple[int, int]] = []
     while len(ends) < count:
         reader.enter("index", len(ends))
-        at = reader.pos
-        numbers = _ENTRY.read(reader)
-        for part, number in zip(ENTRY.parts, numbers, strict=True):
-            if isinstance(part, Zero) and number:
-                place = at + ENTRY.offset(part.name)
-                raise reader.reject("reserved-nonzero", part.name, str(number), at=place, detail=part.error)
-        ends.append((at + ENTRY.offset("position"), numbers[1]))
+        for part in _ENTRY:
+            at, number = reader.pos, getattr(reader, part.kind)(part.name)
+            if isinstance(part, Length):
+                ends.append((at, number))
+            elif number:
+                raise reader.reject("reserved-nonzero", part.name, str(number), at=at, detail=part.error)
         reader.leave()
     start, messages, read = reader.pos, list[Any](), layout.inner_codec.read
     reader.cover("messages_count", "count", start, reader.end)
@@ -175,7 +170,8 @@ def _write_messages(writer: Writer, layout: StructLayout, messages: Sequence[Any
     index_at = writer.pos
     for index in range(len(messages)):
         writer.enter("index", index)
-        _ENTRY.write(writer, (0, 0, 0))
+        for part in _ENTRY:
+            getattr(writer, part.kind)(part.name, 0)
         writer.leave()
     start, write = writer.pos, layout.inner_codec.write
     for index, message in enumerate(messages):

@@ -74,7 +74,7 @@ class Read(Function):
             yield f'    raise reader.reject("trailing-data", {last!r}, f"{{reader.left}} bytes after it")'
         for rule in self.of_the_whole():
             yield f"if (fault := {self.call(rule)}) is not None:  # {rule.id}"
-            yield "    _report_inside(reader, _start, read, fault)"
+            yield "    _report_inside(reader, _start, _layout, read, fault)"
         for part in self.checksums:
             if rules := self.verifying(part):
                 yield from self.checksum(part, rules)

@@ -6,6 +6,7 @@ field runs when the whole structure is known. The same rules hold for readers an
 """
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from inspect import signature
 from typing import Any, Final, TypeAlias
 
@@ -84,7 +85,7 @@ class Rule:
     alone: bool = False
     unread: bool = False
 
-    @property
+    @cached_property
     def needs(self) -> tuple[str, ...]:
         """Return the names of its parameters."""
         return tuple(signature(self.check).parameters)
