@@ -39,7 +39,7 @@ def delivered(log: formats.Decoded) -> tuple[str, ...]:
 
 @each("row", EXAMPLES)
 def test_a_worked_example_reads_as_kafka_read_it(row: Worked) -> None:
-    data = bytes.fromhex(row.data)
+    data = row.data
     assert len(data) == row.size
     log = formats.decode(LOG, data)
     assert delivered(log) == row.reads
@@ -49,7 +49,7 @@ def test_a_worked_example_reads_as_kafka_read_it(row: Worked) -> None:
 
 @each("row", EXAMPLES)
 def test_a_worked_example_is_written_as_it_was_read(row: Worked) -> None:
-    data = bytes.fromhex(row.data)
+    data = row.data
     log = formats.decode(LOG, data)
     again = formats.encode(LOG, to_json(log.value))
     assert formats.decode(LOG, again).value == log.value
@@ -62,7 +62,7 @@ def test_all_33_examples_are_here() -> None:
 
 
 def test_the_header_of_e01_is_read_field_by_field() -> None:
-    data = bytes.fromhex(WORKED[0].data)
+    data = WORKED[0].data
     layout = formats.decode_with_trace(formats.get("kafka.batch", "v2"), data)
     found = [(span.start, span.path, span.value) for span in layout.spans if span.start < 61]
     assert found == [
@@ -94,7 +94,7 @@ def test_the_header_of_e01_is_read_field_by_field() -> None:
 
 def test_every_byte_of_a_plain_batch_lies_under_one_field() -> None:
     for row in WORKED[:4]:
-        data = bytes.fromhex(row.data)
+        data = row.data
         spans = formats.decode_with_trace(formats.get("kafka.batch", "v2"), data).spans
         covered = sorted(place for span in spans for place in range(span.start, span.end))
         assert covered == list(range(len(data)))

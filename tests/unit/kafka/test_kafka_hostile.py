@@ -16,7 +16,7 @@ from wireproof.wire.rejection import Rejected
 
 HEADER = "0000 00 026b 0276"
 KAFKA = [row for row in formats.FORMATS.values() if row.name.startswith("kafka.")]
-SAMPLES = [bytes.fromhex(row.data) for row in WORKED]
+SAMPLES = [row.data for row in WORKED]
 
 
 def tried(row: formats.Format, data: bytes) -> formats.Decoded | None:

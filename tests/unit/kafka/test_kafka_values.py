@@ -1,111 +1,19 @@
 """The values of Kafka bytes, and how values are written: kafka.md §1.8 to §1.10, §2.2."""
 
 import gzip
-import uuid
 
 import pytest
 from each import each
 from hypothesis import settings
-from kafka_bytes import LOG, NOW, PLAIN, V0, V1, V2, accepted, batch, message, record, refused, wrapper
+from kafka_bytes import LOG, PLAIN, V0, V1, V2, accepted, batch, message, wrapper
 from property_profile import given
 
 from wireproof import formats
 from wireproof.kafka import control_record
-from wireproof.kafka.attribute_bits import wrap64
 from wireproof.kafka.family import strategies
-from wireproof.kafka.values import Control, Endpoint, Voter
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
-
-
-def test_offsets_wrap_at_64_bits() -> None:
-    assert wrap64((1 << 63) - 1 + 1) == -(1 << 63)
-    assert wrap64(-(1 << 63) - 1) == (1 << 63) - 1
-    assert accepted(V2, batch(record("0000 02 01 01 00"), base=(1 << 63) - 1, last=1)).value.records[
-        0
-    ].offset == -(1 << 63)
-
-
-# --- control records: §1.9 ---
-
-
-def marker(key: str, value: str, **fields: int) -> Control | None:
-    body = "000000" + "".join(f"{len(part):02x}{part}" for part in (key, value)) + "00"
-    found = accepted(V2, batch(record(body), attributes=0x20, **fields)).value.records[0].control
-    assert found is None or isinstance(found, Control)
-    return found
-
-
-def test_an_end_of_transaction_marker_is_typed() -> None:
-    assert marker("00000000", "000000000005") == Control(0, 0, 5)
-    assert marker("00010001", "000100000007ff") == Control(1, 1, 7)  # K04, K08
-    assert marker("000000010000", "000000000005") == Control(1, 0, 5)  # K05
-
-
-def test_a_type_that_no_document_names_is_no_error() -> None:
-    assert marker("00000063", "ff") == Control(99)
-
-
-def test_kraft_records_are_typed() -> None:
-    one, two = uuid.UUID(int=1), uuid.UUID(int=2)
-    assert marker(
-        "00000002", "0001 00000007 02 00000001".replace(" ", "") + one.hex + "00" + "01" + "00"
-    ) == Control(2, 1, leader_id=7, voters=(Voter(1, one.bytes),), granting_voters=())
-    assert marker("00000003", "0000" + "0000018bcfe56800" + "00") == Control(
-        3, 0, last_contained_log_timestamp=NOW
-    )
-    assert marker("00000004", "000000") == Control(4, 0)
-    assert marker("00000005", "0000000100") == Control(5, 0, kraft_version=1)
-    endpoint = "02" + "02" + b"L".hex() + "02" + b"h".hex() + "2384" + "00"
-    voters = "0000" + "02" + "00000003" + two.hex + endpoint + "00000001" + "00" + "00" + "00"
-    assert marker("00000006", voters) == Control(
-        6, 0, voters=(Voter(3, two.bytes, (Endpoint(b"L", b"h", 9092),), 0, 1),)
-    )
-
-
-def test_only_the_first_record_of_a_control_batch_must_be_readable() -> None:
-    good = record("000000 0800000001 0c000000000005 00")
-    bad = record("000002 01 01 00")
-    found = accepted(V2, batch(good + bad, 2, attributes=0x30, producer=1, epoch=0))
-    assert [row.control for row in found.value.records] == [Control(1, 0, 5), None]
-    assert refused(V2, batch(bad, attributes=0x30, producer=1, epoch=0)).detail == "CONTROL_KEY_NULL"
-
-
-def test_a_record_of_a_data_batch_is_never_a_control_record() -> None:
-    assert accepted(V2, batch(record("000000 0800000001 0c000000000005 00"))).value.records[0].control is None
-
-
-# --- wrappers: §2.2 ---
-
-
-@each(
-    "magic, stored, outer, absolute",
-    [
-        (0, (10, 11), 11, [10, 11]),  # W30
-        (0, (0, 0), 11, [0, 0]),  # L31
-        (1, (0, 1), 11, [10, 11]),  # W31
-        (1, (0, 3), 13, [10, 13]),  # W33
-        (1, (10, 11), 11, [10, 11]),  # W41
-        (1, (0, 1), 0, [0, 1]),  # W34
-        (1, (0, 0), 11, [11, 11]),  # L30
-    ],
-)
-def test_inner_offsets_are_absolute(
-    magic: int, stored: tuple[int, int], outer: int, absolute: list[int]
-) -> None:
-    inner = b"".join(message(magic, offset=offset) for offset in stored)
-    value = accepted(V1 if magic else V0, wrapper(magic, inner, offset=outer)).value
-    assert [one.offset for one in value.messages] == absolute
-
-
-def test_log_append_time_of_a_v1_wrapper_is_that_of_its_messages_but_not_of_v0_ones() -> None:
-    inner = message(1, time=5) + message(0, offset=1)
-    value = accepted(V1, wrapper(1, inner, offset=1, attributes=9, time=NOW)).value
-    assert [one.timestamp for one in value.messages] == [NOW, -1]
-    value = accepted(V1, wrapper(1, inner, offset=1, attributes=1, time=NOW)).value
-    assert [one.timestamp for one in value.messages] == [5, -1]
-
 
 # --- writing ---
 
