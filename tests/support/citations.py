@@ -202,16 +202,3 @@ def broken_links(page: Path) -> Iterator[str]:
         target = page.parent / match[1] if match[1] else page
         if not target.exists() or (match[2] and match[2] not in read_document(target).anchors):
             yield f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1} {match[0][1:]}"
-
-
-def unresolved() -> list[str]:
-    """Return every citation, section, vector id, row and link that leads nowhere."""
-    named = [line for system in SYSTEMS for line in broken_citations(system)]
-    links = [line for page in sorted(DOCS.glob("*.md")) for line in broken_links(page)]
-    return [*named, *broken_sections(), *broken_ids(), *links]
-
-
-def citation_count() -> int:
-    """Return the number of places that are cited, in a document that is named or without one."""
-    named = sum(len(places(citing.text, end)) for citing in _citing() for _, _, end in citing.named)
-    return named + sum(len(BARE_ID.findall(c.text)) for c in _citing() if c.systems == {"kafka"})

@@ -11,9 +11,6 @@ from wireproof import formats
 from wireproof.formats import Decoded
 from wireproof.wire.rejection import Rejected
 
-KEY1 = bytes.fromhex("050000006b65792d31020700000056616c75652031")
-"""W1: the header key-1 = "Value 1"."""
-
 
 def u32(number: int) -> bytes:
     return pack("<I", number)

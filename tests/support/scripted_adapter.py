@@ -292,17 +292,6 @@ ALWAYS = {
 }
 
 
-def reversed_answers() -> None:
-    """Answer a window backwards, when nothing more has come for a while."""
-    waiting: list[Head] = []
-    while True:
-        waiting.append(json.loads(sys.stdin.readline()))
-        if len(waiting) == 2 or sys.argv[2:]:
-            for ask in reversed(waiting):
-                wrong(ask)
-            waiting = []
-
-
 def greet(fault: str) -> None:
     """The hello, or what comes in its place."""
     if fault == "hello-hangs":
