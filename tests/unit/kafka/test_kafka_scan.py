@@ -73,33 +73,6 @@ def test_a_torn_entry_at_the_end_is_the_tail(cut: int) -> None:
     assert shape([GOOD + GOOD[:cut]]) == [("frame", 0, 70, None), ("tail", 70, cut, None)]
 
 
-STREAM = GOOD + BAD + bytes(5) + b"\xff" * 20 + OLD + bytes(40) + GOOD + TORN
-
-
-def test_how_the_bytes_arrive_changes_nothing() -> None:
-    whole = items([STREAM])
-    assert [item.kind for item in whole] == [
-        "frame",
-        "garbage",
-        "garbage",
-        "frame",
-        "garbage",
-        "frame",
-        "tail",
-    ]
-    assert items(bytes([byte]) for byte in STREAM) == whole
-    for cut in range(len(STREAM)):
-        assert items([STREAM[:cut], STREAM[cut:]]) == whole
-
-
-def test_the_items_cover_the_stream() -> None:
-    at = 0
-    for item in items([STREAM]):
-        assert item.at == at
-        at += item.length
-    assert at == len(STREAM)
-
-
 def test_the_largest_size_is_an_option() -> None:
     assert shape([GOOD + OLD], max_message=len(OLD) - 12) == [
         ("garbage", 0, 70, "limit-exceeded"),

@@ -18,21 +18,6 @@ from wireproof.wire.rejection import Rejected
 # --- writing ---
 
 
-@each("name", sorted(strategies.VALUES))
-def test_a_value_that_is_written_reads_as_itself(name: str) -> None:
-    row = formats.FORMATS[name]
-
-    @settings(max_examples=60, deadline=None, derandomize=True, database=None)
-    @given(strategies.VALUES[name]())
-    def holds(value: object) -> None:
-        data = formats.encode(row, to_json(value))
-        found = formats.decode(row, data + b"\0" * 5 if row.wrapped_by else data)
-        assert found.value == value
-        assert found.consumed == len(data)
-
-    holds()
-
-
 @settings(max_examples=60, deadline=None, derandomize=True, database=None)
 @given(strategies.producer_batches())
 def test_what_a_producer_writes_may_be_produced(value: object) -> None:
