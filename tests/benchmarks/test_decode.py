@@ -39,8 +39,8 @@ def by_kafka_python(data: bytes) -> int:
 def interleaved(benchmark: Any, ours: Callable[[], object], theirs: Callable[[], object]) -> None:
     """Print the speed of `ours` over that of `theirs`: the median of the ratios of neighbouring rounds.
 
-    Both are timed in turn within one run, so that a slow minute of the machine slows both. The benchmark itself
-    times `ours`; the ratio stands in `extra_info` too.
+    Both are timed in turn within one run, so that a slow minute of the machine slows both. The benchmark
+    itself times `ours`; the ratio stands in `extra_info` too.
     """
     ratios: list[float] = []
     ours(), theirs()  # both warm
