@@ -61,43 +61,6 @@ def test_damage_that_is_sealed_again_is_answered_by_a_value_or_a_refusal() -> No
         assert found is None or found.consumed == len(data)
 
 
-EMPTY = bytes([12, 0, 0, 0, 1, 1, 0])
-
-HOSTILE: dict[str, tuple[int, Callable[[int], bytes]]] = {
-    "a count of 2^31 - 1 over few records": (1500, lambda n: batch(EMPTY * n, (1 << 31) - 1)),
-    "records that all claim the rest": (1500, lambda n: batch(record("0000 00 feffff07", 63) * n, n)),
-    "headers without end": (1500, lambda n: batch(_headers(n))),
-    "inner messages without end": (800, lambda n: wrapper(1, message(1) * n, offset=1)),
-    "a wrapper of inner zeros": (1500, lambda n: wrapper(1, bytes(20 * n))),
-    "empty batches": (800, lambda n: batch(b"", 0) * n),
-}
-
-
-def _headers(count: int) -> bytes:
-    body = bytes.fromhex(HEADER) + _varint(count) + b"\0\1" * count
-    return _varint(len(body)) + body
-
-
-def _varint(value: int) -> bytes:
-    value <<= 1
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*out, value])
-
-
-@each("name", HOSTILE)
-def test_the_work_grows_with_the_length_and_no_faster(name: str) -> None:
-    size, build = HOSTILE[name]
-
-    def decoding(count: int) -> Callable[[], object]:
-        data = build(count)
-        return lambda: tried(LOG, data)
-
-    assert growth(decoding, size // 8) < 1.1
-
-
 @each("pattern", [b"\0", b"\1", b"\0\0\1\0", b"\0\0\0\x0e\0\0\0\0\0", b"\0" * 9 + b"\1\0\0"])
 def test_a_scan_of_nothing_but_beginnings_of_entries_is_linear(pattern: bytes) -> None:
     start = bytes(8) + b"\xff" * 9
