@@ -1,15 +1,13 @@
-"""The bytes of golden cases of Heka, damaged, bring nothing but `Rejected`, and no signer."""
+"""Golden cases of Heka, damaged: no signer where a bit was flipped, no message but where a field ends."""
 
 from functools import cache
 
 import pytest
-from each import each
 from goldens import load
 
 from wireproof import formats
 from wireproof.cases.case import Case, Data
 from wireproof.formats import FORMATS, Format
-from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
 
 
@@ -20,48 +18,6 @@ def cases() -> dict[str, Case]:
 
 def row_of(case: Case) -> Format:
     return FORMATS[case.format_id]
-
-
-def answers(row: Format, data: bytes, options: Options) -> None:
-    """Decode and scan; anything but an answer or `Rejected` fails the test by itself."""
-    try:
-        decoded = formats.decode(row, data, options)
-    except Rejected as rejected:
-        assert isinstance(rejected.at, str) or 0 <= rejected.at <= len(data)  # noqa: PT017 - the refusal is the answer
-    else:
-        assert 0 <= decoded.consumed <= len(data)
-    if row.scan is not None:
-        at = 0
-        for item in formats.scan(row, [data], options):
-            assert item.at == at
-            assert item.length > 0
-            at += item.length
-        assert at == len(data)
-
-
-DAMAGED = [
-    "heka.message/0.10/message/every-field",
-    "heka.message/0.10/message/lua-forms",
-    "heka.message/0.10/snappy/literal",
-    "heka.stream/0.10/frames/separators-in-payload",
-    "heka.stream/0.10/hmac/sha1",
-    "heka.stream/0.10/hmac/signed-then-unsigned",
-    "heka.stream/0.10/content/cut-in-front-of-frames",
-    "heka.stream/0.10/worked/w03-every-type",
-]
-
-
-@each("name", DAMAGED)
-def test_every_prefix_and_every_flipped_bit_is_answered(name: str) -> None:
-    case = cases()[name]
-    assert isinstance(case.input, Data)
-    data = case.input.data
-    for end in range(len(data)):
-        answers(row_of(case), data[:end], case.options)
-    for bit in range(8 * len(data)):
-        flipped = bytearray(data)
-        flipped[bit >> 3] ^= 1 << (bit & 7)
-        answers(row_of(case), bytes(flipped), case.options)
 
 
 @pytest.mark.parametrize("name", ["heka.stream/0.10/hmac/sha1", "heka.stream/0.10/hmac/md5"])
