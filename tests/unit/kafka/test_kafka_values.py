@@ -1,21 +1,30 @@
-"""How values of Kafka are written, and control values read: kafka.md §1.8 to §1.10, §2.2."""
+"""Values of Kafka: how they are written, control values, other answers of remarks, derived fields."""
 
 import gzip
+from typing import Any
 
+import cramjam
 import pytest
 from each import each
+from goldens import load
 from hypothesis import settings
-from kafka_bytes import LOG, PLAIN, V0, V1, V2, accepted, batch, message, wrapper
+from kafka_bytes import LOG, PLAIN, V0, V1, V2, accepted, batch, message, record, remarks, wrapper
 from property_profile import given
 
 from wireproof import formats
+from wireproof.cases.case import Accept, Case, Data
+from wireproof.cases.reference_answers import decode_answer
 from wireproof.kafka import control_record
+from wireproof.kafka.derived_fields import add_to_records
 from wireproof.kafka.family import strategies
+from wireproof.wire import snappy
 from wireproof.wire.json_values import Json, to_json
+from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.remark_classes import REMARK_CLASSES
 
-# --- writing ---
+# --- writing, and control values: kafka.md §1.8 to §1.10, §2.2 ---
 
 
 @settings(max_examples=60, deadline=None, derandomize=True, database=None)
@@ -162,3 +171,84 @@ def test_varints_and_tagged_fields_of_control_values_are_read_as_kafkas_classes_
     assert found is not None
     assert (found.version is not None) == is_read
     assert ("control-value" in {remark.cls for remark in reader.remarks}) == (not is_read)
+
+
+# --- other answers of remarks, which golden cases do not compare ---
+
+
+TOP = (1 << 63) - 1
+HEADER = "0000 00 026b 0276"
+
+
+NEVER_REFUSED = {"snappy-version", "snappy-unframed"}
+"""Remarks on what every reader has to take."""
+
+
+def test_the_remarks_that_excuse_no_refusal_are_two() -> None:
+    mine = {name: row for name, row in REMARK_CLASSES.items() if row.source.startswith("kafka.md")}
+    assert {name for name, row in mine.items() if not row.rejectable} == NEVER_REFUSED
+
+
+def test_a_timestamp_that_wraps_is_what_64_bits_hold() -> None:
+    data = batch(record("0001 00 026b 0276 00"), base_time=-(1 << 63), max_time=TOP)
+    assert accepted(V2, data).value.records[0].timestamp == TOP
+
+
+def test_dropped_bits_name_the_value_that_keeps_them() -> None:
+    found = accepted(V2, batch(record("0000 8080808010 026b 0276 00")))
+    assert found.value.records[0].offset_delta == 0
+    (remark,) = found.remarks
+    assert [(other.name, other.path, other.value) for other in remark.others] == [
+        ("kept-bits", "records[0].offsetDelta", str(1 << 31)),
+        ("kept-bits", "records[0].offset", str(1 << 31)),
+    ]
+
+
+def test_dropped_bits_in_a_log_name_the_next_offset_that_goes_with_them() -> None:
+    (remark,) = accepted(LOG, batch(record("0000 8080808010 026b 0276 00"))).remarks
+    last = remark.others[-1]
+    assert (last.name, last.path, last.value) == ("after-last-record", "nextOffset", str((1 << 31) + 1))
+
+
+RAW, FRAMED = bytes(cramjam.snappy.compress_raw(PLAIN)), snappy.compress(PLAIN)
+
+
+@each("data, found", [(batch(RAW, attributes=2), ["snappy-unframed"]), (batch(FRAMED, attributes=2), [])])
+def test_only_a_producer_gets_a_remark_for_raw_snappy(data: bytes, found: list[str]) -> None:
+    answer = decode_answer(V2, data, Options(profile="produce"))
+    assert [remark.cls for remark in answer.remarks] == found
+    assert remarks(V2, data) == []
+
+
+def test_a_header_key_that_is_no_utf8_keeps_its_bytes_and_names_the_replacement() -> None:
+    found = accepted(V2, batch(record(f"{HEADER}02 02ff 0278")))
+    assert found.value.records[0].headers == ((b"\xff", b"x"),)
+    assert found.remarks[0].others[0].value == "\ufffd".encode().hex()
+
+
+def test_a_remark_is_listed_once_however_often_it_applies() -> None:
+    assert remarks(V2, batch(record("ff00 00 026b 0276 00") * 500, 500)).count("record-attrs") == 1
+
+
+# --- derived fields: adapter-contract.md#values ---
+
+
+@each(
+    "base, delta, sequence",
+    [(-1, 3, -1), (0, 0, 0), (7, 2, 9), ((1 << 31) - 1, 0, (1 << 31) - 1), ((1 << 31) - 1, 1, 0)],
+)
+def test_a_sequence_goes_on_with_0_after_the_largest(base: int, delta: int, sequence: int) -> None:
+    records: list[dict[str, Any]] = [{}]
+    add_to_records(records, 0, base, [delta])
+    assert records == [{"sequence": str(sequence), "timestampType": "create"}]
+
+
+def value_of(case: Case) -> Any:
+    assert isinstance(case.expect, Accept)
+    assert isinstance(case.input, Data)
+    return case.expect.value
+
+
+def test_a_consumer_goes_on_after_an_aborted_transaction_of_which_it_delivers_nothing() -> None:
+    value = value_of(load().by_id["kafka.log/mixed/delivered/aborted-gzip"])
+    assert value == {"batches": [], "nextOffset": "2"}
