@@ -76,6 +76,8 @@ ZEROS = lz4.block.compress(bytes(600000), store_size=False)
 PACKED = lz4.block.compress(LONG[:60000], store_size=False)
 
 ACCEPTED = {
+    "garbage of 40": (GZIP, gz() + b"garbage!" * 5, TWO, ["gzip-trailing-garbage"]),
+    "a torn header behind": (GZIP, gz() + gz(flags=8)[:10] + b"n" * 30, TWO, ["gzip-trailing-garbage"]),
     "gzip module": (GZIP, gzip.compress(LONG), LONG, []),
     "python-snappy, unframed": (SNAPPY, snappy.compress(LONG), LONG, []),
     "a packed block": (LZ4, lz(u32(len(PACKED)) + PACKED), LONG[:60000], []),
