@@ -1,26 +1,19 @@
-"""How fast the reference decodes: beside kafka-python, and beside itself without a word of layout.
+"""How fast the reference decodes beside kafka-python: at least 0.4 of its speed is the target."""
 
-Targets: at least 0.4 of kafka-python; at least 0.95 of a reader that has no hooks for a trace at all.
-"""
-
-import ast
-import inspect
+import time
 from collections.abc import Callable
-from types import ModuleType
+from statistics import median
 from typing import Any
 
 import pytest
-from interleaving import interleaved
 from kafka.record.memory_records import MemoryRecords
 
 from wireproof import formats
 from wireproof.cases.mutate.encodings import written
 from wireproof.formats import FORMATS
-from wireproof.kafka import batch
-from wireproof.kafka.size_and_magic import MAX_SIZE, SizeAndMagic, peek_whole_entry
 from wireproof.kafka.values import Record, RecordBatch
-from wireproof.wire.reader import Reader
 
+ROUNDS = 40
 V2 = FORMATS["kafka.batch/v2"]
 SHAPES = pytest.mark.parametrize(
     ("count", "size", "calls"), [(1000, 100, 3), (10, 10, 200)], ids=["1000x100", "10x10"]
@@ -43,29 +36,30 @@ def by_kafka_python(data: bytes) -> int:
     return seen
 
 
-class _NoHooks(ast.NodeTransformer):
-    """Takes out every statement that only a trace listens to: `x.cover(…)`, `x.region(…)`."""
+def interleaved(benchmark: Any, ours: Callable[[], object], theirs: Callable[[], object]) -> None:
+    """Print the speed of `ours` over that of `theirs`: the median of the ratios of neighbouring rounds.
 
-    taken = 0
+    Both are timed in turn within one run, so that a slow minute of the machine slows both. The benchmark
+    itself times `ours`; the ratio stands in `extra_info` too.
+    """
+    ratios: list[float] = []
+    ours(), theirs()  # both warm
+    for number in range(ROUNDS):  # in turn first, for what comes second finds other caches
+        if number % 2:
+            other, mine = _seconds(theirs), _seconds(ours)
+        else:
+            mine, other = _seconds(ours), _seconds(theirs)
+        ratios.append(other / mine)
+    ratio = median(ratios)
+    benchmark.extra_info["ratio"] = round(ratio, 3)
+    benchmark.pedantic(ours, rounds=3)
+    print(f"\n{benchmark.name}: {ratio:.3f} of the other's speed")  # noqa: T201 - what a benchmark is for
 
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        call = node.value
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
-            return node
-        if call.func.attr not in ("cover", "region"):
-            return node
-        self.taken += 1
-        return ast.Pass()
 
-
-def without_hooks() -> ModuleType:
-    """`kafka.batch` compiled again from its source without its hooks; nothing else differs."""
-    stripper = _NoHooks()
-    tree = ast.fix_missing_locations(stripper.visit(ast.parse(inspect.getsource(batch))))
-    assert stripper.taken >= 3
-    bare = ModuleType("bare_batch")
-    exec(compile(tree, "bare_batch", "exec"), bare.__dict__)
-    return bare
+def _seconds(call: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
 
 
 @SHAPES
@@ -82,18 +76,3 @@ def test_the_reference_beside_kafka_python(benchmark: Any, count: int, size: int
             by_kafka_python(data)
 
     interleaved(benchmark, ours, theirs)
-
-
-@SHAPES
-def test_the_reference_beside_itself_without_hooks(benchmark: Any, count: int, size: int, calls: int) -> None:
-    data = batch_of(count, size)
-    bare = without_hooks()
-
-    def run(read: Callable[[Reader, SizeAndMagic], RecordBatch]) -> None:
-        for _ in range(calls):
-            reader = Reader(data)
-            frame = peek_whole_entry(reader, MAX_SIZE)
-            assert frame is not None
-            read(reader, frame)
-
-    interleaved(benchmark, lambda: run(batch.read), lambda: run(bare.read))

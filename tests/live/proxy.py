@@ -1,16 +1,11 @@
-"""A proxy before a broker that breaks some of its answers: every one, or one in so many.
-
-`python -m tests.live.proxy BROKER FAULT [--every 50]` prints the address of the proxy.
-"""
+"""A proxy before a broker that breaks some of its answers: every one, or one in so many."""
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
-import click
 from attrs import define, field, frozen
 from kafka.protocol.consumer import FetchRequest, FetchResponse
 from kafka.protocol.metadata import (
@@ -191,19 +186,3 @@ async def _end(proxy: Proxy) -> None:
     await asyncio.gather(*others, return_exceptions=True)
     for _ in range(TURNS_TO_CLOSE):
         await asyncio.sleep(0)
-
-
-@click.command(help=__doc__)
-@click.argument("broker")
-@click.argument("fault", type=click.Choice(list(FAULTS)))
-@click.option("--every", default=1)
-def main(broker: str, fault: str, every: int) -> None:
-    """Run a proxy until Ctrl-C."""
-    with running(broker, fault, every) as proxy, suppress(KeyboardInterrupt):
-        click.echo(f"127.0.0.1:{proxy.port}")
-        while True:
-            time.sleep(1)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,5 @@
 """The client templates: on Kafka's own broker and on the loopback broker they deliver the same records."""
 
-import re
 from pathlib import Path
 from uuid import uuid4
 
@@ -28,10 +27,6 @@ TRANSACTIONS = [
 ]
 """The markers are at the offsets 1 and 4."""
 
-LINES = {"java": 60, "c": 60}
-"""The most lines of a consumer and of a producer, where it is not 25."""
-
-HALF = re.compile(r"^( *)[^/#*\n]*\b(?:def|func|fn|function|void) (consume|produce) ?\(")
 
 PROGRAMS = [
     pytest.param(
@@ -105,14 +100,3 @@ def test_the_templates_deliver_the_same_records_at_kafka_s_own_broker(tmp_path: 
                 departs[language] = shown[:2] == wanted(shown)[:2], shown[2][0]["offset"]
         admin.close()
     assert departs == {"node": (True, "0")}
-
-
-@pytest.mark.parametrize("template", client_templates().values(), ids=list(client_templates()))
-def test_the_halves_of_a_template_are_short(template: AdapterTemplate) -> None:
-    lines = template.text.splitlines()
-    most = LINES.get(template.language, 25)
-    halves = [(at, found[1], found[2]) for at, line in enumerate(lines) if (found := HALF.match(line))]
-    assert sorted(half for *_, half in halves) == ["consume", "produce"]
-    for at, margin, half in halves:
-        after = (index for index in range(at + 1, len(lines)) if re.match(rf"{margin}\S", lines[index]))
-        assert next(after) - at < most, half

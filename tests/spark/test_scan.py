@@ -8,14 +8,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-import damaged_logs
 import logs
 import pyarrow.parquet as pq
 import pytest
 from machine import needs
 from pyspark.sql import SparkSession
 
-from wireproof.cli import group
 from wireproof.spark import scan_report, session
 from wireproof.spark.errors import SourceError
 from wireproof.spark.jobs import TaskCounts
@@ -75,49 +73,6 @@ def test_a_failure_in_a_task_is_reported_in_one_line(tmp_path: Path) -> None:
         session.one_line_errors(),
     ):
         run_scan(plan, None, lambda *_: None)
-
-
-@pytest.mark.spark
-@pytest.mark.usefixtures("spark")
-@pytest.mark.parametrize("source", ["kafka_log", "iggy_log"])
-def test_thirty_bit_errors_are_each_named(
-    tmp_path: Path, source: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The errors of thirty logs of 300 batches, and of thirty segments of Iggy, in one run each."""
-    damaged = damaged_logs.thirty_kafka() if source == "kafka_log" else damaged_logs.thirty_of("0.9")
-    for number, (_, data) in enumerate(damaged):
-        logs.write(tmp_path / "in", **{f"{number:020}": data})
-    words = ["scan", str(tmp_path / "in"), "--source", source, "--out", str(tmp_path / "out")]
-    assert group.main(words, standalone_mode=False) == 1
-    printed = capsys.readouterr().out
-    rows = pq.read_table(tmp_path / "out" / "damage.parquet").to_pylist()
-    for number, (at, _) in enumerate(damaged):
-        path = str(tmp_path / "in" / f"{number:020}.log")
-        assert f"wrong: {path}: bytes " in printed
-        places = [(row["position"], row["length"]) for row in rows if row["path"] == path]
-        assert any(first - 100 <= at < first + length for first, length in places), path
-
-
-@pytest.mark.spark
-@pytest.mark.usefixtures("spark")
-def test_a_damaged_segment_that_is_new_is_read_by_the_same_command(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder, out = logs.write(tmp_path / "in", a=SHORT[:100_000]), tmp_path / "out"
-    words = ["scan", str(folder), "--out", str(out)]
-    assert group.main(words, standalone_mode=False) == 0
-    flipped = SHORT[:500] + bytes([SHORT[500] ^ 1]) + SHORT[501:100_000]
-    logs.write(folder, b=flipped)
-    assert group.main(words, standalone_mode=False) == 1
-    assert f"new: 1 objects: {folder}/b.log" in capsys.readouterr().out
-    with (folder / "a.log").open("ab") as file:
-        file.write(SHORT[100_000:100_001])
-    assert group.main(words, standalone_mode=False) == 1
-    assert f"read again: 1 objects: {folder}/a.log (100,000 bytes, now 100,001)" in capsys.readouterr().out
-    read = {row["path"]: row["bytes_read"] for row in pq.read_table(out / "files.parquet").to_pylist()}
-    assert read == {f"{folder}/a.log": 100_001, f"{folder}/b.log": 100_000}
-    [damage] = pq.read_table(out / "damage.parquet").to_pylist()
-    assert (damage["path"], damage["position"]) == (f"{folder}/b.log", 0)
 
 
 def looped(folder: Path, out: Path) -> dict[str, list[dict[str, Any]]]:

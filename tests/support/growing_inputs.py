@@ -35,6 +35,8 @@ def _members(count: int) -> bytes:
     return zlib.compress(b"", wbits=31) * count
 
 
+LEAST_RECORD = bytes([12, 0, 0, 0, 1, 1, 0])
+CLAIMS_THE_REST = kafka_bytes.record("0000 00 feffff07", 63)
 EMPTY_ZSTD = bytes.fromhex("28b52ffd2000010000")
 
 HOSTILE: dict[str, tuple[Format, Callable[[int], bytes]]] = {
@@ -47,6 +49,11 @@ HOSTILE: dict[str, tuple[Format, Callable[[int], bytes]]] = {
     "blocks of lz4": (BATCH, lambda n: kafka_bytes.batch(_lz4(n), attributes=3)),
     "chunks of snappy": (BATCH, lambda n: kafka_bytes.batch(_xerial(n), attributes=2)),
     "frames of zstd": (BATCH, lambda n: kafka_bytes.batch(EMPTY_ZSTD * n, attributes=4)),
+    "a count of 2^31 - 1 over few records": (
+        BATCH, lambda n: kafka_bytes.batch(LEAST_RECORD * n, (1 << 31) - 1),
+    ),
+    "records that all claim the rest": (BATCH, lambda n: kafka_bytes.batch(CLAIMS_THE_REST * n, n)),
+    "a wrapper of zeros": (LOG, lambda n: kafka_bytes.wrapper(1, bytes(20 * n))),
     "separators": (STREAM, lambda n: b"\x1e" * n),
     "frames in frames": (STREAM, lambda n: b"\x1e\x02\x08\x7f\x1f" * n),
     "groups in groups": (FORMATS["heka.message/0.10"], _group),

@@ -1,16 +1,15 @@
 """Iggy bytes for the tests: the worked examples of iggy.md §13, and small parts of our own to bend them."""
 
+import re
 from struct import pack
-from typing import Any
+from typing import Any, Final
 
-from iggy_later_examples import LATER
+from folders import TOP
 
+from tests.independent.documented import printed
 from wireproof import formats
 from wireproof.formats import Decoded
 from wireproof.wire.rejection import Rejected
-
-KEY1 = bytes.fromhex("050000006b65792d31020700000056616c75652031")
-"""W1: the header key-1 = "Value 1"."""
 
 
 def u32(number: int) -> bytes:
@@ -49,74 +48,47 @@ def remarks(format_id: str, data: bytes) -> list[str]:
     return [remark.cls for remark in decode(format_id, data).remarks]
 
 
-WORKED = {
-    "W1": ("iggy.headers/0.0.30", "605b435191282d5e", KEY1),
-    "W2": (
-        "iggy.headers/0.0.30",
-        "e5eadca335854cc9",
-        bytes.fromhex(
-            "050000006b65792031020600000076616c756531050000006b65792d32030100000001"
-            "050000006b65795f330c0800000040e2010000000000"
-        ),
-    ),
-    "W3": (
-        "iggy.headers/0.0.30",
-        "f7fdadcab19c17ab",
-        bytes.fromhex(
-            "0100000061010200000000ff01000000620202000000c3a9010000006303010000000001000000640401000000ff"
-            "01000000650502000000feff01000000660604000000fdffffff01000000670708000000fcffffffffffffff"
-            "01000000680810000000fbffffffffffffffffffffffffffffff01000000690901000000ff"
-            "010000006a0a020000000201010000006b0b0400000004030201010000006c0c080000000807060504030201"
-            "010000006d0d10000000100f0e0d0c0b0a090807060504030201010000006e0e040000000000c03f"
-            "010000006f0f08000000cdccccccccdc5e40"
-        ),
-    ),
-    "W6": ("iggy.partitioning/0.0.30", "239e7a63fc4b3afd", bytes.fromhex("020401000000")),
-    "W7": ("iggy.partitioning/0.0.30", "c4b0073c871e4631", bytes.fromhex("03076f726465722d37")),
-    "W12": (
-        "iggy.poll/0.0.30",
-        "11b3ff4dc0f0f551",
-        bytes.fromhex(
-            "0200000000000000000000000060f09e34030600010000000000000000000000000000000000000005000000"
-            "68656c6c6f01000000000000000160f09e340306000200000000000000000000000000000015000000"
-            "050000006b65792d31020700000056616c7565203105000000776f726c64"
-        ),
-    ),
-    "W13": (
-        "iggy.poll/0.0.40",
-        "16a6571e7af9ebe1",
-        bytes.fromhex(
-            "020000000000000000000000010060f09e340306000100000000000000000000000000000086a6103600000000"
-            "0500000068656c6c6f0100000000000000010160f09e34030600020000000000000000000000000000004311773a"
-            "15000000050000006b65792d31020700000056616c7565203105000000776f726c64"
-        ),
-    ),
-    "W14": (
-        "iggy.poll/0.0.60",
-        "9a7781316521f776",
-        bytes.fromhex(
-            "010000000100000000000000"
-            "020000000000000000000000010060f09e340306000100000000000000000000000000000086a6103600000000"
-            "0500000068656c6c6f0100000000000000010160f09e34030600020000000000000000000000000000004311773a"
-            "15000000050000006b65792d31020700000056616c7565203105000000776f726c64"
-        ),
-    ),
-    "W15": (
-        "iggy.log/0.0.30",
-        "cc98294d1595481c",
-        bytes.fromhex(
-            "00000000000000000060f09e340306000100000000000000000000000000000086a61036000000000500000068656c6c6f"
-            "01000000000000000160f09e34030600020000000000000000000000000000004311773a"
-            "15000000050000006b65792d31020700000056616c7565203105000000776f726c64"
-        ),
-    ),
-    **LATER,
+FORMATS: Final = {
+    "W1": "iggy.headers/0.0.30",
+    "W2": "iggy.headers/0.0.30",
+    "W3": "iggy.headers/0.0.30",
+    "W6": "iggy.partitioning/0.0.30",
+    "W7": "iggy.partitioning/0.0.30",
+    "W8": "iggy.poll-request/0.0.30",
+    "W9": "iggy.poll-request/0.0.92",
+    "W10": "iggy.poll-request/0.8",
+    "W11": "iggy.poll-request/0.8",
+    "W12": "iggy.poll/0.0.30",
+    "W13": "iggy.poll/0.0.40",
+    "W14": "iggy.poll/0.0.60",
+    "W15": "iggy.log/0.0.30",
+    "W16": "iggy.log/0.2.7",
+    "W17": "iggy.send/0.7",
+    "W18": "iggy.poll/0.7",
+    "W19": "iggy.poll/0.8",
+    "W20": "iggy.headers/0.9",
+    "W21": "iggy.headers/0.10",
+    "W22": "iggy.headers/0.9",
+    "W23": "iggy.send/0.9",
+    "W24": "iggy.poll/0.9",
+    "W25": "iggy.send/0.11",
+    "W26": "iggy.poll/0.11",
+    "W27": "iggy.poll/0.11",
+    "W28": "iggy.reply/0.11",
 }
-"""Name to format, the start of its SHA-256 as the document prints it, and the bytes."""
+"""The format of each worked example that is a whole value."""
 
-FRAME = bytes.fromhex(
-    "6900000065000000010401000000020673616d706c65010000000000000000000000000000000000000000000b000000"
-    "68656c6c6f2d776f726c640200000000000000000000000000000015000000050000006b65792d31020700000056616c"
-    "7565203105000000776f726c64"
+SEALS: Final = dict(
+    re.findall(
+        r"^### (W\d+) (?:(?!^###).)*?SHA-256 `([0-9a-f]+)…`",
+        (TOP / "reference/docs/iggy.md").read_text("utf-8"),
+        re.MULTILINE | re.DOTALL,
+    )
 )
+"""The start of the SHA-256 of each, as the document prints it."""
+
+WORKED: Final = {name: (form, SEALS[name], printed("iggy")[name]) for name, form in FORMATS.items()}
+"""Name to format, the start of its SHA-256, and the bytes."""
+
+FRAME: Final = printed("iggy")["W5"]
 """W5, with the length and code of its frame."""

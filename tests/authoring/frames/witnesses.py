@@ -1,7 +1,5 @@
 """Compare what the libraries make of the frames of Kafka's cases with what the cases expect.
 
-Run: `python -m tests.authoring.frames.witnesses` prints each case that a library contradicts.
-
 A library answers for frames alone. It is a witness of an accepted case if the keys and values that it unpacks are
 the expected ones, and of a refused one of class `decompress-failed` if it refuses the frame too. Cases of a broker's
 checks on producers are about more than the frame.
@@ -13,7 +11,6 @@ from typing import Any
 from tests.authoring.frames.entries import LayoutError, Region, keys_and_values, region_of
 from tests.authoring.frames.libraries import NAMES, UNPACK, RefusedError, UnjudgedError
 from wireproof.cases.case import Accept, Case, Data, Reject
-from wireproof.cases.fixtures import load
 
 FAILED = "decompress-failed"
 
@@ -64,17 +61,3 @@ def _as_refused(case: Case) -> bool | None:
 def _expected(value: Any) -> list[Any]:
     rows = value["records"] if value["magic"] == "2" else value["messages"]
     return [[row["key"], row["value"]] for row in rows]
-
-
-def main() -> None:
-    """Print the figures of each library, and the cases that it contradicts."""
-    cases = load().cases
-    for (name, version), ids in agreeing(cases).items():
-        print(f"{name} {version} agrees with {len(ids)} cases")
-    for case, region in _compressed(cases):
-        if agrees(case, region) is False:
-            print(f"{case.id} ({case.level}): {NAMES[region.codec][0]} does otherwise")
-
-
-if __name__ == "__main__":
-    main()

@@ -16,8 +16,6 @@ M = b"\x0a\x10" + UUID + b"\x10\x01"
 """The smallest message, `…` of heka.md."""
 F = b"\x1e\x02\x08\x14\x1f" + M
 """Its frame."""
-GIVEN = ["feature:given-header"]
-"""What an encoder must take: the fields of a header as they are given, where those that it signs with are not."""
 KEYS = {"test_1": b"testkey".hex(), "test_0": b"zero".hex(), "_1": b"noname".hex()}
 """The keys of section 3's table."""
 
@@ -37,9 +35,6 @@ def vi(number: int) -> bytes:
     return bytes([*out, number])
 
 
-def overlong(number: int, size: int) -> bytes:
-    """A number below 128 in so many bytes."""
-    return bytes([number | 128]) + b"\x80" * (size - 2) + b"\x00"
 
 
 def num(tag: int, value: int) -> bytes:

@@ -301,9 +301,6 @@ DAY = 86_400_000
 TWO = record(b"a", b"1") + record(b"b", b"2", ts=1, off=1)
 
 
-TWO_SAME = record(b"a", b"1") + record(b"b", b"2", off=1)
-
-
 def two_values(ts: int = 1, **more):
     return [record_value(b"a", b"1", **more), record_value(b"b", b"2", ts=ts, off=1, **more)]
 

@@ -7,8 +7,10 @@ import pytest
 from documentation import tables, text_of
 from each import each
 from goldens import load
-from layout_tables import PrintedTable, layout_table, markdown_table, printed_tables
+from layout_tables import layout_rows, markdown_table
 
+from tests.fixture_tables.vectors import documented_layouts, layout_of
+from wireproof.cases.sources import DocumentedLayout, cited
 from wireproof.heka.frame import FRAME
 from wireproof.heka.header import HEADER
 from wireproof.heka.message import FIELD, MESSAGE
@@ -25,9 +27,7 @@ def test_layouts_md_lists_every_part_of_the_vocabulary() -> None:
 
 def test_kafka_md_prints_the_header_of_a_batch_with_the_offsets_and_sizes_of_its_layout() -> None:
     printed = tables(KAFKA, "1.1 Header of a batch (`DefaultRecordBatch`)")[0]
-    assert [row[:3] for row in printed] == [
-        [row.place, row.size, row.name] for row in layout_table(BATCH).rows
-    ]
+    assert [row[:3] for row in printed] == [[row.place, row.size, row.name] for row in layout_rows(BATCH)]
 
 
 def test_kafka_md_prints_the_masks_of_the_attributes() -> None:
@@ -76,7 +76,7 @@ def test_heka_md_prints_the_schema_of_each_message(title: str, layout: Layout) -
 
 def test_heka_md_prints_the_parts_of_a_frame_with_their_sizes() -> None:
     printed = tables(HEKA, "2 Stream framing")[0]
-    rows = layout_table(FRAME).rows
+    rows = list(layout_rows(FRAME))
     assert [(row[0].replace(" ", "_"), row[1]) for row in printed] == [(row.name, row.size) for row in rows]
     separators = {part.name: part.const for part in FRAME.parts if isinstance(part, Number)}
     assert {row[0]: row[2] for row in printed if row[0].endswith("separator")} == {
@@ -84,13 +84,23 @@ def test_heka_md_prints_the_parts_of_a_frame_with_their_sizes() -> None:
     }
 
 
-@each("printed", printed_tables("kafka.batch/v2", load()), ids=lambda printed: printed.table.name)
+DOCUMENTED = [one for one in documented_layouts(load()) if one.format == "kafka.batch/v2"]
+
+
+@each("documented", DOCUMENTED, ids=lambda one: one.layout)
 def test_layouts_md_prints_the_layouts_beside_the_tables_of_the_documentation(
-    printed: PrintedTable,
+    documented: DocumentedLayout,
 ) -> None:
-    if printed.place is None:
-        assert f"### {printed.table.name}\n" not in LAYOUTS
-        return
-    assert f"### {printed.table.name}\n" in LAYOUTS
-    assert printed.place.url in LAYOUTS
-    assert "\n".join(markdown_table(printed)) in LAYOUTS
+    layout = layout_of(documented)
+    assert layout is not None
+    section = LAYOUTS.partition(f"### {layout.name}\n")[2].partition("\n### ")[0]
+    (place,) = cited([documented.cites], load().sources)
+    assert place.url in section
+    assert "\n".join(markdown_table(layout, documented.fields)) in section
+
+
+def test_layouts_md_has_no_other_table_of_a_layout() -> None:
+    printed = LAYOUTS.partition("## The v2 batch of Kafka")[2]
+    assert sorted(re.findall(r"^### (\w+)$", printed, re.MULTILINE)) == sorted(
+        one.layout for one in DOCUMENTED
+    )

@@ -1,9 +1,10 @@
-"""The other pages: verbs, tables of a scan, options of the sources, versions of the contracts, faults."""
+"""The README, architecture.md, commands.md and other pages name what there is, and nothing else."""
 
 import re
 import tomllib
 
-from documentation import DOCS, pages, tables, text_of, words
+import pytest
+from documentation import DOCS, README, pages, tables, text_of, words
 from each import each
 from folders import TOP
 from found_faults import CLASSES, FOUND, with_tables
@@ -15,8 +16,16 @@ from wireproof.adapters.contract import PROTOCOL
 from wireproof.adapters.packaged_folders import peers_folder
 from wireproof.adapters.registry import resolve
 from wireproof.cases import case_json, token
+from wireproof.cases.case import Steps
+from wireproof.cases.derived import FAMILIES
 from wireproof.cli import VERBS, group
+from wireproof.formats import FORMATS
+from wireproof.kafka.family.live_broker.requests import ProducerIds
+from wireproof.kafka.family.live_broker.step_requests import produce_request
+from wireproof.kafka.family.live_broker.topics import Partition
+from wireproof.report.case_view import step_lines
 from wireproof.runner import events
+from wireproof.runner.exit_codes import MEANINGS
 from wireproof.runner.known_failures import parse_baseline
 
 # --- commands.md ---
@@ -128,3 +137,101 @@ def test_every_page_begins_with_its_title_and_its_reader_can_find_it(page: str) 
     assert re.match(r"# \S", text_of(page))
     others = [text_of(name) for name in {*pages(), *(path.name for path in DOCS.glob("*.md"))} - {page}]
     assert any(page in text for text in others)
+
+
+# --- README.md ---
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+
+
+def test_every_format_and_exit_code_is_listed() -> None:
+    rows = {row[0]: row[1] for row in tables(README, "In CI")[0]}
+    for code, meaning in MEANINGS.items():
+        assert rows[str(int(code))].startswith(meaning)
+    for row in FORMATS.values():
+        pattern = rf"^\|.*`{re.escape(row.name)}`.*`{re.escape(row.revision)}`"
+        assert re.search(pattern, README, re.MULTILINE), row.format_id
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_two_commands_stand_alone_in_their_blocks(number: int) -> None:
+    command = blocks("sh")[number].strip()
+    assert "\n" not in command
+    assert command.startswith("python3 -m venv .venv && .venv/bin/pip install")
+
+
+def test_every_document_is_linked_and_every_link_leads_to_a_file() -> None:
+    links = re.findall(r"\]\((?![a-z]+:|#)([^)#]+)", README)
+    assert [link for link in links if not (TOP / link).is_file()] == []
+    pages = {f"reference/docs/{path.name}" for path in (TOP / "reference" / "docs").glob("*.md")}
+    assert pages <= set(links)
+
+
+def test_it_can_be_read_in_a_few_minutes() -> None:
+    assert len(README.splitlines()) <= 150
+
+
+# --- architecture.md ---
+
+
+ARCHITECTURE = text_of("architecture.md")
+PACKAGE = DOCS.parent / "wireproof"
+
+
+def test_the_layers_are_those_that_import_linter_checks() -> None:
+    tools = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["tool"]
+    layers = tools["importlinter"]["contracts"][0]["layers"]
+    rows = tables(ARCHITECTURE, "Layers")[0]
+    assert [set(words(row[1])) for row in rows] == [set(re.findall(r"\w+", layer)) for layer in layers]
+    assert [int(row[0]) for row in rows] == list(reversed(range(len(layers))))
+
+
+def test_every_derived_family_has_a_row() -> None:
+    assert [words(row[0])[0] for row in tables(ARCHITECTURE, "Cases")[1]] == [*FAMILIES, "join", "chunk"]
+
+
+@each("path", sorted(set(re.findall(r"`([a-z_]+(?:/[a-z_]+)*\.py)`", ARCHITECTURE))))
+def test_every_module_that_is_named_exists(path: str) -> None:
+    assert (PACKAGE / path).is_file()
+
+
+@each("folder", sorted(set(re.findall(r"`((?:tests|fixtures|fuzz)/(?:\w+/)*)`", ARCHITECTURE))))
+def test_every_folder_that_is_named_exists(folder: str) -> None:
+    assert (TOP / folder).is_dir()
+
+
+def test_the_sections_that_the_code_refers_to_are_there() -> None:
+    headings = {heading.lower() for heading in re.findall(r"^#+ (.*)", ARCHITECTURE, re.MULTILINE)}
+    assert {"layers", "cases", "verdicts", "events", "fuzzing", "scanning", "strength"} <= headings
+
+
+# --- live-servers.md follows a case with steps by hand ---
+
+
+FOLLOWED = text_of("live-servers.md").partition("### One case followed by hand")[2].partition("\n## ")[0]
+FOLLOWED_CASE = load().by_id["kafka.log/mixed/transaction/abort"]
+
+
+def block(number: int) -> str:
+    return re.findall(r"```\n(.*?)```", FOLLOWED, re.DOTALL)[number]
+
+
+def test_the_steps_are_those_that_show_prints() -> None:
+    assert block(0).splitlines() == list(step_lines(FOLLOWED_CASE))
+
+
+def test_the_bytes_are_those_of_the_fixture_and_of_the_request() -> None:
+    assert isinstance(FOLLOWED_CASE.input, Steps)
+    data = FOLLOWED_CASE.input.steps[2].data
+    assert data is not None
+    assert block(1).strip() == data.hex()
+    ids = ProducerIds()
+    ids.learn(7001, 21)
+    partition = Partition("wireproof-5c1f-2", None, 0, 1, 0)
+    request = produce_request(partition, ids.in_bytes(data), "wireproof-5c1f-1-a")
+    request.API_VERSION = 11
+    request.with_header(correlation_id=7, client_id="wireproof")
+    lines = [re.split(r"  +", line.strip())[0] for line in block(2).splitlines()]
+    assert bytes.fromhex("".join(lines)) == request.encode(header=True, framed=True)

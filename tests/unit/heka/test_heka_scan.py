@@ -6,17 +6,13 @@ from itertools import pairwise, product
 
 import pytest
 from each import each
-from hypothesis import settings
 from hypothesis import strategies as st
 from property_profile import given
 from work_counter import growth
 
 from wireproof import formats
 from wireproof.formats import FORMATS
-from wireproof.heka.family.strategies import streams
 from wireproof.heka.scan import Scanner
-from wireproof.heka.stream import FrameStream
-from wireproof.wire.json_values import to_json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
 
@@ -84,19 +80,6 @@ def test_every_byte_is_accounted_for_and_chunks_change_nothing(
     assert [item.at for item in items] == [sum(i.length for i in items[:n]) for n in range(len(items))]
     assert sum(item.length for item in items) == len(data)
     assert scan(data, options, size) == items
-
-
-@settings(max_examples=40)
-@given(streams())
-def test_a_clean_stream_scans_to_the_frames_that_it_decodes_to(value: FrameStream) -> None:
-    data = formats.encode(ROW, to_json(value))
-    decoded = formats.decode(ROW, data)
-    assert decoded.value == value
-    assert [item.value for item in scan(data)] == list(value.frames)
-    remarks = [
-        remark.with_prefix(f"frames[{n}].") for n, item in enumerate(scan(data)) for remark in item.remarks
-    ]
-    assert remarks == list(decoded.remarks)
 
 
 @given(hostile)

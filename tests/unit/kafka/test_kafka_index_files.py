@@ -1,4 +1,4 @@
-"""Index files that Apache Kafka 4.3.0 wrote beside segments (`tests/authoring/segments`), whole and damaged.
+"""Index files that Apache Kafka 4.3.0 wrote beside segments (`tests/support/segments`), whole and damaged.
 
 Those of `compacted` are a running broker's: its cleaner took the records of the aborted transactions away.
 """

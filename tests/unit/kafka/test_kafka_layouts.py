@@ -36,12 +36,6 @@ def rows(heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|\n").split("|")] for line in table[0].splitlines()[2:]]
 
 
-def test_the_header_of_a_batch_is_the_table_of_the_document() -> None:
-    stated = [(int(at), None if size == "…" else int(size), name) for at, size, name, *_ in rows("1.1")]
-    assert [(BATCH.offset(part.name), width_of(part), part.name) for part in BATCH.parts] == stated
-    assert len(BATCH.numbers) == 10, "all but length, checksum and count"
-
-
 @pytest.mark.parametrize(("magic", "layout"), [(0, MESSAGE_V0), (1, MESSAGE_V1)])
 def test_a_message_is_the_table_of_the_document(magic: int, layout: Layout) -> None:
     stated = [(at, size, name) for at, size, name, *_ in rows("2.1") if magic or name != "timestamp"]
@@ -53,22 +47,14 @@ def test_a_message_is_the_table_of_the_document(magic: int, layout: Layout) -> N
             assert layout.offset(name) == int(found[1] or found[2])
 
 
-def test_the_flags_of_a_batch_are_the_table_of_the_document() -> None:
-    stated = [int(mask, 16) for _, mask, *_ in rows("1.2") if mask]
-    assert [flag.mask for flag in BATCH_FLAGS] == stated
+def test_the_bits_without_a_name_are_those_of_no_flag() -> None:
     assert named_bits(BATCH_FLAGS) == 0x7F == ~UNUSED_BITS
     assert UNUSED_BITS_OF_MESSAGES == (~0x07, ~0x0F)
 
 
-def test_a_record_is_the_table_of_the_document() -> None:
-    own = [names for _, names, *_ in rows("1.3") if not names.startswith("of each header")]
-    names = [name for one in own for name in one.split(", then ")]
-    assert [part.name for part in RECORD.parts] == [*names, "headers"]
-    assert RECORD.least_size == 7
-
-
 def test_the_smallest_sizes_are_those_of_the_document() -> None:
-    assert [layout.least_size for layout in BY_MAGIC] == [26, 34, 61]
+    assert [layout.least_size for layout in (*BY_MAGIC, RECORD)] == [26, 34, 61, 7]
+    assert len(BATCH.numbers) == 10, "all but length, checksum and count"
     assert size_and_magic.MIN_SIZE_BY_MAGIC == (14, 22, 49)
     assert (size_and_magic.LOG_OVERHEAD, size_and_magic.HEADER_SIZE_UP_TO_MAGIC) == (12, 17)
     assert size_and_magic.SIZE_FIELD == ("size", "size", "batchLength")

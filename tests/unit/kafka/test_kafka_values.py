@@ -1,128 +1,30 @@
-"""The values of Kafka bytes, and how values are written: kafka.md §1.8 to §1.10, §2.2."""
+"""Values of Kafka: how they are written, control values, other answers of remarks, derived fields."""
 
 import gzip
-import uuid
+from typing import Any
 
+import cramjam
 import pytest
 from each import each
+from goldens import load
 from hypothesis import settings
-from kafka_bytes import LOG, NOW, PLAIN, V0, V1, V2, accepted, batch, message, record, refused, wrapper
+from kafka_bytes import LOG, PLAIN, V0, V1, V2, accepted, batch, message, record, remarks, wrapper
 from property_profile import given
 
 from wireproof import formats
+from wireproof.cases.case import Accept, Case, Data
+from wireproof.cases.reference_answers import decode_answer
 from wireproof.kafka import control_record
-from wireproof.kafka.attribute_bits import wrap64
+from wireproof.kafka.derived_fields import add_to_records
 from wireproof.kafka.family import strategies
-from wireproof.kafka.values import Control, Endpoint, Voter
+from wireproof.wire import snappy
 from wireproof.wire.json_values import Json, to_json
+from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.remark_classes import REMARK_CLASSES
 
-
-def test_offsets_wrap_at_64_bits() -> None:
-    assert wrap64((1 << 63) - 1 + 1) == -(1 << 63)
-    assert wrap64(-(1 << 63) - 1) == (1 << 63) - 1
-    assert accepted(V2, batch(record("0000 02 01 01 00"), base=(1 << 63) - 1, last=1)).value.records[
-        0
-    ].offset == -(1 << 63)
-
-
-# --- control records: §1.9 ---
-
-
-def marker(key: str, value: str, **fields: int) -> Control | None:
-    body = "000000" + "".join(f"{len(part):02x}{part}" for part in (key, value)) + "00"
-    found = accepted(V2, batch(record(body), attributes=0x20, **fields)).value.records[0].control
-    assert found is None or isinstance(found, Control)
-    return found
-
-
-def test_an_end_of_transaction_marker_is_typed() -> None:
-    assert marker("00000000", "000000000005") == Control(0, 0, 5)
-    assert marker("00010001", "000100000007ff") == Control(1, 1, 7)  # K04, K08
-    assert marker("000000010000", "000000000005") == Control(1, 0, 5)  # K05
-
-
-def test_a_type_that_no_document_names_is_no_error() -> None:
-    assert marker("00000063", "ff") == Control(99)
-
-
-def test_kraft_records_are_typed() -> None:
-    one, two = uuid.UUID(int=1), uuid.UUID(int=2)
-    assert marker(
-        "00000002", "0001 00000007 02 00000001".replace(" ", "") + one.hex + "00" + "01" + "00"
-    ) == Control(2, 1, leader_id=7, voters=(Voter(1, one.bytes),), granting_voters=())
-    assert marker("00000003", "0000" + "0000018bcfe56800" + "00") == Control(
-        3, 0, last_contained_log_timestamp=NOW
-    )
-    assert marker("00000004", "000000") == Control(4, 0)
-    assert marker("00000005", "0000000100") == Control(5, 0, kraft_version=1)
-    endpoint = "02" + "02" + b"L".hex() + "02" + b"h".hex() + "2384" + "00"
-    voters = "0000" + "02" + "00000003" + two.hex + endpoint + "00000001" + "00" + "00" + "00"
-    assert marker("00000006", voters) == Control(
-        6, 0, voters=(Voter(3, two.bytes, (Endpoint(b"L", b"h", 9092),), 0, 1),)
-    )
-
-
-def test_only_the_first_record_of_a_control_batch_must_be_readable() -> None:
-    good = record("000000 0800000001 0c000000000005 00")
-    bad = record("000002 01 01 00")
-    found = accepted(V2, batch(good + bad, 2, attributes=0x30, producer=1, epoch=0))
-    assert [row.control for row in found.value.records] == [Control(1, 0, 5), None]
-    assert refused(V2, batch(bad, attributes=0x30, producer=1, epoch=0)).detail == "CONTROL_KEY_NULL"
-
-
-def test_a_record_of_a_data_batch_is_never_a_control_record() -> None:
-    assert accepted(V2, batch(record("000000 0800000001 0c000000000005 00"))).value.records[0].control is None
-
-
-# --- wrappers: §2.2 ---
-
-
-@each(
-    "magic, stored, outer, absolute",
-    [
-        (0, (10, 11), 11, [10, 11]),  # W30
-        (0, (0, 0), 11, [0, 0]),  # L31
-        (1, (0, 1), 11, [10, 11]),  # W31
-        (1, (0, 3), 13, [10, 13]),  # W33
-        (1, (10, 11), 11, [10, 11]),  # W41
-        (1, (0, 1), 0, [0, 1]),  # W34
-        (1, (0, 0), 11, [11, 11]),  # L30
-    ],
-)
-def test_inner_offsets_are_absolute(
-    magic: int, stored: tuple[int, int], outer: int, absolute: list[int]
-) -> None:
-    inner = b"".join(message(magic, offset=offset) for offset in stored)
-    value = accepted(V1 if magic else V0, wrapper(magic, inner, offset=outer)).value
-    assert [one.offset for one in value.messages] == absolute
-
-
-def test_log_append_time_of_a_v1_wrapper_is_that_of_its_messages_but_not_of_v0_ones() -> None:
-    inner = message(1, time=5) + message(0, offset=1)
-    value = accepted(V1, wrapper(1, inner, offset=1, attributes=9, time=NOW)).value
-    assert [one.timestamp for one in value.messages] == [NOW, -1]
-    value = accepted(V1, wrapper(1, inner, offset=1, attributes=1, time=NOW)).value
-    assert [one.timestamp for one in value.messages] == [5, -1]
-
-
-# --- writing ---
-
-
-@each("name", sorted(strategies.VALUES))
-def test_a_value_that_is_written_reads_as_itself(name: str) -> None:
-    row = formats.FORMATS[name]
-
-    @settings(max_examples=60, deadline=None, derandomize=True, database=None)
-    @given(strategies.VALUES[name]())
-    def holds(value: object) -> None:
-        data = formats.encode(row, to_json(value))
-        found = formats.decode(row, data + b"\0" * 5 if row.wrapped_by else data)
-        assert found.value == value
-        assert found.consumed == len(data)
-
-    holds()
+# --- writing, and control values: kafka.md §1.8 to §1.10, §2.2 ---
 
 
 @settings(max_examples=60, deadline=None, derandomize=True, database=None)
@@ -140,7 +42,6 @@ def tree(row: formats.Format, data: bytes) -> dict[str, Json]:
 
 BATCH = tree(V2, batch())
 MESSAGE = tree(V1, message(1))
-INNER = tree(V1, message(1, offset=11))
 WRAPPER = tree(V1, wrapper(1, message(1, offset=11), offset=11))
 OLD = tree(V0, message(0))
 RECORD = {
@@ -157,28 +58,10 @@ RECORD = {
     "row, base, change",
     [
         (V2, BATCH, {"magic": "1"}),
-        (V2, BATCH, {"attributes": "5"}),
-        (V2, BATCH, {"baseOffset": str(1 << 63)}),
-        (V2, BATCH, {"records": [RECORD | {"offsetDelta": str(1 << 31)}]}),
-        (V2, BATCH, {"records": [RECORD | {"timestampDelta": str(1 << 63)}]}),
-        (V2, BATCH, {"records": [RECORD | {"attributes": "128"}]}),
-        (V2, BATCH, {"records": [RECORD | {"headers": [[None, "00"]]}]}),
         (V2, BATCH, {"records": None}),
-        (V1, MESSAGE, {"magic": "0"}),
-        (V1, MESSAGE, {"timestamp": "-2"}),
-        (V1, MESSAGE, {"attributes": "1"}),
-        (V1, MESSAGE, {"messages": []}),
-        (V0, OLD, {"timestamp": "0"}),
         (V0, OLD, {"headers": []}),
-        (V1, WRAPPER, {"attributes": "0"}),
-        (V1, WRAPPER, {"attributes": "4"}),
         (V1, WRAPPER, {"messages": []}),
-        (V1, WRAPPER, {"messages": None}),
         (V1, WRAPPER, {"value": "00"}),
-        (V1, WRAPPER, {"offset": "12"}),
-        (V1, WRAPPER, {"messages": [OLD | {"offset": "11"}]}),
-        (V1, WRAPPER, {"messages": [INNER | {"attributes": "1"}]}),
-        (V1, WRAPPER, {"messages": [WRAPPER]}),
         (V1, WRAPPER, {"attributes": "9", "timestamp": "1"}),
     ],
 )
@@ -288,3 +171,84 @@ def test_varints_and_tagged_fields_of_control_values_are_read_as_kafkas_classes_
     assert found is not None
     assert (found.version is not None) == is_read
     assert ("control-value" in {remark.cls for remark in reader.remarks}) == (not is_read)
+
+
+# --- other answers of remarks, which golden cases do not compare ---
+
+
+TOP = (1 << 63) - 1
+HEADER = "0000 00 026b 0276"
+
+
+NEVER_REFUSED = {"snappy-version", "snappy-unframed"}
+"""Remarks on what every reader has to take."""
+
+
+def test_the_remarks_that_excuse_no_refusal_are_two() -> None:
+    mine = {name: row for name, row in REMARK_CLASSES.items() if row.source.startswith("kafka.md")}
+    assert {name for name, row in mine.items() if not row.rejectable} == NEVER_REFUSED
+
+
+def test_a_timestamp_that_wraps_is_what_64_bits_hold() -> None:
+    data = batch(record("0001 00 026b 0276 00"), base_time=-(1 << 63), max_time=TOP)
+    assert accepted(V2, data).value.records[0].timestamp == TOP
+
+
+def test_dropped_bits_name_the_value_that_keeps_them() -> None:
+    found = accepted(V2, batch(record("0000 8080808010 026b 0276 00")))
+    assert found.value.records[0].offset_delta == 0
+    (remark,) = found.remarks
+    assert [(other.name, other.path, other.value) for other in remark.others] == [
+        ("kept-bits", "records[0].offsetDelta", str(1 << 31)),
+        ("kept-bits", "records[0].offset", str(1 << 31)),
+    ]
+
+
+def test_dropped_bits_in_a_log_name_the_next_offset_that_goes_with_them() -> None:
+    (remark,) = accepted(LOG, batch(record("0000 8080808010 026b 0276 00"))).remarks
+    last = remark.others[-1]
+    assert (last.name, last.path, last.value) == ("after-last-record", "nextOffset", str((1 << 31) + 1))
+
+
+RAW, FRAMED = bytes(cramjam.snappy.compress_raw(PLAIN)), snappy.compress(PLAIN)
+
+
+@each("data, found", [(batch(RAW, attributes=2), ["snappy-unframed"]), (batch(FRAMED, attributes=2), [])])
+def test_only_a_producer_gets_a_remark_for_raw_snappy(data: bytes, found: list[str]) -> None:
+    answer = decode_answer(V2, data, Options(profile="produce"))
+    assert [remark.cls for remark in answer.remarks] == found
+    assert remarks(V2, data) == []
+
+
+def test_a_header_key_that_is_no_utf8_keeps_its_bytes_and_names_the_replacement() -> None:
+    found = accepted(V2, batch(record(f"{HEADER}02 02ff 0278")))
+    assert found.value.records[0].headers == ((b"\xff", b"x"),)
+    assert found.remarks[0].others[0].value == "\ufffd".encode().hex()
+
+
+def test_a_remark_is_listed_once_however_often_it_applies() -> None:
+    assert remarks(V2, batch(record("ff00 00 026b 0276 00") * 500, 500)).count("record-attrs") == 1
+
+
+# --- derived fields: adapter-contract.md#values ---
+
+
+@each(
+    "base, delta, sequence",
+    [(-1, 3, -1), (0, 0, 0), (7, 2, 9), ((1 << 31) - 1, 0, (1 << 31) - 1), ((1 << 31) - 1, 1, 0)],
+)
+def test_a_sequence_goes_on_with_0_after_the_largest(base: int, delta: int, sequence: int) -> None:
+    records: list[dict[str, Any]] = [{}]
+    add_to_records(records, 0, base, [delta])
+    assert records == [{"sequence": str(sequence), "timestampType": "create"}]
+
+
+def value_of(case: Case) -> Any:
+    assert isinstance(case.expect, Accept)
+    assert isinstance(case.input, Data)
+    return case.expect.value
+
+
+def test_a_consumer_goes_on_after_an_aborted_transaction_of_which_it_delivers_nothing() -> None:
+    value = value_of(load().by_id["kafka.log/mixed/delivered/aborted-gzip"])
+    assert value == {"batches": [], "nextOffset": "2"}

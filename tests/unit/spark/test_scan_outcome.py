@@ -257,7 +257,6 @@ def test_a_stream_of_snappy_messages_is_read_with_the_option_that_the_scan_names
 def test_thirty_bit_errors_are_each_named_with_exit_code_1(
     scanned: Command, tmp_path: Path, source: str
 ) -> None:
-    """As `tests/spark` has it in Spark."""
     kafka = source == "kafka_log"
     damaged = damaged_logs.thirty_kafka() if kafka else damaged_logs.thirty_of(source)
     wrong = {}

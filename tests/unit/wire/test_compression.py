@@ -1,4 +1,4 @@
-"""Compressed regions as a whole: the worked bytes of kafka.md, section 6, limits, damage, traces, writing."""
+"""Compressed regions as a whole: limits, damage, traces, writing."""
 
 import gzip
 import struct
@@ -16,6 +16,7 @@ import zstandard
 from each import each
 from hypothesis import settings
 from hypothesis import strategies as st
+from kafka_examples import WORKED
 from property_profile import given
 
 from wireproof.wire.compression import COMPRESSION_CODECS, compress, decompress_block, decompress_prefix
@@ -35,123 +36,8 @@ def decompress(reader: Reader, name: str, codec: int, *, kip57: bool = False) ->
 
 GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
 
-WORKED: Final = {
-    "E05 W06": (
-        "0000000000000000000000570000000002efebbf770001000000010000018bcfe568000000018bcfe56801ff"
-        "ffffffffffffffffffffffffff000000021f8b08000000000000ff13606060604a64326410606062624a6232"
-        "620000c440e00d12000000"
-    ),
-    "E06 W07": (
-        "00000000000000000000005900000000022662429a0002000000010000018bcfe568000000018bcfe56801ff"
-        "ffffffffffffffffffffffffff0000000282534e415050590000000001000000010000001412441000000002"
-        "61023100100002020262023200"
-    ),
-    "E07 Z01": (
-        "000000000000000000000045000000000211279d000002000000010000018bcfe568000000018bcfe56800ff"
-        "ffffffffffffffffffffffffff000000021244100000000261023100100002020262023200"
-    ),
-    "E08 W09": (
-        "0000000000000000000000520000000002035fd6190003000000010000018bcfe568000000018bcfe56801ff"
-        "ffffffffffffffffffffffffff0000000204224d186040821200008010000000026102310010000202026202"
-        "320000000000"
-    ),
-    "E09 W10": (
-        "00000000000000000000004c0000000002741852270004000000010000018bcfe568000000018bcfe56801ff"
-        "ffffffffffffffffffffffffff0000000228b52ffd2012910000100000000261023100100002020262023200"
-    ),
-    "E22 W30": (
-        "000000000000000b000000424f4aef7f0001ffffffff000000341f8b08000000000000ff636000032e201608"
-        "3baf100fe631268208438814033748ce3388d91b229704228c008bea495c38000000"
-    ),
-    "E23 W31": (
-        "000000000000000b00000051bbcf344501010000018bcfe56801ffffffff0000003b1f8b08000000000000ff"
-        "636080038902d6ea34462083b1fbfcd30c90086322883084ca83a424d689b56f82ab01339240841100203e5b"
-        "f548000000"
-    ),
-    "E24 W32": (
-        "000000000000000b00000051e10b986001090000018bcfe58b28ffffffff0000003b1f8b08000000000000ff"
-        "636080038902d6ea34462083b1fbfcd30c90086322883084ca83a424d689b56f82ab01339240841100203e5b"
-        "f548000000"
-    ),
-    "E25 W33": (
-        "000000000000000d0000004f42fa041401010000018bcfe56800ffffffff000000391f8b08000000000000ff"
-        "636080038902d6ea34462083b1fbfcd30c90086322883084ca3383d4e4cf882842559304228c0037dae1c848"
-        "000000"
-    ),
-    "E26 W35": (
-        "000000000000000b00000054f1f784550002ffffffff0000004682534e415050590000000001000000010000"
-        "00323800000901200a0000001056cf205f050f1801610000000131050c0800000b011c3c4952034b00000000"
-        "0001620000000132"
-    ),
-    "E27 W37": (
-        "000000000000000b0000004dc993df3b0003ffffffff0000003f04224d1860401a3000000012000100910a00"
-        "00001056cf205f0f0071016100000001310c00b100000b000000104952034b10007001620000000132000000"
-        "00"
-    ),
-    "E28 W38": (
-        "000000000000000b0000005c820ac5ba01030000018bcfe56800ffffffff0000004604224d18604082370000"
-        "0016000100e01870057b6601000000018bcfe568190073016100000001312300950100000018ae1687b22400"
-        "b0010000000162000000013200000000"
-    ),
-}
-
-# What Kafka reads from each, as the document writes it: two records, or inner offset and timestamp twice.
 TWO: Final = bytes.fromhex("100000000261023100100002020262023200")
-INNER: Final = {
-    "E22 W30": ((10, None, b"a", b"1"), (11, None, b"b", b"2")),
-    "E23 W31": ((0, 1700000000000, b"a", b"1"), (1, 1700000000001, b"b", b"2")),
-    "E24 W32": ((0, 1700000000000, b"a", b"1"), (1, 1700000000001, b"b", b"2")),
-    "E25 W33": ((0, 1700000000000, b"a", b"1"), (3, 1700000000000, b"b", b"2")),
-    "E26 W35": ((10, None, b"a", b"1"), (11, None, b"b", b"2")),
-    "E27 W37": ((10, None, b"a", b"1"), (11, None, b"b", b"2")),
-    "E28 W38": ((0, 1700000000000, b"a", b"1"), (1, 1700000000001, b"b", b"2")),
-}
-
-
-def region(name: str) -> tuple[int, int, bytes, bool]:
-    """Codec, offset of the region, the whole entry, whether it is of v0; by sections 1.1 and 2.1."""
-    data = bytes.fromhex(WORKED[name])
-    magic = data[16]
-    if magic == 2:
-        return data[22] & 7, 61, data, False
-    key = 26 if magic else 18
-    assert data[key : key + 4] == b"\xff\xff\xff\xff"
-    assert int.from_bytes(data[key + 4 : key + 8], "big") == len(data) - key - 8
-    return data[17] & 7, key + 8, data, magic == 0
-
-
-def messages(data: bytes) -> tuple[tuple[int, int | None, bytes, bytes], ...]:
-    """The messages of a v0 or v1 set, their CRCs checked: section 2.1."""
-    found = []
-    while data:
-        offset, size, crc, magic, _ = struct.unpack_from(">qiIbb", data)
-        assert crc == zlib.crc32(data[16 : 12 + size])
-        stamp = struct.unpack_from(">q", data, 18)[0] if magic else None
-        body, parts = data[26 if magic else 18 : 12 + size], []
-        while body:
-            length = int.from_bytes(body[:4], "big")
-            parts.append(body[4 : 4 + length])
-            body = body[4 + length :]
-        found.append((offset, stamp, parts[0], parts[1]))
-        data = data[12 + size :]
-    return tuple(found)
-
-
-@each("name", WORKED)
-def test_the_worked_bytes_unpack_to_what_kafka_reads(name: str) -> None:
-    codec, start, data, old = region(name)
-    reader = Reader(data, pos=start)
-    inner = decompress(reader, "records", codec, kip57=old)
-    assert reader.left == 0
-    assert inner.space == f"{start}>"
-    assert inner.data == TWO if name not in INNER else messages(inner.data) == INNER[name]
-    assert not reader.remarks
-
-
-def test_the_header_byte_of_e27_is_refused_outside_v0() -> None:
-    _, start, data, _ = region("E27 W37")
-    with pytest.raises(Rejected, match=r"^decompress-failed at 32, value\.lz4\.hc:"):
-        decompress(Reader(data, pos=start), "value", LZ4)
+"""The two records of E05 to E09."""
 
 
 @each("codec", [-1, 0, 5, 6, 7])
@@ -384,9 +270,10 @@ def test_others_read_what_is_written_and_so_do_we(
 
 
 def test_headers_are_those_of_kafkas_writer() -> None:
-    assert compress(GZIP, TWO) == region("E05 W06")[2][61:]
-    assert compress(SNAPPY, TWO) == region("E06 W07")[2][61:]
-    assert compress(LZ4, TWO) == region("E08 W09")[2][61:]
+    written = {row.example: row.data[61:] for row in WORKED}
+    assert compress(GZIP, TWO) == written["E05"]
+    assert compress(SNAPPY, TWO) == written["E06"]
+    assert compress(LZ4, TWO) == written["E08"]
     assert compress(LZ4, TWO)[:7] == bytes.fromhex("04224d18604082")
     assert compress(LZ4, TWO, kip57=True)[:7] == bytes.fromhex("04224d1860401a")
     assert compress(GZIP, TWO, kip57=True) == compress(GZIP, TWO)
