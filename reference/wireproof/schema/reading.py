@@ -8,6 +8,7 @@ from wireproof.schema.source import Function, indented, inner_codec, is_block, r
 from wireproof.wire.layout import (
     REST,
     WHOLE,
+    Called,
     Count,
     Length,
     Nested,
@@ -165,6 +166,11 @@ class Read(Function):
         if rules:
             yield "_at = reader.pos"
         match part:
+            case Called(function=None):
+                pass  # a later part reads it too
+            case Called(function=function, also=also):
+                targets = name if also is None else f"({', '.join((*map(attribute_of, also), name))},)"
+                yield f"{targets} = {self.name_of(f'read_{name}', function)}(reader, options)"
             case Octets() if part.name in self.lengths:
                 length = attribute_of(self.lengths[part.name].name)
                 yield f"{name} = reader.take({part.name!r}, {length})"

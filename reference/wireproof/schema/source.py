@@ -7,6 +7,7 @@ from wireproof.schema.rules import Rule
 from wireproof.wire.layout import (
     REST,
     WHOLE,
+    Called,
     Count,
     Layout,
     Length,
@@ -61,7 +62,7 @@ def inner_codec(layout: Layout) -> "Codec":
 
 def is_block(part: Part) -> bool:
     """Return whether a part is neither a number nor bytes of a fixed size."""
-    return isinstance(part, Octets | Nested | Repeated | OneOf) and not is_fixed(part)
+    return isinstance(part, Octets | Nested | Repeated | OneOf | Called) and not is_fixed(part)
 
 
 class Function:

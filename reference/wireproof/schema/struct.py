@@ -27,6 +27,7 @@ from wireproof.wire.layout import (
     VARINTS,
     WHOLE,
     WIDTHS,
+    Called,
     Checksum,
     Count,
     Layout,
@@ -102,7 +103,16 @@ def many(name: str, of: "Struct", meaning: str = "") -> Inner:
     return Inner(name, of, many=True, meaning=meaning)
 
 
-Plain: TypeAlias = Part | Inner | Choice
+@frozen(eq=False)
+class ByRevision:
+    """A field that is another part in each revision that has it."""
+
+    name: str
+    part_at: Callable[[str], Part]
+    meaning: str = ""
+
+
+Plain: TypeAlias = Part | Inner | Choice | ByRevision
 
 Field: TypeAlias = Plain | Ranged
 
@@ -175,6 +185,7 @@ class Struct:
         whole: str = "",
         empty: bool = False,
         complete: Callable[[Any], Any] | None = None,
+        base: type[Any] = object,
     ) -> None:
         """Describe a structure.
 
@@ -188,6 +199,7 @@ class Struct:
             whole: the id of the rule that nothing follows the structure, if one says so.
             empty: whether no bytes at all are a value, whose lists are empty.
             complete: a function that completes a value before it is written, such as by a checksum.
+            base: the base class of the classes of its values.
 
         Raises:
             DescriptionError: the description contradicts itself.
@@ -195,7 +207,7 @@ class Struct:
         self.name, self.revisions, self.cites, self.whole = name, revisions, cites, whole
         self.fields: tuple[Field, ...] = (*extends.fields, *fields) if extends else fields
         self._extends = extends
-        self._empty, self._complete = empty, complete
+        self._empty, self._complete, self._base = empty, complete, base
         self._rules: list[Rule] = []
         self._value = value
         self._types: dict[Any, type[Any]] = {}
@@ -269,6 +281,8 @@ class Struct:
 
     @staticmethod
     def _part(one: Plain, revision: str) -> Part:
+        if isinstance(one, ByRevision):
+            return one.part_at(revision)
         if isinstance(one, Choice):
             layouts = {number: struct.at(revision) for number, struct in one.of.items()}
             return OneOf(one.name, number=one.number, layouts=layouts, meaning=one.meaning)
@@ -348,7 +362,9 @@ class Struct:
                 name: field(type=kind, default=0) if name in computed else field(type=kind)
                 for name, kind in types.items()
             }
-            self._types[key] = attrs.make_class(self.name, rows, frozen=True, kw_only=bool(computed))
+            self._types[key] = attrs.make_class(
+                self.name, rows, bases=(self._base,), frozen=True, kw_only=bool(computed)
+            )
         return self._types[key]
 
 
@@ -376,10 +392,22 @@ def value_fields(parts: Sequence[Part]) -> Iterator[tuple[str, Any]]:
             yield attribute_of(part.name), kind | None if part.name in present else kind
 
 
+def fields_of(layout: StructLayout, value: Any) -> dict[str, Any]:  # noqa: ANN401 - a value of the layout
+    """Return the fields of a value by the names of the specification, for programs."""
+    names = dict(value_fields(layout.parts))
+    return {
+        part.name: getattr(value, attribute_of(part.name))
+        for part in layout.parts
+        if attribute_of(part.name) in names
+    }
+
+
 def _type_of(part: Part) -> Any:  # noqa: ANN401 - a type
     """Return the type of the attribute of a part; None if no value has it."""
     kind: Any = None
     match part:
+        case Called(type=called):
+            kind = called
         case Number(presence_of=""):
             kind = bool if part.truth else Literal[tuple(part.codes.values())] if part.codes else int
         case Checksum(shown=True):
