@@ -387,13 +387,22 @@ def _declared(row: Row, outer: Table) -> Iterator[Part]:
 
 def code_names(layout: StructLayout, value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:  # noqa: ANN401 - of any structure
     """Yield the path and the name of each number of a value that is a code with a name."""
-    for part in layout.parts:
-        path, own = f"{prefix}{part.name}", getattr(value, attribute_of(part.name))
-        names = getattr(part, "names", None) or {}
-        if own in names:
+    for name, attribute, names, of in _coded(layout):
+        path, own = f"{prefix}{name}", getattr(value, attribute)
+        if names and own in names:
             yield path, names[own]
-        if isinstance(part, Called) and part.of is not None and own is not None:
-            inner = enumerate(own) if isinstance(own, tuple) else [(-1, own)]
-            for index, element in inner:
-                at = path if index < 0 else f"{path}[{index}]"
-                yield from code_names(cast("StructLayout", part.of), element, f"{at}.")
+        if of is not None and own is not None:
+            for index, element in enumerate(own) if isinstance(own, tuple) else [(-1, own)]:
+                yield from code_names(of, element, f"{path}." if index < 0 else f"{path}[{index}].")
+
+
+@cache
+def _coded(layout: StructLayout) -> tuple[tuple[str, str, Mapping[int, str], StructLayout | None], ...]:
+    """Return the parts that are codes, or that contain some: name, attribute, names of numbers, structure."""
+    found = []
+    for part in layout.parts:
+        names: Mapping[int, str] = getattr(part, "names", None) or {}
+        of = cast("StructLayout | None", part.of) if isinstance(part, Called) else None
+        if names or (of is not None and _coded(of)):
+            found.append((part.name, attribute_of(part.name), names, of))
+    return tuple(found)

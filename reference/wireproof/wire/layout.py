@@ -67,6 +67,7 @@ def proto_fields(layout: "Layout") -> tuple[ProtoField, ...]:
     return tuple(part for part in layout.parts if isinstance(part, ProtoField))
 
 
+@cache
 def attribute_of(name: str) -> str:
     """Return the attribute of a value class for the field `name`: `baseOffset` is `base_offset`."""
     return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: "_" + found[1].lower(), name)
