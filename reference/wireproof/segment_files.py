@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
+from operator import attrgetter, gt
 from pathlib import Path
 from struct import Struct
 from typing import Any, Final, Protocol
@@ -161,20 +162,22 @@ class EntryLayout:
             text = f"{index.raw.odd} bytes after the last whole entry; an entry has {self.packing.size} bytes"
             at = (len(index.raw.rows) + index.raw.tail) * self.packing.size
             yield FileFinding(at, text, self.next_step)
-        before: Any = None
+        columns = [one.column for one in self.order]
+        numbers_of = attrgetter("at", *columns)  # the position rises too, so that there are always two
+        before: tuple[int, ...] | None = None
         for entry in index.entries:
             yield from self.faults(entry, index.base)
-            if before is not None:
-                yield from self._disorder(before, entry)
-            before = entry
+            now = numbers_of(entry)
+            if before is not None and not all(map(gt, now, before)):
+                yield from self._disorder(before, now)
+            before = now
 
-    def _disorder(self, before: Any, entry: Any) -> Iterator[FileFinding]:  # noqa: ANN401 - entries
-        for one in self.order:
-            earlier, later = getattr(before, one.column), getattr(entry, one.column)
+    def _disorder(self, before: Sequence[int], now: Sequence[int]) -> Iterator[FileFinding]:
+        for one, earlier, later in zip(self.order, before[1:], now[1:], strict=True):
             if later < earlier or (later == earlier and not one.repeats):
                 how = "below" if one.repeats else "not above"
                 text = f"{one.word} {later} is {how} {earlier}, the one before it"
-                yield FileFinding(entry.at + self.starts[one.column], text, self.next_step)
+                yield FileFinding(now[0] + self.starts[one.column], text, self.next_step)
 
 
 @frozen
