@@ -9,7 +9,7 @@ server-0.9.0-edge.5 was made.
 
 from typing import Final
 
-from wireproof.iggy.fixed_fields import CRC32, XXH3
+from wireproof.iggy.checksums import CRC32, XXH3
 from wireproof.schema.struct import Field, Struct, StructLayout, since, until
 from wireproof.wire.layout import WHOLE, Checksum, ChecksumAlgorithm, Length, Number, Octets, Zero
 
@@ -73,9 +73,7 @@ SUPERBLOCK: Final = _layout(
     Number("parentChecksum", "uint64le"),
     Length("payloadLength", "uint32le", of="payload"),
     Octets("payload", meaning="a VsrState"),
-    Checksum(
-        "checksum", "uint64le", algorithm=XXH3, over=WHOLE, shown=True, meaning="of the bytes before it"
-    ),
+    Number("checksum", "uint64le", meaning="XXH3-64 of all bytes before it"),
 )
 
 VSR_STATE: Final = _layout(

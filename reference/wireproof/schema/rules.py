@@ -6,6 +6,7 @@ field runs when the whole structure is known. The same rules hold for readers an
 """
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from inspect import signature
 from typing import Any, Final, TypeAlias
 
@@ -17,7 +18,16 @@ NUMBER: Final = "number"
 ROOM: Final = "room"
 """The parameter for the size of the window from the first byte of the structure on, in bytes."""
 
-OF_READERS: Final = frozenset((NUMBER, ROOM))
+COMPUTED: Final = "computed"
+"""The parameter for the right checksum, of a rule that guards one: it runs when all bytes are read."""
+
+SURPLUS: Final = "surplus"
+"""The parameter for whether the structure is behind as many as a count said."""
+
+INDEX: Final = "index"
+"""The parameter for the index of the structure in its list."""
+
+OF_READERS: Final = frozenset((NUMBER, ROOM, COMPUTED, SURPLUS, INDEX))
 """The parameters that only a reader has: a rule with one of them does not hold for writers."""
 
 
@@ -64,6 +74,7 @@ class Rule:
         since, until: the first revision in which it holds, and the first in which it does not; empty for
             no limit.
         alone: whether it holds only for a structure that is not inside another one.
+        unread: whether it holds for writers alone.
     """
 
     id: str
@@ -72,11 +83,20 @@ class Rule:
     since: str = ""
     until: str = ""
     alone: bool = False
+    unread: bool = False
 
-    @property
+    @cached_property
     def needs(self) -> tuple[str, ...]:
         """Return the names of its parameters."""
         return tuple(signature(self.check).parameters)
+
+    @property
+    def verifies(self) -> bool:
+        """Return whether it refuses a wrong checksum: after an edit it must be made right."""
+        fault = (
+            self.check(**{**dict.fromkeys(self.needs, 0), COMPUTED: 1}) if COMPUTED in self.needs else None
+        )
+        return fault is not None and not fault.remark
 
     @property
     def holds_for_writers(self) -> bool:
