@@ -5,13 +5,18 @@ index files lists its rules in `IndexRules`; `wireproof.runner.data_directory` r
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from operator import attrgetter, gt
 from pathlib import Path
+from struct import Struct
 from typing import Any, Final, Protocol
 
-from attrs import frozen
+from attrs import frozen, make_class
 
 from wireproof.data_files import FileFinding
+from wireproof.wire.packed_rows import PackedRows
 
 LOG: Final = ".log"
 """The ending of a log."""
@@ -80,16 +85,99 @@ class LogEntries(Protocol):
         """Return the bytes of the file."""
 
 
-class IndexEntries(Protocol):
-    """The entries of an index file: attrs objects of one class, and the raw bytes."""
+@frozen
+class SegmentIndex:
+    """The entries of an index file, all of one class; their bytes; the base offset of the segment."""
 
-    @property
-    def entries(self) -> Sequence[Any]:
-        """Return the written entries."""
+    entries: Sequence[Any]
+    raw: RawEntries
+    base: int
 
-    @property
-    def raw(self) -> RawEntries:
-        """Return their bytes."""
+
+@frozen
+class Order:
+    """A column whose numbers rise from entry to entry; its name in messages; whether one may be repeated."""
+
+    column: str
+    word: str
+    repeats: bool = False
+
+
+@frozen(eq=False)
+class EntryLayout:
+    """The entries of a kind of index file: numbers of fixed size, the same ones in each.
+
+    Attributes:
+        packing: of the numbers.
+        columns: their names. With `relative`, an offset minus the base offset, entries have `offset` too.
+        order: what rises.
+        faults: yields the faults of an entry by itself, given the base offset.
+        against: checks the entries with their log.
+        allocated: whether the file is allocated in advance, so that zeros at its end are not written yet.
+        next_step: the repair.
+    """
+
+    packing: Struct
+    columns: tuple[str, ...]
+    order: tuple[Order, ...] = ()
+    faults: Callable[[Any, int], Iterable[FileFinding]] = lambda _, __: ()
+    against: Callable[[SegmentIndex, Any], Iterator[FileFinding]] = lambda _, __: iter(())
+    allocated: bool = False
+    next_step: str = ""
+
+    @cached_property
+    def starts(self) -> Mapping[str, int]:
+        """Return the position of each number in an entry."""
+        codes = self.packing.format[1:]
+        ends = (Struct(f"{self.packing.format[0]}{codes[:index]}").size for index in range(len(codes)))
+        found = dict(zip(self.columns, ends, strict=True))
+        return found | ({"offset": found["relative"]} if "relative" in found else {})
+
+    @cached_property
+    def _entry(self) -> Callable[..., Any]:
+        """Return the function that makes an entry of its position, the base offset and its numbers."""
+        shown = [[name, "offset"] if name == "relative" else [name] for name in self.columns]
+        entry: Callable[..., Any] = make_class("IndexEntry", ["at", *chain(*shown)], frozen=True)
+        if "relative" not in self.columns:
+            return lambda at, _, *numbers: entry(at, *numbers)
+        if self.columns[0] == "relative":
+            return lambda at, base, first, *rest: entry(at, first, base + first, *rest)
+        assert self.columns[1:] == ("relative",), (
+            "a relative offset is the first or the second of two numbers"
+        )
+        return lambda at, base, first, relative: entry(at, first, relative, base + relative)
+
+    def read(self, data: bytes, base: int) -> SegmentIndex:
+        """Return the entries, each made when it is looked at. Raise nothing."""
+        size, unpack, entry = self.packing.size, self.packing.unpack_from, self._entry
+        whole = len(data) // size
+        written = -(-len(data[: whole * size].rstrip(b"\0")) // size) if self.allocated else whole
+        rows = PackedRows(written, lambda row: data[row * size : (row + 1) * size])
+        entries = PackedRows(written, lambda row: entry(row * size, base, *unpack(data, row * size)))
+        return SegmentIndex(entries, RawEntries(rows, whole - written, len(data) % size), base)
+
+    def alone(self, index: SegmentIndex) -> Iterator[FileFinding]:
+        """Check the entries without their log."""
+        if index.raw.odd:  # `sanityCheck` of Kafka's index classes rejects such a file
+            text = f"{index.raw.odd} bytes after the last whole entry; an entry has {self.packing.size} bytes"
+            at = (len(index.raw.rows) + index.raw.tail) * self.packing.size
+            yield FileFinding(at, text, self.next_step)
+        columns = [one.column for one in self.order]
+        numbers_of = attrgetter("at", *columns)  # the position rises too, so that there are always two
+        before: tuple[int, ...] | None = None
+        for entry in index.entries:
+            yield from self.faults(entry, index.base)
+            now = numbers_of(entry)
+            if before is not None and not all(map(gt, now, before)):
+                yield from self._disorder(before, now)
+            before = now
+
+    def _disorder(self, before: Sequence[int], now: Sequence[int]) -> Iterator[FileFinding]:
+        for one, earlier, later in zip(self.order, before[1:], now[1:], strict=True):
+            if later < earlier or (later == earlier and not one.repeats):
+                how = "below" if one.repeats else "not above"
+                text = f"{one.word} {later} is {how} {earlier}, the one before it"
+                yield FileFinding(now[0] + self.starts[one.column], text, self.next_step)
 
 
 @frozen
@@ -106,7 +194,7 @@ class CheckedIndex:
 
     name: SegmentFileName
     size: int
-    index: IndexEntries
+    index: SegmentIndex
     log: LogEntries | None
     findings: tuple[FileFinding, ...]
     written_by: str

@@ -21,9 +21,9 @@ from wireproof import formats
 from wireproof.kafka.payloads import Payload, PayloadPart, decode_payload, is_internal_topic
 from wireproof.kafka.payloads.tables import TABLES
 from wireproof.kafka.values import Log, RecordBatch
+from wireproof.schema.tables import Table
+from wireproof.schema.tagged import Held
 from wireproof.wire.options import Options
-from wireproof.wire.struct_codec import HeldStruct, StructValues
-from wireproof.wire.struct_json import uuid_text
 
 TOOL = "org.apache.kafka.tools.DumpLogSegments"
 
@@ -77,7 +77,7 @@ def in_words_of_the_tool(payload: Payload) -> tuple[Any, Any]:
         return key, value
     assert payload.value is not None, "a framed record has a value"
     if payload.name in _REMOTE:
-        return None, _remote(payload.name, payload.value.values)
+        return None, _remote(payload.name, payload.value.fields)
     name = re.sub(r"(?<=[a-z])([A-Z])", r"_\1", payload.name).upper()
     return None, {"type": name, "version": payload.version, "data": _fields(payload.value)}
 
@@ -100,41 +100,38 @@ _REMOTE = {
 """The texts that the tool prints of the records of a remote log."""
 
 
-def _remote(name: str, values: StructValues) -> str:
+def _remote(name: str, values: Any) -> str:
     """Return the text that the tool prints of a record of a remote log."""
-    segment = values["remoteLogSegmentId"]
-    partition = segment["topicIdPartition"]
     custom = values["customMetadata"]
     epochs = (f"{one['leaderEpoch']}={one['offset']}" for one in values.get("segmentLeaderEpochs", ()))
     return _REMOTE[name].format(
         **values,
-        id={
-            "id": uuid_text(segment["id"]),
-            "topicIdPartition": {**partition, "id": uuid_text(partition["id"])},
-        },
-        custom="Optional.empty" if custom is None else f"Optional[CustomMetadata{{{len(custom)} bytes}}]",
+        id=values["remoteLogSegmentId"],
+        custom="Optional.empty"
+        if custom is None
+        else f"Optional[CustomMetadata{{{len(custom) // 2} bytes}}]",
         epochs=", ".join(epochs),
-        state=TABLES.codes["RemoteLogSegmentState"][values["remoteLogSegmentState"]],
+        state=TABLES.codes["RemoteLogSegmentState"][int(values["remoteLogSegmentState"])],
         empty=str(values.get("txnIndexEmpty")).lower(),
     )
 
 
 def _fields(part: PayloadPart) -> Any:
     assert part.struct is not None, "the broker of the directory writes known types only"
-    tree = kafka_json(part.struct, part.version, part.values)
-    for member, shown in zip(part.values.get("members", ()), tree.get("members", ()), strict=True):
+    tree = kafka_json(part.struct, part.version, part.value)
+    for member, shown in zip(getattr(part.value, "members", ()), tree.get("members", ()), strict=True):
         for name in ("subscription", "assignment"):
-            if isinstance(member[name], HeldStruct):
-                shown[name] = _held(part, name, member[name])
+            if isinstance(found := getattr(member, name), Held):
+                shown[name] = _held(part.struct, name, found)
     return tree
 
 
-def _held(part: PayloadPart, name: str, held: HeldStruct) -> Any:
+def _held(struct: Table, name: str, held: Held) -> Any:
     """Return the bytes of a member as the tool prints them."""
-    assert part.struct is not None, "the caller has its fields"
-    members = next(one for one in part.struct.fields if one.name == "members")
-    struct = next(one.holds for one in members.kind.of.fields if one.name == name)  # type: ignore[union-attr] # a list
-    return kafka_json(struct, min(held.version, struct.newest), held.values)
+    members = next(row.type for row in struct.rows if row.name == "members")
+    table = next(row.holds for row in members.rows if row.name == name)  # type: ignore[union-attr] # a table
+    assert table is not None, "it holds a message"
+    return kafka_json(table, min(held.version, table.newest), held.value)
 
 
 def compare(path: Path, topic: str) -> Counter[str]:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import dump
 
-from wireproof.wire.struct_json import uuid_text
+from wireproof.schema.tagged import uuid_text
 
 Tree = dict[str, Any]
 

@@ -15,8 +15,8 @@ from attrs import define, field
 
 from tests.support.kafka_payloads import EXAMPLES, ask_kafka, structs_of
 from wireproof.kafka.payloads.tables import INTERNAL_TOPICS, TABLES
-from wireproof.wire.struct_json import uuid_text
-from wireproof.wire.struct_table import Kind, ListOf, StructField, VersionedStruct, fields_in
+from wireproof.schema.tables import Row, Table
+from wireproof.schema.tagged import uuid_text
 
 RANGES: Final = {
     "int8": (-128, 127), "int16": (-(1 << 15), (1 << 15) - 1), "uint16": (0, (1 << 16) - 1),
@@ -37,22 +37,21 @@ class Values:
     numbers: Iterator[int] = field(factory=lambda: count(1))
     long: set[str] = field(factory=set)
 
-    def struct(self, struct: VersionedStruct, version: int) -> dict[str, Any]:
-        return {one.name: self.of_field(one, version) for one in fields_in(struct, version)}
+    def struct(self, struct: Table, version: int) -> dict[str, Any]:
+        return {row.name: self.of_row(row, version) for row in struct.rows_in(version)}
 
-    def of_field(self, one: StructField, version: int) -> Any:
-        if self.style == "empty" and (version in one.nullable or one.tag is not None):
-            return (
-                None if version in one.nullable else self.of_kind(one.kind, version, one.default_in(version))
-            )
-        return self.of_kind(one.kind, version)
+    def of_row(self, row: Row, version: int) -> Any:
+        if self.style == "empty" and version in row.nullable:
+            return None
+        if row.many:
+            return [self.of_type(row.type, version) for _ in range(self._length(row.type))]
+        bare = self.style == "empty" and row.tag is not None and isinstance(row.type, str)
+        return self.of_type(row.type, version, row.scalar_default if bare else None)
 
-    def of_kind(self, kind: Kind, version: int, default: Any = None) -> Any:
+    def of_type(self, kind: str | Table, version: int, default: Any = None) -> Any:
         match kind:
-            case VersionedStruct():
+            case Table():
                 return self.struct(kind, version)
-            case ListOf(of=of):
-                return [self.of_kind(of, version) for _ in range(self._length(of))]
             case "string" | "bytes" | "uuid" | "float64":
                 return getattr(self, f"_{kind}")()
             case "bool":
@@ -72,7 +71,7 @@ class Values:
             self.style
         ]
 
-    def _length(self, of: Kind) -> int:
+    def _length(self, of: str | Table) -> int:
         if self.style == "extreme" and isinstance(of, str):
             return self._many("list", 2, MANY)
         return 0 if self.style == "empty" else 2
@@ -102,21 +101,19 @@ def requests() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the name of a record type and the request to write it."""
     for topic in INTERNAL_TOPICS:
         for name, key, value in structs_of(topic):
-            for version in range(value.versions.first, value.newest + 1):
+            for version in value.versions:
                 for style in STYLES:
                     yield name, _request(topic, key, value, version, Values(style))
             if key is not None:
                 yield name, {"topic": topic, "key": _part(key, key.newest, Values("small")), "value": None}
 
 
-def _request(
-    topic: str, key: VersionedStruct | None, value: VersionedStruct, version: int, values: Values
-) -> dict[str, Any]:
+def _request(topic: str, key: Table | None, value: Table, version: int, values: Values) -> dict[str, Any]:
     first = None if key is None else _part(key, key.newest, values)
     return {"topic": topic, "key": first, "value": _part(value, version, values)}
 
 
-def _part(struct: VersionedStruct, version: int, values: Values) -> dict[str, Any]:
+def _part(struct: Table, version: int, values: Values) -> dict[str, Any]:
     return {"class": struct.name, "version": version, "json": values.struct(struct, version)}
 
 

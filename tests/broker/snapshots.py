@@ -10,12 +10,13 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import dump
 import ground
 
 from wireproof.kafka import producer_snapshot
-from wireproof.kafka.producer_snapshot import NONE, ProducerState
+from wireproof.kafka.producer_snapshot import NONE
 
 SHOWN = 10
 """Differences that are printed."""
@@ -37,12 +38,16 @@ def printed(files: Sequence[Path]) -> dict[str, list[dict[str, str]]]:
     return found
 
 
-def expected(one: ProducerState) -> dict[str, str]:
+def expected(one: Any) -> dict[str, str]:
     """The same line, of what wireproof reads; the tool prints no batch if none is known."""
-    opened = "OptionalLong.empty" if one.open_since == NONE else f"OptionalLong[{one.open_since}]"
+    opened = (
+        "OptionalLong.empty"
+        if one.current_txn_first_offset == NONE
+        else f"OptionalLong[{one.current_txn_first_offset}]"
+    )
     line = {
-        "producerId": one.producer,
-        "producerEpoch": one.epoch,
+        "producerId": one.producer_id,
+        "producerEpoch": one.producer_epoch,
         "coordinatorEpoch": one.coordinator_epoch,
         "currentTxnFirstOffset": opened,
         "lastTimestamp": one.timestamp,

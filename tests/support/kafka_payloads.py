@@ -14,9 +14,9 @@ from attrs import frozen
 from wireproof.adapters.driver_build import built
 from wireproof.adapters.registry_entry import Build
 from wireproof.kafka.payloads.tables import INTERNAL_TOPICS, KeyedTopic
-from wireproof.wire.struct_codec import HeldStruct, StructValues
-from wireproof.wire.struct_json import uuid_text
-from wireproof.wire.struct_table import Kind, ListOf, VersionedStruct, fields_in
+from wireproof.schema.tables import Row, Table, default_of
+from wireproof.schema.tagged import Held
+from wireproof.wire.layout import attribute_of
 
 EXAMPLES: Final = Path(__file__).parent / "examples" / "kafka_payloads.json"
 
@@ -87,7 +87,7 @@ def ask_kafka(requests: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def structs_of(topic: str) -> list[tuple[str, VersionedStruct | None, VersionedStruct]]:
+def structs_of(topic: str) -> list[tuple[str, Table | None, Table]]:
     """Return the record types of a topic: the name, the struct of the key and that of the value."""
     table = INTERNAL_TOPICS[topic]
     if isinstance(table, KeyedTopic):
@@ -95,30 +95,29 @@ def structs_of(topic: str) -> list[tuple[str, VersionedStruct | None, VersionedS
     return [(one.name, None, one) for one in table.records.values()]
 
 
-def kafka_json(struct: VersionedStruct, version: int, values: StructValues) -> dict[str, Any]:
+def kafka_json(struct: Table, version: int, value: Any, outer: Table | None = None) -> dict[str, Any]:
     """Return the fields in Kafka's own JSON, which leaves out tagged fields that have their default."""
-    kept = [
-        one
-        for one in fields_in(struct, version)
-        if one.tag is None or values[one.name] != one.default_in(version)
-    ]
-    return {one.name: _kafka_json(one.kind, version, values[one.name]) for one in kept}
+    outer = outer or struct
+    pairs = [(row, getattr(value, attribute_of(row.name))) for row in struct.rows_in(version)]
+    return {
+        row.name: _kafka_json(row, version, own, outer)
+        for row, own in pairs
+        if row.tag is None or own != default_of(row, version, outer)
+    }
 
 
-def _kafka_json(kind: Kind, version: int, value: Any) -> Any:
-    match kind:
-        case _ if value is None:
-            return None
-        case ListOf(of=of):
-            return [_kafka_json(of, version, element) for element in value]
-        case VersionedStruct():
-            return kafka_json(kind, version, value)
-    return _FORMS.get(kind, lambda one: one)(value)
+def _kafka_json(row: Row, version: int, value: Any, outer: Table) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, tuple):
+        return [_kafka_json(row, version, element, outer) for element in value]
+    if isinstance(row.type, Table):
+        return kafka_json(row.type, version, value, outer)
+    return _FORMS.get(row.type, lambda one: one)(value)
 
 
 _FORMS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "uuid": uuid_text,
-    "bytes": lambda value: b64encode(value.data if isinstance(value, HeldStruct) else value).decode(),
+    "bytes": lambda value: b64encode(value.data if isinstance(value, Held) else value).decode(),
     "string": lambda value: value.encode(errors="surrogateescape").decode(errors="replace"),
     "float64": lambda value: value if isfinite(value) else NOT_FINITE[str(value)],
 }

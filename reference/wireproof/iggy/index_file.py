@@ -17,28 +17,37 @@ positions where messages begin, not where they end.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
 from operator import le
 from struct import Struct
 from typing import Any, Final, Literal
 
 from attrs import frozen
 
-from wireproof.wire.packed_rows import NumberRows, PackedRows
+from wireproof.data_files import FileFinding
+from wireproof.segment_files import EntryLayout, Order, SegmentIndex
+from wireproof.wire.packed_rows import NumberRows
 
 EntryField = Literal["first", "last", "begin", "end", "time"]
 """The meaning of a number for its record: first or last offset, begin or end position, latest timestamp."""
 
 
-@frozen
+WORDS: Final[Mapping[EntryField, str]] = {
+    "first": "offset", "last": "offset", "begin": "position", "end": "position", "time": "timestamp",
+}  # fmt: skip
+"""The meanings in messages."""
+
+
+@frozen(eq=False)
 class IndexLayout:
     """The layout of an index file.
 
     Attributes:
         kind: the suffix of the file name.
         revisions: the revisions of `iggy.log` whose segments have this index.
-        entry: the numbers of an entry, as a struct.
+        packing: of the numbers of an entry.
         fields: the meaning of each number of an entry.
         relative: whether offsets are relative to the base offset of the segment.
         dense: whether every record has an entry.
@@ -46,10 +55,23 @@ class IndexLayout:
 
     kind: str
     revisions: tuple[str, ...]
-    entry: Struct
+    packing: Struct
     fields: tuple[EntryField, ...]
     relative: bool = True
     dense: bool = True
+
+    def column(self, name: EntryField) -> str:
+        """Return the column of entries with a number as it is stored."""
+        if name in ("first", "last"):
+            return "relative" if self.relative else "offset"
+        return "end" if name == "end" else WORDS[name]
+
+    @cached_property
+    def entries(self) -> EntryLayout:
+        """Return the layout of the entries: offsets and positions increase, timestamps do not decrease."""
+        columns = {name: self.column(name) for name in self.fields}
+        order = (Order(column, WORDS[name], name == "time") for name, column in columns.items())
+        return EntryLayout(self.packing, tuple(columns.values()), tuple(order))
 
 
 REVISIONS_TO_0_0_40: Final = ("0.0.30", "0.0.40")
@@ -86,14 +108,6 @@ class RecordPosition:
     time: int
 
 
-@frozen
-class IndexEntry:
-    """An entry of an index: its position in the file, and its numbers as they are stored."""
-
-    at: int
-    values: tuple[int, ...]
-
-
 class RecordPositions(NumberRows[RecordPosition]):
     """The positions of the records of a segment, in 40 bytes each: a segment may have millions."""
 
@@ -123,93 +137,51 @@ class RecordPositions(NumberRows[RecordPosition]):
 _POSITION_FIELDS: Final = ("first", "last", "begin", "end", "time")
 
 
-def read_entries(layout: IndexLayout, data: bytes) -> Sequence[IndexEntry]:
-    """Return the complete entries of an index, each made when it is asked for. Raise nothing."""
-    size, unpack = layout.entry.size, layout.entry.unpack_from
-    return PackedRows(len(data) // size, lambda row: IndexEntry(row * size, unpack(data, row * size)))
-
-
-IndexFault = tuple[int, str, bool]
-"""A finding in an index: the byte position, a description, and whether it misleads a reader."""
-
-
-def check_alone(layout: IndexLayout, data: bytes) -> Iterator[IndexFault]:
-    """Check an index without its log: offsets and positions must increase, timestamps must not decrease."""
-    if torn := len(data) % layout.entry.size:
-        yield (
-            len(data) - torn,
-            f"{torn} bytes after the last complete entry of {layout.entry.size} bytes",
-            True,
-        )
-    indexed = read_entries(layout, data)
-    for previous, entry in pairwise(indexed):
-        for field, (name, earlier, later) in enumerate(
-            zip(layout.fields, previous.values, entry.values, strict=True)
-        ):
-            if later < earlier or (later == earlier and name != "time"):
-                yield _at(layout, entry, field), f"{_WORDS[name]} {later} does not come after {earlier}", True
-
-
 def check_against_log(
-    layout: IndexLayout, data: bytes, base: int, places: RecordPositions, *, sound: bool
-) -> Iterator[IndexFault]:
+    layout: IndexLayout, index: SegmentIndex, places: RecordPositions, *, sound: bool
+) -> Iterator[FileFinding]:
     """Check an index against the records of its log. `sound`: whether `places` has all records of the log."""
-    indexed = read_entries(layout, data)
-    rebuilt = layout.revisions == REVISIONS_0_7_TO_0_9 and _rebuilt(layout, indexed, places)
-    for number, entry in enumerate(indexed):
+    rebuilt = layout.revisions == REVISIONS_0_7_TO_0_9 and _rebuilt(index.entries, places)
+    key: EntryField = "begin" if "begin" in layout.fields else "last"
+    for number, entry in enumerate(index.entries):
         if layout.dense:
             record = places[number] if number < len(places) else None
         else:
-            record = places.find(_key(layout), entry.values[layout.fields.index(_key(layout))])
-        if record is None:
-            if sound:
-                yield entry.at, "the log has no record for this entry", True
-            continue
-        yield from _compare(layout, entry, base, record, rebuilt=rebuilt)
+            record = places.find(key, getattr(entry, layout.column(key)))
+        if record is not None:
+            yield from _compare(layout, entry, index.base, record, rebuilt=rebuilt)
+        elif sound:
+            yield FileFinding(entry.at, "the log has no record for this entry")
     if rebuilt:
-        yield 4, "positions are those where messages begin, as in an index that server 0.8.0 rebuilt", False
-    if layout.dense and len(indexed) < len(places):
-        yield (
-            len(indexed) * layout.entry.size,
-            f"{len(places) - len(indexed)} records have no entry yet",
-            False,
-        )
+        text = "positions are those where messages begin, as in an index that server 0.8.0 rebuilt"
+        yield FileFinding(4, text, is_error=False)
+    if layout.dense and len(index.entries) < len(places):
+        text = f"{len(places) - len(index.entries)} records have no entry yet"
+        yield FileFinding(len(index.entries) * layout.packing.size, text, is_error=False)
 
 
 def _compare(
-    layout: IndexLayout, entry: IndexEntry, base: int, record: RecordPosition, *, rebuilt: bool
-) -> Iterator[IndexFault]:
-    for field, name in enumerate(layout.fields):
-        expected = getattr(record, "begin" if rebuilt and name == "end" else name)
-        if layout.relative and name in ("first", "last"):
+    layout: IndexLayout,
+    entry: Any,  # noqa: ANN401 - of the class of the layout
+    base: int,
+    record: RecordPosition,
+    *,
+    rebuilt: bool,
+) -> Iterator[FileFinding]:
+    for name in layout.fields:
+        column = layout.column(name)
+        stored, expected = (
+            getattr(entry, column),
+            getattr(record, "begin" if rebuilt and name == "end" else name),
+        )
+        if column == "relative":
             expected -= base
-        if entry.values[field] != expected:
-            text = f"{_WORDS[name]} {entry.values[field]}, but the log has {expected}"
-            yield _at(layout, entry, field), text, True
+        if stored != expected:
+            text = f"{WORDS[name]} {stored}, but the log has {expected}"
+            yield FileFinding(entry.at + layout.entries.starts[column], text)
 
 
-def _rebuilt(layout: IndexLayout, entries: Sequence[IndexEntry], places: RecordPositions) -> bool:
+def _rebuilt(entries: Sequence[Any], places: RecordPositions) -> bool:
     """Return whether positions are where messages begin, as in an index that server 0.8.0 rebuilt."""
-    field = layout.fields.index("end")
     pairs = zip(entries, places, strict=False)
-    return bool(entries and places) and all(entry.values[field] == record.begin for entry, record in pairs)
-
-
-def _key(layout: IndexLayout) -> EntryField:
-    """Return the field that identifies the record of an entry."""
-    return "begin" if "begin" in layout.fields else "last"
-
-
-def _at(layout: IndexLayout, entry: IndexEntry, field: int) -> int:
-    """Return the position of a number in the index file."""
-    before = Struct("<" + layout.entry.format.lstrip("<")[:field])
-    return entry.at + before.size
-
-
-_WORDS: Final[dict[Any, str]] = {
-    "first": "offset",
-    "last": "offset",
-    "begin": "position",
-    "end": "position",
-    "time": "timestamp",
-}
+    return bool(entries and places) and all(entry.end == record.begin for entry, record in pairs)

@@ -1,7 +1,7 @@
 """Readers of the files beside the segments of an Iggy server: iggy.md §7.1. They raise nothing."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, cast
 
 from attrs import frozen
 
@@ -11,16 +11,17 @@ from wireproof.iggy.file_layouts import (
     PREPARE_COMMAND,
     PREPARE_HEADER,
     PURGE_GENERATION,
-    STATE_ENTRIES,
+    STATE_ENTRY,
+    STATE_WRITERS,
     SUPERBLOCK,
     SUPERBLOCK_MAGIC,
     SUPERBLOCK_VERSION,
     VSR_STATE,
 )
+from wireproof.schema.struct import StructLayout, fields_of
 from wireproof.wire.checksums import xxh3_64
 from wireproof.wire.json_values import Json
-from wireproof.wire.layout import Checksum, Layout
-from wireproof.wire.layout_codec import FixedRun, runs, segments
+from wireproof.wire.layout import Checksum
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
@@ -40,14 +41,6 @@ SNAPSHOT_TRAILER: Final = len(SNAPSHOT_MARK) + 16
 
 _PREPARE_SIZE: Final = PREPARE_HEADER.fixed_size
 _VIEW_AT: Final = PREPARE_HEADER.offset("view")
-
-(_OFFSET,) = runs(CONSUMER_OFFSET)
-(_PURGE,) = runs(PURGE_GENERATION)
-(_VSR,) = runs(VSR_STATE)
-(_PREPARE,) = runs(PREPARE_HEADER)
-_SUPERBLOCK, _, _SUPERBLOCK_END = segments(SUPERBLOCK)
-assert isinstance(_SUPERBLOCK, FixedRun)
-assert isinstance(_SUPERBLOCK_END, FixedRun)
 
 
 @frozen
@@ -73,22 +66,22 @@ def read_consumer_offset(data: bytes) -> ServerFile:
     size, bare = CONSUMER_OFFSET.fixed_size, CONSUMER_OFFSET.offset("checksum")
     if len(data) not in (bare, size):
         return _faulty(f"{len(data)} bytes; an offset has {bare}, or {size} with its checksum", 0, len(data))
-    offset, stored = _OFFSET.peek(data.ljust(size, b"\0"), 0)
-    values: dict[str, Json] = {"offset": offset, "checksummed": len(data) == size}
-    if len(data) == size and (computed := xxh3_64(data[:bare])) != stored:
-        text = f"checksum: {stored:016x} stored, {computed:016x} computed"
-        return ServerFile(f"offset {offset}", values, (FileFinding(bare, text),), unsound=size)
-    return ServerFile(f"offset {offset}", values)
+    found = CONSUMER_OFFSET.codec.read(Reader(data.ljust(size, b"\0")))
+    values: dict[str, Json] = {"offset": found.offset, "checksummed": len(data) == size}
+    if len(data) == size and (computed := xxh3_64(data[:bare])) != found.checksum:
+        text = f"checksum: {found.checksum:016x} stored, {computed:016x} computed"
+        return ServerFile(f"offset {found.offset}", values, (FileFinding(bare, text),), unsound=size)
+    return ServerFile(f"offset {found.offset}", values)
 
 
 def read_purge_generation(data: bytes) -> ServerFile:
     """Read how often a partition was purged; a shorter file counts as never."""
     if len(data) < PURGE_GENERATION.fixed_size:
         return _faulty(f"{len(data)} bytes of {PURGE_GENERATION.fixed_size}", 0, len(data))
-    generation, revision = _PURGE.peek(data, 0)
-    values: dict[str, Json] = {"generation": generation, "createdRevision": revision}
+    found = PURGE_GENERATION.codec.read(Reader(data))
+    text = f"generation {found.generation} of revision {found.created_revision}"
     more = len(data) - PURGE_GENERATION.fixed_size
-    return ServerFile(f"generation {generation} of revision {revision}", values, unknown=more)
+    return ServerFile(text, fields_of(PURGE_GENERATION, found), unknown=more)
 
 
 # --- the state log ---
@@ -109,7 +102,7 @@ def read_state_log(data: bytes) -> ServerFile:
     """Read the state log of the servers before 0.9: commands that changed streams, topics and users."""
     if not data:
         return ServerFile("no entry", {"entries": 0})
-    walks = [_walk_state(name, layout, data) for name, layout in STATE_ENTRIES.items()]
+    walks = [_walk_state(name, data) for name in STATE_WRITERS]
     best = max(walks, key=lambda one: (one.matching, one.end))
     findings = list(best.faults)
     if best.indexes and best.faults and not best.matching:
@@ -125,44 +118,37 @@ def read_state_log(data: bytes) -> ServerFile:
     return ServerFile(summary, values, tuple(findings[:MAX_LISTED]), unsound=unsound)
 
 
-def _walk_state(name: str, layout: Layout, data: bytes) -> _StateWalk:
+def _walk_state(name: str, data: bytes) -> _StateWalk:
     """Read entry after entry, up to the first one whose lengths do not fit."""
-    fixed, _, command, _ = segments(layout)
-    assert isinstance(fixed, FixedRun)
-    assert isinstance(command, FixedRun)
+    layout = STATE_ENTRY.at(name)
+    checksum_at = layout.position("checksum")
     indexes: list[int] = []
     faults: list[FileFinding] = []
     matching, reader = 0, Reader(data)
     while reader.left:
         at = reader.pos
         try:
-            numbers = fixed.read(reader)
-            reader.take("context", numbers[-1])
-            _, length = command.read(reader)
-            reader.take("command", length)
+            entry = layout.codec.read(reader)
         except Rejected:
             return _StateWalk(name, tuple(indexes), at, matching, tuple(faults))
-        fault = _checksum_fault(layout, fixed, data[at : reader.pos], numbers)
-        matching += "checksum" in fixed.offsets and not fault
-        if fault:
-            faults.append(FileFinding(at + fixed.offsets["checksum"], fault))
-        if indexes and numbers[0] != indexes[-1] + 1:
-            faults.append(FileFinding(at, f"entry {numbers[0]} follows entry {indexes[-1]}"))
-        indexes.append(numbers[0])
+        if checksum_at is not None:
+            fault = _checksum_fault(layout, entry, data[at : reader.pos])
+            matching += not fault
+            faults += [FileFinding(at + checksum_at, fault)] if fault else []
+        if indexes and entry.index != indexes[-1] + 1:
+            faults.append(FileFinding(at, f"entry {entry.index} follows entry {indexes[-1]}"))
+        indexes.append(entry.index)
     return _StateWalk(name, tuple(indexes), reader.pos, matching, tuple(faults))
 
 
-def _checksum_fault(layout: Layout, fixed: FixedRun, entry: bytes, numbers: Sequence[int]) -> str:
-    """Return the fault of an entry whose checksum does not match; the first servers wrote none."""
-    begin = fixed.offsets.get("checksum")
-    if begin is None:
-        return ""
-    checksum, stored = layout.part("checksum"), numbers[-2]
+def _checksum_fault(layout: StructLayout, entry: Any, data: bytes) -> str:  # noqa: ANN401 - an entry of the layout
+    """Return the fault of an entry whose checksum does not match."""
+    checksum, stored = layout.part("checksum"), entry.checksum
     assert isinstance(checksum, Checksum)
-    computed = checksum.algorithm.of(entry[:begin] + entry[fixed.offsets["contextLength"] :])
-    return (
-        "" if computed == stored else f"entry {numbers[0]}: checksum {stored:x} stored, {computed:x} computed"
-    )
+    covered = data[: layout.offset("checksum")] + data[layout.offset("contextLength") :]
+    computed = checksum.algorithm.of(covered)
+    text = f"entry {entry.index}: checksum {stored:x} stored, {computed:x} computed"
+    return "" if computed == stored else text
 
 
 # --- files of 0.9 ---
@@ -172,95 +158,79 @@ def read_superblock(data: bytes) -> ServerFile:
     """Read a superblock, which keeps the state of the consensus over a crash."""
     reader = Reader(data)
     try:
-        magic, version, _, sequence, _, length = _SUPERBLOCK.read(reader)  # type: ignore[union-attr] # a run
-        payload = data[reader.pos : reader.pos + length]
-        reader.take("payload", length)
-        (stored,) = _SUPERBLOCK_END.read(reader)  # type: ignore[union-attr] # a run
+        block = SUPERBLOCK.codec.read(reader)
     except Rejected as fault:
         return _faulty(f"{fault.path}: {fault.text}", len(data), len(data))
-    if (magic, version) != (SUPERBLOCK_MAGIC, SUPERBLOCK_VERSION):
-        return _faulty(f"magic {magic:08x} and version {version} are not those of a superblock", 0, len(data))
-    findings = list(_superblock_faults(data, reader, payload, stored))
-    values: dict[str, Json] = {"sequence": sequence}
-    if len(payload) in (SHORT_VSR_STATE, VSR_STATE.fixed_size):
-        values |= _vsr_state(payload)
-        if int(str(values["logView"])) > int(str(values["view"])):
-            findings.append(FileFinding(None, f"logView {values['logView']} is above view {values['view']}"))
+    if (block.magic, block.version) != (SUPERBLOCK_MAGIC, SUPERBLOCK_VERSION):
+        text = f"magic {block.magic:08x} and version {block.version} are not those of a superblock"
+        return _faulty(text, 0, len(data))
+    findings = list(_superblock_faults(data, reader, block))
+    values: dict[str, Json] = {"sequence": block.sequence}
+    if len(block.payload) in (SHORT_VSR_STATE, VSR_STATE.fixed_size):
+        state = VSR_STATE.codec.read(Reader(block.payload.ljust(VSR_STATE.fixed_size, b"\0")))
+        fields = fields_of(VSR_STATE, state)
+        values |= {name: value for name, value in fields.items() if not isinstance(value, bytes)}
+        if state.log_view > state.view:
+            findings.append(FileFinding(None, f"logView {state.log_view} is above view {state.view}"))
     text = ", ".join(f"{name} {value}" for name, value in values.items())
     return ServerFile(text, values, tuple(findings), unknown=reader.left)
 
 
-def _superblock_faults(data: bytes, reader: Reader, payload: bytes, stored: int) -> Iterator[FileFinding]:
-    at = reader.pos - SUPERBLOCK_CHECKSUM
-    if (computed := xxh3_64(data[:at])) != stored:
-        yield FileFinding(at, f"checksum: {stored:016x} stored, {computed:016x} computed")
-    if len(payload) not in (SHORT_VSR_STATE, VSR_STATE.fixed_size):
-        text = (
-            f"a payload of {len(payload)} bytes; a VsrState has {SHORT_VSR_STATE} or {VSR_STATE.fixed_size}"
-        )
+def _superblock_faults(data: bytes, reader: Reader, block: Any) -> Iterator[FileFinding]:  # noqa: ANN401 - a value
+    at = SUPERBLOCK.offset("payload") + len(block.payload)
+    if (computed := xxh3_64(data[:at])) != block.checksum:
+        yield FileFinding(at, f"checksum: {block.checksum:016x} stored, {computed:016x} computed")
+    if len(block.payload) not in (SHORT_VSR_STATE, VSR_STATE.fixed_size):
+        sizes = f"{SHORT_VSR_STATE} or {VSR_STATE.fixed_size}"
+        text = f"a payload of {len(block.payload)} bytes; a VsrState has {sizes}"
         yield FileFinding(SUPERBLOCK.offset("payload"), text)
     if reader.left:
         yield FileFinding(reader.pos, f"{reader.left} bytes after the checksum")
 
 
-SUPERBLOCK_CHECKSUM: Final = 8
-"""Size of the checksum at the end of a superblock, in bytes."""
-
-
-def _vsr_state(payload: bytes) -> dict[str, Json]:
-    numbers = _VSR.peek(payload.ljust(VSR_STATE.fixed_size, b"\0"), 0)
-    names = (part.name for part in VSR_STATE.parts)
-    found: list[tuple[str, Any]] = list(zip(names, numbers, strict=True))
-    return {name: value for name, value in found if not isinstance(value, bytes)}
-
-
 def read_journal(data: bytes) -> ServerFile:
     """Read the metadata journal: prepared operations, each with checksums and that of the one before it."""
-    at, ops, before = 0, 0, None
+    at, ops, before = 0, 0, cast("Any", None)
     findings: list[FileFinding] = []
     while at < len(data):
         found = _prepare(data, at)
         if isinstance(found, str):
             findings.append(FileFinding(at, found))
             break
-        if before is not None and before[0] + 1 == found["op"] and found["parent"] != before[1] and before[1]:
-            findings.append(FileFinding(at, f"operation {found['op']} does not follow operation {before[0]}"))
+        if before and before.op + 1 == found.op and found.parent != before.checksum and before.checksum:
+            findings.append(FileFinding(at, f"operation {found.op} does not follow operation {before.op}"))
         findings += _prepare_faults(data, at, found)
-        before = (found["op"], found["checksum"])
-        at, ops = at + found["size"], ops + 1
-    last = f", the last one is {before[0]}" if before else ""
-    values: dict[str, Json] = {"operations": ops, "lastOp": before[0] if before else None}
+        before = found
+        at, ops = at + found.size, ops + 1
+    last = f", the last one is {before.op}" if before else ""
+    values: dict[str, Json] = {"operations": ops, "lastOp": before.op if before else None}
     text = f"{ops} operation{'s' * (ops != 1)}{last}"
     return ServerFile(text, values, tuple(findings[:MAX_LISTED]), unsound=len(data) - at)
 
 
-def _prepare(data: bytes, at: int) -> dict[str, int] | str:
-    """Return the numbers of a prepared operation, or the reason why there is none."""
-    if len(data) - at < _PREPARE_SIZE:
-        return f"{len(data) - at} of {_PREPARE_SIZE} bytes of a header"
-    numbers: dict[str, Any] = dict(
-        zip((part.name for part in PREPARE_HEADER.parts), _PREPARE.peek(data, at), strict=True)
-    )
-    found = {
-        name: int.from_bytes(value, "little") if isinstance(value, bytes) else value
-        for name, value in numbers.items()
-    }
-    if found["command"] != PREPARE_COMMAND:
-        return f"command {found['command']}; a prepared operation has {PREPARE_COMMAND}"
-    if not _PREPARE_SIZE <= found["size"] <= MAX_PREPARE_BYTES:
-        return f"size {found['size']} is not from {_PREPARE_SIZE} to {MAX_PREPARE_BYTES}"
-    if found["size"] > len(data) - at:
-        return f"size {found['size']}, and {len(data) - at} bytes are left"
-    return found
+def _prepare(data: bytes, at: int) -> Any:  # noqa: ANN401 - a value of `PREPARE_HEADER`, or a text
+    """Return the header of a prepared operation, or the reason why there is none."""
+    left = len(data) - at
+    if left < _PREPARE_SIZE:
+        return f"{left} of {_PREPARE_SIZE} bytes of a header"
+    found = PREPARE_HEADER.codec.read(Reader(data, pos=at))
+    if found.command != PREPARE_COMMAND:
+        return f"command {found.command}; a prepared operation has {PREPARE_COMMAND}"
+    if not _PREPARE_SIZE <= found.size <= MAX_PREPARE_BYTES:
+        return f"size {found.size} is not from {_PREPARE_SIZE} to {MAX_PREPARE_BYTES}"
+    return found if found.size <= left else f"size {found.size}, and {left} bytes are left"
 
 
-def _prepare_faults(data: bytes, at: int, found: Mapping[str, int]) -> Iterator[FileFinding]:
+def _prepare_faults(data: bytes, at: int, found: Any) -> Iterator[FileFinding]:  # noqa: ANN401 - a value
     """Yield checksums that do not match; 0 means that the server wrote none."""
-    header, body = data[at : at + _PREPARE_SIZE], data[at + _PREPARE_SIZE : at + found["size"]]
+    header, body = data[at : at + _PREPARE_SIZE], data[at + _PREPARE_SIZE : at + found.size]
     covered = bytes(16) + header[16:_VIEW_AT] + bytes(4) + header[_VIEW_AT + 4 :]
-    for name, part in (("checksum", covered), ("checksumBody", body)):
-        if found[name] and found[name] != xxh3_64(part):
-            text = f"operation {found['op']}: {name} {found[name]:x} stored, {xxh3_64(part):x} computed"
+    for name, stored, part in (
+        ("checksum", found.checksum, covered),
+        ("checksumBody", found.checksum_body, body),
+    ):
+        if stored and stored != xxh3_64(part):
+            text = f"operation {found.op}: {name} {stored:x} stored, {xxh3_64(part):x} computed"
             yield FileFinding(at + PREPARE_HEADER.offset(name), text)
 
 

@@ -12,18 +12,8 @@ from wireproof.kafka.control_types import (
     SNAPSHOT_FOOTER,
     SNAPSHOT_HEADER,
 )
-from wireproof.wire.layout import (
-    Count,
-    Layout,
-    Length,
-    Nested,
-    Number,
-    Octets,
-    Part,
-    Repeated,
-    When,
-    tagged_fields,
-)
+from wireproof.schema.tables import flexible_layout, read_tables
+from wireproof.wire.layout import Layout, Number
 
 KEY: Final = Layout(
     "ControlRecordKey",
@@ -36,65 +26,58 @@ _VERSION: Final = Number("version", "int16")
 _MARKER: Final = Layout("EndTxnMarker", (_VERSION, Number("coordinatorEpoch", "int32")))
 
 
-def _kraft(name: str, *parts: Part) -> Layout:
-    """Return a value of flexible versions: its version, its fields, tagged fields."""
-    return Layout(name, (_VERSION, *parts, *tagged_fields()))
+_TABLES: Final = read_tables(
+    """
+Voter
+    id int32
+    directoryId uuid 1+
 
+LeaderChange versions=0-1 flexible=0+
+    leaderId int32
+    voters []Voter
+    grantingVoters []Voter
 
-def _compact_array(name: str, of: Layout) -> tuple[Part, ...]:
-    """Return an array whose count is stored plus one."""
-    return Count(f"{name}Count", "uvarint", of=name), Repeated(name, of=of)
+SnapshotHeader versions=0 flexible=0+
+    lastContainedLogTimestamp int64
 
+SnapshotFooter versions=0 flexible=0+
 
-_VOTER: Final = Layout(
-    "Voter",
-    (
-        Number("id", "int32"),
-        When(Octets("directoryId", size=16, structure=True), number="version", values=(1,)),
-        *tagged_fields(),
-    ),
+KRaftVersion versions=0 flexible=0+
+    kraftVersion int16
+
+Endpoint
+    name string
+    host string
+    port uint16
+
+KRaftVersionFeature
+    minVersion int16
+    maxVersion int16
+
+KRaftVoter
+    id int32
+    directoryId uuid
+    endpoints []Endpoint
+    kRaftVersionFeature KRaftVersionFeature
+
+KRaftVoters versions=0 flexible=0+
+    voters []KRaftVoter
+""",
+    "",
 )
 
-_ENDPOINT: Final = Layout(
-    "Endpoint",
-    (
-        Length("nameLength", "uvarint", of="name"),
-        Octets("name", text=True, structure=True),
-        Length("hostLength", "uvarint", of="host"),
-        Octets("host", text=True, structure=True),
-        Number("port", "uint16"),
-        *tagged_fields(),
-    ),
-)
-
-_FEATURE: Final = Layout(
-    "KRaftVersionFeature",
-    (Number("minVersion", "int16"), Number("maxVersion", "int16"), *tagged_fields()),
-)
-
-_KRAFT_VOTER: Final = Layout(
-    "KRaftVoter",
-    (
-        Number("id", "int32"),
-        Octets("directoryId", size=16, structure=True),
-        *_compact_array("endpoints", _ENDPOINT),
-        Nested("kRaftVersionFeature", of=_FEATURE),
-        *tagged_fields(),
-    ),
-)
+KRAFT_VALUES: Final = {
+    LEADER_CHANGE: _TABLES["LeaderChange"],
+    SNAPSHOT_HEADER: _TABLES["SnapshotHeader"],
+    SNAPSHOT_FOOTER: _TABLES["SnapshotFooter"],
+    KRAFT_VERSION: _TABLES["KRaftVersion"],
+    KRAFT_VOTERS: _TABLES["KRaftVoters"],
+}
+"""The values of the KRaft types after their version, in the versions that §1.9 describes."""
 
 VALUES: Final = {
     ABORT: _MARKER,
     COMMIT: _MARKER,
-    LEADER_CHANGE: _kraft(
-        "LeaderChange",
-        Number("leaderId", "int32"),
-        *_compact_array("voters", _VOTER),
-        *_compact_array("grantingVoters", _VOTER),
-    ),
-    SNAPSHOT_HEADER: _kraft("SnapshotHeader", Number("lastContainedLogTimestamp", "int64")),
-    SNAPSHOT_FOOTER: _kraft("SnapshotFooter"),
-    KRAFT_VERSION: _kraft("KRaftVersion", Number("kraftVersion", "int16")),
-    KRAFT_VOTERS: _kraft("KRaftVoters", *_compact_array("voters", _KRAFT_VOTER)),
+    **{kind: flexible_layout(table, _VERSION) for kind, table in KRAFT_VALUES.items()},
 }
 """The layout of the value by the type in the key."""

@@ -7,23 +7,15 @@ first record of a batch is checked. The values of the KRaft types are opaque to 
 a remark.
 """
 
-from typing import Final
+from base64 import urlsafe_b64decode
+from typing import Any
 
-from wireproof.kafka.control_types import (
-    ABORT,
-    COMMIT,
-    KRAFT_VERSION,
-    KRAFT_VOTERS,
-    LEADER_CHANGE,
-    SNAPSHOT_FOOTER,
-    SNAPSHOT_HEADER,
-)
+from wireproof.kafka.control_layouts import KRAFT_VALUES
+from wireproof.kafka.control_types import ABORT, COMMIT
 from wireproof.kafka.values import Control, Endpoint, Voter
 from wireproof.wire.layout import attribute_of
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.struct_codec import UNKNOWN_TAGS, StructValues, decode_struct
-from wireproof.wire.struct_table import ALL_VERSIONS, ListOf, StructField, VersionedStruct, Versions
 
 
 def parse(
@@ -58,7 +50,7 @@ def _parse(reader: Reader, key: bytes | None, key_at: int, value: bytes | None, 
     kind = _type(reader, key, key_at)
     if kind in (ABORT, COMMIT):
         return _end_of_transaction(reader, kind, value, value_at)
-    if kind not in _KRAFT_VALUES:
+    if kind not in KRAFT_VALUES:
         return Control(kind)
     try:
         return _kraft_value(reader, kind, value, value_at)
@@ -109,77 +101,37 @@ def _reader_of(reader: Reader, name: str, data: bytes, at: int) -> Reader:
 
 # --- KRaft: flexible versions (§4), whose fields are tables ---
 
-_LEADER_VOTER: Final = VersionedStruct(
-    "Voter", (StructField("id", "int32"), StructField("directoryId", "uuid", "1+"))
-)
-
-_ENDPOINT: Final = VersionedStruct(
-    "Endpoint",
-    (StructField("name", "string"), StructField("host", "string"), StructField("port", "uint16")),
-)
-
-_FEATURE: Final = VersionedStruct(
-    "KRaftVersionFeature", (StructField("minVersion", "int16"), StructField("maxVersion", "int16"))
-)
-
-_VOTER: Final = VersionedStruct(
-    "Voter",
-    (
-        StructField("id", "int32"),
-        StructField("directoryId", "uuid"),
-        StructField("endpoints", ListOf(_ENDPOINT)),
-        StructField("kRaftVersionFeature", _FEATURE),
-    ),
-)
-
-
-def _kraft(name: str, *fields: StructField, newest: int = 0) -> VersionedStruct:
-    """Return the table of a value after its version, in the versions that §1.9 describes."""
-    return VersionedStruct(name, fields, versions=Versions(0, newest), flexible=ALL_VERSIONS)
-
-
-_KRAFT_VALUES: Final = {
-    LEADER_CHANGE: _kraft(
-        "LeaderChange",
-        StructField("leaderId", "int32"),
-        StructField("voters", ListOf(_LEADER_VOTER)),
-        StructField("grantingVoters", ListOf(_LEADER_VOTER)),
-        newest=1,
-    ),
-    SNAPSHOT_HEADER: _kraft("SnapshotHeader", StructField("lastContainedLogTimestamp", "int64")),
-    SNAPSHOT_FOOTER: _kraft("SnapshotFooter"),
-    KRAFT_VERSION: _kraft("KRaftVersion", StructField("kraftVersion", "int16")),
-    KRAFT_VOTERS: _kraft("KRaftVoters", StructField("voters", ListOf(_VOTER))),
-}
-
 
 def _kraft_value(reader: Reader, kind: int, value: bytes | None, at: int) -> Control:
     if value is None:
         raise reader.reject("bad-control", "value", "null", at=at)
     inner = _reader_of(reader, "value", value, at)
     version = inner.int16("version")
-    if version not in _KRAFT_VALUES[kind].versions:  # §1.9 does not describe its fields
+    if version not in KRAFT_VALUES[kind].versions:  # §1.9 does not describe its fields
         return Control(kind, version)
-    found = decode_struct(inner, _KRAFT_VALUES[kind], version)
-    values = {attribute_of(name): each for name, each in found.items() if name != UNKNOWN_TAGS}
+    layout = KRAFT_VALUES[kind].at(version)
+    found = KRAFT_VALUES[kind].read(inner, version)
+    names = [part.name for part in layout.parts if part.name != "unknownTags"]
+    values = {attribute_of(name): getattr(found, attribute_of(name)) for name in names}
     for name in values.keys() & {"voters", "granting_voters"}:
         values[name] = tuple(map(_voter, values[name]))
     return Control(kind, version, **values)
 
 
-def _voter(found: StructValues) -> Voter:
+def _voter(found: Any) -> Voter:  # noqa: ANN401 - a voter of the tables
     """Return a voter of types 2 and 6; the latter has endpoints and a range of versions."""
-    feature = found.get("kRaftVersionFeature", {})
-    endpoints = tuple(map(_endpoint, found["endpoints"])) if "endpoints" in found else None
+    directory = getattr(found, "directory_id", None)
+    feature = getattr(found, "k_raft_version_feature", None)
+    endpoints = tuple(map(_endpoint, found.endpoints)) if hasattr(found, "endpoints") else None
     return Voter(
-        found["id"],
-        found.get("directoryId"),
+        found.id,
+        None if directory is None else urlsafe_b64decode(f"{directory}=="),
         endpoints,
-        feature.get("minVersion"),
-        feature.get("maxVersion"),
+        getattr(feature, "min_version", None),
+        getattr(feature, "max_version", None),
     )
 
 
-def _endpoint(found: StructValues) -> Endpoint:
-    name, host = (found[one].encode(errors="surrogateescape") for one in ("name", "host"))
-    return Endpoint(name, host, found["port"])
+def _endpoint(found: Any) -> Endpoint:  # noqa: ANN401 - an endpoint of the tables
+    name, host = (one.encode(errors="surrogateescape") for one in (found.name, found.host))
+    return Endpoint(name, host, found.port)

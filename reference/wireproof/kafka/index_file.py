@@ -8,12 +8,14 @@ finds an index file missing builds it again from the log. Source: Apache Kafka, 
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import accumulate
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from attrs import frozen
 
+from wireproof.data_files import FileFinding
 from wireproof.kafka.control_types import ABORT
 from wireproof.kafka.layouts import (
     ABORTED_TRANSACTION,
@@ -23,99 +25,18 @@ from wireproof.kafka.layouts import (
 )
 from wireproof.kafka.message import NO_TIMESTAMP
 from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
-from wireproof.segment_files import RawEntries
-from wireproof.wire.layout import Layout
-from wireproof.wire.layout_codec import runs
-from wireproof.wire.packed_rows import PackedRows
+from wireproof.segment_files import EntryLayout, Order, SegmentIndex
+from wireproof.wire.layout_codec import packing
 
 REBUILD: Final = "stop the broker and delete the segment's .index: it rebuilds all three indexes from the log"
 """The repair of every index file of a Kafka segment whose log is intact: if its `.index` is missing,
 `LogLoader.loadSegmentFiles` (storage/internals/log, 4.x) recovers the segment and rebuilds all three."""
 
 
-@frozen
-class IndexFinding:
-    """A problem of an index file.
+Entry: TypeAlias = Any
+"""An entry of one of the three: its columns are named where the index is."""
 
-    Attributes:
-        at: position in the index file, in bytes.
-        message: the problem.
-        next_step: the advice, or an empty text.
-        is_error: True if the problem misleads a reader; False for a note.
-    """
-
-    at: int
-    message: str
-    next_step: str = REBUILD
-    is_error: bool = True
-
-
-def split_entries(data: bytes, size: int, *, allocated: bool = True) -> RawEntries:
-    """Divide an index file into entries of `size` bytes.
-
-    With `allocated`, entries of zeros at the end count as not written.
-    """
-    whole = len(data) // size
-    written = -(-len(data[: whole * size].rstrip(b"\0")) // size) if allocated else whole
-    parts = PackedRows(written, lambda row: data[row * size : (row + 1) * size])
-    return RawEntries(parts, whole - written, len(data) % size)
-
-
-@frozen
-class SegmentIndex:
-    """The entries of an index file, and the base offset of its segment."""
-
-    entries: Sequence[Any]
-    raw: RawEntries
-    base: int
-
-
-@frozen
-class IndexReader:
-    """The functions that read a kind of index file, raising nothing, and check it alone and with its log."""
-
-    read: Callable[[bytes, int], SegmentIndex]
-    alone: Callable[[SegmentIndex], Iterator[IndexFinding]]
-    against: Callable[[SegmentIndex, SegmentHeaders], Iterator[IndexFinding]]
-
-
-def index_reader(
-    layout: Layout,
-    entry: Callable[..., Any],
-    faults: Callable[[Any, Any, int], Iterator[IndexFinding]],
-    against: Callable[[SegmentIndex, SegmentHeaders], Iterator[IndexFinding]],
-    *,
-    allocated: bool = True,
-) -> IndexReader:
-    """Return the functions of a kind.
-
-    Args:
-        layout: of an entry.
-        entry: makes an entry of its position in the file, the base offset, and its fields.
-        faults: yields the faults of an entry, given the one before it or None, and the base offset.
-        against: checks the entries with the log.
-        allocated: whether the file is allocated in advance.
-    """
-    (fields,) = runs(layout)
-    size = layout.fixed_size
-
-    def read(data: bytes, base: int) -> SegmentIndex:
-        raw = split_entries(data, size, allocated=allocated)
-        rows = PackedRows(
-            len(raw.rows), lambda number: entry(number * size, base, *fields.peek(data, number * size))
-        )
-        return SegmentIndex(rows, raw, base)
-
-    def alone(index: SegmentIndex) -> Iterator[IndexFinding]:
-        if index.raw.odd:  # `sanityCheck` of Kafka's index classes rejects such a file
-            text = f"{index.raw.odd} bytes after the last whole entry; an entry has {size} bytes"
-            yield IndexFinding((len(index.raw.rows) + index.raw.tail) * size, text)
-        before = None
-        for one in index.entries:
-            yield from faults(one, before, index.base)
-            before = one
-
-    return IndexReader(read, alone, against)
+_wrong: Final = partial(FileFinding, next_step=REBUILD)
 
 
 def entry_with_offset(segment: SegmentHeaders, offset: int) -> SegmentEntry | None:
@@ -148,58 +69,34 @@ def is_past_readable_end(segment: SegmentHeaders, offset: int) -> bool:
 _POSITION_AT: Final = OFFSET_ENTRY.offset("position")
 
 
-@frozen
-class OffsetEntry:
-    """An entry.
-
-    Attributes:
-        at: position of the entry in the index file.
-        relative: the offset as stored.
-        offset: the absolute offset.
-        position: position in the log.
-    """
-
-    at: int
-    relative: int
-    offset: int
-    position: int
-
-
-def _offset_faults(entry: OffsetEntry, before: OffsetEntry | None, _: int) -> Iterator[IndexFinding]:
+def _offset_faults(entry: Entry, _: int) -> Iterator[FileFinding]:
     """Check an entry without the log: Kafka's `append` only takes larger offsets, and positions follow."""
     if entry.relative < 0:
         text = f"relative offset {entry.relative} is below the base offset of the segment"
-        yield IndexFinding(entry.at, text)
+        yield _wrong(entry.at, text)
     if entry.position < 0:
-        yield IndexFinding(entry.at + _POSITION_AT, f"position {entry.position} is negative")
-    if before is not None and entry.offset <= before.offset:
-        yield IndexFinding(entry.at, f"offset {entry.offset} is not above {before.offset}, the one before it")
-    if before is not None and entry.position <= before.position:
-        text = f"position {entry.position} is not above {before.position}, the one before it"
-        yield IndexFinding(entry.at + _POSITION_AT, text)
+        yield _wrong(entry.at + _POSITION_AT, f"position {entry.position} is negative")
 
 
-def _check_offsets(index: SegmentIndex, segment: SegmentHeaders) -> Iterator[IndexFinding]:
+def _check_offsets(index: SegmentIndex, segment: SegmentHeaders) -> Iterator[FileFinding]:
     """Check the entries against the log; with a wrong entry a lookup misses records or reads garbage."""
     for number, entry in enumerate(index.entries):
         at, position = entry.at + _POSITION_AT, entry.position
         if position >= segment.size:
             text = f"position {position} is past the end of the log, which has {segment.size} bytes"
-            yield IndexFinding(at, text)
+            yield _wrong(at, text)
         elif position >= segment.end:
             text = f"position {position} cannot be checked: the log ends at {segment.end}, {segment.why}"
-            yield IndexFinding(at, text, "look at the log: wireproof explain", is_error=False)
+            yield FileFinding(at, text, "look at the log: wireproof explain", is_error=False)
         elif (first := segment.heads.number_at(position)) is None:
-            yield IndexFinding(at, f"no entry of the log begins at position {position}")
+            yield _wrong(at, f"no entry of the log begins at position {position}")
         else:
             later = index.entries[number + 1 : number + 2]
             until = later[0].position if later else segment.size
             yield from _check_offset(entry, segment, first, until)
 
 
-def _check_offset(
-    entry: OffsetEntry, segment: SegmentHeaders, first: int, until: int
-) -> Iterator[IndexFinding]:
+def _check_offset(entry: Entry, segment: SegmentHeaders, first: int, until: int) -> Iterator[FileFinding]:
     """Check the offset: it must be the last one of a batch from the entry's position to the next entry's."""
     heads, number = segment.heads, first
     while (
@@ -208,14 +105,17 @@ def _check_offset(
         number += 1
     if heads[number].last != entry.offset:
         text = f"offset {entry.offset} ends no entry of the log from position {entry.position} on"
-        yield IndexFinding(entry.at, f"{text}; the entry there ends at {heads[first].last}")
+        yield _wrong(entry.at, f"{text}; the entry there ends at {heads[first].last}")
 
 
-OFFSET_INDEX: Final = index_reader(
-    OFFSET_ENTRY,
-    lambda at, base, relative, position: OffsetEntry(at, relative, base + relative, position),
+OFFSET_INDEX: Final = EntryLayout(
+    packing(OFFSET_ENTRY.numbers),
+    ("relative", "position"),
+    (Order("offset", "offset"), Order("position", "position")),
     _offset_faults,
     _check_offsets,
+    allocated=True,
+    next_step=REBUILD,
 )
 
 
@@ -229,43 +129,20 @@ OFFSET_INDEX: Final = index_reader(
 _OFFSET_AT: Final = TIME_ENTRY.offset("relativeOffset")
 
 
-@frozen
-class TimeEntry:
-    """An entry.
-
-    Attributes:
-        at: position of the entry in the index file.
-        timestamp: in milliseconds.
-        relative: the offset as stored.
-        offset: the absolute offset.
-    """
-
-    at: int
-    timestamp: int
-    relative: int
-    offset: int
-
-
-def _time_faults(entry: TimeEntry, before: TimeEntry | None, _: int) -> Iterator[IndexFinding]:
+def _time_faults(entry: Entry, _: int) -> Iterator[FileFinding]:
     """Check an entry without the log: Kafka's `maybeAppend` takes later timestamps, no lower offsets."""
-    at, timestamp = entry.at, entry.timestamp
     if entry.relative < 0:
         text = f"relative offset {entry.relative} is below the base offset of the segment"
-        yield IndexFinding(at + _OFFSET_AT, text)
-    if timestamp < 0:
-        yield IndexFinding(at, f"timestamp {timestamp}: Kafka writes no entry without a timestamp")
-    if before is not None and timestamp <= before.timestamp:
-        yield IndexFinding(at, f"timestamp {timestamp} is not above {before.timestamp}, the one before it")
-    if before is not None and entry.offset < before.offset:
-        yield IndexFinding(
-            at + _OFFSET_AT, f"offset {entry.offset} is below {before.offset}, the one before it"
-        )
+        yield _wrong(entry.at + _OFFSET_AT, text)
+    if entry.timestamp < 0:
+        text = f"timestamp {entry.timestamp}: Kafka writes no entry without a timestamp"
+        yield _wrong(entry.at, text)
 
 
-def _check_times(index: SegmentIndex, segment: SegmentHeaders) -> Iterator[IndexFinding]:
+def _check_times(index: SegmentIndex, segment: SegmentHeaders) -> Iterator[FileFinding]:
     """Check the entries against the log; with a wrong entry a search by time misses records."""
     latest = array("q", accumulate(segment.heads.column("timestamp"), max, initial=NO_TIMESTAMP))
-    untimed: list[TimeEntry] = []
+    untimed: list[Entry] = []
     for entry in index.entries:
         head = entry_with_offset(segment, entry.offset)
         if head is not None and not head.magic:
@@ -274,43 +151,46 @@ def _check_times(index: SegmentIndex, segment: SegmentHeaders) -> Iterator[Index
             yield from _check_timestamp(entry, head, latest[segment.heads.number_at(head.position) or 0])
         elif is_past_readable_end(segment, entry.offset):
             text = f"offset {entry.offset} cannot be checked: the log ends at {segment.end}, {segment.why}"
-            yield IndexFinding(
+            yield FileFinding(
                 entry.at + _OFFSET_AT, text, "look at the log: wireproof explain", is_error=False
             )
         else:
-            yield IndexFinding(entry.at + _OFFSET_AT, f"no entry of the log holds offset {entry.offset}")
+            yield _wrong(entry.at + _OFFSET_AT, f"no entry of the log holds offset {entry.offset}")
     if untimed:  # LogAppendTime in message format v0: the broker indexes times that no message has
         text = f"{len(untimed)} entries lead to messages of v0, which have no timestamp"
-        yield IndexFinding(untimed[0].at, text, "", is_error=False)
+        yield FileFinding(untimed[0].at, text, "", is_error=False)
     yield from _check_last(index, latest[-1], segment)
 
 
-def _check_timestamp(entry: TimeEntry, head: SegmentEntry, before: int) -> Iterator[IndexFinding]:
+def _check_timestamp(entry: Entry, head: SegmentEntry, before: int) -> Iterator[FileFinding]:
     """Check the timestamp: it must be that of the batch, and no earlier batch may have a later one."""
     text = f"timestamp {entry.timestamp}"
     if head.timestamp != entry.timestamp:
         text += f", but the entry of the log that holds offset {entry.offset} has {head.timestamp}"
-        yield IndexFinding(entry.at, text)
+        yield _wrong(entry.at, text)
     elif before > entry.timestamp:
         text += f" is not the greatest up to offset {entry.offset}: an earlier entry of the log has {before}"
-        yield IndexFinding(entry.at, text)
+        yield _wrong(entry.at, text)
 
 
-def _check_last(index: SegmentIndex, latest: int, segment: SegmentHeaders) -> Iterator[IndexFinding]:
+def _check_last(index: SegmentIndex, latest: int, segment: SegmentHeaders) -> Iterator[FileFinding]:
     """Check the last entry of a closed segment, whose index has no allocated entries left."""
     last = index.entries[-1].timestamp if index.entries else NO_TIMESTAMP
     if not index.raw.tail and not segment.why and last < latest:
         at = len(index.entries) * TIME_ENTRY.fixed_size
         text = f"a closed segment ends with its greatest timestamp, {latest}; the last one here is {last}"
         then = f"retention by time uses the last entry: if the segment is closed, {REBUILD}"
-        yield IndexFinding(at, text, then, is_error=False)
+        yield FileFinding(at, text, then, is_error=False)
 
 
-TIME_INDEX: Final = index_reader(
-    TIME_ENTRY,
-    lambda at, base, timestamp, relative: TimeEntry(at, timestamp, relative, base + relative),
+TIME_INDEX: Final = EntryLayout(
+    packing(TIME_ENTRY.numbers),
+    ("timestamp", "relative"),
+    (Order("timestamp", "timestamp"), Order("offset", "offset", repeats=True)),
     _time_faults,
     _check_times,
+    allocated=True,
+    next_step=REBUILD,
 )
 
 
@@ -326,27 +206,6 @@ TIME_INDEX: Final = index_reader(
 _PRODUCER_AT, _FIRST_AT, _LAST_AT, _STABLE_AT = map(
     ABORTED_TRANSACTION.offset, ("producerId", "firstOffset", "lastOffset", "lastStableOffset")
 )
-
-
-@frozen
-class AbortedTransaction:
-    """An entry.
-
-    Attributes:
-        at: position of the entry in the index file.
-        version: version of the entry.
-        producer: the producer id.
-        first: the first offset of the transaction.
-        last: the offset of its ABORT marker.
-        stable: the last stable offset.
-    """
-
-    at: int
-    version: int
-    producer: int
-    first: int
-    last: int
-    stable: int
 
 
 @frozen
@@ -382,29 +241,23 @@ def aborted_transactions(segment: SegmentHeaders) -> dict[int, EndedTransaction]
     return ended
 
 
-def _transaction_faults(
-    entry: AbortedTransaction, before: AbortedTransaction | None, base: int
-) -> Iterator[IndexFinding]:
+def _transaction_faults(entry: Entry, base: int) -> Iterator[FileFinding]:
     """Check an entry without the log."""
     at, last = entry.at, entry.last
     if entry.version != ABORTED_TRANSACTION_VERSION:
         then = "a broker rejects the whole index, so every read_committed fetch of this segment fails"
         text = f"version {entry.version}: Kafka knows only version {ABORTED_TRANSACTION_VERSION}"
-        yield IndexFinding(at, text, then)
+        yield FileFinding(at, text, then)
     if entry.first > last:
-        yield IndexFinding(at + _FIRST_AT, f"first offset {entry.first} is above the last one, {last}")
+        yield _wrong(at + _FIRST_AT, f"first offset {entry.first} is above the last one, {last}")
     if last < base:
         text = f"last offset {last} is below the base offset of the segment, {base}"
-        yield IndexFinding(at + _LAST_AT, text)
+        yield _wrong(at + _LAST_AT, text)
     if entry.stable > last + 1:
-        yield IndexFinding(
-            at + _STABLE_AT, f"last stable offset {entry.stable} is after the marker at {last}"
-        )
-    if before is not None and last <= before.last:
-        yield IndexFinding(at + _LAST_AT, f"last offset {last} is not above {before.last}, the one before it")
+        yield _wrong(at + _STABLE_AT, f"last stable offset {entry.stable} is after the marker at {last}")
 
 
-def _check_transactions(index: SegmentIndex, segment: SegmentHeaders) -> Iterator[IndexFinding]:
+def _check_transactions(index: SegmentIndex, segment: SegmentHeaders) -> Iterator[FileFinding]:
     """Check the entries against the log; wrong ones deliver aborted records or hide committed ones."""
     ended = aborted_transactions(segment)
     for entry in index.entries:
@@ -414,38 +267,38 @@ def _check_transactions(index: SegmentIndex, segment: SegmentHeaders) -> Iterato
     for known in ended.values():
         if known.first is not None and known.last not in listed:
             text = f"offsets {known.first} to {known.last} of producer {known.producer} were aborted"
-            yield IndexFinding(end, f"{text}, and are not listed: read_committed readers receive them")
+            yield _wrong(end, f"{text}, and are not listed: read_committed readers receive them")
 
 
 def _check_transaction(
-    entry: AbortedTransaction, base: int, ended: Mapping[int, EndedTransaction], segment: SegmentHeaders
-) -> Iterator[IndexFinding]:
+    entry: Entry, base: int, ended: Mapping[int, EndedTransaction], segment: SegmentHeaders
+) -> Iterator[FileFinding]:
     known = ended.get(entry.last)
     if known is None:
         yield _no_marker(entry, segment)
     elif known.producer != entry.producer:
         text = f"producer {entry.producer}, but the marker at {entry.last} is of producer {known.producer}"
-        yield IndexFinding(entry.at + _PRODUCER_AT, text)
+        yield _wrong(entry.at + _PRODUCER_AT, text)
     else:
         yield from _check_ends(entry, base, known, segment)
 
 
-def _no_marker(entry: AbortedTransaction, segment: SegmentHeaders) -> IndexFinding:
+def _no_marker(entry: Entry, segment: SegmentHeaders) -> FileFinding:
     """Return the finding for a missing marker; compaction may have removed it."""
     at, last = entry.at + _LAST_AT, entry.last
     if is_past_readable_end(segment, last):
         text = f"the marker at {last} cannot be checked: the log ends at {segment.end}, {segment.why}"
-        return IndexFinding(at, text, "look at the log: wireproof explain", is_error=False)
+        return FileFinding(at, text, "look at the log: wireproof explain", is_error=False)
     gap = segment.heads and last < segment.heads[-1].last and entry_with_offset(segment, last) is None
     if gap:
         text = f"no entry of the log holds offset {last}, where the marker was"
-        return IndexFinding(at, text, "nothing, if the log is compacted", is_error=False)
-    return IndexFinding(at, f"the log has no ABORT marker at offset {last}")
+        return FileFinding(at, text, "nothing, if the log is compacted", is_error=False)
+    return _wrong(at, f"the log has no ABORT marker at offset {last}")
 
 
 def _check_ends(
-    entry: AbortedTransaction, base: int, known: EndedTransaction, segment: SegmentHeaders
-) -> Iterator[IndexFinding]:
+    entry: Entry, base: int, known: EndedTransaction, segment: SegmentHeaders
+) -> Iterator[FileFinding]:
     """Check first and last stable offset, unless they are in an earlier segment or in a compaction gap."""
     if (
         entry.first >= base
@@ -454,19 +307,20 @@ def _check_ends(
     ):
         text = f"first offset {entry.first}, but in the log the transaction"
         begin = "has no record" if known.first is None else f"begins at {known.first}"
-        yield IndexFinding(entry.at + _FIRST_AT, f"{text} {begin}")
+        yield _wrong(entry.at + _FIRST_AT, f"{text} {begin}")
     gone = entry.stable <= entry.last and entry_with_offset(segment, entry.stable) is None
     if entry.stable >= base and entry.stable != known.stable and not gone:
         text = f"last stable offset {entry.stable}, but by the log it was {known.stable}"
-        yield IndexFinding(entry.at + _STABLE_AT, text)
+        yield _wrong(entry.at + _STABLE_AT, text)
 
 
-TRANSACTION_INDEX: Final = index_reader(
-    ABORTED_TRANSACTION,
-    lambda at, _, *fields: AbortedTransaction(at, *fields),
+TRANSACTION_INDEX: Final = EntryLayout(
+    packing(ABORTED_TRANSACTION.numbers),
+    ("version", "producer", "first", "last", "stable"),
+    (Order("last", "last offset"),),
     _transaction_faults,
     _check_transactions,
-    allocated=False,
+    next_step=REBUILD,
 )
 
 INDEX_READERS: Final = {".index": OFFSET_INDEX, ".timeindex": TIME_INDEX, ".txnindex": TRANSACTION_INDEX}

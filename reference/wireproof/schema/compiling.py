@@ -15,7 +15,7 @@ from attrs import frozen
 from wireproof.schema.reading import Read
 from wireproof.schema.rules import Fault, Rule
 from wireproof.schema.writing import Write
-from wireproof.wire.layout import Layout, Number
+from wireproof.wire.layout import Called, Layout, Number
 from wireproof.wire.reader import Reader, TracingReader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
@@ -30,7 +30,8 @@ class Codec:
 
     Attributes:
         read: reads a value, with a reader and perhaps options. Raises `Rejected`.
-        write: writes a value, with a writer, the value and perhaps options. Raises `Rejected`.
+        write: writes a value, with a writer, the value and perhaps options. Raises `Rejected`; `TypeError`
+            for a structure that is only read.
         source: of both.
     """
 
@@ -42,10 +43,16 @@ class Codec:
 def compile_codec(layout: "StructLayout", rules: Sequence[Rule], whole: str) -> Codec:
     """Return the codec of a layout with some of its rules; `whole` as in `StructLayout`."""
     names: dict[str, Any] = {"_type": layout.type, "_layout": layout, **_HELPERS}
-    functions = (Read(layout, rules, whole, names), Write(layout, rules, whole, names))
+    functions: list[Read | Write] = [Read(layout, rules, whole, names)]
+    if not any(isinstance(part, Called) for part in layout.parts):
+        functions.append(Write(layout, rules, whole, names))
     source = "\n\n\n".join("\n".join(one.lines()) for one in functions)
     exec(compile(source, f"<{layout.name}>", "exec"), names)  # noqa: S102 - made from a description of ours
-    return Codec(names["read"], names["write"], f"{source}\n")
+    return Codec(names["read"], names.get("write", _only_read), f"{source}\n")
+
+
+def _only_read(*_: Any) -> None:  # noqa: ANN401 - the arguments of a writer
+    raise TypeError("this structure is only read")
 
 
 # --- what the compiled functions call ---

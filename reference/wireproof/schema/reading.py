@@ -10,6 +10,7 @@ from wireproof.schema.source import Function, indented, inner_codec, is_block, r
 from wireproof.wire.layout import (
     REST,
     WHOLE,
+    Called,
     Checksum,
     Count,
     Length,
@@ -56,6 +57,8 @@ class Read(Function):
         for run in runs_of(self.layout.parts, self.total if self.is_windowed() else None):
             if len(run) > 1:
                 yield from self.run(run)
+            elif isinstance(run[0], Called):
+                yield from self.called(run[0])
             elif is_block(run[0]):
                 yield from self.block(run[0])
             else:
@@ -208,6 +211,13 @@ class Read(Function):
             yield f"    raise _unknown_code(reader, {self.name_of(f'{name}_field', part)}, {name}, {at})"
 
     # --- others ---
+
+    def called(self, part: Called) -> Iterator[str]:
+        """Yield the call of a function that reads a part; nothing if that of a later part reads it too."""
+        names = [attribute_of(name) for name in (*(part.also or ()), part.name)]
+        if part.function is not None:
+            targets = names[0] if part.also is None else f"({', '.join(names)},)"
+            yield f"{targets} = {self.name_of(f'read_{names[-1]}', part.function)}(reader, options)"
 
     def block(self, part: Part) -> Iterator[str]:  # noqa: C901 - a case for each kind of part
         """Yield the reading of bytes, a structure or several."""

@@ -28,6 +28,7 @@ from wireproof.wire.layout import (
     VARINTS,
     WHOLE,
     WIDTHS,
+    Called,
     Checksum,
     Count,
     Layout,
@@ -129,7 +130,16 @@ def many(
     return Inner(name, of, many=True, meaning=meaning, joined=joined, derive=derive)
 
 
-Plain: TypeAlias = Part | Inner | Choice | Optional
+@frozen(eq=False)
+class ByRevision:
+    """A field that is another part in each revision that has it."""
+
+    name: str
+    part_at: Callable[[str], Part]
+    meaning: str = ""
+
+
+Plain: TypeAlias = Part | Inner | Choice | Optional | ByRevision
 
 Field: TypeAlias = Plain | Ranged
 
@@ -202,6 +212,7 @@ class Struct:
         whole: str = "",
         empty: bool = False,
         complete: Callable[[Any], Any] | None = None,
+        base: type[Any] = object,
         computed: tuple[str, ...] = (),
     ) -> None:
         """Describe a structure.
@@ -216,6 +227,7 @@ class Struct:
             whole: the id of the rule that nothing follows the structure, if one says so.
             empty: whether no bytes at all are a value, whose lists are empty.
             complete: a function that completes a value before it is written, such as by a checksum.
+            base: the base class of the classes of its values.
             computed: the attributes of `value` that no field has, because a surrounding structure gives them.
 
         Raises:
@@ -224,7 +236,8 @@ class Struct:
         self.name, self.revisions, self.cites, self.whole = name, revisions, cites, whole
         self.fields: tuple[Field, ...] = (*extends.fields, *fields) if extends else fields
         self._extends = extends
-        self._empty, self._complete, self._computed = empty, complete, computed
+        self._empty, self._complete, self._base = empty, complete, base
+        self._computed = computed
         self._rules: list[Rule] = []
         self._value = value
         self._types: dict[Any, type[Any]] = {}
@@ -310,6 +323,8 @@ class Struct:
 
     @staticmethod
     def _part(one: Plain, revision: str) -> Part:
+        if isinstance(one, ByRevision):
+            return one.part_at(revision)
         if isinstance(one, Choice):
             layouts = {number: struct.at(revision) for number, struct in one.of.items()}
             return OneOf(one.name, number=one.number, layouts=layouts, meaning=one.meaning)
@@ -409,7 +424,9 @@ class Struct:
                 name: field(type=kind, default=0) if name in computed else field(type=kind)
                 for name, kind in types.items()
             }
-            self._types[key] = attrs.make_class(self.name, rows, frozen=True, kw_only=bool(computed))
+            self._types[key] = attrs.make_class(
+                self.name, rows, bases=(self._base,), frozen=True, kw_only=bool(computed)
+            )
         return self._types[key]
 
 
@@ -452,10 +469,22 @@ def joined_parts(layout: Layout) -> Iterator[Repeated]:
     return (part for part in layout.parts if isinstance(part, Repeated) and part.joined)
 
 
+def fields_of(layout: StructLayout, value: Any) -> dict[str, Any]:  # noqa: ANN401 - a value of the layout
+    """Return the fields of a value by the names of the specification, for programs."""
+    names = dict(value_fields(layout.parts))
+    return {
+        part.name: getattr(value, attribute_of(part.name))
+        for part in layout.parts
+        if attribute_of(part.name) in names
+    }
+
+
 def _type_of(part: Part) -> Any:  # noqa: ANN401 - a type
     """Return the type of the attribute of a part; None if no value has it."""
     kind: Any = None
     match part:
+        case Called(type=called):
+            kind = called
         case Number(presence_of=""):
             kind = bool if part.truth else Literal[tuple(part.codes.values())] if part.codes else int
         case Checksum(shown=True):

@@ -141,7 +141,7 @@ def _writer(*, with_derived: bool) -> Callable[[Any], Any]:
         return [write(value) for value in values]
 
     writers: dict[type, Callable[[Any], Any]] = {
-        int: str, bytes: bytes.hex, bool: _same, str: _same, NoneType: _same,
+        int: str, float: repr, bytes: bytes.hex, bool: _same, str: _same, NoneType: _same,
         tuple: write_all, list: write_all,
     }  # fmt: skip
     return write

@@ -20,6 +20,7 @@ from wireproof.wire.layout_parts import (
     REST,
     VARINTS,
     WHOLE,
+    Called,
     Checksum,
     ChecksumAlgorithm,
     Count,
@@ -34,6 +35,7 @@ from wireproof.wire.layout_parts import (
     Packed,
     Part,
     ProtoField,
+    ReadCall,
     Repeated,
     Tagged,
     Treatment,
@@ -45,9 +47,9 @@ from wireproof.wire.reader import FIXED_WIDTH
 
 __all__ = [
     "OPAQUE_CONTENT", "OPTION", "PROTO_INTEGERS", "PROTO_WIRES", "REST", "VARINTS", "WHOLE", "WIDTHS",
-    "Checksum", "ChecksumAlgorithm", "Count", "FixedPart", "Flag", "Layout", "Length", "Nested", "Number",
-    "Octets", "OneOf", "OtherFields", "Packed", "Part", "ProtoField", "Repeated", "Tagged", "Treatment",
-    "When", "Zero",
+    "Called", "Checksum", "ChecksumAlgorithm", "Count", "FixedPart", "Flag", "Layout", "Length", "Nested",
+    "Number", "Octets", "OneOf", "OtherFields", "Packed", "Part", "ProtoField", "ReadCall", "Repeated",
+    "Tagged", "Treatment", "When", "Zero",
     "all_layouts", "attribute_of", "bits_of", "declared_lengths", "end_of", "is_signed", "least_size_of",
     "named_bits", "present", "proto_fields", "tagged_fields", "width_of",
 ]  # fmt: skip
@@ -65,6 +67,7 @@ def proto_fields(layout: "Layout") -> tuple[ProtoField, ...]:
     return tuple(part for part in layout.parts if isinstance(part, ProtoField))
 
 
+@cache
 def attribute_of(name: str) -> str:
     """Return the attribute of a value class for the field `name`: `baseOffset` is `base_offset`."""
     return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: "_" + found[1].lower(), name)

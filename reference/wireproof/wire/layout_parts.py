@@ -13,6 +13,7 @@ from wireproof.wire.trace import CoverKind
 
 if TYPE_CHECKING:
     from wireproof.wire.layout import Layout
+    from wireproof.wire.reader import Reader
 
 REST: Final = "the rest"
 """All bytes from the end of the field to the end of the layout."""
@@ -362,9 +363,48 @@ class OtherFields:
     meaning: str = "fields of other numbers, which readers skip"
 
 
+ReadCall: TypeAlias = "Callable[[Reader, Any], Any]"
+"""Reads a value, with the options of the structure that it is in. Raises `Rejected`."""
+
+
+@frozen(kw_only=True, eq=False)
+class Called:
+    """A part that a function of its own reads. A structure that has one is only read.
+
+    Attributes:
+        name: as the specification writes it.
+        type: of its values.
+        function: None if that of a later part reads it too.
+        also: the earlier parts whose values precede its own in the tuple that the function returns; None if
+            it returns its own value alone.
+        of: the layout of its value, or of the elements of its value.
+        names: the names of some of its numbers.
+        meaning: one line for the field tables.
+    """
+
+    name: str = field(kw_only=False)
+    type: Any = field(kw_only=False)
+    function: "ReadCall | None" = field(kw_only=False)
+    also: tuple[str, ...] | None = None
+    of: "Layout | None" = None
+    names: Mapping[int, str] | None = None
+    meaning: str = ""
+
+
 FixedPart: TypeAlias = Number | Length | Count | Checksum
 """The parts that are one integer."""
 
 Part: TypeAlias = (
-    FixedPart | Zero | Octets | Repeated | Nested | Packed | When | OneOf | Tagged | ProtoField | OtherFields
+    FixedPart
+    | Zero
+    | Octets
+    | Repeated
+    | Nested
+    | Packed
+    | When
+    | OneOf
+    | Tagged
+    | ProtoField
+    | OtherFields
+    | Called
 )

@@ -25,7 +25,6 @@ from wireproof.wire.layout_codec import patch_computed
 from wireproof.wire.options import Options
 from wireproof.wire.output_buffer import decompress_failed
 from wireproof.wire.reader import Reader
-from wireproof.wire.struct_codec import StructValues
 from wireproof.wire.writer import Writer
 
 # --- wrappers: kafka.md, section 2.2 ---
@@ -251,9 +250,8 @@ class GzipHeaderTenBytes(PatchedKafka):
 _endpoint = control_record._endpoint  # noqa: SLF001 - the part that is wrong in the mutant
 
 
-def _endpoint_signed(found: StructValues) -> Endpoint:
-    port = found["port"]
-    return _endpoint({**found, "port": port - (port >> 15 << 16)})
+def _endpoint_signed(found: Any) -> Endpoint:  # noqa: ANN401 - an endpoint of the tables
+    return _endpoint(evolve(found, port=found.port - (found.port >> 15 << 16)))
 
 
 class VoterPortSigned(PatchedKafka):

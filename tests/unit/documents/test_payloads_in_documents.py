@@ -6,7 +6,7 @@ from each import each
 from folders import TOP
 
 from wireproof.kafka.payloads.tables import INTERNAL_TOPICS, InternalTopic, KeyedRecord
-from wireproof.wire.struct_table import Versions
+from wireproof.schema.tables import OPEN
 
 TEXT: Final = (TOP / "reference/docs/kafka.md").read_text(encoding="utf-8")
 
@@ -25,15 +25,12 @@ def declared(table: InternalTopic) -> list[str]:
     ]
 
 
-def ranged(versions: Versions) -> str:
-    match versions:
-        case Versions(first=first, last=None):
-            return f"{first} and above"
-        case Versions(first=first, last=last) if first == last:
-            return str(first)
-        case Versions(first=0, last=-1):
-            return "none"
-    return f"{versions.first} to {versions.last}"
+def ranged(versions: range) -> str:
+    if not versions:
+        return "none"
+    if versions.stop == OPEN:
+        return f"{versions.start} and above"
+    return str(versions.start) if len(versions) == 1 else f"{versions.start} to {versions[-1]}"
 
 
 @each("topic", INTERNAL_TOPICS)

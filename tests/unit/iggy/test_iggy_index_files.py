@@ -8,6 +8,7 @@ import iggy_segments
 import pytest
 from command_line import Command
 
+from wireproof.data_files import FileFinding
 from wireproof.iggy.family import index_files
 from wireproof.iggy.index_file import INDEX_LAYOUTS, RecordPosition, RecordPositions, check_against_log
 from wireproof.runner.data_directory import check_index_file, check_index_files
@@ -128,10 +129,10 @@ def test_records_above_the_limit_are_not_compared_and_a_note_says_so(
 def test_many_records_and_entries_take_bounded_memory() -> None:
     places = RecordPositions(RecordPosition(n, n, n * 80, n * 80 + 80, n) for n in range(100_000))
     (layout,) = [one for one in INDEX_LAYOUTS if "0.9" in one.revisions]
-    data = b"".join(layout.entry.pack(n, n * 80 + 80, n) for n in range(99_999))
+    data = b"".join(layout.packing.pack(n, n * 80 + 80, n) for n in range(99_999))
     tracemalloc.start()
-    faults = list(check_against_log(layout, data, 0, places, sound=True))
+    faults = list(check_against_log(layout, layout.entries.read(data, 0), places, sound=True))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert faults == [(len(data), "1 records have no entry yet", False)]
+    assert faults == [FileFinding(len(data), "1 records have no entry yet", is_error=False)]
     assert peak < 1 << 20

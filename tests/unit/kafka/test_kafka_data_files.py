@@ -38,10 +38,10 @@ def test_the_producers_of_a_snapshot_are_those_that_dump_log_segments_prints() -
     found = producer_snapshot.read(SNAPSHOT)
     assert found.findings == ()
     first, second = found.producers
-    assert (first.producer, first.epoch, first.last_sequence, first.last_offset) == (99, 0, 4, 9)
+    assert (first.producer_id, first.producer_epoch, first.last_sequence, first.last_offset) == (99, 0, 4, 9)
     assert (first.offset_delta, first.timestamp, first.coordinator_epoch) == (4, 1_750_000_056_003, -1)
-    assert (first.open_since, second.open_since) == (-1, 10)
-    assert (second.at, second.producer, second.last_offset) == (10 + ENTRY, 100, 14)
+    assert (first.current_txn_first_offset, second.current_txn_first_offset) == (-1, 10)
+    assert (second.producer_id, second.last_offset) == (100, 14)
     assert list(producer_snapshot.check_producers(found, END)) == []
 
 

@@ -16,8 +16,8 @@ from attrs import evolve
 from command_line import Command
 from folders import SUPPORT
 
+from wireproof.data_files import FileFinding
 from wireproof.kafka import index_file, segment_headers
-from wireproof.kafka.index_file import IndexFinding
 from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
 from wireproof.runner.data_directory import check_index_file, check_index_files, kind_of, parse_file_name
 from wireproof.segment_files import CheckedIndex, IndexFileError
@@ -263,7 +263,7 @@ def heads(*rows: tuple[int, int, int, bool, int | None]) -> SegmentHeaders:
     return SegmentHeaders(found, len(found) * 100, len(found) * 100)
 
 
-def against(log: SegmentHeaders, *entries: tuple[int, int, int, int]) -> list[IndexFinding]:
+def against(log: SegmentHeaders, *entries: tuple[int, int, int, int]) -> list[FileFinding]:
     data = b"".join(struct.pack(">hqqqq", 0, *entry) for entry in entries)
     return list(index_file.TRANSACTION_INDEX.against(index_file.TRANSACTION_INDEX.read(data, 100), log))
 
@@ -308,9 +308,9 @@ def test_of_two_times_as_late_the_first_is_the_one() -> None:
 
 
 def test_zeros_between_entries_are_entries_and_zeros_behind_them_are_room() -> None:
-    found = index_file.split_entries(bytes(8) + b"\0\0\0\1\0\0\0\2" + bytes(20), 8)
+    found = index_file.OFFSET_INDEX.read(bytes(8) + b"\0\0\0\1\0\0\0\2" + bytes(20), 0).raw
     assert (len(found.rows), found.tail, found.odd) == (2, 2, 4)
-    assert len(index_file.split_entries(bytes(68), 34, allocated=False).rows) == 2
+    assert len(index_file.TRANSACTION_INDEX.read(bytes(68), 0).raw.rows) == 2
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 5, b"\xff" * 100, bytes(range(256))])

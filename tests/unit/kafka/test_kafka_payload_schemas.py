@@ -14,8 +14,9 @@ from machine import needs
 
 from wireproof.kafka.payloads import decode_payload
 from wireproof.kafka.payloads.tables import INTERNAL_TOPICS, TABLES, KeyedTopic
+from wireproof.schema.tables import Row, Table, default_of, versions_of
+from wireproof.wire.json_values import to_json
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.struct_table import Kind, ListOf, StructField, VersionedStruct, Versions, versions_of
 
 pytestmark = [pytest.mark.tools, needs("java", "mvn")]
 
@@ -39,42 +40,44 @@ def schemas() -> dict[str, dict[str, Any]]:
     return found
 
 
-def structs() -> Iterator[tuple[VersionedStruct, int | None]]:
+def structs() -> Iterator[tuple[Table, int | None]]:
     """Yield every outermost struct of the tables, and its number."""
     yield from ((TABLES.structs[name], None) for name in MEMBERS)
     for table in INTERNAL_TOPICS.values():
         for number, one in table.records.items():
             yield from (
-                (part, number)
-                for part in ((one.key, one.value) if not isinstance(one, VersionedStruct) else (one,))
+                (part, number) for part in ((one.key, one.value) if not isinstance(one, Table) else (one,))
             )
 
 
 @pytest.mark.parametrize(("struct", "number"), [pytest.param(*row, id=row[0].name) for row in structs()])
-def test_a_table_has_the_fields_of_the_schema(struct: VersionedStruct, number: int | None) -> None:
+def test_a_table_has_the_fields_of_the_schema(struct: Table, number: int | None) -> None:
     schema = schemas()[struct.name]
     assert schema.get("apiKey") == number
     assert (struct.versions, struct.flexible) == _ranges(schema, "validVersions", "flexibleVersions")
     common = {one["name"]: one for one in schema.get("commonStructs", ())}
-    assert [_row(one) for one in struct.fields] == [_wanted(one, common) for one in schema["fields"]]
+    assert [_row(one, struct) for one in struct.rows] == [_wanted(one, common) for one in schema["fields"]]
 
 
-def _ranges(schema: dict[str, Any], *names: str) -> tuple[Versions, ...]:
+def _ranges(schema: dict[str, Any], *names: str) -> tuple[range, ...]:
     return tuple(versions_of(schema[name]) for name in names)
 
 
-def _row(one: StructField) -> tuple[Any, ...]:
-    default = one.default_in(0) if one.tag is not None else "of no effect"
-    return one.name, _shape(one.kind), one.versions, one.nullable, one.tag, default
+def _row(one: Row, outer: Table) -> tuple[Any, ...]:
+    default: Any = "of no effect"
+    if one.tag is not None:
+        found = default_of(one, outer.newest, outer)
+        default = to_json(found, with_derived=True) if hasattr(found, "unknown_tags") else found
+    return one.name, _shape(one, outer), one.versions, one.nullable, one.tag, default
 
 
-def _shape(kind: Kind) -> Any:
-    match kind:
-        case ListOf(of=of):
-            return ["list", _shape(of)]
-        case VersionedStruct():
-            return [kind.name, [_row(one) for one in kind.fields]]
-    return kind
+def _shape(one: Row, outer: Table) -> Any:
+    kind = (
+        [one.type.name, [_row(row, outer) for row in one.type.rows]]
+        if isinstance(one.type, Table)
+        else one.type
+    )
+    return ["list", kind] if one.many else kind
 
 
 def _wanted(one: dict[str, Any], common: dict[str, Any]) -> tuple[Any, ...]:
@@ -98,7 +101,7 @@ def _wanted_shape(kind: str, one: dict[str, Any], common: dict[str, Any]) -> Any
     return [kind, [_wanted(inner, common) for inner in fields]]
 
 
-EMPTY = {"string": "", "bytes": b"", "bool": False, "uuid": bytes(16)}
+EMPTY = {"string": "", "bytes": b"", "bool": False, "uuid": "A" * 22}
 
 
 def _default(one: dict[str, Any], common: dict[str, Any]) -> Any:
@@ -107,7 +110,7 @@ def _default(one: dict[str, Any], common: dict[str, Any]) -> Any:
     if stated == "null":
         return None
     if kind.startswith("[]"):
-        return []
+        return ()
     if kind[0].isupper():
         fields = one.get("fields") or common[kind]["fields"]
         return {inner["name"][0].lower() + inner["name"][1:]: _default(inner, common) for inner in fields}
@@ -192,7 +195,7 @@ def ours(topic: str, key: bytes | None, value: bytes | None) -> Any:
         return payload.note
     parts = (payload.key, payload.value)
     return [
-        None if one is None or not one.struct else kafka_json(one.struct, one.version, one.values)
+        None if one is None or not one.struct else kafka_json(one.struct, one.version, one.value)
         for one in parts
     ]
 

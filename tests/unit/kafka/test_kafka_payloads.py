@@ -13,9 +13,10 @@ from wireproof.kafka.payloads import (
     decode_payload,
     is_internal_topic,
 )
-from wireproof.kafka.payloads.tables import INTERNAL_TOPICS, read_tables
+from wireproof.kafka.payloads.tables import INTERNAL_TOPICS
+from wireproof.schema.tables import read_tables
+from wireproof.schema.tagged import MAX_ELEMENTS, MAX_STRING, MAX_TAGS, Held
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.struct_codec import MAX_ELEMENTS, MAX_STRING, MAX_TAGS, HeldStruct
 from wireproof.wire.trace import Cover
 from wireproof.wire.writer import encode_uvarint
 
@@ -39,7 +40,7 @@ def by_record() -> list[object]:
 def in_kafkas_words(part: PayloadPart | None) -> object:
     if part is None or part.struct is None:
         return None
-    return kafka_json(part.struct, part.version, part.values)
+    return kafka_json(part.struct, part.version, part.value)
 
 
 @each("examples", by_record())
@@ -70,7 +71,7 @@ def test_every_record_type_has_examples_in_every_version() -> None:
         (topic, name, version)
         for topic in INTERNAL_TOPICS
         for name, _, value in structs_of(topic)
-        for version in range(value.versions.first, value.newest + 1)
+        for version in value.versions
     }
     assert wanted <= known
     keyed = {(topic, name, -1) for topic in INTERNAL_TOPICS for name, key, _ in structs_of(topic) if key}
@@ -259,11 +260,11 @@ def test_examples_of_consumers_have_every_version_of_subscription_and_assignment
     for example in kafka_payloads():
         if example.name == "GroupMetadata" and example.version >= 0:
             payload = decode_payload(example.topic, example.key, example.value)
-            for member in payload.value.values["members"] if payload.value else ():
+            for member in payload.value.value.members if payload.value else ():
                 for name in ("subscription", "assignment"):
-                    if isinstance(member[name], HeldStruct):
-                        assert member[name].rest == b""
-                        found.add((name, member[name].version))
+                    if isinstance(held := getattr(member, name), Held):
+                        assert held.rest == b""
+                        found.add((name, held.version))
     assert found == {(name, version) for name in ("subscription", "assignment") for version in range(4)}
 
 
@@ -435,4 +436,4 @@ def test_structs_of_few_bytes_are_read_in_bounded_memory() -> None:
 
 def test_a_table_names_known_types_only() -> None:
     with pytest.raises(ValueError, match="members \\[\\]Member: Member is no type"):
-        read_tables("Group 0\n    members []Member\n")
+        read_tables("Group 0\n    members []Member\n", "")

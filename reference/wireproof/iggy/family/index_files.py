@@ -1,33 +1,29 @@
 """The index files beside an Iggy segment, checked against its records. `iggy.index_file` has the layouts."""
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
+from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from attrs import frozen, make_class
+from attrs import frozen
 
 from wireproof import formats
 from wireproof.cases.byte_source import FileSource, ShrunkError
 from wireproof.cases.log_survey import quick_survey, survey_items
 from wireproof.data_files import FileFinding
 from wireproof.formats import Format
-from wireproof.iggy import index_file
 from wireproof.iggy.index_file import (
     INDEX_LAYOUTS,
-    EntryField,
-    IndexEntry,
-    IndexFault,
     IndexLayout,
     RecordPosition,
     RecordPositions,
+    check_against_log,
 )
 from wireproof.iggy.resync import first_offset, last_offset
 from wireproof.runner.data_directory import HEAD_BYTES, is_claimed_before
-from wireproof.segment_files import CheckedIndex, IndexRules, RawEntries, SegmentFileName
+from wireproof.segment_files import CheckedIndex, IndexRules, RawEntries, SegmentFileName, SegmentIndex
 from wireproof.wire.options import DEFAULT_OPTIONS
-from wireproof.wire.packed_rows import PackedRows
 from wireproof.wire.scan_items import Item
 
 SYSTEM: Final = "Iggy"
@@ -64,15 +60,6 @@ class SegmentRecords:
     heads: RecordPositions
     size: int
     why: str
-
-
-@frozen
-class IggyIndex:
-    """The entries of an index file; `raw` has its rows, as for those of Kafka."""
-
-    layout: IndexLayout
-    entries: Sequence[Any]
-    raw: RawEntries
 
 
 def log_format(head: bytes) -> Format | None:
@@ -123,67 +110,30 @@ def _read_log(log: Path, size: int, _: int) -> SegmentRecords | None:
 
 def check_index(
     log: SegmentRecords, kind: str, base: int, data: bytes
-) -> tuple[IggyIndex, tuple[IndexFault, ...]]:
+) -> tuple[SegmentIndex, tuple[FileFinding, ...]]:
     """Return the index of a segment, and its faults in the layout that fits best."""
     fitting = [one for one in INDEX_LAYOUTS if one.kind == kind and log.revision in one.revisions]
     if not fitting:
-        wrong = (0, f"a segment of Iggy {log.revision} has no such file", False)
-        return IggyIndex(INDEX_LAYOUTS[0], (), RawEntries((), 0, 0)), (wrong,)
-    candidates = [(layout, tuple(_wrong(layout, log, base, data))) for layout in fitting]
-    layout, found = min(candidates, key=lambda one: len(one[1]))
-    return read_index(layout, base, data), found
+        text = f"a segment of Iggy {log.revision} has no such file"
+        return SegmentIndex((), RawEntries((), 0, 0), base), (FileFinding(0, text, is_error=False),)
+    candidates = []
+    for layout in fitting:
+        index = layout.entries.read(data, base)
+        candidates.append((index, tuple(_wrong(layout, log, index))))
+    return min(candidates, key=lambda one: len(one[1]))
 
 
-def fitting_layouts(kind: str, data: bytes) -> list[IndexLayout]:
+def fitting_layouts(kind: str, base: int, data: bytes) -> list[IndexLayout]:
     """Return the layouts that fit an index file without its log."""
-    return [
-        one
-        for one in INDEX_LAYOUTS
-        if one.kind == kind and data and not list(index_file.check_alone(one, data))
-    ]
+    of_kind = [one for one in INDEX_LAYOUTS if one.kind == kind and data]
+    return [one for one in of_kind if not any(one.entries.alone(one.entries.read(data, base)))]
 
 
-def read_index(layout: IndexLayout, base: int, data: bytes) -> IggyIndex:
-    """Read the entries of an index file."""
-    found = index_file.read_entries(layout, data)
-    size = layout.entry.size
-    shown = PackedRows(len(found), lambda row: _shown(layout, base, found[row]))
-    rows = PackedRows(len(found), lambda row: data[row * size : (row + 1) * size])
-    return IggyIndex(layout, shown, RawEntries(rows, 0, len(data) % size))
-
-
-COLUMNS: Final[dict[EntryField, str]] = {
-    "first": "offset",
-    "last": "offset",
-    "begin": "position",
-    "end": "end",
-    "time": "timestamp",
-}
-"""The column of a number of an entry."""
-
-
-@cache
-def _entry_class(layout: IndexLayout) -> type[Any]:
-    """Return the class of the entries with a field for each column; relative offsets are absolute too."""
-    names = ["at"]
-    for one in layout.fields:
-        names += ["relative"] if layout.relative and one in ("first", "last") else []
-        names.append(COLUMNS[one])
-    return make_class("ShownEntry", names, frozen=True)
-
-
-def _shown(layout: IndexLayout, base: int, one: IndexEntry) -> Any:  # noqa: ANN401 - a class of the layout
-    numbers = [one.at]
-    for name, value in zip(layout.fields, one.values, strict=True):
-        numbers += [value, base + value] if layout.relative and name in ("first", "last") else [value]
-    return _entry_class(layout)(*numbers)
-
-
-def _wrong(layout: IndexLayout, log: SegmentRecords, base: int, data: bytes) -> Iterator[IndexFault]:
-    yield from index_file.check_alone(layout, data)
-    yield from index_file.check_against_log(layout, data, base, log.heads, sound=not log.why)
+def _wrong(layout: IndexLayout, log: SegmentRecords, index: SegmentIndex) -> Iterator[FileFinding]:
+    yield from layout.entries.alone(index)
+    yield from check_against_log(layout, index, log.heads, sound=not log.why)
     if log.why.startswith(TOO_MANY):
-        yield 0, f"{log.why}; entries for them are not compared", False
+        yield FileFinding(0, f"{log.why}; entries for them are not compared", is_error=False)
 
 
 def _place(item: Item) -> RecordPosition:
@@ -196,18 +146,17 @@ def check(name: SegmentFileName, log: SegmentRecords) -> CheckedIndex:
     """Check an index file against the records, without advice: no source of Iggy documents a repair."""
     data = name.read()
     index, faults = check_index(log, name.kind, name.base, data)
-    findings = tuple(FileFinding(at, message, "", misleads) for at, message, misleads in faults)
-    return CheckedIndex(name, len(data), index, log, findings, SYSTEM, log.revision, TICKS)
+    return CheckedIndex(name, len(data), index, log, faults, SYSTEM, log.revision, TICKS)
 
 
 def fits_alone(name: SegmentFileName) -> CheckedIndex | None:
     """Check an index file whose segment is not beside it; None if it has none of the layouts."""
     data = name.read()
-    found = fitting_layouts(name.kind, data)
+    found = fitting_layouts(name.kind, name.base, data)
     if not found:
         return None
     revisions = dict.fromkeys(revision for layout in found for revision in layout.revisions)
-    index = read_index(found[0], name.base, data)
+    index = found[0].entries.read(data, name.base)
     return CheckedIndex(name, len(data), index, None, (), SYSTEM, " or ".join(revisions), TICKS)
 
 

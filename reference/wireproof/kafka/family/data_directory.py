@@ -30,6 +30,7 @@ from wireproof.runner import data_directory
 from wireproof.runner.data_directory import log_report
 from wireproof.runner.entry_list import ListedEntry, ListedRows
 from wireproof.runner.file_survey import survey_file
+from wireproof.schema.struct import fields_of
 from wireproof.wire.json_values import Json
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -128,20 +129,11 @@ def _producers(file: DataFile) -> FileReport:
     end = int(file.path.name.partition(".")[0].partition("-")[0])
     remote = "-" in file.path.name  # it is named after the first offset of its segment
     checks = () if remote else producer_snapshot.check_producers(found, end)
-    opened = sum(one.open_since != producer_snapshot.NONE for one in found.producers)
+    opened = sum(one.current_txn_first_offset != producer_snapshot.NONE for one in found.producers)
     text = _count(len(found.producers), "producer") + (f", {opened} with an open transaction" * bool(opened))
-    facts: dict[str, Json] = {
-        "producers": [
-            {
-                "producerId": one.producer, "producerEpoch": one.epoch, "lastSequence": one.last_sequence,
-                "lastOffset": one.last_offset, "offsetDelta": one.offset_delta, "timestamp": one.timestamp,
-                "coordinatorEpoch": one.coordinator_epoch, "currentTxnFirstOffset": one.open_since,
-            }
-            for one in found.producers
-        ]
-    }  # fmt: skip
-    whole = producer_snapshot.HEADER_SIZE + len(found.producers) * producer_snapshot.ENTRY_SIZE
-    return FileReport(text, (*found.findings, *checks), facts, unknown=max(0, len(data) - whole))
+    producers: list[Json] = [fields_of(producer_snapshot.PRODUCER, one) for one in found.producers]
+    unknown = max(0, len(data) - producer_snapshot.place_of(len(producers)))
+    return FileReport(text, (*found.findings, *checks), {"producers": producers}, unknown=unknown)
 
 
 def _epochs(file: DataFile) -> FileReport:

@@ -17,7 +17,6 @@ from wireproof.kafka.index_file import (
     INDEX_READERS,
     OFFSET_INDEX,
     REBUILD,
-    IndexFinding,
     aborted_transactions,
 )
 from wireproof.kafka.segment_headers import SegmentHeaders
@@ -89,13 +88,12 @@ def check(name: SegmentFileName, log: SegmentHeaders | None) -> CheckedIndex:
     found = [*codec.alone(index), *(codec.against(index, log) if log is not None else ())]
     if log is not None and log.heads and log.heads[0].first < name.base and log.heads[0].magic > 1:
         text = f"the log begins at offset {log.heads[0].first}, below the base offset of its name"
-        found.insert(0, IndexFinding(0, text, "give the files the name of their first offset"))
+        found.insert(0, FileFinding(0, text, "give the files the name of their first offset"))
     if index.raw.tail and _is_closed(name):
         written = len(index.raw.rows)
         at = (len(data) - index.raw.odd) // (written + index.raw.tail) * written
-        found.append(IndexFinding(at, PADDED.format(index.raw.tail), REBUILD, is_error=False))
-    findings = tuple(FileFinding(one.at, one.message, one.next_step, one.is_error) for one in found)
-    return CheckedIndex(name, len(data), index, log, findings, SYSTEM)
+        found.append(FileFinding(at, PADDED.format(index.raw.tail), REBUILD, is_error=False))
+    return CheckedIndex(name, len(data), index, log, tuple(found), SYSTEM)
 
 
 def _is_closed(name: SegmentFileName) -> bool:

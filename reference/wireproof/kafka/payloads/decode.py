@@ -1,17 +1,15 @@
 """Decode of the keys and values of Kafka's internal topics: kafka.md §15."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
-from attrs import field, frozen
+from attrs import frozen
 
 from wireproof.kafka.payloads.tables import FRAME_VERSION, INTERNAL_TOPICS, FramedTopic, KeyedTopic
-from wireproof.wire.json_values import Json
+from wireproof.schema.tables import Table, code_names
+from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.reader import Reader, TracingReader
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.struct_codec import StructValues, decode_struct
-from wireproof.wire.struct_json import code_names, struct_json
-from wireproof.wire.struct_table import VersionedStruct
 from wireproof.wire.trace import FieldSpan
 
 MAX_INT16: Final = 0x7FFF
@@ -24,22 +22,22 @@ class PayloadPart:
     Attributes:
         struct: the table of its fields; None if its type or its version is not known.
         version: the version of its fields; -1 if it shows none.
-        values: its fields by name.
+        value: its fields; None if no table is known.
         unknown: the bytes for which no table is known, after what precedes the fields; all bytes of a value
             in a frame of an unknown version.
     """
 
-    struct: VersionedStruct | None
+    struct: Table | None
     version: int
-    values: StructValues = field(factory=dict)
+    value: Any = None
     unknown: bytes = b""
 
     @property
-    def fields(self) -> dict[str, Json]:
+    def fields(self) -> Json:
         """Return the JSON form of its fields, or of the bytes for which no table is known."""
-        if self.struct is None:
-            return {"unknown": self.unknown.hex()}
-        return struct_json(self.struct, self.version, self.values)
+        return (
+            {"unknown": self.unknown.hex()} if self.struct is None else to_json(self.value, with_derived=True)
+        )
 
 
 @frozen
@@ -76,7 +74,7 @@ class Payload:
         found: dict[str, str] = {}
         for name, part in (("key", self.key), ("value", self.value)):
             if part is not None and part.struct is not None:
-                found |= code_names(part.struct, part.version, part.values, f"{name}.")
+                found |= code_names(part.struct.at(part.version), part.value, f"{name}.")
         return found
 
 
@@ -174,17 +172,17 @@ def _number(reader: Reader, name: str) -> int:
     return number
 
 
-def _part(reader: Reader, struct: VersionedStruct, version: int) -> PayloadPart:
+def _part(reader: Reader, struct: Table, version: int) -> PayloadPart:
     if version not in struct.versions:
         return PayloadPart(None, version, unknown=reader.rest("unknown"))
-    return PayloadPart(struct, version, decode_struct(reader, struct, version))
+    return PayloadPart(struct, version, struct.read(reader, version))
 
 
 def _unknown(reader: Reader | None, version: int = -1) -> PayloadPart | None:
     return None if reader is None else PayloadPart(None, version, unknown=reader.rest("unknown"))
 
 
-def _note(struct: VersionedStruct, part: PayloadPart | None) -> str:
+def _note(struct: Table, part: PayloadPart | None) -> str:
     if part is None or part.struct is not None:
         return ""
     return f"version {part.version} of {struct.name} is not known"
