@@ -21,6 +21,7 @@ import attrs
 from attrs import evolve, field, frozen
 
 from wireproof.schema.compiling import Codec, compile_codec
+from wireproof.schema.protobuf import is_computed, type_of_field
 from wireproof.schema.rules import OF_READERS, Check, Fault, Rule
 from wireproof.wire.layout import (
     REST,
@@ -36,6 +37,7 @@ from wireproof.wire.layout import (
     Octets,
     OneOf,
     Part,
+    ProtoField,
     Repeated,
     attribute_of,
 )
@@ -343,7 +345,7 @@ class Struct:
         types = dict(value_fields(parts))
         key = tuple(types.items())
         if key not in self._types:
-            computed = {attribute_of(part.name) for part in parts if isinstance(part, Checksum)}
+            computed = {attribute_of(part.name) for part in parts if is_computed(part)}
             rows = {
                 name: field(type=kind, default=0) if name in computed else field(type=kind)
                 for name, kind in types.items()
@@ -386,6 +388,8 @@ def _type_of(part: Part) -> Any:  # noqa: ANN401 - a type
             kind = int
         case Octets():
             kind = bytes
+        case ProtoField():
+            kind = type_of_field(part)
         case Nested(of=StructLayout() as layout):
             kind = layout.type
         case Repeated(of=StructLayout() as layout):

@@ -70,7 +70,7 @@ def test_no_module_outside_of_a_family_is_called_after_a_system() -> None:
     "code",
     [
         "from wireproof.kafka import log",
-        "import wireproof.heka.frame as frame",
+        "import wireproof.heka.stream as stream",
         "from wireproof.columnar import scan as scan_heka",
         "row.name == 'iggy.log'",
         "system = '' if one.system == 'Kafka' else one.system",

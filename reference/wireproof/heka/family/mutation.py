@@ -12,14 +12,22 @@ from wireproof.cases.mutate.encodings import wrapped
 from wireproof.cases.mutate.mutation_rules import MutationRules, Signing
 from wireproof.cases.mutate.values_of_type import MAX_ELEMENTS, edit_sites, part_type, random_part, smallest
 from wireproof.family import Format
-from wireproof.heka import header, message
 from wireproof.heka.family.signing import damage_signature, name_signer, sign_again
-from wireproof.heka.frame import RECORD_SEPARATOR, UNIT_SEPARATOR, HekaFrame
-from wireproof.heka.header import HekaHeader
-from wireproof.heka.message import VALUE_ARRAYS, VALUE_TYPES, DynamicField, HekaMessage
-from wireproof.heka.stream import FrameStream
+from wireproof.heka.message import (
+    HEKA_FIELD,
+    HEKA_MESSAGE,
+    UUID_SIZE,
+    VALUE_ARRAYS,
+    VALUE_TYPES,
+    DynamicField,
+    HekaMessage,
+    array_of,
+)
+from wireproof.heka.stream import HEKA_HEADER, RECORD_SEPARATOR, UNIT_SEPARATOR, FrameStream, HekaFrame
 from wireproof.wire import snappy
 from wireproof.wire.layout import proto_fields
+
+_FIELD: Final[Any] = HEKA_FIELD.type
 
 # --- edited values that the encoder accepts ---
 
@@ -27,7 +35,7 @@ from wireproof.wire.layout import proto_fields
 def _field(field: DynamicField) -> DynamicField:
     """Keep values only in the array of the field's type, and use 64 bits for numbers: heka.md, section 4."""
     held = [name for name in VALUE_ARRAYS if getattr(field, name)]
-    wanted = VALUE_ARRAYS[VALUE_TYPES.index(field.value_type or "STRING")]
+    wanted = array_of(field.value_type)
     changes: dict[str, Any] = {}
     if field.value_double:
         changes["value_double"] = tuple(bits[:8].ljust(8, b"\0") for bits in field.value_double)
@@ -49,7 +57,7 @@ def _message(message: HekaMessage) -> HekaMessage:
     return evolve(message, uuid=uuid, timestamp=wrapped(message.timestamp, 64), **cut)
 
 
-NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {DynamicField: _field, HekaMessage: _message}
+NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {_FIELD: _field, HEKA_MESSAGE.type: _message}
 """Class to the function that normalises its instances."""
 
 # --- mutations ---
@@ -66,8 +74,8 @@ _HELD: Final[tuple[tuple[Any, ...], ...]] = (
 def _elements() -> dict[Any, tuple[Any, ...]]:
     """Return a field of each type: heka.md, section 4."""
     return {
-        DynamicField: tuple(
-            evolve(smallest(DynamicField), name=b"f", representation=b"r", value_type=kind, **{array: held})
+        _FIELD: tuple(
+            evolve(smallest(_FIELD), name=b"f", representation=b"r", value_type=kind, **{array: held})
             for kind, array, held in zip(VALUE_TYPES, VALUE_ARRAYS, _HELD, strict=True)
         )
     }
@@ -94,11 +102,11 @@ def _with_long_string(message: HekaMessage, rng: Random) -> HekaMessage:
 def _with_field(message: HekaMessage, rng: Random) -> HekaMessage:
     """Add a Field of any type with up to three values: heka.md, section 4; several values are packed."""
     at = below(rng, len(VALUE_TYPES))
-    kind = part_type(get_type_hints(DynamicField)[VALUE_ARRAYS[at]])
+    kind = part_type(get_type_hints(_FIELD)[VALUE_ARRAYS[at]])
     values = tuple(
         random_part(part_type(kind.of[0]), rng, VALUE_ARRAYS[at]) for _ in range(pick(rng, (0, 1, 2, 3)))
     )
-    empty = smallest(DynamicField)
+    empty = smallest(_FIELD)
     field = evolve(
         empty, name=boundary_bytes(rng, b"f"), value_type=VALUE_TYPES[at], **{VALUE_ARRAYS[at]: values}
     )
@@ -110,7 +118,7 @@ def _in_frame(stream: FrameStream, rng: Random) -> FrameStream:
     if not stream.frames:
         return FrameStream((smallest(HekaFrame),))
     at = below(rng, len(stream.frames))
-    _, change = pick(rng, EDITS[HekaMessage])
+    _, change = pick(rng, EDITS[HEKA_MESSAGE.type])
     frame = stream.frames[at]
     changed = evolve(frame, message=change(frame.message, rng))
     return FrameStream((*stream.frames[:at], changed, *stream.frames[at + 1 :]))
@@ -121,7 +129,7 @@ def _with_signer(stream: FrameStream, rng: Random) -> FrameStream:
     if not stream.frames:
         return FrameStream((smallest(HekaFrame),))
     at = below(rng, len(stream.frames))
-    header = HekaHeader(
+    header = HEKA_HEADER.type(
         hmac_hash_function=pick(rng, ("MD5", "SHA1")),
         hmac_signer=boundary_bytes(rng, b"s")[:64],
         hmac_key_version=pick(rng, (None, 0, 1)),
@@ -132,7 +140,7 @@ def _with_signer(stream: FrameStream, rng: Random) -> FrameStream:
 
 
 EDITS: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] = {
-    HekaMessage: (
+    HEKA_MESSAGE.type: (
         ("all optional fields", _with_all_fields),
         ("added field", _with_field),
         ("long string", _with_long_string),
@@ -161,15 +169,11 @@ SIGNERS: Final = (b"test", b"test_1", b"vic", b"trusted_signer", b"some_key", b"
 FIELD_NUMBERS: Final = range(
     1,
     2
-    + max(
-        part.number
-        for layout in (message.MESSAGE, message.FIELD, header.HEADER)
-        for part in proto_fields(layout)
-    ),
+    + max(part.number for layout in (HEKA_MESSAGE, HEKA_FIELD, HEKA_HEADER) for part in proto_fields(layout)),
 )
 """The protobuf field numbers of all messages of Heka, and an unused one after them."""
 
-_UUID_FIELD: Final = bytes((1 << 3 | 2, message.UUID_SIZE)) + bytes(range(16))
+_UUID_FIELD: Final = bytes((1 << 3 | 2, UUID_SIZE)) + bytes(range(16))
 
 
 def words(_: Format) -> Iterator[bytes]:

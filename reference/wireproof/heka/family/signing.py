@@ -13,10 +13,14 @@ from wireproof.cases.mutate.encodings import written
 from wireproof.cases.mutate.mutation_rules import Keys
 from wireproof.cases.mutate.splice import Splice, apply_splices
 from wireproof.cases.mutate.values_of_type import smallest
-from wireproof.heka.frame import HekaFrame
-from wireproof.heka.header import HASH_FUNCTIONS, HekaHeader
-from wireproof.heka.hmac_signature import hmac_digest, key_name
-from wireproof.heka.stream import FrameStream
+from wireproof.heka.stream import (
+    HASH_FUNCTIONS,
+    HEKA_HEADER,
+    FrameStream,
+    HekaFrame,
+    hmac_digest,
+    key_name,
+)
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.trace import FieldSpan
 
@@ -39,7 +43,7 @@ def name_signer(trace: DecodeTrace, keys: Keys, rng: Random) -> bytes:
     at = below(rng, len(frames))
     signer, _, version = pick(rng, sorted(keys)).rpartition("_")
     function = pick(rng, (None, *HASH_FUNCTIONS))
-    header = HekaHeader(
+    header = HEKA_HEADER.type(
         hmac_hash_function=function,
         hmac_signer=signer.encode(errors="surrogateescape"),
         hmac_key_version=int(version) or pick(rng, (None, 0)),
