@@ -5,6 +5,7 @@ field from one that has its default value (section 1: severity 7, value_type STR
 wire; a double is its 8 IEEE bytes, big-endian.
 """
 
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from wireproof.schema.protobuf import rule_of_fields
@@ -114,18 +115,8 @@ def _empty_name(name: bytes) -> Fault | None:
 
 
 @FIELD.rule("", "heka.message.field.arrays")
-def _other_array(
-    order: list[str],
-    value_type: str | None,
-    value_string: list[bytes],
-    value_bytes: list[bytes],
-    value_integer: list[int],
-    value_double: list[bytes],
-    value_bool: list[bool],
-) -> Fault | None:
+def _other_array(order: Sequence[str], filled: Collection[str], value_type: str | None) -> Fault | None:
     """Refuse values of another type than the active one: M59, M60, M61, M97."""
-    arrays = (value_string, value_bytes, value_integer, value_double, value_bool)
-    filled = {name for name, values in zip(VALUE_ARRAYS, arrays, strict=True) if values}
     wanted = array_of(value_type)
     name = next((name for name in order if name in filled and name != wanted), None)
     if name is None:
@@ -135,15 +126,8 @@ def _other_array(
 
 
 @FIELD.rule("", "heka.message.field.no-value")
-def _no_value(
-    value_string: list[bytes],
-    value_bytes: list[bytes],
-    value_integer: list[int],
-    value_double: list[bytes],
-    value_bool: list[bool],
-) -> Fault | None:
+def _no_value(filled: Collection[str]) -> Fault | None:
     """Remark a Field without value: M51, M66."""
-    filled = value_string or value_bytes or value_integer or value_double or value_bool
     return None if filled else remarked("field-no-value", path="name", at=KEY)
 
 

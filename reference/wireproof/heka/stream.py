@@ -4,6 +4,7 @@
 """
 
 import hmac as hmac_algorithm
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from attrs import evolve, frozen
@@ -108,7 +109,7 @@ def _no_length(message_length: int | None) -> Fault | None:
 
 
 @HEADER.rule("", "heka.stream.header.order")
-def _other_order(order: list[str]) -> Fault | None:
+def _other_order(order: Sequence[str]) -> Fault | None:
     """Remark a header that does not begin with the length: S19."""
     first = order[0] == "message_length"
     return None if first else remarked("header-order", path="message_length", at=KEY)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from wireproof.schema.rules import (
     AGAIN,
+    FILLED,
     KEY,
     NUMBER,
     NUMBERS,
@@ -104,11 +105,9 @@ class ReadMessage(Function):
             yield f"{part.name} = {'[]' if part.repeated else 'None'}"
         names = FieldNames({part.number: part.name for part in fields})
         yield f"_names = {self.name_of('field_names', names)}"
-        if whole:
-            yield "_seen = []"
+        yield "_seen = []"
         yield "for _field in _read_fields(reader, _names.__getitem__):"
-        if whole:
-            yield "    _seen.append(_field)"
+        yield "    _seen.append(_field)"
         for index, part in enumerate(fields):
             yield f"    {'el' if index else ''}if _field.number == {part.number}:"
             yield from indented(indented(self.field(part)))
@@ -118,6 +117,7 @@ class ReadMessage(Function):
             if isinstance(other, OtherFields):
                 for rule in self.guarding(other):
                     yield from indented(indented(self.look(rule, "_name")))
+        yield from shared_lines(self.layout, whole, "[_names[one.number] for one in _seen]")
         for rule in whole:
             yield f"if (fault := {self.call(rule)}) is not None:  # {rule.id}"
             yield "    _report(reader, fault.path, _place_of(reader, _seen, _names, fault), fault)"
@@ -127,11 +127,7 @@ class ReadMessage(Function):
     def attribute(part: ProtoField) -> str:
         """Return the argument for an attribute of the value."""
         value = f"tuple({part.name})" if part.repeated else part.name
-        return (
-            f"{part.name}={value} if isinstance({value}, str) else None"
-            if part.codes
-            else f"{part.name}={value}"
-        )
+        return f"{part.name}={value}" + (f" if isinstance({value}, str) else None" if part.codes else "")
 
     def field(self, part: ProtoField) -> Iterator[str]:
         """Yield the reading of one occurrence of a field, and the look at its rules."""
@@ -161,8 +157,8 @@ class ReadMessage(Function):
         if part.packable:
             function = "_read_doubles" if part.of == "double" else "_read_numbers"
             yield f"_numbers = {function}(reader, {part.name!r}, _field)"
-        elif part.of == "double":
-            yield '_number = _field.value.to_bytes(8, "little")'
+        elif part.of in ("bool", "double"):
+            raise TypeError(f"no reader for one {part.of}")
         elif part.of in _MEANINGS or part.codes:
             yield "_number = _field.value"
         else:
@@ -193,9 +189,19 @@ class ReadMessage(Function):
         """Return the expression for a parameter of a rule."""
         expressions = {
             NUMBER: "_number", NUMBERS: "_numbers", OCTETS: "_value", rule.guards: "_value",
-            AGAIN: f"{rule.guards} is not None", ORDER: "[_names[one.number] for one in _seen]",
+            AGAIN: f"{rule.guards} is not None",
         }  # fmt: skip
         return expressions.get(need, need)
+
+
+def shared_lines(layout: "StructLayout", rules: Sequence[Rule], order: str) -> Iterator[str]:
+    """Yield what rules of a whole message share: the names of its fields and of its filled arrays."""
+    needs = {need for rule in rules for need in rule.needs}
+    if ORDER in needs:
+        yield f"{ORDER} = {order}"
+    if FILLED in needs:
+        arrays = ", ".join(f"({part.name!r}, {part.name})" for part in proto_fields(layout) if part.repeated)
+        yield f"{FILLED} = [_name for _name, _values in ({arrays},) if _values]"
 
 
 # --- the source of `write` ---
@@ -206,7 +212,7 @@ class WriteMessage(Function):
 
     def holds(self, rule: Rule) -> bool:
         """Return whether a writer has everything that a rule needs; it knows lengths and the order too."""
-        known = {ORDER, NUMBER} if self.is_of_bytes(rule.guards) else {ORDER}
+        known = {ORDER, FILLED, NUMBER} if self.is_of_bytes(rule.guards) else {ORDER, FILLED}
         return OF_READERS.isdisjoint({*rule.needs} - known)
 
     def is_of_bytes(self, name: str) -> bool:
@@ -220,12 +226,15 @@ class WriteMessage(Function):
 
     def body(self) -> Iterator[str]:
         """Yield its body."""
-        fields = [part for part in proto_fields(self.layout) if not part.deprecated]
+        fields = sorted(proto_fields(self.layout), key=lambda part: part.number)
+        fields = [part for part in fields if not part.deprecated]
         for part in fields:
             yield f"{part.name} = item.{part.name}"
+        order = self.name_of("field_order", tuple(part.name for part in fields))
+        yield from shared_lines(self.layout, self.of_the_whole(), order)
         for rule in self.of_the_whole():
             yield from self.look(rule, "")
-        for part in sorted(fields, key=lambda part: part.number):
+        for part in fields:
             lines = [line for rule in self.guarding(part) for line in self.look(rule, part.name)]
             lines += self.field(part)
             if part.required or (part.repeated and not part.packable):
@@ -241,9 +250,6 @@ class WriteMessage(Function):
 
     def argument(self, rule: Rule, need: str) -> str:
         """Return the expression for a parameter of a rule."""
-        if need == ORDER:
-            parts = sorted(proto_fields(self.layout), key=lambda part: part.number)
-            return self.name_of("field_order", tuple(part.name for part in parts))
         return f"len({rule.guards})" if need == NUMBER else need
 
     def field(self, part: ProtoField) -> Iterator[str]:

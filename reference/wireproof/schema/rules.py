@@ -32,10 +32,13 @@ AGAIN: Final = "again"
 ORDER: Final = "order"
 """Of a protobuf message: the parameter for the names of its fields in the order of the wire."""
 
+FILLED: Final = "filled"
+"""Of a protobuf message: the parameter for the names of its repeated fields that have values."""
+
 OPTIONS: Final = "options"
 """Of a protobuf message: the parameter for the options of the decode."""
 
-OF_READERS: Final = frozenset((NUMBER, ROOM, NUMBERS, OCTETS, AGAIN, ORDER, OPTIONS))
+OF_READERS: Final = frozenset((NUMBER, ROOM, NUMBERS, OCTETS, AGAIN, ORDER, FILLED, OPTIONS))
 """The parameters that only a reader has: a rule with one of them does not hold for writers."""
 
 KEY: Final = "key"

@@ -354,7 +354,7 @@ class ProtoField:
 
 @frozen(kw_only=True)
 class OtherFields:
-    """Protobuf fields of any other number, which readers skip; a message without this part has none."""
+    """Protobuf fields of any other number; a rule says what readers do with them."""
 
     name: str = "#"
     meaning: str = "fields of other numbers, which readers skip"

@@ -66,15 +66,19 @@ OF_TYPE: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
 }
 """The strategy for a value of each type of protobuf that is neither an enum nor a message."""
 
-LIKELY: Final[dict[str, SearchStrategy[Any]]] = {
-    "timestamp": st.just(RECENT_TIMESTAMP),
-    "severity": st.integers(0, 7),
+OF_FIELD: Final[dict[str, SearchStrategy[Any]]] = {
+    "timestamp": st.one_of(st.just(RECENT_TIMESTAMP), integers(64)),
+    "severity": st.one_of(st.integers(0, 7), integers(32)),
+    "hmac_signer": st.sampled_from([b"", b"test", b"\x1e\x1f", b"s" * 128]),
+    "hmac": st.binary(max_size=20),
 }
-"""Values that a field has more often than others of its type."""
+"""The strategies for values of fields that have other likely values than their type."""
 
 
 def values_of(part: ProtoField) -> SearchStrategy[Any]:
     """Return a strategy for one value of a field."""
+    if part.name in OF_FIELD:
+        return OF_FIELD[part.name]
     if part.size:
         return st.binary(min_size=part.size, max_size=part.size)
     if part.codes is not None:
@@ -82,34 +86,38 @@ def values_of(part: ProtoField) -> SearchStrategy[Any]:
     return OF_TYPE[str(part.of)]()
 
 
-def scalars(layout: Layout, **others: SearchStrategy[Any]) -> dict[str, SearchStrategy[Any]]:
-    """Return a strategy for each field that is not repeated, or one of `others`."""
-    found = {}
-    for part in proto_fields(layout):
-        if not part.repeated and not part.deprecated:
-            absent = [] if part.required else [st.none()]
-            likely = [LIKELY[part.name]] if part.name in LIKELY else []
-            found[part.name] = st.one_of(*absent, *likely, others.get(part.name) or values_of(part))
-    return found
+@cache
+def scalars(layout: Layout) -> SearchStrategy[dict[str, Any]]:
+    """Return a strategy for the fields that are not repeated; an optional one is absent in half of them."""
+    parts = (part for part in proto_fields(layout) if not part.repeated and not part.deprecated)
+    return st.fixed_dictionaries(
+        {p.name: values_of(p) if p.required else st.one_of(st.none(), values_of(p)) for p in parts}
+    )
+
+
+@cache
+def arrays(layout: Layout) -> dict[str, SearchStrategy[tuple[Any, ...]]]:
+    """Return a strategy for up to three values of each repeated field."""
+    parts = (part for part in proto_fields(layout) if part.repeated)
+    return {part.name: st.lists(values_of(part), max_size=3).map(tuple) for part in parts}
 
 
 @cache
 @st.composite
 def fields(draw: DrawFn) -> DynamicField:
     """Draw a Field whose values all have its own type: M59 to M61."""
-    values: dict[str, Any] = {name: draw(one) for name, one in scalars(HEKA_FIELD).items()}
-    arrays = {part.name: part for part in proto_fields(HEKA_FIELD) if part.repeated}
+    values = draw(scalars(HEKA_FIELD))
     filled = array_of(values["value_type"])
-    values |= dict.fromkeys(arrays, ())
-    values[filled] = tuple(draw(st.lists(values_of(arrays[filled]), max_size=3)))
-    return HEKA_FIELD.type(**values)
+    empty: dict[str, Any] = dict.fromkeys(arrays(HEKA_FIELD), ())
+    return HEKA_FIELD.type(**values, **{**empty, filled: draw(arrays(HEKA_FIELD)[filled])})
 
 
 @cache
-def messages() -> SearchStrategy[HekaMessage]:
-    """Return a strategy for messages; each optional field is absent in some of them."""
-    some_fields = st.lists(fields(), max_size=2).map(tuple)
-    return st.builds(HEKA_MESSAGE.type, **scalars(HEKA_MESSAGE), fields=some_fields)
+@st.composite
+def messages(draw: DrawFn) -> HekaMessage:
+    """Draw a message with up to two fields."""
+    some_fields = draw(st.lists(fields(), max_size=2))
+    return HEKA_MESSAGE.type(**draw(scalars(HEKA_MESSAGE)), fields=tuple(some_fields))
 
 
 @cache
@@ -117,13 +125,8 @@ def messages() -> SearchStrategy[HekaMessage]:
 def frames(draw: DrawFn) -> HekaFrame:
     """Draw a frame whose header may name a signer and has at most 255 bytes. Its HMAC is not valid."""
     message = draw(messages())
-    header = scalars(
-        HEKA_HEADER,
-        message_length=st.just(_length(message)),
-        hmac_signer=st.sampled_from([b"", b"test", b"\x1e\x1f", b"s" * 128]),
-        hmac=st.binary(max_size=20),
-    )
-    return HekaFrame(draw(st.builds(HEKA_HEADER.type, **header)), message)
+    values = {**draw(scalars(HEKA_HEADER)), "message_length": _length(message)}
+    return HekaFrame(HEKA_HEADER.type(**values), message)
 
 
 def _length(content: HekaMessage) -> int:
