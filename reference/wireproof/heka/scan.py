@@ -11,7 +11,7 @@ stream into chunks does not change the result.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from attrs import evolve, field, frozen
 
@@ -27,8 +27,9 @@ from wireproof.heka.stream import (
     HekaHeader,
     max_message_size,
 )
+from wireproof.wire.layout import proto_fields
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
-from wireproof.wire.protobuf import LENGTH_DELIMITED, VARINT
+from wireproof.wire.protobuf import VARINT
 from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.reject_classes import RejectClass
 from wireproof.wire.rejection import Rejected, Remark
@@ -94,29 +95,18 @@ def _strict(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
     return AcceptedHeader(found, tuple(reader.remarks))
 
 
-def _length_only(length: int) -> HekaHeader:
-    return HEKA_HEADER.type(
-        message_length=length, hmac_hash_function=None, hmac_signer=None, hmac_key_version=None, hmac=None
-    )
-
-
 def _c(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
     """Read a header as C: `08`, a varint from 1 to the limit, any bytes: section 2.2, steps 4 and 5."""
     reader = Reader(data, pos=2, end=len(data) - 1)
     try:
-        if reader.uint8("key") != key_byte(1, VARINT):
+        if reader.uint8("key") != LENGTH_FIELD << 3 | VARINT:
             return "missing-field"
         length, _ = reader.base128("message_length", 10)
     except Rejected as rejected:
         return rejected.cls
-    return (
-        AcceptedHeader(_length_only(length)) if 1 <= length <= max_message_size(options) else "limit-exceeded"
-    )
-
-
-def key_byte(number: int, wire: int) -> int:
-    """Return the key of a field as one byte."""
-    return number << 3 | wire
+    if not 1 <= length <= max_message_size(options):
+        return "limit-exceeded"
+    return AcceptedHeader(evolve(_header({}), message_length=length))
 
 
 def _go(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
@@ -135,7 +125,7 @@ def _go(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
         failed = rejected.cls
     if failed is not None and LENGTH_FIELD not in got:
         return failed
-    found = _signed(got)
+    found = _header(got)
     return AcceptedHeader(found) if found.message_length <= max_message_size(options) else "limit-exceeded"
 
 
@@ -146,18 +136,20 @@ def _any_varint(reader: Reader) -> int:
 
 
 LENGTH_FIELD: Final = 1
-_WIRES: Final = {LENGTH_FIELD: VARINT, 3: VARINT, 4: LENGTH_DELIMITED, 5: VARINT, 6: LENGTH_DELIMITED}
-"""The fields of a header since 2013 and their wire types; message_encoding counts as unknown: S20."""
+_FIELDS: Final = {part.number: part for part in proto_fields(HEKA_HEADER) if not part.deprecated}
+"""The fields of a header since 2013; message_encoding counts as unknown: S20."""
+
+_FUNCTIONS: Final = dict(enumerate(HASH_FUNCTIONS))
 
 
 def _field(reader: Reader, got: dict[int, bytes | int]) -> None:
     """Read a field of the header into `got`, or skip an unknown field. The field number is an int32."""
     key = _any_varint(reader)
     number, wire = key >> 3 & 0xFFFF_FFFF, key & 7
-    if number not in _WIRES:
+    if number not in _FIELDS:
         reader.pos -= _size(key)  # the middle of a key that is longer than needed, as in gogo: M41
         _skip(reader)
-    elif wire != _WIRES[number]:
+    elif wire not in _FIELDS[number].wires:
         raise reader.reject("type-mismatch", f"#{number}", f"wire type {wire}")
     elif wire == VARINT:
         got[number] = _any_varint(reader)
@@ -191,16 +183,13 @@ def _skip(reader: Reader) -> None:
             return
 
 
-def _signed(got: Mapping[int, bytes | int]) -> HekaHeader:
-    length, function, signer, version, digest = (got.get(number) for number in _WIRES)
-    named = function & 0xFFFF_FFFF if isinstance(function, int) else None
-    return HEKA_HEADER.type(
-        message_length=length & 0xFFFF_FFFF if isinstance(length, int) else 0,
-        hmac_hash_function=HASH_FUNCTIONS[named] if named in (0, 1) else None,
-        hmac_signer=signer if isinstance(signer, bytes) else None,
-        hmac_key_version=version & 0xFFFF_FFFF if isinstance(version, int) else None,
-        hmac=digest if isinstance(digest, bytes) else None,
-    )
+def _header(got: Mapping[int, bytes | int]) -> HekaHeader:
+    """Return a header of the fields by number; integers are cut to 32 bits."""
+    cut = {number: one & 0xFFFF_FFFF if isinstance(one, int) else one for number, one in got.items()}
+    values: dict[str, Any] = {part.name: cut.get(number) for number, part in _FIELDS.items()}
+    values["message_length"] = values["message_length"] or 0
+    values["hmac_hash_function"] = _FUNCTIONS.get(values["hmac_hash_function"])
+    return HEKA_HEADER.type(**values)
 
 
 RESYNC_MODES: Final[dict[str, ModeRules]] = {
