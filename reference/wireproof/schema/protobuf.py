@@ -22,7 +22,15 @@ from wireproof.schema.rules import (
     Rule,
 )
 from wireproof.schema.source import Function, indented, inner_codec
-from wireproof.wire.layout import PROTO_INTEGERS, Checksum, OtherFields, Part, ProtoField, proto_fields
+from wireproof.wire.layout import (
+    PROTO_INTEGERS,
+    PROTO_WIRES,
+    Checksum,
+    OtherFields,
+    Part,
+    ProtoField,
+    proto_fields,
+)
 from wireproof.wire.protobuf import (
     FIXED64,
     VARINT,
@@ -78,6 +86,25 @@ def rule_of_fields(
     for part in message.fields:
         if isinstance(part, ProtoField) and holds(part):
             message.rule(part.name, rule_id)(check)
+
+
+def mistakes(parts: Sequence[Any]) -> Iterator[str]:
+    """Yield what the parts of a message must not have, each behind the name of the part."""
+    fields = [part for part in parts if isinstance(part, ProtoField)]
+    numbers: set[int] = set()
+    for part in parts if fields else ():
+        if not isinstance(part, ProtoField | OtherFields):
+            yield f"{part.name}: a message has only fields of protobuf"
+    for part in fields:
+        if part.name in OF_READERS:
+            yield f"{part.name}: rules know something else by this name"
+        if part.number in numbers:
+            yield f"{part.name}: two fields of number {part.number}"
+        if isinstance(part.of, str) and part.of not in PROTO_WIRES:
+            yield f"{part.name}: no type is called {part.of}"
+        elif part.of in ("bool", "double") and not part.repeated:
+            yield f"{part.name}: there is no codec for one {part.of}"
+        numbers.add(part.number)
 
 
 # --- the source of `read` ---
@@ -157,8 +184,6 @@ class ReadMessage(Function):
         if part.packable:
             function = "_read_doubles" if part.of == "double" else "_read_numbers"
             yield f"_numbers = {function}(reader, {part.name!r}, _field)"
-        elif part.of in ("bool", "double"):
-            raise TypeError(f"no reader for one {part.of}")
         elif part.of in _MEANINGS or part.codes:
             yield "_number = _field.value"
         else:
@@ -265,10 +290,8 @@ class WriteMessage(Function):
             yield f"_write_varint(writer, {place}, {numbers}[{part.name}])"
         elif part.of in PROTO_INTEGERS:
             yield f"_write_varint(writer, {place}, _fitting(writer, {part.name!r}, {part.of!r}, {part.name}))"
-        elif part.of in ("bytes", "string"):
-            yield f"_write_bytes(writer, {place}, {part.name})"
         else:
-            raise TypeError(f"no writer for one {part.of}")
+            yield f"_write_bytes(writer, {place}, {part.name})"
 
     def element(self, part: ProtoField) -> Iterator[str]:
         """Yield the writing of one of the values of a field: bytes, text or an inner message."""

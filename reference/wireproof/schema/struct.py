@@ -21,7 +21,7 @@ import attrs
 from attrs import evolve, field, frozen
 
 from wireproof.schema.compiling import Codec, compile_codec
-from wireproof.schema.protobuf import is_computed, type_of_field
+from wireproof.schema.protobuf import is_computed, mistakes, type_of_field
 from wireproof.schema.rules import OF_READERS, Check, Fault, Rule
 from wireproof.wire.layout import (
     REST,
@@ -296,6 +296,8 @@ class Struct:
             target = _target_of(one)
             if target and (target in known or target not in names):
                 raise DescriptionError(f"{self.name}.{one.name}: no field {target} behind it in {revision}")
+        for mistake in mistakes(tuple(self._fields(revision))):
+            raise DescriptionError(f"{self.name}.{mistake}")
 
     def _check_ranges(self) -> None:
         for ranged in (one for one in self.fields if isinstance(one, Ranged)):

@@ -10,7 +10,7 @@ from google.protobuf.descriptor_pb2 import FieldDescriptorProto
 from wireproof.schema.protobuf import rule_of_fields
 from wireproof.schema.rules import KEY, Fault, remarked
 from wireproof.schema.struct import DescriptionError, Struct
-from wireproof.wire.layout import OtherFields, ProtoField
+from wireproof.wire.layout import Number, OtherFields, ProtoField
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Reader, TracingReader
 from wireproof.wire.rejection import Rejected
@@ -178,25 +178,37 @@ def test_a_message_of_googles_library_is_read_and_written_as_there() -> None:
     made = message(
         "FieldDescriptorProto",
         ProtoField("name", 1, "string"),
-        ProtoField("number", 3, "int32"),
+        ProtoField("tag", 3, "int32"),
         ProtoField("label", 4, "enum", codes={1: "optional", 3: "repeated"}),
         ProtoField("type_name", 6, "string"),
     )
     theirs = FieldDescriptorProto(name="n", number=-2, label=3, type_name="t").SerializeToString()
     codec, writer = made.at("1").codec, Writer()
     value = codec.read(Reader(theirs), DEFAULT_OPTIONS)
-    assert (value.name, value.number, value.label, value.type_name) == (b"n", -2, "repeated", b"t")
+    assert (value.name, value.tag, value.label, value.type_name) == (b"n", -2, "repeated", b"t")
     codec.write(writer, value, DEFAULT_OPTIONS)
     assert bytes(writer.data) == theirs
 
 
-def test_what_no_message_may_have_is_an_error_of_the_description() -> None:
-    with pytest.raises(DescriptionError, match="two fields of this name"):
-        message("Toy", ProtoField("id", 1, "bytes"), ProtoField("id", 2, "bytes"))
+@each(
+    "field, text",
+    [
+        (ProtoField("id", 2, "bytes"), "Toy.id: two fields of this name"),
+        (ProtoField("other", 1, "bytes"), "Toy.other: two fields of number 1"),
+        (ProtoField("order", 2, "bytes"), "Toy.order: rules know something else by this name"),
+        (ProtoField("other", 2, "float"), "Toy.other: no type is called float"),
+        (ProtoField("other", 2, "double"), "Toy.other: there is no codec for one double"),
+        (Number("other", "uint8"), "Toy.other: a message has only fields of protobuf"),
+    ],
+)
+def test_a_mistake_in_a_description_is_an_error_when_it_is_defined(field: Any, text: str) -> None:
+    with pytest.raises(DescriptionError, match=text):
+        message("Toy", ProtoField("id", 1, "bytes"), field)
+
+
+def test_a_rule_of_no_field_is_an_error() -> None:
     with pytest.raises(DescriptionError, match="guards no field"):
         message("Toy", ProtoField("id", 1, "bytes")).rule("name", "toy.name")(lambda: None)
-    with pytest.raises(TypeError, match="no reader for one double"):
-        assert message("Toy", ProtoField("one", 1, "double")).at("1").codec
 
 
 def test_the_source_is_what_runs() -> None:
