@@ -18,8 +18,9 @@ from wireproof.adapters.contract import Claim, Request
 from wireproof.adapters.reference import Reference
 from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
 from wireproof.formats import FORMATS, Decoded, Format
-from wireproof.schema.struct import Struct
+from wireproof.schema.struct import Struct, StructLayout
 from wireproof.wire.json_values import Json, to_json
+from wireproof.wire.layout import Nested, OneOf, Part, ProtoField, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.rejection import Rejected
@@ -215,12 +216,14 @@ class Patched(ReferenceCodec):
         return stack
 
 
-def in_codec(struct: Struct, **replacements: Callable[[Any], Any]) -> tuple[Patch, ...]:
+def in_codec(
+    struct: Struct, revisions: Sequence[str] = (), **replacements: Callable[[Any], Any]
+) -> tuple[Patch, ...]:
     """Return the patches of the compiled codecs of a structure, in every revision that has all the names.
 
     A replacement is made of what it replaces; of None if that is a function of Python.
     """
-    layouts = {struct.at(revision) for revision in struct.revisions}
+    layouts = {struct.at(revision) for revision in revisions or struct.revisions}
     codecs = (codec for layout in layouts for codec in (layout.codec, layout.inner_codec))
     return tuple(
         (names, name, replacement(names.get(name)))
@@ -228,6 +231,45 @@ def in_codec(struct: Struct, **replacements: Callable[[Any], Any]) -> tuple[Patc
         for name, replacement in replacements.items()
         if name in names or hasattr(builtins, name)
     )
+
+
+def changed(layout: StructLayout, old: StructLayout, new: StructLayout) -> StructLayout:
+    """Return a layout with another structure wherever `old` stands; the classes of values stay."""
+    if layout is old:
+        return new
+    return evolve(layout, parts=tuple(_part(part, old, new) for part in layout.parts))
+
+
+def _part(part: Part, old: StructLayout, new: StructLayout) -> Part:
+    match part:
+        case Nested(of=StructLayout() as inner) | Repeated(of=StructLayout() as inner):
+            return evolve(part, of=changed(inner, old, new))
+        case ProtoField(of=StructLayout() as inner):
+            return evolve(part, of=changed(inner, old, new))
+        case OneOf():
+            layouts = {number: changed(inner, old, new) for number, inner in _choices(part).items()}
+            return evolve(part, layouts=layouts)
+    return part
+
+
+def _choices(part: OneOf) -> dict[int, StructLayout]:
+    """Return the structures of a choice by their number."""
+    return {number: one for number, one in part.layouts.items() if isinstance(one, StructLayout)}
+
+
+def structures(layout: StructLayout) -> Iterable[StructLayout]:
+    """Return a layout and each structure inside of it once."""
+    found = {layout: None}
+    for part in layout.parts:
+        match part:
+            case Nested(of=StructLayout() as inner) | Repeated(of=StructLayout() as inner):
+                found |= dict.fromkeys(structures(inner))
+            case ProtoField(of=StructLayout() as inner):
+                found |= dict.fromkeys(structures(inner))
+            case OneOf():
+                for inner in _choices(part).values():
+                    found |= dict.fromkeys(structures(inner))
+    return found
 
 
 def _objects(tree: Json) -> list[JsonObject]:

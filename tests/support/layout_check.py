@@ -12,7 +12,7 @@ from typing import Any, Final
 from wireproof.cases.case import Accept, Case, Data, Value
 from wireproof.cases.observable_fields import observed_tree
 from wireproof.formats import FORMATS, trace_with_reader
-from wireproof.iggy.batch_checksum import batch_checksum
+from wireproof.iggy.checksums import batch_checksum
 from wireproof.wire import checksums
 from wireproof.wire.json_values import DECIMAL_PATTERN, HEX_PATTERN, Json, from_json
 from wireproof.wire.observed_fields import project

@@ -2,40 +2,39 @@
 
 A batch has a header of 256 bytes and then one frame for each message: 48 bytes of fields, the payload, the
 headers. The header has the base offset and the base timestamps; the frames have deltas to them. The checksum
-of a batch covers the fields of its header and the checksums of its frames. A batch is used in sends, polls
-and segment files; `BatchRules` describes how these uses differ. Since 0.11.1-edge a batch may name the
-idempotent producer that wrote it: section 6.1.
+of a batch covers the fields of its header and the checksums of its frames. In sends the server verifies
+everything, in poll responses no client compares a checksum or a count, and in segment files all must match.
+Since 0.11.1-edge a batch may name the idempotent producer that wrote it: section 6.1.
 """
 
-from collections.abc import Sequence
-from functools import cached_property
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, Literal
 
 from attrs import evolve, field, frozen
 
-from wireproof.iggy.batch_checksum import BATCH_HEADER_SIZE, batch_checksum
-from wireproof.iggy.fixed_fields import BATCH_CHECKSUM, XXH3, check_field, iggy_runs
+from wireproof.iggy.checksums import BATCH_CHECKSUM, BATCH_HEADER_SIZE, XXH3
 from wireproof.iggy.header_kinds import HeaderValue
-from wireproof.iggy.headers import ENTRY_V2, TLV_WIRE_10
-from wireproof.iggy.message import RESERVED, MessageRules, read_message, write_message
-from wireproof.wire.layout import (
-    WHOLE,
-    Checksum,
-    Count,
-    Flag,
-    Layout,
-    Length,
-    Nested,
-    Number,
-    Octets,
-    Repeated,
-    Treatment,
-    When,
-    Zero,
+from wireproof.iggy.headers import TLV_WIRE_10
+from wireproof.iggy.message import (
+    LENGTHS,
+    PAYLOAD,
+    RESERVED,
+    headers_block,
+    reserved_set,
+    sent_empty,
+    unverified,
+    wrong_checksum,
 )
-from wireproof.wire.layout_codec import FixedRun
-from wireproof.wire.reader import Reader
-from wireproof.wire.writer import MASK64, Writer
+from wireproof.iggy.revision import EDGE, REVISIONS
+from wireproof.schema.rules import Fault, remarked
+from wireproof.schema.struct import Struct, many, optional, since
+from wireproof.wire.layout import WHOLE, Checksum, Count, Flag, Length, Number, Zero
+from wireproof.wire.writer import MASK64
+
+Use = Literal["send", "poll", "log"]
+"""Where a batch is: in a send, in a poll response, in a segment file."""
+
+USES: Final[tuple[Use, ...]] = ("send", "poll", "log")
 
 
 @frozen(kw_only=True)
@@ -53,333 +52,187 @@ class BatchMessage:
     origin_timestamp: int = field(default=0)
 
 
-@frozen(kw_only=True)
-class BatchHeader:
-    """The header of a batch, for values that hold the messages of all batches in one list."""
-
-    partition_id: int
-    base_offset: int
-    base_timestamp: int
-    origin_timestamp: int
-    message_count: int
-    batch_checksum: int = field(default=0)
+# --- messages ---
 
 
-@frozen(kw_only=True)
-class Producer:
-    """The idempotent producer of a batch. `base_sequence` is the sequence number of the first message."""
-
-    producer_id: int
-    epoch: int
-    base_sequence: int
-
-
-@frozen(kw_only=True)
-class BatchHeader111:
-    """The header of a batch since 0.11.1-edge."""
-
-    partition_id: int
-    base_offset: int
-    base_timestamp: int
-    origin_timestamp: int
-    message_count: int
-    producer: Producer | None
-    batch_checksum: int = field(default=0)
-
-
-@frozen(kw_only=True)
-class Batch:
-    """A batch with its messages: a record of a segment file."""
-
-    partition_id: int
-    base_offset: int
-    base_timestamp: int
-    origin_timestamp: int
-    batch_checksum: int = field(default=0)
-    messages: tuple[BatchMessage, ...]
-
-
-@frozen(kw_only=True)
-class Batch111:
-    """A batch with its messages, since 0.11.1-edge."""
-
-    partition_id: int
-    base_offset: int
-    base_timestamp: int
-    origin_timestamp: int
-    producer: Producer | None
-    batch_checksum: int = field(default=0)
-    messages: tuple[BatchMessage, ...]
-
-
-FRAME: Final = Layout(
-    "BatchMessage",
-    (
+def _frame() -> Struct:
+    return Struct(
+        "BatchMessage",
         Checksum("checksum", "uint64le", algorithm=XXH3, shown=True),
         Number("id", "uint128le"),
         Number("offset_delta", "uint32le", meaning="added to base_offset"),
         Number("timestamp_delta", "uint32le", meaning="added to origin_timestamp, microseconds"),
-        Length("user_headers_length", "uint32le", of="headers"),
-        Length("payload_length", "uint32le", of="payload"),
+        *LENGTHS,
         RESERVED,
-        Octets("payload"),
-        Octets("headers", holds=Repeated("headers", of=ENTRY_V2), read_as="headers"),
-    ),
-    value=BatchMessage,
-    computed=("offset", "timestamp", "origin_timestamp"),
-    cites="iggy.md §6",
-)
-
-
-def _padding(name: str, size: int) -> Zero:
-    return Zero(name, size=size, nonzero="reject", error="InvalidReservedField")
-
-
-PRODUCER: Final = Layout(
-    "Producer",
-    (
-        _padding("before_producer_id", 3),
-        Number("producer_id", "uint64le", most=(1 << 63) - 1),
-        Number("epoch", "uint16le", most=(1 << 15) - 1),
-        _padding("before_base_sequence", 2),
-        Number("base_sequence", "uint32le", most=(1 << 31) - 1, meaning="of the first message"),
-    ),
-    value=Producer,
-    cites="iggy.md §6.1",
-)
-
-_PRODUCER: Final = (
-    Number("flags", "uint8", flags=(Flag("producer", 1),)),
-    When(Nested("producer", of=PRODUCER), number="flags", values=(1,)),
-)
-"""The producer of a batch since 0.11.1-edge; without one its section is reserved."""
-
-
-def batch_layout(value: type[Any] | None, *, producers: bool = False, joined: bool = False) -> Layout:
-    """Return the layout of a batch.
-
-    Args:
-        value: the class of the value, if it has one.
-        producers: whether a batch may name its producer.
-        joined: whether the messages of all batches are one list.
-    """
-    return Layout(
-        "Batch",
-        (
-            Number("partition_id", "uint64le"),
-            Number("base_offset", "uint64le", meaning="offset of the first message"),
-            Number("base_timestamp", "uint64le", meaning="of all messages, set by the server"),
-            Number("origin_timestamp", "uint64le", meaning="the least of its messages"),
-            Length("batch_length", "uint64le", of=WHOLE),
-            Checksum("batch_checksum", "uint64le", algorithm=BATCH_CHECKSUM, over=WHOLE, shown=True),
-            Count("message_count", "uint32le", of="messages", advisory=True),
-            *(_PRODUCER if producers else ()),
-            Zero("reserved", until=BATCH_HEADER_SIZE, nonzero="reject", error="InvalidReservedField"),
-            Repeated("messages", of=FRAME, joined=joined),
-        ),
-        value=value,
-        computed=("message_count",),
+        PAYLOAD,
+        headers_block(TLV_WIRE_10, sealed=True),
+        revisions=REVISIONS,
+        value=BatchMessage,
+        computed=("offset", "timestamp", "origin_timestamp"),
         cites="iggy.md §6",
     )
 
 
-def _frame(wrong: Treatment, empty: Treatment, *, filled: bool = False) -> MessageRules:
-    return MessageRules(FRAME, empty, wrong, TLV_WIRE_10, filled=filled, kept=True, sealed=True)
+FRAMES: Final[Mapping[Use, Struct]] = {use: _frame() for use in USES}
+"""Use to frame: the rules differ."""
+
+FRAMES["send"].rule("reserved", "iggy.send.batch.reserved")(reserved_set)
+FRAMES["send"].rule("payload", "iggy.send.headed.payload.empty")(sent_empty)
+FRAMES["send"].rule("checksum", "iggy.send.batch.checksum")(wrong_checksum)
+FRAMES["poll"].rule("reserved", "iggy.poll.batch.reserved")(reserved_set)
+FRAMES["poll"].rule("checksum", "iggy.poll.batch.checksum")(unverified)
+FRAMES["log"].rule("reserved", "iggy.log.batch.frame")(reserved_set)
+FRAMES["log"].rule("checksum", "iggy.log.batch.checksum")(wrong_checksum)
+
+FRAME: Final = FRAMES["log"].at("0.11")
+"""The layout of a frame, which is one for all uses."""
 
 
-@frozen
-class BatchRules:
-    """The rules for one use of a batch.
-
-    Attributes:
-        frame: the rules of a message.
-        wrong: how to treat a batch checksum or message count that does not match.
-        unset: how to treat a field that the producer should leave at 0 and did not.
-        producers: whether a batch may name its producer.
-    """
-
-    frame: MessageRules
-    wrong: Treatment
-    unset: Treatment
-    producers: bool = False
-
-    @cached_property
-    def layout(self) -> Layout:
-        """Return the layout of the header; what follows it depends on the use."""
-        return batch_layout(None, producers=self.producers)
-
-    @cached_property
-    def header(self) -> Sequence[FixedRun]:
-        """Return the fields up to the length, and those after it."""
-        return iggy_runs(self.layout, "batch_length")
-
-    def at(self, name: str) -> int:
-        """Return the position of a field in the header."""
-        return self.layout.offset(name)
+@FRAMES["send"].rule("id", "iggy.send.batch.id")
+def _unminted(id: int) -> Fault | None:  # noqa: A002 - the name of the field
+    """Remark an id of 0: a producer generates the ids, and the server does not check them (section 2.5)."""
+    return None if id else remarked("iggy-unminted-id", written=False)
 
 
-SEND_RULES: Final = BatchRules(_frame("reject", "remark", filled=True), "reject", "remark")
-"""For a send: the server verifies everything, and sets the partition, base offset and base timestamp."""
-POLL_RULES: Final = BatchRules(_frame("remark", "accept"), "remark", "accept")
-"""For a poll response: no client compares a checksum or a count (section 6)."""
-SEGMENT_RULES: Final = BatchRules(_frame("reject", "accept"), "reject", "accept")
-"""For a segment file."""
-SEND_RULES_111: Final = evolve(SEND_RULES, producers=True)
-POLL_RULES_111: Final = evolve(POLL_RULES, producers=True)
-SEGMENT_RULES_111: Final = evolve(SEGMENT_RULES, producers=True)
-"""For the same uses since 0.11.1-edge."""
-
-(_PRODUCER_FIELDS,) = iggy_runs(PRODUCER)
-
-SERVER_FIELDS: Final = ("partition_id", "base_offset", "base_timestamp")
-"""The fields that a producer leaves at 0 and the server sets."""
+@FRAMES["send"].rule("offset_delta", "iggy.send.batch.unset")
+def _other_delta(offset_delta: int, index: int) -> Fault | None:
+    """Remark a delta that is not the index: a producer numbers its messages, and the server ignores it."""
+    return None if offset_delta == index else remarked("iggy-offset-delta")
 
 
-@frozen
-class ParsedHeader:
-    """A batch header that was read: its position and its fields."""
-
-    at: int
-    fields: dict[str, Any]
-    length: int
-    checksum: int
-    count: int
-
-
-def read_header(reader: Reader, rules: BatchRules) -> ParsedHeader:
-    """Read the batch header, the 256 bytes before the frames."""
-    at, (first, second) = reader.pos, rules.header
-    fields = first.read_fields(reader)
-    if rules.unset == "remark":
-        for name in SERVER_FIELDS:
-            if fields[name]:
-                reader.remark("iggy-unset-field", name, at=at + rules.at(name))
-    length = fields.pop("batch_length")
-    reader.cover("batch_length", "length", at, at + length)
-    if length < BATCH_HEADER_SIZE:
-        raise reader.reject("bad-length", "batch_length", f"{length}", at=at + rules.at("batch_length"))
-    numbers = second.read_fields(reader)
-    if rules.producers:
-        fields["producer"] = _read_producer(reader, numbers["flags"])
-    _read_reserved(reader, at)
-    return ParsedHeader(at, fields, length, numbers["batch_checksum"], numbers["message_count"])
-
-
-def _read_reserved(reader: Reader, at: int) -> None:
-    part = SEGMENT_RULES.layout.part("reserved")
-    start = reader.pos
-    check_field(reader, part, reader.take(part.name, at + BATCH_HEADER_SIZE - start), start)
-
-
-def _read_producer(reader: Reader, flags: int) -> Producer | None:
-    """Read the producer if the flags announce one; else its section is reserved."""
-    if flags > 1:
-        raise reader.reject("reserved-nonzero", "flags", f"{flags}", at=reader.pos - 1)
-    if not flags:
-        return None
-    reader.enter("producer")
-    fields = _PRODUCER_FIELDS.read_fields(reader)
-    reader.leave()
-    return Producer(**fields)
-
-
-def read_frames(reader: Reader, head: ParsedHeader, rules: BatchRules, first: int = 0) -> list[BatchMessage]:
-    """Read the frames of a batch. In the trace they are numbered from `first` on."""
-    window = reader.window("messages", head.length - BATCH_HEADER_SIZE)
-    messages: list[BatchMessage] = []
-    while window.left:
-        start = window.pos
-        window.enter("messages", first + len(messages))
-        message = read_message(window, rules.frame)
-        if rules.unset == "remark":
-            _check_sent(window, message, len(messages), start)
-        messages.append(_with_position(head, message))
-        window.leave()
-    return messages
-
-
-def _check_sent(reader: Reader, message: BatchMessage, index: int, start: int) -> None:
-    """Remark an id of 0 or an unexpected offset delta: sections 2.5 and 6.
-
-    A producer numbers its messages and generates their ids; the server checks neither.
-    """
-    if not message.id:
-        reader.remark("iggy-unminted-id", "id", at=start + FRAME.offset("id"))
-    if message.offset_delta != index:
-        reader.remark("iggy-offset-delta", "offset_delta", at=start + FRAME.offset("offset_delta"))
-
-
-def _with_position(head: ParsedHeader, message: BatchMessage) -> BatchMessage:
+def _with_position(base_offset: int, base_timestamp: int, origin_timestamp: int, element: Any) -> Any:  # noqa: ANN401 - a message
     """Return the message with its offset and timestamps; `timestamp` is the same in the whole batch."""
     return evolve(
-        message,
-        offset=head.fields["base_offset"] + message.offset_delta & MASK64,
-        timestamp=head.fields["base_timestamp"],
-        origin_timestamp=head.fields["origin_timestamp"] + message.timestamp_delta & MASK64,
+        element,
+        offset=base_offset + element.offset_delta & MASK64,
+        timestamp=base_timestamp,
+        origin_timestamp=origin_timestamp + element.timestamp_delta & MASK64,
     )
 
 
-def check_count_and_checksum(
-    reader: Reader, name: str, head: ParsedHeader, frame_count: int, rules: BatchRules
-) -> None:
-    """Check the count and the checksum of the batch `name`, which ends here: sections 6 and 11.1, R9.
+# --- producers ---
 
-    Args:
-        reader: it is at the end of the batch.
-        name: the path of the batch in the trace; empty for the root.
-        head: the header of the batch.
-        frame_count: the number of frames that were read.
-        rules: the treatment of a mismatch.
-    """
-    prefix = f"{name}." if name else ""
-    frames_at = head.at + BATCH_HEADER_SIZE
-    count_at, checksum_at = head.at + rules.at("message_count"), head.at + rules.at("batch_checksum")
-    if rules.wrong == "reject":
-        reader.cover(f"{prefix}message_count", "count", frames_at, reader.pos)
-        reader.cover(f"{prefix}batch_checksum", "iggy-batch", head.at, reader.pos)
-    if head.count != frame_count:
-        text = f"{head.count}, but {frame_count} frames follow"
-        if rules.wrong == "reject":
-            raise reader.reject("count-mismatch", f"{prefix}message_count", text, at=count_at)
-        reader.remark("iggy-batch-count", f"{prefix}message_count", at=count_at)
-    expected = batch_checksum(reader.data[head.at : reader.pos])
-    if head.checksum != expected:
-        text = f"{head.checksum:x}, expected {expected:x}"
-        if rules.wrong == "reject":
-            detail = "InvalidBatchChecksum"
-            raise reader.reject(
-                "crc-mismatch", f"{prefix}batch_checksum", text, at=checksum_at, detail=detail
-            )
-        reader.remark("iggy-batch-checksum", f"{prefix}batch_checksum", at=checksum_at)
+PRODUCER: Final = Struct(
+    "Producer",
+    Zero("before_producer_id", size=3, error="InvalidReservedField"),
+    Number("producer_id", "uint64le", most=(1 << 63) - 1),
+    Number("epoch", "uint16le", most=(1 << 15) - 1),
+    Zero("before_base_sequence", size=2, error="InvalidReservedField"),
+    Number("base_sequence", "uint32le", most=(1 << 31) - 1, meaning="of the first message"),
+    revisions=REVISIONS,
+    cites="iggy.md §6.1",
+)
+"""The idempotent producer of a batch. `base_sequence` is the sequence number of the first message."""
 
 
-def write_header(writer: Writer, value: Any, count: int, rules: BatchRules) -> int:  # noqa: ANN401 - a header or a batch
-    """Write the batch header with length and checksum at 0, and return its position."""
-    at, (first, second) = writer.pos, rules.header
-    first.write_fields(writer, value)
-    flags = (int(value.producer is not None),) if rules.producers else ()
-    second.write(writer, (0, count, *flags))
-    if rules.producers and value.producer is not None:
-        writer.enter("producer")
-        _PRODUCER_FIELDS.write_fields(writer, value.producer)
-        writer.leave()
-    writer.put("reserved", bytes(at + BATCH_HEADER_SIZE - writer.pos))
-    return at
+def padding_set(number: bytes) -> Fault | None:
+    """Refuse padding that is not 0."""
+    return Fault("reserved-nonzero", "not 0", detail="InvalidReservedField") if any(number) else None
 
 
-def write_frames(writer: Writer, messages: Sequence[BatchMessage], rules: BatchRules, first: int = 0) -> None:
-    """Write the frames. In the trace they are numbered from `first` on."""
-    for index, message in enumerate(messages, first):
-        writer.enter("messages", index)
-        write_message(writer, rules.frame, message)
-        writer.leave()
+PRODUCER.rule("before_producer_id", "iggy.send.producer.reserved")(padding_set)
+PRODUCER.rule("before_base_sequence", "iggy.send.producer.reserved")(padding_set)
 
 
-def write_length_and_checksum(writer: Writer, name: str, at: int) -> None:
-    """Write the length and the checksum of the batch `name`, which begins at `at` and ends here."""
-    prefix, rules = f"{name}." if name else "", SEGMENT_RULES
-    length_at, checksum_at = at + rules.at("batch_length"), at + rules.at("batch_checksum")
-    writer.patch(f"{prefix}batch_length", "uint64le", length_at, writer.pos - at)
-    writer.cover(f"{prefix}batch_length", "length", at, writer.pos)
-    checksum = batch_checksum(bytes(writer.data[at:]))
-    writer.patch(f"{prefix}batch_checksum", "uint64le", checksum_at, checksum)
+@PRODUCER.rule("producer_id", "iggy.send.producer.range")
+def _producer_range(producer_id: int) -> Fault | None:
+    return _over(producer_id, 63)
+
+
+@PRODUCER.rule("epoch", "iggy.send.producer.range")
+def _epoch_range(epoch: int) -> Fault | None:
+    return _over(epoch, 15)
+
+
+@PRODUCER.rule("base_sequence", "iggy.send.producer.range")
+def _sequence_range(base_sequence: int) -> Fault | None:
+    return _over(base_sequence, 31)
+
+
+def _over(number: int, bits: int) -> Fault | None:
+    return Fault("invalid-value", f"{number}, at most {(1 << bits) - 1}") if number >> bits else None
+
+
+# --- batches ---
+
+
+def _batch(use: Use) -> Struct:
+    joined = use != "log"
+    return Struct(
+        "Batch" if use == "log" else "BatchHeader",
+        Number("partition_id", "uint64le"),
+        Number("base_offset", "uint64le", meaning="offset of the first message"),
+        Number("base_timestamp", "uint64le", meaning="of all messages, set by the server"),
+        Number("origin_timestamp", "uint64le", meaning="the least of its messages"),
+        Length("batch_length", "uint64le", of=WHOLE),
+        Checksum("batch_checksum", "uint64le", algorithm=BATCH_CHECKSUM, over=WHOLE, shown=True),
+        Count("message_count", "uint32le", of="messages", advisory=True, loose=use == "poll"),
+        since(EDGE, Number("flags", "uint8", flags=(Flag("producer", 1),))),
+        since(EDGE, optional("producer", "flags", PRODUCER)),
+        Zero("reserved", until=BATCH_HEADER_SIZE, error="InvalidReservedField"),
+        many("messages", FRAMES[use], joined=joined, derive=_with_position),
+        revisions=REVISIONS,
+        cites="iggy.md §6",
+    )
+
+
+BATCHES: Final[Mapping[Use, Struct]] = {use: _batch(use) for use in USES}
+"""Use to batch. In sends and polls the messages of all batches are one list, as clients return them."""
+
+
+def _short(batch_length: int) -> Fault | None:
+    return Fault("bad-length", f"{batch_length}") if batch_length < BATCH_HEADER_SIZE else None
+
+
+def _odd_flags(flags: int) -> Fault | None:
+    return Fault("reserved-nonzero", f"{flags}") if flags > 1 else None
+
+
+def _other_count(message_count: int, messages: Any) -> Fault | None:  # noqa: ANN401 - a list
+    if message_count == len(messages):
+        return None
+    text = f"{message_count}, but {len(messages)} frames follow"
+    return Fault("count-mismatch", text, path="message_count")
+
+
+def _uncounted(message_count: int, messages: Any) -> Fault | None:  # noqa: ANN401 - a list
+    return None if message_count == len(messages) else remarked("iggy-batch-count", path="message_count")
+
+
+def _other_checksum(batch_checksum: int, computed: int) -> Fault | None:
+    text = f"{batch_checksum:x}, expected {computed:x}"
+    return None if batch_checksum == computed else Fault("crc-mismatch", text, detail="InvalidBatchChecksum")
+
+
+def _unverified_batch(batch_checksum: int, computed: int) -> Fault | None:
+    return None if batch_checksum == computed else remarked("iggy-batch-checksum")
+
+
+def _set_by_server(number: int) -> Fault | None:
+    return remarked("iggy-unset-field") if number else None
+
+
+for _name in ("partition_id", "base_offset", "base_timestamp"):
+    BATCHES["send"].rule(_name, "iggy.send.batch.unset")(_set_by_server)
+
+_RULE_IDS: Final[Mapping[Use, tuple[str, str, str, str, str]]] = {
+    "send": ("batch.length", "producer.reserved", "batch.reserved", "batch.count", "batch.checksum"),
+    "poll": ("batch.frame", "producer.refused", "batch.reserved", "batch.count", "batch.checksum"),
+    "log": ("batch.frame", "producer.refused", "batch.frame", "batch.frame", "batch.checksum"),
+}
+"""Use to the rules of the length, the flags, the reserved bytes, the count and the checksum."""
+
+for _use, (_length, _flags, _reserved, _count, _checksum) in _RULE_IDS.items():
+    _loose, _rule = _use == "poll", BATCHES[_use].rule
+    _rule("batch_length", f"iggy.{_use}.{_length}")(_short)
+    _rule("flags", f"iggy.{_use}.{_flags}", since=EDGE)(_odd_flags)
+    _rule("reserved", f"iggy.{_use}.{_reserved}")(padding_set)
+    _rule("", f"iggy.{_use}.{_count}")(_uncounted if _loose else _other_count)
+    _rule("batch_checksum", f"iggy.{_use}.{_checksum}")(_unverified_batch if _loose else _other_checksum)
+
+
+def add_up(batches: tuple[Any, ...], messages: tuple[Any, ...]) -> Fault | None:
+    """Refuse to write batches whose counts are not that of their messages."""
+    if sum(head.message_count for head in batches) == len(messages):
+        return None
+    return Fault("invalid-value", f"their counts do not add up to {len(messages)} messages")

@@ -8,56 +8,48 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from wireproof.iggy.batch import BatchHeader111, BatchMessage, batch_layout
-from wireproof.iggy.fixed_fields import iggy_runs
-from wireproof.iggy.poll import REVISIONS as POLLS
-from wireproof.iggy.poll import check_count
+from wireproof.iggy.batch import BATCHES, add_up
+from wireproof.iggy.poll import CONTEXT, lost, uncounted
 from wireproof.iggy.requests import LARGEST_PARTITIONS
-from wireproof.iggy.revision import Revision
+from wireproof.iggy.revision import EDGE, Revision
+from wireproof.iggy.revision import REVISIONS as ALL
+from wireproof.schema.compiling import report
+from wireproof.schema.struct import Struct, many
 from wireproof.wire.layout import Count, Layout, Length, Number, Repeated
+from wireproof.wire.layout_codec import runs
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
-_POLL: Final = POLLS["0.11.1-edge"]
+_PARTITION: Final = (
+    Number("partition_id", "uint32le"),
+    Number("status", "uint32le", meaning="0 is success, other numbers are error codes"),
+    Number("current_offset", "uint64le"),
+)
+_NEXT: Final = Number("next_offset", "uint64le", meaning="where the next request starts")
 
+_BODY: Final = Struct("Section", many("batches", BATCHES["poll"]), revisions=ALL, cites="iggy.md §6.2")
 
-@frozen(kw_only=True)
-class FetchSection:
-    """A section: what was read of a partition. `status` 0 means success, other numbers are error codes.
+_BODY.rule("batches", "iggy.poll.encode", unread=True)(add_up)
 
-    `next_offset` is where the next request for this partition starts.
-    """
+SECTION: Final = Struct(
+    "FetchSection", *_PARTITION, *CONTEXT, _NEXT, *_BODY.fields, revisions=ALL, cites="iggy.md §6.2"
+)
+"""What was read of a partition: the value of an entry of the table and of its batches."""
 
-    partition_id: int
-    status: int
-    current_offset: int
-    incarnation: int
-    owner_generation: int
-    metadata_op: int
-    next_offset: int
-    batches: tuple[BatchHeader111, ...]
-    messages: tuple[BatchMessage, ...]
+REPLY: Final = Struct("FetchReply", many("sections", SECTION), revisions=ALL, cites="iggy.md §6.2")
 
-
-@frozen(kw_only=True)
-class FetchReply:
-    """The value of a reply."""
-
-    sections: tuple[FetchSection, ...]
-
+FetchSection: Final = SECTION.at(EDGE).type
+FetchReply: Final = REPLY.at(EDGE).type
+"""The classes of the values."""
 
 ENTRY: Final = Layout(
     "SectionEntry",
     (
-        Number("partition_id", "uint32le"),
-        Number("status", "uint32le", meaning="0 is success, other numbers are error codes"),
-        Number("current_offset", "uint64le"),
+        *_PARTITION,
         Count("messages_count", "uint32le", of="messages"),
-        Number("incarnation", "uint64le"),
-        Number("owner_generation", "uint64le"),
-        Number("metadata_op", "uint64le"),
-        Number("next_offset", "uint64le", meaning="where the next request starts"),
+        *CONTEXT,
+        _NEXT,
         Length("records_len", "uint32le", of="batches"),
     ),
     value=FetchSection,
@@ -65,26 +57,23 @@ ENTRY: Final = Layout(
 )
 """An entry of the table."""
 
-_BATCHES: Final = Repeated("batches", of=batch_layout(BatchHeader111, producers=True, joined=True))
-
 LAYOUT: Final = Layout(
     "FetchedMessages",
     (
         Count("sections_count", "uint32le", of="sections"),
         Repeated("sections", of=ENTRY, meaning="the table"),
-        Repeated("sections", of=Layout("Section", (_BATCHES,)), meaning="the batches of each section"),
+        Repeated("sections", of=_BODY.at(EDGE), meaning="the batches of each section"),
     ),
     value=FetchReply,
     cites="iggy.md §6.2",
 )
 
-(_ENTRY,) = iggy_runs(ENTRY)
+(_ENTRY,) = runs(ENTRY, alone=False)
 
 COUNTED: Final = ("messages_count", "records_len")
 """The fields that the writer computes."""
 
-
-REVISIONS: Final = {"0.11.1-edge": Revision(LAYOUT)}
+REVISIONS: Final = {EDGE: Revision(LAYOUT)}
 """Revision to its row."""
 
 
@@ -96,13 +85,12 @@ class _Entry:
     fields: dict[str, int]
 
 
-def decode(revision: Revision, reader: Reader, _: Options) -> FetchReply:
+def decode(_: Revision, reader: Reader, __: Options) -> Any:  # noqa: ANN401 - a `FetchReply`
     """Read the table, and the batches to the end of the body."""
     sections = [_read_section(reader, index, entry) for index, entry in enumerate(_read_table(reader))]
     if reader.left:
         raise reader.reject("trailing-data", "sections", f"{reader.left} bytes after the last section")
-    value: FetchReply = revision.value(sections=tuple(sections))
-    return value
+    return FetchReply(sections=tuple(sections))
 
 
 def _read_table(reader: Reader) -> list[_Entry]:
@@ -128,35 +116,44 @@ def _read_entry(reader: Reader) -> _Entry:
     return _Entry(at, fields)
 
 
-def _read_section(reader: Reader, index: int, entry: _Entry) -> FetchSection:
+def _read_section(reader: Reader, index: int, entry: _Entry) -> Any:  # noqa: ANN401 - a `FetchSection`
     """Read the batches of a section."""
     count, length = (entry.fields[name] for name in COUNTED)
     reader.enter("sections", index)
     reader.cover("records_len", "length", reader.pos, reader.pos + length)
     window = reader.window("records", length)
-    parts = _POLL.body.read(_POLL, window, count)
-    check_count(window, count, len(parts["messages"]), entry.at + ENTRY.offset("messages_count"))
+    read, batches, messages = BATCHES["poll"].at(EDGE).inner_codec.read, list[Any](), list[Any]()
+    while window.left:
+        if len(messages) >= count:  # what follows is no message that was cut
+            window.short = "trailing-data"
+        window.enter("batches", len(batches))
+        batch, joined = read(window, first=len(messages))
+        window.leave()
+        batches.append(batch)
+        messages += joined
+    if (fault := lost(count, messages) or uncounted(count, messages)) is not None:
+        report(window, "count", entry.at + ENTRY.offset("messages_count"), fault)
     reader.leave()
     rest: dict[str, Any] = {name: part for name, part in entry.fields.items() if name not in COUNTED}
-    return FetchSection(**rest, **parts)
+    return FetchSection(**rest, batches=tuple(batches), messages=tuple(messages))
 
 
-def encode(_: Revision, writer: Writer, value: FetchReply, __: Options) -> None:
+def encode(_: Revision, writer: Writer, value: Any, __: Options) -> None:  # noqa: ANN401 - a `FetchReply`
     """Write the table, then the batches of each section."""
     if len(value.sections) > LARGEST_PARTITIONS:
         raise writer.invalid("sections", f"{len(value.sections)}, {LARGEST_PARTITIONS} allowed")
     writer.uint32le("sections_count", len(value.sections))
     starts = [_write_entry(writer, index, section) for index, section in enumerate(value.sections)]
+    write = _BODY.at(EDGE).codec.write
     for index, (section, at) in enumerate(zip(value.sections, starts, strict=True)):
         writer.enter("sections", index)
         first = writer.pos
-        _POLL.body.write(_POLL, writer, section)
+        write(writer, section)
         writer.patch("records_len", "uint32le", at + ENTRY.offset("records_len"), writer.pos - first)
-        writer.cover("records_len", "length", first, writer.pos)
         writer.leave()
 
 
-def _write_entry(writer: Writer, index: int, section: FetchSection) -> int:
+def _write_entry(writer: Writer, index: int, section: Any) -> int:  # noqa: ANN401 - a `FetchSection`
     """Write an entry with a length of 0, and return its position."""
     at = writer.pos
     writer.enter("sections", index)

@@ -9,7 +9,7 @@ server-0.9.0-edge.5 was made.
 
 from typing import Final
 
-from wireproof.iggy.fixed_fields import CRC32, XXH3
+from wireproof.iggy.checksums import CRC32, XXH3
 from wireproof.wire.layout import (
     WHOLE,
     Checksum,

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from wireproof.iggy.fixed_fields import XXH3
+from wireproof.iggy.checksums import XXH3
 from wireproof.iggy.revision import REVISIONS
 from wireproof.schema.rules import Fault, remarked
 from wireproof.schema.struct import Field, Struct, choice, since, until

@@ -8,7 +8,7 @@ A header block is a map (section 10.1), so the order of its entries has no meani
 by key; entries with the same key keep the order of the wire.
 """
 
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
 from attrs import evolve, frozen
@@ -25,7 +25,7 @@ from wireproof.iggy.header_kinds import (
 )
 from wireproof.iggy.revision import Revision
 from wireproof.wire.json_values import to_json
-from wireproof.wire.layout import Layout, Length, Number, Octets, Repeated, width_of
+from wireproof.wire.layout import Layout, Length, Number, Octets, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -79,18 +79,15 @@ class TlvRules:
         """Return whether a key has a kind."""
         return self.entry is ENTRY_V2
 
-    def size(self, headers: HeaderMap | bytes) -> int:
-        """Return the size of a header block in bytes: section 2.4."""
-        if isinstance(headers, bytes):
-            return len(headers)
-        fixed = _fixed_size(self.entry)
-        return sum(fixed + len(key_bytes(key)) + len(value.value) for key, value in headers)
 
-
-@cache
-def _fixed_size(entry: Layout) -> int:
-    """Return the size of the parts of an entry that always have the same size, in bytes."""
-    return sum(width_of(part) or 0 for part in entry.parts)
+def block_size(headers: HeaderMap | bytes) -> int:
+    """Return the size of a header block in bytes; a key that is no bytes has a kind: section 2.4."""
+    if isinstance(headers, bytes):
+        return len(headers)
+    fixed = (ENTRY_V1.least_size, ENTRY_V2.least_size)
+    return sum(
+        fixed[isinstance(key, HeaderValue)] + len(key_bytes(key)) + len(value.value) for key, value in headers
+    )
 
 
 TLV_V1: Final = TlvRules(ENTRY_V1)
@@ -276,16 +273,19 @@ def write_map(writer: Writer, headers: HeaderMap, tlv: TlvRules) -> None:
         writer.leave()
 
 
-def write_opaque_block(writer: Writer, block: bytes, tlv: TlvRules) -> None:
-    """Write a block unchanged.
+def write_map_or_block(tlv: TlvRules, writer: Writer, headers: HeaderMap | bytes) -> None:
+    """Write a map, or a block that is not a map unchanged.
 
     Raises:
         Rejected: the block can be read as a map (`invalid-value`), so a decode would not return these bytes.
     """
+    if not isinstance(headers, bytes):
+        write_map(writer, headers, tlv)
+        return
     try:
-        read_map(Reader(block), tlv)
+        read_map(Reader(headers), tlv)
     except Rejected:
-        writer.put(FIELD, block)
+        writer.put(FIELD, headers)
         return
     raise writer.invalid(FIELD, "the bytes can be read as a map: pass the map instead")
 

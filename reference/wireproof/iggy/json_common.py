@@ -22,7 +22,7 @@ from wireproof.iggy.headers import (
     map_of_entries,
     read_map_or_bytes,
     remark_fault,
-    write_opaque_block,
+    write_map_or_block,
 )
 from wireproof.iggy.json_parser import JsonNode
 from wireproof.wire.reader import Reader
@@ -284,7 +284,7 @@ def headers_json(writer: Writer, headers: HeaderMap | bytes) -> Any:  # noqa: AN
     The form is an object, an array if keys have kinds, or a base64 string for a block that is not a map.
     """
     if isinstance(headers, bytes):
-        write_opaque_block(Writer(scope=writer.scope), headers, TLV_WIRE_10)
+        write_map_or_block(TLV_WIRE_10, Writer(scope=writer.scope), headers)
         return base64_of(headers)
     check_map(writer, headers)
     if headers and isinstance(headers[0][0], HeaderValue):

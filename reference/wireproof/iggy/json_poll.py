@@ -12,7 +12,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof.iggy.header_kinds import HeaderValue
-from wireproof.iggy.headers import TLV_V1, TLV_WIRE_10, TlvRules
+from wireproof.iggy.headers import block_size
 from wireproof.iggy.json_common import (
     FORMS_30,
     FORMS_70,
@@ -34,10 +34,11 @@ from wireproof.iggy.json_common import (
     write_json,
 )
 from wireproof.iggy.json_parser import JsonNode, parse_json
-from wireproof.iggy.message import MESSAGE_90, MessageRules, check_checksum, check_payload
-from wireproof.iggy.poll import REVISIONS as POLLS
-from wireproof.iggy.poll import PollRevision, remark_order
-from wireproof.wire.layout import WIDTHS, Checksum, Length, Number, Octets
+from wireproof.iggy.message import POLLED
+from wireproof.iggy.poll import POLL
+from wireproof.schema.compiling import report
+from wireproof.schema.struct import StructLayout
+from wireproof.wire.layout import WIDTHS, Checksum, Length, Number, Octets, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -128,14 +129,12 @@ class JsonMessageForm:
         reserved: whether the header has the member `reserved`.
         forms: the forms of `user_headers`.
         none: the value of `user_headers` for a message without headers; None if writers omit the member.
-        tlv: the layout of the headers on the wire, which determines `user_headers_length`.
     """
 
     value: type[Any]
     reserved: bool
     forms: Mapping[str, HeadersForm]
     none: list[Any] | None
-    tlv: TlvRules
 
 
 @frozen
@@ -146,7 +145,7 @@ class JsonPollRevision:
         value: the class of the value.
         read: returns the value of a body.
         tree: returns the JSON tree of a value.
-        poll: up to 0.6.x, the binary revision with the same fields.
+        poll: up to 0.6.x, the binary layout with the same fields.
         headed: since 0.7.0, the form of the messages.
         context: whether a body has a context.
         counted: whether a count of other than the messages is refused.
@@ -155,7 +154,7 @@ class JsonPollRevision:
     value: type[Any]
     read: Callable[["JsonPollRevision", Reader, JsonNode], Any]
     tree: Callable[["JsonPollRevision", Writer, Any], Any]
-    poll: PollRevision | None = None
+    poll: StructLayout | None = None
     headed: JsonMessageForm | None = None
     context: bool = False
     counted: bool = False
@@ -183,13 +182,21 @@ def _read_plain(revision: JsonPollRevision, reader: Reader, root: JsonNode) -> A
     messages: list[Any] = []
     for node in array_items(reader, array, "messages"):
         reader.enter("messages", len(messages))
-        messages.append(_message(reader, node, poll.message))
+        messages.append(_message(reader, node, _message_layout(poll)))
         reader.leave()
-    remark_order(poll, reader, messages, array.start)
+    for fault in poll.faults(messages=tuple(messages)):
+        report(reader, "messages", array.start, fault)
     return revision.value(**prefix, messages=tuple(messages))
 
 
-def _envelope(poll: PollRevision, reader: Reader, root: JsonNode) -> tuple[dict[str, Any], JsonNode]:
+def _message_layout(poll: StructLayout) -> StructLayout:
+    part = poll.part("messages")
+    assert isinstance(part, Repeated)
+    assert isinstance(part.of, StructLayout)
+    return part.of
+
+
+def _envelope(poll: StructLayout, reader: Reader, root: JsonNode) -> tuple[dict[str, Any], JsonNode]:
     """Return the fields of the body other than the messages, and the array of messages."""
     if not poll.numbers:
         return {}, root
@@ -201,8 +208,8 @@ def _envelope(poll: PollRevision, reader: Reader, root: JsonNode) -> tuple[dict[
     return prefix, required_member(reader, root, found, "messages")
 
 
-def _message(reader: Reader, node: JsonNode, rules: MessageRules) -> Any:  # noqa: ANN401 - the layout's value class
-    scalars = [part for part in rules.layout.parts if isinstance(part, Number | Checksum)]
+def _message(reader: Reader, node: JsonNode, layout: StructLayout) -> Any:  # noqa: ANN401 - the layout's value class
+    scalars = [part for part in layout.parts if isinstance(part, Number | Checksum)]
     found = object_members(reader, node, "", [*(part.name for part in scalars), "headers", "payload"])
     values: dict[str, Any] = {
         part.name: _fixed(reader, required_member(reader, node, found, part.name), part) for part in scalars
@@ -210,10 +217,14 @@ def _message(reader: Reader, node: JsonNode, rules: MessageRules) -> Any:  # noq
     payload = required_member(reader, node, found, "payload")
     values["payload"] = read_base64(reader, payload, "payload")
     values["headers"] = header_map(reader, found.get("headers"), FORMS_30)
-    check_payload(reader, rules, values["payload"], payload.start)
-    if (part := rules.checksum) is not None:
-        check_checksum(reader, rules, values[part.name], values["payload"], found[part.name].start)
-    return rules.value(**values)
+    for fault in layout.faults(payload=values["payload"]):
+        report(reader, "payload", payload.start, fault)
+    for part in scalars:
+        if isinstance(part, Checksum):
+            checksums = {"checksum": values[part.name], "computed": part.algorithm.of(values["payload"])}
+            for fault in layout.faults(**checksums):
+                report(reader, part.name, found[part.name].start, fault)
+    return layout.type(**values)
 
 
 def _fixed(reader: Reader, node: JsonNode, part: Number | Checksum) -> Any:  # noqa: ANN401 - an int or a name
@@ -228,16 +239,16 @@ def _tree_plain(revision: JsonPollRevision, writer: Writer, value: Any) -> Any: 
     messages = []
     for index, message in enumerate(value.messages):
         writer.enter("messages", index)
-        messages.append(_message_json(writer, message, poll.message))
+        messages.append(_message_json(writer, message, _message_layout(poll)))
         writer.leave()
     if not poll.numbers:
         return messages
     return {**{part.name: _fixed_json(writer, value, part) for part in poll.numbers}, "messages": messages}
 
 
-def _message_json(writer: Writer, message: Any, rules: MessageRules) -> dict[str, Any]:  # noqa: ANN401 - see `_message`
+def _message_json(writer: Writer, message: Any, layout: StructLayout) -> dict[str, Any]:  # noqa: ANN401 - see `_message`
     json_object: dict[str, Any] = {}
-    for part in rules.layout.parts:
+    for part in layout.parts:
         match part:
             case Checksum(name=name):
                 json_object[name] = part.algorithm.of(message.payload)
@@ -262,10 +273,11 @@ def _fixed_json(writer: Writer, value: Any, part: Number | Checksum) -> Any:  # 
 
 # --- since 0.7.0 ---
 
-_HEADER: Final = tuple(part for part in MESSAGE_90.parts if isinstance(part, Number | Checksum))
-_LENGTHS: Final = tuple(part.name for part in MESSAGE_90.parts if isinstance(part, Length))
+_MESSAGE: Final = POLLED.at("0.9")
+_HEADER: Final = tuple(part for part in _MESSAGE.parts if isinstance(part, Number | Checksum))
+_LENGTHS: Final = tuple(part.name for part in _MESSAGE.parts if isinstance(part, Length))
 """The members of a message header, which are the fields of the binary one."""
-_PREFIX: Final = POLLS["0.7"].numbers
+_PREFIX: Final = POLL.at("0.7").numbers
 
 
 def _read_headed(revision: JsonPollRevision, reader: Reader, root: JsonNode) -> Any:  # noqa: ANN401 - see `decode`
@@ -303,7 +315,7 @@ def _read_message(headed: JsonMessageForm, reader: Reader, node: JsonNode) -> An
     values, lengths = _read_header(headed, reader, required_member(reader, node, found, "header"))
     payload = read_base64(reader, required_member(reader, node, found, "payload"), "payload")
     headers = header_map(reader, found.get("user_headers"), headed.forms)
-    sizes = (headed.tlv.size(headers), len(payload))
+    sizes = (block_size(headers), len(payload))
     for name, size, (length, at) in zip(_LENGTHS, sizes, lengths, strict=True):
         if length != size:
             reader.remark("iggy-json-length", name, at=at)
@@ -340,7 +352,7 @@ def _tree_headed(revision: JsonPollRevision, writer: Writer, value: Any) -> Any:
 
 def _headed_json(headed: JsonMessageForm, writer: Writer, message: Any) -> dict[str, Any]:  # noqa: ANN401 - see `_read_message`
     header = {part.name: _fixed_json(writer, message, part) for part in _HEADER}
-    sizes = (headed.tlv.size(message.headers), len(message.payload))
+    sizes = (block_size(message.headers), len(message.payload))
     header |= dict(zip(_LENGTHS, sizes, strict=True))
     header |= {"reserved": 0} if headed.reserved else {}
     json_object: dict[str, Any] = {"header": header, "payload": base64_of(message.payload)}
@@ -350,8 +362,8 @@ def _headed_json(headed: JsonMessageForm, writer: Writer, message: Any) -> dict[
 
 
 def _plain(revision: str) -> JsonPollRevision:
-    poll = POLLS[revision]
-    return JsonPollRevision(poll.value, _read_plain, _tree_plain, poll=poll)
+    poll = POLL.at(revision)
+    return JsonPollRevision(poll.type, _read_plain, _tree_plain, poll=poll)
 
 
 def _headed(value: type[Any], headed: JsonMessageForm, *, edge: bool = False) -> JsonPollRevision:
@@ -359,20 +371,18 @@ def _headed(value: type[Any], headed: JsonMessageForm, *, edge: bool = False) ->
     return JsonPollRevision(value, _read_headed, _tree_headed, headed=headed, context=edge, counted=edge)
 
 
-_FORM_100: Final = JsonMessageForm(
-    JsonPolledMessage100, reserved=True, forms=FORMS_100, none=[], tlv=TLV_WIRE_10
-)
+_FORM_100: Final = JsonMessageForm(JsonPolledMessage100, reserved=True, forms=FORMS_100, none=[])
 
 
 REVISIONS: Final[dict[str, JsonPollRevision]] = {
     **{revision: _plain(revision) for revision in ("0.0.30", "0.0.40", "0.0.60")},
     "0.7": _headed(
         JsonPoll70,
-        JsonMessageForm(JsonPolledMessage70, reserved=False, forms=FORMS_70, none=None, tlv=TLV_V1),
+        JsonMessageForm(JsonPolledMessage70, reserved=False, forms=FORMS_70, none=None),
     ),
     "0.9": _headed(
         JsonPoll90,
-        JsonMessageForm(JsonPolledMessage90, reserved=True, forms=FORMS_90, none=[], tlv=TLV_WIRE_10),
+        JsonMessageForm(JsonPolledMessage90, reserved=True, forms=FORMS_90, none=[]),
     ),
     "0.10": _headed(JsonPoll100, _FORM_100),
     "0.11.1-edge": _headed(JsonPoll111, _FORM_100, edge=True),

@@ -12,7 +12,6 @@ from attrs import frozen
 
 from wireproof.iggy.destination import PARTITIONING, PARTITIONING_KINDS, Partitioning
 from wireproof.iggy.header_kinds import HeaderValue
-from wireproof.iggy.headers import TLV_V1, TLV_WIRE_10, TlvRules
 from wireproof.iggy.json_common import (
     FORMS_30,
     FORMS_90_NULL,
@@ -34,8 +33,8 @@ from wireproof.iggy.json_common import (
     write_json,
 )
 from wireproof.iggy.json_parser import JsonNode, parse_json
-from wireproof.iggy.limits import LIMITS_30, LIMITS_70, LIMITS_80, RevisionLimits, check_read, check_written
-from wireproof.iggy.message import SENT_RULES_30, SentMessage, check_payload
+from wireproof.iggy.message import SENT
+from wireproof.iggy.send import SEND
 from wireproof.schema.compiling import refuse, report
 from wireproof.schema.struct import StructLayout
 from wireproof.wire.options import Options
@@ -44,8 +43,8 @@ from wireproof.wire.writer import Writer
 
 
 @frozen(kw_only=True)
-class JsonSentMessage70:
-    """A message of an HTTP send of 0.7, whose id has 64 bits."""
+class JsonSentMessage:
+    """A message of an HTTP send up to 0.8."""
 
     id: int
     headers: tuple[tuple[bytes, HeaderValue], ...]
@@ -72,18 +71,10 @@ class JsonSentMessage100:
 
 @frozen(kw_only=True)
 class JsonSend:
-    """The value of an HTTP send up to 0.6.x, and of 0.8."""
+    """The value of an HTTP send up to 0.8."""
 
     partitioning: Partitioning
-    messages: tuple[SentMessage, ...]
-
-
-@frozen(kw_only=True)
-class JsonSend70:
-    """The value of an HTTP send of 0.7."""
-
-    partitioning: Partitioning
-    messages: tuple[JsonSentMessage70, ...]
+    messages: tuple[JsonSentMessage, ...]
 
 
 @frozen(kw_only=True)
@@ -119,8 +110,7 @@ class JsonSendRevision:
         value: the class of the value.
         message: the class of its messages.
         partitioning: the binary layout of the partitioning, which has its rules.
-        limits: the size limits of the messages.
-        tlv: the layout of the headers on the wire, which determines their size.
+        limited: the layout of a binary send, which has the limits of the messages.
         field: the member that has the headers.
         forms: the forms of the headers.
         id: the function that reads an id, and the largest width of an id that is a number, in bits.
@@ -130,34 +120,36 @@ class JsonSendRevision:
     value: type[Any]
     message: type[Any]
     partitioning: StructLayout
-    limits: RevisionLimits
-    tlv: TlvRules
+    limited: StructLayout
     field: str
     forms: Mapping[str, HeadersForm]
     id: tuple[Callable[[Reader, JsonNode, int], int], int]
     context: bool = False
 
 
-_OLD, _NEW = PARTITIONING.at("0.0.30"), PARTITIONING.at("0.9")
-_TEXT: Final = (read_id, 64)
-_USER: Final = "user_headers"
+def _revision(
+    revision: str,
+    classes: tuple[type[Any], type[Any]],
+    field: str,
+    forms: Mapping[str, HeadersForm],
+    number: tuple[Callable[[Reader, JsonNode, int], int], int] = (read_id, 64),
+    *,
+    context: bool = False,
+) -> JsonSendRevision:
+    binary = PARTITIONING.at(revision), SEND.at(revision)
+    return JsonSendRevision(*classes, *binary, field, forms, number, context)
+
+
+_PLAIN: Final = (JsonSend, JsonSentMessage)
 
 REVISIONS: Final[dict[str, JsonSendRevision]] = {
-    "0.0.30": JsonSendRevision(
-        JsonSend, SentMessage, _OLD, LIMITS_30, TLV_V1, "headers", FORMS_30, (read_id_number, 128)
-    ),
-    "0.7": JsonSendRevision(
-        JsonSend70, JsonSentMessage70, _OLD, LIMITS_70, TLV_V1, "headers", FORMS_30, (read_id_number, 64)
-    ),
-    "0.8": JsonSendRevision(JsonSend, SentMessage, _OLD, LIMITS_80, TLV_V1, "headers", FORMS_30, _TEXT),
-    "0.9": JsonSendRevision(
-        JsonSend90, JsonSentMessage90, _NEW, LIMITS_80, TLV_WIRE_10, _USER, FORMS_90_NULL, _TEXT
-    ),
-    "0.10": JsonSendRevision(
-        JsonSend100, JsonSentMessage100, _NEW, LIMITS_80, TLV_WIRE_10, _USER, FORMS_100, _TEXT
-    ),
-    "0.11.1-edge": JsonSendRevision(
-        JsonSend111, JsonSentMessage100, _NEW, LIMITS_80, TLV_WIRE_10, _USER, FORMS_100, _TEXT, context=True
+    "0.0.30": _revision("0.0.30", _PLAIN, "headers", FORMS_30, (read_id_number, 128)),
+    "0.7": _revision("0.7", _PLAIN, "headers", FORMS_30, (read_id_number, 64)),
+    "0.8": _revision("0.8", _PLAIN, "headers", FORMS_30),
+    "0.9": _revision("0.9", (JsonSend90, JsonSentMessage90), "user_headers", FORMS_90_NULL),
+    "0.10": _revision("0.10", (JsonSend100, JsonSentMessage100), "user_headers", FORMS_100),
+    "0.11.1-edge": _revision(
+        "0.11.1-edge", (JsonSend111, JsonSentMessage100), "user_headers", FORMS_100, context=True
     ),
 }
 """Revision to its row. An id of over 64 bits is refused; the server of 0.7 reads it as 0 (§11.1, R13)."""
@@ -177,7 +169,8 @@ def decode(revision: JsonSendRevision, reader: Reader, _: Options) -> Any:  # no
         reader.enter("messages", len(messages))
         messages.append(_message(revision, reader, node))
         reader.leave()
-    check_read(reader, messages, array.start, revision.limits, revision.tlv)
+    for fault in revision.limited.faults(messages=messages):
+        report(reader, "messages", array.start, fault)
     more = _context(reader, found.get("context")) if revision.context else {}
     return revision.value(partitioning=partitioning, messages=tuple(messages), **more)
 
@@ -204,14 +197,16 @@ def _message(revision: JsonSendRevision, reader: Reader, node: JsonNode) -> Any:
     number = read(reader, found["id"], bits) if "id" in found else 0
     at = required_member(reader, node, found, "payload")
     payload = read_base64(reader, at, "payload")
-    check_payload(reader, SENT_RULES_30, payload, at.start)
+    for fault in SENT.at("0.0.30").faults(payload=payload):
+        report(reader, "payload", at.start, fault)
     headers = header_map(reader, found.get(revision.field), revision.forms)
     return revision.message(id=number, payload=payload, headers=headers)
 
 
 def encode(revision: JsonSendRevision, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
     """Write a whole body, with the fields in the order that the client of 0.8.0 uses."""
-    check_written(writer, value.messages, revision.limits, revision.tlv)
+    for fault in revision.limited.faults(messages=value.messages):
+        refuse(writer, "messages", fault)
     messages = []
     for index, message in enumerate(value.messages):
         writer.enter("messages", index)

@@ -1,107 +1,72 @@
-"""The size limits of a send: iggy.md, sections 3.1, 5 and 9.
+"""The size limits of a send, for the binary body and for JSON: iggy.md, sections 3.1, 5 and 9.
 
 Up to 0.6.x the limits apply to the sum over all messages of a request, and only the values of headers count.
 Since 0.7.0 they apply to each message, and the whole header block counts.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
-from attrs import field, frozen
+from wireproof.iggy.headers import block_size
+from wireproof.iggy.message import HEADED
+from wireproof.schema.rules import Fault, remarked
+from wireproof.schema.struct import Struct
 
-from wireproof.iggy.headers import TlvRules
-from wireproof.wire.reader import Reader
-from wireproof.wire.writer import Writer
+HEADERS_30, PAYLOADS_30 = 100 * 1024, 10 * 1024**2
+"""The limits up to 0.6.x, in bytes."""
 
+LOWERED_HEADERS, LOWERED_PAYLOADS = 100 * 1000, 10 * 1000**2
+"""Those of servers since 0.0.116."""
 
-def _value_bytes(message: Any, _: TlvRules) -> int:  # noqa: ANN401 - a message of a send
-    """Return the size of the header values. Keys do not count; the blog states the opposite (section 0)."""
-    return sum(len(value.value) for _, value in message.headers)
+HEADERS: Final = 100 * 1000
+"""The limit of the header block of a message since 0.7.0, in bytes."""
 
-
-def _block_bytes(message: Any, tlv: TlvRules) -> int:  # noqa: ANN401 - as above
-    return tlv.size(message.headers)
-
-
-def _payload_bytes(message: Any, _: TlvRules) -> int:  # noqa: ANN401 - as above
-    return len(message.payload)
+PAYLOAD_70, PAYLOAD_80 = 10 * 1000**2, 64 * 1000**2
+"""The limits of the payload of a message since 0.7.0 and since 0.8.0, in bytes."""
 
 
-@frozen
-class Limit:
-    """A size limit.
-
-    Attributes:
-        name: of what is limited.
-        count: returns the size of a message that counts for the limit.
-        most: the limit, in bytes.
-        detail: the server's error.
-        lowered: the limit of later servers of the revision.
-    """
-
-    name: str
-    count: Callable[[Any, TlvRules], int]
-    most: int
-    detail: str
-    lowered: int = field()
-
-    @lowered.default
-    def _never(self) -> int:
-        return self.most
+def _over(name: str, size: int, most: int, lowered: int, detail: str) -> Fault | None:
+    if size > most:
+        return Fault("limit-exceeded", f"{size} bytes of {name}, {most} allowed", detail=detail)
+    return remarked("iggy-lowered-limit") if size > lowered else None
 
 
-@frozen
-class RevisionLimits:
-    """The limits of a revision. `each`: whether they apply to each message or to the sum of all messages."""
-
-    each: bool
-    rows: tuple[Limit, ...]
-
-    def totals(self, limit: Limit, messages: Sequence[Any], tlv: TlvRules) -> list[int]:
-        """Return the sizes to which `limit` applies, in bytes."""
-        sizes = [limit.count(message, tlv) for message in messages]
-        return sizes if self.each else [sum(sizes)]
+def no_messages(messages: Sequence[Any]) -> Fault | None:
+    """Refuse a send without messages."""
+    return None if messages else Fault("count-mismatch", "none", detail="InvalidMessagesCount")
 
 
-_HEADERS_70: Final = Limit("headers", _block_bytes, 100 * 1000, "TooBigUserHeaders")
-
-LIMITS_30: Final = RevisionLimits(
-    each=False,
-    rows=(
-        Limit("headers", _value_bytes, 100 * 1024, "TooBigHeadersPayload", 100 * 1000),
-        Limit("payload", _payload_bytes, 10 * 1024**2, "TooBigMessagePayload", 10 * 1000**2),
-    ),
-)
-"""The lowered limits apply since 0.0.116."""
-
-LIMITS_70: Final = RevisionLimits(
-    each=True, rows=(_HEADERS_70, Limit("payload", _payload_bytes, 10 * 1000**2, "TooBigMessagePayload"))
-)
-LIMITS_80: Final = RevisionLimits(
-    each=True, rows=(_HEADERS_70, Limit("payload", _payload_bytes, 64 * 1000**2, "TooBigMessagePayload"))
-)
+def header_values(messages: Sequence[Any]) -> Fault | None:
+    """Limit the header values of a request. Keys do not count; the blog states the opposite (section 0)."""
+    size = sum(len(value.value) for message in messages for _, value in message.headers)
+    return _over("headers", size, HEADERS_30, LOWERED_HEADERS, "TooBigHeadersPayload")
 
 
-def check_read(
-    reader: Reader, messages: Sequence[Any], start: int, limits: RevisionLimits, tlv: TlvRules
-) -> None:
-    """Refuse a send over a limit, and remark one that only later servers of the revision refuse."""
-    if not messages:
-        raise reader.reject("count-mismatch", "messages", "none", at=start, detail="InvalidMessagesCount")
-    for limit in limits.rows:
-        size = max(limits.totals(limit, messages, tlv))
-        if size > limit.most:
-            text = f"{size} bytes of {limit.name}, {limit.most} allowed"
-            raise reader.reject("limit-exceeded", "messages", text, at=start, detail=limit.detail)
-        if size > limit.lowered:
-            reader.remark("iggy-lowered-limit", "messages", at=start)
+def all_payloads(messages: Sequence[Any]) -> Fault | None:
+    """Limit the payloads of a request."""
+    size = sum(len(message.payload) for message in messages)
+    return _over("payload", size, PAYLOADS_30, LOWERED_PAYLOADS, "TooBigMessagePayload")
 
 
-def check_written(writer: Writer, messages: Sequence[Any], limits: RevisionLimits, tlv: TlvRules) -> None:
-    """Refuse to write a send without messages or over a limit of its revision."""
-    if not messages:
-        raise writer.invalid("messages", "none")
-    for limit in limits.rows:
-        size = max(limits.totals(limit, messages, tlv))
-        if size > limit.most:
-            raise writer.invalid("messages", f"{size} bytes of {limit.name}, {limit.most} allowed")
+def header_block(messages: Sequence[Any]) -> Fault | None:
+    """Limit the header block of each message."""
+    size = max((block_size(message.headers) for message in messages), default=0)
+    return _over("headers", size, HEADERS, HEADERS, "TooBigUserHeaders")
+
+
+def _payload_limit(most: int) -> Any:  # noqa: ANN401 - a check
+    def payload(messages: Sequence[Any]) -> Fault | None:
+        size = max((len(message.payload) for message in messages), default=0)
+        return _over("payload", size, most, most, "TooBigMessagePayload")
+
+    return payload
+
+
+def limit_messages(send: Struct) -> None:
+    """Add the limits of all revisions to a send."""
+    send.rule("messages", "iggy.send.count")(no_messages)
+    send.rule("messages", "iggy.send.limit.headers", until=HEADED)(header_values)
+    send.rule("messages", "iggy.send.limit.payload", until=HEADED)(all_payloads)
+    send.rule("messages", "iggy.send.headed.limits", since=HEADED)(header_block)
+    send.rule("messages", "iggy.send.headed.limits", since=HEADED, until="0.8")(_payload_limit(PAYLOAD_70))
+    send.rule("messages", "iggy.send.headed.limits", since="0.8")(_payload_limit(PAYLOAD_80))

@@ -7,29 +7,17 @@ invalid is garbage of the size that those lengths give.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Final
 
 from attrs import frozen
 
-from wireproof.iggy import batch, retained_batch
-from wireproof.iggy.batch import Batch, Batch111, BatchRules
-from wireproof.iggy.message import (
-    STORED_RULES_30,
-    STORED_RULES_40,
-    STORED_RULES_70,
-    STORED_RULES_80,
-    STORED_RULES_90,
-    MessageRules,
-    PolledMessage40,
-    PolledMessage70,
-    PolledMessage90,
-    StoredMessage30,
-    read_message,
-    write_message,
-)
-from wireproof.iggy.retained_batch import RetainedBatch
-from wireproof.iggy.revision import Revision
+from wireproof.iggy.batch import BATCHES
+from wireproof.iggy.message import HEADED, STORED
+from wireproof.iggy.retained_batch import FIRST_OFFSET_AT, RETAINED_BATCH
+from wireproof.iggy.revision import EDGE, Revision
+from wireproof.iggy.revision import REVISIONS as ALL
+from wireproof.schema.struct import Struct, StructLayout, many, since, until
 from wireproof.wire.layout import Layout, Repeated
 from wireproof.wire.layout_extent import Extent
 from wireproof.wire.options import Options
@@ -38,54 +26,15 @@ from wireproof.wire.rejection import Rejected
 from wireproof.wire.scan_items import Item
 from wireproof.wire.writer import Writer
 
-
-@frozen(kw_only=True)
-class Log30:
-    """The value of a segment file of 0.0.30."""
-
-    messages: tuple[StoredMessage30, ...]
-
-
-@frozen(kw_only=True)
-class Log40:
-    """The value of a segment file of 0.0.40, with the records of a poll response."""
-
-    messages: tuple[PolledMessage40, ...]
-
-
-@frozen(kw_only=True)
-class Log27:
-    """The value of a segment file of 0.2.7."""
-
-    batches: tuple[RetainedBatch, ...]
-
-
-@frozen(kw_only=True)
-class Log70:
-    """The value of a segment file of 0.7 and 0.8, with the records of a poll response."""
-
-    messages: tuple[PolledMessage70, ...]
-
-
-@frozen(kw_only=True)
-class Log90:
-    """The value of a segment file of 0.9."""
-
-    messages: tuple[PolledMessage90, ...]
-
-
-@frozen(kw_only=True)
-class Log110:
-    """The value of a segment file of 0.11."""
-
-    batches: tuple[Batch, ...]
-
-
-@frozen(kw_only=True)
-class Log111:
-    """The value of a segment file of 0.11.1-edge."""
-
-    batches: tuple[Batch111, ...]
+SEGMENT: Final = Struct(
+    "Segment",
+    until("0.2.7", many("messages", STORED)),
+    since("0.2.7", until(HEADED, many("batches", RETAINED_BATCH))),
+    since(HEADED, until("0.11", many("messages", STORED))),
+    since("0.11", many("batches", BATCHES["log"])),
+    revisions=ALL,
+    cites="iggy.md §7",
+)
 
 
 @frozen(eq=False)
@@ -120,37 +69,6 @@ class RecordLayout:
         return self._extent.at(data, pos)
 
 
-def _read_message(rules: MessageRules, reader: Reader) -> Any:  # noqa: ANN401 - the layout's value class
-    return read_message(reader, rules)
-
-
-def _write_message(rules: MessageRules, writer: Writer, message: Any) -> None:  # noqa: ANN401 - as above
-    write_message(writer, rules, message)
-
-
-def _message_record(rules: MessageRules) -> RecordLayout:
-    read, write = partial(_read_message, rules), partial(_write_message, rules)
-    return RecordLayout("messages", rules.layout, read, write, rules.layout.offset("offset"))
-
-
-def _read_batch(rules: BatchRules, value: type[Any], reader: Reader) -> Any:  # noqa: ANN401 - `value`
-    head = batch.read_header(reader, rules)
-    messages = batch.read_frames(reader, head, rules)
-    batch.check_count_and_checksum(reader, "", head, len(messages), rules)
-    return value(**head.fields, batch_checksum=head.checksum, messages=tuple(messages))
-
-
-def _write_batch(rules: BatchRules, writer: Writer, value: Batch | Batch111) -> None:
-    at = batch.write_header(writer, value, len(value.messages), rules)
-    batch.write_frames(writer, value.messages, rules)
-    batch.write_length_and_checksum(writer, "", at)
-
-
-def _batch_record(rules: BatchRules, value: type[Any]) -> RecordLayout:
-    layout = batch.batch_layout(value, producers=rules.producers)
-    return RecordLayout("batches", layout, partial(_read_batch, rules, value), partial(_write_batch, rules))
-
-
 @frozen
 class LogRevision(Revision):
     """A revision of the segment file: the layout of its records."""
@@ -158,29 +76,18 @@ class LogRevision(Revision):
     record: RecordLayout
 
 
-def _revision(record: RecordLayout, value: type[Any]) -> LogRevision:
-    parts = (Repeated(record.name, of=record.layout),)
-    return LogRevision(Layout("Segment", parts, value=value, cites="iggy.md §7"), record)
+def row_of(segment: StructLayout) -> LogRevision:
+    """Return the row of a revision: its records are compiled, and the loop over them leaves a cut tail."""
+    (part,) = segment.parts
+    assert isinstance(part, Repeated)
+    assert isinstance(part.of, StructLayout)
+    codec = part.of.inner_codec
+    offset_at = FIRST_OFFSET_AT if part.of.name == "RetainedBatch" else part.of.position("offset")
+    return LogRevision(segment, RecordLayout(part.name, part.of, codec.read, codec.write, offset_at))
 
 
 REVISIONS: Final[dict[str, LogRevision]] = {
-    "0.0.30": _revision(_message_record(STORED_RULES_30), Log30),
-    "0.0.40": _revision(_message_record(STORED_RULES_40), Log40),
-    "0.2.7": _revision(
-        RecordLayout(
-            "batches",
-            retained_batch.LAYOUT,
-            retained_batch.read_batch,
-            retained_batch.write_batch,
-            retained_batch.FIRST_OFFSET_AT,
-        ),
-        Log27,
-    ),
-    "0.7": _revision(_message_record(STORED_RULES_70), Log70),
-    "0.8": _revision(_message_record(STORED_RULES_80), Log70),
-    "0.9": _revision(_message_record(STORED_RULES_90), Log90),
-    "0.11": _revision(_batch_record(batch.SEGMENT_RULES, Batch), Log110),
-    "0.11.1-edge": _revision(_batch_record(batch.SEGMENT_RULES_111, Batch111), Log111),
+    one: row_of(SEGMENT.at(one)) for one in ("0.0.30", "0.0.40", "0.2.7", HEADED, "0.8", "0.9", "0.11", EDGE)
 }
 """Revision to its row."""
 

@@ -113,9 +113,8 @@ def _offset(revision: LogRevision, data: bytes, at: int) -> int:
 
 def first_offset(record: Any) -> int:  # noqa: ANN401 - a revision's record
     """Return the offset of a record; for a batch, the offset of its first message."""
-    match record:
-        case RetainedBatch(messages=[first, *_]):
-            return int(first.offset)
+    if isinstance(record, RetainedBatch) and record.messages:
+        return int(record.messages[0].offset)
     return int(record.base_offset if hasattr(record, "base_offset") else record.offset)
 
 

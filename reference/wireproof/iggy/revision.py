@@ -12,6 +12,10 @@ REVISIONS: Final = (
 """All revisions of the wire, by the crate that began each, oldest first: iggy.md §1."""
 
 
+EDGE: Final = "0.11.1-edge"
+"""The provisional revision, of a pre-release."""
+
+
 @frozen
 class Revision:
     """A revision of a format; classes of codecs add the rules that are not layout. `layout`: of its bytes."""

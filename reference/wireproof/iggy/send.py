@@ -2,271 +2,255 @@
 
 Up to 0.6.x the layout is `stream Identifier | topic Identifier | Partitioning`, then messages up to the end
 of the body, without a count. Since 0.7.0 these three are preceded by their length and followed by a message
-count; then come an index of the messages and the messages, since 0.11.0 a batch (section 6).
+count; then come an index of the messages, with an entry of 16 bytes for each, and the messages, since 0.11.0
+a batch (section 6).
 """
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Sequence
 from typing import Any, Final
 
 from attrs import asdict, frozen
 
-from wireproof.iggy import batch, send_index
-from wireproof.iggy.batch import PRODUCER, BatchHeader111, BatchMessage, BatchRules, Producer
-from wireproof.iggy.batch_checksum import BATCH_HEADER_SIZE
-from wireproof.iggy.destination import DESTINATION, Identifier, Partitioning
-from wireproof.iggy.limits import LIMITS_30, LIMITS_70, LIMITS_80, RevisionLimits, check_read, check_written
-from wireproof.iggy.message import (
-    SENT_RULES_30,
-    SENT_RULES_70,
-    SENT_RULES_90,
-    MessageRules,
-    SentMessage,
-    SentMessage70,
-    SentMessage90,
-    read_message,
-    write_message,
-)
-from wireproof.iggy.revision import Revision
-from wireproof.schema.struct import StructLayout
-from wireproof.wire.layout import Count, Layout, Length, Nested, Number, Part, Repeated
+from wireproof.iggy.batch import BATCHES, PRODUCER, BatchMessage
+from wireproof.iggy.checksums import BATCH_HEADER_SIZE
+from wireproof.iggy.destination import DESTINATION
+from wireproof.iggy.limits import limit_messages
+from wireproof.iggy.message import HEADED, SENT
+from wireproof.iggy.revision import EDGE, Revision
+from wireproof.iggy.revision import REVISIONS as ALL
+from wireproof.schema.compiling import refuse, report
+from wireproof.schema.struct import Struct, StructLayout, many, optional, since, until
+from wireproof.wire.layout import Count, Layout, Length, Nested, Number, Repeated, Zero
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
+_COUNT: Final = Count("messages_count", "uint32le", of="messages")
 
-@frozen(kw_only=True)
-class Send30:
-    """The value of a send up to 0.6.x."""
+METADATA: Final = Layout("Metadata", (*DESTINATION.at("0.9").parts, _COUNT), cites="iggy.md §5")
 
-    stream: Identifier
-    topic: Identifier
-    partitioning: Partitioning
-    messages: tuple[SentMessage, ...]
+_METADATA: Final = (
+    Length("metadata_length", "uint32le", of="metadata"),
+    Nested("metadata", of=METADATA, inline=True),
+)
 
+_ENTRY: Final[tuple[Zero | Length, ...]] = (
+    Zero("offset", kind="uint32le", nonzero="reject", error="NonZeroOffset"),
+    Length("position", "uint32le", of="messages", up_to=True, meaning="where the message ends"),
+    Zero("timestamp", kind="uint64le", nonzero="reject", error="NonZeroTimestamp"),
+)
 
-@frozen(kw_only=True)
-class Send70:
-    """The value of a send since 0.7.0."""
+ENTRY: Final = Layout("IndexEntry", _ENTRY, cites="iggy.md §5")
+"""An entry of the index."""
 
-    stream: Identifier
-    topic: Identifier
-    partitioning: Partitioning
-    messages: tuple[SentMessage70, ...]
+SEND: Final = Struct(
+    "SendMessages",
+    *(until(HEADED, part) for part in DESTINATION.fields),
+    *(since(HEADED, part) for part in _METADATA),
+    since(HEADED, Repeated("index", of=ENTRY, like="messages")),
+    many("messages", SENT),
+    revisions=ALL,
+    cites="iggy.md §3.1, §5",
+)
+"""A send up to 0.10.x."""
 
-
-@frozen(kw_only=True)
-class Send90:
-    """The value of a send since 0.9.0."""
-
-    stream: Identifier
-    topic: Identifier
-    partitioning: Partitioning
-    messages: tuple[SentMessage90, ...]
-
-
-@frozen(kw_only=True)
-class Send111:
-    """The value of a send since 0.11.1-edge. `producer` is an idempotent producer."""
-
-    stream: Identifier
-    topic: Identifier
-    partitioning: Partitioning
-    producer: Producer | None
-    messages: tuple[SentMessage90, ...]
+limit_messages(SEND)
 
 
-@frozen
-class SendBody:
-    """The functions that read and write the destination and the messages of a send."""
-
-    read: Callable[["SendRevision", Reader], dict[str, Any]]
-    write: Callable[["SendRevision", Writer, Any], None]
+PRODUCED_SEND: Final = Struct(
+    "ProducedSend",
+    *DESTINATION.fields,
+    Number("flags", "uint8"),
+    optional("producer", "flags", PRODUCER),
+    many("messages", SENT),
+    revisions=ALL,
+    cites="iggy.md §6.1",
+)
+"""The value of a send since 0.11.1-edge, which may have an idempotent producer."""
 
 
 @frozen
 class SendRevision(Revision):
-    """A revision of the send.
+    """A revision of the send since 0.7.0.
 
     Attributes:
+        message: the layout of a message; since 0.11.0 the value of a frame is made one.
         destination: the layout of the stream, the topic and the partitioning.
-        message: the rules of a message.
-        limits: the size limits.
-        body: reads and writes the whole.
+        limited: the layout of a send with the limits of the revision.
+        batch: the layout of the batch; None for an index and messages.
     """
 
+    message: StructLayout
     destination: StructLayout
-    message: MessageRules
-    limits: RevisionLimits
-    body: SendBody
+    limited: StructLayout
+    batch: StructLayout | None = None
 
 
 def decode(revision: SendRevision, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
     """Read a whole body, and check the limits as the server does."""
-    parts = revision.body.read(revision, reader)
-    start = parts.pop("start")
-    check_read(reader, parts["messages"], start, revision.limits, revision.message.tlv)
+    at, length = reader.pos, reader.uint32le("metadata_length")
+    start = reader.pos
+    parts = asdict(revision.destination.codec.read(reader), recurse=False)
+    count = reader.uint32le("messages_count")
+    reader.cover("metadata_length", "length", start, reader.pos)
+    if reader.pos - start != length:
+        text = f"{length}, but the metadata has {reader.pos - start} bytes"
+        raise reader.reject("length-mismatch", "metadata_length", text, at=at, detail="InvalidCommand")
+    if revision.batch is None:
+        start, parts["messages"] = _read_messages(reader, revision.message, count)
+    else:
+        start = reader.pos
+        parts |= _read_batch(reader, revision, revision.batch, count)
+    for fault in revision.limited.faults(messages=parts["messages"]):
+        report(reader, "messages", start, fault)
     return revision.value(**parts)
 
 
 def encode(revision: SendRevision, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
     """Write a whole body."""
-    check_written(writer, value.messages, revision.limits, revision.message.tlv)
-    revision.body.write(revision, writer, value)
-
-
-def _read_plain(revision: SendRevision, reader: Reader) -> dict[str, Any]:
-    destination = asdict(revision.destination.codec.read(reader), recurse=False)
-    start, messages = reader.pos, list[Any]()
-    while reader.left:
-        reader.enter("messages", len(messages))
-        messages.append(read_message(reader, revision.message))
-        reader.leave()
-    return {**destination, "messages": tuple(messages), "start": start}
-
-
-def _write_plain(revision: SendRevision, writer: Writer, value: Any) -> None:  # noqa: ANN401 - see `encode`
+    for fault in revision.limited.faults(messages=value.messages):
+        refuse(writer, "messages", fault)
+    at = writer.pos
+    writer.uint32le("metadata_length", 0)
     revision.destination.codec.write(writer, value)
-    for index, message in enumerate(value.messages):
-        writer.enter("messages", index)
-        write_message(writer, revision.message, message)
+    writer.uint32le("messages_count", len(value.messages))
+    writer.patch("metadata_length", "uint32le", at, writer.pos - at - 4)
+    if revision.batch is None:
+        _write_messages(writer, revision.message, value.messages)
+    else:
+        _write_batch(writer, revision.batch, value)
+
+
+# --- an index and messages: section 5 ---
+
+
+def _read_messages(reader: Reader, layout: StructLayout, count: int) -> tuple[int, tuple[Any, ...]]:
+    """Read the index and `count` messages. Return the position of the first message, and the messages.
+
+    Raises:
+        Rejected: a message does not end where the index says, or bytes follow the last message.
+    """
+    ends: list[tuple[int, int]] = []
+    while len(ends) < count:
+        reader.enter("index", len(ends))
+        for part in _ENTRY:
+            at, number = reader.pos, getattr(reader, part.kind)(part.name)
+            if isinstance(part, Length):
+                ends.append((at, number))
+            elif number:
+                raise reader.reject("reserved-nonzero", part.name, str(number), at=at, detail=part.error)
+        reader.leave()
+    start, messages, read = reader.pos, list[Any](), layout.inner_codec.read
+    reader.cover("messages_count", "count", start, reader.end)
+    for index, (at, end) in enumerate(ends):
+        reader.enter("messages", index)
+        messages.append(read(reader))
+        reader.leave()
+        name = f"index[{index}].position"
+        reader.cover(name, "length", start, reader.pos)
+        if end != reader.pos - start:
+            text = f"{end}, but the message ends at {reader.pos - start}"
+            raise reader.reject("length-mismatch", name, text, at=at, detail="InvalidMessagesSize")
+    _check_rest(reader, count, count)
+    return start, tuple(messages)
+
+
+def _check_rest(reader: Reader, count: int, found: int) -> None:
+    """Check that the count is the number of messages found, and that no bytes follow them."""
+    if count != found:
+        text = f"{count}, but {found} messages follow"
+        raise reader.reject("count-mismatch", "messages_count", text, detail="InvalidMessagesCount")
+    if reader.left:
+        text = f"{reader.left} bytes after {count} messages"
+        raise reader.reject("trailing-data", "messages", text, detail="InvalidMessagesSize")
+
+
+def _write_messages(writer: Writer, layout: StructLayout, messages: Sequence[Any]) -> None:
+    """Write the index and the messages; the ends of the messages are known when they are written."""
+    index_at = writer.pos
+    for index in range(len(messages)):
+        writer.enter("index", index)
+        for part in _ENTRY:
+            getattr(writer, part.kind)(part.name, 0)
         writer.leave()
+    start, write = writer.pos, layout.inner_codec.write
+    for index, message in enumerate(messages):
+        writer.enter("messages", index)
+        write(writer, message)
+        writer.leave()
+        at = index_at + index * ENTRY.fixed_size + ENTRY.offset("position")
+        writer.patch(f"index[{index}].position", "uint32le", at, writer.pos - start)
 
 
-def _read_indexed(revision: SendRevision, reader: Reader) -> dict[str, Any]:
-    destination, count = send_index.read_metadata(revision.destination, reader)
-    start, messages = send_index.read_messages(reader, count, revision.message)
-    return {**destination, "messages": messages, "start": start}
+# --- a batch: section 6 ---
 
 
-def _write_indexed(revision: SendRevision, writer: Writer, value: Any) -> None:  # noqa: ANN401 - see `encode`
-    send_index.write_metadata(revision.destination, writer, value)
-    send_index.write_messages(writer, value.messages, revision.message)
-
-
-def _read_batch(rules: BatchRules, revision: SendRevision, reader: Reader) -> dict[str, Any]:
-    destination, count = send_index.read_metadata(revision.destination, reader)
+def _read_batch(reader: Reader, revision: SendRevision, batch: StructLayout, count: int) -> dict[str, Any]:
     start = reader.pos
     reader.enter("batch")
-    head = batch.read_header(reader, rules)
+    head, frames = batch.inner_codec.read(reader)
     reader.leave()
-    frames = batch.read_frames(reader, head, rules)
     reader.cover("messages_count", "count", start + BATCH_HEADER_SIZE, reader.pos)
-    batch.check_count_and_checksum(reader, "batch", head, len(frames), rules)
-    send_index.check_rest(reader, count, len(frames))
-    producer = {"producer": head.fields["producer"]} if rules.producers else {}
-    return {**destination, **producer, "messages": tuple(map(_sent_message, frames)), "start": start}
-
-
-def _sent_message(message: BatchMessage) -> SentMessage90:
-    return SentMessage90(
-        id=message.id,
-        origin_timestamp=message.origin_timestamp,
-        headers=message.headers,
-        payload=message.payload,
+    _check_rest(reader, count, len(frames))
+    producer = {"producer": head.producer} if hasattr(head, "producer") else {}
+    message = revision.message.type
+    messages = (
+        message(id=one.id, origin_timestamp=one.origin_timestamp, headers=one.headers, payload=one.payload)
+        for one in frames
     )
+    return {**producer, "messages": tuple(messages)}
 
 
-def _write_batch(
-    rules: BatchRules,
-    revision: SendRevision,
-    writer: Writer,
-    value: Any,  # noqa: ANN401 - see `encode`
-) -> None:
-    send_index.write_metadata(revision.destination, writer, value)
+def _write_batch(writer: Writer, batch: StructLayout, value: Any) -> None:  # noqa: ANN401 - see `encode`
     origin = min(message.origin_timestamp for message in value.messages)
-    head = BatchHeader111(
-        partition_id=0,
-        base_offset=0,
-        base_timestamp=0,
-        origin_timestamp=origin,
-        message_count=0,
-        producer=value.producer if rules.producers else None,
-    )
     frames = [_batch_message(writer, index, message, origin) for index, message in enumerate(value.messages)]
-    if head.producer is not None:
-        _check_producer(writer, head.producer)
+    producer = {"producer": value.producer} if hasattr(value, "producer") else {}
+    if producer.get("producer") is not None:
+        _check_producer(writer, value.producer)
+    numbers = dict.fromkeys(("partition_id", "base_offset", "base_timestamp", "message_count"), 0)
+    head = batch.type(**numbers, origin_timestamp=origin, **producer)
     writer.enter("batch")
-    at = batch.write_header(writer, head, len(frames), rules)
+    batch.inner_codec.write(writer, head, None, frames)
     writer.leave()
-    batch.write_frames(writer, frames, rules)
-    batch.write_length_and_checksum(writer, "batch", at)
 
 
-def _check_producer(writer: Writer, producer: Producer) -> None:
+def _check_producer(writer: Writer, producer: Any) -> None:  # noqa: ANN401 - a producer
     """Refuse a number out of range by its path in the value, where a producer is not inside a batch."""
-    for part in PRODUCER.parts:
-        if isinstance(part, Number) and not 0 <= getattr(producer, part.name) <= (part.most or 0):
-            raise writer.invalid(
-                f"producer.{part.name}", f"{getattr(producer, part.name)}, {part.most} allowed"
-            )
+    for part in PRODUCER.at(EDGE).numbers:
+        number = getattr(producer, part.name)
+        if part.most is not None and not 0 <= number <= part.most:
+            raise writer.invalid(f"producer.{part.name}", f"{number}, {part.most} allowed")
 
 
-def _batch_message(writer: Writer, index: int, message: SentMessage90, base: int) -> BatchMessage:
+def _batch_message(writer: Writer, index: int, message: Any, base: int) -> BatchMessage:  # noqa: ANN401 - of a send
     """Return a message of a batch; refuse id 0, because the producer must generate the id (section 2.5)."""
     if not message.id:
         raise writer.invalid(f"messages[{index}].id", "0, but since 0.11.0 the producer must generate an id")
-    delta = message.origin_timestamp - base
     return BatchMessage(
         id=message.id,
         offset_delta=index,
-        timestamp_delta=delta,
+        timestamp_delta=message.origin_timestamp - base,
         headers=message.headers,
         payload=message.payload,
     )
 
 
-PLAIN_BODY: Final = SendBody(_read_plain, _write_plain)
-INDEXED_BODY: Final = SendBody(_read_indexed, _write_indexed)
-BATCHED_BODY: Final = SendBody(
-    partial(_read_batch, batch.SEND_RULES), partial(_write_batch, batch.SEND_RULES)
-)
-PRODUCER_BODY: Final = SendBody(
-    partial(_read_batch, batch.SEND_RULES_111), partial(_write_batch, batch.SEND_RULES_111)
-)
-
-_PARTS: Final = DESTINATION.at("0.9").parts
-
-_METADATA: Final = Layout(
-    "Metadata", (*_PARTS, Count("messages_count", "uint32le", of="messages")), cites="iggy.md §5"
-)
+# --- revisions ---
 
 
-def _after_metadata(value: type[Any], *parts: Part, cites: str) -> Layout:
-    """Return the layout of a send since 0.7.0."""
-    length = Length("metadata_length", "uint32le", of="metadata")
-    metadata = Nested("metadata", of=_METADATA, inline=True)
-    return Layout("SendMessages", (length, metadata, *parts), value=value, cites=cites)
+def _indexed(revision: str) -> SendRevision:
+    return SendRevision(SEND.at(revision), SENT.at(revision), DESTINATION.at(revision), SEND.at(revision))
 
 
-def _indexed(value: type[Any], message: MessageRules) -> Layout:
-    index = Repeated("index", of=send_index.ENTRY, like="messages")
-    return _after_metadata(value, index, Repeated("messages", of=message.layout), cites="iggy.md §5")
+def _batched(revision: str, value: type[Any]) -> SendRevision:
+    one = BATCHES["send"].at(revision)
+    layout = Layout("SendMessages", (*_METADATA, Nested("batch", of=one)), value=value, cites="iggy.md §6")
+    return SendRevision(layout, SENT.at("0.9"), DESTINATION.at(revision), SEND.at(revision), one)
 
-
-def _batched(value: type[Any], rules: BatchRules) -> Layout:
-    layout = batch.batch_layout(None, producers=rules.producers, joined=True)
-    return _after_metadata(value, Nested("batch", of=layout), cites="iggy.md §6")
-
-
-LAYOUT_30: Final = Layout(
-    "SendMessages",
-    (*DESTINATION.at("0.0.30").parts, Repeated("messages", of=SENT_RULES_30.layout)),
-    value=Send30,
-    cites="iggy.md §3.1",
-)
-
-_BATCHED, _PRODUCER = batch.SEND_RULES, batch.SEND_RULES_111
 
 REVISIONS: Final[dict[str, SendRevision]] = {
-    revision: SendRevision(layout, DESTINATION.at(revision), message, limits, body)
-    for revision, message, limits, layout, body in (
-        ("0.0.30", SENT_RULES_30, LIMITS_30, LAYOUT_30, PLAIN_BODY),
-        ("0.7", SENT_RULES_70, LIMITS_70, _indexed(Send70, SENT_RULES_70), INDEXED_BODY),
-        ("0.8", SENT_RULES_70, LIMITS_80, _indexed(Send70, SENT_RULES_70), INDEXED_BODY),
-        ("0.9", SENT_RULES_90, LIMITS_80, _indexed(Send90, SENT_RULES_90), INDEXED_BODY),
-        ("0.11", _BATCHED.frame, LIMITS_80, _batched(Send90, _BATCHED), BATCHED_BODY),
-        ("0.11.1-edge", _PRODUCER.frame, LIMITS_80, _batched(Send111, _PRODUCER), PRODUCER_BODY),
-    )
+    **{revision: _indexed(revision) for revision in (HEADED, "0.8", "0.9")},
+    "0.11": _batched("0.11", SEND.at("0.9").type),
+    EDGE: _batched(EDGE, PRODUCED_SEND.at(EDGE).type),
 }
 """Revision to its row."""

@@ -16,7 +16,7 @@ from wireproof.schema.protobuf import MESSAGE_HELPERS, ReadMessage, WriteMessage
 from wireproof.schema.reading import Read
 from wireproof.schema.rules import Fault, Rule
 from wireproof.schema.writing import Write
-from wireproof.wire.layout import Number, proto_fields
+from wireproof.wire.layout import Layout, Number, proto_fields
 from wireproof.wire.reader import Reader, TracingReader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
@@ -42,7 +42,7 @@ class Codec:
 
 def compile_codec(layout: "StructLayout", rules: Sequence[Rule], whole: str) -> Codec:
     """Return the codec of a layout with some of its rules; `whole` as in `StructLayout`."""
-    names: dict[str, Any] = {"_type": layout.type, **_HELPERS}
+    names: dict[str, Any] = {"_type": layout.type, "_layout": layout, **_HELPERS}
     made = (ReadMessage, WriteMessage) if proto_fields(layout) else (Read, Write)
     functions = [function(layout, rules, whole, names) for function in made]
     source = "\n\n\n".join("\n".join(one.lines()) for one in functions)
@@ -61,11 +61,15 @@ def report(reader: Reader, name: str, at: int, fault: Fault) -> None:
     reader.remark(fault.cls, name, at=at, others=others)
 
 
-def report_inside(reader: Reader, start: int, read: Callable[..., Any], fault: Fault) -> None:
+def report_inside(reader: Reader, start: int, layout: Layout, read: Callable[..., Any], fault: Fault) -> None:
     """Report a fault of a field of the structure that begins at `start`.
 
-    Its position comes from a second read, with a trace: faults are rare, and noting each position is slow.
+    Behind parts without a fixed size its position comes from a second read, with a trace: such faults are
+    rare, and noting each position is slow.
     """
+    if (offset := layout.position(fault.at or fault.path)) is not None:
+        report(reader, fault.path, start + offset, fault)
+        return
     tracer = TracingReader(reader.data, pos=start, end=reader.end, space=reader.space)
     with suppress(Rejected):
         read(tracer, whole=False)

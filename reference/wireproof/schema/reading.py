@@ -1,13 +1,16 @@
 """The source of the function that reads a structure."""
 
 from collections.abc import Iterator, Sequence
+from inspect import signature
 from typing import Any
 
-from wireproof.schema.rules import NUMBER, ROOM, Rule
+from wireproof.schema.block import Block
+from wireproof.schema.rules import INDEX, NUMBER, ROOM, SURPLUS, Rule
 from wireproof.schema.source import Function, indented, inner_codec, is_block, runs_of
 from wireproof.wire.layout import (
     REST,
     WHOLE,
+    Checksum,
     Count,
     Length,
     Nested,
@@ -16,6 +19,7 @@ from wireproof.wire.layout import (
     OneOf,
     Part,
     Repeated,
+    When,
     Zero,
     attribute_of,
     width_of,
@@ -26,32 +30,41 @@ from wireproof.wire.layout_codec import packing
 class Read(Function):
     """The source of `read`. Its last argument is whether the rules of the whole structure are looked at."""
 
+    def holds(self, rule: Rule) -> bool:
+        """Return whether a rule holds for readers."""
+        return not rule.unread
+
     def lines(self) -> Iterator[str]:
         """Yield the lines of the function."""
-        yield "def read(reader, options=None, whole=True):"
+        first = ", first=0" if self.joined else ""
+        yield f"def read(reader, options=None, whole=True{first}):"
         yield from indented(self.body())
 
     def body(self) -> Iterator[str]:
         """Yield its body."""
-        if any(ROOM in rule.needs for rule in self.rules) or self.of_the_whole() or self.total:
+        padded = any(isinstance(part, Zero) and part.until for part in self.layout.parts)
+        if any(ROOM in rule.needs for rule in self.rules) or self.of_the_whole() or self.total or padded:
             yield "_start = reader.pos"
         if self.layout.empty:
             values = ", ".join("()" for _ in self.layout.attributes)
             yield "if reader.pos == reader.end:"
             yield f"    return _type({values})"
-        if any(isinstance(part, Nested | Repeated | OneOf) for part in self.layout.parts):
+        if self.has_scopes():
             yield "_scope = reader.scope"
-        for run in runs_of(self.layout.parts):
+        if self.joined:
+            yield "_outer = _scope[0] if _scope else None"
+        for run in runs_of(self.layout.parts, self.total if self.is_windowed() else None):
             if len(run) > 1:
                 yield from self.run(run)
             elif is_block(run[0]):
                 yield from self.block(run[0])
             else:
                 yield from self.number(run[0])
-        if self.whole or self.of_the_whole():
+        if self.whole or self.of_the_whole() or any(map(self.verifying, self.checksums)):
             yield "if whole:"
             yield from indented(self.end())
-        yield f"return _type({', '.join(f'{name}={name}' for name in self.layout.attributes)})"
+        beside = f", {attribute_of(self.joined.name)}" if self.joined else ""
+        yield f"return _type({', '.join(f'{name}={name}' for name in self.layout.attributes)}){beside}"
 
     def end(self) -> Iterator[str]:
         """Yield what is looked at when the whole structure is read."""
@@ -61,12 +74,44 @@ class Read(Function):
             yield f'    raise reader.reject("trailing-data", {last!r}, f"{{reader.left}} bytes after it")'
         for rule in self.of_the_whole():
             yield f"if (fault := {self.call(rule)}) is not None:  # {rule.id}"
-            yield "    _report_inside(reader, _start, read, fault)"
+            yield "    _report_inside(reader, _start, _layout, read, fault)"
+        for part in self.checksums:
+            if rules := self.verifying(part):
+                yield from self.checksum(part, rules)
+
+    def checksum(self, part: Checksum, rules: Sequence[Rule]) -> Iterator[str]:
+        """Yield the comparison of a checksum with that of the bytes that it covers."""
+        first, end = self.covered(part)
+        algorithm = self.name_of(f"_{attribute_of(part.name)}_of", part.algorithm.of)
+        yield f"computed = {algorithm}(reader.data[{first} : {end}])"
+        if any(rule.verifies for rule in rules):
+            yield f"reader.cover({part.name!r}, {part.algorithm.label!r}, {first}, {end})"
+        for rule in rules:
+            yield from self.look(rule, part, place(part))
+
+    def covered(self, part: Checksum) -> tuple[str, str]:
+        """Return the expressions of the positions between which a checksum covers bytes."""
+        if part.over == WHOLE:
+            return "_start", "reader.pos"
+        if part.over == REST:
+            return f"{place(part)} + {width_of(part)}", "reader.pos"
+        over = self.layout.part(part.over)
+        return place(over), f"{place(over)} + len({attribute_of(part.over)})"
+
+    def marks(self, part: Part, at: str) -> Iterator[str]:
+        """Yield that the position of a part is noted, if a checksum needs it."""
+        verified = [one for one in self.checksums if self.verifying(one)]
+        if any(part is one or part.name == one.over for one in verified):
+            yield f"{place(part)} = {at}"
 
     def argument(self, rule: Rule, need: str) -> str:
         """Return the expression for a parameter of a rule."""
         if need == NUMBER:
             return self.raw(self.layout.part(rule.guards))
+        if need == SURPLUS:
+            return 'reader.short == "trailing-data"'
+        if need == INDEX:
+            return "reader.scope[2]"
         return "reader.end - _start" if need == ROOM else need
 
     # --- fields of fixed width ---
@@ -76,6 +121,8 @@ class Read(Function):
         size = packing(run).size
         starts = [sum(width_of(part) or 0 for part in run[:index]) for index in range(len(run))]
         yield "_at = reader.pos"
+        for part, start in zip(run, starts, strict=True):
+            yield from self.marks(part, f"_at + {start}" if start else "_at")
         yield f"if reader.end - _at >= {size} and not reader.tracing:"
         unpack = self.name_of(f"_unpack_{attribute_of(run[0].name)}", packing(run).unpack_from)
         yield f"    {', '.join(map(self.raw, run))} = {unpack}(reader.data, _at)"
@@ -95,6 +142,7 @@ class Read(Function):
         rest = [*self.covers(part), *self.behind(part, "_at")]
         if any("_at" in line for line in rest):
             yield "_at = reader.pos"
+        yield from self.marks(part, "reader.pos")
         yield self.primitive(part)
         yield from rest
 
@@ -113,7 +161,7 @@ class Read(Function):
                 yield f'reader.cover({part.name!r}, "length", {first}, {first} + {length})'
             case Length(of=of) if self.directly_before(part, of):
                 yield f"reader.cover_next({part.name!r}, {attribute_of(part.name)})"
-            case Count(of=of) if of == self.layout.parts[-1].name:
+            case Count(of=of, advisory=False) if of == self.layout.parts[-1].name:
                 yield f'reader.cover({part.name!r}, "count", reader.pos, reader.end)'
 
     def directly_before(self, part: Part, of: str) -> bool:
@@ -133,7 +181,10 @@ class Read(Function):
             yield from self.look(rule, part, at)
         if part is self.total:
             begin = "_start" if part.of == WHOLE else f"{at} + {width_of(part)}"
-            yield f"_end = {begin} + {attribute_of(part.name)}"
+            if self.is_windowed():
+                yield f"reader = reader.window({self.layout.parts[-1].name!r}, {attribute_of(part.name)})"
+            else:
+                yield f"_end = {begin} + {attribute_of(part.name)}"
 
     def look(self, rule: Rule, part: Part, at: str) -> Iterator[str]:
         """Yield the look at a rule."""
@@ -158,40 +209,109 @@ class Read(Function):
 
     # --- others ---
 
-    def block(self, part: Part) -> Iterator[str]:
+    def block(self, part: Part) -> Iterator[str]:  # noqa: C901 - a case for each kind of part
         """Yield the reading of bytes, a structure or several."""
         name = attribute_of(part.name)
         rules = list(self.guarding(part))
         if rules:
             yield "_at = reader.pos"
+        yield from self.marks(part, "reader.pos")
+        if (size := self.lengths.get(part.name)) is not None and not self.directly_before(size, part.name):
+            length = attribute_of(size.name)
+            yield f'reader.cover({size.name!r}, "length", reader.pos, reader.pos + {length})'
         match part:
+            case Block():
+                window = "reader"
+                if size is not None:
+                    window = f"reader.window({part.name!r}, {attribute_of(size.name)})"
+                yield f"{name} = {self.name_of(f'read_{name}', part.read)}({window})"
+            case Zero(until=until):
+                yield f"{name} = reader.take({part.name!r}, _start + {until} - reader.pos)"
             case Octets() if part.name in self.lengths:
                 length = attribute_of(self.lengths[part.name].name)
                 yield f"{name} = reader.take({part.name!r}, {length})"
             case Octets():
-                rest = "_end - reader.pos" if self.total else "reader.left"
+                rest = "_end - reader.pos" if self.total and not self.is_windowed() else "reader.left"
                 yield f"{name} = reader.take({part.name!r}, {rest})"
-            case OneOf(layouts=layouts):
-                reads = {number: inner_codec(one).read for number, one in layouts.items()}
+            case When(part=Nested() as given):
+                yield f"{name} = None"
+                yield f"if {attribute_of(part.number)} in {part.values}:"
+                yield f"    reader.scope = (_scope, {part.name!r}, -1)"
+                yield f"    {name} = {self.inner(given)}(reader)"
+                yield "    reader.scope = _scope"
+            case OneOf() | Nested():
                 yield f"reader.scope = (_scope, {part.name!r}, -1)"
-                yield f"{name} = {self.name_of(f'read_{name}', reads)}[{attribute_of(part.number)}](reader)"
-                yield "reader.scope = _scope"
-            case Nested(of=of):
-                inner = self.name_of(f"read_{name}", inner_codec(of).read)
-                yield f"reader.scope = (_scope, {part.name!r}, -1)"
-                yield f"{name} = {inner}(reader)"
+                yield f"{name} = {self.inner(part)}(reader)"
                 yield "reader.scope = _scope"
             case Repeated(of=of):
                 inner = self.name_of(f"read_{name}", inner_codec(of).read)
-                count = self.counts.get(part.name)
-                more = f"len({name}) < {attribute_of(count.name)}" if count else "reader.pos < reader.end"
-                yield f"{name} = []"
-                yield f"while {more}:"
-                yield f"    reader.scope = (_scope, {part.name!r}, len({name}))"
-                yield f"    {name}.append({inner}(reader))"
-                yield "reader.scope = _scope"
-                yield f"{name} = tuple({name})"
+                yield from self.elements(part, inner)
             case _:
                 raise TypeError(f"no reader for {type(part).__name__}")
         for rule in rules:
             yield from self.look(rule, part, "_at")
+
+    def inner(self, part: OneOf | Nested) -> str:
+        """Return the expression of the function that reads an inner structure."""
+        name = f"read_{attribute_of(part.name)}"
+        if isinstance(part, Nested):
+            return self.name_of(name, inner_codec(part.of).read)
+        reads = {number: inner_codec(one).read for number, one in part.layouts.items()}
+        return f"{self.name_of(name, reads)}[{attribute_of(part.number)}]"
+
+    def elements(self, part: Repeated, inner: str) -> Iterator[str]:  # noqa: C901 - a case for each kind of list
+        """Yield the loop over the elements of a list, by their count or until their bytes end."""
+        name, window = attribute_of(part.name), "reader"
+        size = self.lengths.get(part.name)
+        if size is not None or self.total is not None:
+            length = attribute_of(size.name) if size is not None else "_end - reader.pos"
+            window = "_window"
+            if part.joined:
+                yield "reader.scope = _outer"
+            yield f"_window = reader.window({part.name!r}, {length})"
+            if part.joined:
+                yield "reader.scope = _scope"
+        beside = self.inner_list(part)
+        counted = name if beside is None else beside[0]
+        count = self.counts.get(part.name if beside is None else beside[0])
+        more = f"{window}.pos < {window}.end"
+        if count is not None and not count.advisory:
+            more = f"len({name}) < {attribute_of(count.name)}"
+        elif count is not None and not count.loose and beside is None:
+            yield f'reader.cover({count.name!r}, "count", {window}.pos, {window}.end)'
+        elif beside is not None:
+            yield f"_first = {window}.pos"
+            yield f"{beside[0]} = []"
+        yield f"{name} = []"
+        yield f"while {more}:"
+        if count is not None and count.advisory and window == "reader":
+            yield f"    if len({counted}) >= {attribute_of(count.name)}:"
+            yield f'        {window}.short = "trailing-data"'
+        scope = (
+            f"_outer, {part.name!r}, first + len({name})"
+            if part.joined
+            else f"_scope, {part.name!r}, len({name})"
+        )
+        yield f"    {window}.scope = ({scope})"
+        if beside is not None:
+            yield f"    element, _joined = {inner}({window}, first=len({counted}))"
+            yield f"    {counted}.extend(_joined)"
+            yield f"    {name}.append(element)"
+        elif part.derive is not None:
+            derive = self.name_of(f"derive_{name}", part.derive)
+            yield f"    element = {inner}({window})"
+            yield f"    {name}.append({derive}({', '.join(signature(part.derive).parameters)}))"
+        else:
+            yield f"    {name}.append({inner}({window}))"
+        yield "reader.scope = _scope"
+        yield f"{name} = tuple({name})"
+        if beside is not None:
+            yield f"{counted} = tuple({counted})"
+            if count is not None:  # if an element is empty, the covered bytes hold more than what is counted
+                yield f"if all(one.{beside[1]} for one in {name}):"
+                yield f'    reader.cover({count.name!r}, "count", _first, reader.pos)'
+
+
+def place(part: Part) -> str:
+    """Return the variable of the position of a part."""
+    return f"_{attribute_of(part.name)}_at"

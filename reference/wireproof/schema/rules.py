@@ -6,6 +6,7 @@ field runs when the whole structure is known. The same rules hold for readers an
 """
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from inspect import signature
 from typing import Any, Final, TypeAlias
 
@@ -19,6 +20,15 @@ Of bytes and text in a protobuf message it is their length, before they are read
 
 ROOM: Final = "room"
 """The parameter for the size of the window from the first byte of the structure on, in bytes."""
+
+COMPUTED: Final = "computed"
+"""The parameter for the right checksum, of a rule that guards one: it runs when all bytes are read."""
+
+SURPLUS: Final = "surplus"
+"""The parameter for whether the structure is behind as many as a count said."""
+
+INDEX: Final = "index"
+"""The parameter for the index of the structure in its list."""
 
 NUMBERS: Final = "numbers"
 """Of a protobuf message: the parameter for the numbers of one payload of a repeated field."""
@@ -38,7 +48,9 @@ FILLED: Final = "filled"
 OPTIONS: Final = "options"
 """Of a protobuf message: the parameter for the options of the decode."""
 
-OF_READERS: Final = frozenset((NUMBER, ROOM, NUMBERS, OCTETS, AGAIN, ORDER, FILLED, OPTIONS))
+OF_READERS: Final = frozenset(
+    (NUMBER, ROOM, COMPUTED, SURPLUS, INDEX, NUMBERS, OCTETS, AGAIN, ORDER, FILLED, OPTIONS)
+)
 """The parameters that only a reader has: a rule with one of them does not hold for writers."""
 
 KEY: Final = "key"
@@ -88,6 +100,7 @@ class Rule:
         since, until: the first revision in which it holds, and the first in which it does not; empty for
             no limit.
         alone: whether it holds only for a structure that is not inside another one.
+        unread: whether it holds for writers alone.
     """
 
     id: str
@@ -96,11 +109,20 @@ class Rule:
     since: str = ""
     until: str = ""
     alone: bool = False
+    unread: bool = False
 
-    @property
+    @cached_property
     def needs(self) -> tuple[str, ...]:
         """Return the names of its parameters."""
         return tuple(signature(self.check).parameters)
+
+    @property
+    def verifies(self) -> bool:
+        """Return whether it refuses a wrong checksum: after an edit it must be made right."""
+        fault = (
+            self.check(**{**dict.fromkeys(self.needs, 0), COMPUTED: 1}) if COMPUTED in self.needs else None
+        )
+        return fault is not None and not fault.remark
 
     @property
     def holds_for_writers(self) -> bool:

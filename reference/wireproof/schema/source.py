@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from wireproof.schema.rules import Rule
+from wireproof.schema.rules import COMPUTED, Rule
 from wireproof.wire.layout import (
     REST,
     WHOLE,
+    Checksum,
     Count,
     Layout,
     Length,
@@ -16,6 +17,8 @@ from wireproof.wire.layout import (
     OneOf,
     Part,
     Repeated,
+    When,
+    Zero,
     attribute_of,
 )
 from wireproof.wire.layout_codec import is_fixed
@@ -31,12 +34,15 @@ def indented(lines: Iterator[str]) -> Iterator[str]:
     return (f"    {line}" for line in lines)
 
 
-def runs_of(parts: Sequence[Part]) -> Iterator[list[Part]]:
-    """Yield the parts in their order: adjacent ones of fixed width and one byte order together."""
+def runs_of(parts: Sequence[Part], last: Part | None = None) -> Iterator[list[Part]]:
+    """Yield the parts in their order: adjacent ones of fixed width and one byte order together.
+
+    `last` is a part that ends its run.
+    """
     run: list[Part] = []
     for part in parts:
         orders = {byte_order(one) for one in (*run, part)} - {""}
-        if run and not (is_fixed(part) and len(orders) < 2):
+        if run and not (is_fixed(part) and len(orders) < 2 and run[-1] is not last):
             yield run
             run = []
         if is_fixed(part):
@@ -61,7 +67,8 @@ def inner_codec(layout: Layout) -> "Codec":
 
 def is_block(part: Part) -> bool:
     """Return whether a part is neither a number nor bytes of a fixed size."""
-    return isinstance(part, Octets | Nested | Repeated | OneOf) and not is_fixed(part)
+    block = isinstance(part, Octets | Nested | Repeated | OneOf | When | Zero)
+    return block and not is_fixed(part)
 
 
 class Function:
@@ -83,6 +90,8 @@ class Function:
         }
         lengths = (part for part in parts if isinstance(part, Length) and part.of in (REST, WHOLE))
         self.total = next(lengths, None)
+        self.checksums = [part for part in parts if isinstance(part, Checksum)]
+        self.joined = next((part for part in parts if isinstance(part, Repeated) and part.joined), None)
 
     def holds(self, rule: Rule) -> bool:
         """Return whether a rule belongs into the function."""
@@ -119,8 +128,27 @@ class Function:
         return isinstance(part, Number) and bool(part.codes or part.truth or part.name in self.flags)
 
     def guarding(self, part: Part) -> Iterator[Rule]:
-        """Yield the rules behind a field."""
-        return (rule for rule in self.rules if rule.guards == part.name)
+        """Yield the rules behind a field, but for those that need all bytes."""
+        return (rule for rule in self.rules if rule.guards == part.name and COMPUTED not in rule.needs)
+
+    def verifying(self, part: Part) -> list[Rule]:
+        """Return the rules of a checksum that need all bytes."""
+        return [rule for rule in self.rules if rule.guards == part.name and COMPUTED in rule.needs]
+
+    def has_scopes(self) -> bool:
+        """Return whether a part has fields with paths of their own."""
+        return any(isinstance(part, Nested | Repeated | OneOf | When) for part in self.layout.parts)
+
+    def inner_list(self, part: Repeated) -> tuple[str, str] | None:
+        """Return the joined list of the elements of a list and its count in an element; None without one."""
+        inner = next((one for one in part.of.parts if isinstance(one, Repeated) and one.joined), None)
+        counts = (one for one in part.of.parts if isinstance(one, Count))
+        return None if inner is None else (attribute_of(inner.name), attribute_of(next(counts).name))
+
+    def is_windowed(self) -> bool:
+        """Return whether the rest of the structure is read in a window of its own, by its length."""
+        blocks = [part for part in self.layout.parts if is_block(part)]
+        return self.total is not None and self.total.of == REST and len(blocks) > 1
 
     def of_the_whole(self) -> list[Rule]:
         """Return the rules of the whole structure."""

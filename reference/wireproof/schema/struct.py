@@ -20,9 +20,10 @@ from typing import Any, Literal, TypeAlias, cast
 import attrs
 from attrs import evolve, field, frozen
 
+from wireproof.schema.block import Block
 from wireproof.schema.compiling import Codec, compile_codec
 from wireproof.schema.protobuf import is_computed, mistakes, type_of_field
-from wireproof.schema.rules import OF_READERS, Check, Fault, Rule
+from wireproof.schema.rules import NUMBER, OF_READERS, Check, Fault, Rule
 from wireproof.wire.layout import (
     REST,
     VARINTS,
@@ -39,6 +40,7 @@ from wireproof.wire.layout import (
     Part,
     ProtoField,
     Repeated,
+    When,
     attribute_of,
 )
 from wireproof.wire.options import Options
@@ -77,6 +79,8 @@ class Inner:
     of: "Struct"
     many: bool = False
     meaning: str = ""
+    joined: bool = False
+    derive: Callable[..., Any] | None = None
 
 
 def inner(name: str, of: "Struct", meaning: str = "") -> Inner:
@@ -99,12 +103,35 @@ def choice(name: str, number: str, of: Mapping[int, "Struct"], meaning: str = ""
     return Choice(name, number, of, meaning)
 
 
-def many(name: str, of: "Struct", meaning: str = "") -> Inner:
-    """Return a field that is a list of structures."""
-    return Inner(name, of, many=True, meaning=meaning)
+@frozen
+class Optional:
+    """A structure that is there if an earlier number, which no value has, is `present`."""
+
+    name: str
+    number: str
+    of: "Struct"
+    present: int = 1
+    meaning: str = ""
 
 
-Plain: TypeAlias = Part | Inner | Choice
+def optional(name: str, number: str, of: "Struct", meaning: str = "") -> Optional:
+    """Return a field that is a structure or, if the number is not 1, nothing."""
+    return Optional(name, number, of, meaning=meaning)
+
+
+def many(
+    name: str,
+    of: "Struct",
+    meaning: str = "",
+    *,
+    joined: bool = False,
+    derive: Callable[..., Any] | None = None,
+) -> Inner:
+    """Return a field that is a list of structures; `Repeated` has the arguments."""
+    return Inner(name, of, many=True, meaning=meaning, joined=joined, derive=derive)
+
+
+Plain: TypeAlias = Part | Inner | Choice | Optional
 
 Field: TypeAlias = Plain | Ranged
 
@@ -177,6 +204,7 @@ class Struct:
         whole: str = "",
         empty: bool = False,
         complete: Callable[[Any], Any] | None = None,
+        computed: tuple[str, ...] = (),
     ) -> None:
         """Describe a structure.
 
@@ -190,6 +218,7 @@ class Struct:
             whole: the id of the rule that nothing follows the structure, if one says so.
             empty: whether no bytes at all are a value, whose lists are empty.
             complete: a function that completes a value before it is written, such as by a checksum.
+            computed: the attributes of `value` that no field has, because a surrounding structure gives them.
 
         Raises:
             DescriptionError: the description contradicts itself.
@@ -197,7 +226,7 @@ class Struct:
         self.name, self.revisions, self.cites, self.whole = name, revisions, cites, whole
         self.fields: tuple[Field, ...] = (*extends.fields, *fields) if extends else fields
         self._extends = extends
-        self._empty, self._complete = empty, complete
+        self._empty, self._complete, self._computed = empty, complete, computed
         self._rules: list[Rule] = []
         self._value = value
         self._types: dict[Any, type[Any]] = {}
@@ -207,7 +236,14 @@ class Struct:
             self._check(revision)
 
     def rule(
-        self, guards: str, rule_id: str, *, since: str = "", until: str = "", alone: bool = False
+        self,
+        guards: str,
+        rule_id: str,
+        *,
+        since: str = "",
+        until: str = "",
+        alone: bool = False,
+        unread: bool = False,
     ) -> Callable[[Check], Check]:
         """Return a decorator that makes a function a rule; `Rule` has the arguments.
 
@@ -216,7 +252,7 @@ class Struct:
         """
 
         def add(check: Check) -> Check:
-            rule = Rule(rule_id, guards, check, since, until, alone)
+            rule = Rule(rule_id, guards, check, since, until, alone, unread)
             if self._layouts:
                 raise DescriptionError(f"{self.name}: rule {rule_id} comes behind the first use")
             self._check_rule(rule)
@@ -251,6 +287,7 @@ class Struct:
                 whole=self.whole,
                 empty=self._empty,
                 complete=self._complete,
+                computed=self._computed,
             )
         return self._layouts[revision]
 
@@ -269,16 +306,24 @@ class Struct:
             else:
                 yield one
 
+    def inner_fields(self, revision: str) -> Iterator[Inner]:
+        """Yield the fields of a revision that are other structures."""
+        return (one for one in self._fields(revision) if isinstance(one, Inner))
+
     @staticmethod
     def _part(one: Plain, revision: str) -> Part:
         if isinstance(one, Choice):
             layouts = {number: struct.at(revision) for number, struct in one.of.items()}
             return OneOf(one.name, number=one.number, layouts=layouts, meaning=one.meaning)
+        if isinstance(one, Optional):
+            part = Nested(one.name, of=one.of.at(revision), meaning=one.meaning)
+            return When(part, number=one.number, values=(one.present,))
         if not isinstance(one, Inner):
             return one
         layout = one.of.at(revision)
-        kind = Repeated if one.many else Nested
-        return kind(one.name, of=layout, meaning=one.meaning)
+        if one.many:
+            return Repeated(one.name, of=layout, joined=one.joined, derive=one.derive, meaning=one.meaning)
+        return Nested(one.name, of=layout, meaning=one.meaning)
 
     # --- mistakes in a description ---
 
@@ -294,10 +339,16 @@ class Struct:
             if kind and kind not in WIDTHS and kind not in VARINTS:
                 raise DescriptionError(f"{self.name}.{one.name}: no integer is called {kind}")
             target = _target_of(one)
-            if target and (target in known or target not in names):
+            if target and (target in known or target not in (*names, *self._joined_lists(revision))):
                 raise DescriptionError(f"{self.name}.{one.name}: no field {target} behind it in {revision}")
         for mistake in mistakes(tuple(self._fields(revision))):
             raise DescriptionError(f"{self.name}.{mistake}")
+
+    def _joined_lists(self, revision: str) -> Iterator[str]:
+        """Yield the lists that a value has beside the list of structures that they are in."""
+        for one in self._fields(revision):
+            if isinstance(one, Inner) and one.many:
+                yield from (part.name for part in one.of.inner_fields(revision) if part.joined)
 
     def _check_ranges(self) -> None:
         for ranged in (one for one in self.fields if isinstance(one, Ranged)):
@@ -310,7 +361,11 @@ class Struct:
 
     def _check_layout(self, parts: Sequence[Part], rules: Sequence[Rule], revision: str) -> None:
         """Refuse what would fail, or read without end, when a value of the revision is read."""
-        known = {attribute_of(part.name) for part in parts} | OF_READERS
+        known = (
+            {attribute_of(part.name) for part in parts}
+            | OF_READERS
+            | {name for name, _ in value_fields(parts)}
+        )
         guarded = {rule.guards for rule in rules}
         for rule in rules:
             absent = [name for name in rule.needs if name not in known]
@@ -327,13 +382,19 @@ class Struct:
             if limit not in self.revisions:
                 raise DescriptionError(f"{self.name}: rule {rule.id} has no revision {limit}")
         names = {_name(one) for one in self.fields}
-        attributes = {attribute_of(name) for name in names} | OF_READERS
+        lists = {name for revision in self.revisions for name in self._joined_lists(revision)}
+        attributes = {attribute_of(name) for name in names} | OF_READERS | lists
+        if clash := [name for name in rule.needs if name in OF_READERS & names]:
+            raise DescriptionError(f"{self.name}: rule {rule.id} needs {clash[0]}, which is a field too")
+        if not rule.guards and NUMBER in rule.needs:
+            raise DescriptionError(f"{self.name}: rule {rule.id} needs the {NUMBER} of no field")
         if rule.guards and rule.guards not in names:
             raise DescriptionError(f"{self.name}.{rule.guards}: rule {rule.id} guards no field")
         if unknown := [name for name in rule.needs if name not in attributes]:
             raise DescriptionError(f"{self.name}: rule {rule.id} needs {unknown[0]}, which is no field")
         own = max((at for at, one in enumerate(self.fields) if _name(one) == rule.guards), default=-1)
         read = {attribute_of(_name(one)) for one in (self.fields[: own + 1] if rule.guards else self.fields)}
+        read |= lists
         if late := [name for name in rule.needs if name not in read | OF_READERS]:
             text = f"rule {rule.id} needs {late[0]}, which comes behind it"
             raise DescriptionError(f"{self.name}.{rule.guards}: {text}")
@@ -373,11 +434,26 @@ def _name(one: Field) -> str:
 def value_fields(parts: Sequence[Part]) -> Iterator[tuple[str, Any]]:
     """Yield the attributes that a value of these parts has, with their types."""
     present = {part.presence_of for part in parts if isinstance(part, Number)}
-    selecting = {part.number for part in parts if isinstance(part, OneOf)}
+    selecting = {part.number for part in parts if isinstance(part, OneOf | When)}
+    joined = {part.name for part in parts if isinstance(part, Repeated) and part.joined}
     for part in parts:
-        kind = None if part.name in selecting else _type_of(part)
+        match part:
+            case Nested(inline=True, of=of):
+                yield from value_fields(of.parts)
+                continue
+            case Count(of=of) if of in joined:
+                yield attribute_of(part.name), int
+                continue
+        kind = None if part.name in selecting | joined else _type_of(part)
         if kind is not None:
             yield attribute_of(part.name), kind | None if part.name in present else kind
+        if isinstance(part, Repeated):
+            yield from ((one.name, _type_of(one)) for one in joined_parts(part.of))
+
+
+def joined_parts(layout: Layout) -> Iterator[Repeated]:
+    """Yield the lists of a structure that a surrounding value has beside the list of structures."""
+    return (part for part in layout.parts if isinstance(part, Repeated) and part.joined)
 
 
 def _type_of(part: Part) -> Any:  # noqa: ANN401 - a type
@@ -388,6 +464,8 @@ def _type_of(part: Part) -> Any:  # noqa: ANN401 - a type
             kind = bool if part.truth else Literal[tuple(part.codes.values())] if part.codes else int
         case Checksum(shown=True):
             kind = int
+        case Block():
+            kind = part.type
         case Octets():
             kind = bytes
         case ProtoField():
@@ -396,6 +474,8 @@ def _type_of(part: Part) -> Any:  # noqa: ANN401 - a type
             kind = layout.type
         case Repeated(of=StructLayout() as layout):
             kind = tuple.__class_getitem__((layout.type, ...))
+        case When(part=Nested(of=StructLayout() as layout)):
+            kind = layout.type | None
         case OneOf(layouts=layouts):
             kind = reduce(or_, (cast("StructLayout", layout).type for layout in layouts.values()))
     return kind

@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from wireproof.schema.block import Block
 from wireproof.schema.rules import Rule
 from wireproof.schema.source import Function, indented, inner_codec, is_block, runs_of
 from wireproof.wire.layout import (
     REST,
     WHOLE,
+    Checksum,
     Count,
     Length,
     Nested,
@@ -16,9 +18,11 @@ from wireproof.wire.layout import (
     OneOf,
     Part,
     Repeated,
+    When,
     Zero,
     attribute_of,
     least_size_of,
+    width_of,
 )
 from wireproof.wire.layout_codec import packing
 
@@ -36,11 +40,13 @@ class Write(Function):
 
     def holds(self, rule: Rule) -> bool:
         """Return whether a writer has everything that a rule needs."""
-        return rule.holds_for_writers
+        known_late = rule.guards and self.is_patched(self.layout.part(rule.guards))
+        return rule.holds_for_writers and not known_late
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the function."""
-        yield "def write(writer, item, options=None):"
+        beside = f", {attribute_of(self.joined.name)}=(), first=0" if self.joined else ""
+        yield f"def write(writer, item, options=None{beside}):"
         yield from indented(self.body())
 
     def body(self) -> Iterator[str]:
@@ -50,22 +56,31 @@ class Write(Function):
         yield from self.variables()
         for rule in self.of_the_whole():
             yield from self.look(rule, "")
-        if any(isinstance(part, Nested | Repeated | OneOf) for part in self.layout.parts):
+        if self.has_scopes():
             yield "_scope = writer.scope"
+        if self.joined:
+            yield "_outer = _scope[0] if _scope else None"
+        if any(map(self.is_patched, self.layout.parts)):
+            yield "_start = writer.pos"
         for run in runs_of(self.layout.parts):
             for part in run:
                 for rule in self.guarding(part):
                     yield from self.look(rule, self.place_of(part))
             for part in run:
                 yield from self.limits(part)
-            if len(run) > 1:
-                yield from self.run(run)
-            elif is_block(run[0]):
-                yield from self.block(run[0])
-            else:
-                yield self.primitive(run[0])
+            yield from self.parts(run)
+        yield from self.patches()
 
-    def variables(self) -> Iterator[str]:
+    def parts(self, run: Sequence[Part]) -> Iterator[str]:
+        """Yield the writing of adjacent parts of fixed width, or of a single part."""
+        if len(run) > 1:
+            yield from self.run(run)
+        elif is_block(run[0]):
+            yield from self.block(run[0])
+        else:
+            yield self.primitive(run[0])
+
+    def variables(self) -> Iterator[str]:  # noqa: C901 - a case for each kind of part
         """Yield the fields of the value, then those that follow from them."""
         for name in self.layout.attributes:
             yield f"{name} = item.{name}"
@@ -73,10 +88,20 @@ class Write(Function):
             match part:
                 case Number(presence_of=of) if of:
                     yield f"{attribute_of(part.name)} = {attribute_of(of)} is not None"
+                case Length() | Checksum() if self.is_patched(part):
+                    yield f"{attribute_of(part.name)} = 0"
                 case Length(of=of) if of in (REST, WHOLE):
                     yield f"{attribute_of(part.name)} = {self.size_of(part)}"
+                case Checksum(over=over) if over in self.layout.attributes:
+                    algorithm = self.name_of(f"_{attribute_of(part.name)}_of", part.algorithm.of)
+                    yield f"{attribute_of(part.name)} = {algorithm}({attribute_of(over)})"
+                case Length(of=of) if isinstance(block := self.layout.part(of), Block):
+                    yield f"{attribute_of(part.name)} = {self.measured(block)}"
                 case Length(of=of) | Count(of=of):
                     yield f"{attribute_of(part.name)} = len({attribute_of(of)})"
+                case When(number=number, values=(present, *_)):
+                    given = f"{attribute_of(part.name)} is not None"
+                    yield f"{attribute_of(number)} = {present} if {given} else 0"
                 case OneOf(layouts=layouts):
                     numbers = {cast("StructLayout", one).type: number for number, one in layouts.items()}
                     known = self.name_of(f"{attribute_of(part.number)}_of", numbers)
@@ -88,7 +113,41 @@ class Write(Function):
         counted = parts if length.of == WHOLE else parts[parts.index(length) + 1 :]
         fixed = sum(least_size_of(part) for part in counted)
         blocks = (part for part in counted if isinstance(part, Octets) and not part.size)
-        return " + ".join((str(fixed), *(f"len({attribute_of(part.name)})" for part in blocks)))
+        return " + ".join((str(fixed), *map(self.measured, blocks)))
+
+    def measured(self, part: Octets) -> str:
+        """Return the expression of the size of bytes."""
+        name = attribute_of(part.name)
+        if isinstance(part, Block):
+            return f"{self.name_of(f'size_of_{name}', part.measure)}({name})"
+        return f"len({name})"
+
+    def is_patched(self, part: Part) -> bool:
+        """Return whether a number is known only when all that it is about is written."""
+        match part:
+            case Length(of=of) if of not in (REST, WHOLE):
+                return not isinstance(self.layout.part(of), Octets)
+            case Length():
+                return any(isinstance(one, Repeated) for one in self.layout.parts)
+            case Checksum(over=over):
+                return over in (REST, WHOLE)
+        return False
+
+    def patches(self) -> Iterator[str]:
+        """Yield the numbers that are known at the end: lengths first, which a checksum may cover."""
+        patched = [part for part in self.layout.parts if self.is_patched(part)]
+        for part in sorted(patched, key=lambda part: isinstance(part, Checksum)):
+            at = f"_start + {self.layout.offset(part.name)}"
+            if isinstance(part, Checksum):
+                first = "_start" if part.over == WHOLE else f"{at} + {width_of(part)}"
+                algorithm = self.name_of(f"_{attribute_of(part.name)}_of", part.algorithm.of)
+                number = f"{algorithm}(bytes(writer.data[{first}:]))"
+                yield f"writer.patch({part.name!r}, {part.kind!r}, {at}, {number})"
+            elif isinstance(part, Length) and part.of in (REST, WHOLE):
+                first = "_start" if part.of == WHOLE else f"({at} + {width_of(part)})"
+                yield f"writer.patch({part.name!r}, {part.kind!r}, {at}, writer.pos - {first})"
+            elif isinstance(part, Length):
+                yield f"writer.patch({part.name!r}, {part.kind!r}, {at}, _{attribute_of(part.of)}_size)"
 
     def place_of(self, part: Part) -> str:
         """Return the field that a writer names if a rule of `part` refuses: what a length counts."""
@@ -151,8 +210,18 @@ class Write(Function):
         """Yield the writing of bytes, a structure or several."""
         name = attribute_of(part.name)
         match part:
+            case Block():
+                yield f"{self.name_of(f'write_{name}', part.write)}(writer, {name})"
             case Octets():
                 yield f"writer.put({part.name!r}, {name})"
+            case Zero(until=until):
+                yield f"writer.put({part.name!r}, bytes(_start + {until} - writer.pos))"
+            case When(part=Nested(of=of)):
+                inner = self.name_of(f"write_{name}", inner_codec(of).write)
+                yield f"if {name} is not None:"
+                yield f"    writer.scope = (_scope, {part.name!r}, -1)"
+                yield f"    {inner}(writer, {name})"
+                yield "    writer.scope = _scope"
             case OneOf(layouts=layouts):
                 writes = {number: inner_codec(one).write for number, one in layouts.items()}
                 yield f"writer.scope = (_scope, {part.name!r}, -1)"
@@ -165,9 +234,26 @@ class Write(Function):
                 yield "writer.scope = _scope"
             case Repeated(of=of):
                 inner = self.name_of(f"write_{name}", inner_codec(of).write)
-                yield f"for _index, _element in enumerate({name}):"
-                yield f"    writer.scope = (_scope, {part.name!r}, _index)"
-                yield f"    {inner}(writer, _element)"
-                yield "writer.scope = _scope"
+                yield from self.elements(part, inner)
             case _:
                 raise TypeError(f"no writer for {type(part).__name__}")
+
+    def elements(self, part: Repeated, inner: str) -> Iterator[str]:
+        """Yield the loop over the elements of a list."""
+        name, beside = attribute_of(part.name), self.inner_list(part)
+        if part.name in self.lengths:
+            yield "_first = writer.pos"
+        if beside is not None:
+            yield "_done = 0"
+        yield f"for _index, _element in enumerate({name}):"
+        scope = f"_outer, {part.name!r}, first + _index" if part.joined else f"_scope, {part.name!r}, _index"
+        yield f"    writer.scope = ({scope})"
+        if beside is not None:
+            yield f"    _next = _done + _element.{beside[1]}"
+            yield f"    {inner}(writer, _element, None, {beside[0]}[_done:_next], _done)"
+            yield "    _done = _next"
+        else:
+            yield f"    {inner}(writer, _element)"
+        yield "writer.scope = _scope"
+        if part.name in self.lengths:
+            yield f"_{name}_size = writer.pos - _first"

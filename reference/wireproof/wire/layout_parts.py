@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from attrs import field, frozen
 
@@ -145,6 +145,7 @@ class Count:
         kind: the primitive of `Reader` that reads it.
         of: the part.
         advisory: whether readers read the elements until the bytes end, and only compare their number.
+        loose: whether they accept any other number too, so that an edit need not make it right.
         meaning: one line for the field tables.
     """
 
@@ -152,6 +153,7 @@ class Count:
     kind: str = field(kw_only=False)
     of: str
     advisory: bool = False
+    loose: bool = False
     meaning: str = ""
 
 
@@ -222,6 +224,7 @@ class Repeated:
         of: the layout of an element.
         like: the part that has as many elements, if the `Count` is of that part.
         joined: whether the elements of all such parts of an outer list are one list, beside the outer one.
+        derive: a function that completes an `element` by fields of the layout; its parameters name them.
         meaning: one line for the field tables.
     """
 
@@ -229,6 +232,7 @@ class Repeated:
     of: "Layout"
     like: str = ""
     joined: bool = False
+    derive: Callable[..., Any] | None = None
     meaning: str = ""
 
 

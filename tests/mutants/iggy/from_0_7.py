@@ -4,18 +4,18 @@ from typing import Any
 
 from attrs import evolve
 
-from tests.mutants.base import walk
+from tests.mutants.base import changed, in_codec, structures, walk
 from tests.mutants.iggy.helpers import IggyMutant, PatchedIggy, maps_of, messages_of
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, refused_outcome
-from wireproof.iggy import log, message, poll, send_index
-from wireproof.iggy.fixed_fields import CRC32
-from wireproof.iggy.message import MessageRules
+from wireproof.family import Format
+from wireproof.formats import Decoded
+from wireproof.iggy.checksums import CRC32, XXH3
+from wireproof.iggy.message import POLLED, STORED
+from wireproof.schema.struct import StructLayout
 from wireproof.wire.json_values import Json
-from wireproof.wire.layout import Checksum
-from wireproof.wire.reader import Reader
+from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.writer import Writer
 
 
 class OpaqueRefused(IggyMutant):
@@ -151,23 +151,23 @@ class ContextDropped(IggyMutant):
 
 # --- other parts in the reference's modules ---
 
-_read_message = message.read_message
-
-
-def _headers_first(reader: Reader, rules: MessageRules) -> Any:  # noqa: ANN401 - the layout's value class
-    *rest, last, end = rules.layout.parts
-    if (last.name, end.name) != ("payload", "headers"):
-        return _read_message(reader, rules)
-    layout = evolve(rules.layout, parts=(*rest, end, last))
-    return _read_message(reader, evolve(rules, layout=layout))
-
 
 class HeadersBeforePayload(PatchedIggy):
     """Reads the headers of a message before its payload, as up to 0.6.x."""
 
     name = "iggy-headers-before-payload"
     killed_by = ("iggy.poll/0.7/messages/worked",)
-    patches = tuple((module, "read_message", _headers_first) for module in (send_index, log, poll))
+
+    def read(self, row: Format, data: bytes, options: Options) -> Decoded:
+        """Read with other layouts of the messages."""
+        if not isinstance(row.layout, StructLayout) or row.decode != row.layout.decode:
+            return super().read(row, data, options)
+        for old in structures(row.layout):
+            *rest, last, end = old.parts
+            if (last.name, end.name) == ("payload", "headers"):
+                new = evolve(old, parts=(*rest, end, last))
+                row = evolve(row, decode=changed(row.layout, old, new).decode)
+        return super().read(row, data, options)
 
 
 class WritesStarts(PatchedIggy):
@@ -186,19 +186,13 @@ class WritesStarts(PatchedIggy):
         return data[:length] + bytes(16) + ends[:-16] + data[length + len(ends) :]
 
 
-_write_message = message.write_message
-
-
-def _crc32_later(writer: Writer, rules: MessageRules, one: Any) -> None:  # noqa: ANN401 - as above
-    parts = (
-        evolve(part, algorithm=CRC32) if isinstance(part, Checksum) else part for part in rules.layout.parts
-    )
-    _write_message(writer, evolve(rules, layout=evolve(rules.layout, parts=tuple(parts))), one)
-
-
 class WritesCrc32(PatchedIggy):
     """Writes the CRC-32 of 0.7.x where XXH3-64 belongs."""
 
     name = "iggy-writes-crc32-later"
     killed_by = ("iggy.poll/0.8/encode/worked",)
-    patches = tuple((module, "write_message", _crc32_later) for module in (log, poll))
+    patches = tuple(
+        one
+        for struct in (POLLED, STORED)
+        for one in in_codec(struct, _checksum_of=lambda own: CRC32.of if own is XXH3.of else own)
+    )

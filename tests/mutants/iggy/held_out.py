@@ -9,8 +9,7 @@ import re
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import Any, Final
-from zlib import crc32
+from typing import Any, ClassVar, Final
 
 from tests.mutants.base import ReferenceCodec, given_up, in_codec, walk
 from tests.mutants.iggy.helpers import IggyMutant, PatchedIggy, messages_of
@@ -22,39 +21,27 @@ from wireproof.iggy import (
     json_common,
     json_poll,
     json_send,
-    limits,
-    message,
-    send,
 )
 from wireproof.iggy.destination import IDENTIFIER, PARTITIONING
 from wireproof.iggy.header_kinds import is_utf8
-from wireproof.iggy.headers import TlvRules
+from wireproof.iggy.headers import HeaderMap, TlvRules
 from wireproof.iggy.json_parser import JsonNode
-from wireproof.iggy.limits import RevisionLimits
-from wireproof.iggy.message import MessageRules, SentMessage
+from wireproof.iggy.message import SENT, STORED
+from wireproof.iggy.send import SEND
 from wireproof.schema.rules import Check, Fault
 from wireproof.wire.json_values import Json
-from wireproof.wire.layout import REST, Length
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.scan_items import Item
-from wireproof.wire.writer import Writer
 
 # --- limits: iggy.md, sections 3.1 and 9 ---
 
 
-def _each_read(
-    reader: Reader, messages: Sequence[SentMessage], start: int, rows: RevisionLimits, tlv: TlvRules
-) -> None:
-    for one in [messages[at : at + 1] for at in range(len(messages))] or [messages]:
-        limits.check_read(reader, one, start, rows, tlv)
+def _each(rule: Check) -> Check:
+    def wrong(messages: Sequence[Any]) -> Fault | None:
+        return next(filter(None, (rule([message]) for message in messages)), None)
 
-
-def _each_written(
-    writer: Writer, messages: Sequence[SentMessage], rows: RevisionLimits, tlv: TlvRules
-) -> None:
-    for one in [messages[at : at + 1] for at in range(len(messages))] or [messages]:
-        limits.check_written(writer, one, rows, tlv)
+    return wrong
 
 
 class LimitPerMessage(PatchedIggy):
@@ -62,11 +49,7 @@ class LimitPerMessage(PatchedIggy):
 
     name = "iggy-limit-per-message"
     killed_by = ("iggy.send/0.0.30/limits/headers-102401",)
-    patches = tuple(
-        (module, name, part)
-        for module in (send, json_send)
-        for name, part in (("check_read", _each_read), ("check_written", _each_written))
-    )
+    patches = in_codec(SEND, ("0.0.30",), messages_header_values=_each, messages_all_payloads=_each)
 
 
 class Length255Refused(PatchedIggy):
@@ -84,6 +67,7 @@ class SignedReader(Reader):
     """Reads 64 bits with a sign, as a language without unsigned numbers does."""
 
     __slots__ = ()
+    tracing: ClassVar[bool] = True  # a reader that traces reads each field alone, by its own primitive
 
     def uint64le(self, name: str) -> int:
         """Eight bytes."""
@@ -232,21 +216,8 @@ class KeyToNul(PatchedIggy):
     patches = ((headers, "_read_entry", _entry_to_nul),)
 
 
-_write_block = message._write_block  # noqa: SLF001 - the part that is wrong in the mutant
-
-
-def _write_short(
-    writer: Writer,
-    rules: MessageRules,
-    sent: Any,  # noqa: ANN401 - a message of any revision
-    name: str,
-    length: Length,
-    at: int,
-) -> None:
-    start = writer.pos
-    _write_block(writer, rules, sent, name, length, at)
-    if name == "headers":
-        writer.patch(length.name, length.kind, at, writer.pos - start - len(sent.headers))
+def _without_kinds(size: Callable[[HeaderMap | bytes], int]) -> Any:  # noqa: ANN401 - the same
+    return lambda headers: size(headers) - len(headers)
 
 
 class WritesHeadersLengthShort(PatchedIggy):
@@ -254,7 +225,7 @@ class WritesHeadersLengthShort(PatchedIggy):
 
     name = "iggy-writes-headers-length-short"
     killed_by = ("iggy.send/0.7/encode/two",)
-    patches = ((message, "_write_block", _write_short),)
+    patches = in_codec(SENT, size_of_headers=_without_kinds)
 
 
 # --- JSON: iggy.md, section 8 ---
@@ -288,19 +259,20 @@ class JsonWritesBase64Urlsafe(PatchedIggy):
 
 # --- segment files: iggy.md, sections 3.3 and 7 ---
 
-_check_checksum = message.check_checksum
+_block = [b""]
+"""The header block that was read last."""
 
 
-def _check_with_headers(reader: Reader, rules: MessageRules, found: int, data: bytes, start: int) -> None:
-    part = rules.checksum
-    assert part is not None
-    if rules.wrong != "reject" or part.over == REST:
-        _check_checksum(reader, rules, found, data, start)
-        return
-    behind = reader.data[start + 4 : reader.pos]
-    stop = 4 + int.from_bytes(behind[:4], "little")
-    if found != crc32(behind[4:stop] + data):
-        raise reader.reject("crc-mismatch", part.name, at=start)
+def _noted(read: Callable[[Reader], Any]) -> Any:  # noqa: ANN401 - the same
+    def wrong(window: Reader) -> Any:  # noqa: ANN401 - as there
+        _block[0] = window.data[window.pos : window.end]
+        return read(window)
+
+    return wrong
+
+
+def _over_headers(algorithm: Callable[[bytes], int]) -> Any:  # noqa: ANN401 - the same
+    return lambda data: algorithm(_block[0] + data)
 
 
 class LogChecksumOverHeaders(PatchedIggy):
@@ -308,4 +280,4 @@ class LogChecksumOverHeaders(PatchedIggy):
 
     name = "iggy-log-checksum-over-headers"
     killed_by = ("iggy.log/0.0.30/scan/two",)
-    patches = ((message, "check_checksum", _check_with_headers),)
+    patches = in_codec(STORED, ("0.0.30", "0.0.40", "0.2.7"), read_headers=_noted, _checksum_of=_over_headers)

@@ -5,18 +5,20 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from tests.mutants.base import Panic, in_codec, walk
+from tests.mutants.base import Panic, changed, in_codec, walk
 from tests.mutants.iggy.helpers import PatchedIggy, header_values_of, messages_of
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome, refused_outcome
 from wireproof.formats import Decoded, Format
-from wireproof.iggy import json_send, limits, poll, send, send_index
+from wireproof.iggy import json_send, send
 from wireproof.iggy.destination import IDENTIFIER, PARTITIONING
-from wireproof.iggy.headers import TlvRules
-from wireproof.iggy.limits import LIMITS_30, RevisionLimits
-from wireproof.iggy.message import MessageRules, read_message
-from wireproof.iggy.poll import PLAIN_BODY, REVISIONS, PollRevision
+from wireproof.iggy.send import SEND
+from wireproof.schema.block import Block
+from wireproof.schema.compiling import refuse
+from wireproof.schema.rules import Check, Fault
+from wireproof.schema.struct import StructLayout
 from wireproof.wire.json_values import Json
+from wireproof.wire.layout import Repeated, Zero
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -25,12 +27,17 @@ from wireproof.wire.writer import Writer
 # --- poll responses: both clients read messages of one header of 56 bytes, payload and user headers ---
 
 
-def _is_polled(revision: PollRevision) -> bool:
-    return revision.body is PLAIN_BODY and _has_headers_last(revision.message)
-
-
-def _has_headers_last(rules: MessageRules) -> bool:
-    return rules.layout.parts[-1].name == "headers"
+def _message_of(row: Format) -> StructLayout | None:
+    """Return the layout of the messages of a poll whose headers come last; None for other formats."""
+    if row.name != "iggy.poll" or not isinstance(row.layout, StructLayout):
+        return None
+    message = row.layout.part("messages")
+    assert isinstance(message, Repeated)
+    return (
+        message.of
+        if isinstance(message.of, StructLayout) and message.of.parts[-1].name == "headers"
+        else None
+    )
 
 
 class PositionNotMoved(PatchedIggy):
@@ -40,43 +47,44 @@ class PositionNotMoved(PatchedIggy):
 
     def read(self, row: Format, data: bytes, options: Options) -> Decoded:
         """Read messages until one does not fit, and never compare their number with the count."""
-        revision = REVISIONS.get(row.revision) if row.name == "iggy.poll" else None
-        if revision is None or not _is_polled(revision):
+        message = _message_of(row)
+        if message is None:
             return super().read(row, data, options)
         reader = Reader(data)
-        prefix = revision.fields.read_fields(reader)
-        del prefix["count"]
-        messages = tuple(_messages(reader, revision.message))
-        return Decoded(revision.value(**prefix, messages=messages), len(data), ())
+        partition, offset, _ = reader.uint32le(""), reader.uint64le(""), reader.uint32le("")
+        messages = tuple(_messages(reader, message))
+        value = row.value(partition_id=partition, current_offset=offset, messages=messages)
+        return Decoded(value, len(data), ())
 
 
-def _messages(reader: Reader, rules: MessageRules) -> list[Any]:
+def _messages(reader: Reader, layout: StructLayout) -> list[Any]:
     found: list[Any] = []
     while reader.left:
         start = reader.pos
         try:
-            found.append(read_message(reader, rules))
+            found.append(layout.inner_codec.read(reader))
         except Rejected:
             break
-        reader.pos = start + rules.layout.fixed_size
+        reader.pos = start + layout.fixed_size
     return found
-
-
-def _without_headers(reader: Reader, rules: MessageRules) -> Any:  # noqa: ANN401 - the layout's value class
-    """Read a message up to its user headers, which stay unread."""
-    if not _has_headers_last(rules):
-        return read_message(reader, rules)
-    layout = evolve(rules.layout, parts=rules.layout.parts[:-1], value=dict)
-    fields = read_message(reader, evolve(rules, layout=layout))
-    del fields["user_headers_length"]
-    return rules.value(**fields, headers=())
 
 
 class UserHeadersUnread(PatchedIggy):
     """Leaves the user headers of a polled message out, and reads the next message from their bytes."""
 
     name = "iggy-2455-user-headers-unread"
-    patches = ((poll, "read_message", _without_headers),)
+
+    def read(self, row: Format, data: bytes, options: Options) -> Decoded:
+        """Read with a header block that is not moved past."""
+        if (message := _message_of(row)) is None:
+            return super().read(row, data, options)
+        assert isinstance(row.layout, StructLayout)
+        *parts, headers = message.parts
+        assert isinstance(headers, Block)
+        length = next(part for part in parts if part.name == "user_headers_length")
+        parts[parts.index(length)] = Zero(length.name, kind="uint32le")
+        unread = evolve(message, parts=(*parts, evolve(headers, read=lambda _: ())))
+        return super().read(evolve(row, decode=changed(row.layout, message, unread).decode), data, options)
 
 
 # --- requests ---
@@ -175,9 +183,13 @@ class PayloadTextOnly(PatchedIggy):
         return value
 
 
-def _check_unless_empty(writer: Writer, messages: Sequence[Any], rows: RevisionLimits, tlv: TlvRules) -> None:
-    if messages or rows is not LIMITS_30:
-        limits.check_written(writer, messages, rows, tlv)
+def _never(_rule: Check) -> Check:
+    return lambda messages: None  # noqa: ARG005 - a rule has the name of its field
+
+
+def _unless_nothing(writer: Writer, name: str, fault: Fault) -> None:
+    if fault.cls != "count-mismatch":
+        refuse(writer, name, fault)
 
 
 class SendOfNothing(PatchedIggy):
@@ -187,7 +199,10 @@ class SendOfNothing(PatchedIggy):
     """
 
     name = "tracker-iggy-send-of-nothing"
-    patches = tuple((one, "check_written", _check_unless_empty) for one in (send, json_send))
+    patches = (
+        *in_codec(SEND, ("0.0.30",), messages_no_messages=_never),
+        (json_send, "refuse", _unless_nothing),
+    )
 
 
 # --- sends with an index: iggy.md, section 5 ---
@@ -198,12 +213,12 @@ ENCRYPTION_BYTES: Final = 28
 ENTRY_SIZE: Final = 16
 POSITION_AT: Final = 4
 
-_write_messages = send_index.write_messages
+_write_messages = send._write_messages  # noqa: SLF001 - the part that is wrong in the mutant
 
 
-def _write_plain_positions(writer: Writer, messages: Sequence[Any], rules: MessageRules) -> None:
+def _write_plain_positions(writer: Writer, layout: StructLayout, messages: Sequence[Any]) -> None:
     start, missing = writer.pos, 0
-    _write_messages(writer, messages, rules)
+    _write_messages(writer, layout, messages)
     for index, one in enumerate(messages):
         missing += ENCRYPTION_BYTES * isinstance(one.headers, bytes)
         at = start + ENTRY_SIZE * index + POSITION_AT
@@ -218,7 +233,7 @@ class IndexOfPlainSizes(PatchedIggy):
     """
 
     name = "tracker-iggy-index-of-plain-sizes"
-    patches = ((send_index, "write_messages", _write_plain_positions),)
+    patches = ((send, "_write_messages", _write_plain_positions),)
 
 
 # --- polls and segments: iggy.md, sections 3.3 and 7 ---

@@ -20,7 +20,7 @@ from wireproof.cases.mutate.value_mutations import mutate_value
 from wireproof.cases.mutate.values_of_type import edit_sites, fitted, replace_part
 from wireproof.formats import FORMATS, Format
 from wireproof.heka.stream import HEKA_HEADER
-from wireproof.iggy.message import PolledMessage40
+from wireproof.iggy.message import POLLED
 from wireproof.kafka.values import Record, RecordBatch
 from wireproof.wire.compression import compress
 from wireproof.wire.options import Options
@@ -65,10 +65,10 @@ def test_the_fullest_encoding_is_accepted_without_a_remark_and_holds_more_than_t
         (RecordBatch, "base_offset", 1 << 63, -(1 << 63)),
         (RecordBatch, "attributes", 0x8000, -0x8000),
         (Record, "attributes", 128, -128),
-        (PolledMessage40, "offset", -1, (1 << 64) - 1),
-        (PolledMessage40, "id", 1 << 128, 0),
+        (POLLED.at("0.0.40").type, "offset", -1, (1 << 64) - 1),
+        (POLLED.at("0.0.40").type, "id", 1 << 128, 0),
         (HEKA_HEADER.type, "hmac_key_version", (1 << 32) + 7, 7),
-        (PolledMessage40, "of no field", 1 << 200, 1 << 200),
+        (POLLED.at("0.0.40").type, "of no field", 1 << 200, 1 << 200),
     ],
 )
 def test_a_number_wraps_around_at_the_width_of_its_field(

@@ -6,7 +6,7 @@ from goldens import stored_cases
 
 from wireproof.cases.case import Accept, Data
 from wireproof.formats import FORMATS
-from wireproof.iggy import batch, frame, log, message, retained_batch, send_index
+from wireproof.iggy import batch, frame, log, message, retained_batch, send
 from wireproof.wire.layout import Layout
 
 HEADERS = [one.at(revision) for one in frame.HEADERS.values() for revision in ("0.11", "0.11.1-edge")]
@@ -27,15 +27,15 @@ def test_a_vsr_frame_has_128_bytes_before_the_header_of_its_command(revision: st
 @each(
     "layout, size",
     [
-        (message.SENT_70, 56),
-        (message.SENT_90, 64),
-        (message.MESSAGE_80, 56),
-        (message.MESSAGE_90, 64),
-        (send_index.ENTRY, 16),
+        (message.SENT.at("0.7"), 56),
+        (message.SENT.at("0.9"), 64),
+        (message.POLLED.at("0.8"), 56),
+        (message.POLLED.at("0.9"), 64),
+        (send.ENTRY, 16),
         (retained_batch.LAYOUT, 24),
         (batch.FRAME, 48),
-        (batch.batch_layout(None), 256),
-        (batch.PRODUCER, 19),
+        (batch.BATCHES["log"].at("0.11"), 256),
+        (batch.PRODUCER.at("0.11.1-edge"), 19),
     ],
 )
 def test_headers_have_the_size_of_the_specification(layout: Layout, size: int) -> None:

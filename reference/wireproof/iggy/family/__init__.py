@@ -11,13 +11,13 @@ from wireproof.iggy import (
     json_reply,
     json_send,
     log,
-    poll,
     send,
 )
 from wireproof.iggy.destination import IDENTIFIER, PARTITIONING
 from wireproof.iggy.family import streams
 from wireproof.iggy.family.streams import FILE_NAMES, MARKS, STREAMS
 from wireproof.iggy.frame import CLASSIC_FRAME, CONTEXT, VSR_FRAME
+from wireproof.iggy.poll import POLL, POLL_REVISIONS
 from wireproof.iggy.remark_classes import IGGY_REMARKS
 from wireproof.iggy.reply import CLASSIC_REPLY, SEND_REPLY
 from wireproof.iggy.requests import (
@@ -27,6 +27,7 @@ from wireproof.iggy.requests import (
     POLL_REQUEST_REVISIONS,
     WAITING,
 )
+from wireproof.iggy.send import SEND
 
 _SEND: Final = (
     "feature:headers",
@@ -47,9 +48,10 @@ _FORMATS: Final[tuple[Format, ...]] = (
     *formats_of_struct("iggy.identifier", IDENTIFIER, ("0.0.30", "0.8"), delimited=True),
     *formats_of_struct("iggy.partitioning", PARTITIONING, ("0.0.30", "0.9"), delimited=True),
     *formats_of_codec("iggy.headers", headers),
+    *formats_of_struct("iggy.send", SEND, ("0.0.30",), capabilities=_SEND),
     *formats_of_codec("iggy.send", send, capabilities=_SEND),
     *formats_of_codec("iggy.json.send", json_send, capabilities=_SEND, is_json=True),
-    *formats_of_codec("iggy.poll", poll),
+    *formats_of_struct("iggy.poll", POLL, POLL_REVISIONS),
     *formats_of_codec("iggy.json.poll", json_poll, is_json=True),
     *formats_of_codec("iggy.json.reply", json_reply, is_json=True),
     *formats_of_codec("iggy.json.error", json_reply, json_reply.ERRORS, is_json=True),

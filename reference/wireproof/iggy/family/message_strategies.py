@@ -1,47 +1,22 @@
 """Hypothesis strategies for messages of Iggy, their headers, and batches of them."""
 
-from collections.abc import Hashable
 from functools import cache
-from typing import Any, cast
-from zlib import crc32
+from typing import Any
 
 from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from wireproof.iggy.batch import (
-    FRAME,
-    PRODUCER,
-    SEGMENT_RULES,
-    SEGMENT_RULES_111,
-    Batch,
-    Batch111,
-    BatchHeader,
-    BatchHeader111,
-    BatchMessage,
-    BatchRules,
-    Producer,
-    write_frames,
-    write_header,
-    write_length_and_checksum,
-)
+from wireproof.iggy.batch import BATCHES, FRAME, FRAMES, PRODUCER, BatchMessage, Use
+from wireproof.iggy.checksums import BATCH_CHECKSUM
 from wireproof.iggy.destination import Identifier, Partitioning
 from wireproof.iggy.header_kinds import HEADER_KINDS, KINDS_BY_NAME, HeaderKind, HeaderValue
 from wireproof.iggy.headers import HeaderMap
-from wireproof.iggy.message import (
-    MESSAGE_STATES,
-    POLLED_30,
-    SENT_30,
-    SENT_70,
-    MessageRules,
-    PolledMessage30,
-    PolledMessage40,
-    SentMessage,
-    SentMessage70,
-    write_message,
-)
-from wireproof.iggy.poll import Poll110, Poll111
-from wireproof.wire.layout import Layout, Number, bits_of
+from wireproof.iggy.message import HEADERS_V1
+from wireproof.iggy.poll import POLL
+from wireproof.schema.block import Block
+from wireproof.schema.struct import StructLayout
+from wireproof.wire.layout import REST, WIDTHS, Checksum, Layout, Number, bits_of
 from wireproof.wire.writer import Writer
 
 # --- scalars ---
@@ -55,15 +30,17 @@ def unsigned(bits: int) -> SearchStrategy[int]:
     return st.one_of(st.sampled_from(edges), st.integers(0, top))
 
 
-def integers(layout: Layout, *names: str) -> dict[str, SearchStrategy[int]]:
+def integers(layout: Layout, *names: str) -> dict[str, SearchStrategy[Any]]:
     """Return a strategy of the declared width for each number of a layout, or for those with these names."""
     numbers = {part.name: part for part in layout.parts if isinstance(part, Number)}
     return {name: _number(numbers[name]) for name in names or numbers}
 
 
-def _number(part: Number) -> SearchStrategy[int]:
+def _number(part: Number) -> SearchStrategy[Any]:
     if part.known is not None:
         return st.sampled_from(sorted(part.known))
+    if part.codes is not None:
+        return st.sampled_from(list(part.codes.values()))
     return unsigned(bits_of(part.kind) if part.most is None else part.most.bit_length())
 
 
@@ -176,60 +153,38 @@ def partitionings() -> SearchStrategy[Partitioning]:
 
 
 @cache
-def sent_messages() -> SearchStrategy[SentMessage]:
-    """Return a strategy for messages of a send before 0.7.0; the payload is not empty (§3.1)."""
-    return st.builds(SentMessage, **integers(SENT_30), headers=header_maps(), payload=octets(300))
-
-
-@cache
 @st.composite
-def _stored(draw: DrawFn, value: Hashable) -> Any:  # noqa: ANN401 - one of three classes
-    """Draw a stored message before 0.7.0: with offset and timestamp, and maybe a state and a checksum."""
-    payload = draw(st.one_of(st.just(b""), octets(300)))
-    fields: dict[str, Any] = {name: draw(one) for name, one in integers(POLLED_30).items()}
-    fields |= {"headers": draw(header_maps()), "payload": payload}
-    if value is not PolledMessage30:
-        fields["checksum"] = crc32(payload)
-    if value is PolledMessage40:
-        fields["state"] = draw(st.sampled_from(list(MESSAGE_STATES.values())))
-    return cast("type[Any]", value)(**fields)
-
-
-@cache
-@st.composite
-def stored_messages_since_0_7(draw: DrawFn, rules: MessageRules) -> Any:  # noqa: ANN401 - the layout's value class
-    """Draw a stored message since 0.7.0, with the checksum of its bytes (§5)."""
-    message = rules.value(
-        **{name: draw(one) for name, one in integers(rules.layout).items()},
-        headers=draw(header_maps_or_blocks() if rules.sealed else header_maps()),
-        payload=draw(st.one_of(st.just(b""), octets(300))),
+def messages(draw: DrawFn, layout: StructLayout) -> Any:  # noqa: ANN401 - the layout's value class
+    """Draw a message of a send, a poll or a segment, with its checksum; one of a send is not empty (§3.1)."""
+    block = layout.part("headers")
+    assert isinstance(block, Block)
+    plain = block.type in (HEADERS_V1, HEADERS_V1 | bytes)  # no client before 0.9.0 seals headers
+    payloads = octets(300) if layout.name == "SentMessage" else st.one_of(st.just(b""), octets(300))
+    value = layout.type(
+        **{name: draw(one) for name, one in integers(layout).items()},
+        headers=draw(header_maps() if plain else header_maps_or_blocks()),
+        payload=draw(payloads),
     )
-    writer = Writer()
-    write_message(writer, rules, message)
-    return evolve(message, checksum=int.from_bytes(writer.data[:8], "little"))
+    return with_checksum(layout, value)
+
+
+def with_checksum(layout: StructLayout, message: Any) -> Any:  # noqa: ANN401 - the layout's value class
+    """Return a message with the checksum of its bytes, if its layout has one (§3.3, §5)."""
+    checksums = (part for part in layout.parts if isinstance(part, Checksum))
+    if (part := next(checksums, None)) is None:
+        return message
+    covered = message.payload
+    if part.over == REST:
+        writer = Writer()
+        layout.inner_codec.write(writer, message)
+        covered = bytes(writer.data[WIDTHS[part.kind] :])
+    return evolve(message, checksum=part.algorithm.of(covered))
 
 
 @cache
-def sent_lists_since_0_7(value: Hashable) -> SearchStrategy[tuple[Any, ...]]:
-    """Return a strategy for one to three messages of a send since 0.7.0."""
-    headers = header_maps() if value is SentMessage70 else header_maps_or_blocks()
-    numbers = integers(SENT_70)
-    message: SearchStrategy[Any] = st.builds(
-        cast("type[Any]", value), headers=headers, **numbers, payload=octets(300)
-    )
-    return st.lists(message, min_size=1, max_size=3).map(tuple)
-
-
-@cache
-def stored_lists(value: Hashable) -> SearchStrategy[tuple[Any, ...]]:
-    """Return a strategy for up to three stored messages of a class before 0.7.0."""
-    return st.lists(_stored(value), max_size=3).map(tuple)
-
-
-@cache
-def sent_lists() -> SearchStrategy[tuple[SentMessage, ...]]:
-    """Return a strategy for one to three messages of a send before 0.7.0."""
-    return st.lists(sent_messages(), min_size=1, max_size=3).map(tuple)
+def lists(layout: StructLayout, least: int = 0) -> SearchStrategy[tuple[Any, ...]]:
+    """Return a strategy for up to three messages."""
+    return st.lists(messages(layout), min_size=least, max_size=3).map(tuple)
 
 
 # --- batches ---
@@ -237,8 +192,13 @@ def sent_lists() -> SearchStrategy[tuple[SentMessage, ...]]:
 
 @cache
 @st.composite
-def batches(draw: DrawFn) -> Batch:
+def batches(draw: DrawFn, use: Use, revision: str) -> Any:  # noqa: ANN401 - a batch, with its messages beside it if they are joined
     """Draw a batch of up to three messages, with its computed fields."""
+    layout, frame = BATCHES[use].at(revision), FRAMES[use].at(revision)
+    numbers = {name: draw(one) for name, one in integers(layout).items() if name in layout.attributes}
+    if "producer" in layout.attributes:
+        producer = PRODUCER.at(revision)
+        numbers["producer"] = draw(st.none() | st.builds(producer.type, **integers(producer)))
     message: SearchStrategy[BatchMessage] = st.builds(
         BatchMessage,
         **integers(FRAME, "id"),
@@ -247,109 +207,33 @@ def batches(draw: DrawFn) -> Batch:
         headers=header_maps_or_blocks(),
         payload=st.one_of(st.just(b""), octets(300)),
     )
-    drawn = Batch(
-        **{name: draw(one) for name, one in integers(SEGMENT_RULES.layout).items()},
-        messages=tuple(draw(st.lists(message, max_size=3))),
-    )
-    return _with_computed_fields(drawn)
-
-
-@cache
-def producers() -> SearchStrategy[Producer]:
-    """Return a strategy for idempotent producers."""
-    return st.builds(Producer, **integers(PRODUCER))
-
-
-@cache
-def batches_111() -> SearchStrategy[Batch111]:
-    """Return a strategy for batches since 0.11.1-edge, with and without a producer."""
-
-    def batch(old: Batch, producer: Producer | None) -> Batch111:
-        fields = {name: getattr(old, name) for name in Batch.__annotations__ if name != "batch_checksum"}
-        sealed: Batch111 = _sealed(Batch111(**fields, producer=producer), SEGMENT_RULES_111)
-        return sealed
-
-    return st.builds(batch, batches(), st.none() | producers())
-
-
-def _sealed(batch: Any, rules: BatchRules) -> Any:  # noqa: ANN401 - a batch of either revision
-    """Return the batch with its checksum."""
-    writer = Writer()
-    at = write_header(writer, batch, len(batch.messages), rules)
-    write_frames(writer, batch.messages, rules)
-    write_length_and_checksum(writer, "", at)
-    first = rules.at("batch_checksum")
-    return evolve(batch, batch_checksum=int.from_bytes(writer.data[first : first + 8], "little"))
-
-
-def _with_computed_fields(batch: Batch) -> Batch:
-    """Return the batch with the fields that a decode computes: checksums, offsets and timestamps."""
-    writer, checksums = Writer(), list[int]()
-    for message in batch.messages:
-        at = writer.pos
-        write_message(writer, SEGMENT_RULES.frame, message)
-        checksums.append(int.from_bytes(writer.data[at : at + 8], "little"))
     messages = tuple(
         evolve(
-            drawn,
-            checksum=checksum,
-            offset=(batch.base_offset + drawn.offset_delta) % (1 << 64),
-            timestamp=batch.base_timestamp,
-            origin_timestamp=(batch.origin_timestamp + drawn.timestamp_delta) % (1 << 64),
+            with_checksum(frame, drawn),
+            offset=(numbers["base_offset"] + drawn.offset_delta) % (1 << 64),
+            timestamp=numbers["base_timestamp"],
+            origin_timestamp=(numbers["origin_timestamp"] + drawn.timestamp_delta) % (1 << 64),
         )
-        for drawn, checksum in zip(batch.messages, checksums, strict=True)
+        for drawn in draw(st.lists(message, max_size=3))
     )
-    sealed: Batch = _sealed(evolve(batch, messages=messages), SEGMENT_RULES)
-    return sealed
-
-
-def _header_of(batch: Batch) -> BatchHeader:
-    return BatchHeader(
-        partition_id=batch.partition_id,
-        base_offset=batch.base_offset,
-        base_timestamp=batch.base_timestamp,
-        origin_timestamp=batch.origin_timestamp,
-        message_count=len(batch.messages),
-        batch_checksum=batch.batch_checksum,
-    )
+    writer, joined = Writer(), "message_count" in layout.attributes
+    if joined:
+        batch = layout.type(**numbers, message_count=len(messages))
+        layout.inner_codec.write(writer, batch, None, messages)
+    else:
+        batch = layout.type(**numbers, messages=messages)
+        layout.inner_codec.write(writer, batch)
+    sealed = evolve(batch, batch_checksum=BATCH_CHECKSUM.of(bytes(writer.data)))
+    return (sealed, messages) if joined else sealed
 
 
 @cache
-def batched_polls() -> SearchStrategy[Poll110]:
+def batched_polls(revision: str) -> SearchStrategy[Any]:
     """Return a strategy for poll responses of batches."""
+    layout = POLL.at(revision)
 
-    def response(batches: list[Batch], partition: int, current: int) -> Poll110:
-        return Poll110(
-            partition_id=partition,
-            current_offset=current,
-            batches=tuple(map(_header_of, batches)),
-            messages=tuple(message for batch in batches for message in batch.messages),
-        )
+    def response(found: list[Any], **numbers: int) -> Any:  # noqa: ANN401 - a poll
+        joined = tuple(message for _, messages in found for message in messages)
+        return layout.type(**numbers, batches=tuple(batch for batch, _ in found), messages=joined)
 
-    return st.builds(response, st.lists(batches(), max_size=3), unsigned(32), unsigned(64))
-
-
-@cache
-def batched_polls_111() -> SearchStrategy[Poll111]:
-    """Return a strategy for poll responses since 0.11.1-edge."""
-
-    def response(batches: list[Batch111], **fields: int) -> Poll111:
-        return Poll111(
-            **fields,
-            batches=tuple(map(_header_111_of, batches)),
-            messages=tuple(message for batch in batches for message in batch.messages),
-        )
-
-    wide = ("current_offset", "incarnation", "owner_generation", "metadata_op")
-    return st.builds(
-        response,
-        st.lists(batches_111(), max_size=3),
-        partition_id=unsigned(32),
-        **{name: unsigned(64) for name in wide},
-    )
-
-
-def _header_111_of(batch: Batch111) -> BatchHeader111:
-    names = (name for name in Batch111.__annotations__ if name != "messages")
-    fields = {name: getattr(batch, name) for name in names}
-    return BatchHeader111(**fields, message_count=len(batch.messages))
+    return st.builds(response, st.lists(batches("poll", revision), max_size=3), **integers(layout))

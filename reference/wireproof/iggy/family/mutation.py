@@ -10,7 +10,7 @@ from attrs import evolve
 from wireproof.cases.mutate.dictionary import edges, enumerated_words, json_words, member_names
 from wireproof.cases.mutate.mutation_rules import MutationRules
 from wireproof.family import Format
-from wireproof.iggy.batch import PRODUCER, BatchHeader, BatchHeader111, BatchMessage, Producer
+from wireproof.iggy.batch import BATCHES, PRODUCER, BatchMessage
 from wireproof.iggy.destination import IDENTIFIER_KINDS, Identifier, Partitioning
 from wireproof.iggy.fetch import FetchSection
 from wireproof.iggy.frame import (
@@ -36,21 +36,9 @@ from wireproof.iggy.json_poll import (
     JsonPolledMessage100,
 )
 from wireproof.iggy.json_reply import JsonError, JsonError40
-from wireproof.iggy.json_send import JsonSentMessage70, JsonSentMessage90, JsonSentMessage100
-from wireproof.iggy.message import (
-    MESSAGE_90,
-    MESSAGE_STATES,
-    PolledMessage30,
-    PolledMessage40,
-    PolledMessage70,
-    PolledMessage90,
-    SentMessage,
-    SentMessage70,
-    SentMessage90,
-    StoredMessage30,
-)
-from wireproof.iggy.poll import REVISIONS as POLLS
-from wireproof.iggy.poll import Poll110, Poll111
+from wireproof.iggy.json_send import JsonSentMessage, JsonSentMessage90, JsonSentMessage100
+from wireproof.iggy.message import MESSAGE_STATES, POLLED, SENT, STORED
+from wireproof.iggy.poll import POLL
 from wireproof.iggy.reply import CLASSIC_REPLY
 from wireproof.iggy.requests import (
     DEFERRED_MARGIN,
@@ -64,7 +52,8 @@ from wireproof.iggy.requests import (
     STARTS,
     WAITING,
 )
-from wireproof.iggy.send import Send90, Send111
+from wireproof.iggy.revision import REVISIONS
+from wireproof.iggy.send import PRODUCED_SEND, SEND
 from wireproof.wire.layout import Checksum, Layout, Number, bits_of
 
 # --- codes of fields of a frame ---
@@ -91,17 +80,17 @@ CODES: Final[Mapping[tuple[type, str], tuple[int, ...]]] = {
 # --- the widths of the numbers of JSON bodies, which have no layout ---
 
 _JSON_MESSAGE: Final = {
-    part.name: bits_of(part.kind) for part in MESSAGE_90.parts if isinstance(part, Number | Checksum)
+    part.name: bits_of(part.kind) for part in POLLED.at("0.9").parts if isinstance(part, Number | Checksum)
 }
 """The numbers of a message in JSON, which are those of the binary one: iggy.md, sections 5 and 8."""
 
-_JSON_POLL: Final = {part.name: bits_of(part.kind) for part in POLLS["0.9"].numbers}
+_JSON_POLL: Final = {part.name: bits_of(part.kind) for part in POLL.at("0.9").numbers}
 
 UNSIGNED_BITS: Final[Mapping[type, Mapping[str, int]]] = {
     **dict.fromkeys((JsonPolledMessage70, JsonPolledMessage90, JsonPolledMessage100), _JSON_MESSAGE),
     **dict.fromkeys((JsonPoll70, JsonPoll90, JsonPoll100, JsonPoll111), _JSON_POLL),
     **dict.fromkeys((JsonSentMessage90, JsonSentMessage100), _JSON_MESSAGE),
-    JsonSentMessage70: {"id": 64},
+    JsonSentMessage: {"id": 64},
     PartitionContext: dict.fromkeys(CONTEXT_NUMBERS, 64),
     JsonError: {"id": 32},
     JsonError40: {"id": 32},
@@ -158,12 +147,12 @@ def _unsealed(message: Any) -> Any:  # noqa: ANN401 - one of two classes
     return evolve(message, headers=()) if isinstance(message.headers, bytes) else _headed(message)
 
 
-EMPTY: Final = BatchHeader(
-    partition_id=0, base_offset=0, base_timestamp=0, origin_timestamp=0, message_count=0
-)
-EMPTY_111: Final = BatchHeader111(
-    partition_id=0, base_offset=0, base_timestamp=0, origin_timestamp=0, message_count=0, producer=None
-)
+def _empty(revision: str) -> Any:  # noqa: ANN401 - the header of a batch
+    layout = BATCHES["poll"].at(revision)
+    return layout.type(**{name: None if name == "producer" else 0 for name in layout.attributes})
+
+
+_OLD_POLL: Final = POLL.at("0.11").type
 
 
 def _batched(poll: Any) -> Any:  # noqa: ANN401 - one of two classes
@@ -173,16 +162,17 @@ def _batched(poll: Any) -> Any:  # noqa: ANN401 - one of two classes
         heads.append(evolve(head, message_count=min(head.message_count, left)))
         left -= heads[-1].message_count
     if left:
-        last = heads.pop() if heads else EMPTY if isinstance(poll, Poll110) else EMPTY_111
+        last = heads.pop() if heads else _empty("0.11" if isinstance(poll, _OLD_POLL) else CONTEXT)
         heads.append(evolve(last, message_count=last.message_count + left))
     return evolve(poll, batches=tuple(heads))
 
 
-def _producer(producer: Producer) -> Producer:
+def _producer(producer: Any) -> Any:  # noqa: ANN401 - a producer
     """Limit the numbers of a producer: iggy.md, section 6.1."""
-    parts = (part for part in PRODUCER.parts if isinstance(part, Number))
-    numbers = {part.name: min(getattr(producer, part.name), part.most or 0) for part in parts}
-    return Producer(**numbers)
+    parts = PRODUCER.at(CONTEXT).numbers
+    return evolve(
+        producer, **{part.name: min(getattr(producer, part.name), part.most or 0) for part in parts}
+    )
 
 
 def _sent_later(send: Any) -> Any:  # noqa: ANN401 - one of two classes
@@ -227,7 +217,7 @@ def _target(target: Any, most: int) -> Any:  # noqa: ANN401 - a target of such a
     return evolve(target, strategy=evolve(target.strategy, kind=kind), max_bytes=size)
 
 
-def _section(section: FetchSection) -> FetchSection:
+def _section(section: Any) -> Any:  # noqa: ANN401 - a section of a fetch
     """Give a section with batches the status of success: iggy.md, section 6.2."""
     held = section.batches or section.messages
     return _batched(evolve(section, status=0)) if held else section
@@ -249,18 +239,11 @@ def _headed(message: Any) -> Any:  # noqa: ANN401 - a class with a header map
 
 
 HEADED: Final = (
-    SentMessage,
-    PolledMessage30,
-    PolledMessage40,
-    StoredMessage30,
-    SentMessage70,
-    SentMessage90,
-    PolledMessage70,
-    PolledMessage90,
+    *{struct.at(revision).type: None for struct in (SENT, POLLED, STORED) for revision in REVISIONS},
     HeaderBlock,
     HeaderBlock90,
     BatchMessage,
-    JsonSentMessage70,
+    JsonSentMessage,
     JsonSentMessage90,
     JsonSentMessage100,
     JsonPolledMessage70,
@@ -286,8 +269,8 @@ NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {
     HeaderValue: _header_value,
     Identifier: _identifier,
     Partitioning: _partitioning,
-    **dict.fromkeys((Poll110, Poll111), _batched),
-    Producer: _producer,
+    **{POLL.at(revision).type: _batched for revision in ("0.11", CONTEXT)},
+    PRODUCER.at(CONTEXT).type: _producer,
     DEFERRED_POLL_REQUEST.at(WAITING).type: _waiting,
     FETCH_REQUEST.at(WAITING).type: _fetch,
     FetchSection: _section,
@@ -298,9 +281,8 @@ NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {
     },
     **dict.fromkeys((JsonError, JsonError40), _error),
     **dict.fromkeys((POLL_REQUEST.at(revision).type for revision in POLL_REQUEST_REVISIONS), _request),
-    PolledMessage70: _unsealed,
-    **dict.fromkeys((Send90, Send111), _sent_later),
-    SentMessage70: _unsealed,
+    **{struct.at("0.7").type: _unsealed for struct in (SENT, POLLED, STORED)},
+    **dict.fromkeys((SEND.at("0.9").type, PRODUCED_SEND.at(CONTEXT).type), _sent_later),
 }
 """Class to the function that normalises its instances."""
 

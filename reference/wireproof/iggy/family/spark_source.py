@@ -9,12 +9,9 @@ from attrs import evolve
 
 from wireproof import formats
 from wireproof.iggy import log
-from wireproof.iggy.batch import Batch, Batch111, BatchMessage
 from wireproof.iggy.family.index_files import log_format
 from wireproof.iggy.headers import key_bytes
-from wireproof.iggy.message import PolledMessage40, PolledMessage70, PolledMessage90, StoredMessage30
 from wireproof.iggy.resync import first_offset
-from wireproof.iggy.retained_batch import RetainedBatch
 from wireproof.spark.columns import (
     RAW,
     SHARED,
@@ -36,22 +33,9 @@ UNSIGNED: Final = pa.decimal128(20, 0)
 """The type of unsigned 64-bit offsets and timestamps, which no integer type of Spark can hold."""
 
 
-IggyRecord = (
-    StoredMessage30
-    | PolledMessage40
-    | PolledMessage70
-    | PolledMessage90
-    | BatchMessage
-    | RetainedBatch
-    | Batch
-    | Batch111
-)
-"""A record of a segment: a message, or a batch of messages."""
-
-
-def _stored(row: RowData) -> IggyRecord | None:
-    record: IggyRecord | None = row.record if row.record is not None else row.item.value
-    return record
+def _stored(row: RowData) -> Any:  # noqa: ANN401 - a message, a batch of messages, or None
+    """Return the record of a row: a message, or a batch of messages."""
+    return row.record if row.record is not None else row.item.value
 
 
 def _of(name: str, kind: pa.DataType, read: Callable[[Any], Any]) -> SourceColumn:

@@ -13,24 +13,18 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from wireproof.iggy import retained_batch
-from wireproof.iggy.batch import Producer
+from wireproof.iggy.batch import PRODUCER
 from wireproof.iggy.family.message_strategies import (
     batched_polls,
-    batched_polls_111,
     batches,
-    batches_111,
     header_maps,
     header_maps_or_blocks,
     header_maps_v2,
     identifiers,
     integers,
+    lists,
     octets,
     partitionings,
-    producers,
-    sent_lists,
-    sent_lists_since_0_7,
-    stored_lists,
-    stored_messages_since_0_7,
     unsigned,
 )
 from wireproof.iggy.fetch import FetchReply, FetchSection
@@ -59,29 +53,16 @@ from wireproof.iggy.json_poll import (
 from wireproof.iggy.json_reply import JsonError, JsonError40
 from wireproof.iggy.json_send import (
     JsonSend,
-    JsonSend70,
     JsonSend90,
     JsonSend100,
     JsonSend111,
-    JsonSentMessage70,
+    JsonSentMessage,
     JsonSentMessage90,
     JsonSentMessage100,
 )
-from wireproof.iggy.log import Log27, Log30, Log40, Log70, Log90, Log110, Log111
-from wireproof.iggy.message import (
-    POLLED_RULES_70,
-    POLLED_RULES_80,
-    POLLED_RULES_90,
-    MessageRules,
-    PolledMessage30,
-    PolledMessage40,
-    SentMessage,
-    SentMessage70,
-    SentMessage90,
-    StoredMessage30,
-)
-from wireproof.iggy.poll import REVISIONS as POLLS
-from wireproof.iggy.poll import Poll30, Poll40, Poll60, Poll70, Poll90
+from wireproof.iggy.log import SEGMENT
+from wireproof.iggy.message import POLLED, SENT, STORED
+from wireproof.iggy.poll import POLL
 from wireproof.iggy.reply import CLASSIC_REPLY, CONFIRMATION, SEND_REPLY
 from wireproof.iggy.requests import (
     CONSUMER,
@@ -97,8 +78,7 @@ from wireproof.iggy.requests import (
     STRATEGY,
     WAITING,
 )
-from wireproof.iggy.retained_batch import RetainedBatch
-from wireproof.iggy.send import Send30, Send70, Send90, Send111
+from wireproof.iggy.send import PRODUCED_SEND, SEND
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 # --- requests ---
@@ -296,16 +276,16 @@ def _targets(partition: int, size: int) -> SearchStrategy[Any]:
 
 
 @cache
-def fetches() -> SearchStrategy[FetchReply]:
+def fetches() -> SearchStrategy[Any]:
     """Return a strategy for replies of up to three sections, of which some could not be read."""
 
-    def section(poll: Any, status: int, after: int) -> FetchSection:  # noqa: ANN401 - a poll of 0.11.1-edge
+    def section(poll: Any, status: int, after: int) -> Any:  # noqa: ANN401 - a poll of 0.11.1-edge
         fields = asdict(poll, recurse=False)
         held = {"batches": (), "messages": ()} if status else {}
         return FetchSection(**{**fields, **held}, status=status, next_offset=after)
 
     statuses = st.one_of(st.just(0), st.sampled_from([0, 3007]), unsigned(32))
-    sections = st.builds(section, batched_polls_111(), statuses, unsigned(64))
+    sections = st.builds(section, batched_polls(CONTEXT), statuses, unsigned(64))
     return st.lists(sections, max_size=3).map(lambda found: FetchReply(sections=tuple(found)))
 
 
@@ -313,104 +293,72 @@ def fetches() -> SearchStrategy[FetchReply]:
 
 
 @cache
-def sends() -> SearchStrategy[Send30]:
-    """Return a strategy for bodies of SendMessages up to 0.6.x."""
+def sends(revision: str, least: int = 1) -> SearchStrategy[Any]:
+    """Return a strategy for bodies of SendMessages up to 0.10.x; `least` is the smallest identifier."""
     return st.builds(
-        Send30,
-        stream=identifiers(),
-        topic=identifiers(),
+        SEND.at(revision).type,
+        stream=identifiers(least),
+        topic=identifiers(least),
         partitioning=partitionings(),
-        messages=sent_lists(),
+        messages=lists(SENT.at(revision), 1),
     )
 
 
 @cache
 def polls(revision: str) -> SearchStrategy[Any]:
-    """Return a strategy for poll responses before 0.7.0."""
-    if revision == "0.0.30":
-        return st.builds(Poll30, messages=stored_lists(PolledMessage30))
-    if revision == "0.0.40":
-        return st.builds(Poll40, messages=stored_lists(PolledMessage40))
-    return st.builds(Poll60, **integers(POLLS[revision].layout), messages=stored_lists(PolledMessage40))
-
-
-@cache
-def sends_since_0_7(value: Hashable, message: Hashable, least: int) -> SearchStrategy[Any]:
-    """Return a strategy for bodies of SendMessages since 0.7.0."""
-    return st.builds(
-        cast("type[Any]", value),
-        stream=identifiers(least),
-        topic=identifiers(least),
-        partitioning=partitionings(),
-        messages=sent_lists_since_0_7(message),
-    )
-
-
-@cache
-def polls_since_0_7(value: Hashable, rules: MessageRules) -> SearchStrategy[Any]:
-    """Return a strategy for poll responses since 0.7.0."""
-    return st.builds(
-        cast("type[Any]", value),
-        **integers(POLLS["0.7"].layout),
-        messages=st.lists(stored_messages_since_0_7(rules), max_size=3).map(tuple),
-    )
+    """Return a strategy for poll responses up to 0.10.x."""
+    layout = POLL.at(revision)
+    return st.builds(layout.type, **integers(layout), messages=lists(POLLED.at(revision)))
 
 
 @cache
 @st.composite
-def batched_sends(draw: DrawFn) -> Send90:
+def batched_sends(draw: DrawFn) -> Any:  # noqa: ANN401 - a value of the structure
     """Draw a body of SendMessages since 0.11.0. Its timestamps are at most 2^32 - 1 microseconds apart."""
-    value: Send90 = draw(sends_since_0_7(Send90, SentMessage90, 0))
+    value = draw(sends("0.9", 0))
     origin = draw(unsigned(64).map(lambda number: min(number, (1 << 64) - (1 << 32))))
     messages = tuple(
         evolve(message, id=message.id or 1, origin_timestamp=origin + draw(unsigned(32)))
         for message in value.messages
     )
-    changed: Send90 = evolve(value, messages=messages)
-    return changed
+    return evolve(value, messages=messages)
 
 
 @cache
-def batched_sends_111() -> SearchStrategy[Send111]:
+def produced_sends() -> SearchStrategy[Any]:
     """Return a strategy for bodies of SendMessages since 0.11.1-edge."""
-
-    def send(old: Send90, producer: Producer | None) -> Send111:
-        return Send111(
-            stream=old.stream,
-            topic=old.topic,
-            partitioning=old.partitioning,
-            producer=producer,
-            messages=old.messages,
-        )
-
-    return st.builds(send, batched_sends(), st.none() | producers())
-
-
-@cache
-def retained_batches() -> SearchStrategy[RetainedBatch]:
-    """Return a strategy for batches of a segment file of 0.2.7 (§7)."""
+    layout, producer = PRODUCED_SEND.at(CONTEXT), PRODUCER.at(CONTEXT)
+    producers = st.none() | st.builds(producer.type, **integers(producer))
     return st.builds(
-        RetainedBatch,
-        **integers(retained_batch.LAYOUT),
-        messages=stored_lists(PolledMessage40),
+        lambda send, chosen: layout.type(**asdict(send, recurse=False), producer=chosen),
+        batched_sends(),
+        producers,
     )
 
 
 @cache
-def logs_since_0_7(value: Hashable, rules: MessageRules) -> SearchStrategy[Any]:
-    """Return a strategy for segment files of messages since 0.7.0."""
-    return st.builds(
-        cast("type[Any]", value), messages=st.lists(stored_messages_since_0_7(rules), max_size=3).map(tuple)
-    )
+def logs(revision: str) -> SearchStrategy[Any]:
+    """Return a strategy for segment files of messages (§5, §7)."""
+    return st.builds(SEGMENT.at(revision).type, messages=lists(STORED.at(revision)))
+
+
+@cache
+def retained_logs() -> SearchStrategy[Any]:
+    """Return a strategy for segment files of 0.2.7, of batches (§7)."""
+    layout = retained_batch.LAYOUT
+    batch = st.builds(layout.type, **integers(layout), messages=lists(STORED.at("0.2.7")))
+    segment = SEGMENT.at("0.2.7").type
+    return st.lists(batch, max_size=3).map(lambda batches: segment(batches=tuple(batches)))
+
+
+@cache
+def batched_logs(revision: str) -> SearchStrategy[Any]:
+    """Return a strategy for segment files of batches since 0.11.0."""
+    segment = SEGMENT.at(revision).type
+    return st.lists(batches("log", revision), max_size=3).map(lambda found: segment(batches=tuple(found)))
 
 
 # --- JSON bodies ---
-
-
-@cache
-def json_sends() -> SearchStrategy[JsonSend]:
-    """Return a strategy for bodies of an HTTP send up to 0.6.x."""
-    return st.builds(JsonSend, partitioning=partitionings(), messages=sent_lists())
 
 
 def contexts() -> SearchStrategy[PartitionContext]:
@@ -419,15 +367,14 @@ def contexts() -> SearchStrategy[PartitionContext]:
 
 
 @cache
-def json_sends_since_0_7(
+def json_sends(
     value: Hashable, message: Hashable, bits: int = 128, *, context: bool = False
 ) -> SearchStrategy[Any]:
-    """Return a strategy for bodies of an HTTP send since 0.7.0, whose ids have at most `bits` bits."""
+    """Return a strategy for bodies of an HTTP send, whose ids have at most `bits` bits."""
     headers = {
-        JsonSentMessage70: header_maps,
+        JsonSentMessage: header_maps,
         JsonSentMessage90: header_maps_v2,
         JsonSentMessage100: header_maps_or_blocks,
-        SentMessage: header_maps,
     }
     single: SearchStrategy[Any] = st.builds(
         cast("type[Any]", message),
@@ -482,19 +429,19 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.headers/0.0.30": lambda: header_maps().map(HeaderBlock),
     "iggy.headers/0.9": lambda: header_maps_v2().map(HeaderBlock90),
     "iggy.headers/0.10": lambda: header_maps_v2().map(HeaderBlock90),
-    "iggy.send/0.0.30": sends,
-    "iggy.send/0.7": lambda: sends_since_0_7(Send70, SentMessage70, 1),
-    "iggy.send/0.8": lambda: sends_since_0_7(Send70, SentMessage70, 0),
-    "iggy.send/0.9": lambda: sends_since_0_7(Send90, SentMessage90, 0),
-    "iggy.json.send/0.0.30": json_sends,
-    "iggy.json.send/0.7": lambda: json_sends_since_0_7(JsonSend70, JsonSentMessage70, 64),
-    "iggy.json.send/0.8": lambda: json_sends_since_0_7(JsonSend, SentMessage),
-    "iggy.json.send/0.9": lambda: json_sends_since_0_7(JsonSend90, JsonSentMessage90),
-    "iggy.json.send/0.10": lambda: json_sends_since_0_7(JsonSend100, JsonSentMessage100),
+    "iggy.send/0.0.30": lambda: sends("0.0.30"),
+    "iggy.send/0.7": lambda: sends("0.7"),
+    "iggy.send/0.8": lambda: sends("0.8", 0),
+    "iggy.send/0.9": lambda: sends("0.9", 0),
+    "iggy.json.send/0.0.30": lambda: json_sends(JsonSend, JsonSentMessage),
+    "iggy.json.send/0.7": lambda: json_sends(JsonSend, JsonSentMessage, 64),
+    "iggy.json.send/0.8": lambda: json_sends(JsonSend, JsonSentMessage),
+    "iggy.json.send/0.9": lambda: json_sends(JsonSend90, JsonSentMessage90),
+    "iggy.json.send/0.10": lambda: json_sends(JsonSend100, JsonSentMessage100),
     "iggy.json.poll/0.7": lambda: json_polls_since_0_7(JsonPoll70, JsonPolledMessage70),
     "iggy.json.poll/0.9": lambda: json_polls_since_0_7(JsonPoll90, JsonPolledMessage90),
     "iggy.json.poll/0.10": lambda: json_polls_since_0_7(JsonPoll100, JsonPolledMessage100),
-    "iggy.json.send/0.11.1-edge": lambda: json_sends_since_0_7(JsonSend111, JsonSentMessage100, context=True),
+    "iggy.json.send/0.11.1-edge": lambda: json_sends(JsonSend111, JsonSentMessage100, context=True),
     "iggy.json.poll/0.11.1-edge": lambda: json_polls_since_0_7(
         JsonPoll111, JsonPolledMessage100, context=True
     ),
@@ -502,20 +449,20 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.poll/0.0.40": lambda: polls("0.0.40"),
     "iggy.poll/0.0.60": lambda: polls("0.0.60"),
     "iggy.send/0.11": batched_sends,
-    "iggy.poll/0.11": batched_polls,
-    "iggy.poll/0.7": lambda: polls_since_0_7(Poll70, POLLED_RULES_70),
-    "iggy.poll/0.8": lambda: polls_since_0_7(Poll70, POLLED_RULES_80),
-    "iggy.poll/0.9": lambda: polls_since_0_7(Poll90, POLLED_RULES_90),
+    "iggy.poll/0.11": lambda: batched_polls("0.11"),
+    "iggy.poll/0.7": lambda: polls("0.7"),
+    "iggy.poll/0.8": lambda: polls("0.8"),
+    "iggy.poll/0.9": lambda: polls("0.9"),
     "iggy.json.poll/0.0.30": lambda: polls("0.0.30"),
     "iggy.json.poll/0.0.40": lambda: polls("0.0.40"),
     "iggy.json.poll/0.0.60": lambda: polls("0.0.60"),
-    "iggy.log/0.0.30": lambda: st.builds(Log30, messages=stored_lists(StoredMessage30)),
-    "iggy.log/0.0.40": lambda: st.builds(Log40, messages=stored_lists(PolledMessage40)),
-    "iggy.log/0.2.7": lambda: st.builds(Log27, batches=st.lists(retained_batches(), max_size=3).map(tuple)),
-    "iggy.log/0.7": lambda: logs_since_0_7(Log70, POLLED_RULES_70),
-    "iggy.log/0.8": lambda: logs_since_0_7(Log70, POLLED_RULES_80),
-    "iggy.log/0.9": lambda: logs_since_0_7(Log90, POLLED_RULES_90),
-    "iggy.log/0.11": lambda: st.builds(Log110, batches=st.lists(batches(), max_size=3).map(tuple)),
+    "iggy.log/0.0.30": lambda: logs("0.0.30"),
+    "iggy.log/0.0.40": lambda: logs("0.0.40"),
+    "iggy.log/0.2.7": retained_logs,
+    "iggy.log/0.7": lambda: logs("0.7"),
+    "iggy.log/0.8": lambda: logs("0.8"),
+    "iggy.log/0.9": lambda: logs("0.9"),
+    "iggy.log/0.11": lambda: batched_logs("0.11"),
     "iggy.poll-request/0.11.1-edge": lambda: poll_requests("0.11.1-edge", 0),
     "iggy.deferred-poll-request/0.11.1-edge": deferred_polls,
     "iggy.fetch-request/0.11.1-edge": fetch_requests,
@@ -524,9 +471,9 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.json.error/0.0.30": lambda: json_errors(JsonError),
     "iggy.json.error/0.0.40": lambda: json_errors(JsonError40),
     "iggy.frame/0.11.1-edge": vsr_frames_111,
-    "iggy.send/0.11.1-edge": batched_sends_111,
-    "iggy.poll/0.11.1-edge": batched_polls_111,
-    "iggy.log/0.11.1-edge": lambda: st.builds(Log111, batches=st.lists(batches_111(), max_size=3).map(tuple)),
+    "iggy.send/0.11.1-edge": produced_sends,
+    "iggy.poll/0.11.1-edge": lambda: batched_polls(CONTEXT),
+    "iggy.log/0.11.1-edge": lambda: batched_logs(CONTEXT),
 }
 """Format id to the strategy for its values."""
 

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from wireproof.family import EntryRow, EntryRows, Format, OrderFault, StreamRules
 from wireproof.iggy import log, resync
-from wireproof.iggy.message import PolledMessage40
 from wireproof.iggy.retained_batch import LAYOUT, RetainedBatch
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
@@ -70,9 +69,8 @@ class RecordOrder:
 
     def after(self, item: Item, number: int) -> Iterator[OrderFault]:
         """Yield the faults of the next batch."""
-        match item.value:
-            case RetainedBatch(messages=messages) as batch if messages:
-                yield from self._follow(batch, item.at, f"batches[{number}]")
+        if isinstance(item.value, RetainedBatch) and item.value.messages:
+            yield from self._follow(item.value, item.at, f"batches[{number}]")
 
     def after_row(self, row: EntryRow, number: int) -> Iterable[OrderFault]:
         """Return no faults: no fast decoder reads these segments."""
@@ -84,7 +82,7 @@ class RecordOrder:
         del first
         return len(rows)
 
-    def _follow(self, batch: RetainedBatch, at: int, path: str) -> Iterator[OrderFault]:
+    def _follow(self, batch: Any, at: int, path: str) -> Iterator[OrderFault]:  # noqa: ANN401 - a retained batch
         last = batch.messages[-1]
         ends = batch.base_offset + batch.last_offset_delta
         repeated = (
@@ -99,7 +97,7 @@ class RecordOrder:
         yield from self._rise(batch.messages, at, path)
         self.last = last.offset
 
-    def _rise(self, messages: tuple[PolledMessage40, ...], at: int, path: str) -> Iterator[OrderFault]:
+    def _rise(self, messages: tuple[Any, ...], at: int, path: str) -> Iterator[OrderFault]:
         offsets = [one.offset for one in messages]
         before = [] if self.last is None else [self.last]
         for earlier, later in pairwise([*before, *offsets]):

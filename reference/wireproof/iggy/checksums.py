@@ -1,8 +1,15 @@
-"""The checksum of a whole batch: iggy.md §6."""
+"""The checksums of Iggy's messages and batches."""
 
 from typing import Final
 
-from wireproof.wire.checksums import xxh3_64
+from wireproof.wire.checksums import crc32, xxh3_64
+from wireproof.wire.layout import ChecksumAlgorithm
+
+CRC32: Final = ChecksumAlgorithm("crc32", crc32)
+"""CRC-32 (ISO-HDLC), zero-extended if the field has 64 bits: iggy.md, sections 3.3 and 5."""
+
+XXH3: Final = ChecksumAlgorithm("xxh3-64", xxh3_64)
+"""XXH3-64 with seed 0, since 0.8.0: iggy.md, sections 5 and 6."""
 
 BATCH_HEADER_SIZE: Final = 256
 """Size of the header of an Iggy batch, in bytes: iggy.md, section 6."""
@@ -27,3 +34,7 @@ def batch_checksum(data: bytes) -> int:
         sizes = (int.from_bytes(data[field : field + 4], "little") for field in (at + 32, at + 36))
         at += FRAME_HEADER_SIZE + sum(sizes)
     return xxh3_64(b"".join(covered))
+
+
+BATCH_CHECKSUM: Final = ChecksumAlgorithm("iggy-batch", batch_checksum)
+"""The checksum of a batch, over its header and the checksums of its messages: iggy.md, section 6."""
