@@ -106,7 +106,7 @@ def _c(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
         return rejected.cls
     if not 1 <= length <= max_message_size(options):
         return "limit-exceeded"
-    return AcceptedHeader(evolve(_header({}), message_length=length))
+    return AcceptedHeader(HEKA_HEADER.type(**{**_ABSENT, "message_length": length}))
 
 
 def _go(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
@@ -138,6 +138,8 @@ def _any_varint(reader: Reader) -> int:
 LENGTH_FIELD: Final = 1
 _FIELDS: Final = {part.number: part for part in proto_fields(HEKA_HEADER) if not part.deprecated}
 """The fields of a header since 2013; message_encoding counts as unknown: S20."""
+
+_ABSENT: Final[dict[str, Any]] = {part.name: None for part in _FIELDS.values()}
 
 _FUNCTIONS: Final = dict(enumerate(HASH_FUNCTIONS))
 
