@@ -20,7 +20,7 @@ from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
 from wireproof.formats import FORMATS, Decoded, Format
 from wireproof.schema.struct import Struct, StructLayout
 from wireproof.wire.json_values import Json, to_json
-from wireproof.wire.layout import Nested, OneOf, Part, Repeated
+from wireproof.wire.layout import Nested, OneOf, Part, ProtoField, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.rejection import Rejected
@@ -244,6 +244,8 @@ def _part(part: Part, old: StructLayout, new: StructLayout) -> Part:
     match part:
         case Nested(of=StructLayout() as inner) | Repeated(of=StructLayout() as inner):
             return evolve(part, of=changed(inner, old, new))
+        case ProtoField(of=StructLayout() as inner):
+            return evolve(part, of=changed(inner, old, new))
         case OneOf():
             layouts = {number: changed(inner, old, new) for number, inner in _choices(part).items()}
             return evolve(part, layouts=layouts)
@@ -261,6 +263,8 @@ def structures(layout: StructLayout) -> Iterable[StructLayout]:
     for part in layout.parts:
         match part:
             case Nested(of=StructLayout() as inner) | Repeated(of=StructLayout() as inner):
+                found |= dict.fromkeys(structures(inner))
+            case ProtoField(of=StructLayout() as inner):
                 found |= dict.fromkeys(structures(inner))
             case OneOf():
                 for inner in _choices(part).values():

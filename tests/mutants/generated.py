@@ -4,7 +4,11 @@ Each is the layout of a format with a change in it, or in a structure inside of 
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from types import ModuleType
+from typing import Final
+from unittest.mock import patch
 
 from attrs import evolve, frozen
 
@@ -16,11 +20,12 @@ from wireproof.cases.case import Accept, Case, Either, Expect
 from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
 from wireproof.family import Format
 from wireproof.formats import FORMATS, Decoded
+from wireproof.heka import message, stream
 from wireproof.iggy import log
 from wireproof.runner.judge import judge
 from wireproof.runner.requests import request_for
 from wireproof.schema.struct import StructLayout
-from wireproof.wire.layout import Checksum, Count, Length, Number, Part
+from wireproof.wire.layout import Checksum, Count, Length, Number, Part, ProtoField
 from wireproof.wire.options import Options
 from wireproof.wire.reader import FIXED_WIDTH
 from wireproof.wire.rejection import Rejected
@@ -29,6 +34,15 @@ from wireproof.wire.scan_items import Item
 SEGMENT = "iggy.log"
 """The format whose records are compiled, in a loop by hand that leaves a cut tail."""
 
+Place = tuple[ModuleType, str]
+"""A module, and the name in it of a structure that the functions of the module read and write."""
+
+INSIDE: Final[dict[str, Place]] = {
+    "heka.message": (message, "HEKA_MESSAGE"),
+    "heka.stream": (stream, "HEKA_HEADER"),
+}
+"""The structure inside of each format whose own functions are written by hand."""
+
 
 @frozen(eq=False)
 class Described:
@@ -36,6 +50,12 @@ class Described:
 
     name: str
     fmt: Format
+    layout: StructLayout
+
+    def applied(self) -> AbstractContextManager[object]:
+        """Put the structure into the place where functions by hand read it, until the context ends."""
+        place = INSIDE.get(self.fmt.name)
+        return patch.object(*place, self.layout) if place else nullcontext()
 
 
 class DescribedCodec(ReferenceCodec):
@@ -62,11 +82,13 @@ class DescribedCodec(ReferenceCodec):
 
 
 def described_formats() -> Iterator[tuple[Format, StructLayout]]:
-    """Yield the formats whose codec is compiled from a description."""
+    """Yield the formats whose codec is compiled from a description, and those that have one inside."""
     for fmt in FORMATS.values():
         layout = fmt.layout
         if isinstance(layout, StructLayout) and (fmt.name == SEGMENT or fmt.decode == layout.decode):
             yield fmt, layout
+        elif fmt.name in INSIDE:
+            yield fmt, getattr(*INSIDE[fmt.name])
 
 
 def without_rules() -> Iterator[Described]:
@@ -93,6 +115,27 @@ def with_swapped_numbers() -> Iterator[Described]:
                     yield _made(name, fmt, changed(layout, struct, evolve(struct, parts=parts)))
 
 
+def in_zigzag() -> Iterator[Described]:
+    """Yield each format with each integer and each code of a protobuf message in zigzag, or out of it."""
+    for fmt, layout in described_formats():
+        for struct in structures(layout):
+            for part in struct.parts:
+                if isinstance(part, ProtoField) and (other := _zigzag(part)) is not None:
+                    parts = tuple(other if one is part else one for one in struct.parts)
+                    name = f"with {struct.name}.{part.name} in zigzag"
+                    yield _made(name, fmt, changed(layout, struct, evolve(struct, parts=parts)))
+
+
+def _zigzag(part: ProtoField) -> ProtoField | None:
+    """Return an integer or a code in zigzag; None for what is neither, or in no value."""
+    if part.deprecated:
+        return None
+    if part.codes is not None:
+        return evolve(part, codes={number << 1: name for number, name in part.codes.items()})
+    kinds = {"int32": "sint32", "uint32": "sint32", "int64": "sint64"}
+    return evolve(part, of=kinds[part.of]) if isinstance(part.of, str) and part.of in kinds else None
+
+
 def _swapped(part: Part) -> Part | None:
     """Return a number in the other order of bytes; None for what has no order."""
     if not isinstance(part, Number | Length | Count | Checksum):
@@ -102,11 +145,14 @@ def _swapped(part: Part) -> Part | None:
 
 
 def _made(name: str, fmt: Format, layout: StructLayout) -> Described:
+    if fmt.name in INSIDE:
+        return Described(name, fmt, layout)
     if fmt.name == SEGMENT:
         row = log.row_of(layout)
         decode, encode, scan = partial(log.decode, row), partial(log.encode, row), partial(log.scan, row)
-        return Described(name, evolve(fmt, layout=layout, decode=decode, encode=encode, scan=scan))
-    return Described(name, evolve(fmt, layout=layout, decode=layout.decode, encode=layout.encode))
+        return Described(name, evolve(fmt, layout=layout, decode=decode, encode=encode, scan=scan), layout)
+    changed_fmt = evolve(fmt, layout=layout, decode=layout.decode, encode=layout.encode)
+    return Described(name, changed_fmt, layout)
 
 
 def killer(mutant: Described, cases: Iterable[Case]) -> str:
@@ -120,8 +166,9 @@ def killer(mutant: Described, cases: Iterable[Case]) -> str:
     for case in cases:
         request = request_for(case, case.id)
         try:
-            outcome = getattr(codec, case.op)(request)
-        except LookupError:  # no structure has the number that the missing rule refuses
+            with mutant.applied():  # the judge reads with the reference
+                outcome = getattr(codec, case.op)(request)
+        except (LookupError, AttributeError):  # there is no value for what the missing rule refuses
             return case.id
         if kills(judge(case, outcome, hello=hello, twin=ASSUMED).name, case.level):
             return case.id

@@ -88,16 +88,21 @@ def _formats(format_ids: Sequence[str]) -> None:
 
 
 def _codec_source(format_id: str) -> str:
-    """Return the compiled functions of a format, or which code reads it.
+    """Return the compiled functions of a format and of its structures, and whether there are others.
 
-    The functions inside of it are those of its structures; each is printed once, before what calls it.
+    Those of a structure are printed once, before what calls them.
     """
     layout = FORMATS[format_id].layout
-    if not isinstance(layout, StructLayout):
-        return f"# {format_id}: its codec is not made from a description\n"
-    inner = dict.fromkeys(one for one in reversed(list(all_layouts(layout))) if one is not layout)
+    every = list(all_layouts(layout)) if layout is not None else []
+    inner = dict.fromkeys(one for one in reversed(every) if one is not layout)
     parts = [f"# {one.name}\n\n{one.inner_codec.source}" for one in inner if isinstance(one, StructLayout)]
-    return "\n\n".join((*parts, f"# {format_id}: {layout.name}, {layout.cites}\n\n{layout.codec.source}"))
+    if isinstance(layout, StructLayout):
+        parts.append(f"# {format_id}: {layout.name}, {layout.cites}\n\n{layout.codec.source}")
+    elif parts:
+        parts.append(f"# {format_id}: what is around these structures is not made from a description\n")
+    else:
+        parts.append(f"# {format_id}: its codec is not made from a description\n")
+    return "\n\n".join(parts)
 
 
 def _topics(cases: Sequence[Case]) -> None:

@@ -29,9 +29,11 @@ from wireproof.columnar.basic_kernels import (
 )
 from wireproof.columnar.optional_deps import compile_kernel, np
 from wireproof.family import FastDecoder
-from wireproof.heka import frame, header
-from wireproof.heka.frame import HekaFrame
+from wireproof.heka import stream
+from wireproof.heka.message import HEKA_MESSAGE
 from wireproof.heka.scan import REREAD_BYTES_PER_BYTE, Scanner
+from wireproof.heka.stream import HekaFrame, max_message_size
+from wireproof.wire.layout import proto_fields
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -49,7 +51,7 @@ SEPARATOR, UNIT, LENGTH_KEY = 0x1E, 0x1F, 0x08
 VARINT, FIXED64, LENGTH = 0, 1, 2
 """The wire types: §4."""
 
-MESSAGE_WIRES: Final = np.array([9, 2, 0, 2, 2, 0, 2, 2, 0, 2, 2], np.int64)
+MESSAGE_WIRES: Final = np.array([9, *(part.wires[0] for part in proto_fields(HEKA_MESSAGE))], np.int64)
 """The wire type of each field of Message; 9 for a number that is no field: §1."""
 
 NAME, VALUE_TYPE, REPRESENTATION = 1, 2, 3
@@ -225,9 +227,7 @@ def heka_scan_steps(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> Itera
     plain = (options.compression, options.resync, options.content) == ("none", "strict", "message")
     while at < view.nbytes:
         room = np.empty((3, FRAMES_PER_CALL if plain else 0), np.uint64)
-        found, stop = walk_frames(
-            wire, np.uint64(at), header.max_message_size(options), room[0], room[1], room[2]
-        )
+        found, stop = walk_frames(wire, np.uint64(at), max_message_size(options), room[0], room[1], room[2])
         # as if the scanner had read these frames itself
         scanner.credit = min(scanner.credit + REREAD_BYTES_PER_BYTE * (int(stop) - at), scanner.most)
         at = int(stop)
@@ -342,7 +342,7 @@ def scan_items(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[list[It
 def _frame(data: bytes, options: Options) -> HekaFrame | None:
     reader = Reader(data)
     with suppress(Rejected):
-        return frame.read(reader, options)
+        return stream.read(reader, options)
     return None
 
 

@@ -1,19 +1,35 @@
 """The scan of format `heka.stream`: it divides a stream into frames, garbage and a tail. heka.md, section 2.
 
+There are three modes to find frames: strict, as Go, and as C (sections 2.1, 2.2, 2.4). They differ in the
+headers that they accept, in the treatment of a whole frame with an invalid message, and in the treatment of a
+false separator near the end of the stream. Signatures and messages are decoded by the same strict codec in
+all modes: only the search for frames follows the named reader.
+
 One pass without recursion. The buffer stores at most one possible frame (3 + 255 bytes and the largest
 message) and the current chunk. A decision waits until all bytes that it needs are there, so the division of a
 stream into chunks does not change the result.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Final, Literal
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, Literal
 
 from attrs import evolve, field, frozen
 
-from wireproof.heka import frame, header
-from wireproof.heka.frame import FRAME_OVERHEAD, RECORD_SEPARATOR, UNIT_SEPARATOR, HekaFrame
-from wireproof.heka.resync_modes import RESYNC_MODES, AcceptedHeader
+from wireproof.heka import stream
+from wireproof.heka.stream import (
+    FRAME_OVERHEAD,
+    HASH_FUNCTIONS,
+    HEKA_HEADER,
+    MAX_HEADER,
+    RECORD_SEPARATOR,
+    UNIT_SEPARATOR,
+    HekaFrame,
+    HekaHeader,
+    max_message_size,
+)
+from wireproof.wire.layout import proto_fields
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.protobuf import VARINT
 from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.reject_classes import RejectClass
 from wireproof.wire.rejection import Rejected, Remark
@@ -39,6 +55,159 @@ def scan(chunks: Iterable[bytes], options: Options = DEFAULT_OPTIONS) -> Iterato
     for chunk in chunks:
         yield from scanner.feed(chunk)
     yield from scanner.finish()
+
+
+# --- the modes: sections 2.1, 2.2, 2.4 ---
+
+
+@frozen
+class AcceptedHeader:
+    """A header that a mode accepts: its value and its remarks."""
+
+    header: HekaHeader
+    remarks: tuple[Remark, ...] = ()
+
+
+@frozen
+class ModeRules:
+    """The rules of a mode.
+
+    Attributes:
+        head: reads the bytes of a frame up to its unit separator; returns the header or a reject class.
+        on_rejection: the treatment of a whole frame whose message is rejected. `aligned`: one garbage item if
+            another frame or the end follows, else search inside (S17, S31). `deliver`: a frame without value.
+            `within`: always search inside.
+        rescans: True if a frame that the end of the stream cuts is searched for others: S15, S16, S33.
+    """
+
+    head: Callable[[bytes, Options], AcceptedHeader | RejectClass]
+    on_rejection: Literal["aligned", "deliver", "within"]
+    rescans: bool = False
+
+
+def _strict(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
+    reader = Reader(data)
+    try:
+        found = stream.read_header(reader, options)
+    except Rejected as rejected:
+        return rejected.cls
+    assert found is not None, "the caller passes the whole header"
+    return AcceptedHeader(found, tuple(reader.remarks))
+
+
+def _c(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
+    """Read a header as C: `08`, a varint from 1 to the limit, any bytes: section 2.2, steps 4 and 5."""
+    reader = Reader(data, pos=2, end=len(data) - 1)
+    try:
+        if reader.uint8("key") != LENGTH_FIELD << 3 | VARINT:
+            return "missing-field"
+        length, _ = reader.base128("message_length", 10)
+    except Rejected as rejected:
+        return rejected.cls
+    if not 1 <= length <= max_message_size(options):
+        return "limit-exceeded"
+    return AcceptedHeader(HEKA_HEADER.type(**{**_ABSENT, "message_length": length}))
+
+
+def _go(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
+    """Read a header as Go: section 2.1, steps 3 to 6.
+
+    A header with an error after its length counts, and the last length wins. A length over the limit is
+    rejected even then: Heka would wait for that many bytes, and discard its buffer once it is full.
+    """
+    reader = Reader(data, pos=2, end=len(data) - 1)
+    got: dict[int, bytes | int] = {}
+    failed: RejectClass | None = None
+    try:
+        while reader.left:
+            _field(reader, got)
+    except Rejected as rejected:
+        failed = rejected.cls
+    if failed is not None and LENGTH_FIELD not in got:
+        return failed
+    found = _header(got)
+    return AcceptedHeader(found) if found.message_length <= max_message_size(options) else "limit-exceeded"
+
+
+def _any_varint(reader: Reader) -> int:
+    """Read a varint of any length, as gogo: section 4, rule summary; S36."""
+    raw, _ = reader.base128("varint", max(reader.left, 1))
+    return raw & 0xFFFF_FFFF_FFFF_FFFF
+
+
+LENGTH_FIELD: Final = 1
+_FIELDS: Final = {part.number: part for part in proto_fields(HEKA_HEADER) if not part.deprecated}
+"""The fields of a header since 2013; message_encoding counts as unknown: S20."""
+
+_ABSENT: Final[dict[str, Any]] = {part.name: None for part in _FIELDS.values()}
+
+_FUNCTIONS: Final = dict(enumerate(HASH_FUNCTIONS))
+
+
+def _field(reader: Reader, got: dict[int, bytes | int]) -> None:
+    """Read a field of the header into `got`, or skip an unknown field. The field number is an int32."""
+    key = _any_varint(reader)
+    number, wire = key >> 3 & 0xFFFF_FFFF, key & 7
+    if number not in _FIELDS:
+        reader.pos -= _size(key)  # the middle of a key that is longer than needed, as in gogo: M41
+        _skip(reader)
+    elif wire not in _FIELDS[number].wires:
+        raise reader.reject("type-mismatch", f"#{number}", f"wire type {wire}")
+    elif wire == VARINT:
+        got[number] = _any_varint(reader)
+    else:
+        got[number] = reader.take("bytes", _any_varint(reader))
+
+
+def _size(key: int) -> int:
+    """Return the size of a varint in its shortest form, in bytes."""
+    return max(1, -(-key.bit_length() // 7))
+
+
+def _skip(reader: Reader) -> None:
+    """Skip a field as gogo: section 4, group. Any end key ends a group, and a single one is a field."""
+    depth = 0
+    while True:
+        match _any_varint(reader) & 7:
+            case 0:
+                _any_varint(reader)
+            case 1 | 5 as wire:
+                reader.skip("fixed", 8 if wire == 1 else 4)
+            case 2:
+                reader.skip("bytes", _any_varint(reader))
+            case 3:
+                depth += 1
+            case 4:
+                depth -= 1
+            case wire:
+                raise reader.reject("bad-kind", "key", f"wire type {wire}")
+        if depth <= 0:
+            return
+
+
+def _header(got: Mapping[int, bytes | int]) -> HekaHeader:
+    """Return a header of the fields by number; integers are cut to 32 bits."""
+    cut = {number: one & 0xFFFF_FFFF if isinstance(one, int) else one for number, one in got.items()}
+    values: dict[str, Any] = {part.name: cut.get(number) for number, part in _FIELDS.items()}
+    values["message_length"] = values["message_length"] or 0
+    values["hmac_hash_function"] = _FUNCTIONS.get(values["hmac_hash_function"])
+    return HEKA_HEADER.type(**values)
+
+
+RESYNC_MODES: Final[dict[str, ModeRules]] = {
+    "strict": ModeRules(_strict, "aligned", rescans=True),
+    "go": ModeRules(_go, "deliver"),
+    "c": ModeRules(_c, "within"),
+}
+"""The modes by `Options.resync`."""
+
+
+def read_head(data: bytes, mode: ModeRules, options: Options) -> AcceptedHeader | RejectClass:
+    """Read the bytes of a frame up to its unit separator, which is the same in every mode: S09, S10."""
+    return mode.head(data, options) if data[-1] == UNIT_SEPARATOR else "bad-separator"
+
+
+# --- the scan ---
 
 
 @frozen
@@ -81,7 +250,7 @@ class Scanner:
         self.pos = 0
         self.run: tuple[int, RejectClass | None] | None = None
         self.torn: int | None = None
-        self.most = self.credit = 16 * (header.max_message_size(options) + header.MAX_HEADER)
+        self.most = self.credit = 16 * (max_message_size(options) + MAX_HEADER)
         self._forget()
 
     def _forget(self) -> None:
@@ -167,7 +336,7 @@ class Scanner:
             if unit <= at:
                 found = data.find(UNIT_SEPARATOR, at + 1)
                 unit = found if found >= 0 else size
-                nearest = unit - header.MAX_HEADER - 2
+                nearest = unit - MAX_HEADER - 2
             if at < nearest or data[at] != RECORD_SEPARATOR:
                 at = data.find(RECORD_SEPARATOR, max(at, nearest))
         stop = size if at < 0 else at
@@ -214,10 +383,7 @@ class Scanner:
         return search and have == self.size and not final
 
     def _read_header(self, size: int) -> None:
-        if self.buffer[self.pos + size - 1] != UNIT_SEPARATOR:  # the same in every framing: S09, S10
-            self.fault = "bad-separator"
-            return
-        match self.framing.head(bytes(self.buffer[self.pos : self.pos + size]), self.options):
+        match read_head(bytes(self.buffer[self.pos : self.pos + size]), self.framing, self.options):
             case AcceptedHeader() as head:
                 self.head, self.size = head, size + head.header.message_length
             case cls:
@@ -229,7 +395,7 @@ class Scanner:
             data, pos=self.size - head.header.message_length, budget=Budget(self.options.max_output)
         )
         try:
-            whole = frame.read_content(reader, head.header, self.options)
+            whole = stream.read_content(reader, head.header, self.options)
         except Rejected as rejected:
             self.credit -= self.size
             self.fault = rejected.cls

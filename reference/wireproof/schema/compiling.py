@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from attrs import frozen
 
+from wireproof.schema.protobuf import MESSAGE_HELPERS, ReadMessage, WriteMessage
 from wireproof.schema.reading import Read
 from wireproof.schema.rules import Fault, Rule
 from wireproof.schema.writing import Write
-from wireproof.wire.layout import Called, Layout, Number
+from wireproof.wire.layout import Called, Layout, Number, proto_fields
 from wireproof.wire.reader import Reader, TracingReader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
@@ -43,9 +44,10 @@ class Codec:
 def compile_codec(layout: "StructLayout", rules: Sequence[Rule], whole: str) -> Codec:
     """Return the codec of a layout with some of its rules; `whole` as in `StructLayout`."""
     names: dict[str, Any] = {"_type": layout.type, "_layout": layout, **_HELPERS}
-    functions: list[Read | Write] = [Read(layout, rules, whole, names)]
+    read, write = (ReadMessage, WriteMessage) if proto_fields(layout) else (Read, Write)
+    functions: list[Any] = [read(layout, rules, whole, names)]
     if not any(isinstance(part, Called) for part in layout.parts):
-        functions.append(Write(layout, rules, whole, names))
+        functions.append(write(layout, rules, whole, names))
     source = "\n\n\n".join("\n".join(one.lines()) for one in functions)
     exec(compile(source, f"<{layout.name}>", "exec"), names)  # noqa: S102 - made from a description of ours
     return Codec(names["read"], names.get("write", _only_read), f"{source}\n")
@@ -97,7 +99,7 @@ def unknown_code(reader: Reader, part: Number, number: int, at: int) -> Rejected
 
 _HELPERS: Final[dict[str, Any]] = {
     "_report": report, "_report_inside": report_inside, "_refuse": refuse, "_unknown_code": unknown_code,
-    "_packing_errors": (packing_error, OverflowError),
+    "_packing_errors": (packing_error, OverflowError), **MESSAGE_HELPERS,
 }  # fmt: skip
 
 

@@ -13,7 +13,10 @@ from typing import Any, Final, TypeAlias
 from attrs import field, frozen
 
 NUMBER: Final = "number"
-"""The parameter for the number on the wire of a field whose value is another one, such as a name."""
+"""The parameter for the number on the wire of a field whose value is another one, such as a name.
+
+Of bytes and text in a protobuf message it is their length, before they are read.
+"""
 
 ROOM: Final = "room"
 """The parameter for the size of the window from the first byte of the structure on, in bytes."""
@@ -27,8 +30,31 @@ SURPLUS: Final = "surplus"
 INDEX: Final = "index"
 """The parameter for the index of the structure in its list."""
 
-OF_READERS: Final = frozenset((NUMBER, ROOM, COMPUTED, SURPLUS, INDEX))
+NUMBERS: Final = "numbers"
+"""Of a protobuf message: the parameter for the numbers of one payload of a repeated field."""
+
+OCTETS: Final = "octets"
+"""Of a protobuf message: the parameter for the bytes of the field, in a rule of several fields."""
+
+AGAIN: Final = "again"
+"""Of a protobuf message: the parameter for whether the field stood before."""
+
+ORDER: Final = "order"
+"""Of a protobuf message: the parameter for the names of its fields in the order of the wire."""
+
+FILLED: Final = "filled"
+"""Of a protobuf message: the parameter for the names of its repeated fields that have values."""
+
+OPTIONS: Final = "options"
+"""Of a protobuf message: the parameter for the options of the decode."""
+
+OF_READERS: Final = frozenset(
+    (NUMBER, ROOM, COMPUTED, SURPLUS, INDEX, NUMBERS, OCTETS, AGAIN, ORDER, FILLED, OPTIONS)
+)
 """The parameters that only a reader has: a rule with one of them does not hold for writers."""
+
+KEY: Final = "key"
+"""Of a protobuf message: the place of a fault that is at the key of its field, and not at its payload."""
 
 
 @frozen(kw_only=True)

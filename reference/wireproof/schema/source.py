@@ -108,7 +108,7 @@ class Function:
     def call(self, rule: Rule) -> str:
         """Return the call of a rule with the fields that it needs."""
         own = rule.check.__name__.strip("_")
-        stem = f"{attribute_of(rule.guards) or 'whole'}_{own if own.isidentifier() else 'rule'}"
+        stem = f"{attribute_of(rule.guards).strip('#') or 'whole'}_{own if own.isidentifier() else 'rule'}"
         return (
             f"{self.name_of(stem, rule.check)}({', '.join(self.argument(rule, need) for need in rule.needs)})"
         )

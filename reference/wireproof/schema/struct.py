@@ -22,6 +22,7 @@ from attrs import evolve, field, frozen
 
 from wireproof.schema.block import Block
 from wireproof.schema.compiling import Codec, compile_codec
+from wireproof.schema.protobuf import is_computed, mistakes, type_of_field
 from wireproof.schema.rules import NUMBER, OF_READERS, Check, Fault, Rule
 from wireproof.wire.layout import (
     REST,
@@ -38,6 +39,7 @@ from wireproof.wire.layout import (
     Octets,
     OneOf,
     Part,
+    ProtoField,
     Repeated,
     When,
     attribute_of,
@@ -354,6 +356,8 @@ class Struct:
             target = _target_of(one)
             if target and (target in known or target not in (*names, *self._joined_lists(revision))):
                 raise DescriptionError(f"{self.name}.{one.name}: no field {target} behind it in {revision}")
+        for mistake in mistakes(tuple(self._fields(revision))):
+            raise DescriptionError(f"{self.name}.{mistake}")
 
     def _joined_lists(self, revision: str) -> Iterator[str]:
         """Yield the lists that a value has beside the list of structures that they are in."""
@@ -419,7 +423,7 @@ class Struct:
         types = dict(value_fields(parts))
         key = tuple(types.items())
         if key not in self._types:
-            computed = {attribute_of(part.name) for part in parts if isinstance(part, Checksum)}
+            computed = {attribute_of(part.name) for part in parts if is_computed(part)}
             rows = {
                 name: field(type=kind, default=0) if name in computed else field(type=kind)
                 for name, kind in types.items()
@@ -479,7 +483,7 @@ def fields_of(layout: StructLayout, value: Any) -> dict[str, Any]:  # noqa: ANN4
     }
 
 
-def _type_of(part: Part) -> Any:  # noqa: ANN401 - a type
+def _type_of(part: Part) -> Any:  # noqa: ANN401, C901 - a type; a case for each kind of part
     """Return the type of the attribute of a part; None if no value has it."""
     kind: Any = None
     match part:
@@ -493,6 +497,8 @@ def _type_of(part: Part) -> Any:  # noqa: ANN401 - a type
             kind = part.type
         case Octets():
             kind = bytes
+        case ProtoField():
+            kind = type_of_field(part)
         case Nested(of=StructLayout() as layout):
             kind = layout.type
         case Repeated(of=StructLayout() as layout):

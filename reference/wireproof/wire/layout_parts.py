@@ -37,13 +37,15 @@ OPAQUE_CONTENT: Final = "the option content"
 
 PROTO_WIRES: Final[dict[str, int]] = {
     "bool": VARINT, "int32": VARINT, "int64": VARINT, "uint32": VARINT, "enum": VARINT,
+    "sint32": VARINT, "sint64": VARINT,
     "double": FIXED64,
     "bytes": LENGTH_DELIMITED, "string": LENGTH_DELIMITED,
 }  # fmt: skip
 """The wire type of each type of protobuf that a `ProtoField` may have."""
 
 PROTO_INTEGERS: Final[dict[str, tuple[int, bool]]] = {
-    "int32": (32, True), "int64": (64, True), "uint32": (32, False)
+    "int32": (32, True), "int64": (64, True), "uint32": (32, False),
+    "sint32": (32, True), "sint64": (64, True),
 }  # fmt: skip
 """The integers of protobuf: bits and sign."""
 
@@ -357,7 +359,7 @@ class ProtoField:
 
 @frozen(kw_only=True)
 class OtherFields:
-    """Protobuf fields of any other number, which readers skip; a message without this part has none."""
+    """Protobuf fields of any other number; a rule says what readers do with them."""
 
     name: str = "#"
     meaning: str = "fields of other numbers, which readers skip"

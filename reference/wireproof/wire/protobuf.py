@@ -1,8 +1,8 @@
 """Protobuf wire fields without a schema: keys, payloads, packed chunks. heka.md, sections 1 and 4.
 
-`read_fields` yields the fields of a window one by one. A schema (`heka.schema`) decides which numbers and
-wire types are allowed. Rejections and remarks follow the strict column of heka.md section 4, and `detail` has
-its names.
+`read_fields` yields the fields of a window one by one. The description of a message decides which numbers and
+wire types are allowed (`wireproof.schema.protobuf`). Rejections and remarks follow the strict column of
+heka.md section 4, and `detail` has its names.
 """
 
 from collections.abc import Callable, Iterator
@@ -73,6 +73,11 @@ def as_int32(value: int) -> int:
     The 5 bytes `ff ff ff ff 0f` and the 10-byte form are both -1 (M14, M15).
     """
     return (value & 0xFFFF_FFFF ^ 1 << 31) - (1 << 31)
+
+
+def unzigzag(value: int) -> int:
+    """Return the number that a varint means in the types sint32 and sint64."""
+    return (value >> 1) ^ -(value & 1)
 
 
 def read_fields(reader: Reader, label: Callable[[int], str] = unknown_field_name) -> Iterator[WireField]:

@@ -6,53 +6,45 @@ the first sample showed to be missing were written for it.
 """
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from attrs import evolve
-
-from tests.mutants.base import Patched, ReferenceCodec, walk, with_options
-from tests.mutants.heka.helpers import PatchedHeka, PatchedTable
+from tests.mutants.base import Patched, ReferenceCodec, in_codec, walk, with_options
+from tests.mutants.heka.helpers import PatchedHeka, ReadArray, in_arrays
 from wireproof.adapters.contract import Request
-from wireproof.heka import frame, hmac_signature, message, scan
-from wireproof.heka.frame import HekaFrame
-from wireproof.heka.header import HekaHeader
-from wireproof.heka.message import FIELD_SCHEMA
-from wireproof.heka.schema import CollectedFields, SchemaField, collect_fields, write_field
+from wireproof.heka import scan, stream
+from wireproof.heka.message import FIELD, MESSAGE, VALUE_ARRAYS
+from wireproof.heka.stream import HekaFrame, HekaHeader
+from wireproof.schema.rules import KEY, Check, Fault
 from wireproof.wire.json_values import Json
-from wireproof.wire.layout import ProtoField
 from wireproof.wire.options import Options
 from wireproof.wire.protobuf import LENGTH_DELIMITED, WireField
 from wireproof.wire.reader import Reader
-from wireproof.wire.writer import Writer
 
 # --- messages: heka.md, sections 1 and 4 ---
 
 
-def _packed_once_packed(slot: SchemaField) -> SchemaField:
-    """Return the row; it drops unpacked values that follow packed ones of the same Field."""
-    packed: list[Reader] = []
+def _packed_once_packed(read_array: ReadArray) -> ReadArray:
+    """Drop unpacked values that follow packed ones of the same field of a Field."""
+    packed: list[tuple[Reader, str]] = []
 
-    def read(reader: Reader, wire: WireField, name: str) -> Any:  # noqa: ANN401 - as the row reads it
-        found = slot.read(reader, wire, name)
-        if wire.wire == LENGTH_DELIMITED:
-            packed[:] = [reader]
-        elif packed and packed[0] is reader:
+    def read(reader: Reader, name: str, field: WireField) -> list[Any]:
+        found = read_array(reader, name, field)
+        if field.wire == LENGTH_DELIMITED:
+            packed[:] = [(reader, name)]
+        elif packed and packed[0][0] is reader and packed[0][1] == name:
             return []
         return found
 
-    return evolve(slot, read=read)
+    return read
 
 
-class PackedOncePacked(PatchedTable):
+class PackedOncePacked(PatchedHeka):
     """Drops the numbers of a Field that are unpacked and follow packed ones."""
 
     name = "heka-packed-once-packed"
     killed_by = ("heka.message/0.10/integer/packed-then-unpacked",)
-
-    def rows(self) -> Mapping[int, SchemaField]:
-        """Integers, doubles and bools."""
-        return {number: _packed_once_packed(FIELD_SCHEMA[number]) for number in (6, 7, 8)}
+    patches = in_arrays(_packed_once_packed)
 
 
 QUIET: Final = "7ff8000000000000"
@@ -80,7 +72,7 @@ def _is_nan(bits: str) -> bool:
 
 # --- streams: heka.md, sections 2 and 3 ---
 
-_digest = hmac_signature.hmac_digest
+_digest = stream.hmac_digest
 
 
 def _as_long_as_stored(header: HekaHeader, key: bytes, message: bytes) -> bytes:
@@ -94,7 +86,7 @@ class HmacPrefix(Patched):
     name = "heka-hmac-prefix"
     killed_by = ("heka.stream/0.10/hmac/digest-cut",)
     system = "heka"
-    patches = ((hmac_signature, "hmac_digest", _as_long_as_stored),)
+    patches = ((stream, "hmac_digest", _as_long_as_stored),)
 
 
 class LimitFixed(ReferenceCodec):
@@ -128,17 +120,14 @@ class FieldsByName(ReferenceCodec):
         return value
 
 
-FIRST_VALUE: Final = 4
-"""The least tag of a Field's values."""
+def _name_first(rule: Check) -> Check:
+    def check(order: Sequence[str], *fields: Any) -> Fault | None:  # noqa: ANN401 - those of the rule
+        before = order[: order.index("name")]
+        if {*before}.intersection(VALUE_ARRAYS):
+            return Fault("missing-field", "a value before it", path="name", at=KEY)
+        return rule(order, *fields)
 
-
-def _collect_name_first(reader: Reader, schema: Mapping[int, SchemaField], **how: Any) -> CollectedFields:  # noqa: ANN401 - handed on
-    got = collect_fields(reader, schema, **how)
-    if schema is message.FIELD_SCHEMA and "name" in got.values:
-        before = got.order[: got.order.index(1)]
-        if any(number >= FIRST_VALUE for number in before):
-            raise reader.reject("missing-field", "name", "a value before it", at=got.at["name"])
-    return got
+    return check
 
 
 class NameFirst(PatchedHeka):
@@ -146,12 +135,11 @@ class NameFirst(PatchedHeka):
 
     name = "heka-name-first"
     killed_by = ("heka.message/0.10/order/value-then-name",)
-    patches = ((message, "collect_fields", _collect_name_first),)
+    patches = in_codec(FIELD, whole_other_array=_name_first)
 
 
-def _write_unless_default(writer: Writer, part: ProtoField, value: bytes | int | str) -> None:
-    if value or part not in message.MESSAGE.parts:
-        write_field(writer, part, value)
+def _unless_default(write: Callable[..., None]) -> Callable[..., None]:
+    return lambda writer, name, number, value: write(writer, name, number, value) if value else None
 
 
 class EncodeDefaultsOmitted(PatchedHeka):
@@ -159,7 +147,7 @@ class EncodeDefaultsOmitted(PatchedHeka):
 
     name = "heka-encode-defaults-omitted"
     killed_by = ("heka.message/0.10/states/pairs-01",)
-    patches = ((message, "write_field", _write_unless_default),)
+    patches = in_codec(MESSAGE, _write_varint=_unless_default, _write_bytes=_unless_default)
 
 
 # --- framing: heka.md, section 2 ---
@@ -183,10 +171,10 @@ class UnitSeparatorUnchecked(PatchedHeka):
     name = "heka-unit-separator-unchecked"
     missing_rule = True
     killed_by = ("heka.stream/0.10/scan/separators-64",)
-    patches = tuple((module, "UNIT_SEPARATOR", _AnyByte(frame.UNIT_SEPARATOR)) for module in (frame, scan))
+    patches = tuple((module, "UNIT_SEPARATOR", _AnyByte(stream.UNIT_SEPARATOR)) for module in (stream, scan))
 
 
-_read = frame.read
+_read = stream.read
 
 
 def _read_line(reader: Reader, options: Options) -> HekaFrame | None:
@@ -201,7 +189,7 @@ class NewlineAfterFrame(PatchedHeka):
 
     name = "heka-newline-after-frame"
     left_open = "readers of Heka pass over what is between frames, or refuse it"
-    patches = ((frame, "read", _read_line),)
+    patches = ((stream, "read", _read_line),)
 
 
 # --- signatures: heka.md, section 3 ---
@@ -217,4 +205,4 @@ class HashFunctionIgnored(PatchedHeka):
 
     name = "heka-hash-function-ignored"
     killed_by = ("heka.stream/0.10/hmac/sha1",)
-    patches = ((hmac_signature, "hmac_digest", _md5),)
+    patches = ((stream, "hmac_digest", _md5),)

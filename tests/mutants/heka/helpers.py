@@ -1,29 +1,17 @@
-"""The bases of the Heka mutants that replace parts of the reference, or rows of a table of it."""
+"""The base of the Heka mutants that replace parts of the reference, and parts for its compiled codecs."""
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from attrs import evolve
+from tests.mutants.base import Patch, Patched, in_codec
+from wireproof.heka.message import FIELD
+from wireproof.schema.protobuf import other_wire_type
+from wireproof.schema.struct import Struct
+from wireproof.wire.protobuf import LENGTH_DELIMITED, WireField
+from wireproof.wire.reader import Reader
 
-from tests.mutants.base import Patched, ReferenceCodec
-from wireproof.adapters.contract import Request
-from wireproof.cases.outcome import Outcome
-from wireproof.heka.message import FIELD_SCHEMA
-from wireproof.heka.schema import SchemaField
-
-Table = MutableMapping[Any, Any]
-
-
-@contextmanager
-def _patched(table: Table, rows: Mapping[Any, Any]) -> Iterator[None]:
-    """Put `rows` into `table` for the duration of one request; an adapter answers one request at a time."""
-    before = {key: table[key] for key in rows}
-    table.update(rows)
-    try:
-        yield
-    finally:
-        table.update(before)
+ReadArray = Callable[[Reader, str, WireField], list[Any]]
+"""Reads the numbers of one payload of a repeated field."""
 
 
 class PatchedHeka(Patched):
@@ -32,27 +20,34 @@ class PatchedHeka(Patched):
     system = "heka"
 
 
-class PatchedTable(ReferenceCodec):
-    """The reference with other rows in `table` during each request; a base class, no mutant itself."""
-
-    system = "heka"
-    table: ClassVar[Table] = FIELD_SCHEMA
-
-    def rows(self) -> Mapping[Any, Any]:
-        """Return the wrong rows."""
-        return {}
-
-    def decode(self, request: Request) -> Outcome:
-        """Decode with the patched table."""
-        with _patched(self.table, self.rows()):
-            return super().decode(request)
-
-    def scan(self, request: Request) -> Outcome:
-        """Scan with the patched table."""
-        with _patched(self.table, self.rows()):
-            return super().scan(request)
+def in_arrays(change: Callable[[ReadArray], ReadArray]) -> tuple[Patch, ...]:
+    """Return the patches of a codec that reads the arrays of numbers of a Field in another way."""
+    return in_codec(FIELD, _read_numbers=change, _read_doubles=change)
 
 
-def changed_slot(slot: SchemaField, change: Callable[[Any], Any]) -> SchemaField:
-    """Return the row `slot`, which passes the values that it reads through `change`."""
-    return evolve(slot, read=lambda reader, wire, name: change(slot.read(reader, wire, name)))
+def in_fields(message: Struct, change: Callable[[Reader, WireField], WireField]) -> tuple[Patch, ...]:
+    """Return the patches of a codec of a message that meets other fields on the wire."""
+
+    def changed(read_fields: Callable[..., Iterator[WireField]]) -> Callable[..., Iterator[WireField]]:
+        return lambda reader, label: (change(reader, field) for field in read_fields(reader, label))
+
+    return in_codec(message, _read_fields=changed)
+
+
+def only(*, packed: bool) -> Callable[[ReadArray], ReadArray]:
+    """Return a change that refuses the numbers that are packed, or those that are not."""
+
+    def change(read_array: ReadArray) -> ReadArray:
+        def read(reader: Reader, name: str, field: WireField) -> list[Any]:
+            if (field.wire == LENGTH_DELIMITED) is not packed:
+                raise other_wire_type(reader, name, field)
+            return read_array(reader, name, field)
+
+        return read
+
+    return change
+
+
+def no_rule(_: object) -> Callable[..., None]:
+    """Return a rule that finds nothing wrong."""
+    return lambda *_fields: None

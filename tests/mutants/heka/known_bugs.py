@@ -1,6 +1,6 @@
 """Heka codecs with a bug of Heka or of a protobuf library: `bugs.toml`."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from struct import pack, unpack
 from typing import Any, Final
@@ -8,22 +8,18 @@ from unittest.mock import patch
 
 from attrs import evolve
 
-from tests.mutants.base import Panic, walk
-from tests.mutants.heka.helpers import PatchedHeka, PatchedTable
+from tests.mutants.base import Panic, in_codec, walk
+from tests.mutants.heka.helpers import PatchedHeka, ReadArray, in_arrays, in_fields, only
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome
 from wireproof.formats import Format
-from wireproof.heka import header as heka_header
-from wireproof.heka import message, schema
-from wireproof.heka import message as heka_message
-from wireproof.heka.header import MAX_HEADER, HekaHeader, max_message_size
-from wireproof.heka.message import FIELD_SCHEMA, MESSAGE_SCHEMA, DynamicField
-from wireproof.heka.schema import SchemaField
+from wireproof.heka import stream
+from wireproof.heka.message import FIELD, MESSAGE, VALUE_ARRAYS, DynamicField
+from wireproof.heka.stream import MAX_HEADER, HekaHeader, max_message_size
 from wireproof.wire import protobuf
 from wireproof.wire.json_values import Json
-from wireproof.wire.layout import ProtoField
 from wireproof.wire.options import Options
-from wireproof.wire.protobuf import LENGTH_DELIMITED, WireField, read_varint
+from wireproof.wire.protobuf import LENGTH_DELIMITED, VARINT, WireField, read_varint
 from wireproof.wire.reader import Reader
 from wireproof.wire.scan_items import Item
 from wireproof.wire.writer import Writer, encode_uvarint
@@ -72,8 +68,8 @@ class RecordLimitForMessage(PatchedHeka):
         """Compare header and message together with the sum of both limits."""
         most = max_message_size(request.options) + MAX_HEADER
         lax = evolve(request, options=evolve(request.options, max_message=most))
-        checked = partial(_header_in_a_record, most, heka_header.encode_header)
-        with patch.object(heka_header, "encode_header", checked):
+        checked = partial(_header_in_a_record, most, stream.encode_header)
+        with patch.object(stream, "encode_header", checked):
             return super().encode(lax)
 
 
@@ -132,35 +128,27 @@ class EmptyBytesPanic(PatchedHeka):
         return value
 
 
-class UnpackedRefused(PatchedTable):
+class UnpackedRefused(PatchedHeka):
     """Refuses numbers and booleans that are not packed."""
 
     name = "heka-1003-unpacked-refused"
-
-    def rows(self) -> Mapping[Any, Any]:
-        """Allow the packed form only."""
-        return {number: evolve(FIELD_SCHEMA[number], wires=(LENGTH_DELIMITED,)) for number in (6, 7, 8)}
+    patches = in_arrays(only(packed=True))
 
 
-def _of_five_bytes(slot: SchemaField) -> SchemaField:
-    def read(reader: Reader, wire: WireField, name: str) -> int:
-        if wire.end - wire.start > 5:
-            raise reader.reject("bad-varint", name, "more than 5 bytes", at=wire.start)
-        value: int = slot.read(reader, wire, name)
-        return value
-
-    return evolve(slot, read=read)
+INT32_FIELDS: Final = {5: "severity", 8: "pid"}
 
 
-class NegativeInt32Refused(PatchedTable):
+def _of_five_bytes(reader: Reader, field: WireField) -> WireField:
+    if field.number in INT32_FIELDS and field.wire == VARINT and field.length > 5:
+        raise reader.reject("bad-varint", INT32_FIELDS[field.number], "more than 5 bytes", at=field.start)
+    return field
+
+
+class NegativeInt32Refused(PatchedHeka):
     """Refuses an int32 of more than 5 bytes, which every negative one has."""
 
     name = "bytebuffer-js-3-negative-int32-refused"
-    table = MESSAGE_SCHEMA
-
-    def rows(self) -> Mapping[Any, Any]:
-        """Read severity and pid so."""
-        return {number: _of_five_bytes(MESSAGE_SCHEMA[number]) for number in (5, 8)}
+    patches = in_fields(MESSAGE, _of_five_bytes)
 
 
 TEXTS: Final = (
@@ -226,23 +214,21 @@ class RoomForOneByteOfLength(PatchedHeka):
 
     name = "bytebuffer-js-20-room-for-one-byte-of-length"
     patches = tuple(
-        (module, "write_bytes", _room_for_one_byte_of_length) for module in (heka_message, schema)
+        patch_of_codec
+        for struct in (MESSAGE, FIELD, stream.HEADER)
+        for patch_of_codec in in_codec(struct, _write_bytes=lambda _: _room_for_one_byte_of_length)
     )
 
 
 # --- reading: heka.md, section 4 ---
 
 
-def _packed_only(slot: SchemaField) -> SchemaField:
-    def read(reader: Reader, wire: WireField, name: str) -> Any:  # noqa: ANN401 - as the row reads it
-        found = slot.read(reader, wire, name)
-        return found if wire.wire == LENGTH_DELIMITED else []
+def _packed_kept(read_array: ReadArray) -> ReadArray:
+    def read(reader: Reader, name: str, field: WireField) -> list[Any]:
+        found = read_array(reader, name, field)
+        return found if field.wire == LENGTH_DELIMITED else []
 
-    return evolve(slot, read=read)
-
-
-NUMBER_ARRAYS: Final = (6, 7, 8)
-"""The numbers of the arrays of integers, doubles and bools."""
+    return read
 
 
 class UnpackedLost(PatchedHeka):
@@ -252,13 +238,7 @@ class UnpackedLost(PatchedHeka):
     """
 
     name = "tracker-heka-unpacked-lost"
-    patches = (
-        (
-            message,
-            "FIELD_SCHEMA",
-            {**FIELD_SCHEMA, **{number: _packed_only(FIELD_SCHEMA[number]) for number in NUMBER_ARRAYS}},
-        ),
-    )
+    patches = in_arrays(_packed_kept)
 
 
 _length = protobuf._length  # noqa: SLF001 - the part that is wrong in the mutant
@@ -283,17 +263,20 @@ class CutBytesTaken(PatchedHeka):
 
 # --- writing: heka.md, section 1 ---
 
-_write_field, _write_array = message._write_field, message._write_array  # noqa: SLF001 - as above
+WriteField = Callable[[Writer, DynamicField, Options], None]
 
 
-def _write_bytes_untyped(writer: Writer, field: DynamicField) -> None:
-    if field.value_type != "BYTES" or field.representation is not None:
-        _write_field(writer, field)
-        return
-    inner = Writer(scope=writer.scope)
-    _write_field(inner, field)
-    named = 1 + len(encode_uvarint(len(field.name))) + len(field.name)
-    writer.put("", bytes(inner.data[:named] + inner.data[named + 2 :]))
+def _bytes_untyped(write: WriteField) -> WriteField:
+    def write_field(writer: Writer, field: DynamicField, options: Options) -> None:
+        if field.value_type != "BYTES" or field.representation is not None:
+            write(writer, field, options)
+            return
+        inner = Writer(scope=writer.scope)
+        write(inner, field, options)
+        named = 1 + len(encode_uvarint(len(field.name))) + len(field.name)
+        writer.put("", bytes(inner.data[:named] + inner.data[named + 2 :]))
+
+    return write_field
 
 
 class WritesBytesUntyped(PatchedHeka):
@@ -303,7 +286,7 @@ class WritesBytesUntyped(PatchedHeka):
     """
 
     name = "tracker-heka-writes-bytes-untyped"
-    patches = ((message, "_write_field", _write_bytes_untyped),)
+    patches = in_codec(MESSAGE, write_fields=_bytes_untyped)
 
 
 class WritesPayloadToNul(PatchedHeka):
@@ -326,9 +309,14 @@ class WritesPayloadToNul(PatchedHeka):
 LONG_ARRAY: Final = 3
 
 
-def _write_last_first(writer: Writer, part: ProtoField, values: tuple[Any, ...]) -> None:
-    long = len(values) >= LONG_ARRAY
-    _write_array(writer, part, (*values[-1:], *values[:-1]) if long else values)
+def _last_first(write: WriteField) -> WriteField:
+    def write_field(writer: Writer, field: DynamicField, options: Options) -> None:
+        arrays = {name: getattr(field, name) for name in VALUE_ARRAYS}
+        long = {name: values for name, values in arrays.items() if len(values) >= LONG_ARRAY}
+        changed = {name: (*values[-1:], *values[:-1]) for name, values in long.items()}
+        write(writer, evolve(field, **changed), options)
+
+    return write_field
 
 
 class WritesArraysOutOfOrder(PatchedHeka):
@@ -338,11 +326,16 @@ class WritesArraysOutOfOrder(PatchedHeka):
     """
 
     name = "tracker-heka-writes-arrays-out-of-order"
-    patches = ((message, "_write_array", _write_last_first),)
+    patches = in_codec(MESSAGE, write_fields=_last_first)
 
 
-def _pack_floats(_writer: Writer, _name: str, values: tuple[bytes, ...]) -> bytes:
-    return b"".join(pack("<f", unpack(">d", bits)[0]) for bits in values)
+def _pack_floats(pack_numbers: Callable[..., bytes]) -> Callable[..., bytes]:
+    def packed(writer: Writer, name: str, kind: str, values: tuple[Any, ...]) -> bytes:
+        if kind != "double":
+            return pack_numbers(writer, name, kind, values)
+        return b"".join(pack("<f", unpack(">d", bits)[0]) for bits in values)
+
+    return packed
 
 
 class WritesDoublesShort(PatchedHeka):
@@ -353,4 +346,4 @@ class WritesDoublesShort(PatchedHeka):
     """
 
     name = "tracker-heka-writes-doubles-short"
-    patches = ((message, "_PACKERS", {**message._PACKERS, "double": _pack_floats}),)  # noqa: SLF001 - as above
+    patches = in_codec(FIELD, _pack=_pack_floats)

@@ -1,119 +1,110 @@
 """Codecs of Heka messages with one planted fault each, of real readers and writers: heka.md, section 4.
 
-Most of them change a row of the reference's own tables, and nothing else.
+Most of them change one function of the reference's own codec, and nothing else.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from typing import Any
 
 from attrs import evolve
 
-from tests.mutants.base import ReferenceCodec, walk
-from tests.mutants.heka.helpers import PatchedTable, changed_slot
+from tests.mutants.base import ReferenceCodec, in_codec, walk
+from tests.mutants.heka.helpers import PatchedHeka, ReadArray, in_arrays, no_rule, only
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
 from wireproof.formats import Decoded, Format
-from wireproof.heka.message import FIELD_SCHEMA, MESSAGE_SCHEMA
-from wireproof.heka.schema import SchemaField, read_octets
+from wireproof.heka.message import FIELD, MESSAGE
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
-from wireproof.wire.protobuf import FIXED64, LENGTH_DELIMITED, VARINT, WireField
+from wireproof.wire.protobuf import VARINT, WireField
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
 # --- messages ---
 
 
-class UuidAnyLength(PatchedTable):
+class UuidAnyLength(PatchedHeka):
     """Takes a uuid of any length, as Go and protobuf do."""
 
     name = "heka-uuid-any-length"
     missing_rule = True
-    table = MESSAGE_SCHEMA
-
-    def rows(self) -> Mapping[int, SchemaField]:
-        """Any bytes are a uuid."""
-        return {1: SchemaField("uuid", read_octets)}
+    patches = in_codec(MESSAGE, uuid_wrong_size=no_rule)
 
 
-class TimestampDouble(PatchedTable):
+class TimestampDouble(PatchedHeka):
     """Keeps a timestamp in a double, as Lua does."""
 
     name = "heka-timestamp-double"
     killed_by = ("heka.message/0.10/timestamp/nanoseconds",)
-    table = MESSAGE_SCHEMA
-
-    def rows(self) -> Mapping[int, SchemaField]:
-        """53 bits of it."""
-        return {2: changed_slot(MESSAGE_SCHEMA[2], lambda value: int(float(value)))}
+    patches = in_codec(MESSAGE, _as_int64=lambda meaning: lambda number: int(float(meaning(number))))
 
 
-class Int32FiveBytes(PatchedTable):
+class Int32FiveBytes(PatchedHeka):
     """Reads the five-byte -1 of Go's encoder as 4294967295, as Lua's table decoder does."""
 
     name = "heka-int32-five-bytes"
     killed_by = ("heka.message/0.10/int32/minus-one-five-bytes",)
-    table = MESSAGE_SCHEMA
-
-    def rows(self) -> Mapping[int, SchemaField]:
-        """Severity and pid."""
-        return {
-            number: evolve(MESSAGE_SCHEMA[number], read=_wide(MESSAGE_SCHEMA[number])) for number in (5, 8)
-        }
+    patches = in_codec(
+        MESSAGE, _as_int32=lambda meaning: lambda number: meaning(number) if number >> 32 else number
+    )
 
 
-class PackedOnly(PatchedTable):
+class PackedOnly(PatchedHeka):
     """Takes packed numbers only."""
 
     name = "heka-packed-only"
     killed_by = ("heka.message/0.10/integer/unpacked",)
-
-    def rows(self) -> Mapping[int, SchemaField]:
-        """Return the rows of the three arrays of numbers."""
-        return {number: evolve(FIELD_SCHEMA[number], wires=(LENGTH_DELIMITED,)) for number in (6, 7, 8)}
+    patches = in_arrays(only(packed=True))
 
 
-class UnpackedOnly(PatchedTable):
+class UnpackedOnly(PatchedHeka):
     """Takes unpacked numbers only."""
 
     name = "heka-unpacked-only"
     killed_by = ("heka.message/0.10/integer/packed",)
-
-    def rows(self) -> Mapping[int, SchemaField]:
-        """Return the rows of the three arrays of numbers."""
-        return {number: evolve(FIELD_SCHEMA[number], wires=(VARINT, FIXED64)) for number in (6, 7, 8)}
+    patches = in_arrays(only(packed=False))
 
 
-class BoolAsByte(PatchedTable):
-    """Reads the first byte of an unpacked bool and no more."""
+def _bools(read_one: Callable[[Reader, WireField], int]) -> Callable[[ReadArray], ReadArray]:
+    def change(read_array: ReadArray) -> ReadArray:
+        def read(reader: Reader, name: str, field: WireField) -> list[Any]:
+            if name != "value_bool":
+                return read_array(reader, name, field)
+            if field.wire == VARINT:
+                return [read_one(reader, field)]
+            return list(reader.take(name, field.length))
+
+        return read
+
+    return change
+
+
+class BoolAsByte(PatchedHeka):
+    """Reads the first byte of an unpacked bool and no more: 80 00 is true to it."""
 
     name = "heka-bool-as-byte"
     killed_by = ("heka.message/0.10/bool/zero-in-two-bytes",)
-
-    def rows(self) -> Mapping[int, SchemaField]:
-        """80 00 is true to it."""
-        return {8: evolve(FIELD_SCHEMA[8], read=_first_byte)}
+    patches = in_arrays(_bools(lambda reader, field: reader.data[field.start]))
 
 
-class BoolLow32(PatchedTable):
-    """Looks at the low 32 bits of a bool, as Lua does."""
+class BoolLow32(PatchedHeka):
+    """Looks at the low 32 bits of a bool, as Lua does: 2^32 is false to it."""
 
     name = "heka-bool-low-32-bits"
     killed_by = ("heka.message/0.10/bool/2-to-the-32",)
-
-    def rows(self) -> Mapping[int, SchemaField]:
-        """2^32 is false to it."""
-        return {8: evolve(FIELD_SCHEMA[8], read=_low_32)}
+    patches = in_arrays(_bools(lambda _, field: field.value & 0xFFFF_FFFF))
 
 
-class DoubleBigEndian(PatchedTable):
+def _reversed_doubles(read_doubles: ReadArray) -> ReadArray:
+    return lambda reader, name, field: [bits[::-1] for bits in read_doubles(reader, name, field)]
+
+
+class DoubleBigEndian(PatchedHeka):
     """Reads the bytes of a double in the wrong order."""
 
     name = "heka-double-big-endian"
     killed_by = ("heka.message/0.10/double/packed",)
-
-    def rows(self) -> Mapping[int, SchemaField]:
-        """Return the schema with the bytes of every double reversed."""
-        return {7: changed_slot(FIELD_SCHEMA[7], lambda values: [bits[::-1] for bits in values])}
+    patches = in_codec(FIELD, _read_doubles=_reversed_doubles)
 
 
 class FieldNameOptional(ReferenceCodec):
@@ -186,26 +177,3 @@ class ArrayReversed(ReferenceCodec):
                 }
             )
         return value
-
-
-# --- parts ---
-
-
-def _wide(slot: SchemaField) -> Callable[[Reader, WireField, str], int]:
-    def read(reader: Reader, wire: WireField, name: str) -> int:
-        value: int = slot.read(reader, wire, name)
-        return wire.value if wire.value >> 32 == 0 else value
-
-    return read
-
-
-def _first_byte(reader: Reader, wire: WireField, name: str) -> list[bool]:
-    if wire.wire == VARINT:
-        return [reader.data[wire.start] != 0]
-    return [byte != 0 for byte in reader.take(name, wire.length)]
-
-
-def _low_32(reader: Reader, wire: WireField, name: str) -> list[bool]:
-    if wire.wire == VARINT:
-        return [wire.value & 0xFFFF_FFFF != 0]
-    return [byte != 0 for byte in reader.take(name, wire.length)]

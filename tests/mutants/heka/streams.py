@@ -1,19 +1,18 @@
 """Codecs of Heka streams with one planted fault each, of real readers: heka.md, sections 2, 3 and 7."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 from attrs import evolve
 
-from tests.mutants.base import ReferenceCodec, given_up, walk, with_options
-from tests.mutants.heka.helpers import PatchedTable, changed_slot
+from tests.mutants.base import ReferenceCodec, given_up, in_codec, walk, with_options
+from tests.mutants.heka.helpers import PatchedHeka, in_fields, no_rule
 from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.formats import Decoded, Format
-from wireproof.heka.header import HEADER_SCHEMA
-from wireproof.heka.resync_modes import RESYNC_MODES
-from wireproof.heka.schema import SchemaField
+from wireproof.heka.scan import LENGTH_FIELD, RESYNC_MODES
+from wireproof.heka.stream import HEADER
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.protobuf import WireField
@@ -24,47 +23,50 @@ from wireproof.wire.scan_items import Item
 # --- frames ---
 
 
-class LastLengthWins(PatchedTable):
+TWO_LENGTHS: Final = in_codec(HEADER, message_length_second_length=no_rule)
+"""The patches of a codec that takes two lengths."""
+
+
+class LastLengthWins(PatchedHeka):
     """Takes the last of two message_lengths, as Go does."""
 
     name = "heka-last-length-wins"
     killed_by = ("heka.stream/0.10/refused/length-twice-last-right",)
-    table = HEADER_SCHEMA
-
-    def rows(self) -> Mapping[int, SchemaField]:
-        """Two are allowed."""
-        return {1: evolve(HEADER_SCHEMA[1], once=False)}
+    patches = TWO_LENGTHS
 
 
-class FirstLengthWins(PatchedTable):
+def _first_length() -> Callable[[Reader, WireField], WireField]:
+    """Return a change that gives the later lengths of a header the value of the first."""
+    first: list[tuple[Reader, int]] = []
+
+    def change(reader: Reader, field: WireField) -> WireField:
+        if field.number != LENGTH_FIELD:
+            return field
+        if not first or first[-1][0] is not reader:
+            first[:] = [(reader, field.value)]
+        return evolve(field, value=first[-1][1])
+
+    return change
+
+
+class FirstLengthWins(PatchedHeka):
     """Takes the first of two message_lengths, as C does."""
 
     name = "heka-first-length-wins"
     killed_by = ("heka.stream/0.10/refused/length-twice-first-right",)
-    table = HEADER_SCHEMA
-
-    def rows(self) -> Mapping[int, SchemaField]:
-        """Report the later ones as the first."""
-        seen: list[tuple[Reader, int]] = []
-
-        def read(reader: Reader, wire: WireField, _name: str) -> int:
-            if not seen or seen[-1][0] is not reader:
-                seen.append((reader, wire.value))
-            return seen[-1][1]
-
-        return {1: SchemaField("message_length", read, HEADER_SCHEMA[1].wires)}
+    patches = (*TWO_LENGTHS, *in_fields(HEADER, _first_length()))
 
 
-class LengthModulo(PatchedTable):
+def _modulo(_: Reader, field: WireField) -> WireField:
+    return evolve(field, value=field.value & 0xFFFF_FFFF) if field.number == LENGTH_FIELD else field
+
+
+class LengthModulo(PatchedHeka):
     """Takes message_length modulo 2^32, as Go and Python do."""
 
     name = "heka-length-modulo"
     killed_by = ("heka.stream/0.10/refused/33-bits",)
-    table = HEADER_SCHEMA
-
-    def rows(self) -> Mapping[int, SchemaField]:
-        """Keep the low 32 bits."""
-        return {1: changed_slot(HEADER_SCHEMA[1], lambda value: value & 0xFFFF_FFFF)}
+    patches = in_fields(HEADER, _modulo)
 
 
 class _SignedBytes(Reader):
@@ -213,16 +215,12 @@ class NestedDelivered(ReferenceCodec):
         return with_options(request, resync="c")
 
 
-class NoEndRescan(PatchedTable):
+class NoEndRescan(PatchedHeka):
     """Waits for a false separator at the end of a stream, as Go and C do."""
 
     name = "heka-no-end-rescan"
     killed_by = ("heka.stream/0.10/scan/false-separator",)
-    table = RESYNC_MODES
-
-    def rows(self) -> Mapping[str, Any]:
-        """Report the end as the tail, whatever it contains."""
-        return {"strict": evolve(RESYNC_MODES["strict"], rescans=False)}
+    patches = ((RESYNC_MODES, "strict", evolve(RESYNC_MODES["strict"], rescans=False)),)
 
 
 class ChunksAlone(ReferenceCodec):

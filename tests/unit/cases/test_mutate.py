@@ -19,7 +19,7 @@ from wireproof.cases.mutate.splice import Splice, apply_splices
 from wireproof.cases.mutate.value_mutations import mutate_value
 from wireproof.cases.mutate.values_of_type import edit_sites, fitted, replace_part
 from wireproof.formats import FORMATS, Format
-from wireproof.heka.header import HekaHeader
+from wireproof.heka.stream import HEKA_HEADER
 from wireproof.iggy.message import POLLED
 from wireproof.kafka.values import Record, RecordBatch
 from wireproof.wire.compression import compress
@@ -67,7 +67,7 @@ def test_the_fullest_encoding_is_accepted_without_a_remark_and_holds_more_than_t
         (Record, "attributes", 128, -128),
         (POLLED.at("0.0.40").type, "offset", -1, (1 << 64) - 1),
         (POLLED.at("0.0.40").type, "id", 1 << 128, 0),
-        (HekaHeader, "hmac_key_version", (1 << 32) + 7, 7),
+        (HEKA_HEADER.type, "hmac_key_version", (1 << 32) + 7, 7),
         (POLLED.at("0.0.40").type, "of no field", 1 << 200, 1 << 200),
     ],
 )

@@ -16,7 +16,7 @@ from wireproof.cases.mutate.field_mutations import encode_variant
 from wireproof.cases.mutate.splice import apply_splices
 from wireproof.formats import FORMATS
 from wireproof.fuzz.format_session import supported_variants
-from wireproof.heka.family.signing import damage_signature, name_signer, sign_again
+from wireproof.heka.family.mutation import damage_signature, name_signer, sign_again
 from wireproof.heka.stream import FrameStream
 from wireproof.kafka.family.mutation import EDITS as LOG_EDITS
 from wireproof.kafka.values import Log

@@ -11,9 +11,8 @@ from layout_tables import layout_rows, markdown_table
 
 from tests.fixture_tables.vectors import documented_layouts, layout_of
 from wireproof.cases.sources import DocumentedLayout, cited
-from wireproof.heka.frame import FRAME
-from wireproof.heka.header import HEADER
-from wireproof.heka.message import FIELD, MESSAGE
+from wireproof.heka.message import HEKA_FIELD, HEKA_MESSAGE
+from wireproof.heka.stream import FRAME, HEKA_HEADER
 from wireproof.kafka.layouts import BATCH, BATCH_FLAGS, RECORD, RECORD_HEADER
 from wireproof.wire.layout import Layout, Number, Octets, Part, Repeated, proto_fields
 
@@ -52,7 +51,7 @@ def test_kafka_md_prints_the_fields_of_a_record_and_of_a_header_in_order() -> No
 
 @pytest.mark.parametrize(
     ("title", "layout"),
-    [("Message", MESSAGE), ("Field", FIELD), ("Header", HEADER)],
+    [("Message", HEKA_MESSAGE), ("Field", HEKA_FIELD), ("Header", HEKA_HEADER)],
     ids=str,
 )
 def test_heka_md_prints_the_schema_of_each_message(title: str, layout: Layout) -> None:

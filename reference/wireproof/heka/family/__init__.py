@@ -11,7 +11,7 @@ _FORMATS: Final = (
     Format(
         "heka.message",
         "0.10",
-        message.HekaMessage,
+        message.HEKA_MESSAGE.type,
         message.decode,
         message.encode,
         layout=message.CONTENT,

@@ -16,7 +16,7 @@ from wireproof.wire.scan_items import Item
 from wireproof.wire.trace import FieldSpan
 
 if TYPE_CHECKING:
-    from wireproof.heka.frame import HekaFrame
+    from wireproof.heka.stream import HekaFrame
 
 PER_SECOND: Final = 1_000_000_000
 """Timestamps are in nanoseconds: §1."""

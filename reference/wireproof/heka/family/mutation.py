@@ -1,25 +1,46 @@
-"""Mutations of Heka's messages and streams, their least and fullest values, and words for fuzzers."""
+"""Mutations of Heka's messages and streams, signatures of mutated frames, and words for fuzzers."""
 
+import re
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any, Final, get_type_hints
 
 from attrs import evolve
 
+from wireproof.cases.mutate.decode_trace import DecodeTrace
 from wireproof.cases.mutate.dictionary import INVALID_VARINTS, VARLONG_BOUNDARIES, varint
 from wireproof.cases.mutate.draws import FILLS, below, boundary_bytes, pick
-from wireproof.cases.mutate.encodings import wrapped
-from wireproof.cases.mutate.mutation_rules import MutationRules, Signing
+from wireproof.cases.mutate.encodings import wrapped, written
+from wireproof.cases.mutate.mutation_rules import Keys, MutationRules, Signing
+from wireproof.cases.mutate.splice import Splice, apply_splices
 from wireproof.cases.mutate.values_of_type import MAX_ELEMENTS, edit_sites, part_type, random_part, smallest
 from wireproof.family import Format
-from wireproof.heka import header, message
-from wireproof.heka.family.signing import damage_signature, name_signer, sign_again
-from wireproof.heka.frame import RECORD_SEPARATOR, UNIT_SEPARATOR, HekaFrame
-from wireproof.heka.header import HekaHeader
-from wireproof.heka.message import VALUE_ARRAYS, VALUE_TYPES, DynamicField, HekaMessage
-from wireproof.heka.stream import FrameStream
+from wireproof.heka.message import (
+    HEKA_FIELD,
+    HEKA_MESSAGE,
+    UUID_SIZE,
+    VALUE_ARRAYS,
+    VALUE_TYPES,
+    DynamicField,
+    HekaMessage,
+    array_of,
+)
+from wireproof.heka.stream import (
+    HASH_FUNCTIONS,
+    HEKA_HEADER,
+    RECORD_SEPARATOR,
+    UNIT_SEPARATOR,
+    FrameStream,
+    HekaFrame,
+    hmac_digest,
+    key_name,
+)
 from wireproof.wire import snappy
 from wireproof.wire.layout import proto_fields
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import FieldSpan
+
+_FIELD: Final[Any] = HEKA_FIELD.type
 
 # --- edited values that the encoder accepts ---
 
@@ -27,7 +48,7 @@ from wireproof.wire.layout import proto_fields
 def _field(field: DynamicField) -> DynamicField:
     """Keep values only in the array of the field's type, and use 64 bits for numbers: heka.md, section 4."""
     held = [name for name in VALUE_ARRAYS if getattr(field, name)]
-    wanted = VALUE_ARRAYS[VALUE_TYPES.index(field.value_type or "STRING")]
+    wanted = array_of(field.value_type)
     changes: dict[str, Any] = {}
     if field.value_double:
         changes["value_double"] = tuple(bits[:8].ljust(8, b"\0") for bits in field.value_double)
@@ -49,7 +70,7 @@ def _message(message: HekaMessage) -> HekaMessage:
     return evolve(message, uuid=uuid, timestamp=wrapped(message.timestamp, 64), **cut)
 
 
-NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {DynamicField: _field, HekaMessage: _message}
+NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {_FIELD: _field, HEKA_MESSAGE.type: _message}
 """Class to the function that normalises its instances."""
 
 # --- mutations ---
@@ -66,8 +87,8 @@ _HELD: Final[tuple[tuple[Any, ...], ...]] = (
 def _elements() -> dict[Any, tuple[Any, ...]]:
     """Return a field of each type: heka.md, section 4."""
     return {
-        DynamicField: tuple(
-            evolve(smallest(DynamicField), name=b"f", representation=b"r", value_type=kind, **{array: held})
+        _FIELD: tuple(
+            evolve(smallest(_FIELD), name=b"f", representation=b"r", value_type=kind, **{array: held})
             for kind, array, held in zip(VALUE_TYPES, VALUE_ARRAYS, _HELD, strict=True)
         )
     }
@@ -94,11 +115,11 @@ def _with_long_string(message: HekaMessage, rng: Random) -> HekaMessage:
 def _with_field(message: HekaMessage, rng: Random) -> HekaMessage:
     """Add a Field of any type with up to three values: heka.md, section 4; several values are packed."""
     at = below(rng, len(VALUE_TYPES))
-    kind = part_type(get_type_hints(DynamicField)[VALUE_ARRAYS[at]])
+    kind = part_type(get_type_hints(_FIELD)[VALUE_ARRAYS[at]])
     values = tuple(
         random_part(part_type(kind.of[0]), rng, VALUE_ARRAYS[at]) for _ in range(pick(rng, (0, 1, 2, 3)))
     )
-    empty = smallest(DynamicField)
+    empty = smallest(_FIELD)
     field = evolve(
         empty, name=boundary_bytes(rng, b"f"), value_type=VALUE_TYPES[at], **{VALUE_ARRAYS[at]: values}
     )
@@ -110,7 +131,7 @@ def _in_frame(stream: FrameStream, rng: Random) -> FrameStream:
     if not stream.frames:
         return FrameStream((smallest(HekaFrame),))
     at = below(rng, len(stream.frames))
-    _, change = pick(rng, EDITS[HekaMessage])
+    _, change = pick(rng, EDITS[HEKA_MESSAGE.type])
     frame = stream.frames[at]
     changed = evolve(frame, message=change(frame.message, rng))
     return FrameStream((*stream.frames[:at], changed, *stream.frames[at + 1 :]))
@@ -121,7 +142,7 @@ def _with_signer(stream: FrameStream, rng: Random) -> FrameStream:
     if not stream.frames:
         return FrameStream((smallest(HekaFrame),))
     at = below(rng, len(stream.frames))
-    header = HekaHeader(
+    header = HEKA_HEADER.type(
         hmac_hash_function=pick(rng, ("MD5", "SHA1")),
         hmac_signer=boundary_bytes(rng, b"s")[:64],
         hmac_key_version=pick(rng, (None, 0, 1)),
@@ -132,7 +153,7 @@ def _with_signer(stream: FrameStream, rng: Random) -> FrameStream:
 
 
 EDITS: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] = {
-    HekaMessage: (
+    HEKA_MESSAGE.type: (
         ("all optional fields", _with_all_fields),
         ("added field", _with_field),
         ("long string", _with_long_string),
@@ -140,6 +161,70 @@ EDITS: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] =
     FrameStream: (("signed header", _with_signer), ("message", _in_frame)),
 }
 """Class to the names and functions of its edits."""
+
+# --- signatures: section 3 ---
+
+_FRAME: Final = re.compile(r"frames\[(\d+)\]\.header\.hmac")
+
+
+def sign_again(trace: DecodeTrace, keys: Keys) -> bytes:
+    """Return the bytes with a valid HMAC in each signed frame whose signer has a key."""
+    if not isinstance(trace.value, FrameStream):
+        return trace.data
+    splices = list(_splices(trace, trace.value, keys))
+    return apply_splices(trace, splices, sums=True) if splices else trace.data
+
+
+def name_signer(trace: DecodeTrace, keys: Keys, rng: Random) -> bytes:
+    """Return the bytes with a signer that has a key in the header of one frame. Its HMAC is not computed."""
+    if not isinstance(trace.value, FrameStream):
+        return trace.data
+    frames = trace.value.frames or (smallest(HekaFrame),)
+    at = below(rng, len(frames))
+    signer, _, version = pick(rng, sorted(keys)).rpartition("_")
+    function = pick(rng, (None, *HASH_FUNCTIONS))
+    header = HEKA_HEADER.type(
+        hmac_hash_function=function,
+        hmac_signer=signer.encode(errors="surrogateescape"),
+        hmac_key_version=int(version) or pick(rng, (None, 0)),
+        hmac=bytes(20 if function == "SHA1" else 16),
+    )
+    try:
+        stream = FrameStream((*frames[:at], evolve(frames[at], header=header), *frames[at + 1 :]))
+        return written(trace.row, stream)
+    except Rejected:
+        return trace.data
+
+
+def damage_signature(trace: DecodeTrace, rng: Random) -> bytes:
+    """Return the bytes with one HMAC changed, truncated, removed or too long: section 3, A04, A12, A15."""
+    signatures = [span for span in trace.spans if span.path.endswith("header.hmac") and span.type == "bytes"]
+    if not signatures:
+        return trace.data
+    signature = pick(rng, signatures)
+    now = trace.data[signature.start : signature.end]
+    size = below(rng, len(now) + 1)
+    new = pick(rng, (now[:size], now[:size], now + b"\0", now[:-1] + bytes([(now[-1:] or b"\0")[0] ^ 1])))
+    return apply_splices(trace, [Splice("", signature.start, signature.end, new)])
+
+
+def _splices(trace: DecodeTrace, stream: FrameStream, keys: Keys) -> Iterator[Splice]:
+    for span, index in _signatures(trace.spans):
+        if span.cover is None or index >= len(stream.frames):
+            continue
+        header = stream.frames[index].header
+        key = keys.get(key_name(header))
+        if key is not None:
+            message = trace.data[span.cover.start : span.cover.end]
+            yield Splice("", span.start, span.end, hmac_digest(header, key, message))
+
+
+def _signatures(spans: tuple[FieldSpan, ...]) -> Iterator[tuple[FieldSpan, int]]:
+    """Yield the HMACs of a trace, each with the index of its frame."""
+    for span in spans:
+        if span.cover is not None and span.cover.kind == "hmac" and (match := _FRAME.fullmatch(span.path)):
+            yield span, int(match[1])
+
 
 RULES: Final = MutationRules(
     named={"uuid": UUID},
@@ -161,15 +246,11 @@ SIGNERS: Final = (b"test", b"test_1", b"vic", b"trusted_signer", b"some_key", b"
 FIELD_NUMBERS: Final = range(
     1,
     2
-    + max(
-        part.number
-        for layout in (message.MESSAGE, message.FIELD, header.HEADER)
-        for part in proto_fields(layout)
-    ),
+    + max(part.number for layout in (HEKA_MESSAGE, HEKA_FIELD, HEKA_HEADER) for part in proto_fields(layout)),
 )
 """The protobuf field numbers of all messages of Heka, and an unused one after them."""
 
-_UUID_FIELD: Final = bytes((1 << 3 | 2, message.UUID_SIZE)) + bytes(range(16))
+_UUID_FIELD: Final = bytes((1 << 3 | 2, UUID_SIZE)) + bytes(range(16))
 
 
 def words(_: Format) -> Iterator[bytes]:

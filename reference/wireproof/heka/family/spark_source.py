@@ -10,11 +10,9 @@ from attrs import evolve
 
 from wireproof import formats
 from wireproof.formats import Format
-from wireproof.heka.frame import FRAME_OVERHEAD, RECORD_SEPARATOR, HekaFrame
-from wireproof.heka.header import HEADER
-from wireproof.heka.message import FIELD, MESSAGE, DynamicField, HekaMessage
-from wireproof.heka.resync_modes import RESYNC_MODES, AcceptedHeader
-from wireproof.heka.scan import Scanner
+from wireproof.heka.message import HEKA_FIELD, HEKA_MESSAGE, DynamicField, HekaMessage
+from wireproof.heka.scan import RESYNC_MODES, AcceptedHeader, Scanner, read_head
+from wireproof.heka.stream import FRAME_OVERHEAD, HEKA_HEADER, RECORD_SEPARATOR, HekaFrame
 from wireproof.spark.columns import (
     RAW,
     SHARED,
@@ -73,7 +71,9 @@ def _column(part: ProtoField, of: Callable[[RowData], object]) -> SourceColumn:
     )
 
 
-_HEADER: Final = tuple(part for part in proto_fields(HEADER) if not part.deprecated and part.name != "hmac")
+_HEADER: Final = tuple(
+    part for part in proto_fields(HEKA_HEADER) if not part.deprecated and part.name != "hmac"
+)
 
 
 FRAMES: Final = SourceTable(
@@ -104,7 +104,7 @@ FIELDS: Final = pa.list_(
     pa.struct(
         [
             (part.name, pa.list_(kind) if part.repeated else kind)
-            for part in proto_fields(FIELD)
+            for part in proto_fields(HEKA_FIELD)
             for kind in (TYPES[str(part.of)],)
         ]
     )
@@ -112,14 +112,14 @@ FIELDS: Final = pa.list_(
 
 
 def _field(field: DynamicField) -> dict[str, Any]:
-    row = {part.name: _value(part, getattr(field, part.name)) for part in proto_fields(FIELD)}
+    row = {part.name: _value(part, getattr(field, part.name)) for part in proto_fields(HEKA_FIELD)}
     return row | {"value_type": field.value_type or "STRING"}
 
 
 RECORDS: Final = SourceTable(
     (
         *SHARED,
-        *(_column(part, _message) for part in proto_fields(MESSAGE) if not part.repeated),
+        *(_column(part, _message) for part in proto_fields(HEKA_MESSAGE) if not part.repeated),
         SourceColumn(
             "fields", FIELDS, read_part(lambda message: [_field(field) for field in message.fields], _message)
         ),
@@ -178,10 +178,11 @@ def _frame_size(header: bytes, resync: str, most: int | None) -> int:
     Unsigned headers hold only a length, so few of them differ and the cache nearly always hits.
     """
     framing = RESYNC_MODES[resync]
-    found = framing.head(header, Options(max_message=most))
+    found = read_head(header, framing, Options(max_message=most))
     if framing.on_rejection == "within" or not isinstance(found, AcceptedHeader):
         return 0
-    return len(header) + found.header.message_length
+    size: int = len(header) + found.header.message_length
+    return size
 
 
 def _item_case(item: Item, data: bytes, options: Options) -> ItemCase:

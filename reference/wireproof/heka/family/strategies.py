@@ -7,18 +7,16 @@ imports it.
 
 import struct
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
-from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from wireproof.heka import message as codec
-from wireproof.heka.frame import HekaFrame
-from wireproof.heka.header import HASH_FUNCTIONS, HekaHeader
-from wireproof.heka.message import VALUE_ARRAYS, VALUE_TYPES, DynamicField, HekaMessage
-from wireproof.heka.stream import FrameStream
+from wireproof.heka.message import HEKA_FIELD, HEKA_MESSAGE, DynamicField, HekaMessage, array_of
+from wireproof.heka.stream import HEKA_HEADER, FrameStream, HekaFrame
+from wireproof.wire.layout import Layout, ProtoField, proto_fields
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.writer import Writer
 
@@ -49,12 +47,6 @@ def octets() -> SearchStrategy[bytes]:
 
 
 @cache
-def optional_octets() -> SearchStrategy[bytes | None]:
-    """Return a strategy for bytes or None; empty bytes are not the same as None."""
-    return st.one_of(st.none(), octets())
-
-
-@cache
 def doubles() -> SearchStrategy[bytes]:
     """Return a strategy for the 8 bytes of a double, including NaNs with a payload."""
     plain = st.floats(width=64).map(lambda number: struct.pack(">d", number))
@@ -63,42 +55,69 @@ def doubles() -> SearchStrategy[bytes]:
     )
 
 
-_ELEMENTS: Final[dict[str, SearchStrategy[bytes] | SearchStrategy[int] | SearchStrategy[bool]]] = {
-    "value_string": octets(),
-    "value_bytes": octets(),
-    "value_integer": integers(64),
-    "value_double": doubles(),
-    "value_bool": st.booleans(),
+OF_TYPE: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
+    "bool": st.booleans,
+    "bytes": octets,
+    "double": doubles,
+    "int32": partial(integers, 32),
+    "int64": partial(integers, 64),
+    "string": octets,
+    "uint32": lambda: st.sampled_from([0, 1, 127, 128, (1 << 32) - 1]),
 }
+"""The strategy for a value of each type of protobuf that is neither an enum nor a message."""
+
+OF_FIELD: Final[dict[str, SearchStrategy[Any]]] = {
+    "timestamp": st.one_of(st.just(RECENT_TIMESTAMP), integers(64)),
+    "severity": st.one_of(st.integers(0, 7), integers(32)),
+    "hmac_signer": st.sampled_from([b"", b"test", b"\x1e\x1f", b"s" * 128]),
+    "hmac": st.binary(max_size=20),
+}
+"""The strategies for values of fields that have other likely values than their type."""
+
+
+def values_of(part: ProtoField) -> SearchStrategy[Any]:
+    """Return a strategy for one value of a field."""
+    if part.name in OF_FIELD:
+        return OF_FIELD[part.name]
+    if part.size:
+        return st.binary(min_size=part.size, max_size=part.size)
+    if part.codes is not None:
+        return st.sampled_from(list(part.codes.values()))
+    return OF_TYPE[str(part.of)]()
+
+
+@cache
+def scalars(layout: Layout) -> SearchStrategy[dict[str, Any]]:
+    """Return a strategy for the fields that are not repeated; an optional one is absent in half of them."""
+    parts = (part for part in proto_fields(layout) if not part.repeated and not part.deprecated)
+    return st.fixed_dictionaries(
+        {p.name: values_of(p) if p.required else st.one_of(st.none(), values_of(p)) for p in parts}
+    )
+
+
+@cache
+def arrays(layout: Layout) -> dict[str, SearchStrategy[tuple[Any, ...]]]:
+    """Return a strategy for up to three values of each repeated field."""
+    parts = (part for part in proto_fields(layout) if part.repeated)
+    return {part.name: st.lists(values_of(part), max_size=3).map(tuple) for part in parts}
 
 
 @cache
 @st.composite
 def fields(draw: DrawFn) -> DynamicField:
     """Draw a Field whose values all have its own type: M59 to M61."""
-    kind = draw(st.one_of(st.none(), st.sampled_from(VALUE_TYPES)))
-    array = VALUE_ARRAYS[VALUE_TYPES.index(kind or "STRING")]
-    empty = DynamicField(draw(octets()), kind, draw(optional_octets()), (), (), (), (), ())
-    values = tuple(draw(st.lists(_ELEMENTS[array], max_size=3)))
-    return evolve(empty, **{array: values})  # type: ignore[arg-type] # the array is named by the kind drawn
+    values = draw(scalars(HEKA_FIELD))
+    filled = array_of(values["value_type"])
+    empty: dict[str, Any] = dict.fromkeys(arrays(HEKA_FIELD), ())
+    return HEKA_FIELD.type(**values, **{**empty, filled: draw(arrays(HEKA_FIELD)[filled])})
 
 
 @cache
 @st.composite
 def messages(draw: DrawFn) -> HekaMessage:
-    """Draw a message; each optional field is present in half of the messages."""
-    return HekaMessage(
-        uuid=draw(st.binary(min_size=codec.UUID_SIZE, max_size=codec.UUID_SIZE)),
-        timestamp=draw(st.one_of(st.just(RECENT_TIMESTAMP), integers(64))),
-        type=draw(optional_octets()),
-        logger=draw(optional_octets()),
-        severity=draw(st.one_of(st.none(), st.integers(0, 7), integers(32))),
-        payload=draw(optional_octets()),
-        env_version=draw(optional_octets()),
-        pid=draw(st.one_of(st.none(), integers(32))),
-        hostname=draw(optional_octets()),
-        fields=tuple(draw(st.lists(fields(), max_size=2))),
-    )
+    """Draw a message with up to two fields."""
+    some_fields = draw(st.lists(fields(), max_size=2))
+    return HEKA_MESSAGE.type(**draw(scalars(HEKA_MESSAGE)), fields=tuple(some_fields))
 
 
 @cache
@@ -106,14 +125,8 @@ def messages(draw: DrawFn) -> HekaMessage:
 def frames(draw: DrawFn) -> HekaFrame:
     """Draw a frame whose header may name a signer and has at most 255 bytes. Its HMAC is not valid."""
     message = draw(messages())
-    header = HekaHeader(
-        message_length=_length(message),
-        hmac_hash_function=draw(st.one_of(st.none(), st.sampled_from(HASH_FUNCTIONS))),
-        hmac_signer=draw(st.one_of(st.none(), st.sampled_from([b"", b"test", b"\x1e\x1f", b"s" * 128]))),
-        hmac_key_version=draw(st.one_of(st.none(), st.sampled_from([0, 1, 127, 128, (1 << 32) - 1]))),
-        hmac=draw(st.one_of(st.none(), st.binary(max_size=20))),
-    )
-    return HekaFrame(header, message)
+    values = {**draw(scalars(HEKA_HEADER)), "message_length": _length(message)}
+    return HekaFrame(HEKA_HEADER.type(**values), message)
 
 
 def _length(content: HekaMessage) -> int:
@@ -128,7 +141,7 @@ def streams() -> SearchStrategy[FrameStream]:
     return st.lists(frames(), max_size=3).map(lambda frame_list: FrameStream(tuple(frame_list)))
 
 
-VALUES: Final[dict[str, Callable[[], SearchStrategy[HekaMessage] | SearchStrategy[FrameStream]]]] = {
+VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "heka.message/0.10": messages,
     "heka.stream/0.10": streams,
 }

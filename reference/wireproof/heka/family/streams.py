@@ -6,7 +6,7 @@ from typing import Final
 from attrs import evolve
 
 from wireproof.family import Format, StreamRules
-from wireproof.heka import frame
+from wireproof.heka import stream
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -36,9 +36,9 @@ ANY_SIZE: Final = evolve(DEFAULT_OPTIONS, max_message=0xFFFF_FFFF)
 
 def _bytes_needed(_: Format, tail: bytes) -> int:
     """Return the bytes of a frame, by its header: heka.md, section 2."""
-    reader = Reader(tail[: frame.FRAME_OVERHEAD + 0xFF])
+    reader = Reader(tail[: stream.FRAME_OVERHEAD + 0xFF])
     try:
-        found = frame.read_header(reader, ANY_SIZE)
+        found = stream.read_header(reader, ANY_SIZE)
     except Rejected:
         return 0
     return 0 if found is None else reader.pos + found.message_length
