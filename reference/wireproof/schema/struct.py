@@ -157,7 +157,7 @@ class StructLayout(Layout):
         complete: the function that completes a value before it is written, such as by a checksum.
     """
 
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[Rule, ...] = field(default=(), repr=False)
     whole: str = ""
     empty: bool = False
     complete: Callable[[Any], Any] | None = None

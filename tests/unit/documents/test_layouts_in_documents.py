@@ -52,7 +52,7 @@ def test_kafka_md_prints_the_fields_of_a_record_and_of_a_header_in_order() -> No
 @pytest.mark.parametrize(
     ("title", "layout"),
     [("Message", HEKA_MESSAGE), ("Field", HEKA_FIELD), ("Header", HEKA_HEADER)],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else value.name,
 )
 def test_heka_md_prints_the_schema_of_each_message(title: str, layout: Layout) -> None:
     printed = re.findall(
