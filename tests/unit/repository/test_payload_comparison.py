@@ -22,6 +22,26 @@ payload: {"version":"4","data":{"offset":285,"leaderEpoch":0,"metadata":"","comm
         """| offset: 23 CreateTime: 1795439286057 keySize: 33 valueSize: -1 sequence: 0 headerKeys: [] \
 key: {"type":"8","data":{"groupId":"regex","memberId":"FMl1DmeRREKsWuDShE3rog"}} payload: <DELETE>""",
     ),
+    "a group": (
+        "__consumer_offsets",
+        "0002001367726f75702d6b61666b612d636c69656e7473",
+        (
+            "00030008636f6e73756d657200000001000572616e676500386b61666b612d707974686f6e2d332e302e31322d37643331663564"
+            "382d373866302d343433372d383032362d363663386165373266363731000001a2085f30700000000100386b61666b612d707974"
+            "686f6e2d332e302e31322d37643331663564382d373866302d343433372d383032362d363663386165373266363731ffff00136b"
+            "61666b612d707974686f6e2d332e302e3132000a2f3132372e302e302e31000493e00000afc80000001e00000000000100126b61"
+            "666b612d636c69656e74732d6b657074000000000000002600000000000100126b61666b612d636c69656e74732d6b6570740000"
+            "00010000000000000000"
+        ),
+        """| offset: 1 CreateTime: 1795436785793 keySize: 23 valueSize: 270 sequence: 0 headerKeys: [] \
+key: {"type":"2","data":{"group":"group-kafka-clients"}} \
+payload: {"version":"3","data":{"protocolType":"consumer","generation":1,"protocol":"range",\
+"leader":"kafka-python-3.0.12-7d31f5d8-78f0-4437-8026-66c8ae72f671","currentStateTimestamp":1795436785776,\
+"members":[{"memberId":"kafka-python-3.0.12-7d31f5d8-78f0-4437-8026-66c8ae72f671","groupInstanceId":null,\
+"clientId":"kafka-python-3.0.12","clientHost":"/127.0.0.1","rebalanceTimeout":300000,"sessionTimeout":45000,\
+"subscription":{"topics":["kafka-clients-kept"],"userData":""},\
+"assignment":{"assignedPartitions":[{"topic":"kafka-clients-kept","partitions":[0]}],"userData":""}}]}}""",
+    ),
     "a feature": (
         "__cluster_metadata",
         None,
