@@ -86,6 +86,12 @@ def test_the_fixed_fields_stand_in_the_row_of_their_frame() -> None:
     assert (tail["kind"], tail["position"], tail["length"], tail["offset"]) == ("tail", 121, 1, None)
 
 
+def test_the_remarks_of_a_frame_stand_in_its_row() -> None:
+    data = BYTES["E01"] + BYTES["E07"]
+    rows = columnar.read_header_columns(data, columnar.scan(data)).to_pylist()
+    assert [row["remarks"] for row in rows] == [[], ["max-timestamp"]]
+
+
 def test_a_mapped_file_and_a_part_of_one_are_buffers(tmp_path: Path) -> None:
     path = tmp_path / "00.log"
     path.write_bytes(BYTES["E01"] * 3)
