@@ -15,7 +15,7 @@ from machine import needs
 from wireproof.kafka.payloads import decode_payload
 from wireproof.kafka.payloads.tables import INTERNAL_TOPICS, TABLES, KeyedTopic
 from wireproof.schema.tables import Row, Table, default_of, versions_of
-from wireproof.wire.json_values import to_json
+from wireproof.wire.layout import attribute_of
 from wireproof.wire.rejection import Rejected
 
 pytestmark = [pytest.mark.tools, needs("java", "mvn")]
@@ -67,7 +67,8 @@ def _row(one: Row, outer: Table) -> tuple[Any, ...]:
     default: Any = "of no effect"
     if one.tag is not None:
         found = default_of(one, outer.newest, outer)
-        default = to_json(found, with_derived=True) if hasattr(found, "unknown_tags") else found
+        inner = one.type.rows if isinstance(one.type, Table) and found is not None and not one.many else ()
+        default = {row.name: getattr(found, attribute_of(row.name)) for row in inner} if inner else found
     return one.name, _shape(one, outer), one.versions, one.nullable, one.tag, default
 
 
