@@ -127,22 +127,25 @@ RECORDS: Final = SourceTable(
 # --- the source ---
 
 
-def _stride(layout: log.LogRevision) -> Stride:
-    """Return the stride of a revision, whose records have two lengths: iggy.md §7."""
+def _stride(revision: str) -> Stride:
+    """Return the stride of a revision, whose records have two lengths: iggy.md §7.
+
+    It finds the layout by the name: Spark sends it to its workers, and compiled functions cannot be sent.
+    """
 
     def stride(stored: ObjectReader, position: int, _: Options) -> int:
         size, known = 1, False
         while not known and position + size <= stored.size:
             data, at = stored.at(position, size)
-            size, known = layout.record.extent(data, at)
+            size, known = log.REVISIONS[revision].record.extent(data, at)
         return size if known and position + size <= stored.size else 0
 
     return stride
 
 
 IGGY: Final = {
-    revision: StreamFraming(formats.get("iggy.log", revision), _stride(layout), items=scan_record_by_record)
-    for revision, layout in log.REVISIONS.items()
+    revision: StreamFraming(formats.get("iggy.log", revision), _stride(revision), items=scan_record_by_record)
+    for revision in log.REVISIONS
 }
 """The rules by revision."""
 
