@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, SupportsIndex
 
 from attrs import field, frozen
 
@@ -78,6 +78,16 @@ class Format:
     def family(self) -> str:
         """Return the name of the family, such as `kafka`."""
         return self.name.partition(".")[0]
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:  # noqa: ANN401 - as `pickle` wants it
+        """Return how another process gets it: by its id, because compiled functions cannot be sent.
+
+        A format that was changed is no format of its family, and is sent as it is.
+        """
+        own = object_at("wireproof.formats:own_format")
+        if own(self.format_id) is self:
+            return own, (self.format_id,)
+        return super().__reduce_ex__(protocol)
 
 
 def formats_of_codec(

@@ -72,6 +72,10 @@ class FormatTable(MutableMapping[str, Format]):
         """Return the number of formats."""
         return sum(1 for _ in self)
 
+    def own(self, format_id: str) -> Format | None:
+        """Return a format as its family has it; None if there is none."""
+        return self._of(format_id.partition(".")[0]).get(format_id)
+
     def _of(self, family: str) -> dict[str, Format]:
         """Return the formats of a family; none for an unknown one."""
         if family not in self._rows:
@@ -147,6 +151,11 @@ def family_of(fmt: Format) -> Family:
 def stream_rules(fmt: Format) -> StreamRules:
     """Return the rules of a stream; those that know nothing if its family has none for it."""
     return family_of(fmt).streams.get(fmt.name, StreamRules())
+
+
+def own_format(format_id: str) -> Format | None:
+    """Return a format as its family has it, whatever was added or replaced; None if there is none."""
+    return FORMATS.own(format_id)
 
 
 def get(name: str, revision: str) -> Format:

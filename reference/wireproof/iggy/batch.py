@@ -172,6 +172,7 @@ def _batch(use: Use) -> Struct:
         Zero("reserved", until=BATCH_HEADER_SIZE, error="InvalidReservedField"),
         many("messages", FRAMES[use], joined=joined, derive=_with_position),
         revisions=REVISIONS,
+        computed=("message_count",) if joined else (),
         cites="iggy.md §6",
     )
 

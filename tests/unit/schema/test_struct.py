@@ -1,5 +1,6 @@
 """Structures, their rules and their compiled codecs: schema/."""
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from attrs import evolve, fields
 from each import each
 
+from wireproof.formats import FORMATS, own_format
 from wireproof.schema.rules import Fault, remarked
 from wireproof.schema.struct import DescriptionError, Struct, choice, inner, many, since, until
 from wireproof.wire.layout import (
@@ -335,3 +337,12 @@ def test_hostile_counts_and_lengths_read_nothing_ahead() -> None:
     with pytest.raises(Rejected) as caught:
         decoded("2", data)
     assert (caught.value.cls, caught.value.path) == ("truncated", "tags[1].at")
+
+
+def test_a_format_is_the_same_one_in_another_process_and_a_changed_one_has_no_name() -> None:
+    for fmt in FORMATS.values():
+        assert pickle.loads(pickle.dumps(fmt)) is fmt
+    assert own_format("iggy.log/0.11") is FORMATS["iggy.log/0.11"]
+    assert own_format("iggy.log/of-nobody") is None
+    changed = evolve(FORMATS["iggy.frame/0.0.30"], decode=max, encode=max, layout=None, value=int)
+    assert pickle.loads(pickle.dumps(changed)) == changed
