@@ -106,7 +106,7 @@ class HeaderBlock:
 
 
 @frozen
-class HeaderBlock90:
+class KeyedHeaderBlock:
     """The value of a header block on its own, since 0.9.0: a key has a kind, as a value has."""
 
     headers: tuple[tuple[HeaderValue, HeaderValue], ...]
@@ -126,8 +126,8 @@ def _revision(tlv: TlvRules, value: type[Any]) -> HeadersRevision:
 
 REVISIONS: Final[dict[str, HeadersRevision]] = {
     "0.0.30": _revision(TLV_V1, HeaderBlock),
-    "0.9": _revision(TLV_V2, HeaderBlock90),
-    "0.10": _revision(TLV_DOMAIN_10, HeaderBlock90),
+    "0.9": _revision(TLV_V2, KeyedHeaderBlock),
+    "0.10": _revision(TLV_DOMAIN_10, KeyedHeaderBlock),
 }
 """Revision to its row."""
 

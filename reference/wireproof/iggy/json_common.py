@@ -11,7 +11,7 @@ from base64 import b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
-from attrs import asdict, fields, frozen
+from attrs import asdict
 
 from wireproof.iggy.header_kinds import KINDS_BY_NAME, SIZES, HeaderValue
 from wireproof.iggy.headers import (
@@ -25,6 +25,9 @@ from wireproof.iggy.headers import (
     write_map_or_block,
 )
 from wireproof.iggy.json_parser import JsonNode
+from wireproof.iggy.poll import CONTEXT
+from wireproof.iggy.revision import EDGE, REVISIONS
+from wireproof.schema.struct import Struct
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
@@ -142,20 +145,19 @@ def array_items(reader: Reader, node: JsonNode, name: str) -> list[JsonNode]:
 # --- the context of a poll or a send, since 0.11.1-edge ---
 
 
-@frozen(kw_only=True)
-class PartitionContext:
-    """The partition that a poll came from, or that a send is for: iggy.md, sections 6.1 and 8.1."""
+PARTITION_CONTEXT: Final = Struct(
+    "PartitionContext", *CONTEXT, revisions=REVISIONS, cites="iggy.md §6.1, §8.1"
+)
+"""The partition that a poll came from, or that a send is for."""
 
-    incarnation: int
-    owner_generation: int
-    metadata_op: int
+PartitionContext: Final = PARTITION_CONTEXT.at(EDGE).type
+"""The class of its values."""
 
-
-CONTEXT_NUMBERS: Final = tuple(one.name for one in fields(PartitionContext))
+CONTEXT_NUMBERS: Final = tuple(part.name for part in CONTEXT)
 """Its members, numbers of 64 bits."""
 
 
-def read_context(reader: Reader, node: JsonNode) -> PartitionContext:
+def read_context(reader: Reader, node: JsonNode) -> Any:  # noqa: ANN401 - a `PartitionContext`
     """Read a context, whose members are all required."""
     reader.enter("context")
     found = object_members(reader, node, "", CONTEXT_NUMBERS)
@@ -165,7 +167,7 @@ def read_context(reader: Reader, node: JsonNode) -> PartitionContext:
     return PartitionContext(**numbers)
 
 
-def context_json(writer: Writer, context: PartitionContext) -> dict[str, int]:
+def context_json(writer: Writer, context: Any) -> dict[str, int]:  # noqa: ANN401 - as above
     """Return the JSON form of a context."""
     writer.enter("context")
     numbers = asdict(context)

@@ -11,15 +11,14 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from wireproof.iggy.header_kinds import HeaderValue
 from wireproof.iggy.headers import block_size
 from wireproof.iggy.json_common import (
     FORMS_30,
     FORMS_70,
     FORMS_90,
     FORMS_100,
+    PARTITION_CONTEXT,
     HeadersForm,
-    PartitionContext,
     array_items,
     base64_of,
     context_json,
@@ -34,90 +33,42 @@ from wireproof.iggy.json_common import (
     write_json,
 )
 from wireproof.iggy.json_parser import JsonNode, parse_json
-from wireproof.iggy.message import POLLED
+from wireproof.iggy.message import PAYLOAD, POLLED, header_maps
 from wireproof.iggy.poll import POLL
+from wireproof.iggy.revision import EDGE
+from wireproof.iggy.revision import REVISIONS as ALL
 from wireproof.schema.compiling import report
-from wireproof.schema.struct import StructLayout
+from wireproof.schema.struct import Struct, StructLayout, inner, many, since
 from wireproof.wire.layout import WIDTHS, Checksum, Length, Number, Octets, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
+_MESSAGE: Final = POLLED.at("0.9")
+_HEADER: Final = tuple(part for part in _MESSAGE.parts if isinstance(part, Number | Checksum))
+_LENGTHS: Final = tuple(part.name for part in _MESSAGE.parts if isinstance(part, Length))
+"""The members of a message header, which are the fields of the binary one."""
+_PREFIX: Final = POLL.at("0.7").numbers
 
-@frozen(kw_only=True)
-class JsonPolledMessage70:
-    """A message of an HTTP poll of 0.7 and 0.8, whose checksums use different algorithms."""
+JSON_MESSAGE: Final = Struct(
+    "JsonPolledMessage",
+    *(Number(part.name, part.kind) for part in _HEADER),
+    *header_maps(),
+    PAYLOAD,
+    revisions=ALL,
+    cites="iggy.md §8.2",
+)
+"""A message of a poll since 0.7.0."""
 
-    checksum: int
-    id: int
-    offset: int
-    timestamp: int
-    origin_timestamp: int
-    headers: tuple[tuple[bytes, HeaderValue], ...]
-    payload: bytes
-
-
-@frozen(kw_only=True)
-class JsonPolledMessage90:
-    """A message of an HTTP poll of 0.9: keys have kinds."""
-
-    checksum: int
-    id: int
-    offset: int
-    timestamp: int
-    origin_timestamp: int
-    headers: tuple[tuple[HeaderValue, HeaderValue], ...]
-    payload: bytes
-
-
-@frozen(kw_only=True)
-class JsonPolledMessage100:
-    """A message of an HTTP poll since 0.10.0. `headers` are bytes if the block is not a map."""
-
-    checksum: int
-    id: int
-    offset: int
-    timestamp: int
-    origin_timestamp: int
-    headers: tuple[tuple[HeaderValue, HeaderValue], ...] | bytes
-    payload: bytes
-
-
-@frozen(kw_only=True)
-class JsonPoll70:
-    """The value of an HTTP poll of 0.7 and 0.8."""
-
-    partition_id: int
-    current_offset: int
-    messages: tuple[JsonPolledMessage70, ...]
-
-
-@frozen(kw_only=True)
-class JsonPoll90:
-    """The value of an HTTP poll of 0.9."""
-
-    partition_id: int
-    current_offset: int
-    messages: tuple[JsonPolledMessage90, ...]
-
-
-@frozen(kw_only=True)
-class JsonPoll100:
-    """The value of an HTTP poll since 0.10.0."""
-
-    partition_id: int
-    current_offset: int
-    messages: tuple[JsonPolledMessage100, ...]
-
-
-@frozen(kw_only=True)
-class JsonPoll111:
-    """The value of an HTTP poll since 0.11.1-edge."""
-
-    context: PartitionContext
-    partition_id: int
-    current_offset: int
-    messages: tuple[JsonPolledMessage100, ...]
+JSON_POLL: Final = Struct(
+    "JsonPoll",
+    since(EDGE, inner("context", PARTITION_CONTEXT)),
+    *_PREFIX,
+    many("messages", JSON_MESSAGE),
+    revisions=ALL,
+    cites="iggy.md §8.2",
+)
+"""The value of a poll since 0.7.0."""
 
 
 @frozen
@@ -273,12 +224,6 @@ def _fixed_json(writer: Writer, value: Any, part: Number | Checksum) -> Any:  # 
 
 # --- since 0.7.0 ---
 
-_MESSAGE: Final = POLLED.at("0.9")
-_HEADER: Final = tuple(part for part in _MESSAGE.parts if isinstance(part, Number | Checksum))
-_LENGTHS: Final = tuple(part.name for part in _MESSAGE.parts if isinstance(part, Length))
-"""The members of a message header, which are the fields of the binary one."""
-_PREFIX: Final = POLL.at("0.7").numbers
-
 
 def _read_headed(revision: JsonPollRevision, reader: Reader, root: JsonNode) -> Any:  # noqa: ANN401 - see `decode`
     headed = revision.headed
@@ -366,25 +311,20 @@ def _plain(revision: str) -> JsonPollRevision:
     return JsonPollRevision(poll.type, _read_plain, _tree_plain, poll=poll)
 
 
-def _headed(value: type[Any], headed: JsonMessageForm, *, edge: bool = False) -> JsonPollRevision:
-    """Return the row of a revision since 0.7.0. `edge`: of 0.11.1-edge, with a context and a right count."""
-    return JsonPollRevision(value, _read_headed, _tree_headed, headed=headed, context=edge, counted=edge)
-
-
-_FORM_100: Final = JsonMessageForm(JsonPolledMessage100, reserved=True, forms=FORMS_100, none=[])
+def _headed(
+    revision: str, forms: Mapping[str, HeadersForm], none: list[Any] | None = None, *, reserved: bool = True
+) -> JsonPollRevision:
+    """Return the row of a revision since 0.7.0. In 0.11.1-edge it has a context, and its count is right."""
+    form = JsonMessageForm(JSON_MESSAGE.at(revision).type, reserved, forms, none)
+    value, edge = JSON_POLL.at(revision).type, revision == EDGE
+    return JsonPollRevision(value, _read_headed, _tree_headed, headed=form, context=edge, counted=edge)
 
 
 REVISIONS: Final[dict[str, JsonPollRevision]] = {
     **{revision: _plain(revision) for revision in ("0.0.30", "0.0.40", "0.0.60")},
-    "0.7": _headed(
-        JsonPoll70,
-        JsonMessageForm(JsonPolledMessage70, reserved=False, forms=FORMS_70, none=None),
-    ),
-    "0.9": _headed(
-        JsonPoll90,
-        JsonMessageForm(JsonPolledMessage90, reserved=True, forms=FORMS_90, none=[]),
-    ),
-    "0.10": _headed(JsonPoll100, _FORM_100),
-    "0.11.1-edge": _headed(JsonPoll111, _FORM_100, edge=True),
+    "0.7": _headed("0.7", FORMS_70, reserved=False),
+    "0.9": _headed("0.9", FORMS_90, []),
+    "0.10": _headed("0.10", FORMS_100, []),
+    EDGE: _headed(EDGE, FORMS_100, []),
 }
 """Revision to its row."""

@@ -20,29 +20,24 @@ from wireproof.iggy.json_common import (
 )
 from wireproof.iggy.json_parser import JsonNode, parse_json
 from wireproof.iggy.reply import CONFIRMATION, SEND_REPLY
-from wireproof.wire.layout import Number, bits_of
+from wireproof.iggy.revision import REVISIONS as ALL
+from wireproof.schema.struct import Struct, since
+from wireproof.wire.layout import Number, Octets, bits_of
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
-
-@frozen(kw_only=True)
-class JsonError:
-    """An error of 0.0.30. `id` is the code of the error, or the HTTP status if no command failed."""
-
-    id: int
-    code: bytes
-    reason: bytes
-
-
-@frozen(kw_only=True)
-class JsonError40:
-    """An error since 0.0.40. `field` names the field of the request that is wrong, if one is."""
-
-    id: int
-    code: bytes
-    reason: bytes
-    field: bytes | None
+JSON_ERROR: Final = Struct(
+    "JsonError",
+    Number("id", "uint32le"),
+    Octets("code"),
+    Octets("reason"),
+    since("0.0.40", Number("field_flag", "uint8", presence_of="field")),  # JSON has null in place of a flag
+    since("0.0.40", Octets("field")),
+    revisions=ALL,
+    cites="iggy.md §8",
+)
+"""An error. `id` is its code, or the HTTP status if no command failed; `field` names a wrong field."""
 
 
 @frozen
@@ -144,7 +139,7 @@ def _read_text(reader: Reader, root: JsonNode, found: Mapping[str, JsonNode], na
     return node.text.encode()
 
 
-def _error_tree(writer: Writer, value: JsonError | JsonError40) -> dict[str, Any]:
+def _error_tree(writer: Writer, value: Any) -> dict[str, Any]:  # noqa: ANN401 - see `decode`
     texts = (one.name for one in fields(type(value)) if one.name != "id")
     return {
         "id": _number(writer, value, "id", "uint32le"),
@@ -167,7 +162,7 @@ REVISIONS: Final = {
 """Revision to its row, of the reply to a send."""
 
 ERRORS: Final = {
-    "0.0.30": JsonReplyRevision(JsonError, _read_error, _error_tree),
-    "0.0.40": JsonReplyRevision(JsonError40, _read_error, _error_tree),
+    revision: JsonReplyRevision(JSON_ERROR.at(revision).type, _read_error, _error_tree)
+    for revision in ("0.0.30", "0.0.40")
 }
 """Revision to its row, of an error."""

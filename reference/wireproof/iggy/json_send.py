@@ -11,13 +11,12 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof.iggy.destination import PARTITIONING, PARTITIONING_KINDS, Partitioning
-from wireproof.iggy.header_kinds import HeaderValue
 from wireproof.iggy.json_common import (
     FORMS_30,
     FORMS_90_NULL,
     FORMS_100,
+    PARTITION_CONTEXT,
     HeadersForm,
-    PartitionContext,
     array_items,
     base64_of,
     context_json,
@@ -33,73 +32,43 @@ from wireproof.iggy.json_common import (
     write_json,
 )
 from wireproof.iggy.json_parser import JsonNode, parse_json
-from wireproof.iggy.message import SENT
+from wireproof.iggy.message import PAYLOAD, SENT, header_maps
+from wireproof.iggy.revision import EDGE
+from wireproof.iggy.revision import REVISIONS as ALL
 from wireproof.iggy.send import SEND
 from wireproof.schema.compiling import refuse, report
-from wireproof.schema.struct import StructLayout
+from wireproof.schema.struct import Struct, StructLayout, inner, many, optional, since
+from wireproof.wire.layout import Number
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
 
-@frozen(kw_only=True)
-class JsonSentMessage:
-    """A message of an HTTP send up to 0.8."""
-
-    id: int
-    headers: tuple[tuple[bytes, HeaderValue], ...]
-    payload: bytes
-
-
-@frozen(kw_only=True)
-class JsonSentMessage90:
-    """A message of an HTTP send of 0.9: keys have kinds."""
-
-    id: int
-    headers: tuple[tuple[HeaderValue, HeaderValue], ...]
-    payload: bytes
-
-
-@frozen(kw_only=True)
-class JsonSentMessage100:
-    """A message of an HTTP send since 0.10.0. `headers` are bytes if the block is not a map."""
-
-    id: int
-    headers: tuple[tuple[HeaderValue, HeaderValue], ...] | bytes
-    payload: bytes
+def _bodies(bits: int) -> tuple[Struct, Struct]:
+    """Return the values of a message, whose id has so many bits, and of a body."""
+    message = Struct(
+        "JsonSentMessage",
+        Number("id", f"uint{bits}le"),
+        *header_maps(),
+        PAYLOAD,
+        revisions=ALL,
+        cites="iggy.md §8.1",
+    )
+    body = Struct(
+        "JsonSend",
+        inner("partitioning", PARTITIONING),
+        many("messages", message),
+        since(EDGE, Number("context_flag", "uint8")),  # JSON has null in place of a flag
+        since(EDGE, optional("context", "context_flag", PARTITION_CONTEXT)),
+        revisions=ALL,
+        cites="iggy.md §8.1",
+    )
+    return message, body
 
 
-@frozen(kw_only=True)
-class JsonSend:
-    """The value of an HTTP send up to 0.8."""
-
-    partitioning: Partitioning
-    messages: tuple[JsonSentMessage, ...]
-
-
-@frozen(kw_only=True)
-class JsonSend90:
-    """The value of an HTTP send of 0.9."""
-
-    partitioning: Partitioning
-    messages: tuple[JsonSentMessage90, ...]
-
-
-@frozen(kw_only=True)
-class JsonSend100:
-    """The value of an HTTP send since 0.10.0."""
-
-    partitioning: Partitioning
-    messages: tuple[JsonSentMessage100, ...]
-
-
-@frozen(kw_only=True)
-class JsonSend111:
-    """The value of an HTTP send since 0.11.1-edge. `context` is the partition that it is for, if known."""
-
-    partitioning: Partitioning
-    messages: tuple[JsonSentMessage100, ...]
-    context: PartitionContext | None
+JSON_MESSAGE, JSON_SEND = _bodies(128)
+JSON_MESSAGE_64, JSON_SEND_64 = _bodies(64)
+"""The same in 0.7, whose ids have 64 bits."""
 
 
 @frozen
@@ -129,28 +98,23 @@ class JsonSendRevision:
 
 def _revision(
     revision: str,
-    classes: tuple[type[Any], type[Any]],
     field: str,
     forms: Mapping[str, HeadersForm],
     number: tuple[Callable[[Reader, JsonNode, int], int], int] = (read_id, 64),
-    *,
-    context: bool = False,
+    bodies: tuple[Struct, Struct] = (JSON_MESSAGE, JSON_SEND),
 ) -> JsonSendRevision:
+    message, body = (one.at(revision).type for one in bodies)
     binary = PARTITIONING.at(revision), SEND.at(revision)
-    return JsonSendRevision(*classes, *binary, field, forms, number, context)
+    return JsonSendRevision(body, message, *binary, field, forms, number, revision == EDGE)
 
-
-_PLAIN: Final = (JsonSend, JsonSentMessage)
 
 REVISIONS: Final[dict[str, JsonSendRevision]] = {
-    "0.0.30": _revision("0.0.30", _PLAIN, "headers", FORMS_30, (read_id_number, 128)),
-    "0.7": _revision("0.7", _PLAIN, "headers", FORMS_30, (read_id_number, 64)),
-    "0.8": _revision("0.8", _PLAIN, "headers", FORMS_30),
-    "0.9": _revision("0.9", (JsonSend90, JsonSentMessage90), "user_headers", FORMS_90_NULL),
-    "0.10": _revision("0.10", (JsonSend100, JsonSentMessage100), "user_headers", FORMS_100),
-    "0.11.1-edge": _revision(
-        "0.11.1-edge", (JsonSend111, JsonSentMessage100), "user_headers", FORMS_100, context=True
-    ),
+    "0.0.30": _revision("0.0.30", "headers", FORMS_30, (read_id_number, 128)),
+    "0.7": _revision("0.7", "headers", FORMS_30, (read_id_number, 64), (JSON_MESSAGE_64, JSON_SEND_64)),
+    "0.8": _revision("0.8", "headers", FORMS_30),
+    "0.9": _revision("0.9", "user_headers", FORMS_90_NULL),
+    "0.10": _revision("0.10", "user_headers", FORMS_100),
+    EDGE: _revision(EDGE, "user_headers", FORMS_100),
 }
 """Revision to its row. An id of over 64 bits is refused; the server of 0.7 reads it as 0 (§11.1, R13)."""
 
@@ -175,7 +139,7 @@ def decode(revision: JsonSendRevision, reader: Reader, _: Options) -> Any:  # no
     return revision.value(partitioning=partitioning, messages=tuple(messages), **more)
 
 
-def _context(reader: Reader, node: JsonNode | None) -> dict[str, PartitionContext | None]:
+def _context(reader: Reader, node: JsonNode | None) -> dict[str, Any]:
     """Return the context by its name: None for one that is absent or null."""
     return {"context": None if node is None or node.kind == "null" else read_context(reader, node)}
 

@@ -80,6 +80,15 @@ def headers_block(tlv: TlvRules, *, kept: bool = True, sealed: bool = False) -> 
     )
 
 
+def header_maps() -> tuple[Field, ...]:
+    """Return the header map of a message in JSON, which is bytes since 0.10.0 if a block is not a map."""
+    return (
+        until("0.9", headers_block(TLV_V1, kept=False)),
+        since("0.9", until("0.10", headers_block(TLV_V2, kept=False))),
+        since("0.10", headers_block(TLV_V2)),
+    )
+
+
 # --- layouts ---
 
 HEADED: Final = "0.7"

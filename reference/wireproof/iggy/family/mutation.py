@@ -24,19 +24,12 @@ from wireproof.iggy.frame import (
     REQUEST_HEADER,
 )
 from wireproof.iggy.header_kinds import HEADER_KINDS, KINDS_BY_NAME, HeaderValue
-from wireproof.iggy.headers import HeaderBlock, HeaderBlock90
-from wireproof.iggy.json_common import CONTEXT_NUMBERS, PartitionContext
-from wireproof.iggy.json_poll import (
-    JsonPoll70,
-    JsonPoll90,
-    JsonPoll100,
-    JsonPoll111,
-    JsonPolledMessage70,
-    JsonPolledMessage90,
-    JsonPolledMessage100,
-)
-from wireproof.iggy.json_reply import JsonError, JsonError40
-from wireproof.iggy.json_send import JsonSentMessage, JsonSentMessage90, JsonSentMessage100
+from wireproof.iggy.headers import HeaderBlock, KeyedHeaderBlock
+from wireproof.iggy.json_common import PARTITION_CONTEXT
+from wireproof.iggy.json_poll import JSON_MESSAGE as JSON_POLLED
+from wireproof.iggy.json_poll import JSON_POLL
+from wireproof.iggy.json_reply import JSON_ERROR
+from wireproof.iggy.json_send import JSON_MESSAGE, JSON_MESSAGE_64
 from wireproof.iggy.message import MESSAGE_STATES, POLLED, SENT, STORED
 from wireproof.iggy.poll import POLL
 from wireproof.iggy.reply import CLASSIC_REPLY
@@ -54,7 +47,7 @@ from wireproof.iggy.requests import (
 )
 from wireproof.iggy.revision import REVISIONS
 from wireproof.iggy.send import PRODUCED_SEND, SEND
-from wireproof.wire.layout import Checksum, Layout, Number, bits_of
+from wireproof.wire.layout import Layout, Number, bits_of
 
 # --- codes of fields of a frame ---
 
@@ -77,25 +70,14 @@ CODES: Final[Mapping[tuple[type, str], tuple[int, ...]]] = {
 }
 """Class and field to codes: iggy.md, section 2.1."""
 
-# --- the widths of the numbers of JSON bodies, which have no layout ---
-
-_JSON_MESSAGE: Final = {
-    part.name: bits_of(part.kind) for part in POLLED.at("0.9").parts if isinstance(part, Number | Checksum)
-}
-"""The numbers of a message in JSON, which are those of the binary one: iggy.md, sections 5 and 8."""
-
-_JSON_POLL: Final = {part.name: bits_of(part.kind) for part in POLL.at("0.9").numbers}
+# --- the widths of the numbers of JSON bodies, whose formats have no layout ---
 
 UNSIGNED_BITS: Final[Mapping[type, Mapping[str, int]]] = {
-    **dict.fromkeys((JsonPolledMessage70, JsonPolledMessage90, JsonPolledMessage100), _JSON_MESSAGE),
-    **dict.fromkeys((JsonPoll70, JsonPoll90, JsonPoll100, JsonPoll111), _JSON_POLL),
-    **dict.fromkeys((JsonSentMessage90, JsonSentMessage100), _JSON_MESSAGE),
-    JsonSentMessage: {"id": 64},
-    PartitionContext: dict.fromkeys(CONTEXT_NUMBERS, 64),
-    JsonError: {"id": 32},
-    JsonError40: {"id": 32},
+    layout.type: {part.name: bits_of(part.kind) for part in layout.numbers if part.name in layout.attributes}
+    for struct in (JSON_POLLED, JSON_POLL, JSON_MESSAGE, JSON_MESSAGE_64, PARTITION_CONTEXT, JSON_ERROR)
+    for layout in map(struct.at, REVISIONS)
 }
-"""Class and field to bits, for the integers of JSON bodies, which have no layout: iggy.md, section 8."""
+"""Class and field to bits, for the integers of JSON bodies: iggy.md, section 8."""
 
 # --- edited values that the encoder accepts ---
 
@@ -241,14 +223,13 @@ def _headed(message: Any) -> Any:  # noqa: ANN401 - a class with a header map
 HEADED: Final = (
     *{struct.at(revision).type: None for struct in (SENT, POLLED, STORED) for revision in REVISIONS},
     HeaderBlock,
-    HeaderBlock90,
+    KeyedHeaderBlock,
     BatchMessage,
-    JsonSentMessage,
-    JsonSentMessage90,
-    JsonSentMessage100,
-    JsonPolledMessage70,
-    JsonPolledMessage90,
-    JsonPolledMessage100,
+    *{
+        struct.at(revision).type: None
+        for struct in (JSON_MESSAGE, JSON_MESSAGE_64, JSON_POLLED)
+        for revision in REVISIONS
+    },
 )
 """The classes with a header map."""
 
@@ -279,7 +260,7 @@ NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {
         for revision in ("0.11", CONTEXT)
         for layout in (header.at(revision) for header in HEADERS.values())
     },
-    **dict.fromkeys((JsonError, JsonError40), _error),
+    **{JSON_ERROR.at(revision).type: _error for revision in REVISIONS},
     **dict.fromkeys((POLL_REQUEST.at(revision).type for revision in POLL_REQUEST_REVISIONS), _request),
     **{struct.at("0.7").type: _unsealed for struct in (SENT, POLLED, STORED)},
     **dict.fromkeys((SEND.at("0.9").type, PRODUCED_SEND.at(CONTEXT).type), _sent_later),

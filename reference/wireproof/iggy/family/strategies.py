@@ -4,9 +4,9 @@ All values are valid: their checksums are correct and their headers are sorted b
 can be compared for equality. Hypothesis is an optional dependency.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from functools import cache
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from attrs import asdict, evolve
 from hypothesis import strategies as st
@@ -39,29 +39,14 @@ from wireproof.iggy.frame import (
     VSR_FRAME,
     checksum_of,
 )
-from wireproof.iggy.headers import HeaderBlock, HeaderBlock90
+from wireproof.iggy.headers import HeaderBlock, KeyedHeaderBlock
 from wireproof.iggy.json_common import CONTEXT_NUMBERS, PartitionContext
-from wireproof.iggy.json_poll import (
-    JsonPoll70,
-    JsonPoll90,
-    JsonPoll100,
-    JsonPoll111,
-    JsonPolledMessage70,
-    JsonPolledMessage90,
-    JsonPolledMessage100,
-)
-from wireproof.iggy.json_reply import JsonError, JsonError40
-from wireproof.iggy.json_send import (
-    JsonSend,
-    JsonSend90,
-    JsonSend100,
-    JsonSend111,
-    JsonSentMessage,
-    JsonSentMessage90,
-    JsonSentMessage100,
-)
+from wireproof.iggy.json_poll import JSON_MESSAGE as JSON_POLLED
+from wireproof.iggy.json_poll import JSON_POLL
+from wireproof.iggy.json_reply import JSON_ERROR
+from wireproof.iggy.json_send import JSON_MESSAGE, JSON_MESSAGE_64, JSON_SEND, JSON_SEND_64
 from wireproof.iggy.log import SEGMENT
-from wireproof.iggy.message import POLLED, SENT, STORED
+from wireproof.iggy.message import HEADERS_V1, HEADERS_V2, POLLED, SENT, STORED
 from wireproof.iggy.poll import POLL
 from wireproof.iggy.reply import CLASSIC_REPLY, CONFIRMATION, SEND_REPLY
 from wireproof.iggy.requests import (
@@ -79,6 +64,8 @@ from wireproof.iggy.requests import (
     WAITING,
 )
 from wireproof.iggy.send import PRODUCED_SEND, SEND
+from wireproof.schema.block import Block
+from wireproof.schema.struct import Struct, StructLayout
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 # --- requests ---
@@ -215,10 +202,11 @@ TEXTS: Final = st.one_of(
 
 
 @cache
-def json_errors(value: Hashable) -> SearchStrategy[Any]:
+def json_errors(revision: str) -> SearchStrategy[Any]:
     """Return a strategy for errors of HTTP."""
-    optional = {"field": st.none() | TEXTS} if value is JsonError40 else {}
-    return st.builds(cast("type[Any]", value), id=unsigned(32), code=TEXTS, reason=TEXTS, **optional)
+    layout = JSON_ERROR.at(revision)
+    optional = {"field": st.none() | TEXTS} if "field" in layout.attributes else {}
+    return st.builds(layout.type, id=unsigned(32), code=TEXTS, reason=TEXTS, **optional)
 
 
 @cache
@@ -361,54 +349,43 @@ def batched_logs(revision: str) -> SearchStrategy[Any]:
 # --- JSON bodies ---
 
 
-def contexts() -> SearchStrategy[PartitionContext]:
+def contexts() -> SearchStrategy[Any]:
     """Return a strategy for the context of a send or a poll since 0.11.1-edge."""
     return st.builds(PartitionContext, **{name: unsigned(64) for name in CONTEXT_NUMBERS})
 
 
+def _json_headers(layout: StructLayout) -> SearchStrategy[Any]:
+    """Return a strategy for the header map of a message, or for bytes where they may be one."""
+    block = layout.part("headers")
+    assert isinstance(block, Block)
+    kinds = {HEADERS_V1: header_maps, HEADERS_V2: header_maps_v2}
+    return kinds.get(block.type, header_maps_or_blocks)()
+
+
 @cache
 def json_sends(
-    value: Hashable, message: Hashable, bits: int = 128, *, context: bool = False
+    revision: str, message: Struct = JSON_MESSAGE, send: Struct = JSON_SEND
 ) -> SearchStrategy[Any]:
-    """Return a strategy for bodies of an HTTP send, whose ids have at most `bits` bits."""
-    headers = {
-        JsonSentMessage: header_maps,
-        JsonSentMessage90: header_maps_v2,
-        JsonSentMessage100: header_maps_or_blocks,
-    }
-    single: SearchStrategy[Any] = st.builds(
-        cast("type[Any]", message),
-        id=unsigned(bits),
-        headers=cast("Any", headers)[message](),
-        payload=octets(300),
-    )
+    """Return a strategy for bodies of an HTTP send."""
+    layout, body = message.at(revision), send.at(revision)
+    single = st.builds(layout.type, **integers(layout), headers=_json_headers(layout), payload=octets(300))
     messages = st.lists(single, min_size=1, max_size=3).map(tuple)
-    more = {"context": st.none() | contexts()} if context else {}
-    return st.builds(cast("type[Any]", value), partitioning=partitionings(), messages=messages, **more)
+    more = {"context": st.none() | contexts()} if "context" in body.attributes else {}
+    return st.builds(body.type, partitioning=partitionings(), messages=messages, **more)
 
 
 @cache
-def json_polls_since_0_7(value: Hashable, message: Hashable, *, context: bool = False) -> SearchStrategy[Any]:
+def json_polls(revision: str) -> SearchStrategy[Any]:
     """Return a strategy for bodies of an HTTP poll response since 0.7.0."""
-    headers = {
-        JsonPolledMessage70: header_maps,
-        JsonPolledMessage90: header_maps_v2,
-        JsonPolledMessage100: header_maps_or_blocks,
-    }
-    one: SearchStrategy[Any] = st.builds(
-        cast("type[Any]", message),
-        id=unsigned(128),
-        **{name: unsigned(64) for name in ("checksum", "offset", "timestamp", "origin_timestamp")},
-        headers=cast("Any", headers)[message](),
+    layout, body = JSON_POLLED.at(revision), JSON_POLL.at(revision)
+    single = st.builds(
+        layout.type,
+        **integers(layout),
+        headers=_json_headers(layout),
         payload=st.one_of(st.just(b""), octets(300)),
     )
-    return st.builds(
-        cast("type[Any]", value),
-        partition_id=unsigned(32),
-        current_offset=unsigned(64),
-        messages=st.lists(one, max_size=3).map(tuple),
-        **({"context": contexts()} if context else {}),
-    )
+    more = {"context": contexts()} if "context" in body.attributes else {}
+    return st.builds(body.type, **integers(body), messages=st.lists(single, max_size=3).map(tuple), **more)
 
 
 # --- all formats ---
@@ -427,24 +404,22 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.partitioning/0.0.30": partitionings,
     "iggy.partitioning/0.9": partitionings,
     "iggy.headers/0.0.30": lambda: header_maps().map(HeaderBlock),
-    "iggy.headers/0.9": lambda: header_maps_v2().map(HeaderBlock90),
-    "iggy.headers/0.10": lambda: header_maps_v2().map(HeaderBlock90),
+    "iggy.headers/0.9": lambda: header_maps_v2().map(KeyedHeaderBlock),
+    "iggy.headers/0.10": lambda: header_maps_v2().map(KeyedHeaderBlock),
     "iggy.send/0.0.30": lambda: sends("0.0.30"),
     "iggy.send/0.7": lambda: sends("0.7"),
     "iggy.send/0.8": lambda: sends("0.8", 0),
     "iggy.send/0.9": lambda: sends("0.9", 0),
-    "iggy.json.send/0.0.30": lambda: json_sends(JsonSend, JsonSentMessage),
-    "iggy.json.send/0.7": lambda: json_sends(JsonSend, JsonSentMessage, 64),
-    "iggy.json.send/0.8": lambda: json_sends(JsonSend, JsonSentMessage),
-    "iggy.json.send/0.9": lambda: json_sends(JsonSend90, JsonSentMessage90),
-    "iggy.json.send/0.10": lambda: json_sends(JsonSend100, JsonSentMessage100),
-    "iggy.json.poll/0.7": lambda: json_polls_since_0_7(JsonPoll70, JsonPolledMessage70),
-    "iggy.json.poll/0.9": lambda: json_polls_since_0_7(JsonPoll90, JsonPolledMessage90),
-    "iggy.json.poll/0.10": lambda: json_polls_since_0_7(JsonPoll100, JsonPolledMessage100),
-    "iggy.json.send/0.11.1-edge": lambda: json_sends(JsonSend111, JsonSentMessage100, context=True),
-    "iggy.json.poll/0.11.1-edge": lambda: json_polls_since_0_7(
-        JsonPoll111, JsonPolledMessage100, context=True
-    ),
+    "iggy.json.send/0.0.30": lambda: json_sends("0.0.30"),
+    "iggy.json.send/0.7": lambda: json_sends("0.7", JSON_MESSAGE_64, JSON_SEND_64),
+    "iggy.json.send/0.8": lambda: json_sends("0.8"),
+    "iggy.json.send/0.9": lambda: json_sends("0.9"),
+    "iggy.json.send/0.10": lambda: json_sends("0.10"),
+    "iggy.json.poll/0.7": lambda: json_polls("0.7"),
+    "iggy.json.poll/0.9": lambda: json_polls("0.9"),
+    "iggy.json.poll/0.10": lambda: json_polls("0.10"),
+    "iggy.json.send/0.11.1-edge": lambda: json_sends(CONTEXT),
+    "iggy.json.poll/0.11.1-edge": lambda: json_polls(CONTEXT),
     "iggy.poll/0.0.30": lambda: polls("0.0.30"),
     "iggy.poll/0.0.40": lambda: polls("0.0.40"),
     "iggy.poll/0.0.60": lambda: polls("0.0.60"),
@@ -468,8 +443,8 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.fetch-request/0.11.1-edge": fetch_requests,
     "iggy.fetch/0.11.1-edge": fetches,
     "iggy.json.reply/0.11": send_replies,
-    "iggy.json.error/0.0.30": lambda: json_errors(JsonError),
-    "iggy.json.error/0.0.40": lambda: json_errors(JsonError40),
+    "iggy.json.error/0.0.30": lambda: json_errors("0.0.30"),
+    "iggy.json.error/0.0.40": lambda: json_errors("0.0.40"),
     "iggy.frame/0.11.1-edge": vsr_frames_111,
     "iggy.send/0.11.1-edge": produced_sends,
     "iggy.poll/0.11.1-edge": lambda: batched_polls(CONTEXT),
