@@ -52,7 +52,8 @@ def _unordered(messages: tuple[Any, ...]) -> Fault | None:
     return remarked("iggy-message-order", others=others)
 
 
-@POLL.rule("", "iggy.poll.count")
+@POLL.rule("", "iggy.poll.count", until="0.11")
+@POLL.rule("", "iggy.poll.batch.messages-count", since="0.11")
 def lost(count: int, messages: Sequence[Any]) -> Fault | None:
     """Refuse fewer messages than the count: section 3.3, R9.
 
@@ -63,7 +64,8 @@ def lost(count: int, messages: Sequence[Any]) -> Fault | None:
     return Fault("count-mismatch", f"{count}, but {len(messages)} messages follow", path="count")
 
 
-@POLL.rule("", "iggy.poll.count.more")
+@POLL.rule("", "iggy.poll.count.more", until="0.11")
+@POLL.rule("", "iggy.poll.batch.messages-count", since="0.11")
 def uncounted(count: int, messages: Sequence[Any]) -> Fault | None:
     """Remark more messages than the count: all were delivered, and no client compares the two."""
     return remarked("iggy-message-count", path="count") if count < len(messages) else None
