@@ -1,11 +1,14 @@
 """How fast a scan is with the reference's verdict only.
 
-Run it as `PYTHONPATH=. python tests/benchmarks/scan_speed.py`.
-Beside the plain loop of `columnar` over the same files in this process, on one core and on two. Sessions are
-warm: a scan went before. Segments are those of the generator, without damage: mixed ones, and with `--plain`
-record batches without compression, where reading is all there is to do.
+Run it as `PYTHONPATH=. python tests/benchmarks/scan_speed.py [PART…]`.
+Beside the plain loop of `columnar` over the same files in this process, on one core and on two, beside a way
+that ships the bytes through the JVM, and beside Kafka's own tool. Sessions are warm: a scan went before.
+Segments are the project's generator's, sound ones, for Kafka's tool gives up at damage: mixed ones, with
+`--data plain` record batches without compression, where reading is all there is to do, and with
+`--data codecs` as many full batches of each codec.
 """
 
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -15,8 +18,12 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import click
+import dumping
+import shipping
 from attrs import field, frozen
 from beside import MIB, Cost, Way, best, conditions, of_tree, told
+from columnar_speed import CODECS
+from explain_speed import write_codec
 from pyspark.sql import SparkSession
 
 from tests.generators.kafka_segments import SEGMENT, generate
@@ -29,8 +36,14 @@ SOUND = 1 << 62
 """One entry in so many is damaged: none."""
 
 BLOCK = 8 * MIB
+DATA = ("mixed", "plain", "codecs")
+"""Entries of all kinds, most of them small; batches without compression; full batches of each codec."""
+
 WARM = 12
 """Segments of a MiB for a first scan: one for each task, so that each core has its Python by then."""
+
+MEMORY = "--driver-memory 6g pyspark-shell"
+"""Files that shipping needs; a scan does not."""
 
 
 @frozen
@@ -40,19 +53,30 @@ class Room:
     Attributes:
         folder: of all this.
         mib: of segments, about.
-        plain: whether there are only batches without compression.
+        data: what is in the segments: a name of `DATA`.
         rounds: of which the best is kept.
     """
 
     folder: Path
     mib: int
-    plain: bool
+    data: str
     rounds: int
 
     @property
     def segments(self) -> Path:
         """Return the folder with the segments, which are made once."""
-        return self._made(f"{'plain' if self.plain else 'mixed'}-{self.mib}", self.mib * MIB, SEGMENT)
+        if self.data == "codecs":
+            return self._of_codecs(self.folder / f"{self.data}-{self.mib}")
+        return self._made(f"{self.data}-{self.mib}", self.mib * MIB, SEGMENT)
+
+    def _of_codecs(self, folder: Path) -> Path:
+        """Return a folder with a segment of each codec, and one without compression, of the same size."""
+        if not folder.is_dir():
+            folder.mkdir(parents=True)
+            numbers = (0, *CODECS)
+            for codec in numbers:
+                write_codec(folder / f"{codec:020}.log", codec, self.mib * MIB // len(numbers))
+        return folder
 
     @property
     def warm(self) -> Path:
@@ -62,7 +86,7 @@ class Room:
     def _made(self, name: str, size: int, segment: int) -> Path:
         folder = self.folder / name
         if not (folder / "manifest.json").exists():
-            generate(folder, size, 1, segment=segment, every=SOUND, plain=self.plain)
+            generate(folder, size, 1, segment=segment, every=SOUND, plain=self.data == "plain")
         return folder
 
     @property
@@ -178,24 +202,70 @@ def cores(room: Room) -> None:
     told("plain loop: MiB/s", mib / loop)
     told("plain loop in two processes / in one: what the machine has to give", loop / loops)
     told("scan, local[1]: MiB/s", mib / one)
-    told("scan, local[2]: seconds of cores for a GiB", took["two"].cpu / room.gib)
     told("scan, local[1] / plain loop", loop / one, least=0.4)
     told("scan, local[1] / plain loop, in seconds of cores", took["loop"].cpu / took["one"].cpu)
     told("scan, local[2] / local[1]", one / two, least=1.4)
     told("a job over nothing: seconds", min(nothing), most=1)
 
 
+def shipped(room: Room) -> None:
+    """Time of all cores for a GiB, beside the two ways that ship raw bytes."""
+    segments = room.segments
+    ways = {
+        "scan": room.on("local[2]", lambda _: room.scanned(segments)),
+        "rows": room.on("local[2]", lambda spark: shipping.entries(shipping.rows(spark, segments))),
+        "files": room.on("local[2]", lambda spark: shipping.entries(shipping.files(spark, segments))),
+    }
+    took = best(ways, room.rounds)
+    for name, cost in took.items():
+        told(f"{name}: seconds of cores for a GiB", cost.cpu / room.gib)
+    told("scan / raw rows of wireproof.kafka_log", took["scan"].cpu / took["rows"].cpu, most=0.2)
+    told("scan / binaryFile", took["scan"].cpu / took["files"].cpu, most=0.2)
+
+
+def kafka(room: Room) -> None:
+    """Kafka's tool less the same over next to nothing; the scan in a warm session, for it starts for longer
+    than it works, and the difference of two starts is no figure.
+    """
+    files, first = room.files, min(room.warm.glob("*.log"))
+    printed, found = dumping.records(first), int(columnar.scan(first.read_bytes()).records.sum())
+    click.echo(f"{dumping.TOOL} {dumping.VERSION} prints {printed} of the {found} records of {first.name}")
+    ways = {
+        "tool": of_tree(lambda: dumping.dump(files)),
+        "start": of_tree(lambda: dumping.dump([first])),
+        "one": room.on("local[1]", lambda _: room.scanned(room.segments)),
+        "two": room.on("local[2]", lambda _: room.scanned(room.segments)),
+    }
+    took = best(ways, room.rounds)
+    tool = Cost(took["tool"].seconds - took["start"].seconds, took["tool"].cpu - took["start"].cpu)
+    told("DumpLogSegments: seconds, less its start-up", tool.seconds)
+    told("DumpLogSegments: seconds of cores, less its start-up", tool.cpu)
+    for name, master in (("one", "local[1]"), ("two", "local[2]")):
+        told(f"scan, {master}: seconds", took[name].seconds)
+        told(f"scan, {master} / DumpLogSegments", tool.seconds / took[name].seconds, least=5)
+        told(f"scan, {master}: seconds of cores", took[name].cpu)
+        told(f"scan, {master} / DumpLogSegments, in seconds of cores", tool.cpu / took[name].cpu)
+
+
+PARTS: dict[str, Callable[[Room], None]] = {part.__name__: part for part in (cores, shipped, kafka)}
+
+
 @click.command()
+@click.argument("parts", nargs=-1, type=click.Choice(list(PARTS)))
 @click.option("--mib", default=4096, help="of segments")
-@click.option("--plain", is_flag=True, help="record batches only, and none compressed")
+@click.option("--data", type=click.Choice(DATA), default=DATA[0], help="what is in the segments")
 @click.option("--rounds", default=3, help="of which the best is kept")
 @click.option("--folder", type=click.Path(file_okay=False, path_type=Path),
               help="keeps the segments for the next run; else they are thrown away")  # fmt: skip
-def main(*, mib: int, plain: bool, rounds: int, folder: Path | None) -> None:
+def main(*, parts: tuple[str, ...], mib: int, data: str, rounds: int, folder: Path | None) -> None:
     """Print each figure beside its bar."""
+    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", MEMORY)
+    here = str(Path(__file__).parent)  # workers look for `shipping` there
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
     conditions()
     with tempfile.TemporaryDirectory() as room:
-        cores(Room((folder or Path(room)).absolute(), mib, plain, rounds))
+        for part in parts or PARTS:
+            PARTS[part](Room((folder or Path(room)).absolute(), mib, data, rounds))
 
 
 if __name__ == "__main__":
