@@ -225,11 +225,8 @@ HEADED: Final = (
     HeaderBlock,
     KeyedHeaderBlock,
     BatchMessage,
-    *{
-        struct.at(revision).type: None
-        for struct in (JSON_MESSAGE, JSON_MESSAGE_64, JSON_POLLED)
-        for revision in REVISIONS
-    },
+    JSON_MESSAGE_64.at("0.7").type,
+    *{struct.at(revision).type: None for struct in (JSON_MESSAGE, JSON_POLLED) for revision in REVISIONS},
 )
 """The classes with a header map."""
 
