@@ -22,6 +22,7 @@ from wireproof.iggy.message import (
     headers_block,
     reserved_set,
     sent_empty,
+    unset_field,
     unverified,
     wrong_checksum,
 )
@@ -112,13 +113,16 @@ def _with_position(base_offset: int, base_timestamp: int, origin_timestamp: int,
 
 # --- producers ---
 
+ID_BITS, EPOCH_BITS, SEQUENCE_BITS = 63, 15, 31
+"""The bits that the numbers of a producer may have: the sign of a wider field is never set."""
+
 PRODUCER: Final = Struct(
     "Producer",
     Zero("before_producer_id", size=3, error="InvalidReservedField"),
-    Number("producer_id", "uint64le", most=(1 << 63) - 1),
-    Number("epoch", "uint16le", most=(1 << 15) - 1),
+    Number("producer_id", "uint64le", most=(1 << ID_BITS) - 1),
+    Number("epoch", "uint16le", most=(1 << EPOCH_BITS) - 1),
     Zero("before_base_sequence", size=2, error="InvalidReservedField"),
-    Number("base_sequence", "uint32le", most=(1 << 31) - 1, meaning="of the first message"),
+    Number("base_sequence", "uint32le", most=(1 << SEQUENCE_BITS) - 1, meaning="of the first message"),
     revisions=REVISIONS,
     cites="iggy.md §6.1",
 )
@@ -136,17 +140,17 @@ PRODUCER.rule("before_base_sequence", "iggy.send.producer.reserved")(padding_set
 
 @PRODUCER.rule("producer_id", "iggy.send.producer.range")
 def _producer_range(producer_id: int) -> Fault | None:
-    return _over(producer_id, 63)
+    return _over(producer_id, ID_BITS)
 
 
 @PRODUCER.rule("epoch", "iggy.send.producer.range")
 def _epoch_range(epoch: int) -> Fault | None:
-    return _over(epoch, 15)
+    return _over(epoch, EPOCH_BITS)
 
 
 @PRODUCER.rule("base_sequence", "iggy.send.producer.range")
 def _sequence_range(base_sequence: int) -> Fault | None:
-    return _over(base_sequence, 31)
+    return _over(base_sequence, SEQUENCE_BITS)
 
 
 def _over(number: int, bits: int) -> Fault | None:
@@ -201,20 +205,18 @@ def _uncounted(message_count: int, messages: Any) -> Fault | None:  # noqa: ANN4
 
 
 def _other_checksum(batch_checksum: int, computed: int) -> Fault | None:
+    if batch_checksum == computed:
+        return None
     text = f"{batch_checksum:x}, expected {computed:x}"
-    return None if batch_checksum == computed else Fault("crc-mismatch", text, detail="InvalidBatchChecksum")
+    return Fault("crc-mismatch", text, detail="InvalidBatchChecksum")
 
 
 def _unverified_batch(batch_checksum: int, computed: int) -> Fault | None:
     return None if batch_checksum == computed else remarked("iggy-batch-checksum")
 
 
-def _set_by_server(number: int) -> Fault | None:
-    return remarked("iggy-unset-field") if number else None
-
-
 for _name in ("partition_id", "base_offset", "base_timestamp"):
-    BATCHES["send"].rule(_name, "iggy.send.batch.unset")(_set_by_server)
+    BATCHES["send"].rule(_name, "iggy.send.batch.unset")(unset_field)
 
 _RULE_IDS: Final[Mapping[Use, tuple[str, str, str, str, str]]] = {
     "send": ("batch.length", "producer.reserved", "batch.reserved", "batch.count", "batch.checksum"),

@@ -212,7 +212,8 @@ def _read_empty(payload: bytes) -> Fault | None:
 @SENT.rule("checksum", "iggy.send.headed.unset", since=HEADED)
 @SENT.rule("offset", "iggy.send.headed.unset", since=HEADED)
 @SENT.rule("timestamp", "iggy.send.headed.unset", since=HEADED)
-def _set(number: int) -> Fault | None:
+def unset_field(number: int) -> Fault | None:
+    """Remark a field that a client leaves at 0 and the server sets: sections 5 and 6."""
     return remarked("iggy-unset-field") if number else None
 
 
@@ -247,5 +248,7 @@ def unverified(checksum: int, computed: int) -> Fault | None:
 @STORED.rule("checksum", "iggy.log.headed.checksum", since=HEADED)
 def wrong_checksum(checksum: int, computed: int) -> Fault | None:
     """Refuse a checksum that does not match."""
+    if checksum == computed:
+        return None
     text = f"{checksum:x}, expected {computed:x}"
-    return None if checksum == computed else Fault("crc-mismatch", text, detail="InvalidMessageChecksum")
+    return Fault("crc-mismatch", text, detail="InvalidMessageChecksum")

@@ -389,6 +389,9 @@ class Struct:
         for part in parts:
             if isinstance(part, OneOf) and part.number not in guarded:
                 raise DescriptionError(f"{self.name}.{part.name}: no rule refuses another {part.number}")
+            counted = any(isinstance(one, Count) and one.of == part.name for one in parts)
+            if isinstance(part, Repeated) and part.joined and not counted:
+                raise DescriptionError(f"{self.name}.{part.name}: a joined list needs its count")
             if isinstance(part, Repeated) and not part.of.least_size:
                 raise DescriptionError(f"{self.name}.{part.name}: elements of no bytes have no end")
 

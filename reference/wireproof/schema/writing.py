@@ -153,7 +153,8 @@ class Write(Function):
         """Return the field that a writer names if a rule of `part` refuses: what a length counts."""
         match part:
             case Length(of=of) if of in (REST, WHOLE):
-                return next(one.name for one in reversed(self.layout.parts) if isinstance(one, Octets))
+                octets = (one.name for one in reversed(self.layout.parts) if isinstance(one, Octets))
+                return next(octets, part.name)
             case Length(of=of) | Count(of=of):
                 return of
         return part.name

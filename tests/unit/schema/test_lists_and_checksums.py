@@ -242,3 +242,16 @@ def test_a_field_with_the_name_of_a_parameter_is_an_error_if_a_rule_needs_it() -
         made.rule("at", "toy.at")(lambda at, index: None)  # noqa: ARG005 - a rule has the names of its fields
     with pytest.raises(DescriptionError, match=r"Row: rule toy.at needs the number of no field"):
         made.rule("", "toy.at")(lambda number: None)  # noqa: ARG005 - as above
+
+
+def test_a_joined_list_without_its_count_is_an_error_when_its_layout_is_made() -> None:
+    made = struct(many("ones", struct(Number("at", "uint8")), joined=True))
+    with pytest.raises(DescriptionError, match=r"Row\.ones: a joined list needs its count"):
+        made.at("1")
+
+
+def test_a_rule_of_a_length_of_numbers_alone_names_the_length_to_writers() -> None:
+    made = struct(Length("size", "uint8", of=REST), Number("at", "uint8"))
+    made.rule("size", "toy.size")(lambda size: Fault("bad-length", "one") if size == 1 else None)
+    with pytest.raises(Rejected, match="invalid-value at -1, size: one"):
+        written(made, made.at("1").type(at=1))
