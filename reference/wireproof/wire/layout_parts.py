@@ -256,12 +256,18 @@ class Packed:
         codec_of: the earlier number, or `OPTION`.
         mask: its bits with the number of the codec; 0 is no compression.
         of: the part that the bytes contain.
+        read: reads the contents from a reader whose window is the region; of a description that is compiled.
+            Its other parameters are earlier fields, or `start`, the position of the structure. Raises
+            `Rejected`, whose `before` are the elements before the fault.
+        write: writes the contents; its parameters are the writer, the contents and fields.
     """
 
     name: str = field(kw_only=False)
     codec_of: str
     mask: int = -1
     of: "Part"
+    read: Callable[..., Any] | None = None
+    write: Callable[..., None] | None = None
     meaning: str = ""
 
 
