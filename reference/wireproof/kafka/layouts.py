@@ -100,7 +100,7 @@ RECORD: Final = Layout(
 
 # --- batches: §1.1, §1.2, §1.5 ---
 
-_BATCH: Final = Struct(
+RECORD_BATCH: Final = Struct(
     "RecordBatch",
     Number("baseOffset", "int64", meaning="offset of the first record"),
     Length("batchLength", "int32", of=REST, meaning="number of bytes after it"),
@@ -133,19 +133,19 @@ UNUSED_BITS: Final = ~named_bits(BATCH_FLAGS)
 """Attribute bits 7 to 15, which have no meaning: §1.2."""
 
 
-@_BATCH.rule("magic", "kafka.v2.magic", unread=True)
+@RECORD_BATCH.rule("magic", "kafka.v2.magic", unread=True)
 def _other_magic(magic: int) -> Fault | None:
     return Fault("bad-magic", f"magic {magic}, a record batch has 2") if magic != 2 else None
 
 
-@_BATCH.rule("crc", "kafka.v2.crc")
+@RECORD_BATCH.rule("crc", "kafka.v2.crc")
 def _wrong_crc(crc: int, computed: int) -> Fault | None:
     if crc == computed:
         return None
     return Fault("crc-mismatch", f"{crc:08x} stored, {computed:08x} computed", detail="CRC_MISMATCH")
 
 
-@_BATCH.rule("attributes", "kafka.v2.codec")
+@RECORD_BATCH.rule("attributes", "kafka.v2.codec")
 def _unknown_codec(attributes: int) -> Fault | None:
     codec = attributes & CODEC_MASK
     if not codec or codec in COMPRESSION_CODECS:  # C11, C12
@@ -153,31 +153,31 @@ def _unknown_codec(attributes: int) -> Fault | None:
     return Fault("unknown-codec", f"codec {codec}", detail="UNKNOWN_CODEC")
 
 
-@_BATCH.rule("recordsCount", "kafka.v2.count.negative")
+@RECORD_BATCH.rule("recordsCount", "kafka.v2.count.negative")
 def _negative_count(records_count: int) -> Fault | None:
     if records_count >= 0:  # N01, N10
         return None
     return Fault("negative-length", f"{records_count} records", detail="COUNT_NEGATIVE")
 
 
-@_BATCH.rule("baseOffset", "kafka.v2.unchecked", unwritten=True)
+@RECORD_BATCH.rule("baseOffset", "kafka.v2.unchecked", unwritten=True)
 def _negative_offset(base_offset: int) -> Fault | None:
     return remarked("offset-negative") if base_offset < 0 else None
 
 
-@_BATCH.rule("attributes", "kafka.v2.attributes.unused", unwritten=True)
+@RECORD_BATCH.rule("attributes", "kafka.v2.attributes.unused", unwritten=True)
 def _unused_bits(attributes: int) -> Fault | None:
     return remarked("unknown-attr-bits") if attributes & UNUSED_BITS else None
 
 
-@_BATCH.rule("", "kafka.v2.last-offset", unwritten=True)
+@RECORD_BATCH.rule("", "kafka.v2.last-offset", unwritten=True)
 def _short_delta(last_offset_delta: int, records_count: int) -> Fault | None:
     if last_offset_delta >= max(records_count - 1, 0):
         return None
     return remarked("last-offset-delta", path="lastOffsetDelta")
 
 
-@_BATCH.rule("", "kafka.v2.producer", unwritten=True)
+@RECORD_BATCH.rule("", "kafka.v2.producer", unwritten=True)
 def _odd_producer(attributes: int, producer_id: int, producer_epoch: int, base_sequence: int) -> Fault | None:
     """Find a producer id, epoch and sequence that no writer combines: C20, C21, C23, C25.
 
@@ -191,25 +191,25 @@ def _odd_producer(attributes: int, producer_id: int, producer_epoch: int, base_s
     return remarked("producer-fields", path="producerId") if odd else None
 
 
-@_BATCH.rule("maxTimestamp", "kafka.v2.log-append-time", unwritten=True)
+@RECORD_BATCH.rule("maxTimestamp", "kafka.v2.log-append-time", unwritten=True)
 def _negative_append_time(attributes: int, max_timestamp: int) -> Fault | None:
     negative = attributes & LOG_APPEND_TIME and max_timestamp < 0  # C27
     return remarked("negative-timestamp") if negative else None
 
 
-@_BATCH.rule("baseTimestamp", "kafka.v2.delete-horizon", unwritten=True)
+@RECORD_BATCH.rule("baseTimestamp", "kafka.v2.delete-horizon", unwritten=True)
 def _negative_horizon(attributes: int, base_timestamp: int) -> Fault | None:
     negative = attributes & DELETE_HORIZON and base_timestamp < 0  # C26
     return remarked("negative-timestamp") if negative else None
 
 
-@_BATCH.rule("", "kafka.control.first", unwritten=True)
+@RECORD_BATCH.rule("", "kafka.control.first", unwritten=True)
 def _packed_control(attributes: int, records_count: int) -> Fault | None:
     packed = attributes & CONTROL and attributes & CODEC_MASK and records_count  # K11
     return remarked("control-compressed", path="attributes") if packed else None
 
 
-@_BATCH.rule("recordsCount", "kafka.control.first", unwritten=True)
+@RECORD_BATCH.rule("recordsCount", "kafka.control.first", unwritten=True)
 def _several_markers(attributes: int, producer_id: int, records_count: int) -> Fault | None:
     """Find several control records of a transaction: K09. KRaft writes several without a producer."""
     transaction = producer_id >= 0 or attributes & TRANSACTIONAL
@@ -217,19 +217,19 @@ def _several_markers(attributes: int, producer_id: int, records_count: int) -> F
     return remarked("control-record-count") if several else None
 
 
-@_BATCH.rule("records", "kafka.v2.empty", unwritten=True)
+@RECORD_BATCH.rule("records", "kafka.v2.empty", unwritten=True)
 def _packed_nothing(attributes: int, records_count: int) -> Fault | None:
     """Find an empty batch with a codec: N08, N09, N18 to N21. The code paths of Kafka differ here."""
     return remarked("compressed-empty-batch") if not records_count and attributes & CODEC_MASK else None
 
 
-@_BATCH.rule("records", "kafka.v2.count.zero")
+@RECORD_BATCH.rule("records", "kafka.v2.count.zero")
 def _bytes_of_no_record(attributes: int, records_count: int, room: int) -> Fault | None:
     plain = not records_count and not attributes & CODEC_MASK
     return remarked("count-zero-with-bytes") if plain and room > BATCH_HEADER else None  # N02, N16
 
 
-@_BATCH.rule("", "kafka.v2.unchecked", unwritten=True)
+@RECORD_BATCH.rule("", "kafka.v2.unchecked", unwritten=True)
 def _odd_deltas(last_offset_delta: int, records: tuple[Record, ...]) -> Fault | None:
     deltas = [record.offset_delta for record in records]
     if not deltas:
@@ -239,14 +239,14 @@ def _odd_deltas(last_offset_delta: int, records: tuple[Record, ...]) -> Fault | 
     return remarked("offset-delta", path="records") if odd else None
 
 
-@_BATCH.rule("", "kafka.control.first", unwritten=True)
+@RECORD_BATCH.rule("", "kafka.control.first", unwritten=True)
 def _marker_of_no_transaction(attributes: int, records: tuple[Record, ...]) -> Fault | None:
     control = records[0].control if records else None
     odd = control and control.type < 2 and not attributes & TRANSACTIONAL  # K10
     return remarked("control-not-transactional", path="attributes") if odd else None
 
 
-@_BATCH.rule("", "kafka.v2.unchecked", unwritten=True)
+@RECORD_BATCH.rule("", "kafka.v2.unchecked", unwritten=True)
 def _odd_timestamps(attributes: int, max_timestamp: int, records: tuple[Record, ...]) -> Fault | None:
     if not records or attributes & LOG_APPEND_TIME:
         return None
@@ -256,7 +256,7 @@ def _odd_timestamps(attributes: int, max_timestamp: int, records: tuple[Record, 
     return remarked("max-timestamp", path="maxTimestamp") if max(timestamps) != max_timestamp else None  # C19
 
 
-BATCH: Final = _BATCH.at("v2")
+BATCH: Final = RECORD_BATCH.at("v2")
 
 BATCH_HEADER: Final = BATCH.fixed_size
 """The size of the fields before the records, in bytes."""

@@ -43,7 +43,7 @@ ATTRIBUTES_AT: Final = PLAIN[0].offset("attributes")
 
 
 @frozen
-class Head:
+class MessageHead:
     """The fields before the key of a message.
 
     Attributes:
@@ -114,7 +114,7 @@ def read_set(
     Raises:
         Rejected: `before` are the messages before the fault.
     """
-    wrapper = Head(start, offset, magic, attributes, timestamp)
+    wrapper = MessageHead(start, offset, magic, attributes, timestamp)
     inner, defect = decompress_prefix(reader, "value", wrapper.codec, kip57=magic == 0)
     inner.short = "length-past-end"
     messages: list[Message] = []
@@ -145,22 +145,22 @@ def read_set(
     return effective
 
 
-def _head(window: Reader) -> Head:
+def _head(window: Reader) -> MessageHead:
     """Return the fields from offset to timestamp: §2.1. A batch in a wrapper (L22) is read like a message."""
     start = window.pos
     offset, _, _, magic, attributes, *rest = HEADS[min(window.data[start + MAGIC_AT], 1)].peek(
         window.data, start
     )
-    return Head(start, offset, magic, attributes, rest[0] if rest else NO_TIMESTAMP)
+    return MessageHead(start, offset, magic, attributes, rest[0] if rest else NO_TIMESTAMP)
 
 
-def _trace_head(window: Reader, head: Head) -> None:
+def _trace_head(window: Reader, head: MessageHead) -> None:
     """Record the fields of an inner message that is not read."""
     if window.tracing:
         HEADERS[min(head.magic, 1)].codec.read(window)
 
 
-def _inner_message(window: Reader, head: Head) -> Message:
+def _inner_message(window: Reader, head: MessageHead) -> Message:
     """Read an inner message, which is neither compressed (L19) nor a batch (L22): the depth is 1."""
     if head.magic == 2 or head.codec:
         _trace_head(window, head)
@@ -204,7 +204,7 @@ def _trace_size_and_magic(inner: Reader) -> None:
     inner.pos = start
 
 
-def _remark_inner(reader: Reader, wrapper: Head, inner: Head) -> None:
+def _remark_inner(reader: Reader, wrapper: MessageHead, inner: MessageHead) -> None:
     """Add remarks on fields of an inner message that contradict those of the wrapper: §2.2."""
     if inner.magic != wrapper.magic:  # L20, L21
         reader.remark_once("inner-magic", "magic", at=inner.at("magic"))
@@ -214,7 +214,7 @@ def _remark_inner(reader: Reader, wrapper: Head, inner: Head) -> None:
         reader.remark_once("inner-ts-type", "attributes", at=inner.at("attributes"), others=own)
 
 
-def _base(inner: Reader, wrapper: Head, stored: list[int]) -> int:
+def _base(inner: Reader, wrapper: MessageHead, stored: list[int]) -> int:
     """Return the number to add to the stored inner offsets: §2.2, table "Offsets"."""
     if stored != sorted(set(stored)):  # L30, L31
         inner.remark_once("inner-offsets", "messages", at=0)
@@ -229,7 +229,7 @@ def _base(inner: Reader, wrapper: Head, stored: list[int]) -> int:
     return base
 
 
-def _effective(inner: Message, wrapper: Head, base: int) -> Message:
+def _effective(inner: Message, wrapper: MessageHead, base: int) -> Message:
     """Return an inner message with the offset and the timestamp that a consumer gets: §2.2.
 
     The offset is absolute. Under a v1 wrapper with LogAppendTime the timestamp is the wrapper's (W32), except

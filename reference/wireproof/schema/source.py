@@ -80,11 +80,11 @@ class Function:
     ) -> None:
         """Sort the parts and the rules of a layout."""
         self.layout, self.whole, self.names = layout, whole, names
-        self.rules = [rule for rule in rules if self.holds(rule)]
         parts = layout.parts
+        self.nullable = {part.of for part in parts if isinstance(part, Length) and part.null is not None}
+        self.rules = [rule for rule in rules if self.holds(rule)]
         self.lengths = {part.of: part for part in parts if isinstance(part, Length)}
         self.counts = {part.of: part for part in parts if isinstance(part, Count)}
-        self.nullable = {part.of for part in parts if isinstance(part, Length) and part.null is not None}
         self.flags = {
             part.presence_of: attribute_of(part.name)
             for part in parts

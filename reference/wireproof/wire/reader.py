@@ -235,6 +235,9 @@ class Reader(Cursor):
     uint16: Callable[[str], int]
     uint32: Callable[[str], int]
     uint64: Callable[[str], int]
+    int16le: Callable[[str], int]
+    int32le: Callable[[str], int]
+    int64le: Callable[[str], int]
     uint16le: Callable[[str], int]
     uint32le: Callable[[str], int]
     uint64le: Callable[[str], int]
@@ -250,6 +253,9 @@ FIXED_WIDTH: Final[dict[str, Struct]] = {
     "uint16": Struct(">H"),
     "uint32": Struct(">I"),
     "uint64": Struct(">Q"),
+    "int16le": Struct("<h"),
+    "int32le": Struct("<i"),
+    "int64le": Struct("<q"),
     "uint16le": Struct("<H"),
     "uint32le": Struct("<I"),
     "uint64le": Struct("<Q"),
