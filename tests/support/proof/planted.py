@@ -43,16 +43,16 @@ class Fault:
 FAULTS: Final[dict[str, Fault]] = {
     "remark": Fault(
         "reference/wireproof/kafka/**/*.py",
-        'remarks, "max-timestamp", "maxTimestamp"',
-        'remarks, "negative-timestamp", "maxTimestamp"',
+        'remarked("max-timestamp", path',
+        'remarked("negative-timestamp", path',
         "traces",
         "kafka.batch/v2/*max-timestamp*",
         "changed  kafka.batch/v2/",
     ),
     "error class": Fault(
         "reference/wireproof/kafka/**/*.py",
-        'reject("negative-length", "recordsCount"',
-        'reject("truncated", "recordsCount"',
+        'Fault("negative-length", f"{records_count}',
+        'Fault("truncated", f"{records_count}',
         "traces",
         "kafka.batch/v2/counts/*minus-one*",
         "changed  kafka.batch/v2/",
