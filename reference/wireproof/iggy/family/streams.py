@@ -84,7 +84,7 @@ class RecordOrder:
         del first
         return len(rows)
 
-    def _follow(self, batch: Any, at: int, path: str) -> Iterator[OrderFault]:  # noqa: ANN401 - a retained batch
+    def _follow(self, batch: RetainedBatch, at: int, path: str) -> Iterator[OrderFault]:
         last = batch.messages[-1]
         ends = batch.base_offset + batch.last_offset_delta
         repeated = (
