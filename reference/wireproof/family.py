@@ -20,6 +20,7 @@ from attrs import field, frozen
 
 from wireproof.schema.stream import RecordStream
 from wireproof.schema.struct import Struct
+from wireproof.schema.unreadable import layout_of
 from wireproof.wire.json_values import Json
 from wireproof.wire.layout import Layout
 from wireproof.wire.options import Options
@@ -117,7 +118,7 @@ def formats_of_codec(
 def formats_of_struct(name: str, struct: Struct, revisions: Iterable[str], **more: Any) -> Iterator[Format]:  # noqa: ANN401 - fields
     """Yield the formats that are one structure, in the revisions that began a new layout of it."""
     for revision in revisions:
-        layout = struct.at(revision)
+        layout = layout_of(struct, revision)
         yield Format(name, revision, layout.type, layout.decode, layout.encode, layout=layout, **more)
 
 

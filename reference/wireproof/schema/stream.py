@@ -11,6 +11,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof.schema.struct import DescriptionError, StructLayout
+from wireproof.schema.unreadable import check
 from wireproof.wire.layout import Repeated
 from wireproof.wire.layout_extent import Extent
 from wireproof.wire.options import Options
@@ -42,6 +43,7 @@ class RecordStream:
 
     def __attrs_post_init__(self) -> None:
         """Refuse what cannot be divided into records."""
+        check(self.layout)
         match self.layout.parts:
             case [Repeated(of=StructLayout())]:
                 pass
