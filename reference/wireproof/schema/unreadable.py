@@ -120,7 +120,9 @@ def _of_part(layout: StructLayout, part: Part) -> Iterator[str]:
             yield f"a length of {of} has a fixed width"
         case When(part=Nested(), number=number) | OneOf(number=number) if number not in before:
             yield f"no field {number} before it"
-        case Packed() | Tagged() | When(part=Octets() | Number() | Repeated()):
+        case Packed(read=None):
+            yield "it needs functions that read and write it"
+        case Tagged() | When(part=Octets() | Number() | Repeated()):
             yield f"a structure has no {type(part).__name__}; write functions for it, as of a Block"
 
 

@@ -94,5 +94,5 @@ class Extent:
             number: int = step.packing.unpack_from(data, start)[0]
             if step.of in (REST, WHOLE):
                 return max(self.least, number + (size if step.of == REST else 0)), True
-            counted[step.of] = number
+            counted[step.of] = max(number, 0)  # null, or refused
         return size, True

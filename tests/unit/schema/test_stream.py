@@ -142,6 +142,15 @@ def test_what_shows_no_size_is_no_record_of_a_stream(parts: Any, text: str) -> N
     assert str(caught.value).startswith(text)
 
 
+def test_a_negative_length_is_no_step_back() -> None:
+    row = toy("Row", ID, Length("size", "int32", of="body"), Octets("body"))
+    rows = RecordStream(toy("File", many("rows", row)).at("1"))
+    assert kinds(b"\0\0\0\1" + b"\xff" * 4 + b"\0" * 8, 5, rows) == [
+        ("garbage", 0, 8, "negative-length"),
+        ("frame", 8, 8, None),
+    ]
+
+
 def formats() -> list[Format]:
     return [format_of_stream("toy.file", "1", stream())]
 

@@ -47,7 +47,7 @@ def struct(*parts: Any, name: str = "Row") -> Struct:
         ((optional("x", "kind", struct(BYTE)),), "Row.x: no field kind before it"),
         (
             (BYTE, Packed("p", codec_of="a", of=Octets("p"))),
-            "Row.p: a structure has no Packed; write",
+            "Row.p: it needs functions that read and write it",
         ),
         (tagged_fields(), "Row.tags: a structure has no Tagged; write functions"),
         ((BYTE, When(Octets("o", size=2), number="a", values=(0,))), "Row.o: a structure has no When"),
