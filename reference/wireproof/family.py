@@ -18,7 +18,9 @@ from typing import Any, Final, Protocol, SupportsIndex
 
 from attrs import field, frozen
 
+from wireproof.schema.stream import RecordStream
 from wireproof.schema.struct import Struct
+from wireproof.schema.unreadable import layout_of
 from wireproof.wire.json_values import Json
 from wireproof.wire.layout import Layout
 from wireproof.wire.options import Options
@@ -50,6 +52,7 @@ class Format:
         capabilities: the capabilities that its cases may need.
         is_json: True if the bytes are a JSON text.
         layout: the layout of its bytes; None if it is not declared yet.
+        records: the records that it is a stream of; None if its functions are no `RecordStream`'s.
     """
 
     name: str
@@ -63,6 +66,7 @@ class Format:
     capabilities: tuple[str, ...] = ()
     is_json: bool = False
     layout: Layout | None = None
+    records: RecordStream | None = None
 
     @property
     def provisional(self) -> bool:
@@ -114,8 +118,14 @@ def formats_of_codec(
 def formats_of_struct(name: str, struct: Struct, revisions: Iterable[str], **more: Any) -> Iterator[Format]:  # noqa: ANN401 - fields
     """Yield the formats that are one structure, in the revisions that began a new layout of it."""
     for revision in revisions:
-        layout = struct.at(revision)
+        layout = layout_of(struct, revision)
         yield Format(name, revision, layout.type, layout.decode, layout.encode, layout=layout, **more)
+
+
+def format_of_stream(name: str, revision: str, stream: RecordStream, **more: Any) -> Format:  # noqa: ANN401 - fields
+    """Return the format of a stream of records, such as a log."""
+    functions = stream.decode, stream.encode, stream.scan
+    return Format(name, revision, stream.value, *functions, layout=stream.layout, records=stream, **more)
 
 
 def object_at(place: str) -> Any:  # noqa: ANN401 - any object may be there
@@ -342,6 +352,26 @@ class StreamRules:
     unlimited: bool = False
 
 
+def _records_of(fmt: Format) -> RecordStream:
+    assert fmt.records is not None, "these rules are for streams of records"
+    return fmt.records
+
+
+def _damaged_length(fmt: Format, data: bytes, length: int, _: Options, __: object) -> int:
+    return _records_of(fmt).damaged_length(data, length)
+
+
+def _bytes_needed(fmt: Format, data: bytes) -> int:
+    size, known = _records_of(fmt).extent(data)
+    return size if known else 0
+
+
+RECORD_RULES: Final = StreamRules(
+    damaged_length=_damaged_length, lookahead=256, bytes_needed=_bytes_needed, unlimited=True
+)
+"""The rules of a stream of records whose family has none for it: all of them follow from the description."""
+
+
 @frozen
 class Redaction:
     """Bytes of a format that are structure and no payload, and what replaces the others.
@@ -448,3 +478,9 @@ class Family:
     index_files: str = ""
     directories: str = ""
     fixtures: Path | None = None
+
+    @property
+    def source_names(self) -> tuple[str, ...]:
+        """Return the names of its sources for Spark; each stream of records is one if it names none."""
+        streams = (fmt.name.replace(".", "_") for fmt in self.formats if fmt.records is not None)
+        return tuple(self.sources or dict.fromkeys(streams))

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from wireproof.family import PROVISIONAL_SUFFIX, Decoded, Family, Format, StreamRules
+from wireproof.family import PROVISIONAL_SUFFIX, RECORD_RULES, Decoded, Family, Format, StreamRules
 from wireproof.installed_families import INSTALLED
 from wireproof.suggestions import bracket_error, suggestion
 from wireproof.wire.json_values import Json, from_json, to_json
@@ -149,8 +149,11 @@ def family_of(fmt: Format) -> Family:
 
 
 def stream_rules(fmt: Format) -> StreamRules:
-    """Return the rules of a stream; those that know nothing if its family has none for it."""
-    return family_of(fmt).streams.get(fmt.name, StreamRules())
+    """Return the rules of a stream: those of its family, else those of its records.
+
+    They know nothing if it has neither.
+    """
+    return family_of(fmt).streams.get(fmt.name) or (StreamRules() if fmt.records is None else RECORD_RULES)
 
 
 def own_format(format_id: str) -> Format | None:

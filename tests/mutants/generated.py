@@ -5,7 +5,6 @@ Each is the layout of a format with a change in it, or in a structure inside of 
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from types import ModuleType
 from typing import Final
 from unittest.mock import patch
@@ -18,14 +17,14 @@ from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello, Request
 from wireproof.cases.case import Accept, Case, Either, Expect
 from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
-from wireproof.family import Format
+from wireproof.family import Format, format_of_stream
 from wireproof.formats import FORMATS, Decoded
 from wireproof.heka import message, stream
-from wireproof.iggy import log
 from wireproof.kafka import entry
 from wireproof.kafka import message as kafka_message
 from wireproof.runner.judge import judge
 from wireproof.runner.requests import request_for
+from wireproof.schema.stream import RecordStream
 from wireproof.schema.struct import StructLayout
 from wireproof.wire.layout import Checksum, Count, Length, Number, Part, ProtoField
 from wireproof.wire.options import Options
@@ -202,9 +201,7 @@ def _made(name: str, one: Described, layout: StructLayout) -> Described:
     if one.place is not None:
         return Described(name, fmt, layout, one.place)
     if fmt.name == SEGMENT:
-        row = log.row_of(layout)
-        decode, encode, scan = partial(log.decode, row), partial(log.encode, row), partial(log.scan, row)
-        return Described(name, evolve(fmt, layout=layout, decode=decode, encode=encode, scan=scan), layout)
+        return Described(name, format_of_stream(fmt.name, fmt.revision, RecordStream(layout)), layout)
     changed_fmt = evolve(fmt, layout=layout, decode=layout.decode, encode=layout.encode)
     return Described(name, changed_fmt, layout)
 

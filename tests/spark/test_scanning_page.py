@@ -12,7 +12,7 @@ from subprocess import CompletedProcess
 
 import pytest
 from document_runner import WIDTH, Follower
-from documentation import Section, follow, sections
+from documentation import SCANNING, Section, follow, sections
 from markdown_commands import Source
 from pyspark.sql import DataFrame, SparkSession
 
@@ -64,7 +64,7 @@ class Here(Follower):
             yield eval(compile(ast.Expression(statement.value), "scanning.md", "eval"), {"spark": self.spark})
 
 
-@pytest.mark.parametrize("section", sections(scanning=True), ids=str)
+@pytest.mark.parametrize("section", sections(SCANNING), ids=str)
 def test_the_commands_and_the_sources_of_a_section_do_what_it_says(
     section: Section, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,15 +48,15 @@ class Departs(AssertionError):  # noqa: N818 - a verdict on a document
 class Follower:
     """A reader with a folder that contains an environment `.venv`."""
 
-    def __init__(self, folder: Path) -> None:
-        """Put the environment into the folder."""
+    def __init__(self, folder: Path, python: str = sys.executable) -> None:
+        """Put the environment into the folder; its programs are those of a Python."""
         self.folder = folder
         self.printed = ""
         programs = folder / ".venv" / "bin"
         programs.mkdir(parents=True)
         for name, words in PROGRAMS.items():
             script = programs / name
-            script.write_text(f"#!/bin/sh\nexec '{sys.executable}' {words} \"$@\"\n", encoding="utf-8")
+            script.write_text(f"#!/bin/sh\nexec '{python}' {words} \"$@\"\n", encoding="utf-8")
             script.chmod(0o755)
         path = os.pathsep.join((str(programs), os.environ["PATH"]))
         self.environment = {**os.environ, "PATH": path, "COLUMNS": WIDTH}

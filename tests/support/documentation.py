@@ -21,7 +21,10 @@ README: Final = (TOP / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING: Final = (TOP / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 SCANNING: Final = "scanning.md"
-"""The page that `spark/test_scanning_page.py` follows, in a Spark session; the others need none."""
+"""The page that `spark/test_scanning_page.py` follows, in a Spark session."""
+
+ADDING: Final = "adding-a-format.md"
+"""The page that `conformance/test_outside_family.py` follows, with a further package installed."""
 
 
 @frozen
@@ -87,12 +90,12 @@ def left(command: Command) -> bool:
     return command.typed.startswith(tuple(one.typed for one in LEFT))
 
 
-def sections(*, scanning: bool = False) -> list[Section]:
-    """Return the sections whose commands are run, page by page: those about scans, or all others."""
+def sections(only: str = "") -> list[Section]:
+    """Return the sections whose commands are run: those of a page, else of all that need nothing further."""
     found = (
         Section(page, step.section)
         for page in pages()
-        if (page == SCANNING) == scanning
+        if (page == only if only else page not in (SCANNING, ADDING))
         for step in steps_of(page)
         if isinstance(step, Command) and not left(step)
     )

@@ -287,13 +287,22 @@ def _roots(own: Sequence[Path], further: Sequence[Path]) -> list[Path]:
     return [*own, *(root for root in further if root.resolve() not in there)]
 
 
-def load(further: Sequence[Path] = (), own: Path | None = None, *, checked: bool = False) -> Suite:
+def load(
+    further: Sequence[Path] = (),
+    own: Path | None = None,
+    *,
+    checked: bool = False,
+    without: Sequence[Path] = (),
+) -> Suite:
     """Return the fixtures of the package, of the families and of further folders; raises `FixtureError`.
 
     `own` replaces the folders of the package and of the families. Of these two, what is asked for is read
     when it is: `lint` keeps them free of faults. All other folders are checked here; with `checked` all are.
+    The folders `without` are left out, also if they are those of a family.
     """
+    left_out = {folder.resolve() for folder in without}
     shipped = own_folders() if own is None else (own,)
+    shipped = tuple(folder for folder in shipped if folder.resolve() not in left_out)
     roots = _roots(shipped, further)
     lazy = len(shipped) if own is None and not checked else 0
     formats = FixtureFormats(roots[:lazy], roots[lazy:])

@@ -46,12 +46,13 @@ def command(further: tuple[Path, ...], folders: tuple[Path, ...], freezing: bool
     for path in sort_files(suite) if sorting else ():
         click.echo(f"{path}: sorted")
     suite = _checked(folders) if sorting else suite
-    own = load() if folders else None
+    own = load(without=folders) if folders else None
+    alone = suite if own is None else _alone(suite, own)
+    table = states.state_table(alone) if states.note_files(alone) else None
     if own is not None:
         suite = _of_folders(suite, own)
-    table = states.state_table(suite) if own is None and states.note_files(suite) else None
     problems = [*lint(suite), *refusable(suite)]
-    problems += states.state_problems(table, suite) if table else ()
+    problems += states.state_problems(table, alone) if table else ()
     problems += () if freezing else changed_cases(suite)
     if own is not None:
         problems = [one for one in problems if one.where not in (*own.by_id, *own.rules)]
@@ -59,11 +60,8 @@ def command(further: tuple[Path, ...], folders: tuple[Path, ...], freezing: bool
         for path, number in freeze(suite, __version__).items():
             click.echo(f"{path}: {number} more ids are frozen, or changed")
         suite = _checked(folders)
-    if own is not None:
-        click.echo(_count_of_folders(suite, own))
-    elif not problems:  # the figures of fixtures with a problem may be none: a rule may be unknown
-        for line in (*_counts(suite), *(states.count_lines(table) if table else ())):
-            click.echo(line)
+    for line in _figures(suite, own, table) if own is not None or not problems else ():
+        click.echo(line)
     for problem in problems:
         click.echo(str(problem))
     click.echo(f"{len(problems)} problem{'s' * (len(problems) != 1)}")
@@ -77,6 +75,13 @@ def _checked(folders: tuple[Path, ...]) -> Suite:
     except FixtureError as error:
         text = "correct or restore it; nothing behind it is checked: 1 problem"
         raise FixtureError(f"{error}: {text}") from None
+
+
+def _alone(suite: Suite, own: Suite) -> Suite:
+    """Return the cases that further folders have beside `own`, without the twins that `own` has."""
+    cases = tuple(case for case in suite.cases if case.id not in own.by_id)
+    files = {case.id: suite.files[case.id] for case in cases}
+    return Suite(cases, suite.rules, files, suite.hash, sources=suite.sources)
 
 
 def _of_folders(suite: Suite, own: Suite) -> Suite:
@@ -104,6 +109,12 @@ def _with_open_sentences(document: SourceDocument) -> SourceDocument:
     left_out = "its cases are those of the package"
     sentences = tuple(evolve(one, open=left_out, cases=()) for one in document.sentences if not one.exclusion)
     return evolve(document, sentences=sentences)
+
+
+def _figures(suite: Suite, own: Suite | None, table: states.StateTable | None) -> Iterator[str]:
+    """Yield the figures; the whole suite may have none if it has a problem, such as an unknown rule."""
+    yield from _counts(suite) if own is None else (_count_of_folders(suite, own),)
+    yield from states.count_lines(table) if table else ()
 
 
 def _count_of_folders(suite: Suite, own: Suite) -> str:

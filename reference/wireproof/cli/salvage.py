@@ -17,7 +17,7 @@ from wireproof.cases.log_survey import DamagedRange
 from wireproof.cli.explain import formats_named
 from wireproof.cli.explain_directory import reading_bar
 from wireproof.cli.standard_output import interrupted, rare_collections
-from wireproof.family import EntryListing, object_at
+from wireproof.family import EntryListing
 from wireproof.formats import FORMATS, Format, family_of
 from wireproof.install_hint import install_command
 from wireproof.report.entry_output import as_json, json_cells, loss_json
@@ -274,7 +274,7 @@ class TableOutput:
         """Accept the formats of one family with a source for Spark: a table has one kind of rows."""
         del listing
         self._family = self._family or fmt.family
-        if fmt.family != self._family or not family_of(fmt).sources:
+        if fmt.family != self._family or not family_of(fmt).source_names:
             raise click.UsageError(
                 f"{name} is {fmt.format_id}, which has no place in {self.path}: salvage it alone"
             )
@@ -295,6 +295,7 @@ class TableOutput:
             make_batches,
         )
         from wireproof.spark.objects import ObjectReader  # noqa: PLC0415 - likewise
+        from wireproof.spark.sources import sources_of  # noqa: PLC0415 - likewise
 
         broken_off: list[KeyboardInterrupt] = []
 
@@ -307,7 +308,7 @@ class TableOutput:
             except KeyboardInterrupt as error:  # the rows that wait for the end of their batch are written
                 broken_off.append(error)
 
-        table = object_at(next(iter(family_of(first.fmt).sources.values()))).records
+        table = next(iter(sources_of(family_of(first.fmt)))).records
         schema = table.schema()
         with self.path.open("xb") as file, closing(pq.ParquetWriter(file, schema)) as writer:
             for batch in make_batches(rows(), table, table.chosen(schema.names), schema):

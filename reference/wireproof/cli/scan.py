@@ -25,7 +25,7 @@ from wireproof.wire.safe_text import escape_unsafe
 if TYPE_CHECKING:
     from wireproof.spark.scan_job import ScanPlan, ScanSummary
 
-SOURCES = tuple(name for family in FAMILIES.values() for name in family.sources)
+SOURCES = tuple(name for family in FAMILIES.values() for name in family.source_names)
 """The sources of all families."""
 
 SOURCE_OPTIONS: Final = ("revision", "compression", "max_message", "max_output")

@@ -221,8 +221,10 @@ add_common_rules(MESSAGE)
 HEKA_MESSAGE: Final = MESSAGE.at(REVISION)
 
 if TYPE_CHECKING:
-    DynamicField: TypeAlias = Any
-    HekaMessage: TypeAlias = Any
+    from wireproof.heka import values
+
+    DynamicField: TypeAlias = values.Field
+    HekaMessage: TypeAlias = values.Message
 else:
     DynamicField, HekaMessage = HEKA_FIELD.type, HEKA_MESSAGE.type
 """The classes of the values; `timestamp` is in nanoseconds since the epoch."""
@@ -246,7 +248,8 @@ def decode(reader: Reader, options: Options) -> HekaMessage:
     """
     if options.compression == "snappy":
         reader = compression.decompress_block(reader, "message")
-    return HEKA_MESSAGE.codec.read(reader, options)
+    found: HekaMessage = HEKA_MESSAGE.codec.read(reader, options)
+    return found
 
 
 def encode(writer: Writer, value: HekaMessage, options: Options) -> None:

@@ -191,7 +191,7 @@ def _header(got: Mapping[int, bytes | int]) -> HekaHeader:
     values: dict[str, Any] = {part.name: cut.get(number) for number, part in _FIELDS.items()}
     values["message_length"] = values["message_length"] or 0
     values["hmac_hash_function"] = _FUNCTIONS.get(values["hmac_hash_function"])
-    return HEKA_HEADER.type(**values)
+    return HekaHeader(**values)
 
 
 RESYNC_MODES: Final[dict[str, ModeRules]] = {

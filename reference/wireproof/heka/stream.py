@@ -5,7 +5,7 @@
 
 import hmac as hmac_algorithm
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from attrs import evolve, frozen
 
@@ -158,7 +158,9 @@ add_common_rules(HEADER)
 HEKA_HEADER: Final = HEADER.at(REVISION)
 
 if TYPE_CHECKING:
-    HekaHeader: TypeAlias = Any
+    from wireproof.heka import values
+
+    HekaHeader: TypeAlias = values.Header
 else:
     HekaHeader = HEKA_HEADER.type
 """The class of the values of a header; `message_length` is computed."""
@@ -300,7 +302,7 @@ def read_header(reader: Reader, options: Options) -> HekaHeader | None:
     if not length:  # S07: Go reads it as the frame of an empty message
         raise reader.reject("bad-length", "header_length", "0", at=start + 1, detail="zero_header")
     reader.enter("header")
-    found = HEKA_HEADER.codec.read(reader.window("", length), options)
+    found: HekaHeader = HEKA_HEADER.codec.read(reader.window("", length), options)
     reader.leave()
     reader.uint8("unit_separator")
     reader.cover("header.message_length", "length", reader.pos, reader.pos + found.message_length)

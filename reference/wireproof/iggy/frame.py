@@ -5,7 +5,7 @@ whose command marks the frame as a request, a reply or an eviction. Since 0.11.1
 name the partition that they mean: section 6.1.
 """
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from attrs import evolve
 
@@ -15,6 +15,11 @@ from wireproof.schema.rules import Fault, remarked
 from wireproof.schema.struct import Field, Struct, choice, since, until
 from wireproof.wire.checksums import xxh3_64
 from wireproof.wire.layout import REST, WHOLE, Checksum, Length, Number, Octets, Zero
+
+if TYPE_CHECKING:
+    from wireproof.iggy import values
+
+    Header: TypeAlias = values.RequestHeader | values.ReplyHeader | values.EvictionHeader
 
 SMALLEST_LENGTH: Final = 4
 """The smallest length of a classic frame, in bytes: the code without a body."""
@@ -149,12 +154,18 @@ def checksum_of(operation: int, body: bytes) -> int:
     return 0 if operation in OPERATIONS_WITHOUT_CHECKSUM else xxh3_64(body)
 
 
-def _with_checksum(frame: Any) -> Any:  # noqa: ANN401 - a frame
+def _request(header: "Header") -> "values.RequestHeader | None":
+    """Return the header if it is that of a request; None for one of another command."""
+    return cast("values.RequestHeader", header) if hasattr(header, "session") else None
+
+
+def _with_checksum(frame: "values.VsrFrame") -> "values.VsrFrame":
     """Return a request of 0.11 with its checksum; since 0.11.1-edge it is a number like any other."""
-    if type(frame.header) is not REQUEST_HEADER.at("0.11").type:
+    header = _request(frame.header)
+    if header is None or type(header) is not REQUEST_HEADER.at("0.11").type:
         return frame
-    checksum = checksum_of(frame.header.operation, frame.body)
-    return evolve(frame, header=evolve(frame.header, request_checksum=checksum))
+    checksum = checksum_of(header.operation, frame.body)
+    return evolve(frame, header=evolve(header, request_checksum=checksum))
 
 
 VSR_FRAME: Final = Struct(
@@ -204,38 +215,37 @@ def _gap(number: bytes) -> Fault | None:
 
 
 @VSR_FRAME.rule("", "iggy.frame.vsr.checksum", until=CONTEXT)
-def _request_checksum(header: Any, body: bytes) -> Fault | None:  # noqa: ANN401 - of any command
+def _request_checksum(header: "Header", body: bytes) -> Fault | None:
     """Remark a checksum that is not that of the body; with 0 the frame does not come back as it was."""
-    if not hasattr(header, "session"):
+    request = _request(header)
+    if request is None or request.request_checksum == checksum_of(request.operation, body):
         return None
-    written = checksum_of(header.operation, body)
-    if header.request_checksum == written:
-        return None
-    cls = "iggy-request-checksum" if header.request_checksum else "iggy-no-request-checksum"
+    cls = "iggy-request-checksum" if request.request_checksum else "iggy-no-request-checksum"
     return remarked(cls, path="header.request_checksum")
 
 
 @VSR_FRAME.rule("", "iggy.frame.context.checksum", since=CONTEXT)
-def _unused_checksum(header: Any) -> Fault | None:  # noqa: ANN401 - of any command
+def _unused_checksum(header: "Header") -> Fault | None:
     """Remark a number in a request that is not replicated, or that is for a partition."""
-    if not hasattr(header, "session"):
+    request = _request(header)
+    if request is None:
         return None
-    bare = header.operation == NON_REPLICATED or header.operation >= FIRST_PARTITION_OPERATION
-    if header.request_checksum and bare:
+    bare = request.operation == NON_REPLICATED or request.operation >= FIRST_PARTITION_OPERATION
+    if request.request_checksum and bare:
         return remarked("iggy-request-checksum", path="header.request_checksum")
     return None
 
 
-def _unused_version(header: Any, name: str) -> Fault | None:  # noqa: ANN401 - of any command
+def _unused_version(header: "Header", name: str) -> Fault | None:
     unused = getattr(header, "reason", INCOMPATIBLE_PROTOCOL) != INCOMPATIBLE_PROTOCOL
     return remarked("iggy-unset-field", path=f"header.{name}") if unused and getattr(header, name) else None
 
 
 @VSR_FRAME.rule("", "iggy.frame.vsr.reason")
-def _unused_newest(header: Any) -> Fault | None:  # noqa: ANN401 - of any command
+def _unused_newest(header: "Header") -> Fault | None:
     return _unused_version(header, "server_protocol_version")
 
 
 @VSR_FRAME.rule("", "iggy.frame.vsr.reason")
-def _unused_oldest(header: Any) -> Fault | None:  # noqa: ANN401 - of any command
+def _unused_oldest(header: "Header") -> Fault | None:
     return _unused_version(header, "server_protocol_version_min")

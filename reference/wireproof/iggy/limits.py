@@ -5,12 +5,15 @@ Since 0.7.0 they apply to each message, and the whole header block counts.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from wireproof.iggy.headers import block_size
 from wireproof.iggy.message import HEADED
 from wireproof.schema.rules import Fault, remarked
 from wireproof.schema.struct import Struct
+
+if TYPE_CHECKING:
+    from wireproof.iggy import values
 
 HEADERS_30, PAYLOADS_30 = 100 * 1024, 10 * 1024**2
 """The limits up to 0.6.x, in bytes."""
@@ -31,31 +34,32 @@ def _over(name: str, size: int, most: int, lowered: int, detail: str) -> Fault |
     return remarked("iggy-lowered-limit") if size > lowered else None
 
 
-def no_messages(messages: Sequence[Any]) -> Fault | None:
+def no_messages(messages: Sequence["values.SentMessage"]) -> Fault | None:
     """Refuse a send without messages."""
     return None if messages else Fault("count-mismatch", "none", detail="InvalidMessagesCount")
 
 
-def header_values(messages: Sequence[Any]) -> Fault | None:
+def header_values(messages: Sequence["values.SentMessage"]) -> Fault | None:
     """Limit the header values of a request. Keys do not count; the blog states the opposite (section 0)."""
-    size = sum(len(value.value) for message in messages for _, value in message.headers)
+    maps = (message.headers for message in messages)
+    size = sum(len(value.value) for one in maps if isinstance(one, tuple) for _, value in one)
     return _over("headers", size, HEADERS_30, LOWERED_HEADERS, "TooBigHeadersPayload")
 
 
-def all_payloads(messages: Sequence[Any]) -> Fault | None:
+def all_payloads(messages: Sequence["values.SentMessage"]) -> Fault | None:
     """Limit the payloads of a request."""
     size = sum(len(message.payload) for message in messages)
     return _over("payload", size, PAYLOADS_30, LOWERED_PAYLOADS, "TooBigMessagePayload")
 
 
-def header_block(messages: Sequence[Any]) -> Fault | None:
+def header_block(messages: Sequence["values.SentMessage"]) -> Fault | None:
     """Limit the header block of each message."""
     size = max((block_size(message.headers) for message in messages), default=0)
     return _over("headers", size, HEADERS, HEADERS, "TooBigUserHeaders")
 
 
 def _payload_limit(most: int) -> Any:  # noqa: ANN401 - a check
-    def payload(messages: Sequence[Any]) -> Fault | None:
+    def payload(messages: Sequence["values.SentMessage"]) -> Fault | None:
         size = max((len(message.payload) for message in messages), default=0)
         return _over("payload", size, most, most, "TooBigMessagePayload")
 

@@ -6,7 +6,7 @@ reader refuses remaining bytes and delivers a message with an empty payload.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from wireproof.iggy.batch import BATCHES, add_up
 from wireproof.iggy.message import HEADED, POLLED
@@ -15,6 +15,9 @@ from wireproof.schema.rules import Fault, remarked
 from wireproof.schema.struct import Struct, many, since, until
 from wireproof.wire.json_values import to_json
 from wireproof.wire.layout import Count, Number
+
+if TYPE_CHECKING:
+    from wireproof.iggy import values
 
 _PREFIX: Final = (
     Number("partition_id", "uint32le"),
@@ -43,7 +46,7 @@ POLL_REVISIONS: Final = ("0.0.30", "0.0.40", "0.0.60", HEADED, "0.8", "0.9", "0.
 
 
 @POLL.rule("messages", "iggy.poll.order", until=HEADED)
-def _unordered(messages: tuple[Any, ...]) -> Fault | None:
+def _unordered(messages: tuple["values.PolledMessage", ...]) -> Fault | None:
     """Remark messages out of order, which the Rust client sorts up to 0.6.x: sections 3.3 and 5."""
     ordered = tuple(sorted(messages, key=lambda message: message.offset))
     if ordered == messages:
@@ -54,7 +57,7 @@ def _unordered(messages: tuple[Any, ...]) -> Fault | None:
 
 @POLL.rule("", "iggy.poll.count", until="0.11")
 @POLL.rule("", "iggy.poll.batch.messages-count", since="0.11")
-def lost(count: int, messages: Sequence[Any]) -> Fault | None:
+def lost(count: int, messages: Sequence[object]) -> Fault | None:
     """Refuse fewer messages than the count: section 3.3, R9.
 
     Messages are lost, for example because the body was cut between two messages, and nothing else shows it.
@@ -66,7 +69,7 @@ def lost(count: int, messages: Sequence[Any]) -> Fault | None:
 
 @POLL.rule("", "iggy.poll.count.more", until="0.11")
 @POLL.rule("", "iggy.poll.batch.messages-count", since="0.11")
-def uncounted(count: int, messages: Sequence[Any]) -> Fault | None:
+def uncounted(count: int, messages: Sequence[object]) -> Fault | None:
     """Remark more messages than the count: all were delivered, and no client compares the two."""
     return remarked("iggy-message-count", path="count") if count < len(messages) else None
 

@@ -5,7 +5,7 @@ false for any other byte; since 0.10.0 `auto_commit` is true for every byte but 
 """
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
@@ -14,6 +14,9 @@ from wireproof.iggy.revision import REVISIONS
 from wireproof.schema.rules import Fault, remarked
 from wireproof.schema.struct import Field, Struct, inner, many, since, until
 from wireproof.wire.layout import Count, Number
+
+if TYPE_CHECKING:
+    from wireproof.iggy import values
 
 WAITING: Final = "0.11.1-edge"
 """The first revision with requests that wait."""
@@ -223,7 +226,7 @@ def _fetch_limits(
 
 
 @FETCH_REQUEST.rule("", "iggy.fetch-request.target-limits")
-def _target_limits(targets: tuple[Any, ...], max_bytes: int) -> Fault | None:
+def _target_limits(targets: tuple["values.FetchTarget", ...], max_bytes: int) -> Fault | None:
     if not targets:
         return Fault(
             "invalid-value", f"0, allowed: 1 to {LARGEST_PARTITIONS}", path="targets", at="targets_count"
@@ -231,7 +234,7 @@ def _target_limits(targets: tuple[Any, ...], max_bytes: int) -> Fault | None:
     return next(_target_faults(targets, max_bytes), None)
 
 
-def _target_faults(targets: tuple[Any, ...], max_bytes: int) -> Iterator[Fault]:
+def _target_faults(targets: tuple["values.FetchTarget", ...], max_bytes: int) -> Iterator[Fault]:
     seen: set[int] = set()
     for index, target in enumerate(targets):
         path = f"targets[{index}]"

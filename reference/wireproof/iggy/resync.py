@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
-from wireproof.iggy.log import LogRevision
+from wireproof.iggy.log import SegmentStream
 from wireproof.iggy.retained_batch import RetainedBatch
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -28,7 +28,7 @@ LOOKAHEAD: Final = 256
 """The number of bytes after a record that `damaged_length` reads."""
 
 
-def damaged_length(revision: LogRevision, data: bytes, length: int, before: int | None) -> int:
+def damaged_length(revision: SegmentStream, data: bytes, length: int, before: int | None) -> int:
     """Return the number of damaged bytes at the beginning of `data`, or 0 if the lengths may be correct.
 
     Args:
@@ -39,7 +39,7 @@ def damaged_length(revision: LogRevision, data: bytes, length: int, before: int 
     """
     if before is None:
         before = _offset(revision, data, 0) - 1 if len(data) >= LENGTHS_SIZE else -1
-    size, known = revision.record.extent(data)
+    size, known = revision.extent(data)
     truncated = not known or size > len(data)
     if not truncated and (
         size == len(data) or _offset(revision, data, size) in range(before + 1, before + MAX_OFFSET_GAP)
@@ -50,13 +50,13 @@ def damaged_length(revision: LogRevision, data: bytes, length: int, before: int 
     return next(_candidates(revision, data, length, before), 0)
 
 
-def _candidates(revision: LogRevision, data: bytes, length: int, before: int) -> Iterator[int]:
+def _candidates(revision: SegmentStream, data: bytes, length: int, before: int) -> Iterator[int]:
     """Yield the positions of valid records that another record follows."""
-    at_offset, (empty, _) = revision.record.first_offset_at, revision.record.extent(bytes(LOOKAHEAD))
+    at_offset, (empty, _) = revision.first_offset_at, revision.extent(bytes(LOOKAHEAD))
     candidates = _near_offsets(max(before, 0)).finditer(data, at_offset + 1, length + at_offset + 8)
     for match in islice(candidates, MAX_CANDIDATES):
         at = match.start() - at_offset
-        size, known = revision.record.extent(data, at)
+        size, known = revision.extent(data, at)
         if at >= length or not known or size == empty or at + size > len(data):
             continue
         record = _read(revision, data[at : at + size])
@@ -75,39 +75,39 @@ def _near_offsets(before: int) -> "re.Pattern[bytes]":
     return re.compile(rb"(?s)(?=...(?:" + b"|".join(map(re.escape, sorted(highs))) + rb"))")
 
 
-def _is_followed(revision: LogRevision, data: bytes, at: int, record: Any) -> bool:  # noqa: ANN401 - a revision's record
+def _is_followed(revision: SegmentStream, data: bytes, at: int, record: Any) -> bool:  # noqa: ANN401 - a revision's record
     """Return whether the record that begins at `at` has an offset soon after that of `record`."""
     if at + LOOKAHEAD > len(data):
         return True
     return 0 < _offset(revision, data, at) - last_offset(record) < MAX_OFFSET_GAP
 
 
-def _fits_with_one_bit_flipped(revision: LogRevision, data: bytes) -> bool:
+def _fits_with_one_bit_flipped(revision: SegmentStream, data: bytes) -> bool:
     """Return whether one flipped bit of the lengths gives a valid record of all bytes, the last of a file."""
     for position in range(min(LENGTHS_SIZE, len(data))):
         for bit in range(8):
             flipped = bytearray(data[: LENGTHS_SIZE + LOOKAHEAD])
             flipped[position] ^= 1 << bit
-            if revision.record.extent(flipped) == (len(data), True):
+            if revision.extent(flipped) == (len(data), True):
                 flipped[len(flipped) :] = data[len(flipped) :]
                 if _read(revision, bytes(flipped)) is not None:
                     return True
     return False
 
 
-def _read(revision: LogRevision, record: bytes) -> Any:  # noqa: ANN401 - a revision's record
+def _read(revision: SegmentStream, record: bytes) -> Any:  # noqa: ANN401 - a revision's record
     """Return the record if it is valid, is not empty and has no remarks, else None."""
     reader = Reader(record)
     try:
-        value = revision.record.read(reader)
+        value = revision.record.inner_codec.read(reader)
     except Rejected:
         return None
     content = getattr(value, "messages", None) or getattr(value, "payload", None)
     return value if content and not reader.remarks else None
 
 
-def _offset(revision: LogRevision, data: bytes, at: int) -> int:
-    start = at + revision.record.first_offset_at
+def _offset(revision: SegmentStream, data: bytes, at: int) -> int:
+    start = at + revision.first_offset_at
     return int.from_bytes(data[start : start + 8], "little")
 
 

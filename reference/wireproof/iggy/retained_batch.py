@@ -4,7 +4,7 @@ The header has 24 bytes. Then come messages, each preceded by its length, which 
 payload has no length: it is the rest of the message.
 """
 
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from wireproof.iggy.message import STORED
 from wireproof.iggy.revision import REVISIONS
@@ -24,7 +24,12 @@ RETAINED_BATCH: Final = Struct(
 
 LAYOUT: Final = RETAINED_BATCH.at("0.2.7")
 
-RetainedBatch: Final = LAYOUT.type
+if TYPE_CHECKING:
+    from wireproof.iggy import values
+
+    RetainedBatch: TypeAlias = values.RetainedBatch
+else:
+    RetainedBatch = LAYOUT.type
 """The class of its values."""
 
 FIRST_OFFSET_AT: Final = LAYOUT.fixed_size + STORED.at("0.2.7").offset("offset")

@@ -4,6 +4,7 @@ The fast decoder judges where it is installed and the input is large; the refere
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -24,10 +25,13 @@ from wireproof.cases.log_survey import (
 from wireproof.family import EntryListing, EntryRows, object_at
 from wireproof.formats import Format
 from wireproof.install_hint import install_command
-from wireproof.wire.json_values import Json
+from wireproof.schema.stream import RecordStream
+from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.layout import Repeated
 from wireproof.wire.options import Options
+from wireproof.wire.readable import octets
 from wireproof.wire.rejection import Remark
+from wireproof.wire.safe_text import one_line
 from wireproof.wire.scan_items import Item
 
 FAST_FROM: Final = 1 << 20
@@ -127,14 +131,45 @@ PLAIN: Final = EntryListing(
 """The listing of a stream whose family has none: the position and the length of each entry."""
 
 
+WIDEST_FIELD: Final = 40
+"""Characters of a field in a line; longer ones are cut."""
+
+
+@cache
+def _listing_of_records(stream: RecordStream) -> EntryListing:
+    """Return the listing of a stream of records whose family has none: the fields of each."""
+    names = stream.record.attributes
+
+    def cells(item: Item, _: bytes = b"") -> tuple[Any, ...]:
+        values = (getattr(item.value, name) for name in names)
+        return tuple(
+            value if isinstance(value, int | str | bytes | None) else to_json(value) for value in values
+        )
+
+    def line(found: tuple[Any, ...]) -> str:
+        return "  ".join(f"{name} {_shown(value)}" for name, value in zip(names, found, strict=True))
+
+    return evolve(
+        PLAIN, columns=names, cells=cells, heading="fields", line=line,
+        record_columns=names, records=lambda item: iter((cells(item),)), record_line=line,
+    )  # fmt: skip
+
+
+def _shown(value: Any) -> str:  # noqa: ANN401 - a cell
+    return octets(value, WIDEST_FIELD) if isinstance(value, bytes) else one_line(str(value), WIDEST_FIELD)
+
+
 def listing_of(fmt: Format) -> EntryListing | None:
     """Return the listing of a stream, or of the stream that has entries of this format; None if none has."""
     name = fmt.name if fmt.scan is not None else fmt.wrapped_by[0] if fmt.wrapped_by is not None else ""
     if not name:
         return None
     place = formats.family_of(fmt).listings.get(name)
-    listing: EntryListing = PLAIN if place is None else object_at(place)
-    return listing
+    if place is not None:
+        listing: EntryListing = object_at(place)
+        return listing
+    records = stream_of(fmt).records
+    return PLAIN if records is None else _listing_of_records(records)
 
 
 def stream_of(fmt: Format) -> Format:

@@ -2,18 +2,32 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from functools import cache, partial
 from typing import Any, Final, get_args
 
+import pyarrow as pa
 from attrs import evolve, frozen
 
-from wireproof.family import object_at
-from wireproof.formats import FAMILIES
-from wireproof.spark.columns import SourceTable
+from wireproof.family import Family, object_at
+from wireproof.formats import FAMILIES, Format
+from wireproof.spark.columns import RAW, SHARED, RowData, SourceColumn, SourceTable, item_row
 from wireproof.spark.errors import SourceError
-from wireproof.spark.split_points import StreamFraming
+from wireproof.spark.split_points import StreamFraming, framing_of_records
 from wireproof.suggestions import suggestion
+from wireproof.wire.json_values import canonical_json, to_json
+from wireproof.wire.layout import (
+    Checksum,
+    Count,
+    Number,
+    Octets,
+    Part,
+    attribute_of,
+    bits_of,
+    is_signed,
+    present,
+)
 from wireproof.wire.options import CODEC_OPTIONS, Compression, Options, ResyncMode
 
 PREFIX: Final = "wireproof."
@@ -50,17 +64,75 @@ class SourceKind:
         return self.name.removeprefix(PREFIX)
 
 
-# --- options ---
-
-
 @cache
 def source_kinds() -> dict[str, SourceKind]:
     """Return the sources of all families, by name."""
-    return {
-        f"{PREFIX}{name}": object_at(place)
-        for family in FAMILIES.values()
-        for name, place in family.sources.items()
-    }
+    return {kind.name: kind for family in FAMILIES.values() for kind in sources_of(family)}
+
+
+def sources_of(family: Family) -> list[SourceKind]:
+    """Return the sources of a family; each stream of records is one if it names none."""
+    if family.sources:
+        return [object_at(place) for place in family.sources.values()]
+    streams: dict[str, list[Format]] = {}
+    for fmt in family.formats:
+        if fmt.records is not None:
+            streams.setdefault(f"{PREFIX}{fmt.name.replace('.', '_')}", []).append(fmt)
+    return [_source_of_records(name, rows) for name, rows in streams.items()]
+
+
+# --- streams of records ---
+
+
+def _source_of_records(name: str, rows: Sequence[Format]) -> SourceKind:
+    """Return the source of a stream in some revisions: a column for each field that a record ever has."""
+    columns: dict[str, SourceColumn] = {}
+    for fmt in rows:
+        assert fmt.records is not None, "these rows are streams of records"
+        record = fmt.records.record
+        for part in map(present, record.parts):
+            if attribute_of(part.name) in record.attributes:
+                columns.setdefault(part.name, _column_of(part))
+    framings = {fmt.revision: framing_of_records(fmt) for fmt in rows}
+    shown = (*SHARED, *columns.values())
+    return SourceKind(name, framings, SourceTable((*shown, RAW), item_row), SourceTable(shown, item_row))
+
+
+def _column_of(part: Part) -> SourceColumn:
+    """Return the column of a field, with another name if all tables have one of its own.
+
+    Unsigned numbers of 64 bits are decimals, which Spark can hold; lists, structures and larger numbers are
+    JSON text.
+    """
+    kind = pa.string()
+    convert: Callable[[Any], Any] = _json_text
+    match part:
+        case Number(truth=truth) if truth:
+            kind, convert = pa.bool_(), bool
+        case Number(codes=codes) if codes:
+            convert = str
+        case Number(kind=of) | Checksum(kind=of) | Count(kind=of) if bits_of(of) < 64 + is_signed(of):
+            kind, convert = pa.int64(), int
+        case Number(kind=of) | Checksum(kind=of) | Count(kind=of) if bits_of(of) == 64:
+            kind, convert = pa.decimal128(20, 0), Decimal
+        case Octets() if type(part) is Octets:
+            kind, convert = pa.binary(), bytes
+    taken = {column.name for column in (*SHARED, RAW)}
+    name = f"record_{part.name}" if part.name in taken else part.name
+    return SourceColumn(name, kind, partial(_converted, convert, attribute_of(part.name)))
+
+
+def _converted(convert: Callable[[Any], Any], attribute: str, row: RowData) -> Any:  # noqa: ANN401 - a cell
+    """Return what a column has for an attribute of a record; None where there is none."""
+    value = getattr(row.item.value, attribute, None)
+    return None if value is None else convert(value)
+
+
+def _json_text(value: Any) -> str:  # noqa: ANN401 - a value of any class
+    return canonical_json(to_json(value)).decode()
+
+
+# --- options ---
 
 
 CORES: Final = os.cpu_count() or 1

@@ -197,6 +197,25 @@ def scan_record_by_record(
         at += size
 
 
+def stride_of_records(fmt: Format) -> Stride:
+    """Return the stride of a stream of records, whose lengths give the size of each."""
+
+    def stride(stored: ObjectReader, position: int, _: Options) -> int:
+        assert fmt.records is not None, "it is a stream of records"
+        size, known = 1, False
+        while not known and position + size <= stored.size:
+            data, at = stored.at(position, size)
+            size, known = fmt.records.extent(data, at)
+        return size if known and position + size <= stored.size else 0
+
+    return stride
+
+
+def framing_of_records(fmt: Format) -> "StreamFraming":
+    """Return the rules for splitting a stream of records."""
+    return StreamFraming(fmt, stride_of_records(fmt), items=scan_record_by_record)
+
+
 @frozen
 class FastScan:
     """The fast decoder of a stream.

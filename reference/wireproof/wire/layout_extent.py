@@ -6,7 +6,7 @@ from struct import Struct
 
 from attrs import frozen
 
-from wireproof.wire.layout import REST, WHOLE, Layout, Length, Zero, width_of
+from wireproof.wire.layout import REST, WHOLE, Layout, Length, Nested, Part, Zero, width_of
 from wireproof.wire.reader import FIXED_WIDTH
 
 
@@ -25,6 +25,14 @@ class _SizeStep:
     packing: Struct | None
 
 
+def _width_of(part: Part) -> int | None:
+    """Return the number of bytes that a part always has, also if it is another layout; else None."""
+    if not isinstance(part, Nested):
+        return width_of(part)
+    widths = [_width_of(one) for one in part.of.parts]
+    return None if None in widths else sum(width or 0 for width in widths)
+
+
 @frozen(eq=False)
 class Extent:
     """The size of a value of a layout whose parts have a fixed size or a length before them."""
@@ -38,16 +46,27 @@ class Extent:
     def _walk(self) -> Iterator[_SizeStep]:
         fixed, counted = 0, set[str]()
         for part in self.layout.parts:
-            fixed += width_of(part) or 0
-            if isinstance(part, Length):
+            width = _width_of(part)
+            fixed += width or 0
+            if isinstance(part, Length) and width is not None:
                 yield _SizeStep(fixed, part.of, FIXED_WIDTH[part.kind])
                 counted.add(part.of)
-            elif width_of(part) is None and (part.name in counted or not counted & {REST, WHOLE}):
+            elif width is None and (part.name in counted or not counted & {REST, WHOLE}):
                 yield _SizeStep(fixed, part.name, None)
             else:
                 continue
             fixed = 0
         yield _SizeStep(fixed, "", None)
+
+    @cached_property
+    def unknown(self) -> str:
+        """Return the first part whose size neither its type nor a length gives; empty if there is none."""
+        counted = {""}
+        for step in self._steps:
+            if step.packing is None and step.of not in counted:
+                return step.of
+            counted.add(step.of)
+        return ""
 
     @cached_property
     def least(self) -> int:
@@ -75,5 +94,5 @@ class Extent:
             number: int = step.packing.unpack_from(data, start)[0]
             if step.of in (REST, WHOLE):
                 return max(self.least, number + (size if step.of == REST else 0)), True
-            counted[step.of] = number
+            counted[step.of] = max(number, 0)  # null, or refused
         return size, True

@@ -313,7 +313,7 @@ def _last_first(write: WriteField) -> WriteField:
     def write_field(writer: Writer, field: DynamicField, options: Options) -> None:
         arrays = {name: getattr(field, name) for name in VALUE_ARRAYS}
         long = {name: values for name, values in arrays.items() if len(values) >= LONG_ARRAY}
-        changed = {name: (*values[-1:], *values[:-1]) for name, values in long.items()}
+        changed: dict[str, Any] = {name: (*values[-1:], *values[:-1]) for name, values in long.items()}
         write(writer, evolve(field, **changed), options)
 
     return write_field

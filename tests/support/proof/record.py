@@ -328,6 +328,7 @@ def figures(scope: Scope) -> Rows:
     package = list((checkout / "reference").rglob("*.py"))
     yield "lines of the package", str(_lines(package))
     yield "modules of the package", str(len(package))
+    yield "lines of written stubs", str(_lines(list((checkout / "reference").rglob("*.pyi"))))
     yield "lines of tests/**/*.py", str(_lines(list((checkout / "tests").rglob("*.py"))))
     yield "lines of baseline.toml", str(_lines(list((checkout / "tests").glob("peers/*/*/baseline.toml"))))
     rows = _help_rows(checkout, scope.only)

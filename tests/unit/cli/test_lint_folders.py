@@ -8,6 +8,7 @@ from command_line import Command
 from fixture_folders import BAD, GOOD, PAPER, RULE, write
 
 from wireproof.cases.sources import SOURCES_FILE
+from wireproof.cases.states import STATES_FILE
 
 
 @pytest.mark.parametrize("form", ["argument", "option"])
@@ -36,6 +37,22 @@ def test_a_folder_has_sentences_of_its_own(wireproof: Command, tmp_path: Path) -
         "shelf.number: sources.toml has no sentence paper-1",
         "2 problems",
     ]
+
+
+def test_a_folder_with_notes_about_states_has_the_table_of_its_own_cases(
+    wireproof: Command, tmp_path: Path
+) -> None:
+    write(tmp_path, GOOD, BAD, rules=RULE)
+    (tmp_path / STATES_FILE).write_text("", encoding="utf-8")
+    done = wireproof("lint", tmp_path)
+    of_format, of_all, *problems, last = done.out.splitlines()[1:]
+    figures = "6 edge values of numbers, 1 with a case, 0 with a reason, 5 open"
+    assert (of_format, of_all) == (
+        f"states of iggy.identifier/0.0.30: {figures}",
+        f"states of 1 formats: {figures}",
+    )
+    assert "iggy.identifier/0.0.30: no case has length zero to read, and no reason is given" in problems
+    assert (done.code, len(problems), last) == (5, 5, "5 problems")
 
 
 def cut(path: Path) -> None:

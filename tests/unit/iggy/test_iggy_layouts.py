@@ -44,7 +44,7 @@ def test_headers_have_the_size_of_the_specification(layout: Layout, size: int) -
 
 @each("revision", log.REVISIONS)
 def test_the_sizes_of_the_records_of_a_segment_add_up(revision: str) -> None:
-    record = log.REVISIONS[revision].record
+    stream = log.REVISIONS[revision]
     seen = 0
     for case in stored_cases("iggy.log"):
         if (
@@ -55,7 +55,7 @@ def test_the_sizes_of_the_records_of_a_segment_add_up(revision: str) -> None:
             continue
         data, at = case.input.data, 0
         while at < (case.expect.consumed or 0):
-            size, known = record.extent(data, at)
+            size, known = stream.extent(data, at)
             assert known
             at, seen = at + size, seen + 1
         assert at == case.expect.consumed

@@ -109,7 +109,7 @@ def fields(draw: DrawFn) -> DynamicField:
     values = draw(scalars(HEKA_FIELD))
     filled = array_of(values["value_type"])
     empty: dict[str, Any] = dict.fromkeys(arrays(HEKA_FIELD), ())
-    return HEKA_FIELD.type(**values, **{**empty, filled: draw(arrays(HEKA_FIELD)[filled])})
+    return DynamicField(**values, **{**empty, filled: draw(arrays(HEKA_FIELD)[filled])})
 
 
 @cache
@@ -117,7 +117,7 @@ def fields(draw: DrawFn) -> DynamicField:
 def messages(draw: DrawFn) -> HekaMessage:
     """Draw a message with up to two fields."""
     some_fields = draw(st.lists(fields(), max_size=2))
-    return HEKA_MESSAGE.type(**draw(scalars(HEKA_MESSAGE)), fields=tuple(some_fields))
+    return HekaMessage(**draw(scalars(HEKA_MESSAGE)), fields=tuple(some_fields))
 
 
 @cache

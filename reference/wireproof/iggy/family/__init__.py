@@ -1,9 +1,16 @@
 """The family `iggy`: frames, bodies and segments of Apache Iggy."""
 
-from functools import partial
 from typing import Final
 
-from wireproof.family import Family, Format, Redaction, deferred, formats_of_codec, formats_of_struct
+from wireproof.family import (
+    Family,
+    Format,
+    Redaction,
+    deferred,
+    format_of_stream,
+    formats_of_codec,
+    formats_of_struct,
+)
 from wireproof.iggy import (
     fetch,
     headers,
@@ -55,18 +62,7 @@ _FORMATS: Final[tuple[Format, ...]] = (
     *formats_of_codec("iggy.json.poll", json_poll, is_json=True),
     *formats_of_codec("iggy.json.reply", json_reply, is_json=True),
     *formats_of_codec("iggy.json.error", json_reply, json_reply.ERRORS, is_json=True),
-    *(
-        Format(
-            "iggy.log",
-            revision,
-            row.value,
-            partial(log.decode, row),
-            partial(log.encode, row),
-            partial(log.scan, row),
-            layout=row.layout,
-        )
-        for revision, row in log.REVISIONS.items()
-    ),
+    *(format_of_stream("iggy.log", revision, stream) for revision, stream in log.REVISIONS.items()),
 )
 
 FAMILY: Final = Family(

@@ -158,7 +158,7 @@ def _notes(spans: Sequence[FieldSpan]) -> Mapping[str, str]:
 
 def _head_offsets(fmt: Format, head: bytes) -> tuple[int | None, int | None] | None:
     """Return the first offset of a record, which every revision has at one position; None if it is cut."""
-    at = REVISIONS[fmt.revision].record.first_offset_at
+    at = REVISIONS[fmt.revision].first_offset_at
     return (int.from_bytes(head[at : at + 8], "little"), None) if len(head) >= at + 8 else None
 
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from struct import pack
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from attrs import evolve
 
@@ -48,6 +48,12 @@ from wireproof.iggy.requests import (
 from wireproof.iggy.revision import REVISIONS
 from wireproof.iggy.send import PRODUCED_SEND, SEND
 from wireproof.wire.layout import Layout, Number, bits_of
+
+if TYPE_CHECKING:
+    from wireproof.iggy import values
+
+Waiting = TypeVar("Waiting", "values.DeferredPollMessages", "values.FetchMessages")
+"""A request of code 106 or 109."""
 
 # --- codes of fields of a frame ---
 
@@ -149,7 +155,7 @@ def _batched(poll: Any) -> Any:  # noqa: ANN401 - one of two classes
     return evolve(poll, batches=tuple(heads))
 
 
-def _producer(producer: Any) -> Any:  # noqa: ANN401 - a producer
+def _producer(producer: "values.Producer") -> "values.Producer":
     """Limit the numbers of a producer: iggy.md, section 6.1."""
     parts = PRODUCER.at(CONTEXT).numbers
     return evolve(
@@ -172,7 +178,7 @@ def _request(request: Any) -> Any:  # noqa: ANN401 - one of three classes
     return evolve(request, count=request.count or 1)
 
 
-def _waiting(request: Any) -> Any:  # noqa: ANN401 - a request of code 106 or 109
+def _waiting(request: Waiting) -> Waiting:
     """Limit the wait, the timeout, the counts and the bytes: iggy.md, section 6.2."""
     wait, count = min(request.wait_us, LARGEST_WAIT), request.count or 1
     return evolve(
@@ -185,7 +191,7 @@ def _waiting(request: Any) -> Any:  # noqa: ANN401 - a request of code 106 or 10
     )
 
 
-def _fetch(request: Any) -> Any:  # noqa: ANN401 - a request of code 109
+def _fetch(request: "values.FetchMessages") -> "values.FetchMessages":
     """Name each partition once, and limit each target too: iggy.md, section 6.2."""
     limited = _waiting(request)
     once = {target.partition_id: target for target in request.targets}
@@ -193,7 +199,7 @@ def _fetch(request: Any) -> Any:  # noqa: ANN401 - a request of code 109
     return evolve(limited, targets=targets)
 
 
-def _target(target: Any, most: int) -> Any:  # noqa: ANN401 - a target of such a request
+def _target(target: "values.FetchTarget", most: int) -> "values.FetchTarget":
     kind = target.strategy.kind if target.strategy.kind in STARTS else "offset"
     size = min(max(target.max_bytes, LEAST_BYTES), most)
     return evolve(target, strategy=evolve(target.strategy, kind=kind), max_bytes=size)

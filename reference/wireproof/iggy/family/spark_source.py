@@ -22,10 +22,8 @@ from wireproof.spark.columns import (
     item_row,
     read_part,
 )
-from wireproof.spark.objects import ObjectReader
 from wireproof.spark.sources import SourceKind
-from wireproof.spark.split_points import StreamFraming, Stride, scan_record_by_record
-from wireproof.wire.options import Options
+from wireproof.spark.split_points import framing_of_records
 
 # --- columns ---
 
@@ -127,26 +125,7 @@ RECORDS: Final = SourceTable(
 # --- the source ---
 
 
-def _stride(revision: str) -> Stride:
-    """Return the stride of a revision, whose records have two lengths: iggy.md §7.
-
-    It finds the layout by the name: Spark sends it to its workers, and compiled functions cannot be sent.
-    """
-
-    def stride(stored: ObjectReader, position: int, _: Options) -> int:
-        size, known = 1, False
-        while not known and position + size <= stored.size:
-            data, at = stored.at(position, size)
-            size, known = log.REVISIONS[revision].record.extent(data, at)
-        return size if known and position + size <= stored.size else 0
-
-    return stride
-
-
-IGGY: Final = {
-    revision: StreamFraming(formats.get("iggy.log", revision), _stride(revision), items=scan_record_by_record)
-    for revision in log.REVISIONS
-}
+IGGY: Final = {revision: framing_of_records(formats.get("iggy.log", revision)) for revision in log.REVISIONS}
 """The rules by revision."""
 
 

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from wireproof.family import EntryRow, EntryRows, Format, OrderFault, StreamRules
+from attrs import evolve
+
+from wireproof.family import RECORD_RULES, EntryRow, EntryRows, Format, OrderFault
 from wireproof.iggy import log, resync
 from wireproof.iggy.retained_batch import LAYOUT, RetainedBatch
 from wireproof.wire.options import Options
@@ -82,7 +84,7 @@ class RecordOrder:
         del first
         return len(rows)
 
-    def _follow(self, batch: Any, at: int, path: str) -> Iterator[OrderFault]:  # noqa: ANN401 - a retained batch
+    def _follow(self, batch: RetainedBatch, at: int, path: str) -> Iterator[OrderFault]:
         last = batch.messages[-1]
         ends = batch.base_offset + batch.last_offset_delta
         repeated = (
@@ -116,17 +118,8 @@ def _damaged_length(fmt: Format, data: bytes, length: int, _: Options, before: t
     return resync.damaged_length(log.REVISIONS[fmt.revision], data, length, offset)
 
 
-def _bytes_needed(fmt: Format, tail: bytes) -> int:
-    size, known = log.REVISIONS[fmt.revision].record.extent(tail)
-    return size if known else 0
-
-
 STREAMS: Final = {
-    "iggy.log": StreamRules(
-        damaged_length=_damaged_length,
-        lookahead=resync.LOOKAHEAD,
-        bytes_needed=_bytes_needed,
-        order=RecordOrder,
-        unlimited=True,
+    "iggy.log": evolve(
+        RECORD_RULES, damaged_length=_damaged_length, lookahead=resync.LOOKAHEAD, order=RecordOrder
     )
 }

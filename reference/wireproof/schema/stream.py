@@ -1,0 +1,175 @@
+"""Streams of records: a file of structures one after another, without other bytes between them.
+
+The file may still be written: a record whose lengths reach past the end is a tail. A record that the rules
+refuse is garbage of the size that its lengths give. A stream has no header, and its records no magic number.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any, Final
+
+from attrs import frozen
+
+from wireproof.schema.struct import DescriptionError, StructLayout
+from wireproof.schema.unreadable import check
+from wireproof.wire.layout import Repeated
+from wireproof.wire.layout_extent import Extent
+from wireproof.wire.options import Options
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import Item
+from wireproof.wire.writer import Writer
+
+MAX_SEARCHED: Final = 1 << 20
+"""The most positions at which a search looks for a record."""
+
+FREE_READ: Final = 1 << 20
+READ_FACTOR: Final = 4
+"""A search reads `FREE_READ` bytes of records, and `READ_FACTOR` for each byte that it is given."""
+
+
+@frozen(eq=False)
+class RecordStream:
+    """A stream of records.
+
+    Attributes:
+        layout: of the whole stream: one list of structures.
+
+    Raises:
+        DescriptionError: it is something else, or the bytes of a record do not show its size.
+    """
+
+    layout: StructLayout
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse what cannot be divided into records."""
+        check(self.layout)
+        match self.layout.parts:
+            case [Repeated(of=StructLayout())]:
+                pass
+            case _:
+                raise DescriptionError(f"{self.layout.name}: a stream is one list of structures: many(…)")
+        if part := self._extent.unknown:
+            text = "a record of a stream needs a length of a fixed width before it"
+            raise DescriptionError(f"{self.record.name}.{part}: {text}")
+
+    @cached_property
+    def _list(self) -> Repeated:
+        (part,) = self.layout.parts
+        assert isinstance(part, Repeated)
+        return part
+
+    @property
+    def name(self) -> str:
+        """Return the name of the list of records in a value."""
+        return self._list.name
+
+    @property
+    def value(self) -> type[Any]:
+        """Return the class of the values of the stream."""
+        return self.layout.type
+
+    @cached_property
+    def record(self) -> StructLayout:
+        """Return the layout of a record."""
+        record = self._list.of
+        assert isinstance(record, StructLayout)
+        return record
+
+    @cached_property
+    def _extent(self) -> Extent:
+        return Extent(self.record)
+
+    def extent(self, data: bytes | bytearray, pos: int = 0) -> tuple[int, bool]:
+        """Return the size of the record at `pos` and True, or a lower bound and False if it is not known."""
+        return self._extent.at(data, pos)
+
+    def decode(self, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - a value of the layout
+        """Read the complete records, and leave a tail unread.
+
+        Raises:
+            Rejected: a record is refused; the exception carries the records before it.
+        """
+        name, read, records = self.name, self.record.inner_codec.read, list[Any]()
+        while reader.left and self._is_complete(reader.data, reader.pos):
+            reader.enter(name, len(records))
+            try:
+                records.append(read(reader))
+            except Rejected as rejected:
+                raise rejected.with_before(self.value(**{name: tuple(records)})) from None
+            reader.leave()
+        return self.value(**{name: tuple(records)})
+
+    def _is_complete(self, data: bytes, pos: int) -> bool:
+        size, known = self.extent(data, pos)
+        return known and pos + size <= len(data)
+
+    def encode(self, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - a value of the layout
+        """Write the records."""
+        for index, record in enumerate(getattr(value, self.name)):
+            writer.enter(self.name, index)
+            self.record.inner_codec.write(writer, record)
+            writer.leave()
+
+    def scan(self, chunks: Iterable[bytes], _: Options) -> Iterator[Item]:
+        """Yield every byte as part of a record, of garbage or of the tail. Buffer one record at a time.
+
+        `wanted` is the number of bytes that the next record needs. It avoids reading the lengths again for
+        each chunk of a long record.
+        """
+        held, at, wanted = bytearray(), 0, 1
+        for chunk in chunks:
+            held += chunk
+            while len(held) >= wanted:
+                size, known = self.extent(held)
+                if not known or size > len(held):
+                    wanted = size
+                    break
+                yield self._item(bytes(held[:size]), at)
+                del held[:size]
+                at, wanted = at + size, 1
+        if held:
+            yield Item("tail", at, len(held))
+
+    def _item(self, record: bytes, at: int) -> Item:
+        reader = Reader(record)
+        try:
+            value = self.record.inner_codec.read(reader)
+        except Rejected as rejected:
+            return Item("garbage", at, len(record), cls=rejected.cls)
+        return Item("frame", at, len(record), value, remarks=tuple(reader.remarks))
+
+    # --- damage ---
+
+    @cached_property
+    def is_sealed(self) -> bool:
+        """Return whether a checksum covers a record, so that other bytes are hardly ever taken for one."""
+        return any(rule.verifies for rule in self.record.rules)
+
+    def damaged_length(self, data: bytes, length: int) -> int:
+        """Return how many damaged bytes precede the next record that begins in `data`; 0 if none is found.
+
+        `data` begins with `length` bytes that are a refused or a cut record, whose lengths may be damaged.
+        Bytes behind them are looked at only: where a sound record follows, the lengths are right.
+        """
+        size, known = self.extent(data)
+        if not self.is_sealed or (known and size <= length and self._sound(data, size)):
+            return 0
+        left = FREE_READ + READ_FACTOR * len(data)
+        for at in range(1, min(length, MAX_SEARCHED)):
+            size, known = self.extent(data, at)
+            if not known or at + size > len(data):
+                continue
+            left -= size
+            if left < 0:
+                break
+            if self._sound(data, at):
+                return at
+        return 0
+
+    def _sound(self, data: bytes, at: int) -> bool:
+        """Return whether a record that is not refused begins at a position."""
+        size, known = self.extent(data, at)
+        if not known or at + size > len(data):
+            return False
+        return self._item(data[at : at + size], at).kind == "frame"
