@@ -10,9 +10,10 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr
+from contextlib import contextmanager, redirect_stderr, suppress
 from functools import cache, partial
 from importlib import import_module
+from pathlib import Path
 from random import Random
 from types import FunctionType, ModuleType
 from typing import Any, Final, NoReturn
@@ -116,6 +117,15 @@ def fuzz_until(
 ) -> NoReturn:
     """Fuzz until `is_over` returns True or libFuzzer ends; then end the process."""
     run_libfuzzer(sys.argv[0], arguments, _until(is_over, target), mutator)
+    target.finish()
+    os._exit(EXIT_DONE)
+
+
+def replay(target: FuzzTarget, files: Iterable[Path], max_size: int) -> NoReturn:
+    """Run the first `max_size` bytes of some files, of those that are there still; then end the process."""
+    for path in files:
+        with suppress(FileNotFoundError), path.open("rb") as file:
+            target(file.read(max_size))
     target.finish()
     os._exit(EXIT_DONE)
 

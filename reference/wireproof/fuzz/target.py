@@ -260,15 +260,9 @@ class FuzzTarget:
             needs = tuple(dict.fromkeys((*case.needs, *capabilities_of_case(case))))
             case = evolve(case, needs=needs)
             verdict = judge(evolve(sent, needs=needs), outcome, hello=hello)
-        if not is_finding(verdict) and not (
-            verdict.passing and isinstance(outcome, Refused) and outcome.untyped
-        ):
-            return
-        sign = signature(hello.name, case, verdict)
-        if not is_finding(verdict):
-            sign = evolve(sign, kind="untyped", cls=_exception_type(outcome), path="")
+        sign = signature_of_finding(hello.name, case, verdict, outcome)
         findings = self._context.findings
-        if findings.count(sign, len(data)):
+        if sign is not None and findings.count(sign, verdict, case, len(data)):
             origin = self._origin()
             findings.save(sign, verdict, with_expectation(case), data, version=hello.version, origin=origin)
 
@@ -276,8 +270,16 @@ class FuzzTarget:
         return f"{self._context.origin} #{self._context.shared_input.executions}".strip()
 
 
-def _exception_type(outcome: Outcome) -> str:
-    return outcome.text.partition(":")[0] if isinstance(outcome, Refused) else ""
+def signature_of_finding(
+    implementation: str, case: Case, verdict: Verdict, outcome: Outcome
+) -> Signature | None:
+    """Return the signature of a verdict that becomes a finding, or of an undocumented refusal; else None."""
+    sign = signature(implementation, case, verdict)
+    if is_finding(verdict):
+        return sign
+    if verdict.passing and isinstance(outcome, Refused) and outcome.untyped:
+        return evolve(sign, kind="untyped", cls=outcome.text.partition(":")[0], path="")
+    return None
 
 
 def _location(error: Exception) -> str:

@@ -186,7 +186,9 @@ def test_settled_findings_bear_their_counts(tmp_path: Path) -> None:
 
 def test_a_damaged_finding_is_named_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "00aa.json").write_text("{")
-    with pytest.raises(FindingError, match=r"00aa\.json is not a finding"):
+    with pytest.raises(
+        FindingError, match=r"00aa\.json is not a finding of this version: .*move the file away"
+    ):
         read_findings(tmp_path)
 
 
