@@ -1,11 +1,15 @@
 """Findings: what differs has a finding of its own, and a repaired codec has mended ones."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from attrs import evolve
 from command_line import Command
 from each import each
+from folders import TOP
 from machine import needs
 
 from wireproof.cases.examples import Examples, with_expectation
@@ -219,3 +223,38 @@ def test_a_folder_and_a_huge_file_in_a_corpus_are_no_trouble_and_an_unreadable_f
     (tmp_path / "gone").symlink_to("/nosuch/file")
     with pytest.raises(OSError, match=r"/gone'$"):
         list(input_files([tmp_path]))
+
+
+# --- libFuzzer's own target ---
+
+
+def target(folder: Path, *words: object) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, str(TOP / "fuzz/target.py"), *map(str, words)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+
+
+@needs("[fuzz]")
+def test_a_target_runs_with_libfuzzer_s_own_flags_and_passes_what_is_right(tmp_path: Path) -> None:
+    assert os.access(TOP / "fuzz/target.py", os.X_OK)
+    done = target(tmp_path, ROW.format_id, "reference", "-runs=200")
+    assert (done.returncode, "Done 200 runs" in done.stderr) == (0, True)
+    for words, said in (((), "usage: "), (("iggy.identifer/0.0.30", "reference"), "iggy.identifier/0.0.30")):
+        done = target(tmp_path, *words)
+        assert (done.returncode, said in done.stderr, done.stderr.count("\n")) == (1, True, 1)
+
+
+@needs("[fuzz]")
+def test_a_target_ends_at_a_failure_with_its_signature_and_a_file(folder: Path) -> None:
+    """An input that was found before fails too, and one that ends the process leaves its file."""
+    room = folder.parents[2]
+    for bug, said in (("lower", "wrong-value · value · other: want value = "), ("abort", "deadly signal")):
+        (room / bug).write_bytes(INPUTS[bug])
+        done = target(room, ROW.format_id, ADAPTER, "-runs=1", bug)
+        assert done.returncode != 0
+        assert said in done.stdout + done.stderr  # atheris prints exceptions to the former
+    done = target(room, ROW.format_id, ADAPTER, "-seed=1", "-runs=20000")
+    assert done.returncode != 0
+    (crash,) = room.glob("crash-*")
+    assert target(room, ROW.format_id, ADAPTER, crash).returncode != 0
+    bugs(folder)
+    assert target(room, ROW.format_id, ADAPTER, crash).returncode == 0
