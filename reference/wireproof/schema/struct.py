@@ -434,9 +434,11 @@ class Struct:
 
     def _type(self, parts: Sequence[Part]) -> type[Any]:
         """Return the class of values, the same one for revisions with the same fields."""
-        if self._value is not None:
-            return self._value
         types = dict(value_fields(parts))
+        if self._value is not None:
+            if absent := [name for name in types if name not in attrs.fields_dict(self._value)]:
+                raise DescriptionError(f"{self.name}: {self._value.__name__} has no attribute {absent[0]}")
+            return self._value
         key = tuple(types.items())
         if key not in self._types:
             computed = {attribute_of(part.name) for part in parts if is_computed(part)}

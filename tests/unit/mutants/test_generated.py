@@ -57,7 +57,7 @@ ALIVE_SIGNS = {
     "with FetchMessages.request_timeout_us of the other sign": LIMITED,
     "with FetchMessages.wait_us of the other sign": LIMITED,
     "with VsrFrame.command of the other sign": LIMITED,
-    "with Wrapper.attributes of the other sign": "the case of an unused highest bit is one of a plain message",
+    "with Wrapper.attributes of the other sign": "the case of an unused highest bit is of a plain message",
 }
 
 
