@@ -1,16 +1,21 @@
 """The pytest plugin: `pytest --codec ADAPTER` adds one item for each case, with the name of the case.
 
-It imports only pytest until `--codec` is used. An empty selection is an error.
+The name can be an argument of pytest, as that of a file can. An item is asked when it is due, by one engine
+for each process. The plugin imports only pytest until `--codec` is used. An empty selection is an error.
 """
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 
 if TYPE_CHECKING:
     from wireproof.pytest_run import PytestRun
+
+ADAPTER: Final = "codec"
+"""The property of an item, also in JUnit's XML, that names its adapter."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,31 +53,77 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--codec-seed", type=int, default=0, help="random seed of the generated examples")
 
 
-@pytest.hookimpl(tryfirst=True)  # before -k and -m choose among the items
-def pytest_collection_modifyitems(
-    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
-) -> None:
-    """Add the items of every adapter given by `--codec`."""
-    for spec in config.getoption("--codec"):
-        items.extend(_items(session, config, spec))
+TYPED: Final = pytest.StashKey[list[str]]()
+"""The names of items among the arguments of pytest, which is not to look for files of these names."""
 
 
-def _items(session: pytest.Session, config: pytest.Config, spec: str) -> Iterator[pytest.Item]:
+def pytest_configure(config: pytest.Config) -> None:
+    """Take the names of items from the arguments of pytest."""
+    if config.getoption("--codec"):
+        folder = config.invocation_params.dir
+        typed = [one for one in config.args if not (folder / one.partition("::")[0]).exists()]
+        config.args[:] = [one for one in config.args if one not in typed]
+        config.stash[TYPED] = typed
+        config.pluginmanager.register(JudgedCounts(config), "wireproof-counts")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Add a collector for each adapter given by `--codec` to those of the session."""
+    report = yield
+    if collector.config.getoption("--codec") and isinstance(collector, pytest.Session):
+        report.result += _collectors(collector)
+    return report
+
+
+def _collectors(session: pytest.Session) -> Iterator[pytest.Collector]:
+    """Yield the collectors of the adapters."""
+    typed = session.config.stash[TYPED]
+    for run, names in _runs(session.config):
+        items = {name: case for name, case in names.items() if not typed or name in typed}
+        yield AdapterCollector.from_parent(session, name=run.spec, nodeid=run.spec, items=items, run=run)
+
+
+def _runs(config: pytest.Config) -> list[tuple["PytestRun", dict[str, str]]]:
+    """Return the run of each adapter, with the case of each of its items by name.
+
+    Raises:
+        UsageError: an adapter has nothing to run, or a typed name is that of no item.
+    """
     from wireproof.pytest_run import USAGE_ERRORS, PytestRun  # noqa: PLC0415 - only if `--codec` is used
 
-    try:
-        run = PytestRun.of(spec, config)
-        names = run.names()
-    except USAGE_ERRORS as error:
-        raise pytest.UsageError(f"wireproof: {error}") from None
-    if not names:
-        more = " or add --codec-large" if run.large else ""
+    specs: list[str] = config.getoption("--codec")
+    typed = config.stash[TYPED]
+    runs = []
+    for spec in specs:
+        prefix = f"{spec}:" if len(specs) > 1 else ""
+        try:
+            run = PytestRun.of(spec, config, [one.removeprefix(prefix) for one in typed])
+            config.add_cleanup(run.end)
+            names = run.names()
+        except USAGE_ERRORS as error:
+            raise pytest.UsageError(f"wireproof: {error}") from None
+        if not names:
+            more = " or add --codec-large" if run.left_out else ""
+            raise pytest.UsageError(
+                f"wireproof: no case for {spec}: check --codec-run and the adapter's claims{more}"
+            )
+        runs.append((run, {prefix + name: name for name in names}))
+    if unknown := [one for one in typed if not any(one in names for _, names in runs)]:
         raise pytest.UsageError(
-            f"wireproof: no case for {spec}: check --codec-run and the adapter's claims{more}"
+            f"wireproof: no file and no item: {', '.join(unknown)}; --collect-only -q lists the items"
         )
-    prefix = f"{spec}:" if len(config.getoption("--codec")) > 1 else ""
-    for name in names:
-        yield CaseItem.from_parent(session, name=prefix + name, nodeid=prefix + name, case=name, run=run)
+    return runs
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config) -> None:
+    """Raise the usage errors here: what a worker of pytest-xdist raises while it collects is never shown."""
+    if config.getoption("--codec"):
+        for run, _ in _runs(config):
+            run.end()
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -86,10 +137,34 @@ def pytest_report_collectionfinish(items: list[pytest.Item]) -> list[str]:
     """Return a line for each adapter whose large cases are left out."""
     runs = {item.run.spec: item.run for item in items if isinstance(item, CaseItem)}
     return [
-        f"wireproof: {run.large} large cases of {spec} left out: add --codec-large"
+        f"wireproof: {len(run.left_out)} large cases of {spec} left out: add --codec-large"
         for spec, run in runs.items()
-        if run.large
+        if run.left_out
     ]
+
+
+class AdapterCollector(pytest.Collector):
+    """The items of one adapter, which ends after the last of them."""
+
+    def __init__(self, *, items: dict[str, str], run: "PytestRun", **more: Any) -> None:  # noqa: ANN401 - pytest's own construction
+        """Create the collector of the run `run`, with the case of each item by its name."""
+        super().__init__(**more)
+        self.items = items
+        self.run = run
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Yield the items; the id of one is its name alone, without the adapter."""
+        for name, case in self.items.items():
+            yield CaseItem.from_parent(self, name=name, nodeid=name, case=case, run=self.run)
+
+    def teardown(self) -> None:
+        """End the adapter."""
+        from wireproof.adapters.errors import AdapterError  # noqa: PLC0415 - only if `--codec` is used
+
+        try:
+            self.run.end()
+        except AdapterError as error:
+            pytest.fail(f"{self.run.spec}: {error}", pytrace=False)
 
 
 class CaseItem(pytest.Item):
@@ -100,6 +175,7 @@ class CaseItem(pytest.Item):
         super().__init__(**more)
         self.case = case
         self.run = run
+        self.user_properties.append((ADAPTER, run.spec))
 
     def runtest(self) -> None:
         """Fail if a case of the item fails; skip a case that the adapter does not claim.
@@ -134,3 +210,42 @@ class CaseItem(pytest.Item):
 
 class CaseFailed(Exception):  # noqa: N818 - a verdict
     """The verdict of a case fails its item."""
+
+
+class JudgedCounts:
+    """Lets pytest fail if no item of an adapter was judged, whichever worker of pytest-xdist had it."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        """Count nothing yet."""
+        self._is_worker = hasattr(config, "workerinput")
+        self._judged: Counter[str] = Counter()
+        self._reasons: dict[str, Counter[str]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count a result, by the adapter of its item."""
+        spec = str(dict(report.user_properties).get(ADAPTER, ""))
+        if not spec or report.when != "call":
+            return
+        unsupported = report.skipped and not hasattr(report, "wasxfail")
+        self._judged[spec] += not unsupported
+        if unsupported and isinstance(report.longrepr, tuple):
+            self._reasons.setdefault(spec, Counter())[report.longrepr[2].removeprefix("Skipped: ")] += 1
+
+    def _lines(self) -> list[str]:
+        """Return a line for each adapter that was asked, and not judged."""
+        return [
+            f"wireproof: {spec}: no case was judged: "
+            + "; ".join(f"{count} unsupported: {why}" for why, count in self._reasons[spec].most_common(3))
+            for spec, judged in self._judged.items()
+            if not judged and spec in self._reasons
+        ]
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Change the exit code 0."""
+        if self._lines() and not self._is_worker and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print why."""
+        for line in self._lines():
+            terminalreporter.write_line(line)

@@ -1,34 +1,35 @@
-"""The run of an adapter behind the items of the pytest plugin. It starts when the first item runs.
+"""The run of an adapter behind the items of the pytest plugin: each item is asked when it is due.
 
-It is a run of `check` over the cases of the items that are left after pytest's own options such as `-k`.
+One engine asks all items of a process, such as a worker of pytest-xdist. What an item needs of other cases,
+which another process may have, is asked again: the case that a rejection waits for, and known failures.
 """
 
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from wireproof.adapters.contract import Hello
 from wireproof.adapters.errors import AdapterError
+from wireproof.adapters.registry import resolve
 from wireproof.cases.case import Case, Level
 from wireproof.cases.case_json import FixtureError
+from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.id_patterns import PatternError, select
-from wireproof.cases.made_case import large_cases
+from wireproof.cases.made_case import is_large, large_cases
 from wireproof.cases.seeded_examples import PropertyError, property_examples
-from wireproof.cli.check_plan import FAMILIES, GOLDEN, CheckPlan
-from wireproof.cli.check_worker import CheckOptions, CheckWork
 from wireproof.fuzz import property_run
 from wireproof.report.failure_groups import FailureGroup, failure_groups_of, failure_lines, sets_exit_code
-from wireproof.runner.baseline import AppliedBaseline, EntryLookup, Overlay
+from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, EntryLookup, Overlay
 from wireproof.runner.case_lookup import CaseLookup
-from wireproof.runner.conclusion import why_nothing_judged
 from wireproof.runner.engine import Engine
-from wireproof.runner.events import CaseEvent, EventStream
+from wireproof.runner.events import CaseEvent, EventStream, Footer, Run, manifest_fields, run_event
 from wireproof.runner.known_failures import Baseline, BaselineError, KnownFailure, place
 from wireproof.runner.origins import applied_baseline, known_origin_text
 from wireproof.runner.property_suite import (
@@ -37,9 +38,11 @@ from wireproof.runner.property_suite import (
     RedrawCounts,
     property_targets,
 )
-from wireproof.runner.run import Selection, concerns, golden_events
+from wireproof.runner.requests import DerivedSample
+from wireproof.runner.retries import Retries, fresh_processes
+from wireproof.runner.run import concerns, derived_events, golden_events, parents
 from wireproof.runner.signature import Signature
-from wireproof.runner.workers import WorkerDiedError, core_count, run_parallel, run_serial
+from wireproof.runner.verdicts import Verdict
 
 if TYPE_CHECKING:
     import pytest
@@ -62,8 +65,8 @@ class PytestRun:
     Attributes:
         spec: the adapter, as given by `--codec`.
         suite: all cases.
-        selected: the selected cases.
-        left_out: large cases that the selection has too.
+        selected: the selected cases, with the large ones.
+        named: the ids, and other patterns, whose large cases run; None runs all of them.
         filters: the patterns of `--codec-run`.
         families: True to run the derived families too.
         level: lowest level whose failures fail an item.
@@ -72,12 +75,16 @@ class PytestRun:
         seed: random seed of the examples.
         chosen: names of the items that pytest runs.
         explained: ids of cases outside of the items whose failure was shown, as the cause of another one.
+        judged: the events of each item that was asked: of a golden case with its derived cases, or of
+            examples.
+        verdicts: on the golden cases that were asked.
+        error: why no further item is asked; empty while they are.
     """
 
     spec: str
     suite: Suite
     selected: tuple[Case, ...]
-    left_out: tuple[Case, ...]
+    named: frozenset[str] | None
     filters: tuple[str, ...]
     families: bool
     level: Level
@@ -86,25 +93,23 @@ class PytestRun:
     seed: int = 0
     chosen: set[str] = field(factory=set)
     explained: set[str] = field(factory=set)
+    judged: dict[str, tuple[CaseEvent, ...]] = field(factory=dict)
+    verdicts: dict[str, Verdict] = field(factory=dict)
+    error: str = ""
 
     @classmethod
-    def of(cls, spec: str, config: "pytest.Config") -> "PytestRun":
-        """Return the run that the options of pytest describe."""
+    def of(cls, spec: str, config: "pytest.Config", named: Collection[str] = ()) -> "PytestRun":
+        """Return the run that the options of pytest describe; `named` are ids that the user has typed."""
         suite = load()
         patterns: list[str] = config.getoption("--codec-run")
         file: str | None = config.getoption("--codec-baseline")
         expected = Baseline.read(Path(file), suite) if file else Baseline(())
         selected = select(suite, patterns) if patterns else suite.cases
-        left_out = () if config.getoption("--codec-large") else large_cases(selected, patterns)
-        if left_out:
-            ids = {case.id for case in left_out}
-            selected = tuple(case for case in selected if case.id not in ids)
+        large = None if config.getoption("--codec-large") else frozenset({*patterns, *named})
         families: Any = config.getoption("--codec-families")
         examples, seed = config.getoption("codec_property"), config.getoption("codec_seed")
         level: Level = config.getoption("--codec-level")
-        return cls(
-            spec, suite, selected, left_out, tuple(patterns), families, level, expected, examples, seed
-        )
+        return cls(spec, suite, selected, large, tuple(patterns), families, level, expected, examples, seed)
 
     @property
     def known_failures(self) -> tuple[KnownFailure, ...]:
@@ -113,26 +118,31 @@ class PytestRun:
 
     # --- items ---
 
-    @cached_property
+    @property
     def hello(self) -> Hello:
         """Return the hello of the adapter: its name, version and claims."""
-        with Engine(self.spec) as engine:
-            return engine.hello
+        return self.engine.hello
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
         """Return the golden cases for the adapter, by its claims, each after its twin."""
-        cases = Selection.of(self.hello, self.selected, self.suite).golden
+        left_out = {case.id for case in self.left_out}
+        cases = [case for case in self._claimed if case.id not in left_out]
         places: dict[str, float] = {case.id: number for number, case in enumerate(cases)}
         for case in cases:
             if case.twin in places:
                 places[case.twin] = min(places[case.twin], places[case.id] - 0.5)
         return tuple(sorted(cases, key=lambda case: places[case.id]))
 
-    @property
-    def large(self) -> int:
-        """Return the number of large cases for the adapter that are left out."""
-        return sum(concerns(self.hello, case) for case in self.left_out)
+    @cached_property
+    def _claimed(self) -> list[Case]:
+        """Return the selected cases that are for the adapter."""
+        return [case for case in self.selected if concerns(self.hello, case)]
+
+    @cached_property
+    def left_out(self) -> tuple[Case, ...]:
+        """Return the large cases for the adapter that are left out."""
+        return () if self.named is None else large_cases(self._claimed, self.named)
 
     def names(self) -> list[str]:
         """Return the names of the items: the golden cases, the targets of examples, and the baseline."""
@@ -163,105 +173,108 @@ class PytestRun:
 
     # --- run ---
 
-    def _options(self) -> CheckOptions:
-        """Return the options of the run; for examples with the golden cases of all known failures."""
-        wanted = set(self.chosen)
-        if wanted & self.targets.keys():
-            wanted.update(entry.fixture for entry in self.known_failures)
-        cases = tuple(case for case in self.cases if case.id in wanted)
-        deselected = () if len(cases) == len(self.cases) else tuple(sorted(wanted))
-        return CheckOptions(
-            suite=self.suite, fixtures=self.suite.hash_of(cases), cases=cases, left_out=self.left_out,
-            families=self.families, examples=None, golden=True, in_process=False, seed=self.seed, scale=1.0,
-            level=self.level, filters=(*self.filters, *deselected),
-            baseline=self.expected if self.known_failures else None,
+    @cached_property
+    def engine(self) -> Engine:
+        """Return the engine of this process; the first access starts the adapter."""
+        return Engine(self.spec, seed=self.seed).__enter__()
+
+    def end(self) -> None:
+        """End the adapter; raises `AdapterError` if it answered after its last answer."""
+        self.__dict__.pop("_retries", None)
+        engine: Engine | None = self.__dict__.pop("engine", None)
+        if engine is not None:
+            engine.close()
+
+    @cached_property
+    def head(self) -> Run:
+        """Return the manifest of the run of the items that are left after pytest's own options."""
+        cases = tuple(case for case in self.cases if case.id in self.chosen)
+        deselected = () if len(cases) == len(self.cases) else tuple(sorted(self.chosen))
+        return run_event(
+            self.hello, spec=self.spec, fixtures=self.suite.hash_of(cases), seed=self.seed, level=self.level,
+            filters=(*self.filters, *deselected), **manifest_fields(),
         )  # fmt: skip
 
     @cached_property
-    def _judged(self) -> tuple[EventStream | None, str]:
-        """Return the events of all cases, and why there are not more of them; the first access runs them."""
-        options, specs = self._options(), (self.spec,)
-        plan, work = CheckPlan(options, specs), CheckWork(options, specs)
-        one_part = len(options.cases) <= (FAMILIES if self.families else GOLDEN)
-        run_tasks = run_serial if one_part else partial(run_parallel, workers=core_count())
-        with closing(run_tasks(plan.next_task, work)) as messages:
-            for message in messages:
-                plan.receive(*message)
-        plan.end()
-        (run,) = plan.runs
-        if isinstance(run.error, AdapterError | WorkerDiedError):
-            return run.stream, f"{self.spec}: {run.error}"
-        if run.error is not None:
-            raise run.error
-        return run.stream, ""
+    def _retries(self) -> AbstractContextManager[Retries | None]:
+        """Return what asks unexpected failures again; a live server never is."""
+        if resolve(self.spec).cleanup:
+            return nullcontext()
+        lookup, today = EntryLookup(self.known_failures), datetime.now(tz=UTC).date()
+        has_baseline = bool(self.known_failures)
+        starts = fresh_processes(len(self.chosen), has_baseline=has_baseline)
+        return Retries(
+            self.engine, partial(Engine, self.spec, seed=self.seed), self.level,
+            lambda event: lookup.expects(event, today), starts,
+        )  # fmt: skip
 
-    @property
-    def stream(self) -> EventStream:
-        """Return the events of all cases."""
-        stream, error = self._judged
-        assert stream is not None, error or "an adapter that was judged has a stream"
-        return stream
+    def events(self, name: str) -> tuple[CaseEvent, ...]:
+        """Return the events of an item, which is asked if it was not; none if the adapter has an error."""
+        if name not in self.judged and not self.error:
+            try:
+                ask = self._examples if name in self.targets else self._golden
+                self.judged[name] = tuple(ask(name))
+            except AdapterError as error:
+                self.error = f"{self.spec}: {error}"
+        return self.judged.get(name, ())
 
-    @cached_property
-    def nothing_judged(self) -> str:
-        """Return the reason why the run judged no case at all; empty if it judged any."""
-        stream, error = self._judged
-        if stream is None:
-            return error
-        if self.chosen & self.targets.keys():
-            return ""
-        why = why_nothing_judged(stream)
-        return f"{self.spec}: {why}" if why else ""
+    def _golden(self, name: str) -> Iterator[CaseEvent]:
+        """Ask a golden case, after its twin, and then its families."""
+        case = self.suite.by_id[name]
+        twin = case.twin or ""
+        found = {twin: self.verdicts[twin]} if twin in self.verdicts else {}
+        with self._retries as retries:
+            yield from golden_events(self.engine, self.suite.by_id, (case,), found, retries=retries)
+            self.verdicts.update(found)
+            if self.families and name in self.chosen and not is_large(case):
+                families = ((parent, derived_cases(parent)) for parent in parents((case,), found))
+                yield from derived_events(self.engine, families, found, DerivedSample(), retries=retries)
+
+    def _examples(self, name: str) -> Iterator[CaseEvent]:
+        """Ask generated examples, in an order that does not depend on the items before."""
+        held = tuple(entry for entry in self.known_failures if entry.of_examples)
+        ask = PropertySettings(self.examples, self.seed, known=self.known, held=held)
+        self.engine.begin(name)
+        return property_run.target_events(self.engine, self.targets[name], ask, RedrawCounts(), self.level)
 
     @cached_property
     def known(self) -> frozenset[Signature]:
-        """Return the signatures of the known failures, from the cases of this run; examples avoid them."""
-        if not self.known_failures:
-            return frozenset()
+        """Return the signatures of the known failures, whose cases are asked first; examples avoid them."""
+        fixtures = {entry.fixture for entry in self.known_failures}
+        stream = self._stream(case.id for case in self.cases if case.id in fixtures)
         return property_run.known_signatures(
-            self.hello, self.stream, self.known_failures, datetime.now(tz=UTC).date()
+            self.hello, stream, self.known_failures, datetime.now(tz=UTC).date()
         )
 
-    def _run_examples(self, name: str) -> list[CaseEvent]:
-        """Run one item of generated examples and return its events."""
-        held = tuple(entry for entry in self.known_failures if entry.of_examples)
-        ask = PropertySettings(self.examples, self.seed, known=self.known, held=held)
-        with Engine(self.spec, seed=self.seed) as engine:
-            return list(
-                property_run.target_events(engine, self.targets[name], ask, RedrawCounts(), self.level)
-            )
-
-    @cached_property
-    def by_item(self) -> dict[str, list[CaseEvent]]:
-        """Return the events of each item: of a golden case with its derived cases, or of examples."""
-        events: dict[str, list[CaseEvent]] = {}
-        for event in self.stream.cases:
-            events.setdefault(event.id.partition("~")[0], []).append(event)
-        return events
-
-    def events(self, name: str) -> list[CaseEvent]:
-        """Return the events of an item; generated examples run when their item does."""
-        if name not in self.by_item and name in self.targets:
-            self.by_item[name] = self._run_examples(name)
-        return self.by_item.get(name, [])
+    def _stream(self, names: Iterable[str]) -> EventStream:
+        """Return the events of some items, which are asked if they were not."""
+        events = tuple(chain.from_iterable(map(self.events, names)))
+        complete = not any(event.verdict == "not-run" for event in events)
+        return EventStream(self.head, events, Footer({}, complete=complete))
 
     # --- results of items ---
-
-    @cached_property
-    def _applied(self) -> AppliedBaseline:
-        return applied_baseline(self.stream, self.expected, self.suite)
 
     @cached_property
     def _entries(self) -> EntryLookup:
         return EntryLookup(self.known_failures)
 
-    def _overlays(self, name: str) -> AppliedBaseline:
-        """Return the effect of the baseline on an item."""
-        if name not in self.targets:
-            return self._applied
-        return applied_baseline(
-            EventStream(self.stream.run, tuple(self.events(name))), self.expected, self.suite
-        )
+    @cached_property
+    def _known_items(self) -> frozenset[str]:
+        return frozenset(entry.fixture for entry in self.known_failures)
+
+    def _applied(self, name: str) -> AppliedBaseline:
+        """Return the effect of the baseline on an item; most have neither an entry nor a failure."""
+        if name not in self._known_items and not any(map(self._fails, self.events(name))):
+            return NO_BASELINE
+        return applied_baseline(self._stream([name]), self.expected, self.suite)
+
+    def _applied_to_all(self) -> AppliedBaseline:
+        """Return the effect of the entries that are about several items, if all of these run."""
+        broad = [entry for entry in self.known_failures if entry.broad and not entry.of_examples]
+        names = (case.id for case in self.cases if any(entry.selects(case.id) for entry in broad))
+        if self.head.filters:
+            return NO_BASELINE
+        return applied_baseline(self._stream(names), evolve(self.expected, entries=tuple(broad)), self.suite)
 
     def failure(self, name: str) -> str:
         """Return why an item fails; empty if it does not.
@@ -269,42 +282,43 @@ class PytestRun:
         A case fails it that would fail `check` and that the baseline does not expect, and so does an entry
         of the baseline whose cases pass.
         """
-        if why := self.nothing_judged:
-            return why
         if name in self._baseline_items:
-            return "\n".join(self._stale(entry for entry in self._applied.stale if entry.broad))
-        events, overlays = self.events(name), self._overlays(name).overlays
-        if not events and name not in self.targets:
-            return self._judged[1]
+            return "\n".join(self._stale(self._applied_to_all().stale)) or self.error
+        events, applied = self.events(name), self._applied(name)
+        if not events:
+            return self.error
+        overlays = applied.overlays
         failing = [event for event in events if self._fails(event) and overlays.get(event.id) != "expected"]
-        stale = self._stale(entry for entry in self._applied.stale if entry.fixture == name)
+        stale = self._stale(entry for entry in applied.stale if entry.fixture == name)
         notes = dict.fromkeys(filter(None, (self._note(event, overlays) for event in failing)))
-        parts = ["\n".join(notes), *self._blocks(failing), "\n".join(stale)]
+        parts = ["\n".join(notes), *self._blocks(failing, applied), "\n".join(stale)]
         return "\n\n".join(filter(None, parts))
 
     def known_failure(self, name: str) -> tuple[str, str]:
         """Return why an item is expected to fail, as its baseline says, and how it fails; empty if not."""
-        overlays = self._overlays(name).overlays
+        if name in self._baseline_items:
+            return "", ""
+        applied = self._applied(name)
         failing = [
             event
             for event in self.events(name)
-            if self._fails(event) and overlays.get(event.id) == "expected"
+            if self._fails(event) and applied.overlays.get(event.id) == "expected"
         ]
         entries = dict.fromkeys(filter(None, map(self._entries.entry_of, failing)))
         reasons = [f"{place(self.expected.file, entry)}: {entry.reason} ({entry.who})" for entry in entries]
-        return "; ".join(reasons), "\n\n".join(self._blocks(failing))
+        return "; ".join(reasons), "\n\n".join(self._blocks(failing, applied))
 
     def unsupported(self, name: str) -> str:
         """Return the reason why no case of an item was run; empty if one was."""
-        events = self.events(name)
         if name in self._baseline_items:
             return ""
+        events = self.events(name)
         if not events:
             return "no generated example fits the claims and avoids the known failures"
         return events[0].text if all(event.verdict == "unsupported" for event in events) else ""
 
     def _fails(self, event: CaseEvent) -> bool:
-        return event.verdict == "not-run" or sets_exit_code(event, self.stream.run)
+        return event.verdict == "not-run" or sets_exit_code(event, self.head)
 
     def _note(self, event: CaseEvent, overlays: dict[str, Overlay]) -> str:
         """Return why an entry about a failing case does not hold."""
@@ -334,20 +348,19 @@ class PytestRun:
     def _lookups(self) -> CaseLookup:
         return CaseLookup(self.suite)
 
-    def _blocks(self, failing: Collection[CaseEvent]) -> Iterator[str]:
+    def _blocks(self, failing: Collection[CaseEvent], applied: AppliedBaseline) -> Iterator[str]:
         """Yield the text of each kind of failure, as in the terminal output of `check`, its cause first."""
-        run = self.stream.run
         for twin in dict.fromkeys(event.kind for event in failing if event.verdict == "blocked"):
             yield from self._cause(twin)
-        groups = failure_groups_of(EventStream(run, tuple(failing)))
+        groups = failure_groups_of(EventStream(self.head, tuple(failing)))
         if failing and not groups:  # cases that were not run
             first, *others = failing
-            groups = (FailureGroup(first.signature(run.adapter), first, tuple(others)),)
-        yield from map(self._block, groups)
+            groups = (FailureGroup(first.signature(self.head.adapter), first, tuple(others)),)
+        yield from (self._block(group, applied) for group in groups)
 
-    def _block(self, group: FailureGroup) -> str:
-        lookups, run = self._lookups, self.stream.run
-        origin = known_origin_text(self._applied, group.first, run)
+    def _block(self, group: FailureGroup, applied: AppliedBaseline = NO_BASELINE) -> str:
+        lookups, run = self._lookups, self.head
+        origin = known_origin_text(applied, group.first, run)
         lines = failure_lines(group, run, lookups.case, lookups.twin, source=lookups.source, origin=origin)
         return "\n".join(lines)
 
@@ -355,20 +368,11 @@ class PytestRun:
         """Yield which case blocks another one, and how it fails if no item shows that."""
         said = f"blocked by {twin}, which it does not accept either"
         if twin in self.chosen:
-            why, _ = self.known_failure(twin)
+            why = self.known_failure(twin)[0] if twin in self._known_items else ""
             yield f"{said}: {why or 'see the item of that case'}"
             return
         yield f"{said}; that case is outside of the selection"
-        if twin in self._causes and twin not in self.explained:
+        if twin in self.suite.by_id and twin not in self.explained:
             self.explained.add(twin)
-            event = self._causes[twin]
-            yield self._block(FailureGroup(event.signature(self.stream.run.adapter), event))
-
-    @cached_property
-    def _causes(self) -> dict[str, CaseEvent]:
-        """Return the verdicts on the cases outside of the items that block others, asked once more."""
-        blocking = {event.kind for event in self.stream.cases if event.verdict == "blocked"} - self.chosen
-        twins = [case for case in self.suite.cases if case.id in blocking]
-        with suppress(AdapterError), Engine(self.spec, seed=self.seed) as engine:
-            return {event.id: event for event in golden_events(engine, self.suite.by_id, twins, {})}
-        return {}
+            for event in self.events(twin):
+                yield self._block(FailureGroup(event.signature(self.head.adapter), event))

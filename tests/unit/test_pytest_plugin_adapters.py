@@ -1,5 +1,6 @@
 """Adapters of `pytest --codec ADAPTER`: several, what is not claimed, what cannot run, what blocks others."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -23,10 +24,12 @@ def test_what_is_not_claimed_is_skipped_with_the_reason(plugin_run: PluginRun) -
 
 
 @needs("[peers]")
-def test_a_run_that_judges_nothing_fails_each_item_with_the_reason(plugin_run: PluginRun) -> None:
-    done = plugin_run("--codec", "kio", "--codec-run", "kafka.batch/v2/zstd/bomb-of-zeros")
+def test_a_run_that_judges_nothing_fails_with_the_reason(plugin_run: PluginRun) -> None:
+    done = plugin_run("--codec", "kio", "kafka.batch/v2/zstd/bomb-of-zeros")
     assert done.ret == 1
     assert "kio: no case was judged: 1 unsupported: claims no codec:zstd" in str(done.stdout)
+    both = plugin_run("--codec", "kio", "kafka.batch/v2/zstd/bomb-of-zeros", "kafka.batch/v2/batch/empty-key")
+    assert (both.ret, "1 passed, 1 skipped" in str(both.stdout)) == (0, True)
 
 
 def test_the_ids_distinguish_several_adapters(plugin_run: PluginRun) -> None:
@@ -80,6 +83,24 @@ class Mine:
             raise Rejected(getattr(error, "cls", "other"))
         return Accepted(value=to_json(read.value), consumed=read.consumed)
 """
+SLEEPS = """def decode(self, request):
+        if bytes(request.data[:1]) == b"\\x01" and not getattr(self, "slept", False):
+            __import__("time").sleep(0.5)
+            self.slept = True"""
+ENDS_ITSELF = """if bytes(request.data[:1]) == b"\\x02":
+            open("begun", "w").close()
+            os._exit(7)
+        if False:"""
+SUPPORTS_NOTHING = """
+from wireproof.adapters import Unsupported
+
+class Mine:
+    name, version = "mine", "1.0"
+
+    def decode(self, request):
+        return Unsupported("not today")
+"""
+PASSED = re.compile("[0-9]+ passed")
 BASE = "iggy.identifier/0.0.30/identifier/numeric"
 BLOCKED = f"{BASE}-5-bytes"
 
@@ -123,16 +144,77 @@ def test_only_the_items_that_are_left_are_judged(plugin_run: PluginRun, mine: Pa
     assert len((mine / "asked.txt").read_text().splitlines()) < everything / 4
 
 
-def test_an_adapter_that_does_not_start_again_fails_each_item_with_the_reason(
-    plugin_run: PluginRun, mine: Path
-) -> None:
-    once = "import os\nif os.path.exists('begun'): raise ImportError('gone meanwhile')\nopen('begun', 'w')\n"
+def test_an_adapter_that_does_not_start_again_fails_what_is_left(plugin_run: PluginRun, mine: Path) -> None:
+    """It ends itself at the first text, and each later item says why it was not asked."""
+    once = "import os\nif os.path.exists('begun'): raise ImportError('gone meanwhile')\n"
     text = (mine / "mine.py").read_text(encoding="utf-8")
+    text = text.replace("if bytes(request.data[:1]) == self.first:", ENDS_ITSELF)
     (mine / "mine.py").write_text(once + text, encoding="utf-8")
     done = plugin_run("--codec", "py:mine:Mine", "--codec-run", "iggy.identifier/0.0.30/identifier/string*")
     assert "passed" not in str(done.stdout)
-    assert "gone meanwhile" in str(done.stdout)
+    assert str(done.stdout).count("gone meanwhile") > 2
     assert "Traceback" not in str(done.stdout)
+
+
+# --- what pytest and its plugins make of the items ---
+
+
+def test_an_item_is_asked_when_it_is_due(plugin_run: PluginRun, mine: Path) -> None:
+    """`-x` asks nothing after the first failure, and the time of an item is its own."""
+    slow = (mine / "mine.py").read_text().replace("def decode(self, request):", SLEEPS)
+    (mine / "mine.py").write_text(slow, encoding="utf-8")
+    words = ("--codec", "py:mine:Mine", "--codec-run", f"{BASE}*", "--durations", "0", "-vv")
+    text = str(plugin_run(*words).stdout)
+    seconds = {name: float(took) for took, name in re.findall(r"([0-9.]+)s call +(iggy\S+)", text)}
+    assert seconds[BASE] > 0.4 > 2 * max(took for name, took in seconds.items() if name != BASE)
+    everything = len((mine / "asked.txt").read_text().splitlines())
+    (mine / "asked.txt").unlink()
+    plugin_run(*words, "-x")
+    assert len((mine / "asked.txt").read_text().splitlines()) < everything / 2
+
+
+def test_an_id_is_an_argument_of_pytest(plugin_run: PluginRun, mine: Path) -> None:
+    (mine / "test_own.py").write_text("def test_of_my_own():\n    pass\n", encoding="utf-8")
+    words = ("--codec", "reference", "--codec", "py:mine:Mine")
+    done = plugin_run(*words, f"reference:{ONE}", f"py:mine:Mine:{BASE}", "test_own.py")
+    assert "1 failed, 2 passed" in str(done.stdout)
+    done = plugin_run("--codec", "reference", ONE)
+    assert "1 passed" in str(done.stdout)
+    done = plugin_run("--codec", "reference", ONE, "kafka.batch/v2/crc/nosuch")
+    assert done.ret == 4
+    assert "no file and no item: kafka.batch/v2/crc/nosuch" in str(done.stderr)
+
+
+def test_last_failed_asks_the_failures_alone(plugin_run: PluginRun, mine: Path) -> None:
+    both = ("--codec-run", f"{BASE}*", "--codec-run", "iggy.identifier/0.0.30/identifier/string*")
+    words = ("--codec", "py:mine:Mine", *both, "-p", "cacheprovider")
+    assert "6 failed, 7 passed" in str(plugin_run(*words).stdout)
+    (mine / "mine.py").write_text(READS_NO_NUMBERS.format(first=b"none"), encoding="utf-8")
+    again = str(plugin_run(*words, "--lf").stdout)
+    assert "run-last-failure: rerun previous" in again
+    assert "6 passed, 7 deselected" in again
+
+
+def test_each_worker_of_xdist_asks_its_own_items(plugin_run: PluginRun, mine: Path) -> None:
+    words = ("--codec", "py:mine:Mine", "--codec-run", "iggy.identifier/0.0.30/identifier/string*")
+    one = str(plugin_run(*words).stdout)
+    alone = len((mine / "asked.txt").read_text().splitlines())
+    (mine / "asked.txt").unlink()
+    workers = ("-p", "xdist", "-n", "2", "--dist", "load")
+    two = plugin_run(*words, *workers)
+    assert PASSED.search(str(two.stdout)).group() == PASSED.search(one).group()
+    assert len((mine / "asked.txt").read_text().splitlines()) <= alone + 4  # a base case may be asked twice
+    done = plugin_run("--codec", "nosuch", *workers)
+    assert done.ret == 4
+    assert "unknown adapter nosuch" in str(done.stderr)
+
+
+def test_an_adapter_without_claims_that_supports_nothing_fails_the_run(
+    plugin_run: PluginRun, mine: Path
+) -> None:
+    (mine / "mine.py").write_text(SUPPORTS_NOTHING, encoding="utf-8")
+    done = plugin_run("--codec", "py:mine:Mine", "--codec-run", f"{BASE}*")
+    assert (done.ret, "no case was judged" in str(done.stdout)) == (1, True)
 
 
 def test_large_cases_are_left_out_and_counted(plugin_run: PluginRun) -> None:

@@ -82,12 +82,10 @@ def _folders(path: Path) -> list[Path]:
 
 def _of_fuzzing(path: Path, word: str) -> NamedCase:
     rows = [(one, folder) for folder in _folders(path) for one in findings.read_findings(folder)]
-    fitting = [row for row in rows if row[0].name.startswith(word) or word in str(row[0].signature)]
+    fitting = [row for row in rows if row[0].name.startswith(word) or word in str(row[0])]
     if not word or len(fitting) != 1:
         many = f"{len(fitting)} findings" if word and fitting else "no finding"
-        shown = "; ".join(
-            f"{one.name} ({one.signature})" for one, _ in (fitting or rows)[:MAX_NAMED_FINDINGS]
-        )
+        shown = "; ".join(f"{one.name} ({one})" for one, _ in (fitting or rows)[:MAX_NAMED_FINDINGS])
         raise PatternError(f"{path}: {word or 'nothing'} names {many}: {shown or 'there is none'}")
     (finding, folder) = fitting[0]
     token = f"@{folder / finding.token[1:]}" if finding.token.startswith("@") else finding.token

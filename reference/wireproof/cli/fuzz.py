@@ -93,9 +93,10 @@ def command(
     """Fuzz ADAPTER against the reference, or the reference against its own relations.
 
     Continues after crashes, hangs and lack of memory, and ends with one line for each way in which ADAPTER
-    fails; keeps the smallest input of each. With --spark, several adapters are checked with the same cases.
+    fails; keeps the smallest inputs of each. Findings of earlier runs are judged again first; --minutes 0
+    ends after these and the corpus. With --spark, several adapters are checked with the same cases.
 
-    Exit code: 0 nothing found, 1 findings, 4 adapter, 5 a bug of the suite.
+    Exit code: 0 nothing open, 1 findings, 4 adapter, 5 a bug of the suite.
     """
     names = GUIDED_ONLY if spark else SPARK_ONLY
     where = "without --spark" if spark else "with --spark"
@@ -130,9 +131,16 @@ def _fuzz(campaign: Campaign, words: Sequence[str]) -> int:
     for effort in display.progress.reader.formats():
         console.print(Text(_worked(effort)), soft_wrap=True)
     folder = campaign.work_directory.findings(campaign.adapter)
-    gating = [finding for finding in ended.findings if finding.gates_at(campaign.level)]
-    apart = [finding for finding in ended.findings if not finding.gates_at(campaign.level)]
-    for finding in gating:
+    gating = [finding for finding in ended.findings if finding.is_open_at(campaign.level)]
+    known = [finding for finding in ended.findings if finding.state == "known"]
+    apart = [
+        finding
+        for finding in ended.findings
+        if finding.state == "open" and not finding.gates_at(campaign.level)
+    ]
+    for finding in ended.mended:
+        console.print(Text(f"mended: {finding}"), soft_wrap=True)
+    for finding in sorted(gating, key=_rank):
         _lines(console, campaign.adapter, campaign.root, finding)
     if apart:
         console.print(
@@ -149,7 +157,8 @@ def _fuzz(campaign: Campaign, words: Sequence[str]) -> int:
     for trouble in ended.worker_errors:
         click.echo(f"wireproof: {trouble}", err=True)
     console.print(
-        f"{len(gating)} distinct failures, {len(apart)} permitted differences; stored in {folder}",
+        f"{len(gating)} distinct failures, {len(apart)} permitted differences, {len(known)} known, "
+        f"{len(ended.mended)} mended; stored in {folder}",
         soft_wrap=True,
     )
     if broken_off is not None:
@@ -209,7 +218,7 @@ class CampaignDisplay:
         if self._console.is_terminal:
             return
         for finding in found:
-            self._print(f"found after {self.seconds:.0f} s: {finding.signature}")
+            self._print(f"found after {self.seconds:.0f} s: {finding}")
         if now - self._printed >= LINE_SECONDS:
             self._printed = now
             self._print(f"after {self.seconds:.0f} s: {self.numbers()}")
@@ -237,7 +246,7 @@ class CampaignDisplay:
     def newest(self) -> str:
         """Return the newest failure in one line; empty if there is none."""
         newest = self.progress.newest
-        return f"newest, after {self._newest_seconds:.0f} s: {newest.signature}" if newest else ""
+        return f"newest, after {self._newest_seconds:.0f} s: {newest}" if newest else ""
 
 
 def _worked(effort: FormatStats) -> str:
@@ -251,9 +260,19 @@ def _worked(effort: FormatStats) -> str:
     )
 
 
+RUNAWAY: Final = ("crash", "timeout", "resource", "stalled")
+"""The kinds of findings that are printed first."""
+
+
+def _rank(finding: Finding) -> tuple[int, int]:
+    """Return the place of a finding: what ends or blocks a process first, then the most frequent."""
+    kind = finding.signature.kind.partition(":")[0]
+    return RUNAWAY.index(kind) if kind in RUNAWAY else len(RUNAWAY), -finding.count
+
+
 def _lines(console: Console, adapter: str, root: Path, finding: Finding) -> None:
     """Print a finding: its signature, expectation and answer, and the command that replays it."""
-    console.print(Text(str(finding.signature), style="bold"), soft_wrap=True)
+    console.print(Text(str(finding), style="bold"), soft_wrap=True)
     said = f"want {finding.want}; got {finding.got}" if finding.want or finding.got else finding.text
     console.print(Text(f"  {finding.count} times, smallest {finding.size} bytes; {said}"), soft_wrap=True)
     name = shlex.quote(f"{root}#{finding.name}")
@@ -273,7 +292,7 @@ def _apart(apart: list[Finding]) -> Iterator[str]:
 
 
 def _exit(ended: CampaignResult, level: Level) -> Exit:
-    gating = [one.signature for one in ended.findings if one.gates_at(level)]
+    gating = [one.signature for one in ended.findings if one.is_open_at(level)]
     if any(one.implementation == REFERENCE or one.kind.startswith("suite-bug") for one in gating):
         return Exit.SUITE
     if ended.worker_errors:

@@ -25,8 +25,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 SECONDS: Final = LimitedNumber(7 * 24 * 3600, zero=True)
 """The type of a limit in seconds: at most a week."""
 
-MINUTES: Final = LimitedNumber(7 * 24 * 60)
-"""The same in minutes, of a campaign, which needs some time."""
+MINUTES: Final = LimitedNumber(7 * 24 * 60, zero=True)
+"""The same in minutes, of a campaign."""
 
 
 def selection_options(command: F) -> F:

@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -27,7 +28,9 @@ from wireproof.formats import FORMATS
 from wireproof.fuzz import supervisor as worker_process
 from wireproof.fuzz.corpus import MINIMISE_FROM, Minimised, StatsReader, WorkDirectory, minimise, recover
 from wireproof.fuzz.findings import Finding, finding_files, read_finding, update_counts
+from wireproof.fuzz.rejudge import judge_again
 from wireproof.fuzz.standalone import write_launcher
+from wireproof.fuzz.target import REFERENCE
 from wireproof.fuzz.worker_config import WorkerConfig
 from wireproof.install_hint import install_command
 from wireproof.runner.engine import Engine
@@ -52,7 +55,8 @@ class Campaign:
         adapter: name of the adapter, as users write it.
         root: the work directory.
         formats: ids of the formats; empty for all that the adapter claims.
-        minutes: wall-clock time of the campaign, from its start to its end.
+        minutes: wall-clock time of the campaign, from its start to its end; 0 only reads findings and corpora
+            again.
         workers: number of worker processes.
         seed: random seed.
         max_size: largest input in bytes.
@@ -90,11 +94,13 @@ class CampaignResult:
         findings: of this run and of earlier ones.
         worker_errors: one line for each reason why a worker could not continue.
         corpora: the minimised corpora, by the id of their format.
+        mended: findings of earlier runs that are mended since then.
     """
 
     findings: list[Finding]
     worker_errors: list[str] = field(default=Factory(list))
     corpora: dict[str, Minimised] = field(default=Factory(dict))
+    mended: list[Finding] = field(default=Factory(list))
 
 
 class CampaignProgress:
@@ -175,12 +181,12 @@ def run_campaign(campaign: Campaign, tick: Callable[[], None] = lambda: None) ->
     format_ids = chosen
     for format_id in format_ids:
         recover(campaign.work_directory.corpus(campaign.adapter, format_id))
+    folder = campaign.work_directory.findings(campaign.adapter)
+    mended = judge_again(folder, campaign.adapter) if campaign.adapter != REFERENCE else []
     corpora = dict(_minimise_large_corpora(campaign, format_ids))
-    until = begin + campaign.minutes * 60
+    until = begin + campaign.minutes * 60 if campaign.minutes else inf
     worker_errors = list(_run_workers(_worker_configs(campaign, format_ids, until), tick))
-    return CampaignResult(
-        update_counts(campaign.work_directory.findings(campaign.adapter)), worker_errors, corpora
-    )
+    return CampaignResult(update_counts(folder), worker_errors, corpora, mended)
 
 
 def _hello(adapter: str) -> Hello:
@@ -243,7 +249,8 @@ def _start(config: WorkerConfig) -> _RunningWorker:
             stdin=subprocess.DEVNULL, stdout=file, stderr=file, env=_environment(config.adapter),
             start_new_session=True,
         )  # fmt: skip
-    return _RunningWorker(config, process, time.monotonic() + config.seconds + GRACE_SECONDS)
+    seconds = inf if config.replays else config.seconds + GRACE_SECONDS
+    return _RunningWorker(config, process, time.monotonic() + seconds)
 
 
 def _kill(worker: _RunningWorker) -> None:

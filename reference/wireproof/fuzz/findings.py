@@ -1,4 +1,7 @@
-"""The findings of a campaign: a folder with one JSON file and one binary file for each signature.
+"""The findings of a campaign: a folder with one JSON file and one binary file for each way to fail.
+
+A way to fail is a signature with the shape of the difference, or with the top frames of a crash. Four inputs
+of each are kept, which need different capabilities: what one bug hides of another shows when it is mended.
 
 Files are replaced, never rewritten in place. The JSON file is complete by itself: its token holds the bytes.
 
@@ -12,18 +15,18 @@ import json
 import mmap
 import struct
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Case, Level
 from wireproof.cases.token import save_token
 from wireproof.files import lock_file, read_limited_bytes, replace_bytes, replace_text
-from wireproof.runner.signature import Signature
+from wireproof.runner.signature import Signature, shape_of_finding
 from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict
 from wireproof.strict_parsing import parse_json, structure, to_tree
 
@@ -46,12 +49,34 @@ class FindingError(ValueError):
     """A file of the folder cannot be read; the message names the file."""
 
 
+State = Literal["open", "mended", "known"]
+"""Mended: no kept input fails so any more. Known: the user has written so into the file; it fails no run."""
+
+MAX_INPUTS: Final = 4
+"""Inputs of a finding that are kept, each with other capabilities."""
+
+
 @frozen
-class Finding:
-    """One signature, with the smallest input that shows it.
+class KeptInput:
+    """An input of a finding beside the smallest one.
 
     Attributes:
-        name: 16 hexadecimal digits, computed from the signature; the names of the files.
+        facets: the capabilities that it needs, such as `codec:zstd`.
+        token: as that of the finding.
+        size: in bytes.
+    """
+
+    facets: tuple[str, ...]
+    token: str
+    size: int
+
+
+@frozen
+class Finding:
+    """One way to fail, with the smallest input that shows it.
+
+    Attributes:
+        name: 16 hexadecimal digits, computed from signature and shape; the names of the files.
         signature: how the implementation fails.
         version: of the implementation.
         text, want, got: message, expectation and answer in the verdict on the smallest input.
@@ -61,6 +86,10 @@ class Finding:
         count: number of occurrences.
         origin: random seed, and number of the execution that found the smallest input.
         level: of the case of the smallest input.
+        shape: how the value differs, or where a crash was; empty if neither is known.
+        facets: the capabilities that the smallest input needs.
+        others: further inputs, which need other capabilities.
+        state: as the start of the last campaign found it.
     """
 
     name: str
@@ -76,6 +105,23 @@ class Finding:
     count: int = 0
     origin: str = ""
     level: Level = "must"
+    shape: str = ""
+    facets: tuple[str, ...] = ()
+    others: tuple[KeptInput, ...] = ()
+    state: State = "open"
+
+    def __str__(self) -> str:
+        """Return signature and shape in one line."""
+        return f"{self.signature} · {self.shape}" if self.shape else str(self.signature)
+
+    @property
+    def inputs(self) -> tuple[KeptInput, ...]:
+        """Return all kept inputs, the smallest one first."""
+        return KeptInput(self.facets, self.token, self.size), *self.others
+
+    def is_open_at(self, hold: Level) -> bool:
+        """Return True if the finding fails a run in which `hold` is the lowest level whose failures do."""
+        return self.state == "open" and self.gates_at(hold)
 
     @property
     def gates(self) -> bool:
@@ -90,9 +136,10 @@ class Finding:
         return kind not in NOT_GATING
 
 
-def finding_name(signature: Signature) -> str:
-    """Return the name of the finding with this signature."""
-    return hashlib.blake2b(str(signature).encode(), digest_size=8).hexdigest()
+def finding_name(signature: Signature, shape: str = "") -> str:
+    """Return the name of the finding with this signature and shape."""
+    text = f"{signature} · {shape}" if shape else str(signature)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def is_finding(verdict: Verdict) -> bool:
@@ -108,7 +155,7 @@ class Findings:
     """The folder of findings, as one worker writes to it. Several workers may write at the same time.
 
     Attributes:
-        gating: number of findings that count against the implementation, with those of earlier runs.
+        gating: number of open findings that count against the implementation, with those of earlier runs.
     """
 
     def __init__(self, folder: Path, worker: str, hold: Level = "must") -> None:
@@ -120,16 +167,19 @@ class Findings:
         self._folder = folder
         self._counts = FindingCounts(folder / f"{worker}.tally")
         known = read_findings(folder)
-        self._sizes = {finding.name: finding.size for finding in known}
+        self._kept = {
+            finding.name: {one.facets: one.size for one in finding.inputs}
+            for finding in known
+            if finding.state != "mended"  # else any input opens it again
+        }
         self._hold: Level = hold
-        self.gating = sum(finding.gates_at(hold) for finding in known)
+        self.gating = sum(finding.is_open_at(hold) for finding in known)
 
-    def count(self, signature: Signature, size: int) -> bool:
-        """Count an occurrence; returns whether an input of `size` bytes is the first or the smallest."""
-        name = finding_name(signature)
+    def count(self, signature: Signature, verdict: Verdict, case: Case, size: int) -> bool:
+        """Count an occurrence; return whether an input of `size` bytes, with the needs of `case`, is kept."""
+        name = finding_name(signature, shape_of_finding(verdict))
         self._counts.add(name)
-        known = self._sizes.get(name)
-        return known is None or size < known
+        return _is_kept(self._kept.get(name, {}), case.needs, size)
 
     def save(self, signature: Signature, verdict: Verdict, case: Case, data: bytes, **details: str) -> None:
         """Save an input, unless another worker has saved one of at most the same size.
@@ -137,27 +187,57 @@ class Findings:
         Args:
             signature: the group of the finding.
             verdict: of the judge.
-            case: what `replay` runs.
+            case: what `replay` runs; its needs are the facets of the input.
             data: the input that the case was made from.
             details: `version` and `origin` of the finding.
         """
-        name = finding_name(signature)
+        shape = shape_of_finding(verdict)
+        name = finding_name(signature, shape)
         with self._locked():
             before = read_finding(self._path(name)) if self._path(name).exists() else None
-            if before is None or before.size > len(data):
-                finding = _finding(name, signature, verdict, self._token(case), data, before, details)
-                finding = evolve(finding, level=case.level)
-                replace_bytes(self._folder / f"{finding.name}.bin", data)
+            was_open = before is not None and before.is_open_at(self._hold)
+            if before is not None and before.state == "mended":  # whatever its inputs were
+                before = evolve(before, others=(), size=len(data) + 1, facets=case.needs, state="open")
+            inputs = before.inputs if before else ()
+            if _is_kept({one.facets: one.size for one in inputs}, case.needs, len(data)):
+                mine = KeptInput(case.needs, self._token(case), len(data))
+                rest = sorted((one for one in inputs if one.facets != mine.facets), key=lambda one: one.size)
+                rest = rest[: MAX_INPUTS - 1]
+                if before is not None and rest and rest[0].size <= mine.size:  # it stays the smallest
+                    finding = evolve(before, others=(*rest[1:], mine))
+                else:
+                    finding = _finding(name, signature, verdict, mine.token, data, before, details)
+                    finding = evolve(
+                        finding, shape=shape, level=case.level, facets=mine.facets, others=tuple(rest),
+                        state=before.state if before else "open",
+                    )  # fmt: skip
+                    replace_bytes(self._folder / f"{name}.bin", data)
                 _write_json(self._folder, finding)
-                self.gating += finding.gates_at(self._hold) - (
-                    before is not None and before.gates_at(self._hold)
-                )
-            self._sizes[name] = min(len(data), before.size if before else len(data))
+                self.gating += finding.is_open_at(self._hold) - was_open
+                inputs = finding.inputs
+            self._kept[name] = {one.facets: one.size for one in inputs}
 
     def add(self, signature: Signature, verdict: Verdict, case: Case, data: bytes, **details: str) -> None:
-        """Count an occurrence, and save the input if it is the first or the smallest."""
-        if self.count(signature, len(data)):
+        """Count an occurrence, and save the input if it is one of those that are kept."""
+        if self.count(signature, verdict, case, len(data)):
             self.save(signature, verdict, case, data, **details)
+
+    def set_state(self, name: str, state: State) -> None:
+        """Store the state of a finding."""
+        with self._locked():
+            finding = read_finding(self._path(name))
+            if finding.state != state:
+                _write_json(self._folder, evolve(finding, state=state))
+
+    def data_of(self, name: str) -> bytes:
+        """Return the bytes of the smallest input of a finding."""
+        return (self._folder / f"{name}.bin").read_bytes()
+
+    def remove(self, name: str) -> None:
+        """Remove a finding whose inputs are those of another one now."""
+        with self._locked():
+            for suffix in ("json", "bin"):
+                (self._folder / f"{name}.{suffix}").unlink(missing_ok=True)
 
     def close(self) -> None:
         """Close the file of the counts."""
@@ -175,6 +255,13 @@ class Findings:
         with (self._folder / "lock").open("w") as file:
             lock_file(file.fileno())
             yield
+
+
+def _is_kept(kept: Mapping[tuple[str, ...], int], facets: tuple[str, ...], size: int) -> bool:
+    """Return whether an input is kept beside those with these facets and sizes."""
+    if facets in kept:
+        return size < kept[facets]
+    return len(kept) < MAX_INPUTS or size < min(kept.values())
 
 
 def _finding(
@@ -211,7 +298,8 @@ def read_finding(path: Path) -> Finding:
         page: Any = parse_json(read_limited_bytes(path, MAX_JSON_BYTES))
         return structure(page, Finding, "the finding")
     except (OSError, ValueError) as error:
-        raise FindingError(f"{path} is not a finding: {error}; remove the file to continue") from None
+        text = f"{path} is not a finding of this version: {error}; move the file away to continue"
+        raise FindingError(text) from None
 
 
 def read_findings(folder: Path) -> list[Finding]:

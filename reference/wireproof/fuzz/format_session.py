@@ -21,7 +21,7 @@ from wireproof.cases.fixtures import load
 from wireproof.cases.mutate import dictionary, seed
 from wireproof.cases.reference_answers import load_levels
 from wireproof.formats import FORMATS
-from wireproof.fuzz.corpus import slug, write_dictionary, write_seeds
+from wireproof.fuzz.corpus import input_files, slug, write_dictionary, write_seeds
 from wireproof.fuzz.executors import CpuTimer, Executor, InProcessExecutor, SharedInput, SubprocessExecutor
 from wireproof.fuzz.findings import Findings
 from wireproof.fuzz.libfuzzer import (
@@ -30,6 +30,7 @@ from wireproof.fuzz.libfuzzer import (
     instrument,
     libfuzzer_mutation,
     modules_to_instrument,
+    replay,
     uninstrumented_modules,
 )
 from wireproof.fuzz.target import REFERENCE, FuzzTarget, TargetContext
@@ -119,10 +120,15 @@ class FormatSession:
         log: the file with the output of libFuzzer.
         dictionary: the file with the words that libFuzzer inserts.
         folders: the folders of the corpus and of the seeds.
+        files: the inputs in these folders when the worker began.
     """
 
     def __init__(self, context: WorkerContext, format_id: str) -> None:
-        """Write the seeds and the dictionary, and call the adapter once."""
+        """Write the seeds and the dictionary, and call the adapter once.
+
+        Raises:
+            OSError: a file of the corpus cannot be read.
+        """
         config, self.fmt = context.config, FORMATS[format_id]
         self.config, self.shared_input, self._context = config, context.shared_input, context
         hello = context.hello
@@ -140,6 +146,7 @@ class FormatSession:
         corpus = config.work_directory.corpus(config.adapter, format_id)
         corpus.mkdir(parents=True, exist_ok=True)
         self.folders: Sequence[Path] = (corpus, seeds)
+        self.files = tuple(input_files(self.folders))
         self._warm_up()
 
     def _variants(self, op: Literal["decode", "scan"]) -> tuple[OptionVariant, ...]:
@@ -183,13 +190,14 @@ class FormatSession:
             f"seed {config.seed}",
         )
 
-    def fuzz(self, turn: int, until: float, parent: int) -> NoReturn:
+    def fuzz(self, turn: int, until: float, parent: int, skip: int = 0) -> NoReturn:
         """Turn this process into the fuzzing process of one turn.
 
         Args:
             turn: added to the random seed.
             until: when to stop, on the monotonic clock.
             parent: id of the supervisor; the process stops when the supervisor has ended.
+            skip: files that were read already, where nothing but these is read.
         """
         log = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
         os.dup2(log, 1)
@@ -197,6 +205,8 @@ class FormatSession:
         context = self.target_context()
         limit_memory(own_address_space() + EXTRA_MEMORY)
         context.timer.start()
+        if self.config.replays:
+            replay(FuzzTarget(context), self.files[skip:], self.config.max_size)
 
         def is_over() -> bool:
             found = self.config.stop_at_first and context.findings.gating > 0

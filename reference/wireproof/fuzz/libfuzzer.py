@@ -10,9 +10,10 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr
+from contextlib import contextmanager, redirect_stderr, suppress
 from functools import cache, partial
 from importlib import import_module
+from pathlib import Path
 from random import Random
 from types import FunctionType, ModuleType
 from typing import Any, Final, NoReturn
@@ -78,9 +79,10 @@ RESIDENT_LIMIT: Final = 1024 * 1024 * 1024
 EXIT_DONE, EXIT_TOO_LARGE = 0, 75
 """Exit codes: the time is over; the process has grown too large."""
 
-LIBFUZZER_FLAGS: Final = (
-    "-len_control=0",
-    "-mutate_depth=2",  # one call of our mutator already makes up to three edits
+MUTATOR_FLAGS: Final = ("-len_control=0", "-mutate_depth=2")
+"""One call of our mutator already makes up to three edits."""
+
+SUPERVISED_FLAGS: Final = (
     "-timeout=3600",
     "-rss_limit_mb=0",
     "-malloc_limit_mb=0",
@@ -90,7 +92,7 @@ LIBFUZZER_FLAGS: Final = (
 
 
 def run_libfuzzer(
-    program: str, arguments: list[str], callback: Callable[[bytes], None], mutator: Mutator
+    program: str, arguments: Sequence[str], callback: Callable[[bytes], None], mutator: Mutator
 ) -> None:
     """Run libFuzzer in this process with `arguments`; `callback` checks an input.
 
@@ -103,7 +105,7 @@ def run_libfuzzer(
     import atheris  # noqa: PLC0415 - an extra, and only in a process that fuzzes
 
     atheris.Setup(
-        [program, *LIBFUZZER_FLAGS, *arguments],
+        [program, *MUTATOR_FLAGS, *arguments],
         callback,
         custom_mutator=mutator.mutate,
         custom_crossover=mutator.crossover,
@@ -115,7 +117,16 @@ def fuzz_until(
     mutator: Mutator, target: FuzzTarget, arguments: list[str], is_over: Callable[[], bool]
 ) -> NoReturn:
     """Fuzz until `is_over` returns True or libFuzzer ends; then end the process."""
-    run_libfuzzer(sys.argv[0], arguments, _until(is_over, target), mutator)
+    run_libfuzzer(sys.argv[0], [*SUPERVISED_FLAGS, *arguments], _until(is_over, target), mutator)
+    target.finish()
+    os._exit(EXIT_DONE)
+
+
+def replay(target: FuzzTarget, files: Iterable[Path], max_size: int) -> NoReturn:
+    """Run the first `max_size` bytes of some files, of those that are there still; then end the process."""
+    for path in files:
+        with suppress(FileNotFoundError), path.open("rb") as file:
+            target(file.read(max_size))
     target.finish()
     os._exit(EXIT_DONE)
 

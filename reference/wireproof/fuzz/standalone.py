@@ -1,64 +1,74 @@
 """A fuzz target without a supervisor: libFuzzer with its own flags and folders on the command line.
 
-The scripts in the folder `fuzz/` run it, and so does the minimisation of a corpus. Environment variables say
-what is fuzzed, because the processes that libFuzzer starts inherit them:
+`fuzz/target.py FORMAT ADAPTER` runs it, and so does the minimisation of a corpus. The target raises for an
+input that fails, so that libFuzzer writes it to a file and ends; a minimisation reads all inputs. Environment
+variables say what is fuzzed, because the processes that libFuzzer starts inherit them:
 
-    WIREPROOF_ADAPTER    the adapter; default `reference`
-    WIREPROOF_REVISION   the revision of the format; default the last one
     WIREPROOF_FUZZ       the work directory; default `wireproof-fuzz`
-    WIREPROOF_WORKER     instead of these three: a worker configuration in JSON
-    WIREPROOF_LAUNCHER   the executable file that starts this process; default the script
+    WIREPROOF_WORKER     a worker configuration in JSON, in place of FORMAT and ADAPTER
+    WIREPROOF_LAUNCHER   the executable file that starts a minimisation
 """
 
 import json
 import os
 import sys
 from pathlib import Path
+from typing import Final
+
+from attrs import evolve
 
 from wireproof.adapters.errors import AdapterError
-from wireproof.formats import FORMATS
+from wireproof.formats import UnknownFormat, matching_ids
 from wireproof.fuzz.format_session import FormatSession, WorkerContext
-from wireproof.fuzz.libfuzzer import Mutator, libfuzzer_mutation, run_libfuzzer
+from wireproof.fuzz.libfuzzer import SUPERVISED_FLAGS, Mutator, libfuzzer_mutation, run_libfuzzer
 from wireproof.fuzz.target import FuzzTarget
 from wireproof.fuzz.worker_config import WorkerConfig
 from wireproof.install_hint import install_command
-from wireproof.strict_parsing import structure
+from wireproof.strict_parsing import structure, to_tree
+
+USAGE: Final = "usage: target.py FORMAT ADAPTER [options and folders of libFuzzer]"
 
 
-def main(name: str = "") -> None:
-    """Run libFuzzer on the format `name`, or on that of WIREPROOF_WORKER; exits when libFuzzer ends."""
-    config = _config(name)
+def main() -> None:
+    """Run libFuzzer on what the command line or WIREPROOF_WORKER names; exits when libFuzzer ends."""
+    launcher = os.environ.get("WIREPROOF_LAUNCHER")
+    sys.path.insert(0, str(Path.cwd()))  # where the adapter may be, as for all commands
     try:
+        config, arguments = _command_line()
         import atheris  # noqa: F401, PLC0415 - an extra; `run_libfuzzer` uses it
 
         session = FormatSession(WorkerContext(config), config.formats[0])
         context = session.target_context()
     except ImportError:
         sys.exit(f"fuzzing needs a further package: {install_command('fuzz')}")
-    except AdapterError as error:
+    except (AdapterError, UnknownFormat, OSError) as error:
         sys.exit(str(error))
     context.timer.start()
+    target = FuzzTarget(context)
     # libFuzzer starts itself again by the name of its program when it merges: it must be an executable file.
-    program = os.environ.get("WIREPROOF_LAUNCHER", sys.argv[0])
-    arguments = [f"-dict={session.dictionary}", *sys.argv[1:]]
     run_libfuzzer(
-        program,
-        arguments,
-        FuzzTarget(context),
+        launcher or sys.argv[0],
+        [f"-dict={session.dictionary}", *(SUPERVISED_FLAGS if launcher else ()), *arguments],
+        target if launcher else target.raising,
         Mutator(session.fmt, libfuzzer_mutation, session.examples.keys),
     )
 
 
-def _config(name: str) -> WorkerConfig:
-    """Return the configuration that the environment describes."""
-    text = os.environ.get("WIREPROOF_WORKER")
-    if text:
-        return structure(json.loads(text), WorkerConfig, "the configuration")
-    revisions = [fmt.revision for fmt in FORMATS.values() if fmt.name == name]
-    revision = os.environ.get("WIREPROOF_REVISION", revisions[-1])
-    adapter = os.environ.get("WIREPROOF_ADAPTER", "reference")
-    root = os.environ.get("WIREPROOF_FUZZ", "wireproof-fuzz")
-    return WorkerConfig(adapter, (f"{name}/{revision}",), root, f"standalone-{os.getpid()}", 0.0)
+def _command_line() -> tuple[WorkerConfig, list[str]]:
+    """Return the configuration and libFuzzer's own arguments; raises `UnknownFormat`."""
+    worker = f"standalone-{os.getpid()}"
+    if text := os.environ.get("WIREPROOF_WORKER"):
+        config = structure(json.loads(text), WorkerConfig, "the configuration")
+        return config if "WIREPROOF_LAUNCHER" in os.environ else evolve(config, worker=worker), sys.argv[1:]
+    if len(sys.argv) < 3 or sys.argv[1].startswith("-"):
+        sys.exit(USAGE)
+    name, adapter, *arguments = sys.argv[1:]
+    format_id = matching_ids((name,))[-1]
+    config = WorkerConfig(
+        adapter, (format_id,), os.environ.get("WIREPROOF_FUZZ", "wireproof-fuzz"), worker, 0.0
+    )
+    os.environ["WIREPROOF_WORKER"] = json.dumps(to_tree(config))
+    return config, arguments
 
 
 def write_launcher(path: Path, config: str) -> Path:

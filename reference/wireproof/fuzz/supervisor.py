@@ -82,6 +82,8 @@ class Supervisor:
                 self.line.deaths += 1
                 self.line.last = reason
                 self._reproduce(reason, state)
+            if self._session.config.replays and not reason:
+                break
             if failed_starts >= MAX_FAILED_STARTS:
                 self._session.config.work_directory.check_space()
                 raise AdapterStartError(
@@ -94,7 +96,7 @@ class Supervisor:
         """Report whether the worker stops at its first finding and has one."""
         config = self._session.config
         found = read_findings(config.work_directory.findings(config.adapter)) if config.stop_at_first else []
-        return any(finding.gates_at(config.level) for finding in found)
+        return any(finding.is_open_at(config.level) for finding in found)
 
     def _numbers(self) -> Iterator[int]:
         """Yield what is added to the random seed of each process, as long as the turn lasts."""
@@ -111,7 +113,7 @@ class Supervisor:
         if process:
             return process
         try:
-            self._session.fuzz(number, self._until, supervisor)
+            self._session.fuzz(number, self._until, supervisor, skip=self.line.executions)
         except BaseException:  # noqa: BLE001 - whatever it is, it must not continue as a second supervisor
             traceback.print_exc()
         finally:

@@ -19,9 +19,9 @@ from wireproof.cases.mutate.mutation_rules import rules_of
 from wireproof.cases.outcome import Outcome, Refused
 from wireproof.formats import Format
 from wireproof.fuzz.executors import CaseOutcome, CpuTimer, Executor, SharedInput
-from wireproof.fuzz.findings import Findings, is_finding
+from wireproof.fuzz.findings import NOT_GATING, Findings, is_finding
 from wireproof.runner.judge import judge
-from wireproof.runner.signature import Signature, signature
+from wireproof.runner.signature import Signature, shape_of_finding, signature
 from wireproof.runner.value_diff import shorten
 from wireproof.runner.verdicts import Verdict
 from wireproof.wire.json_values import to_json
@@ -183,12 +183,21 @@ class TargetContext:
     origin: str = ""
 
 
+class CodecFailure(Exception):  # noqa: N818 - of the codec, not of the target
+    """The codec fails an input; libFuzzer writes the input to a file and ends."""
+
+
 class FuzzTarget:
-    """The function that libFuzzer calls with each input. It raises only what ends the process."""
+    """The function that libFuzzer calls with each input. It raises only what ends the process.
+
+    Attributes:
+        failure: how the codec, or the reference, has failed the last input that it failed.
+    """
 
     def __init__(self, context: TargetContext) -> None:
         """Work with `context`."""
         self._context = context
+        self.failure = ""
         self._sent: dict[str, tuple[Case, bytes]] = {}
 
     def __call__(self, data: bytes) -> None:
@@ -201,6 +210,15 @@ class FuzzTarget:
             self._sent.update((case.id, (case, data)) for case in new)
             self._judge(context.executor.run(new))
         context.shared_input.end_input()
+
+    def raising(self, data: bytes) -> None:
+        """Check one input alone; raise `CodecFailure` if it fails, whatever failed before."""
+        self.failure = ""
+        self(data)
+        self.finish()
+        if self.failure:
+            self._context.timer.stop()  # its signal would end the process before libFuzzer writes the input
+            raise CodecFailure(self.failure)
 
     def finish(self) -> None:
         """Wait for the answers that are still missing, and judge them."""
@@ -239,6 +257,7 @@ class FuzzTarget:
         case = self._context.examples.without_expectation(data) if case is None else case
         sign = Signature(REFERENCE, case.format_id, case.op, f"oracle:{fault.oracle}", "", fault.about)
         verdict = Verdict("suite-bug", text=fault.text)
+        self.failure = f"{sign}: {fault.text}"
         self._context.findings.add(sign, verdict, case, data, origin=self._origin())
 
     # --- the adapter ---
@@ -260,15 +279,15 @@ class FuzzTarget:
             needs = tuple(dict.fromkeys((*case.needs, *capabilities_of_case(case))))
             case = evolve(case, needs=needs)
             verdict = judge(evolve(sent, needs=needs), outcome, hello=hello)
-        if not is_finding(verdict) and not (
-            verdict.passing and isinstance(outcome, Refused) and outcome.untyped
-        ):
+        sign = signature_of_finding(hello.name, case, verdict, outcome)
+        if sign is None:
             return
-        sign = signature(hello.name, case, verdict)
-        if not is_finding(verdict):
-            sign = evolve(sign, kind="untyped", cls=_exception_type(outcome), path="")
+        if sign.kind.partition(":")[0] not in NOT_GATING:
+            shape = shape_of_finding(verdict)
+            told = f"want {verdict.want}; got {verdict.got}" if verdict.want else verdict.text
+            self.failure = f"{sign}{shape and f' · {shape}'}: {told}"
         findings = self._context.findings
-        if findings.count(sign, len(data)):
+        if findings.count(sign, verdict, case, len(data)):
             origin = self._origin()
             findings.save(sign, verdict, with_expectation(case), data, version=hello.version, origin=origin)
 
@@ -276,8 +295,16 @@ class FuzzTarget:
         return f"{self._context.origin} #{self._context.shared_input.executions}".strip()
 
 
-def _exception_type(outcome: Outcome) -> str:
-    return outcome.text.partition(":")[0] if isinstance(outcome, Refused) else ""
+def signature_of_finding(
+    implementation: str, case: Case, verdict: Verdict, outcome: Outcome
+) -> Signature | None:
+    """Return the signature of a verdict that becomes a finding, or of an undocumented refusal; else None."""
+    sign = signature(implementation, case, verdict)
+    if is_finding(verdict):
+        return sign
+    if verdict.passing and isinstance(outcome, Refused) and outcome.untyped:
+        return evolve(sign, kind="untyped", cls=outcome.text.partition(":")[0], path="")
+    return None
 
 
 def _location(error: Exception) -> str:

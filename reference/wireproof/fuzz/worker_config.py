@@ -29,7 +29,7 @@ class WorkerConfig:
         formats: ids of the formats, in the order of their turns.
         root: work directory of the campaign.
         worker: name of the worker; two workers that run at the same time have different names.
-        seconds: time for all formats together.
+        seconds: time for all formats together; 0 only reads the corpora again.
         until: when the campaign ends, on the monotonic clock: a worker that took long to start fuzzes less.
         seed: random seed of libFuzzer.
         max_size: largest input in bytes.
@@ -61,12 +61,20 @@ class WorkerConfig:
         """Return the work directory of the campaign."""
         return WorkDirectory(Path(self.root))
 
+    @property
+    def replays(self) -> bool:
+        """Return True if the worker makes no new inputs."""
+        return self.seconds == 0
+
     def turns(self, begin: float) -> Iterator[tuple[str, float]]:
         """Yield the format of each turn and when it ends, on the monotonic clock, if the first begins now.
 
         Every format has one turn in each round. A turn that begins late is shorter, and the last one ends in
-        time.
+        time. Without new inputs a turn has no end.
         """
+        if self.replays:
+            yield from ((format_id, inf) for format_id in self.formats)
+            return
         seconds = min(self.seconds, max(self.until - begin, LEAST_SECONDS))
         share = seconds / len(self.formats)
         rounds = ceil(share / (LONGEST_SHORT_TURN if self.stop_at_first else LONGEST_TURN))

@@ -14,6 +14,7 @@ from wireproof.runner.value_diff import (
     different_fields,
     first_difference,
     is_shorter,
+    shape_of,
     short_expect,
     short_field,
     short_outcome,
@@ -100,7 +101,9 @@ def _judge_value(want: Json, got: Json, bench: JudgeContext) -> Verdict:
     wanted, actual = short_field(found)
     kind = "wrong-reason" if found.path.endswith("].class") else "wrong-value"
     fields = different_fields(left, right) if bench.golden else ()
-    return Verdict("fail", kind, path=found.path, want=wanted, got=actual, fields=fields)
+    return Verdict(
+        "fail", kind, path=found.path, want=wanted, got=actual, fields=fields, shape=shape_of(found)
+    )
 
 
 def _drop_classes(want: Json, got: Json, bench: JudgeContext) -> tuple[Json, Json]:
@@ -173,7 +176,9 @@ def _judge_round_trip(want: Json, got: Json, remark: str, bench: JudgeContext) -
     found = first_difference(bench.seen(want), bench.seen(got), masked=True)
     if found is not None:
         wanted, actual = short_field(found)
-        return Verdict("fail", "not-round-trip", path=found.path, want=wanted, got=actual)
+        return Verdict(
+            "fail", "not-round-trip", path=found.path, want=wanted, got=actual, shape=shape_of(found)
+        )
     if remark and bench.case.profile == "produce":
         text = "its bytes decode back, but no producer should write them so"
         return Verdict("fail", "wrong-bytes", remark, want="bytes that a producer may send", text=text)

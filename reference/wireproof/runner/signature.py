@@ -55,3 +55,25 @@ def signature_parts(kind: str, cls: str, path: str, broken: str) -> tuple[str, s
     if early and of_kind == "wrong-value":
         path = path.removeprefix(BEFORE).removeprefix(".")
     return name if name == "blocked" else kind, "" if early else cls, path
+
+
+_ENDED: Final = re.compile(r"died (?:with|by) ([A-Za-z0-9 ]+)")
+_FRAMES: Final = (
+    re.compile(r"panicked at (?:[^ ]*/)?([^ /:]+\.rs:\d+)"),  # Rust
+    re.compile(r"#\d+ 0x[0-9a-f]+ in ([^ ]+)"),  # the sanitizers of Clang
+    re.compile(r"File \"(?:[^\"]*/)?([^\"/]+)\", line \d+,? in (\w+)"),  # Python
+    re.compile(r"\bat ([\w$.]+)\([\w]+\.java:\d+\)"),  # Java
+    re.compile(r"\b([\w./*()]+)\(\{?0x[0-9a-f, x.{}]*\)"),  # Go
+)
+TOP_FRAMES: Final = 3
+"""Frames of a crash that belong to its shape: what lies below them depends on the input."""
+
+
+def shape_of_finding(verdict: Verdict) -> str:
+    """Return what findings of one signature may differ in: the difference, or the top frames of a crash."""
+    if verdict.name != "crash":
+        return verdict.shape
+    ended = _ENDED.search(verdict.text)
+    found = next((frames for one in _FRAMES if (frames := one.findall(verdict.text))), [])
+    names = (" ".join(frame) if isinstance(frame, tuple) else frame for frame in found[:TOP_FRAMES])
+    return " < ".join((ended.group(1).strip() if ended else "", *names)).strip(" <")

@@ -125,6 +125,46 @@ def _unequal(path: str, left: list[Json], right: list[Json]) -> Iterator[tuple[s
             yield f"{path}[{number}]", one, other
 
 
+_NUMBER: Final = re.compile(r"-?[0-9]{1,20}")
+
+
+def shape_of(found: ValueDifference) -> str:
+    """Return how a value differs, in a few words that do not depend on the values.
+
+    Two bugs in one field mostly have two shapes: null for empty, a sign, a number that is off by a power of
+    two. Numbers are decimal text, as bytes in hex may look too; their shape is then that of numbers.
+    """
+    want, got = found.want, found.got
+    if not (isinstance(want, str) and isinstance(got, str) and want and got):
+        return f"{_sort_of(got)} for {_sort_of(want)}"
+    if _NUMBER.fullmatch(want) and _NUMBER.fullmatch(got):
+        return _shape_of_numbers(int(want), int(got))
+    if len(want) == len(got):
+        return "other"
+    if want.startswith(got):
+        return "cut"
+    return "shorter" if len(got) < len(want) else "longer"
+
+
+def _shape_of_numbers(want: int, got: int) -> str:
+    off = abs(got - want)
+    if got in (-want, ~want):
+        return "sign"
+    if off & (off - 1) == 0:
+        return f"off by 2^{off.bit_length() - 1}"
+    wrapped = next((bits for bits in (32, 16, 8) if off % (1 << bits) == 0), 0)
+    return f"modulo 2^{wrapped}" if wrapped else "another number"
+
+
+def _sort_of(value: JsonOrMissing) -> str:
+    """Return `null`, `empty`, `nothing` or the type of a part of a value."""
+    if value is MISSING:
+        return "nothing"
+    if value is None:
+        return "null"
+    return f"{value}".lower() if isinstance(value, bool) else type(value).__name__ if value else "empty"
+
+
 def is_shorter(got: Json, want: Json) -> bool:
     """Return whether `got` differs from `want` only by shorter lists or by null."""
     pending: list[tuple[Json, Json]] = [(got, want)]

@@ -122,6 +122,7 @@ class Verdict:
         detail: the library's own name of a refusal of a golden case, such as the error code of a broker.
         broken: the rule that the answer breaks, if it is not the subject of the case.
         level: that of `broken`, which then decides in place of the level of the case.
+        shape: how a value differs from the expected one, whatever the values are, see `shape_of`.
     """
 
     name: VerdictName
@@ -136,6 +137,7 @@ class Verdict:
     detail: str = field(default="", eq=False)
     broken: str = ""
     level: Level | None = None
+    shape: str = field(default="", eq=False)
     row: VerdictRow = field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:

@@ -201,6 +201,7 @@ def test_the_day_of_the_run_decides_which_entries_have_expired() -> None:
 
 
 NOT_IN_PYTEST: Final = {
+    "nothing judged": "its items are skipped, and the session fails",
     "no case": "pytest collects no item and ends with its own code",
     "broken off": "a run of pytest is never read from a file",
     "a shard is missing": "pytest has no shards",
@@ -217,14 +218,16 @@ def test_an_item_of_pytest_fails_where_the_exit_code_is_not_0(name: str) -> None
         "py:some:thing",
         SUITE,
         (),
-        (),
+        None,
         (),
         families=True,
         level=wanted.run.level,
         expected=known,
         chosen=names,
     )
-    run.__dict__["_judged"] = wanted.stream, ""
+    run.__dict__["head"] = wanted.stream.run
+    for one in names:
+        run.judged[one] = tuple(event for event in wanted.cases if event.id.partition("~")[0] == one)
     failures = [run.failure(one) for one in sorted(names)]
     assert any(failures) is (wanted.code is not Exit.CONFORMS)
     says = wanted.says.partition(" (")[0]

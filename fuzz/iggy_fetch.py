@@ -1,7 +1,0 @@
-#!/usr/bin/env python3
-"""Fuzz iggy.fetch with libFuzzer's own flags and folders, without a supervisor; see README.md."""
-
-from wireproof.fuzz.standalone import main
-
-if __name__ == "__main__":
-    main("iggy.fetch")

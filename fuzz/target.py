@@ -1,0 +1,7 @@
+#!/usr/bin/env python3
+"""Fuzz a codec with libFuzzer's own flags and folders, without a supervisor; see README.md."""
+
+from wireproof.fuzz.standalone import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,260 @@
+"""Findings: what differs has a finding of its own, and a repaired codec has mended ones."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from command_line import Command
+from each import each
+from folders import TOP
+from machine import needs
+
+from wireproof.cases.examples import Examples, with_expectation
+from wireproof.formats import FORMATS
+from wireproof.fuzz.corpus import input_files
+from wireproof.fuzz.findings import MAX_INPUTS, Finding, Findings, finding_name, read_findings
+from wireproof.fuzz.rejudge import judge_again
+from wireproof.fuzz.target import signature_of_finding
+from wireproof.runner.engine import Engine
+from wireproof.runner.judge import judge
+from wireproof.runner.signature import Signature, shape_of_finding
+from wireproof.runner.value_diff import MISSING, ValueDifference, shape_of
+from wireproof.runner.verdicts import Verdict
+
+ROW = FORMATS["iggy.identifier/0.0.30"]
+SIGNATURE = Signature("x", ROW.format_id, "decode", "fail:wrong-value", "", "value")
+VERDICT = Verdict("fail", "wrong-value", path="value", shape="cut")
+
+
+def case_of(data: bytes):  # noqa: ANN201 - a case
+    return Examples(ROW, (), ("decode",)).decode_case(data)
+
+
+@each("want, got, shape", [
+    (None, "", "empty for null"), ("", None, "null for empty"), ("61", None, "null for str"),
+    (MISSING, "61", "str for nothing"), ([], None, "null for empty"), (True, False, "false for true"),
+    ("5", "-5", "sign"), ("5", "-6", "sign"), ("300", "44", "off by 2^8"), ("5", "6", "off by 2^0"),
+    ("70000", "4464", "off by 2^16"), ("12884901893", "5", "modulo 2^32"), ("5", "90", "another number"),
+    ("6a6b6c", "6a6b", "cut"), ("6a6b6c", "6b6c", "shorter"), ("6a6b", "6a6b6c", "longer"),
+    ("6a", "6b", "other"),
+])  # fmt: skip
+def test_the_shape_of_a_difference_does_not_depend_on_the_values(
+    want: object, got: object, shape: str
+) -> None:
+    assert shape_of(ValueDifference("value", want, got)) == shape
+
+
+@each("stderr, shape", [
+    ("", "SIGABRT"), ("out of luck 17", "SIGABRT"),
+    ("thread 'main' panicked at src/batch.rs:91:5: / index", "SIGABRT < batch.rs:91"),
+    ("#0 0x4f in varint a.c:3 / #1 0x5a in batch b.c:9", "SIGABRT < varint < batch"),
+    ('File "/x/mine.py", line 7 in decode', "SIGABRT < mine.py decode"),
+    ("main.(*A).int(0xc0000b2000) / main.run({0xc0, 0x9})", "SIGABRT < main.(*A).int < main.run"),
+    ("at com.x.Batch.read(Batch.java:31) / at com.x.Main.main(Main.java:3)",
+     "SIGABRT < com.x.Batch.read < com.x.Main.main"),
+])  # fmt: skip
+def test_two_crashes_differ_in_their_top_frames(stderr: str, shape: str) -> None:
+    text = f"died with SIGABRT; stderr ends: {stderr}"
+    assert shape_of_finding(Verdict("crash", text=text)) == shape
+
+
+def test_each_shape_has_a_finding_and_each_facet_an_input(tmp_path: Path) -> None:
+    findings = Findings(tmp_path, "w0")
+    for size, shape, codec in (
+        (9, "cut", "gzip"),
+        (5, "sign", "gzip"),
+        (7, "cut", "zstd"),
+        (8, "cut", "zstd"),
+    ):
+        case = evolve(case_of(bytes(size)), needs=(f"codec:{codec}",))
+        findings.add(SIGNATURE, evolve(VERDICT, shape=shape), case, bytes(size))
+    cut, sign = sorted(read_findings(tmp_path), key=lambda one: one.shape)
+    assert [(one.facets, one.size) for one in cut.inputs] == [(("codec:zstd",), 7), (("codec:gzip",), 9)]
+    assert (cut.count, len(sign.inputs), str(sign)) == (3, 1, f"{SIGNATURE} · sign")
+    assert (tmp_path / f"{cut.name}.bin").read_bytes() == bytes(7)
+    for number in range(MAX_INPUTS + 2):
+        case = evolve(case_of(bytes(20 + number)), needs=(f"feature:{number}",))
+        findings.add(SIGNATURE, VERDICT, case, bytes(20 + number))
+    (cut,) = (one for one in read_findings(tmp_path) if one.shape == "cut")
+    assert [one.size for one in cut.inputs] == [7, 9, 20, 21]
+    findings.add(SIGNATURE, VERDICT, evolve(case_of(b"\1"), needs=("feature:x",)), b"\1")
+    (cut,) = (one for one in read_findings(tmp_path) if one.shape == "cut")
+    assert [one.size for one in cut.inputs] == [1, 7, 9, 20]
+
+
+# --- judged again ---
+
+CODEC = """
+import os
+from pathlib import Path
+from attrs import evolve
+from wireproof.adapters.contract import Claim
+from wireproof.adapters.reference import Reference
+from wireproof.cases.outcome import Accepted
+
+class Mine(Reference):
+    name, version = "mine", "1"
+    revisions = {"iggy.identifier/0.0.30": Claim(("decode",))}
+
+    def decode(self, request):
+        bugs, found = Path(__file__).with_name("bugs").read_text().split(), super().decode(request)
+        if "abort" in bugs and request.data[2:3] == b"*":
+            os.abort()
+        if not isinstance(found, Accepted) or found.value["kind"] != "string":
+            return found
+        value = found.value["value"]
+        if "cut" in bugs and len(value) > 8:
+            value = value[:-2]
+        elif "lower" in bugs and value.startswith("5a"):
+            value = "7a" + value[2:]
+        return evolve(found, value={**found.value, "value": value})
+"""
+INPUTS = {"cut": b"\2\5lmnop", "lower": b"\2\2Zz", "abort": b"\1\4*\0\0\0"}
+ADAPTER = "py:mine:Mine"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The findings of a codec with three bugs, two of them in one field."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(CODEC, encoding="utf-8")
+    (tmp_path / "bugs").write_text(" ".join(INPUTS), encoding="utf-8")
+    folder = tmp_path / "wireproof-fuzz" / "findings" / "py-mine-Mine"
+    store = Findings(folder, "w0")
+    with Engine(ADAPTER) as engine:
+        for data in INPUTS.values():
+            case = with_expectation(case_of(data))
+            (ran,) = engine.run([case])
+            verdict = judge(ran.case, ran.outcome, hello=engine.hello)
+            sign = signature_of_finding("mine", case, verdict, ran.outcome)
+            assert sign is not None
+            store.add(sign, verdict, case, data)
+    store.close()
+    return folder
+
+
+def states(folder: Path) -> dict[str, str]:
+    return {one.shape: one.state for one in read_findings(folder)}
+
+
+def bugs(folder: Path, *names: str) -> None:
+    (folder.parents[2] / "bugs").write_text(" ".join(names), encoding="utf-8")
+
+
+def test_a_finding_is_mended_when_its_bug_is_and_opens_again_with_it(folder: Path) -> None:
+    assert judge_again(folder, ADAPTER) == []
+    assert states(folder) == {"cut": "open", "other": "open", "SIGABRT": "open"}
+    bugs(folder, "lower")
+    assert {one.shape for one in judge_again(folder, ADAPTER)} == {"cut", "SIGABRT"}
+    assert states(folder) == {"cut": "mended", "other": "open", "SIGABRT": "mended"}
+    assert judge_again(folder, ADAPTER) == []
+    assert Findings(folder, "w1").gating == 1
+    bugs(folder, "cut")
+    assert [one.shape for one in judge_again(folder, ADAPTER)] == ["other"]
+    assert states(folder)["cut"] == "open"
+
+
+def test_a_mended_finding_opens_with_any_input(folder: Path) -> None:
+    bugs(folder)
+    judge_again(folder, ADAPTER)
+    (mended,) = (one for one in read_findings(folder) if one.shape == "cut")
+    larger = with_expectation(case_of(b"\2\6lmnopq"))
+    Findings(folder, "w1").add(mended.signature, VERDICT, larger, b"\2\6lmnopq")
+    (found,) = (one for one in read_findings(folder) if one.shape == "cut")
+    assert (found.state, found.size, found.first, found.count) == ("open", 8, mended.first, 2)
+
+
+def test_a_finding_of_an_earlier_version_gets_its_shape(folder: Path) -> None:
+    """The files of that version have no shape, and their names are made without one."""
+    (cut,) = (one for one in read_findings(folder) if one.shape == "cut")
+    old = finding_name(cut.signature)
+    text = (
+        (folder / f"{cut.name}.json")
+        .read_text()
+        .replace(cut.name, old)
+        .replace('"shape": "cut"', '"shape": ""')
+    )
+    (folder / f"{old}.json").write_text(text)
+    for suffix in ("json", "bin"):
+        (folder / f"{cut.name}.{suffix}").unlink()
+    assert judge_again(folder, ADAPTER) == []
+    assert states(folder)["cut"] == "open"
+    assert not (folder / f"{old}.json").exists()
+
+
+def known(folder: Path, shape: str) -> Finding:
+    """Write into the file of a finding that it is known, as the user does."""
+    (found,) = (one for one in read_findings(folder) if one.shape == shape)
+    path = folder / f"{found.name}.json"
+    path.write_text(path.read_text().replace('"state": "open"', '"state": "known"'))
+    return found
+
+
+@needs("[fuzz]")
+def test_a_run_without_new_inputs_says_what_is_mended_and_ends_well(folder: Path, wireproof: Command) -> None:
+    """Of what is left, a crash comes first; what is known fails no run."""
+    words = ("fuzz", ADAPTER, "--minutes", "0")
+    done = wireproof(*words)
+    assert done.code == 1
+    assert 0 < done.out.index("· crash · SIGABRT") < done.out.index("wrong-value · value · cut")
+    known(folder, "cut")
+    bugs(folder, "cut")
+    done = wireproof(*words)
+    assert (done.code, done.out.count("mended: ")) == (0, 2)
+    assert "0 distinct failures, 0 permitted differences, 1 known, 2 mended" in done.out
+    bugs(folder)
+    done = wireproof(*words)
+    assert (done.code, "mended: mine · iggy.identifier/0.0.30 · decode" in done.out) == (0, True)
+
+
+# --- a corpus of somebody else ---
+
+
+def test_a_folder_and_a_huge_file_in_a_corpus_are_no_trouble_and_an_unreadable_file_is_named(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "folder").mkdir()
+    with (tmp_path / "huge").open("wb") as file:
+        file.truncate(1 << 30)
+    assert [one.name for one in input_files([tmp_path])] == ["huge"]
+    (tmp_path / "gone").symlink_to("/nosuch/file")
+    with pytest.raises(OSError, match=r"/gone'$"):
+        list(input_files([tmp_path]))
+
+
+# --- libFuzzer's own target ---
+
+
+def target(folder: Path, *words: object) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, str(TOP / "fuzz/target.py"), *map(str, words)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+
+
+@needs("[fuzz]")
+def test_a_target_runs_with_libfuzzer_s_own_flags_and_passes_what_is_right(tmp_path: Path) -> None:
+    assert os.access(TOP / "fuzz/target.py", os.X_OK)
+    done = target(tmp_path, ROW.format_id, "reference", "-runs=200")
+    assert (done.returncode, "Done 200 runs" in done.stderr) == (0, True)
+    for words, said in (((), "usage: "), (("iggy.identifer/0.0.30", "reference"), "iggy.identifier/0.0.30")):
+        done = target(tmp_path, *words)
+        assert (done.returncode, said in done.stderr, done.stderr.count("\n")) == (1, True, 1)
+
+
+@needs("[fuzz]")
+def test_a_target_ends_at_a_failure_with_its_signature_and_a_file(folder: Path) -> None:
+    """An input that was found before fails too, and one that ends the process leaves its file."""
+    room = folder.parents[2]
+    for bug, said in (("lower", "wrong-value · value · other: want value = "), ("abort", "deadly signal")):
+        (room / bug).write_bytes(INPUTS[bug])
+        done = target(room, ROW.format_id, ADAPTER, "-runs=1", bug)
+        assert done.returncode != 0
+        assert said in done.stdout + done.stderr  # atheris prints exceptions to the former
+    done = target(room, ROW.format_id, ADAPTER, "-seed=1", "-runs=20000")
+    assert done.returncode != 0
+    (crash,) = room.glob("crash-*")
+    assert target(room, ROW.format_id, ADAPTER, crash).returncode != 0
+    bugs(folder)
+    assert target(room, ROW.format_id, ADAPTER, crash).returncode == 0
