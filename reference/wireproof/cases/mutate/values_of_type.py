@@ -224,7 +224,7 @@ def constructor_fields(cls: Hashable) -> tuple[str, ...]:
 _NAMED: Final = {"payload": b"p", "key": b"k"}
 """Name of a field to bytes, for fields that must not be empty."""
 
-_EMPTY: Final[dict[str, Any]] = {"int": 0, "bool": False, "list": ()}
+_EMPTY: Final[dict[str, Any]] = {"int": 0, "bool": False, "bytes": b"", "list": ()}
 """Type of a part to its smallest value."""
 
 _PRESENT: Final = {"int": 1, "bytes": b"v"}
@@ -310,8 +310,34 @@ def _largest_list(hint: Any, name: str, turn: int) -> tuple[Any, ...]:  # noqa: 
 
 def _instance(cls: type, value_of: Callable[[Any, str], Any]) -> Any:  # noqa: ANN401 - an instance of it
     """Return an instance of a value class with `value_of` the type and name of each field."""
-    hints = get_type_hints(cls)
+    hints = _hints(cast("Hashable", cls))
     return cls(**{name: value_of(hints[name], name) for name in constructor_fields(cls)})
+
+
+@lru_cache(maxsize=256)
+def _hints(cls: Hashable) -> Mapping[str, Any]:
+    return get_type_hints(cls)
+
+
+def filled(cls: type, parts: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an instance of it
+    """Return an instance of a value class with some parts, by the names of their fields.
+
+    For a list of values, the part is a list of the parts of each. Names that the class does not have are
+    ignored, so that the parts may be those of several revisions. All other parts are 0, empty or absent.
+    """
+
+    def value_of(hint: Any, name: str) -> Any:  # noqa: ANN401 - a type, and a value of it
+        part, kind = parts.get(name), part_type(hint)
+        match part:
+            case list():
+                return tuple(filled(kind.of[0], one) for one in part)
+            case Mapping():
+                return filled(kind.of[0], part)
+            case None if not kind.null:
+                return _EMPTY[kind.holds]
+        return part
+
+    return _instance(cls, value_of)
 
 
 # --- random values ---
