@@ -15,7 +15,7 @@ from attrs import fields, has
 from wireproof.cases.generated_bytes import Recipe
 from wireproof.cases.made_case import Generator
 from wireproof.cases.mutate.mutation_rules import all_rules, merged, rules_of
-from wireproof.cases.mutate.values_of_type import constructor_fields, largest, smallest
+from wireproof.cases.mutate.values_of_type import computed_fields, constructor_fields, largest, smallest
 from wireproof.formats import FORMATS, Format, decode
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
@@ -27,7 +27,7 @@ SCALARS: Final = (bytes, int, str, bool, type(None))
 
 
 @cache
-def _normalisers() -> dict[type, Callable[[Any], Any]]:
+def normalisers() -> dict[type, Callable[[Any], Any]]:
     """Return class to the function that normalises its instances."""
     return merged(lambda rules: rules.normalise)
 
@@ -50,8 +50,20 @@ def mended(value: Any) -> Any:  # noqa: ANN401 - a value class, or a part of one
         again = {name: mended(getattr(value, name)) for name in constructor_fields(cls)}
         same = all(part is getattr(value, name) for name, part in again.items())
         value = value if same else cls(**again)
-    normalise = _normalisers().get(cls)
+    normalise = normalisers().get(cls)
     return normalise(value) if normalise else value
+
+
+def completed(value: Any, read: Any) -> Any:  # noqa: ANN401 - a value class, or a part of one
+    """Return a value with its computed fields as in `read`, what a decode of its encoding returned."""
+    if isinstance(value, tuple) and isinstance(read, tuple) and len(value) == len(read):
+        return tuple(map(completed, value, read))
+    cls = type(value)
+    if cls is not type(read) or not has(cls):
+        return value
+    names, computed = constructor_fields(cls), computed_fields().get(cls, ())
+    parts = {name: (getattr(value, name), getattr(read, name)) for name in names}
+    return cls(**{name: pair[1] if name in computed else completed(*pair) for name, pair in parts.items()})
 
 
 def wrapped(value: int, bits: int) -> int:

@@ -344,7 +344,7 @@ def filled(cls: type, parts: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an ins
 
 
 @cache
-def _codes() -> dict[tuple[type, str], tuple[int, ...]]:
+def codes() -> dict[tuple[type, str], tuple[int, ...]]:
     """Return class and field to the codes that have a meaning.
 
     Random draws find small codes easily, but hardly ever a single code in a large range.
@@ -375,7 +375,7 @@ def _alternative(types: Sequence[Any], name: str, rng: Random) -> Any:  # noqa: 
 def _integer(site: EditSite, rng: Random) -> int:
     """Return another number that fits the field; for attributes, flip bits."""
     now: int = site.now
-    known = _codes().get((site.owner, site.name))
+    known = codes().get((site.owner, site.name))
     if known and not below(rng, CODED_FIELD):
         return pick(rng, known)
     new = now ^ pick(rng, FLIPS) if site.name == "attributes" else boundary_integer(rng, now)
@@ -448,6 +448,12 @@ class IntegerField:
     bits: int
     signed: bool
 
+    @property
+    def limits(self) -> tuple[int, int]:
+        """Return the least and the greatest number."""
+        low = -(1 << self.bits - 1) if self.signed else 0
+        return low, low + (1 << self.bits) - 1
+
     def wrapped(self, value: int) -> int:
         """Wrap a number to the width."""
         low = value & ((1 << self.bits) - 1)
@@ -515,10 +521,13 @@ def _unsigned_bits() -> dict[type, Mapping[str, int]]:
     return merged(lambda rules: rules.unsigned_bits)
 
 
+def integer_field(owner: type, name: str) -> IntegerField | None:
+    """Return the width of the field `name` of `owner`; None if it is not known."""
+    bits = _unsigned_bits().get(owner, {}).get(name)
+    return integer_fields().get(owner, {}).get(name) or (bits and IntegerField(bits, signed=False)) or None
+
+
 def fitted(owner: type, name: str, value: int) -> int:
     """Wrap `value` to the width of the field `name` of `owner`. Without a known width return it unchanged."""
-    row = integer_fields().get(owner, {}).get(name)
-    if row is not None:
-        return row.wrapped(value)
-    bits = _unsigned_bits().get(owner, {}).get(name)
-    return value if bits is None else value & ((1 << bits) - 1)
+    row = integer_field(owner, name)
+    return value if row is None else row.wrapped(value)
