@@ -154,21 +154,25 @@ DOUBLE_BITS: Final = 53
 NANS: Final = (bytes.fromhex("7ff8000000000001"), bytes.fromhex("fff0000000000000"))
 
 
+@cache  # a strategy is checked when it is first used, which takes longer than an example
 def values_by_type(fmt: Format) -> SearchStrategy[Any]:
     """Return a strategy for the values of a format that its encoder accepts, by the types of their parts.
 
     The fields that the encoder computes are those that a decode returns.
     """
-    drawn = by_type(fmt, fmt.value).map(partial(_completed_by_codec, fmt))
-    return drawn.filter(lambda value: value is not None)
+
+    def complete(value: Any) -> Any:  # noqa: ANN401 - a value of the format, or None
+        try:
+            return completed(value, formats.decode(fmt, written(fmt, value)).value)
+        except Rejected:
+            return None
+
+    # Hypothesis prints what it draws again: a function that is made here has a short name
+    return by_type(fmt, fmt.value).map(complete).filter(_is_encoded)
 
 
-def _completed_by_codec(fmt: Format, value: Any) -> Any:  # noqa: ANN401 - a value of any format, or None
-    """Return a value with its computed fields; None if it cannot be encoded."""
-    try:
-        return completed(value, formats.decode(fmt, written(fmt, value)).value)
-    except Rejected:
-        return None
+def _is_encoded(value: object) -> bool:
+    return value is not None
 
 
 @cache
