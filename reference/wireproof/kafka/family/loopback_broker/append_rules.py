@@ -5,12 +5,11 @@ The suite's own codec checks the bytes by the profile `produce`; the rules that 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum
-from struct import pack
+from struct import pack, pack_into
 from typing import Any, Final, Self
 
 from attrs import evolve, frozen
 
-from wireproof.kafka import batch as batch_format
 from wireproof.kafka import entry, log
 from wireproof.kafka.attribute_bits import (
     CODEC_MASK,
@@ -20,12 +19,13 @@ from wireproof.kafka.attribute_bits import (
     TRANSACTIONAL,
 )
 from wireproof.kafka.control_types import ABORT, COMMIT
-from wireproof.kafka.layouts import BATCH
-from wireproof.kafka.record import write_records
-from wireproof.kafka.size_and_magic import peek_whole_entry
+from wireproof.kafka.entry import V2, peek_batch
+from wireproof.kafka.layouts import BATCH, HEADS
+from wireproof.kafka.record import write_region
+from wireproof.kafka.size_and_magic import LOG_OVERHEAD, peek_whole_entry
 from wireproof.kafka.values import Message, Record, RecordBatch
-from wireproof.wire.compression import compress
-from wireproof.wire.layout_codec import patch_computed
+from wireproof.wire.checksums import crc32c
+from wireproof.wire.layout import attribute_of
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -222,7 +222,7 @@ def check_transaction(data: bytes, transactional_id: str | None) -> None:
     """
     if len(data) < BODY or transactional_id is not None:
         return
-    header = batch_format.peek_header(data, 0)
+    header = peek_batch(data)
     if header.magic == MAGIC and header.attributes & TRANSACTIONAL:
         raise AppendRefused(
             ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transactional batch without an id"
@@ -248,7 +248,7 @@ def one_batch(data: bytes, version: int) -> bytes:
         raise AppendRefused(ErrorCode.CORRUPT_MESSAGE, str(rejected)) from None
     if len(ends) != 1:
         raise AppendRefused(ErrorCode.INVALID_RECORD, f"{len(ends)} batches, but one must be")
-    header = batch_format.peek_header(data, 0)
+    header = peek_batch(data)
     if header.attributes & CODEC_MASK == ZSTD and version < ZSTD_SINCE:
         raise AppendRefused(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"zstd in Produce version {version}")
     if header.base_offset:
@@ -386,9 +386,8 @@ def rebuilt(batch: RecordBatch, codec: int) -> Form:
 def written_records(batch: RecordBatch) -> bytes:
     """Return the records as bytes, compressed with the codec of the batch."""
     writer = Writer()
-    write_records(writer, batch.records)
-    codec = batch.attributes & CODEC_MASK
-    return compress(codec, bytes(writer.data)) if codec else bytes(writer.data)
+    write_region(writer, batch.records, batch.attributes)
+    return bytes(writer.data)
 
 
 def with_time(batch: RecordBatch, settings: TopicSettings, now: int) -> RecordBatch:
@@ -406,11 +405,13 @@ def with_time(batch: RecordBatch, settings: TopicSettings, now: int) -> RecordBa
 
 def finished(form: Form) -> bytes:
     """Return the bytes of a batch, with length and CRC."""
-    writer = Writer()
-    batch_format.HEADER.write_fields(writer, form.header, recordsCount=len(form.header.records))
-    writer.data += form.body
-    patch_computed(writer, BATCH, 0)
-    return bytes(writer.data)
+    header = HEADS[V2]
+    numbers = {name: getattr(form.header, attribute_of(name), 0) for name in header.names}
+    numbers["batchLength"] = header.size - LOG_OVERHEAD + len(form.body)
+    numbers["recordsCount"] = len(form.header.records)
+    data = bytearray(header.packing.pack(*numbers.values()) + form.body)
+    pack_into(">I", data, BATCH.offset("crc"), crc32c(bytes(data[BATCH.offset("attributes") :])))
+    return bytes(data)
 
 
 # --- old messages ---
