@@ -421,8 +421,10 @@ class Family:
             an entry of a stream has the listing of this stream.
         capabilities: yields the capabilities that decoded fields need under some options.
         value_capabilities: yields those that a value in JSON form needs.
-        strategies: the place of a table of Hypothesis strategies for values, by format id; each entry is a
-            function that returns one. Empty if there is none.
+        strategies: the place of a table for the Hypothesis strategies of values; empty if those that follow
+            from types and layouts are enough. By a type, or by a class and the name of a field, it has a
+            function that gets the format and such a strategy, and returns another one; by a format id, a
+            function that returns the strategy of the format.
         option_strategies: the place of a table of functions by the name of a format, which get a value and
             return a strategy for options.
         sources: its sources for Spark by name, such as `kafka_log`; each is the place of a

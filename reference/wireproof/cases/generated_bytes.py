@@ -1,7 +1,7 @@
 """The bytes of generated cases: of values, and their compressed forms; a recipe in the fixture says which.
 
-The families lay the parts out, in their modules `made_…`. Nothing here and in these modules uses the
-reference codecs or a compressor, so that the bytes are independent of both, and equal on every machine.
+Nothing here uses the reference codecs or a compressor, so that compressed bytes are independent of both, and
+equal on every machine. The generators of the families lay the parts out.
 """
 
 import struct

@@ -47,11 +47,6 @@ class Generator:
     given: Callable[[Recipe], Json]
 
 
-def alike(data: Callable[[Recipe], bytes], value: Callable[[Recipe], Json]) -> Generator:
-    """Return a generator whose decoded value can be encoded as it is."""
-    return Generator(data, value, value)
-
-
 @cache
 def generators(family: str) -> Mapping[str, Generator]:
     """Return the generator of each kind of a family: the kinds are its formats. No other family is loaded."""

@@ -1,9 +1,9 @@
 """Hypothesis strategies: for the values and options of all formats, and for bytes that are nearly valid.
 
-Each family names a table of its strategies by format id, and one of strategies for the options by the name of
-the format. A family without a strategy of its own gets one that follows from the value class and the layout:
-integers have the width of their field, constants and codes are those of the layout; what the encoder refuses
-is not drawn.
+A strategy follows from the value class and the layout of a format: integers have the width of their field,
+often a limit of it, constants and codes are those of the layout; what the encoder refuses is not drawn. A
+family may refine the strategies of some types and fields, or have one of its own for a format; and it has
+strategies for options by the name of the format.
 
 Nearly valid bytes are encoded values with one or two edits: the field-aware mutations of `cases.mutate`, as
 the fuzzer uses them. Afterwards all, some or none of the lengths and checksums are fixed up, and the changed
@@ -15,10 +15,11 @@ does not depend on the samples before it or on their number. It also does not de
 from which Hypothesis's own search would take constants. Hypothesis is an optional dependency.
 """
 
-from collections.abc import Callable, Mapping
+import struct
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from random import Random
-from typing import Any, Final, Self, TypeVar, get_type_hints
+from typing import Any, Final, Self, TypeAlias, TypeVar, get_type_hints
 
 from attrs import frozen
 
@@ -37,7 +38,7 @@ from wireproof import formats
 from wireproof.cases.mutate.compression_variants import compressed_regions, edit_stream
 from wireproof.cases.mutate.decode_trace import DecodeTrace, trace_of
 from wireproof.cases.mutate.draws import below, pick
-from wireproof.cases.mutate.encodings import written
+from wireproof.cases.mutate.encodings import completed, normalisers, written
 from wireproof.cases.mutate.field_mutations import (
     edit_field,
     reencode_protobuf_fields,
@@ -46,10 +47,28 @@ from wireproof.cases.mutate.field_mutations import (
 )
 from wireproof.cases.mutate.splice import Splice, apply_splices, random_splice
 from wireproof.cases.mutate.value_mutations import mutate_json
-from wireproof.cases.mutate.values_of_type import alternatives_of, constructor_fields, part_type
+from wireproof.cases.mutate.values_of_type import (
+    IntegerField,
+    alternatives_of,
+    codes,
+    computed_fields,
+    constructor_fields,
+    integer_field,
+    part_type,
+    smallest,
+)
 from wireproof.family import object_at
 from wireproof.formats import FAMILIES, Format, family_of
-from wireproof.wire.layout import Layout, Number, all_layouts, attribute_of, bits_of, is_signed, present
+from wireproof.wire.layout import (
+    Flag,
+    Number,
+    Octets,
+    Part,
+    ProtoField,
+    all_layouts,
+    attribute_of,
+    present,
+)
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Rejected
 
@@ -76,13 +95,12 @@ _BYTES: Final = st.integers(0, 255)
 
 # --- values and options ---
 
-STRATEGIES: Final[Mapping[str, Callable[[], SearchStrategy[Any]]]] = {
-    format_id: strategy
-    for family in FAMILIES.values()
-    if family.strategies
-    for format_id, strategy in object_at(family.strategies).items()
-}
-"""Format id to the strategy for its values."""
+
+@cache
+def own_strategies() -> Mapping[str, Callable[[], SearchStrategy[Any]]]:
+    """Return the strategies for the values of formats that do not follow from types, by the format id."""
+    tables = [object_at(family.strategies) for family in FAMILIES.values() if family.strategies]
+    return {key: row for table in tables for key, row in table.items() if isinstance(key, str)}
 
 
 def values(format: str, revision: str) -> SearchStrategy[Any]:  # noqa: A002 - the public name of a format
@@ -95,7 +113,7 @@ def values(format: str, revision: str) -> SearchStrategy[Any]:  # noqa: A002 - t
         UnknownFormat: there is no such format, and the message has similar names.
     """
     fmt = formats.get(format, revision)
-    strategy = STRATEGIES.get(fmt.format_id)
+    strategy = own_strategies().get(fmt.format_id)
     return values_by_type(fmt) if strategy is None else strategy()
 
 
@@ -113,95 +131,171 @@ def nearly_valid(format: str, revision: str) -> SearchStrategy[bytes]:  # noqa: 
 
 # --- values by their types ---
 
+FieldName: TypeAlias = tuple[type, str]
+"""A value class and the name of one of its fields."""
 
+NO_FIELD: Final[FieldName] = (object, "")
+
+Refinement: TypeAlias = Callable[[Format, SearchStrategy[Any]], SearchStrategy[Any]]
+"""Returns the strategy to use in place of the one that follows from a type."""
+
+TRAPS: Final = (b"", b"\0", b"k", b"\xff", "\u00e9".encode(), b'"\\/\n')
+"""Bytes that readers take for others: none, no text, text that is not ASCII, what JSON escapes."""
+
+FILLS: Final = (b"\0", b"a", b"\xff", "\u00e9".encode())
+"""What long bytes are made of."""
+
+SIZES: Final = (63, 64, 65, 127, 128, 255, 300)
+"""The sizes of long bytes, around those whose length takes one more byte."""
+
+DOUBLE_BITS: Final = 53
+"""The most bits of an integer that a reader with doubles for numbers keeps."""
+
+NANS: Final = (bytes.fromhex("7ff8000000000001"), bytes.fromhex("fff0000000000000"))
+
+
+@cache  # a strategy is checked when it is first used, which takes longer than an example
 def values_by_type(fmt: Format) -> SearchStrategy[Any]:
-    """Return a strategy for the values of a format that its encoder accepts, by the types of their parts."""
-    return _by_type(fmt, fmt.value).filter(partial(_is_written, fmt))
+    """Return a strategy for the values of a format that its encoder accepts, by the types of their parts.
+
+    The fields that the encoder computes are those that a decode returns.
+    """
+
+    def complete(value: Any) -> Any:  # noqa: ANN401 - a value of the format, or None
+        try:
+            return completed(value, formats.decode(fmt, written(fmt, value)).value)
+        except Rejected:
+            return None
+
+    # Hypothesis prints what it draws again: a function that is made here has a short name
+    return by_type(fmt, fmt.value).map(complete).filter(_is_encoded)
 
 
-def _is_written(fmt: Format, value: Any) -> bool:  # noqa: ANN401 - a value of any format
-    try:
-        written(fmt, value)
-    except Rejected:
-        return False
-    return True
+def _is_encoded(value: object) -> bool:
+    return value is not None
 
 
-def _by_type(fmt: Format, hint: Any, number: Number | None = None) -> SearchStrategy[Any]:  # noqa: ANN401 - a type
-    """Return a strategy for a type; `number` is the field of an integer, if the layout has it."""
+@cache
+def _refinements(fmt: Format) -> Mapping[Any, Refinement]:
+    """Return the refinements of the family of a format."""
+    place = family_of(fmt).strategies
+    return {key: row for key, row in object_at(place).items() if not isinstance(key, str)} if place else {}
+
+
+def _refined(fmt: Format, key: Any, drawn: SearchStrategy[Any]) -> SearchStrategy[Any]:  # noqa: ANN401 - a type or a field
+    refine = _refinements(fmt).get(key)
+    return drawn if refine is None else refine(fmt, drawn)
+
+
+def by_type(fmt: Format, hint: Any, name: FieldName = NO_FIELD) -> SearchStrategy[Any]:  # noqa: ANN401 - a type
+    """Return a strategy for a type, in the field that has the name."""
     alternatives, kind = alternatives_of(hint), part_type(hint)
     if alternatives != (hint,):
         none = [st.none()] if kind.null else []
-        return st.one_of(*(_by_type(fmt, one, number) for one in alternatives), *none)
+        # of bytes and a class, an option selects the bytes
+        some = [one for one in alternatives if one is not bytes or kind.holds != "value"]
+        return _refined(fmt, hint, st.one_of(*(by_type(fmt, one, name) for one in some), *none))
+    drawn: SearchStrategy[Any] = st.booleans()
     match kind.holds:
         case "word":
-            return st.sampled_from(kind.of)
+            drawn = st.sampled_from(kind.of)
         case "list":
-            return st.lists(_by_type(fmt, kind.of[0], number), max_size=MAX_ELEMENTS).map(tuple)
+            drawn = st.lists(by_type(fmt, kind.of[0], name), max_size=MAX_ELEMENTS).map(tuple)
         case "pair":
-            return st.tuples(*(_by_type(fmt, part, number) for part in kind.of))
+            drawn = st.tuples(*(by_type(fmt, one, name) for one in kind.of))
         case "value":  # deferred, because a message may have messages in it
-            return st.deferred(lambda: _instances(fmt, hint))
-    return {"bool": st.booleans(), "bytes": st.binary(max_size=MAX_BYTES), "int": _integers(number)}[
-        kind.holds
-    ]
+            drawn = st.deferred(lambda: _instances(fmt, hint))
+        case "bytes":
+            drawn = _octets(fmt, name)
+        case "int":
+            drawn = _integers(fmt, name)
+    return _refined(fmt, hint, drawn)
 
 
 @cache
 def _instances(fmt: Format, cls: type) -> SearchStrategy[Any]:
-    """Return a strategy for the instances of a value class, with its computed fields at their defaults."""
-    numbers, hints = _numbers(fmt).get(cls, {}), get_type_hints(cls)
-    computed = {name for layout in _layouts(fmt) if layout.value is cls for name in layout.computed}
-    drawn = [name for name in constructor_fields(cls) if name not in computed]
-    parts = {name: _by_type(fmt, hints[name], numbers.get(name)) for name in drawn}
+    """Return a strategy for the instances of a value class, with its computed fields at their least."""
+    hints, computed = get_type_hints(cls), computed_fields().get(cls, ())
+    parts = {
+        name: _refined(
+            fmt,
+            (cls, name),
+            st.just(smallest(hints[name], name))
+            if name in computed
+            else by_type(fmt, hints[name], (cls, name)),
+        )
+        for name in constructor_fields(cls)
+    }
     return st.builds(partial(_instance, cls), **parts)
 
 
 def _instance(cls: type, **parts: Any) -> Any:  # noqa: ANN401 - an instance of it, and its parts
+    """Return an instance that the encoder accepts."""
+    normalise = normalisers().get(cls)
     try:
-        return cls(**parts)
+        value = cls(**parts)
+        return value if normalise is None else normalise(value)
     except Rejected:  # the validator of the class refuses the value
         return reject()
 
 
-def _integers(number: Number | None) -> SearchStrategy[int]:
+def _octets(fmt: Format, name: FieldName) -> SearchStrategy[bytes]:
+    """Return a strategy for bytes: those of a fixed size, a double, or any."""
+    match _parts(fmt).get(name):
+        case Octets(size=size) | ProtoField(size=size) if size:
+            return st.binary(min_size=size, max_size=size)
+        case ProtoField(of="double"):
+            doubles = st.floats(width=64).map(lambda number: struct.pack(">d", number))
+            return st.one_of(doubles, st.sampled_from(NANS))
+    long = st.builds(lambda fill, size: (fill * size)[:size], st.sampled_from(FILLS), st.sampled_from(SIZES))
+    return st.one_of(st.sampled_from(TRAPS), st.binary(max_size=MAX_BYTES), long)
+
+
+def _integers(fmt: Format, name: FieldName) -> SearchStrategy[int]:
     """Return a strategy for the numbers of a field: its constant, its codes, its flags, or its width."""
-    if number is None:
-        return st.integers(0, (1 << 31) - 1)
-    if number.const is not None:
-        return st.just(number.const)
-    if number.codes is not None:
-        return st.sampled_from(sorted(number.codes))
-    if number.flags:
-        return _flags(number)
-    bits = bits_of(number.kind)
-    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed(number.kind) else (0, (1 << bits) - 1)
-    return st.one_of(st.integers(low, high), st.sampled_from((0, 1, low, high)))
+    coded = [st.sampled_from(codes()[name])] if name in codes() else []
+    match _parts(fmt).get(name):
+        case Number(const=int(const)):
+            return st.just(const)
+        case Number(codes=Mapping() as known) | Number(known=frozenset() as known):
+            return st.one_of(st.sampled_from(sorted(known)), *coded)
+        case Number(flags=flags) if flags:
+            return _flags(flags)
+    field = integer_field(*name) or IntegerField(31, signed=False)
+    low, high = field.limits
+
+    def some_of(numbers: Iterable[int]) -> SearchStrategy[int]:
+        return st.sampled_from([number for number in numbers if low <= number <= high])
+
+    drawn = [
+        some_of((0, 1, -1, low, high, high >> 1, (high >> 1) + 1, (1 << DOUBLE_BITS) + 1)),
+        st.integers(low, high),
+    ]
+    if field.signed:  # with zigzag or without, a varint takes one more byte at these
+        steps = [step for bits in (6, *range(7, field.bits, 7)) for step in ((1 << bits) - 1, 1 << bits)]
+        drawn.append(some_of((*steps, *(~step for step in steps))))
+    return st.one_of(*drawn, *coded)
 
 
-def _flags(number: Number) -> SearchStrategy[int]:
+def _flags(flags: Sequence[Flag]) -> SearchStrategy[int]:
     """Return a strategy for a sum of flags, each with one of its codes, or all its bits or none."""
     choices = []
-    for flag in number.flags:
+    for flag in flags:
         low = flag.mask & -flag.mask
         choices.append(st.sampled_from([low * code for code in flag.codes] if flag.codes else (0, flag.mask)))
     return st.tuples(*choices).map(sum)
 
 
 @cache
-def _layouts(fmt: Format) -> tuple[Layout, ...]:
-    return tuple(all_layouts(fmt.layout)) if fmt.layout is not None else ()
-
-
-@cache
-def _numbers(fmt: Format) -> dict[type, dict[str, Number]]:
-    """Return the integers of each value class of a format, by attribute."""
-    found: dict[type, dict[str, Number]] = {}
-    for layout in _layouts(fmt):
-        for part in map(present, layout.parts):
-            if layout.value is not None and isinstance(part, Number):
-                found.setdefault(layout.value, {})[attribute_of(part.name)] = part
-    return found
+def _parts(fmt: Format) -> Mapping[FieldName, Part]:
+    """Return the parts of the layouts of a format by the fields of their values."""
+    layouts = all_layouts(fmt.layout) if fmt.layout is not None else ()
+    return {
+        (layout.value, attribute_of(part.name)): part
+        for layout in layouts
+        if layout.value is not None
+        for part in map(present, layout.parts)
+    }
 
 
 # --- nearly valid bytes ---

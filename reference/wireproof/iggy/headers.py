@@ -147,7 +147,7 @@ def key_bytes(key: HeaderKey) -> bytes:
     return key.value if isinstance(key, HeaderValue) else key
 
 
-def _sort_key(entry: HeaderEntry) -> tuple[int, bytes]:
+def sort_key(entry: HeaderEntry) -> tuple[int, bytes]:
     """Return the sort key of an entry: the kind code and the bytes of its key (section 2.4)."""
     key: HeaderKey = entry[0]
     return (KINDS_BY_NAME[key.kind].code, key.value) if isinstance(key, HeaderValue) else (0, key)
@@ -168,7 +168,7 @@ def map_of_entries(reader: Reader, entries: list[HeaderEntry], start: int) -> He
 
     Rust, Java and C# keep the last entry of a key, Go and Node keep both, and C# once raised an exception.
     """
-    ordered = tuple(sorted(entries, key=_sort_key))
+    ordered = tuple(sorted(entries, key=sort_key))
     last = dict(ordered)
     if len(last) < len(ordered):
         first = dict(reversed(ordered))
@@ -261,7 +261,7 @@ def remark_fault(reader: Reader, value: HeaderValue, at: int) -> None:
 def write_map(writer: Writer, headers: HeaderMap, tlv: TlvRules) -> None:
     """Write the entries one after the other. Every order is a valid encoding of the map (section 2.4)."""
     check_map(writer, headers)
-    for index, (key, value) in enumerate(sorted(headers, key=_sort_key) if tlv.ordered else headers):
+    for index, (key, value) in enumerate(sorted(headers, key=sort_key) if tlv.ordered else headers):
         writer.enter(FIELD, index)
         if tlv.keyed:
             writer.uint8("key_kind", KINDS_BY_NAME[key.kind].code)

@@ -6,7 +6,6 @@ import json
 import struct
 from itertools import product
 from pathlib import Path
-from types import ModuleType
 
 import cramjam
 import pytest
@@ -17,9 +16,9 @@ from goldens import load
 
 from tests.authoring.iggy import parts
 from tests.authoring.kafka import entry_bytes
+from tests.independent.checks import read
 from tests.independent.iggy import layouts
 from tests.independent.kafka.next_offset import with_offsets
-from wireproof import cases, heka, iggy, kafka
 from wireproof.cases import generated_bytes as compressed
 from wireproof.cases.case import Accept, Case, Data, Generated, Reject, Value
 from wireproof.cases.case_json import case_from_json
@@ -38,11 +37,18 @@ from wireproof.cases.generated_bytes import (
     size_of,
     value_pieces,
 )
-from wireproof.cases.made_case import GenerateError, generators, made_case, made_input, needs_digest
+from wireproof.cases.made_case import (
+    GenerateError,
+    generator_of,
+    generators,
+    made_case,
+    made_input,
+    needs_digest,
+)
 from wireproof.cases.token import from_token, to_token
 from wireproof.cases.wrap_as_stream import wrap_case
 from wireproof.formats import FAMILIES, FORMATS
-from wireproof.iggy.family import made_messages
+from wireproof.iggy.family.generators import TIME
 from wireproof.kafka.family import made_entries
 from wireproof.wire.json_values import Json, json_digest
 
@@ -156,36 +162,37 @@ def test_a_wrapper_is_that_of_another_builder(magic: int) -> None:
 def test_a_poll_is_that_of_another_builder() -> None:
     rows = [{"id": n + 1, "payload": noise(10, n)} for n in range(2)]
     frames = [parts.packed(layouts.FRAME, {**row, "offset_delta": n}) for n, row in enumerate(rows)]
-    times = {"base_timestamp": made_messages.TIME, "origin_timestamp": made_messages.TIME}
+    times = {"base_timestamp": TIME, "origin_timestamp": TIME}
     prefix = parts.packed(layouts.PREFIXES["0.11"], {"current_offset": 1, "count": 2})
     body = prefix + parts.batch("0.11", times, frames)
-    assert made_messages.poll_11(Recipe("iggy.poll/0.11", 2, 10)) == body
+    assert made(Recipe("iggy.poll/0.11", 2, 10)) == body
     sent = [parts.packed(layouts.SENT["0.0.30"], row) for row in rows]
-    assert made_messages.send_30(Recipe("iggy.send/0.0.30", 2, 10)).endswith(b"".join(sent))
+    assert made(Recipe("iggy.send/0.0.30", 2, 10)).endswith(b"".join(sent))
 
 
-def test_generators_use_neither_a_reference_codec_nor_a_compressor() -> None:
+def made(recipe: Recipe) -> bytes:
+    return generator_of(recipe).data(recipe)
+
+
+@pytest.mark.parametrize("kind", [*generators("iggy"), *generators("heka")])
+def test_what_the_reference_writes_is_read_by_another_reader(kind: str) -> None:
+    recipe = Recipe(kind, 1 if kind == "heka.message/0.10" else 3, 10, "text")
+    data, expected = made(recipe), generator_of(recipe).value(recipe)
+    assert read({"id": f"{kind}/made"}, data) == (expected, len(data))
+
+
+def test_forms_of_compressed_bytes_use_neither_a_reference_codec_nor_a_compressor() -> None:
     names = set()
-    makers = [path for family in (kafka, iggy, heka) for path in _modules(family, "family/made_*.py")]
-    assert len(makers) == 4
-    for path in (*_modules(cases, "generated_bytes.py"), *makers):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for module in (compressed, made_entries):
+        for node in ast.walk(ast.parse(Path(str(module.__file__)).read_text("utf-8"))):
             match node:
-                case ast.ImportFrom(module=str(module)):
-                    names.add(module)
+                case ast.ImportFrom(module=str(name)):
+                    names.add(name)
                 case ast.Import(names=imported):
                     names |= {one.name for one in imported}
     ours = {name for name in names if name.startswith("wireproof.") and ".cases.generated_bytes" not in name}
-    assert ours == {
-        "wireproof.cases.made_case",
-        "wireproof.iggy.family.made_messages",
-        "wireproof.wire.json_values",
-    }
+    assert ours == {"wireproof.cases.made_case", "wireproof.wire.json_values"}
     assert not names & {"cramjam", "zstandard", "gzip", "lz4"}
-
-
-def _modules(package: ModuleType, pattern: str) -> list[Path]:
-    return list(Path(str(package.__file__)).parent.glob(pattern))
 
 
 # --- recipes ---

@@ -11,9 +11,9 @@ from property_profile import given
 
 from wireproof import formats
 from wireproof.formats import FORMATS
-from wireproof.heka.family.strategies import messages, streams
 from wireproof.heka.message import HekaMessage
 from wireproof.heka.stream import FrameStream
+from wireproof.strategies import values
 from wireproof.wire.json_values import Json, json_schema, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
@@ -24,7 +24,7 @@ MINIMAL = bytes.fromhex("0a10101112131415161718191a1b1c1d2e2f1001")
 F = bytes.fromhex("1e0208141f") + MINIMAL
 
 
-@given(messages(), st.sampled_from(["none", "snappy"]))
+@given(values("heka.message", "0.10"), st.sampled_from(["none", "snappy"]))
 def test_a_message_comes_back_as_it_was(value: HekaMessage, compression: str) -> None:
     options = Options(compression="snappy" if compression == "snappy" else "none")
     data = formats.encode(MESSAGE, to_json(value), options)
@@ -171,7 +171,7 @@ def test_the_schema_has_both_kinds_of_content() -> None:
         jsonschema.validate(to_json(formats.decode(STREAM, F, options).value), schema)
 
 
-@given(streams())
+@given(values("heka.stream", "0.10"))
 def test_opaque_content_is_the_bytes_of_the_message(value: FrameStream) -> None:
     data = formats.encode(STREAM, to_json(value))
     read = formats.decode(STREAM, data, OPAQUE).value

@@ -224,7 +224,7 @@ def constructor_fields(cls: Hashable) -> tuple[str, ...]:
 _NAMED: Final = {"payload": b"p", "key": b"k"}
 """Name of a field to bytes, for fields that must not be empty."""
 
-_EMPTY: Final[dict[str, Any]] = {"int": 0, "bool": False, "list": ()}
+_EMPTY: Final[dict[str, Any]] = {"int": 0, "bool": False, "bytes": b"", "list": ()}
 """Type of a part to its smallest value."""
 
 _PRESENT: Final = {"int": 1, "bytes": b"v"}
@@ -310,15 +310,41 @@ def _largest_list(hint: Any, name: str, turn: int) -> tuple[Any, ...]:  # noqa: 
 
 def _instance(cls: type, value_of: Callable[[Any, str], Any]) -> Any:  # noqa: ANN401 - an instance of it
     """Return an instance of a value class with `value_of` the type and name of each field."""
-    hints = get_type_hints(cls)
+    hints = _hints(cast("Hashable", cls))
     return cls(**{name: value_of(hints[name], name) for name in constructor_fields(cls)})
+
+
+@lru_cache(maxsize=256)
+def _hints(cls: Hashable) -> Mapping[str, Any]:
+    return get_type_hints(cls)
+
+
+def filled(cls: type, parts: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an instance of it
+    """Return an instance of a value class with some parts, by the names of their fields.
+
+    For a list of values, the part is a list of the parts of each. Names that the class does not have are
+    ignored, so that the parts may be those of several revisions. All other parts are 0, empty or absent.
+    """
+
+    def value_of(hint: Any, name: str) -> Any:  # noqa: ANN401 - a type, and a value of it
+        part, kind = parts.get(name), part_type(hint)
+        match part:
+            case list():
+                return tuple(filled(kind.of[0], one) for one in part)
+            case Mapping():
+                return filled(kind.of[0], part)
+            case None if not kind.null:
+                return _EMPTY[kind.holds]
+        return part
+
+    return _instance(cls, value_of)
 
 
 # --- random values ---
 
 
 @cache
-def _codes() -> dict[tuple[type, str], tuple[int, ...]]:
+def codes() -> dict[tuple[type, str], tuple[int, ...]]:
     """Return class and field to the codes that have a meaning.
 
     Random draws find small codes easily, but hardly ever a single code in a large range.
@@ -349,7 +375,7 @@ def _alternative(types: Sequence[Any], name: str, rng: Random) -> Any:  # noqa: 
 def _integer(site: EditSite, rng: Random) -> int:
     """Return another number that fits the field; for attributes, flip bits."""
     now: int = site.now
-    known = _codes().get((site.owner, site.name))
+    known = codes().get((site.owner, site.name))
     if known and not below(rng, CODED_FIELD):
         return pick(rng, known)
     new = now ^ pick(rng, FLIPS) if site.name == "attributes" else boundary_integer(rng, now)
@@ -422,6 +448,12 @@ class IntegerField:
     bits: int
     signed: bool
 
+    @property
+    def limits(self) -> tuple[int, int]:
+        """Return the least and the greatest number."""
+        low = -(1 << self.bits - 1) if self.signed else 0
+        return low, low + (1 << self.bits) - 1
+
     def wrapped(self, value: int) -> int:
         """Wrap a number to the width."""
         low = value & ((1 << self.bits) - 1)
@@ -489,10 +521,13 @@ def _unsigned_bits() -> dict[type, Mapping[str, int]]:
     return merged(lambda rules: rules.unsigned_bits)
 
 
+def integer_field(owner: type, name: str) -> IntegerField | None:
+    """Return the width of the field `name` of `owner`; None if it is not known."""
+    bits = _unsigned_bits().get(owner, {}).get(name)
+    return integer_fields().get(owner, {}).get(name) or (bits and IntegerField(bits, signed=False)) or None
+
+
 def fitted(owner: type, name: str, value: int) -> int:
     """Wrap `value` to the width of the field `name` of `owner`. Without a known width return it unchanged."""
-    row = integer_fields().get(owner, {}).get(name)
-    if row is not None:
-        return row.wrapped(value)
-    bits = _unsigned_bits().get(owner, {}).get(name)
-    return value if bits is None else value & ((1 << bits) - 1)
+    row = integer_field(owner, name)
+    return value if row is None else row.wrapped(value)

@@ -49,7 +49,7 @@ FAMILY: Final = Family(
     sources={"heka_stream": "wireproof.heka.family.spark_source:STREAM"},
     mutation="wireproof.heka.family.mutation:RULES",
     fast_decoders="wireproof.heka.columnar:FAST_DECODERS",
-    generators="wireproof.heka.family.made_messages:GENERATORS",
+    generators="wireproof.heka.family.generators:GENERATORS",
     dictionary=deferred("wireproof.heka.family.mutation:words"),
     redaction=Redaction(
         ("uuid", "type", "fields[].name", "representation", "header.hmac_signer", "header.hmac")

@@ -1,62 +1,86 @@
-"""The generators of large requests, replies and segments."""
+"""The generators of large requests, replies and segments: messages without user headers, in every revision.
 
-from collections.abc import Iterator
-from functools import partial
-from typing import Final
+Message n has the id n + 1, the offset n, and the payload of its number. A binary send goes to the stream 1
+and the topic `sample`; the stream and the topic of one over HTTP are in the path of its request.
+"""
 
-from wireproof.cases.made_case import Generator, alike
-from wireproof.iggy.family import made_json, made_messages
+from typing import Any, Final
 
+from attrs import evolve
 
-def _binary() -> Iterator[tuple[str, Generator]]:
-    yield "iggy.send/0.0.30", alike(made_messages.send_30, made_messages.send_30_value)
-    yield "iggy.send/0.11", alike(made_messages.send_11, made_messages.send_11_value)
-    yield "iggy.poll/0.11", alike(made_messages.poll_11, made_messages.poll_11_value)
-    for name in ("0.0.30", "0.0.40", "0.0.60"):
-        made, value = (
-            partial(made_messages.poll_30, revision=name),
-            partial(made_messages.poll_30_value, revision=name),
-        )
-        yield f"iggy.poll/{name}", alike(made, value)
-    for name in made_messages.HEADED:
-        yield (
-            f"iggy.send/{name}",
-            alike(partial(made_messages.send_70, revision=name), made_messages.send_70_value),
-        )
-        made, value = (
-            partial(made_messages.poll_70, revision=name),
-            partial(made_messages.poll_70_value, revision=name),
-        )
-        yield f"iggy.poll/{name}", alike(made, value)
+from wireproof.cases.generated_bytes import Recipe, joined, value_pieces
+from wireproof.cases.mutate.encodings import generator_by_codec
+from wireproof.cases.mutate.values_of_type import filled
+from wireproof.formats import FORMATS
+from wireproof.iggy.destination import Identifier, Partitioning
+from wireproof.wire.json_values import from_json
+
+TIME: Final = 1_745_000_000_000_000
+"""The timestamp of all messages, in microseconds."""
+
+BATCHED: Final = "0.11"
+"""The revision that stores batches in partition 0; those before store messages in partition 1."""
 
 
-def _json() -> Iterator[tuple[str, Generator]]:
-    for name in ("0.0.30", "0.7", "0.8", "0.9", "0.10"):
-        yield f"iggy.json.send/{name}", alike(made_json.send, made_json.send_value)
-    for name in ("0.0.30", "0.0.40", "0.0.60"):
-        value = partial(made_messages.poll_30_value, revision=name)
-        yield f"iggy.json.poll/{name}", alike(partial(made_json.poll_30, revision=name), value)
-    for name in made_json.RESERVED:
-        value = partial(made_json.poll_70_json_value, revision=name)
-        yield f"iggy.json.poll/{name}", alike(partial(made_json.poll_70, revision=name), value)
+def value(recipe: Recipe) -> Any:  # noqa: ANN401 - of the format of the recipe
+    """Return the value of a recipe. The fields of all formats have their names from iggy.md."""
+    row = FORMATS[recipe.kind]
+    times = {"timestamp": TIME, "origin_timestamp": TIME, "base_timestamp": TIME, "max_timestamp": TIME}
+    messages = [
+        {
+            **times,
+            "id": number + 1,
+            "offset": number,
+            "offset_delta": number,
+            "state": "available",
+            "payload": joined(value_pieces(recipe.fill, recipe.value, number)),
+        }
+        for number in range(recipe.records)
+    ]
+    batch = {
+        **times,
+        "last_offset_delta": recipe.records - 1,
+        "message_count": recipe.records,
+        "messages": messages,
+    }
+    batched = row.revision.startswith(BATCHED)
+    chosen = Partitioning("partition_id", bytes((7 if row.is_json else 0, 0, 0, 0)))
+    return filled(
+        row.value,
+        {
+            "stream": Identifier("numeric", bytes((1, 0, 0, 0))),
+            "topic": Identifier("string", b"sample"),
+            "partitioning": chosen if row.is_json or batched else Partitioning("balanced", b""),
+            "partition_id": int(not batched),
+            "current_offset": recipe.records - 1,
+            "batches": [batch],
+            "messages": messages,
+        },
+    )
 
 
-def _log() -> Iterator[tuple[str, Generator]]:
-    yield "iggy.log/0.0.30", alike(made_messages.log_30, made_messages.log_30_value)
-    yield "iggy.log/0.0.40", alike(made_messages.log_40, made_messages.log_40_value)
-    yield "iggy.log/0.2.7", alike(made_messages.log_27, made_messages.log_27_value)
-    for name in made_messages.HEADED:
-        made, value = (
-            partial(made_messages.log_70, revision=name),
-            partial(made_messages.log_70_value, revision=name),
-        )
-        yield f"iggy.log/{name}", alike(made, value)
-    for name in ("0.11", "0.11.1-edge"):
-        yield (
-            f"iggy.log/{name}",
-            alike(made_messages.log_11, partial(made_messages.log_11_value, revision=name)),
-        )
+def polled_value(recipe: Recipe) -> Any:  # noqa: ANN401 - as above
+    """Return the value of a poll over HTTP: its checksums are those of the binary messages."""
+    revision = recipe.kind.rpartition("/")[2]
+    binary = f"iggy.poll/{'0.9' if revision == '0.10' else revision}"
+    tree = GENERATORS[binary].value(evolve(recipe, kind=binary))
+    return from_json(FORMATS[recipe.kind].value, tree)
 
 
-GENERATORS: Final = {**dict(_binary()), **dict(_json()), **dict(_log())}
+GENERATORS: Final = {
+    **{
+        f"{name}/{revision}": generator_by_codec(value)
+        for name, revisions in {
+            "iggy.send": ("0.0.30", "0.7", "0.8", "0.9", "0.11"),
+            "iggy.poll": ("0.0.30", "0.0.40", "0.0.60", "0.7", "0.8", "0.9", "0.11"),
+            "iggy.json.send": ("0.0.30", "0.7", "0.8", "0.9", "0.10"),
+            "iggy.log": ("0.0.30", "0.0.40", "0.2.7", "0.7", "0.8", "0.9", "0.11", "0.11.1-edge"),
+        }.items()
+        for revision in revisions
+    },
+    **{
+        f"iggy.json.poll/{revision}": generator_by_codec(polled_value)
+        for revision in ("0.0.30", "0.0.40", "0.0.60", "0.7", "0.9", "0.10")
+    },
+}
 """The generator of each kind."""

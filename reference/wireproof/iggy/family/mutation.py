@@ -88,7 +88,7 @@ UNSIGNED_BITS: Final[Mapping[type, Mapping[str, int]]] = {
 # --- edited values that the encoder accepts ---
 
 
-def _unique(entries: tuple[Any, ...]) -> tuple[Any, ...]:
+def unique_entries(entries: tuple[Any, ...]) -> tuple[Any, ...]:
     """Remove duplicate keys, and make string keys valid UTF-8 of 1 to 255 bytes: iggy.md, section 10.1."""
     found = {_text(key) if isinstance(key, bytes) else key: value for key, value in entries}
     again = tuple(found.items())
@@ -222,7 +222,7 @@ def _error(error: Any) -> Any:  # noqa: ANN401 - one of two classes
 def _headed(message: Any) -> Any:  # noqa: ANN401 - a class with a header map
     """Normalise the keys of a header map; a block of bytes stays."""
     headers = message.headers
-    again = _unique(headers) if isinstance(headers, tuple) else headers
+    again = unique_entries(headers) if isinstance(headers, tuple) else headers
     return message if again is headers else evolve(message, headers=again)
 
 
