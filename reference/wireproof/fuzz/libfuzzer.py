@@ -26,7 +26,10 @@ from wireproof.cases.mutate import Keys
 from wireproof.formats import Format
 from wireproof.fuzz.target import FuzzTarget
 from wireproof.installed_families import INSTALLED
+from wireproof.schema.compiling import COMPILED
+from wireproof.schema.struct import StructLayout
 from wireproof.wire import json_values, observed_fields, rejection
+from wireproof.wire.layout import all_layouts
 
 # --- its mutations ---
 
@@ -161,26 +164,38 @@ NOT_INSTRUMENTED: Final = tuple(module.__name__ for module in (json_values, obse
 """Modules of the reference that are left out: every value passes through them, whatever its format."""
 
 WIRE: Final = "wireproof.wire"
+SCHEMA: Final = "wireproof.schema"
 
 
 def modules_to_instrument(fmts: Iterable[Format], entry: Entry) -> tuple[str, ...]:
     """Return the modules whose coverage guides the fuzzing of `fmts` on an adapter.
 
-    Their submodules belong to them.
+    Their submodules belong to them. The rules of a description are in other modules than what is compiled.
     """
-    own = (WIRE, *dict.fromkeys(map(_codec_package, fmts)))
+    own = tuple(dict.fromkeys((WIRE, SCHEMA, *(package for fmt in fmts for package in _codec_packages(fmt)))))
     if not entry.object:
         return own
     return (*own, *(entry.instrument or (entry.object.partition(":")[0],)))
 
 
-def _codec_package(fmt: Format) -> str:
-    """Return the package of the module that decodes a format, or the module if it is in no package."""
+def _codec_packages(fmt: Format) -> Iterator[str]:
+    """Yield the packages of the modules that decode a format, or the modules if they are in no package."""
     decode: Any = fmt.decode
     while isinstance(decode, partial):
         decode = decode.func
-    module: str = decode.__module__
-    return module.rpartition(".")[0] or module
+    modules = (decode.__module__, *(rule.check.__module__ for one in _structures(fmt) for rule in one.rules))
+    return (module.rpartition(".")[0] or module for module in modules)
+
+
+def _structures(fmt: Format) -> Iterator[StructLayout]:
+    every = all_layouts(fmt.layout) if fmt.layout is not None else ()
+    return (one for one in every if isinstance(one, StructLayout))
+
+
+def compile_codecs(fmts: Iterable[Format]) -> None:
+    """Compile the functions of formats, so that they are there to be instrumented."""
+    for one in (structure for fmt in fmts for structure in _structures(fmt)):
+        _ = one.codec, one.inner_codec
 
 
 def instrument(modules: Sequence[str]) -> int:
@@ -191,7 +206,7 @@ def instrument(modules: Sequence[str]) -> int:
         function
         for function in gc.get_objects()
         if type(function) is FunctionType
-        and not function.__code__.co_filename.startswith("<")
+        and (function.__module__ == COMPILED or not function.__code__.co_filename.startswith("<"))
         and _is_in(function.__module__, modules)
         and not _is_in(function.__module__, (*NOT_INSTRUMENTED, *(f"{one}.family" for one in modules)))
     ]

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from wireproof.schema.struct import StructLayout
 
 
+COMPILED: Final = f"{__name__}.compiled"
+"""The module that compiled functions say they are of: coverage is measured by module."""
+
+
 @frozen(eq=False)
 class Codec:
     """The compiled functions of a structure, and their source.
@@ -43,7 +47,12 @@ class Codec:
 
 def compile_codec(layout: "StructLayout", rules: Sequence[Rule], whole: str) -> Codec:
     """Return the codec of a layout with some of its rules; `whole` as in `StructLayout`."""
-    names: dict[str, Any] = {"_type": layout.build or layout.type, "_layout": layout, **_HELPERS}
+    names: dict[str, Any] = {
+        "__name__": COMPILED,
+        "_type": layout.build or layout.type,
+        "_layout": layout,
+        **_HELPERS,
+    }
     read, write = (ReadMessage, WriteMessage) if proto_fields(layout) else (Read, Write)
     functions: list[Any] = [read(layout, rules, whole, names)]
     if not any(is_only_read(part) for part in layout.parts):

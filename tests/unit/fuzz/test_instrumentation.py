@@ -2,7 +2,9 @@ from attrs import evolve
 
 from wireproof.adapters.registry_entry import Entry
 from wireproof.formats import FORMATS
-from wireproof.fuzz.libfuzzer import modules_to_instrument, uninstrumented_modules
+from wireproof.fuzz.libfuzzer import compile_codecs, modules_to_instrument, uninstrumented_modules
+from wireproof.schema.compiling import COMPILED
+from wireproof.schema.struct import StructLayout
 
 
 def decode_nothing(*_: object) -> None:
@@ -16,12 +18,29 @@ def test_the_codecs_of_a_format_guide_its_fuzzing_wherever_they_are() -> None:
     entry = Entry("codec", command=("codec",))
     assert modules_to_instrument(rows, entry) == (
         "wireproof.wire",
+        "wireproof.schema",
         "wireproof.kafka",
         "wireproof.iggy",
         "wireproof.heka",
     )
     other = evolve(rows[0], name="other.frame", decode=decode_nothing)
-    assert modules_to_instrument([other], entry) == ("wireproof.wire", __name__.rpartition(".")[0])
+    own = __name__.rpartition(".")[0]
+    assert modules_to_instrument([other], entry) == (
+        "wireproof.wire",
+        "wireproof.schema",
+        own,
+        "wireproof.kafka",
+    )
+
+
+def test_compiled_functions_guide_too() -> None:
+    fmt = FORMATS["iggy.poll/0.11"]
+    compile_codecs([fmt])
+    layout = fmt.layout
+    assert isinstance(layout, StructLayout)
+    assert layout.codec.read.__module__ == COMPILED
+    assert COMPILED.startswith("wireproof.schema.")
+    assert "wireproof.iggy" in modules_to_instrument([fmt], Entry("codec", command=("codec",)))
 
 
 def test_the_second_copy_of_the_mutators_has_second_copies_of_the_rules() -> None:
