@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from importlib.util import find_spec
-from typing import Any, Final, Protocol, Self
+from typing import Final, Protocol, Self
 
 from attrs import evolve, frozen
 
@@ -20,6 +20,9 @@ from wireproof.formats import FAMILIES
 from wireproof.install_hint import install_command
 
 CLEANUP_SECONDS: Final = 60.0
+
+PREFIX: Final = "wireproof-"
+"""The beginning of every name on a server. Only what has it, and the token of a run, is ever deleted."""
 
 
 def entry_of_server(spec: str) -> Entry | None:
@@ -68,8 +71,8 @@ def clean_up(entry: Entry) -> None:
 #
 # The name of a live server, `KIND:HOST:PORT` or `KIND:HOST:PORT:FILE`, and its registry entry.
 #
-# A family that has servers names its kinds, and the package of its programs `worker` and `cleanup`. Its
-# protocols may have a scheme before the host, such as `KIND:http://HOST:PORT`.
+# A family that has servers names its kinds, and the module of its program: `live_worker`. Its protocols may
+# have a scheme before the host, such as `KIND:http://HOST:PORT`.
 
 
 START_SECONDS: Final = 60.0
@@ -115,19 +118,21 @@ class ServerAddress:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def server_entry(entry: Entry, programs: str, schemes: tuple[str, ...] = ()) -> Entry:
+def server_entry(entry: Entry, program: str, schemes: tuple[str, ...] = ()) -> Entry:
     """Return the entry of a live server for one run, with commands and a token; raise `UnknownAdapter`.
 
-    `programs` is the package of the modules `worker` and `cleanup`; both get the name and the token.
+    `program` is the module of its process: `live_worker`.
     """
     ServerAddress.of(entry.name, schemes)
-    token = secrets.token_hex(TOKEN_BYTES)
-    given: dict[str, Any] = {
-        part: (sys.executable, "-m", f"{programs}.{module}", entry.name, token)
-        for part, module in (("command", "worker"), ("cleanup", "cleanup"))
-    }
+    command = (sys.executable, "-m", program, entry.name, secrets.token_hex(TOKEN_BYTES))
     paths = os.pathsep.join(path for path in sys.path if path)
-    return evolve(entry, **given, environment={"PYTHONPATH": paths}, start_seconds=START_SECONDS)
+    return evolve(
+        entry,
+        command=command,
+        cleanup=(*command, "clean"),
+        environment={"PYTHONPATH": paths},
+        start_seconds=START_SECONDS,
+    )
 
 
 def _forms(kind: str, schemes: tuple[str, ...]) -> str:

@@ -16,7 +16,7 @@ from attrs import evolve, frozen
 
 from wireproof import formats
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.live_servers import ServerAddress
+from wireproof.adapters.live_servers import PREFIX, ServerAddress
 from wireproof.iggy.family.live_server import requests
 from wireproof.iggy.family.live_server.connection import Connection, HttpConnection, HttpReply, Reply
 from wireproof.iggy.family.live_server.requests import (
@@ -33,10 +33,6 @@ from wireproof.wire.safe_text import one_line
 # --- own streams ---
 #
 # The streams of our own on a server: one for each case, deleted after it. No other stream is touched.
-
-
-PREFIX: Final = "wireproof-"
-"""The beginning of every name. Only streams with it, and with the token of a run, are ever deleted."""
 
 
 RETURN_SECONDS: Final = 10.0
@@ -83,11 +79,11 @@ class StreamServer(ABC):
             time.sleep(PAUSE)
         return found
 
-    def delete_streams(self, token: str) -> dict[str, str]:
-        """Delete the streams of a run; return the names of those that are left, with the reason."""
+    def delete_streams(self, prefix: str) -> dict[str, str]:
+        """Delete the streams with a prefix; return the names of those that are left, with the reason."""
         left: dict[str, str] = {}
         for number, name in self.streams():
-            if name.startswith(f"{PREFIX}{token}-"):
+            if name.startswith(prefix):
                 try:
                     self.delete_stream(number)
                 except RefusedError as error:

@@ -23,6 +23,7 @@ from kafka.protocol.metadata import MetadataRequest
 
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.live_servers import ServerAddress
+from wireproof.kafka.family.protocol_messages import message
 from wireproof.wire.safe_text import one_line
 
 CONNECT_SECONDS: Final = 5.0
@@ -271,10 +272,8 @@ class Cluster:
 
     def metadata(self, *topics: str, create: bool = False) -> Any:  # noqa: ANN401 - a metadata response
         """Return the metadata of some topics; create one only if that is asked for."""
-        kind = MetadataRequest.MetadataRequestTopic
-        request = MetadataRequest(
-            topics=[kind(name=topic) for topic in topics], allow_auto_topic_creation=create
-        )
+        rows = [{"name": topic} for topic in topics]
+        request = message(MetadataRequest, topics=rows, allow_auto_topic_creation=create)
         return self.call(request, self.newest(MetadataRequest))
 
     def all_topics(self) -> list[str]:

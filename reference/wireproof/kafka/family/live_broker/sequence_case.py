@@ -23,8 +23,13 @@ from wireproof.cases.steps import ERROR
 from wireproof.kafka.family.live_broker import step_requests
 from wireproof.kafka.family.live_broker.append_case import asked_twice
 from wireproof.kafka.family.live_broker.cluster import Cluster
-from wireproof.kafka.family.live_broker.requests import ProducerIds, only
-from wireproof.kafka.family.live_broker.step_requests import FetchLimits, NoCoordinatorError, NotAskedError
+from wireproof.kafka.family.live_broker.requests import (
+    FetchLimits,
+    ProducerIds,
+    only_partition,
+    produce_request,
+)
+from wireproof.kafka.family.live_broker.step_requests import NoCoordinatorError, NotAskedError
 from wireproof.kafka.family.live_broker.topics import OwnTopics, Partition, TopicError
 from wireproof.wire.json_values import Json
 from wireproof.wire.safe_text import one_line
@@ -300,7 +305,7 @@ class SequenceCases:
     def _produce_request(self, session: Session, fields: Fields) -> tuple[Any, int]:
         name = session.transactional_id(fields)
         data = session.ids.in_bytes(bytes.fromhex(fields["hex"]))
-        wanted = step_requests.produce_request(session.partition(fields), data, name)
+        wanted = produce_request(session.partition(fields), data, name)
         version = int(fields.get("transactionVersion", 1))
         return wanted, step_requests.produce_version(self._cluster, name, version)
 
@@ -439,7 +444,7 @@ def _of_response(response: Any) -> Any:  # noqa: ANN401 - as above
     """Return the one partition of a response; an error of the whole request has none."""
     if not response.responses and response.error_code:
         return response
-    return only(only(response.responses, "topics").partitions, "partitions")
+    return only_partition(response.responses, "partitions")
 
 
 def _limits(fields: Fields) -> FetchLimits:
