@@ -36,13 +36,13 @@ PLAIN: Final = Kind()
 
 def running(fault: str | None = None, port: int = 0, kind: Kind = PLAIN) -> AbstractContextManager[str]:
     """Run a mock broker in a thread until the block ends; it gives the address."""
-    return server.running(_cluster(fault, kind), port=port)
+    return server.running(cluster_of(fault, kind), port=port)
 
 
 @contextmanager
 def restartable(folder: Path, fault: str | None = None) -> Iterator[str]:
     """Run a mock broker; give its address, and a properties file with the command that starts it again."""
-    cluster = _cluster(fault, PLAIN)
+    cluster = cluster_of(fault, PLAIN)
 
     def restart() -> None:
         partitions = [one for topic in cluster.topics.values() for one in topic.partitions]
@@ -55,7 +55,8 @@ def restartable(folder: Path, fault: str | None = None) -> Iterator[str]:
         yield f"{address}:{file}"
 
 
-def _cluster(fault: str | None, kind: Kind) -> LoopbackCluster:
+def cluster_of(fault: str | None = None, kind: Kind = PLAIN) -> LoopbackCluster:
+    """Return the cluster of a mock broker."""
     chosen = partition_class(fault)
     if kind.converting and not fault:
         chosen = ConvertingPartition

@@ -5,7 +5,10 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from attrs import evolve
+
 from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters.live_servers import left_by_others
 from wireproof.adapters.live_worker import LiveServer, Service, main
 from wireproof.adapters.python_object import line_of
 from wireproof.iggy.family.live_server import address_of
@@ -32,8 +35,10 @@ def opened(spec: str, token: str) -> Iterator[Service]:
     with connected(spec) as server:
         # a process that starts again after a fault takes other names
         cases = cases_of(server, f"{token}-{secrets.token_hex(2)}")
+        others = [name for _, name in server.streams()]
         cases.check()
-    yield Service(hello_of(server), cases.run)
+    hello = evolve(hello_of(server), notes=left_by_others(spec, others, "streams"))
+    yield Service(hello, cases.run)
 
 
 def names(spec: str, prefix: str) -> Sequence[str]:

@@ -82,10 +82,16 @@ class OwnTopics:
         self._numbers = count(1)
         self.created: list[str] = []
 
-    def check_names(self) -> None:
-        """Raise `TopicError` if topics have our names already: they are somebody else's, and stay."""
-        if found := own_topics(self._cluster, f"{PREFIX}{self._token}-"):
+    def check_names(self) -> list[str]:
+        """Return the topics of other runs.
+
+        Raises:
+            TopicError: topics have our names already: they are somebody else's, and stay.
+        """
+        others = own_topics(self._cluster, PREFIX)
+        if found := [name for name in others if name.startswith(f"{PREFIX}{self._token}-")]:
             raise TopicError(f"topics with the names of this run exist already: {', '.join(found)}")
+        return others
 
     def create(self, config: Mapping[str, str], partitions: int) -> list[Partition]:
         """Create a topic with this configuration; raise `TopicError`.

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 
+from attrs import evolve
 from kafka import errors
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.live_servers import PREFIX, ServerAddress
+from wireproof.adapters.live_servers import PREFIX, ServerAddress, left_by_others
 from wireproof.adapters.live_worker import MOST_OF_REASON, LiveServer, Service, main
 from wireproof.cases.outcome import Outcome
 from wireproof.cases.steps import SEQUENCE
@@ -43,7 +44,7 @@ def opened(spec: str, token: str) -> Iterator[Service]:
         own = OwnTopics(cluster, token)
         partitions = Partitions(own)
         try:
-            own.check_names()
+            others = own.check_names()
             with partitions.lent(
                 {}, V2, NO_PRODUCER
             ) as first:  # without the permissions for it, there is no run
@@ -59,6 +60,7 @@ def opened(spec: str, token: str) -> Iterator[Service]:
             rest = f"; topics named {PREFIX}{token}-… may be left" if stayed else ""
             raise AdapterStartError(f"{_lost_at_start(cluster, error)}{rest}") from None
         hello = hello_of_broker(cluster, properties, legacy, f"{PREFIX}{token}")
+        hello = evolve(hello, notes=(*hello.notes, *left_by_others(spec, others, "topics")))
         restarts = Restarts(cluster, properties.restart, partitions.forget)
         runs = {
             "decode": partial(_beside, restarts, BrokerCases(cluster, partitions, legacy).decode),
