@@ -56,10 +56,10 @@ SILENT: Final = {"long-frame", "half-answer"}
 NAMES: Final = {
     "correlation-id": r"Correlation.* do not match: sent \d+, recv \d+",
     "cut-frame": r"Unable to decode response",
-    "half-answer": r"(Fetch|Produce) \d+: \d+ of \d+ bytes of the answer came, then nothing",
+    "half-answer": r"(Fetch|Produce) \d+: \d+ of \d+ bytes of the answer came",
     "http": r"(Fetch|Produce) \d+: an answer of HTTP, not of Kafka: 48545450",
     "largest-size": r"Invalid frame length: 2147483647",
-    "long-frame": r"(Fetch|Produce) \d+: \d+ of \d+ bytes of the answer came, then nothing",
+    "long-frame": r"(Fetch|Produce) \d+: \d+ of \d+ bytes of the answer came",
     "negative-size": r"Invalid frame length: -1",
     "tls": r"(Fetch|Produce) \d+: an answer of TLS, not of Kafka: 15030300",
     "twice": r"No in-flight-request found|Correlation.* do not match",

@@ -17,11 +17,10 @@ from kafka.protocol.producer import InitProducerIdRequest
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.python_object import line_of
-from wireproof.cases.outcome import Accepted, Outcome, Stalled, Unsupported
+from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 from wireproof.cases.steps import ERROR
 from wireproof.kafka.family.live_broker import step_requests
-from wireproof.kafka.family.live_broker.append_case import asked_twice
+from wireproof.kafka.family.live_broker.append_case import asked_twice, stalled
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.requests import (
     FetchLimits,
@@ -201,7 +200,7 @@ class SequenceCases:
         except (TopicError, NotAskedError) as error:
             return Unsupported(str(error))
         except errors.RequestTimedOutError as error:
-            return Stalled(line_of(error))
+            return stalled(error)
         except KeyError as error:
             return Unsupported(f"the broker has no API {error}")
 
