@@ -20,7 +20,8 @@ pytestmark = pytest.mark.live
 
 CASES = ("kafka.log/mixed/append/**",)
 PASSED = 8
-SETTLE_SECONDS = 15.0
+SETTLE_SECONDS = 30.0
+STEADY_SECONDS = 5.0
 
 
 @frozen
@@ -35,6 +36,15 @@ class Broker:
         deadline = time.monotonic() + SETTLE_SECONDS
         while self.cluster.topics and time.monotonic() < deadline:
             time.sleep(0.1)
+        return sorted(self.cluster.topics)
+
+    def steady_topics(self) -> list[str]:
+        """Return the names, once none has come for some time: a killed run may have asked for one."""
+        since, number = time.monotonic(), len(self.cluster.topics)
+        while time.monotonic() - since < STEADY_SECONDS:
+            time.sleep(0.1)
+            if len(self.cluster.topics) != number:
+                since, number = time.monotonic(), len(self.cluster.topics)
         return sorted(self.cluster.topics)
 
 
@@ -94,7 +104,7 @@ def test_what_a_killed_run_left_is_named_by_the_next_one_and_deleted_by_its_numb
     check = started(broker, tmp_path)
     os.killpg(check.pid, signal.SIGKILL)
     check.communicate(timeout=60)
-    left = sorted(broker.cluster.topics)
+    left = broker.steady_topics()
     (prefix,) = {name.rpartition("-")[0] for name in left}
     broker.cluster.topics["orders"] = broker.cluster.topics[left[0]]
     run = prefix.removeprefix(PREFIX)
