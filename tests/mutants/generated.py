@@ -3,7 +3,7 @@
 Each is the layout of a format with a change in it, or in a structure inside of it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from types import ModuleType
@@ -22,6 +22,8 @@ from wireproof.family import Format
 from wireproof.formats import FORMATS, Decoded
 from wireproof.heka import message, stream
 from wireproof.iggy import log
+from wireproof.kafka import entry
+from wireproof.kafka import message as kafka_message
 from wireproof.runner.judge import judge
 from wireproof.runner.requests import request_for
 from wireproof.schema.struct import StructLayout
@@ -34,28 +36,61 @@ from wireproof.wire.scan_items import Item
 SEGMENT = "iggy.log"
 """The format whose records are compiled, in a loop by hand that leaves a cut tail."""
 
-Place = tuple[ModuleType, str]
-"""A module, and the name in it of a structure that the functions of the module read and write."""
 
-INSIDE: Final[dict[str, Place]] = {
-    "heka.message": (message, "HEKA_MESSAGE"),
-    "heka.stream": (stream, "HEKA_HEADER"),
+@frozen
+class Place:
+    """A structure that the functions of a module read and write.
+
+    Attributes:
+        module: the module.
+        name: of the structure in it, or of a tuple of structures.
+        index: of the structure in the tuple; None without one.
+    """
+
+    module: ModuleType
+    name: str
+    index: int | None = None
+
+    @property
+    def layout(self) -> StructLayout:
+        """Return the structure."""
+        found = getattr(self.module, self.name)
+        layout: StructLayout = found if self.index is None else found[self.index]
+        return layout
+
+    def replaced(self, layout: StructLayout) -> AbstractContextManager[object]:
+        """Put another structure into the place until the context ends."""
+        if self.index is None:
+            return patch.object(self.module, self.name, layout)
+        found = getattr(self.module, self.name)
+        return patch.object(self.module, self.name, (*found[: self.index], layout, *found[self.index + 1 :]))
+
+
+INSIDE: Final[dict[str, tuple[Place, ...]]] = {
+    "heka.message/0.10": (Place(message, "HEKA_MESSAGE"),),
+    "heka.stream/0.10": (Place(stream, "HEKA_HEADER"),),
+    "kafka.batch/v0": (Place(kafka_message, "PLAIN", 0), Place(kafka_message, "WRAPPERS", 0)),
+    "kafka.batch/v1": (Place(kafka_message, "PLAIN", 1), Place(kafka_message, "WRAPPERS", 1)),
+    "kafka.batch/v2": (Place(entry, "BATCH"),),
 }
-"""The structure inside of each format whose own functions are written by hand."""
+"""The structures inside of each format whose own functions are written by hand."""
 
 
 @frozen(eq=False)
 class Described:
-    """A mutant: a format with a change, whose `name` is the same in all formats that have the structure."""
+    """A mutant: a format with a change, whose `name` is the same in all formats that have the structure.
+
+    `place` is that of the changed structure, if functions by hand read it.
+    """
 
     name: str
     fmt: Format
     layout: StructLayout
+    place: Place | None = None
 
     def applied(self) -> AbstractContextManager[object]:
-        """Put the structure into the place where functions by hand read it, until the context ends."""
-        place = INSIDE.get(self.fmt.name)
-        return patch.object(*place, self.layout) if place else nullcontext()
+        """Put the structure into its place until the context ends."""
+        return self.place.replaced(self.layout) if self.place else nullcontext()
 
 
 class DescribedCodec(ReferenceCodec):
@@ -81,49 +116,59 @@ class DescribedCodec(ReferenceCodec):
             return refused_outcome(rejected)
 
 
-def described_formats() -> Iterator[tuple[Format, StructLayout]]:
+def described_formats() -> Iterator[Described]:
     """Yield the formats whose codec is compiled from a description, and those that have one inside."""
     for fmt in FORMATS.values():
         layout = fmt.layout
+        for place in INSIDE.get(fmt.format_id, ()):
+            yield Described(fmt.format_id, fmt, place.layout, place)
         if isinstance(layout, StructLayout) and (fmt.name == SEGMENT or fmt.decode == layout.decode):
-            yield fmt, layout
-        elif fmt.name in INSIDE:
-            yield fmt, getattr(*INSIDE[fmt.name])
+            yield Described(fmt.format_id, fmt, layout)
 
 
 def without_rules() -> Iterator[Described]:
     """Yield each format without each rule of each of its structures."""
-    for fmt, layout in described_formats():
-        for struct in structures(layout):
+    for one in described_formats():
+        for struct in structures(one.layout):
             for rule in struct.rules:
-                if struct is layout or not rule.alone:
-                    rest = tuple(one for one in struct.rules if one is not rule)
+                if struct is one.layout or not rule.alone:
+                    rest = tuple(other for other in struct.rules if other is not rule)
                     name = f"without {rule.id}: {rule.check.__name__.strip('_')}"
-                    yield _made(name, fmt, changed(layout, struct, evolve(struct, rules=rest)))
-        if layout.whole:
-            yield _made(f"without {layout.whole}", fmt, evolve(layout, whole=""))
+                    yield _made(name, one, changed(one.layout, struct, evolve(struct, rules=rest)))
+        if one.layout.whole:
+            yield _made(f"without {one.layout.whole}", one, evolve(one.layout, whole=""))
 
 
 def with_swapped_numbers() -> Iterator[Described]:
     """Yield each format with each number in the other order of bytes."""
-    for fmt, layout in described_formats():
-        for struct in structures(layout):
+    return _with_numbers("swapped", _swapped)
+
+
+def with_other_signs() -> Iterator[Described]:
+    """Yield each format with each number of a value read with a sign, or without the one that it has."""
+    return _with_numbers("of the other sign", _of_other_sign)
+
+
+def _with_numbers(what: str, change: Callable[[Part], Part | None]) -> Iterator[Described]:
+    """Yield each format with each number changed for which `change` returns another one."""
+    for one in described_formats():
+        for struct in structures(one.layout):
             for part in struct.parts:
-                if (swapped := _swapped(part)) is not None:
-                    parts = tuple(swapped if one is part else one for one in struct.parts)
-                    name = f"with {struct.name}.{part.name} swapped"
-                    yield _made(name, fmt, changed(layout, struct, evolve(struct, parts=parts)))
+                if (other := change(part)) is not None:
+                    parts = tuple(other if each is part else each for each in struct.parts)
+                    name = f"with {struct.name}.{part.name} {what}"
+                    yield _made(name, one, changed(one.layout, struct, evolve(struct, parts=parts)))
 
 
 def in_zigzag() -> Iterator[Described]:
     """Yield each format with each integer and each code of a protobuf message in zigzag, or out of it."""
-    for fmt, layout in described_formats():
-        for struct in structures(layout):
+    for one in described_formats():
+        for struct in structures(one.layout):
             for part in struct.parts:
-                if isinstance(part, ProtoField) and (other := _zigzag(part)) is not None:
-                    parts = tuple(other if one is part else one for one in struct.parts)
+                if isinstance(part, ProtoField) and (zigzag := _zigzag(part)) is not None:
+                    parts = tuple(zigzag if other is part else other for other in struct.parts)
                     name = f"with {struct.name}.{part.name} in zigzag"
-                    yield _made(name, fmt, changed(layout, struct, evolve(struct, parts=parts)))
+                    yield _made(name, one, changed(one.layout, struct, evolve(struct, parts=parts)))
 
 
 def _zigzag(part: ProtoField) -> ProtoField | None:
@@ -144,9 +189,18 @@ def _swapped(part: Part) -> Part | None:
     return evolve(part, kind=kind) if kind in FIXED_WIDTH else None
 
 
-def _made(name: str, fmt: Format, layout: StructLayout) -> Described:
-    if fmt.name in INSIDE:
-        return Described(name, fmt, layout)
+def _of_other_sign(part: Part) -> Part | None:
+    """Return a number of a value with another sign; None for what has no number, or one that says so."""
+    if not isinstance(part, Number) or part.codes or part.truth or part.const is not None:
+        return None
+    kind = part.kind.removeprefix("u") if part.kind.startswith("u") else f"u{part.kind}"
+    return evolve(part, kind=kind) if kind in FIXED_WIDTH else None
+
+
+def _made(name: str, one: Described, layout: StructLayout) -> Described:
+    fmt = one.fmt
+    if one.place is not None:
+        return Described(name, fmt, layout, one.place)
     if fmt.name == SEGMENT:
         row = log.row_of(layout)
         decode, encode, scan = partial(log.decode, row), partial(log.encode, row), partial(log.scan, row)

@@ -16,7 +16,6 @@ from wireproof.iggy.revision import REVISIONS as ALL
 from wireproof.schema.compiling import report
 from wireproof.schema.struct import Struct, many
 from wireproof.wire.layout import Count, Layout, Length, Number, Repeated
-from wireproof.wire.layout_codec import runs
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -43,18 +42,15 @@ FetchSection: Final = SECTION.at(EDGE).type
 FetchReply: Final = REPLY.at(EDGE).type
 """The classes of the values."""
 
-ENTRY: Final = Layout(
-    "SectionEntry",
-    (
-        *_PARTITION,
-        Count("messages_count", "uint32le", of="messages"),
-        *CONTEXT,
-        _NEXT,
-        Length("records_len", "uint32le", of="batches"),
-    ),
-    value=FetchSection,
-    cites="iggy.md §6.2",
+_NUMBERS: Final = (
+    *_PARTITION,
+    Count("messages_count", "uint32le", of="messages"),
+    *CONTEXT,
+    _NEXT,
+    Length("records_len", "uint32le", of="batches"),
 )
+
+ENTRY: Final = Layout("SectionEntry", _NUMBERS, value=FetchSection, cites="iggy.md §6.2")
 """An entry of the table."""
 
 LAYOUT: Final = Layout(
@@ -67,8 +63,6 @@ LAYOUT: Final = Layout(
     value=FetchReply,
     cites="iggy.md §6.2",
 )
-
-(_ENTRY,) = runs(ENTRY, alone=False)
 
 COUNTED: Final = ("messages_count", "records_len")
 """The fields that the writer computes."""
@@ -109,7 +103,7 @@ def _read_table(reader: Reader) -> list[_Entry]:
 
 def _read_entry(reader: Reader) -> _Entry:
     at = reader.pos
-    fields = _ENTRY.read_fields(reader)
+    fields = {part.name: getattr(reader, part.kind)(part.name) for part in _NUMBERS}
     if fields["status"] and fields["records_len"]:
         text = f"{fields['records_len']} bytes in a section of status {fields['status']}"
         raise reader.reject("invalid-value", "records_len", text, at=at + ENTRY.offset("records_len"))
@@ -159,6 +153,9 @@ def _write_entry(writer: Writer, index: int, section: Any) -> int:  # noqa: ANN4
     writer.enter("sections", index)
     if section.status and section.messages:
         raise writer.invalid("status", f"{section.status} in a section with messages")
-    _ENTRY.write_fields(writer, section, messages_count=len(section.messages))
+    computed = {"messages_count": len(section.messages), "records_len": 0}
+    for part in _NUMBERS:
+        number = computed[part.name] if part.name in computed else getattr(section, part.name)
+        getattr(writer, part.kind)(part.name, number)
     writer.leave()
     return at

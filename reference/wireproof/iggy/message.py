@@ -105,7 +105,7 @@ LENGTHS: Final = (
     Length("payload_length", "uint32le", of="payload"),
 )
 
-RESERVED: Final = Zero("reserved", kind="uint64le", nonzero="reject", error="InvalidReservedField")
+RESERVED: Final = Zero("reserved", kind="uint64le", error="InvalidReservedField")
 
 _HEADERS_FIRST: Final = (
     until(HEADED, Length("headers_len", "uint32le", of="headers")),
@@ -124,10 +124,10 @@ _HEADERS_LAST: Final = (
 
 SENT: Final = Struct(
     "SentMessage",
-    since(HEADED, Zero("checksum", kind="uint64le", nonzero="remark")),
+    since(HEADED, Zero("checksum", kind="uint64le")),
     _ID,
-    since(HEADED, Zero("offset", kind="uint64le", nonzero="remark")),
-    since(HEADED, Zero("timestamp", kind="uint64le", nonzero="remark")),
+    since(HEADED, Zero("offset", kind="uint64le")),
+    since(HEADED, Zero("timestamp", kind="uint64le")),
     since(HEADED, _ORIGIN),
     *_HEADED,
     *_HEADERS_FIRST,

@@ -35,9 +35,9 @@ _METADATA: Final = (
 )
 
 _ENTRY: Final[tuple[Zero | Length, ...]] = (
-    Zero("offset", kind="uint32le", nonzero="reject", error="NonZeroOffset"),
-    Length("position", "uint32le", of="messages", up_to=True, meaning="where the message ends"),
-    Zero("timestamp", kind="uint64le", nonzero="reject", error="NonZeroTimestamp"),
+    Zero("offset", kind="uint32le", error="NonZeroOffset"),
+    Length("position", "uint32le", of="messages", meaning="where the message ends"),
+    Zero("timestamp", kind="uint64le", error="NonZeroTimestamp"),
 )
 
 ENTRY: Final = Layout("IndexEntry", _ENTRY, cites="iggy.md §5")

@@ -1,10 +1,13 @@
 """One entry of a log: its magic selects the codec. kafka.md §1.4 step 8, §2.4."""
 
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from functools import partial
+from typing import Final, cast
 
-from wireproof.kafka import batch, message, producer_rules
+from attrs import evolve
+
+from wireproof.kafka import message, producer_rules
+from wireproof.kafka.layouts import BATCH, HEADERS, HEADS, build_message
 from wireproof.kafka.size_and_magic import MAGIC_AT, MAX_SIZE, SizeAndMagic, peek_whole_entry
 from wireproof.kafka.values import LogEntry, Message, RecordBatch
 from wireproof.wire.options import Options
@@ -12,27 +15,64 @@ from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
-_READ: Final[tuple[Callable[[Reader, SizeAndMagic], LogEntry], ...]] = (
-    message.read,
-    message.read,
-    batch.read,
-)
-"""The codecs by magic."""
+V2: Final = 2
+"""The magic of a batch."""
 
-_HEADERS: Final = (*message.HEADS, batch.HEADER)
+WITHOUT_RECORDS: Final = evolve(
+    HEADERS[V2],
+    rules=tuple(rule for rule in BATCH.rules if rule.guards == "crc"),
+    build=partial(RecordBatch, records=()),
+)
+"""A batch whose records nobody looks at; only the CRC is checked."""
 
 
 def read(reader: Reader, prefix: SizeAndMagic, options: Options) -> LogEntry:
     """Read the entry at the current position; all its bytes must be there.
 
     Raises:
-        Rejected: as the codec of the magic; in profile `producer_rules` also as `producer_rules.check_entry`.
+        Rejected: what was decoded so far is `before`, if it has a record or a message. In profile `produce`
+            also as `producer_rules.check_entry`.
     """
     start = reader.pos
-    entry = _READ[prefix.magic](reader, prefix)
+    entry: LogEntry
+    if prefix.magic == V2:
+        entry = BATCH.codec.read(_window(reader, "batch", prefix))
+    else:
+        entry = message.read(_window(reader, "message", prefix), prefix.magic)
     if options.profile == "produce":
         producer_rules.check_entry(reader, entry, start)
     return entry
+
+
+def _window(reader: Reader, name: str, prefix: SizeAndMagic) -> Reader:
+    """Return a reader of an entry, in which each class of remarks is noted once."""
+    entry = reader.window(name, prefix.total)
+    entry.noted = set()
+    return entry
+
+
+def read_without_records(reader: Reader, prefix: SizeAndMagic) -> RecordBatch:
+    """Read the header of a batch whose records nobody looks at; only the CRC is checked.
+
+    Raises:
+        Rejected: `crc-mismatch`.
+    """
+    entry = reader.window("batch", prefix.total)
+    header = cast("RecordBatch", WITHOUT_RECORDS.codec.read(entry))
+    entry.cover("recordsCount", "count", entry.pos, entry.end)
+    entry.region("records", "ignored", entry.pos, entry.end)
+    return header
+
+
+def peek_batch(data: bytes | bytearray, at: int = 0) -> RecordBatch:
+    """Return the batch at a position without its records; nothing is checked."""
+    return RecordBatch(**HEADS[V2].fields(data, at), records=())
+
+
+def peek_header(data: bytes | bytearray) -> LogEntry:
+    """Return the entry that begins with the bytes without its records, key and value; nothing is checked."""
+    magic = data[MAGIC_AT]
+    return peek_batch(data) if magic == V2 else build_message(key=None, **HEADS[magic].fields(data))
 
 
 def decode(reader: Reader, options: Options, magic: int) -> LogEntry:
@@ -66,7 +106,7 @@ def _trace_header(reader: Reader, magic: int) -> None:
         return
     with suppress(Rejected):
         if reader.data[start + MAGIC_AT : start + MAGIC_AT + 1] == bytes([magic]):
-            _HEADERS[magic].read(reader)
+            HEADERS[magic].codec.read(reader)
         else:
             reader.pos += MAGIC_AT
             reader.int8("magic")
@@ -86,7 +126,7 @@ def write(writer: Writer, entry: LogEntry) -> None:
     """
     match entry:
         case RecordBatch():
-            batch.write(writer, entry)
+            BATCH.codec.write(writer, entry)
         case Message():
             message.write(writer, entry)
 

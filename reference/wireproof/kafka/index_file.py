@@ -20,13 +20,13 @@ from wireproof.kafka.control_types import ABORT
 from wireproof.kafka.layouts import (
     ABORTED_TRANSACTION,
     ABORTED_TRANSACTION_VERSION,
+    NO_TIMESTAMP,
     OFFSET_ENTRY,
     TIME_ENTRY,
 )
-from wireproof.kafka.message import NO_TIMESTAMP
 from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
 from wireproof.segment_files import EntryLayout, Order, SegmentIndex
-from wireproof.wire.layout_codec import packing
+from wireproof.wire.packing import packing
 
 REBUILD: Final = "stop the broker and delete the segment's .index: it rebuilds all three indexes from the log"
 """The repair of every index file of a Kafka segment whose log is intact: if its `.index` is missing,

@@ -5,7 +5,7 @@ from typing import Final
 
 from attrs import evolve
 
-from wireproof.kafka import append, batch, consumer_view, entry, producer_rules
+from wireproof.kafka import append, consumer_view, entry, producer_rules
 from wireproof.kafka.attribute_bits import CONTROL, wrap64
 from wireproof.kafka.size_and_magic import SizeAndMagic, peek_whole_entry, peek_whole_segment_entry
 from wireproof.kafka.values import Log, LogEntry, Message, RecordBatch
@@ -110,10 +110,10 @@ def _read_entry(
     """Read an entry; the records of an aborted transaction are not decoded: §1.9."""
     if aborted is None:
         return entry.read(reader, prefix, options)
-    if prefix.magic == batch.MAGIC:
-        header = batch.peek_header(reader.data, reader.pos)
+    if prefix.magic == entry.V2:
+        header = entry.peek_batch(reader.data, reader.pos)
         if not header.attributes & CONTROL and aborted.hides(header):
-            return batch.read_without_records(reader, prefix)
+            return entry.read_without_records(reader, prefix)
     value = entry.read(reader, prefix, options)
     aborted.hides(value)
     return value

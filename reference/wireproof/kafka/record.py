@@ -7,12 +7,13 @@ calls to `enter`, `leave` and `window`.
 from itertools import islice
 from typing import Final
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from wireproof.kafka import control_record
-from wireproof.kafka.attribute_bits import MAX_INT64, wrap64
-from wireproof.kafka.remark_classes import EntryRemarks, with_default_detail
+from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME, MAX_INT64, wrap64
+from wireproof.kafka.remark_classes import with_default_detail
 from wireproof.kafka.values import Record, RecordHeader
+from wireproof.wire.compression import compress, decompress_prefix
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import OtherAnswer, Rejected
 from wireproof.wire.writer import Writer
@@ -32,7 +33,6 @@ class BatchContext:
             uncompressed batch it may, and the record is rejected after its last field (§1.5).
         control: True for a batch of control records.
         defect: the rejection at the end of the decompressed bytes, see `decompress_prefix`; or None.
-        remarks: the remarks on the batch.
     """
 
     base_offset: int
@@ -41,7 +41,38 @@ class BatchContext:
     compressed: bool
     control: bool
     defect: Rejected | None
-    remarks: EntryRemarks = field(factory=EntryRemarks)
+
+
+def read_region(
+    reader: Reader,
+    *,
+    base_offset: int,
+    base_timestamp: int,
+    max_timestamp: int,
+    attributes: int,
+    records_count: int,
+) -> tuple[Record, ...]:
+    """Read the records, from byte 61 to the end of the batch: raw, or one compressed stream.
+
+    Of a batch of no record nothing is read or decompressed (§1.5).
+
+    Raises:
+        Rejected: as `read_records`.
+    """
+    if records_count == 0:
+        reader.region("records", "ignored", reader.pos, reader.end)
+        return ()
+    codec = attributes & CODEC_MASK
+    inner, defect = decompress_prefix(reader, "records", codec) if codec else (reader, None)
+    context = BatchContext(
+        base_offset,
+        base_timestamp,
+        append_timestamp=max_timestamp if attributes & LOG_APPEND_TIME else None,
+        compressed=codec != 0,
+        control=bool(attributes & CONTROL),
+        defect=defect,
+    )
+    return tuple(read_records(inner, context, records_count))
 
 
 def read_records(reader: Reader, context: BatchContext, count: int) -> list[Record]:
@@ -59,17 +90,16 @@ def read_records(reader: Reader, context: BatchContext, count: int) -> list[Reco
             records.append(_read(reader, context, end))
             reader.end = end
     except Rejected as rejected:
-        raise with_default_detail(rejected, "FIELD_PAST_END").with_before(records) from None
+        raise with_default_detail(rejected, "FIELD_PAST_END").with_before(tuple(records)) from None
     reader.scope = scope
     if len(reader.remarks) > before:
         _add_absolute_answers(reader, context, before)
     if records and context.defect is not None:
-        raise context.defect.with_before(records[:-1])
+        raise context.defect.with_before(tuple(records[:-1]))
     if records and reader.pos < end:
         text = f"{end - reader.pos} bytes after the last record"
-        raise reader.reject("trailing-data", "records", text, detail="TRAILING_BYTES").with_before(
-            records[:-1]
-        )
+        trailing = reader.reject("trailing-data", "records", text, detail="TRAILING_BYTES")
+        raise trailing.with_before(tuple(records[:-1]))
     return records
 
 
@@ -87,31 +117,31 @@ def _read(reader: Reader, context: BatchContext, end: int) -> Record:
     at = reader.pos
     size = reader.varint("keyLength")
     key_at = reader.pos
-    key = reader.take("key", size) if size >= 0 else _null(reader, context, "keyLength", size, at)
+    key = reader.take("key", size) if size >= 0 else _null(reader, "keyLength", size, at)
     at = reader.pos
     size = reader.varint("valueLength")
     value_at = reader.pos
-    value = reader.take("value", size) if size >= 0 else _null(reader, context, "valueLength", size, at)
+    value = reader.take("value", size) if size >= 0 else _null(reader, "valueLength", size, at)
     at = reader.pos
     count = reader.varint("headerCount")
     headers_at = reader.pos
-    headers = _headers(reader, context, count, at) if count else ()
+    headers = _headers(reader, count, at) if count else ()
     if reader.tracing:
         reader.cover("headerCount", "count", headers_at, reader.pos)
     if reader.pos != stop:
         text = f"length {length}, {reader.pos - stop + length} bytes read"
         raise reader.reject("length-mismatch", "length", text, at=start, detail="RECORD_LENGTH_MISMATCH")
     if attributes:  # §1.11: R09, R10, R45
-        context.remarks.add(reader, "record-attrs", "attributes", attributes_at)
+        reader.remark_once("record-attrs", "attributes", at=attributes_at)
     typed = control_record.parse(reader, key, key_at, value, value_at) if context.control else None
     offset = context.base_offset + offset_delta
     if not -MAX_INT64 <= offset <= MAX_INT64:
-        offset = _wrap(reader, context, "offset", offset, start)
+        offset = _wrap(reader, "offset", offset, start)
     timestamp = context.append_timestamp
     if timestamp is None:
         timestamp = context.base_timestamp + timestamp_delta
         if not -MAX_INT64 <= timestamp <= MAX_INT64:
-            timestamp = _wrap(reader, context, "timestamp", timestamp, start)
+            timestamp = _wrap(reader, "timestamp", timestamp, start)
     return Record(attributes, timestamp_delta, offset_delta, key, value, headers, offset, timestamp, typed)
 
 
@@ -160,23 +190,23 @@ def _length(reader: Reader, context: BatchContext, end: int) -> int:
     raise reader.reject("length-past-end", "length", text, at=start, detail="RECORD_PAST_END")
 
 
-def _null(reader: Reader, context: BatchContext, name: str, size: int, at: int) -> bytes | None:
+def _null(reader: Reader, name: str, size: int, at: int) -> bytes | None:
     """Return None: every negative length means null, but writers write -1 (R11 to R13, R23)."""
     null = None
     if size < -1:
-        context.remarks.add(reader, "length-below-minus1", name, at)
+        reader.remark_once("length-below-minus1", name, at=at)
     return null
 
 
-def _wrap(reader: Reader, context: BatchContext, name: str, value: int, at: int) -> int:
+def _wrap(reader: Reader, name: str, value: int, at: int) -> int:
     """Wrap an offset or a timestamp to 64 bits: §1.10 (C16, R31)."""
     wrapped = wrap64(value)
     if wrapped != value:
-        context.remarks.add(reader, f"{name}-overflow", name, at)
+        reader.remark_once(f"{name}-overflow", name, at=at)
     return wrapped
 
 
-def _headers(reader: Reader, context: BatchContext, count: int, at: int) -> tuple[RecordHeader, ...]:
+def _headers(reader: Reader, count: int, at: int) -> tuple[RecordHeader, ...]:
     """Read `count` headers: §1.3, fields 7 to 9. `at` is the position of the count.
 
     A header takes at least two bytes, so the bytes left limit the count.
@@ -192,36 +222,47 @@ def _headers(reader: Reader, context: BatchContext, count: int, at: int) -> tupl
     scope = reader.scope
     for index in range(count):
         reader.scope = (scope, "headers", index)
-        headers.append(_header(reader, context))
+        headers.append(_header(reader))
     reader.scope = scope
     return tuple(headers)
 
 
-def _header(reader: Reader, context: BatchContext) -> RecordHeader:
+def _header(reader: Reader) -> RecordHeader:
     start = reader.pos
     size = reader.varint("keyLength")
     if size < 0:  # R21, R22
         raise reader.reject("null-not-allowed", "key", f"length {size}", at=start, detail="HEADER_KEY_NULL")
     key = reader.take("key", size)
     if not key.isascii():
-        _check_utf8(reader, context, key, reader.pos - size)
+        _check_utf8(reader, key, reader.pos - size)
     at = reader.pos
     size = reader.varint("valueLength")
-    value = reader.take("value", size) if size >= 0 else _null(reader, context, "valueLength", size, at)
+    value = reader.take("value", size) if size >= 0 else _null(reader, "valueLength", size, at)
     return key, value
 
 
-def _check_utf8(reader: Reader, context: BatchContext, key: bytes, at: int) -> None:
+def _check_utf8(reader: Reader, key: bytes, at: int) -> None:
     """Add a remark on a header key that is not UTF-8: Kafka reads U+FFFD, the value keeps the bytes (R24)."""
     try:
         key.decode()
     except UnicodeDecodeError:
         replaced = key.decode(errors="replace").encode().hex()
         others = (reader.other("replaced", "key", replaced),)
-        context.remarks.add(reader, "header-key-utf8", "key", at, others)
+        reader.remark_once("header-key-utf8", "key", at=at, others=others)
 
 
 # --- writing ---
+
+
+def write_region(writer: Writer, records: tuple[Record, ...], attributes: int) -> None:
+    """Write the records of a batch, compressed with the codec of its attributes."""
+    codec = attributes & CODEC_MASK
+    if not codec:
+        write_records(writer, records)
+        return
+    inner = Writer(scope=writer.scope)
+    write_records(inner, records)
+    writer.put("records", compress(codec, bytes(inner.data)))
 
 
 def write_records(writer: Writer, records: tuple[Record, ...]) -> None:

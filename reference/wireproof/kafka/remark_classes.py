@@ -6,8 +6,7 @@ that no producer should write; a broker stores, clears or recompresses them.
 
 from typing import Final
 
-from wireproof.wire.reader import Reader
-from wireproof.wire.rejection import OtherAnswer, Rejected
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.remark_classes import RemarkClass
 
 KAFKA_REMARKS: Final[dict[str, RemarkClass]] = {
@@ -140,26 +139,6 @@ KAFKA_REMARKS: Final[dict[str, RemarkClass]] = {
         rejectable=False,
     ),
 }
-
-# --- remarks of an entry ---
-#
-# An entry may contain millions of records, and a remark costs more time and memory than a record.
-
-
-class EntryRemarks:
-    """Adds remarks on one entry, each class once."""
-
-    __slots__ = ("_seen",)
-
-    def __init__(self) -> None:
-        """Start with an entry that has no remarks."""
-        self._seen: set[str] = set()
-
-    def add(self, reader: Reader, cls: str, name: str, at: int, others: tuple[OtherAnswer, ...] = ()) -> None:
-        """Add the remark `cls` on the field `name` at `at`, unless the entry already has one of its class."""
-        if cls not in self._seen:
-            self._seen.add(cls)
-            reader.remark(cls, name, at=at, others=others)
 
 
 def with_default_detail(rejected: Rejected, detail: str) -> Rejected:

@@ -10,20 +10,24 @@ from typing import Final, TypeAlias
 
 from attrs import astuple, field, fields, frozen
 
-from wireproof.kafka import batch, message
+from wireproof.kafka import entry
 from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL, wrap64
 from wireproof.kafka.control_types import ABORT, COMMIT
+from wireproof.kafka.entry import V2
+from wireproof.kafka.layouts import HEADS, NO_TIMESTAMP
 from wireproof.kafka.size_and_magic import (
     SizeAndMagic,
     has_valid_crc,
     peek_size_and_magic,
     peek_whole_entry,
 )
+from wireproof.kafka.values import RecordBatch
+from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.packed_rows import NumberRows
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
-HEADER_BYTES: Final = batch.HEADER.packing.size
+HEADER_BYTES: Final = HEADS[V2].size
 """Bytes of the longest header of an entry: §1.1."""
 
 PIECE_BYTES: Final = 1 << 16
@@ -32,7 +36,7 @@ PIECE_BYTES: Final = 1 << 16
 ReadAt: TypeAlias = Callable[[int, int], bytes]
 """Returns the bytes at a position up to a length."""
 
-_numbers = batch.HEADER.select(
+_numbers = HEADS[V2].select(
     "baseOffset", "partitionLeaderEpoch", "attributes", "lastOffsetDelta", "maxTimestamp", "producerId"
 )
 """The integers of a batch that a segment entry is made of."""
@@ -190,7 +194,7 @@ class _Window:
 def _batch_head(window: _Window, at: int, prefix: SizeAndMagic) -> SegmentEntry:
     """Return the header of a batch: §1.1. Its last offset stays when compaction removes records (§1.6)."""
     size, header = prefix.total, window.at(at, HEADER_BYTES)
-    base, epoch, attributes, delta, timestamp, producer = _numbers(batch.HEADER.peek(header, 0))
+    base, epoch, attributes, delta, timestamp, producer = _numbers(HEADS[V2].peek(header))
     marker = _marker(window.at(at, size)) if attributes & CONTROL else None
     transactional = bool(attributes & TRANSACTIONAL)
     last = wrap64(base + delta)
@@ -202,13 +206,13 @@ def _marker(data: bytes) -> int | None:
     inner = Reader(data)
     prefix = peek_size_and_magic(inner)
     assert prefix is not None
-    records = batch.read(inner, prefix).records
-    control = records[0].control if records else None
+    found = entry.read(inner, prefix, DEFAULT_OPTIONS)
+    control = found.records[0].control if isinstance(found, RecordBatch) and found.records else None
     return control.type if control is not None and control.type in (ABORT, COMMIT) else None
 
 
 def _message_head(window: _Window, at: int, prefix: SizeAndMagic) -> SegmentEntry:
     """Return the header of a message or wrapper; a wrapper has the offset of its last message: §2.2."""
     magic = prefix.magic
-    offset, *_, last = message.HEADS[magic].peek(window.at(at, HEADER_BYTES), 0)
-    return SegmentEntry(at, prefix.total, magic, offset, offset, last if magic else message.NO_TIMESTAMP)
+    offset, *_, last = HEADS[magic].peek(window.at(at, HEADER_BYTES))
+    return SegmentEntry(at, prefix.total, magic, offset, offset, last if magic else NO_TIMESTAMP)

@@ -16,7 +16,7 @@ from wireproof.schema.protobuf import MESSAGE_HELPERS, ReadMessage, WriteMessage
 from wireproof.schema.reading import Read
 from wireproof.schema.rules import Fault, Rule
 from wireproof.schema.writing import Write
-from wireproof.wire.layout import Called, Layout, Number, proto_fields
+from wireproof.wire.layout import Called, Layout, Number, Packed, Part, proto_fields
 from wireproof.wire.reader import Reader, TracingReader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
@@ -43,14 +43,19 @@ class Codec:
 
 def compile_codec(layout: "StructLayout", rules: Sequence[Rule], whole: str) -> Codec:
     """Return the codec of a layout with some of its rules; `whole` as in `StructLayout`."""
-    names: dict[str, Any] = {"_type": layout.type, "_layout": layout, **_HELPERS}
+    names: dict[str, Any] = {"_type": layout.build or layout.type, "_layout": layout, **_HELPERS}
     read, write = (ReadMessage, WriteMessage) if proto_fields(layout) else (Read, Write)
     functions: list[Any] = [read(layout, rules, whole, names)]
-    if not any(isinstance(part, Called) for part in layout.parts):
+    if not any(is_only_read(part) for part in layout.parts):
         functions.append(write(layout, rules, whole, names))
     source = "\n\n\n".join("\n".join(one.lines()) for one in functions)
     exec(compile(source, f"<{layout.name}>", "exec"), names)  # noqa: S102 - made from a description of ours
     return Codec(names["read"], names.get("write", _only_read), f"{source}\n")
+
+
+def is_only_read(part: Part) -> bool:
+    """Return whether functions by hand read a part, and none writes it."""
+    return isinstance(part, Called) or (isinstance(part, Packed) and part.write is None)
 
 
 def _only_read(*_: Any) -> None:  # noqa: ANN401 - the arguments of a writer
@@ -61,11 +66,12 @@ def _only_read(*_: Any) -> None:  # noqa: ANN401 - the arguments of a writer
 
 
 def report(reader: Reader, name: str, at: int, fault: Fault) -> None:
-    """Add the remark of a fault, or raise its refusal."""
+    """Add the remark of a fault, or raise its refusal; `name` is the field, if the fault has no other."""
+    name = fault.path or name
     if not fault.remark:
         raise reader.reject(cast("Any", fault.cls), name, fault.text, at=at, detail=fault.detail)
     others = tuple(reader.other(other, name, answer) for other, answer in fault.others)
-    reader.remark(fault.cls, name, at=at, others=others)
+    reader.remark_once(fault.cls, name, at=at, others=others)
 
 
 def report_inside(reader: Reader, start: int, layout: Layout, read: Callable[..., Any], fault: Fault) -> None:
@@ -99,7 +105,7 @@ def unknown_code(reader: Reader, part: Number, number: int, at: int) -> Rejected
 
 _HELPERS: Final[dict[str, Any]] = {
     "_report": report, "_report_inside": report_inside, "_refuse": refuse, "_unknown_code": unknown_code,
-    "_packing_errors": (packing_error, OverflowError), **MESSAGE_HELPERS,
+    "_packing_errors": (packing_error, OverflowError), "_Rejected": Rejected, **MESSAGE_HELPERS,
 }  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from wireproof.wire.layout import (
     Number,
     Octets,
     OneOf,
+    Packed,
     Part,
     Repeated,
     When,
@@ -25,7 +26,7 @@ from wireproof.wire.layout import (
     attribute_of,
     width_of,
 )
-from wireproof.wire.layout_codec import packing
+from wireproof.wire.packing import packing
 
 
 class Read(Function):
@@ -63,11 +64,16 @@ class Read(Function):
                 yield from self.block(run[0])
             else:
                 yield from self.number(run[0])
-        if self.whole or self.of_the_whole() or any(map(self.verifying, self.checksums)):
+        late = any(map(self.verifying, self.checksums)) and not self.layout.framed
+        if self.whole or self.of_the_whole() or late:
             yield "if whole:"
             yield from indented(self.end())
         beside = f", {attribute_of(self.joined.name)}" if self.joined else ""
-        yield f"return _type({', '.join(f'{name}={name}' for name in self.layout.attributes)}){beside}"
+        yield f"return {self.value()}{beside}"
+
+    def value(self) -> str:
+        """Return the expression of a value of all fields."""
+        return f"_type({', '.join(f'{name}={name}' for name in self.layout.attributes)})"
 
     def end(self) -> Iterator[str]:
         """Yield what is looked at when the whole structure is read."""
@@ -78,7 +84,7 @@ class Read(Function):
         for rule in self.of_the_whole():
             yield f"if (fault := {self.call(rule)}) is not None:  # {rule.id}"
             yield "    _report_inside(reader, _start, _layout, read, fault)"
-        for part in self.checksums:
+        for part in () if self.layout.framed else self.checksums:
             if rules := self.verifying(part):
                 yield from self.checksum(part, rules)
 
@@ -103,7 +109,7 @@ class Read(Function):
 
     def marks(self, part: Part, at: str) -> Iterator[str]:
         """Yield that the position of a part is noted, if a checksum needs it."""
-        verified = [one for one in self.checksums if self.verifying(one)]
+        verified = [] if self.layout.framed else [one for one in self.checksums if self.verifying(one)]
         if any(part is one or part.name == one.over for one in verified):
             yield f"{place(part)} = {at}"
 
@@ -158,6 +164,9 @@ class Read(Function):
     def covers(self, part: Part) -> Iterator[str]:
         """Yield what a trace notes about a length or a count; others record nothing."""
         match part:
+            case Length(of=of) | Checksum(over=of) if of == REST and self.layout.framed:
+                kind = "length" if isinstance(part, Length) else part.algorithm.label
+                yield f"reader.cover({part.name!r}, {kind!r}, reader.pos, reader.end)"
             case Length(of=of) if of in (REST, WHOLE):
                 first = "_start" if of == WHOLE else "reader.pos"
                 length = attribute_of(part.name)
@@ -182,7 +191,12 @@ class Read(Function):
             yield from self.meaning(part, at)
         for rule in late:
             yield from self.look(rule, part, at)
-        if part is self.total:
+        if isinstance(part, Checksum) and self.layout.framed and (rules := self.verifying(part)):
+            algorithm = self.name_of(f"_{attribute_of(part.name)}_of", part.algorithm.of)
+            yield f"computed = {algorithm}(reader.data[{at} + {width_of(part)} : reader.end])"
+            for rule in rules:
+                yield from self.look(rule, part, at)
+        if part is self.total and not self.layout.framed:
             begin = "_start" if part.of == WHOLE else f"{at} + {width_of(part)}"
             if self.is_windowed():
                 yield f"reader = reader.window({self.layout.parts[-1].name!r}, {attribute_of(part.name)})"
@@ -219,7 +233,7 @@ class Read(Function):
             targets = names[0] if part.also is None else f"({', '.join(names)},)"
             yield f"{targets} = {self.name_of(f'read_{names[-1]}', part.function)}(reader, options)"
 
-    def block(self, part: Part) -> Iterator[str]:  # noqa: C901 - a case for each kind of part
+    def block(self, part: Part) -> Iterator[str]:  # noqa: C901, PLR0912 - a case for each kind of part
         """Yield the reading of bytes, a structure or several."""
         name = attribute_of(part.name)
         rules = list(self.guarding(part))
@@ -237,6 +251,11 @@ class Read(Function):
                 yield f"{name} = {self.name_of(f'read_{name}', part.read)}({window})"
             case Zero(until=until):
                 yield f"{name} = reader.take({part.name!r}, _start + {until} - reader.pos)"
+            case Octets() if part.name in self.nullable:
+                length = attribute_of(self.lengths[part.name].name)
+                yield f"{name} = reader.take({part.name!r}, {length}) if {length} >= 0 else None"
+            case Packed():
+                yield from self.packed(part)
             case Octets() if part.name in self.lengths:
                 length = attribute_of(self.lengths[part.name].name)
                 yield f"{name} = reader.take({part.name!r}, {length})"
@@ -260,6 +279,21 @@ class Read(Function):
                 raise TypeError(f"no reader for {type(part).__name__}")
         for rule in rules:
             yield from self.look(rule, part, "_at")
+
+    def packed(self, part: Packed) -> Iterator[str]:
+        """Yield the call that reads what a region contains; before a fault stands the value up to it."""
+        assert part.read is not None, "functions by hand read what is packed"
+        name, known = attribute_of(part.of.name), {"start": "_start"}
+        size = self.lengths.get(part.name)
+        window = "reader" if size is None else f"reader.window({part.name!r}, {attribute_of(size.name)})"
+        fields = {attribute_of(one.name) for one in self.layout.parts}
+        needs = [need for need in signature(part.read).parameters if need in fields | known.keys()]
+        arguments = ", ".join((window, *(f"{need}={known.get(need, need)}" for need in needs)))
+        yield "try:"
+        yield f"    {name} = {self.name_of(f'read_{name}', part.read)}({arguments})"
+        yield "except _Rejected as rejected:"
+        yield f"    {name} = rejected.before"
+        yield f"    raise rejected.with_before({self.value()} if {name} else None) from None"
 
     def inner(self, part: OneOf | Nested) -> str:
         """Return the expression of the function that reads an inner structure."""

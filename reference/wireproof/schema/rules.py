@@ -101,6 +101,7 @@ class Rule:
             no limit.
         alone: whether it holds only for a structure that is not inside another one.
         unread: whether it holds for writers alone.
+        unwritten: whether it holds for readers alone.
     """
 
     id: str
@@ -110,6 +111,7 @@ class Rule:
     until: str = ""
     alone: bool = False
     unread: bool = False
+    unwritten: bool = False
 
     @cached_property
     def needs(self) -> tuple[str, ...]:
@@ -126,8 +128,8 @@ class Rule:
 
     @property
     def holds_for_writers(self) -> bool:
-        """Return whether a writer has everything that it needs."""
-        return OF_READERS.isdisjoint(self.needs)
+        """Return whether a writer looks at it, and has everything that it needs."""
+        return not self.unwritten and OF_READERS.isdisjoint(self.needs)
 
 
 RulesByField: TypeAlias = Mapping[str, tuple[Rule, ...]]

@@ -15,13 +15,14 @@ from wireproof.wire.layout import (
     Number,
     Octets,
     OneOf,
+    Packed,
     Part,
     Repeated,
     When,
     Zero,
     attribute_of,
 )
-from wireproof.wire.layout_codec import is_fixed
+from wireproof.wire.packing import is_fixed
 from wireproof.wire.reader import FIXED_WIDTH
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def inner_codec(layout: Layout) -> "Codec":
 
 def is_block(part: Part) -> bool:
     """Return whether a part is neither a number nor bytes of a fixed size."""
-    block = isinstance(part, Octets | Nested | Repeated | OneOf | When | Zero)
+    block = isinstance(part, Octets | Nested | Repeated | OneOf | When | Zero | Packed)
     return block and not is_fixed(part)
 
 
@@ -79,8 +80,9 @@ class Function:
     ) -> None:
         """Sort the parts and the rules of a layout."""
         self.layout, self.whole, self.names = layout, whole, names
-        self.rules = [rule for rule in rules if self.holds(rule)]
         parts = layout.parts
+        self.nullable = {part.of for part in parts if isinstance(part, Length) and part.null is not None}
+        self.rules = [rule for rule in rules if self.holds(rule)]
         self.lengths = {part.of: part for part in parts if isinstance(part, Length)}
         self.counts = {part.of: part for part in parts if isinstance(part, Count)}
         self.flags = {
@@ -148,7 +150,7 @@ class Function:
     def is_windowed(self) -> bool:
         """Return whether the rest of the structure is read in a window of its own, by its length."""
         blocks = [part for part in self.layout.parts if is_block(part)]
-        return self.total is not None and self.total.of == REST and len(blocks) > 1
+        return self.total is not None and self.total.of == REST and len(blocks) > 1 and not self.layout.framed
 
     def of_the_whole(self) -> list[Rule]:
         """Return the rules of the whole structure."""

@@ -38,6 +38,7 @@ from wireproof.wire.layout import (
     Number,
     Octets,
     OneOf,
+    Packed,
     Part,
     ProtoField,
     Repeated,
@@ -155,12 +156,17 @@ class StructLayout(Layout):
         whole: the id of the rule that nothing follows; empty if bytes behind the structure are not its own.
         empty: whether no bytes at all are a value, whose lists are empty.
         complete: the function that completes a value before it is written, such as by a checksum.
+        framed: whether the window of a reader is the structure, because an earlier look at its size said so.
+            Then a checksum of the rest is compared before that is read.
+        build: makes a value of the fields, if its class has others too.
     """
 
     rules: tuple[Rule, ...] = field(default=(), repr=False)
     whole: str = ""
     empty: bool = False
     complete: Callable[[Any], Any] | None = None
+    framed: bool = False
+    build: Callable[..., Any] | None = None
 
     @property
     def type(self) -> type[Any]:
@@ -216,6 +222,8 @@ class Struct:
         complete: Callable[[Any], Any] | None = None,
         base: type[Any] = object,
         computed: tuple[str, ...] = (),
+        framed: bool = False,
+        build: Callable[..., Any] | None = None,
     ) -> None:
         """Describe a structure.
 
@@ -231,6 +239,8 @@ class Struct:
             complete: a function that completes a value before it is written, such as by a checksum.
             base: the base class of the classes of its values.
             computed: the attributes of `value` that no field has, because a surrounding structure gives them.
+            framed: whether the window of a reader is the structure; `StructLayout` says more.
+            build: a function that makes a value of the fields, if its class has others too.
 
         Raises:
             DescriptionError: the description contradicts itself.
@@ -239,7 +249,7 @@ class Struct:
         self.fields: tuple[Field, ...] = (*extends.fields, *fields) if extends else fields
         self._extends = extends
         self._empty, self._complete, self._base = empty, complete, base
-        self._computed = computed
+        self._computed, self._framed, self._build = computed, framed, build
         self._rules: list[Rule] = []
         self._value = value
         self._types: dict[Any, type[Any]] = {}
@@ -257,6 +267,7 @@ class Struct:
         until: str = "",
         alone: bool = False,
         unread: bool = False,
+        unwritten: bool = False,
     ) -> Callable[[Check], Check]:
         """Return a decorator that makes a function a rule; `Rule` has the arguments.
 
@@ -265,7 +276,7 @@ class Struct:
         """
 
         def add(check: Check) -> Check:
-            rule = Rule(rule_id, guards, check, since, until, alone, unread)
+            rule = Rule(rule_id, guards, check, since, until, alone, unread, unwritten)
             if self._layouts:
                 raise DescriptionError(f"{self.name}: rule {rule_id} comes behind the first use")
             self._check_rule(rule)
@@ -301,6 +312,8 @@ class Struct:
                 empty=self._empty,
                 complete=self._complete,
                 computed=self._computed,
+                framed=self._framed,
+                build=self._build,
             )
         return self._layouts[revision]
 
@@ -421,9 +434,11 @@ class Struct:
 
     def _type(self, parts: Sequence[Part]) -> type[Any]:
         """Return the class of values, the same one for revisions with the same fields."""
-        if self._value is not None:
-            return self._value
         types = dict(value_fields(parts))
+        if self._value is not None:
+            if absent := [name for name in types if name not in attrs.fields_dict(self._value)]:
+                raise DescriptionError(f"{self.name}: {self._value.__name__} has no attribute {absent[0]}")
+            return self._value
         key = tuple(types.items())
         if key not in self._types:
             computed = {attribute_of(part.name) for part in parts if is_computed(part)}
@@ -455,11 +470,15 @@ def value_fields(parts: Sequence[Part]) -> Iterator[tuple[str, Any]]:
     """Yield the attributes that a value of these parts has, with their types."""
     present = {part.presence_of for part in parts if isinstance(part, Number)}
     selecting = {part.number for part in parts if isinstance(part, OneOf | When)}
+    present |= {part.of for part in parts if isinstance(part, Length) and part.null is not None}
     joined = {part.name for part in parts if isinstance(part, Repeated) and part.joined}
     for part in parts:
         match part:
             case Nested(inline=True, of=of):
                 yield from value_fields(of.parts)
+                continue
+            case Packed(of=contents):
+                yield attribute_of(contents.name), Any
                 continue
             case Count(of=of) if of in joined:
                 yield attribute_of(part.name), int

@@ -1,6 +1,7 @@
 """The source of the function that writes a structure."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
 from wireproof.schema.block import Block
@@ -16,6 +17,7 @@ from wireproof.wire.layout import (
     Number,
     Octets,
     OneOf,
+    Packed,
     Part,
     Repeated,
     When,
@@ -24,7 +26,7 @@ from wireproof.wire.layout import (
     least_size_of,
     width_of,
 )
-from wireproof.wire.layout_codec import packing
+from wireproof.wire.packing import packing
 
 if TYPE_CHECKING:
     from wireproof.schema.struct import StructLayout
@@ -97,6 +99,9 @@ class Write(Function):
                     yield f"{attribute_of(part.name)} = {algorithm}({attribute_of(over)})"
                 case Length(of=of) if isinstance(block := self.layout.part(of), Block):
                     yield f"{attribute_of(part.name)} = {self.measured(block)}"
+                case Length(of=of) if of in self.nullable:
+                    name = attribute_of(of)
+                    yield f"{attribute_of(part.name)} = {part.null} if {name} is None else len({name})"
                 case Length(of=of) | Count(of=of):
                     yield f"{attribute_of(part.name)} = len({attribute_of(of)})"
                 case When(number=number, values=(present, *_)):
@@ -128,7 +133,8 @@ class Write(Function):
             case Length(of=of) if of not in (REST, WHOLE):
                 return not isinstance(self.layout.part(of), Octets)
             case Length():
-                return any(isinstance(one, Repeated) for one in self.layout.parts)
+                unknown = (isinstance(one, Repeated | Packed) for one in self.layout.parts)
+                return bool(self.nullable) or any(unknown)
             case Checksum(over=over):
                 return over in (REST, WHOLE)
         return False
@@ -213,6 +219,14 @@ class Write(Function):
         match part:
             case Block():
                 yield f"{self.name_of(f'write_{name}', part.write)}(writer, {name})"
+            case Packed():
+                assert part.write is not None, "functions by hand write what is packed"
+                contents = attribute_of(part.of.name)
+                write = self.name_of(f"write_{contents}", part.write)
+                yield f"{write}({', '.join(signature(part.write).parameters)})"
+            case Octets() if part.name in self.nullable:
+                yield f"if {name} is not None:"
+                yield f"    writer.put({part.name!r}, {name})"
             case Octets():
                 yield f"writer.put({part.name!r}, {name})"
             case Zero(until=until):

@@ -38,7 +38,6 @@ from wireproof.wire.layout_parts import (
     ReadCall,
     Repeated,
     Tagged,
-    Treatment,
     When,
     Zero,
     named_bits,
@@ -49,7 +48,7 @@ __all__ = [
     "OPAQUE_CONTENT", "OPTION", "PROTO_INTEGERS", "PROTO_WIRES", "REST", "VARINTS", "WHOLE", "WIDTHS",
     "Called", "Checksum", "ChecksumAlgorithm", "Count", "FixedPart", "Flag", "Layout", "Length", "Nested",
     "Number", "Octets", "OneOf", "OtherFields", "Packed", "Part", "ProtoField", "ReadCall", "Repeated",
-    "Tagged", "Treatment", "When", "Zero",
+    "Tagged", "When", "Zero",
     "all_layouts", "attribute_of", "bits_of", "declared_lengths", "end_of", "is_signed", "least_size_of",
     "named_bits", "present", "proto_fields", "tagged_fields", "width_of",
 ]  # fmt: skip

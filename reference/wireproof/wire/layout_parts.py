@@ -21,9 +21,6 @@ REST: Final = "the rest"
 WHOLE: Final = "the whole"
 """All bytes of the layout, the field itself too."""
 
-Treatment = Literal["accept", "remark", "reject"]
-"""How a reader treats bytes that no writer makes: accept them, with or without a remark, or refuse them."""
-
 VARINTS: Final[dict[str, tuple[int, bool]]] = {
     "varint": (32, True), "varlong": (64, True), "uvarint": (64, False)
 }  # fmt: skip
@@ -126,7 +123,6 @@ class Length:
         of: the part.
         meaning: one line for the field tables.
         null: the number for a part that is absent.
-        up_to: in an element of an index, whether it is the length of all elements up to the indexed one.
     """
 
     name: str = field(kw_only=False)
@@ -134,7 +130,6 @@ class Length:
     of: str
     meaning: str = ""
     null: int | None = None
-    up_to: bool = False
 
 
 @frozen(kw_only=True)
@@ -179,7 +174,6 @@ class Zero:
         size: of bytes; 0 for others.
         kind: of a number; empty for bytes.
         until: the position in the layout where bytes without a fixed size end.
-        nonzero: how a reader treats other bytes.
         error: the reader's name for the refusal of other bytes, if it has one.
         meaning: one line for the field tables.
     """
@@ -188,7 +182,6 @@ class Zero:
     size: int = 0
     kind: str = ""
     until: int = 0
-    nonzero: Treatment = "accept"
     error: str = ""
     meaning: str = ""
 
@@ -256,12 +249,18 @@ class Packed:
         codec_of: the earlier number, or `OPTION`.
         mask: its bits with the number of the codec; 0 is no compression.
         of: the part that the bytes contain.
+        read: reads the contents from a reader whose window is the region; of a description that is compiled.
+            Its other parameters are earlier fields, or `start`, the position of the structure. Raises
+            `Rejected`, whose `before` are the elements before the fault.
+        write: writes the contents; its parameters are the writer, the contents and fields.
     """
 
     name: str = field(kw_only=False)
     codec_of: str
     mask: int = -1
     of: "Part"
+    read: Callable[..., Any] | None = None
+    write: Callable[..., None] | None = None
     meaning: str = ""
 
 

@@ -37,9 +37,11 @@ class Reader(Cursor):
         short: reject class of a read past `end`: `truncated` on the wire, `length-past-end` in a window.
         remarks: the remarks so far, shared with the readers of inner regions.
         budget: the budget for decompression, shared with the readers of inner regions.
+        noted: the classes of which a remark is there already, where one of each is enough; else None. A
+            batch may have millions of records, and a remark costs more than a record.
     """
 
-    __slots__ = ("budget", "data", "end", "remarks", "short")
+    __slots__ = ("budget", "data", "end", "noted", "remarks", "short")
 
     tracing: ClassVar[bool] = False
     """True if spans are recorded; a hot loop checks it before it calls `cover` or `region`."""
@@ -63,6 +65,7 @@ class Reader(Cursor):
         self.short: RejectClass = short
         self.remarks: list[Remark] = [] if remarks is None else remarks
         self.budget = Budget() if budget is None else budget
+        self.noted: set[str] | None = None
 
     # --- windows and spaces ---
 
@@ -82,7 +85,7 @@ class Reader(Cursor):
         return self._child(data, 0, len(data), f"{self.space}{start}>", short)
 
     def _child(self, data: bytes, pos: int, end: int, space: str, short: RejectClass) -> Self:
-        return type(self)(
+        child = type(self)(
             data,
             pos=pos,
             end=end,
@@ -92,6 +95,8 @@ class Reader(Cursor):
             remarks=self.remarks,
             budget=self.budget,
         )
+        child.noted = self.noted
+        return child
 
     # --- remarks and layout ---
 
@@ -101,6 +106,16 @@ class Reader(Cursor):
         """Add the remark `cls`, a key of `REMARK_CLASSES`: the format leaves the answer for `name` open."""
         position: Position = self.at(self.pos if at is None else at)
         self.remarks.append(Remark(cls, position, self.path(name), REMARK_CLASSES[cls].rejectable, others))
+
+    def remark_once(
+        self, cls: str, name: str, *, at: int | None = None, others: tuple[OtherAnswer, ...] = ()
+    ) -> None:
+        """Add the remark `cls` unless it is one of `noted`."""
+        if self.noted is not None:
+            if cls in self.noted:
+                return
+            self.noted.add(cls)
+        self.remark(cls, name, at=at, others=others)
 
     def other(self, kind: str, name: str, value: Any) -> OtherAnswer:  # noqa: ANN401 - a JSON value
         """Return another allowed answer for `remark`: `value`, in JSON form, of the field `name`."""
@@ -220,6 +235,9 @@ class Reader(Cursor):
     uint16: Callable[[str], int]
     uint32: Callable[[str], int]
     uint64: Callable[[str], int]
+    int16le: Callable[[str], int]
+    int32le: Callable[[str], int]
+    int64le: Callable[[str], int]
     uint16le: Callable[[str], int]
     uint32le: Callable[[str], int]
     uint64le: Callable[[str], int]
@@ -235,6 +253,9 @@ FIXED_WIDTH: Final[dict[str, Struct]] = {
     "uint16": Struct(">H"),
     "uint32": Struct(">I"),
     "uint64": Struct(">Q"),
+    "int16le": Struct("<h"),
+    "int32le": Struct("<i"),
+    "int64le": Struct("<q"),
     "uint16le": Struct("<H"),
     "uint32le": Struct("<I"),
     "uint64le": Struct("<Q"),

@@ -6,11 +6,12 @@ from attrs import evolve
 
 from tests.live.mock_broker.batch_edits import first_size, is_sound
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL
-from wireproof.kafka.batch import HEADER, peek_header
+from wireproof.kafka.entry import peek_batch
 from wireproof.kafka.family.loopback_broker import append_rules
 from wireproof.kafka.family.loopback_broker.append_rules import BODY, AppendRefused, Arrival, ErrorCode, Form
 from wireproof.kafka.family.loopback_broker.faults import with_numbers, with_right_crc
 from wireproof.kafka.family.loopback_broker.partition import Appended, ServedPartition
+from wireproof.kafka.layouts import HEADS
 from wireproof.kafka.values import Record, RecordBatch
 
 ANY: Final = 1 << 63
@@ -30,7 +31,7 @@ class IgnoresControlBit(ServedPartition):
 
     def read(self, data: bytes, version: int) -> Arrival:
         """Clear the bit first."""
-        if len(data) > BODY and (attributes := HEADER.peek(data, 0)[5]) & CONTROL:
+        if len(data) > BODY and (attributes := HEADS[2].peek(data)[5]) & CONTROL:
             data = with_numbers(data, attributes=attributes & ~CONTROL)
         return super().read(data, version)
 
@@ -48,7 +49,7 @@ class TrustsCount(ServedPartition):
 
     def read(self, data: bytes, version: int) -> Arrival:
         """Make the delta agree first."""
-        if is_sound(data) and (count := HEADER.peek(data, 0)[-1]) > 0:
+        if is_sound(data) and (count := HEADS[2].peek(data)[-1]) > 0:
             data = with_numbers(data, lastOffsetDelta=count - 1)
         return super().read(data, version)
 
@@ -63,11 +64,11 @@ class TrustsLastOffsetDelta(ServedPartition):
 
     def read(self, data: bytes, version: int) -> Arrival:
         """Keep the delta, and make it agree for the checks."""
-        if not is_sound(data) or (count := HEADER.peek(data, 0)[-1]) <= 0:
+        if not is_sound(data) or (count := HEADS[2].peek(data)[-1]) <= 0:
             arrival = super().read(data, version)
             self._delta = arrival.batch.last_offset_delta
             return arrival
-        delta = HEADER.peek(data, 0)[6]
+        delta = HEADS[2].peek(data)[6]
         arrival = super().read(with_numbers(data, lastOffsetDelta=count - 1), version)
         self._delta = delta
         return arrival
@@ -91,9 +92,9 @@ class AcceptsEmpty(ServedPartition):
 
     def read(self, data: bytes, version: int) -> Arrival:
         """Leave out the rules for a batch without records."""
-        if not is_sound(data) or HEADER.peek(data, 0)[-1]:
+        if not is_sound(data) or HEADS[2].peek(data)[-1]:
             return super().read(data, version)
-        return Arrival(data, peek_header(data, 0))
+        return Arrival(data, peek_batch(data))
 
     def form(self, arrival: Arrival, now: int) -> Form:
         """Store such a batch as it is."""
@@ -113,7 +114,7 @@ class AcceptsNoSequence(ServedPartition):
 
     def read(self, data: bytes, version: int) -> Arrival:
         """Give the batch a sequence first."""
-        if is_sound(data) and (fields := dict(zip(HEADER.offsets, HEADER.peek(data, 0), strict=True))):
+        if is_sound(data) and (fields := dict(zip(HEADS[2].names, HEADS[2].peek(data), strict=True))):
             missing = fields["producerId"] >= 0 > fields["baseSequence"]
             data = with_numbers(data, baseSequence=0) if missing else data
         return super().read(data, version)

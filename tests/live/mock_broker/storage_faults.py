@@ -5,11 +5,11 @@ from typing import Final
 from attrs import evolve
 
 from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME
-from wireproof.kafka.batch import HEADER
 from wireproof.kafka.family.loopback_broker import append_rules
 from wireproof.kafka.family.loopback_broker.append_rules import BODY, Arrival, Form
 from wireproof.kafka.family.loopback_broker.faults import with_crc, with_records
 from wireproof.kafka.family.loopback_broker.partition import ServedPartition
+from wireproof.kafka.layouts import HEADS
 
 GZIP: Final = 1
 
@@ -20,7 +20,7 @@ class AppendTimeWithoutCrc(ServedPartition):
     def finish(self, form: Form, arrival: Arrival) -> bytes:
         """Keep the CRC where the time is the broker's."""
         data = super().finish(form, arrival)
-        return with_crc(data, HEADER.peek(arrival.data, 0)[4]) if self.settings.append_time else data
+        return with_crc(data, HEADS[2].peek(arrival.data)[4]) if self.settings.append_time else data
 
 
 class KeepsBaseOffset(ServedPartition):

@@ -12,6 +12,7 @@ from tests.mutants.base import JsonObject, with_options
 from tests.mutants.kafka.helpers import (
     MAGIC,
     V2,
+    FieldByField,
     KafkaMutant,
     bit,
     codec_of,
@@ -25,7 +26,6 @@ from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome
 from wireproof.wire.checksums import crc32c
 from wireproof.wire.options import Options
-from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
 # --- checksums: kafka.md, section 1.1 ---
@@ -101,7 +101,7 @@ class CrcCoversLeaderEpoch(OtherChecksum):
 # --- varints: kafka.md, section 4 ---
 
 
-class UnsignedReader(Reader):
+class UnsignedReader(FieldByField):
     """Reads a varint without its zigzag."""
 
     __slots__ = ()
@@ -120,7 +120,7 @@ class VarintNoZigzag(KafkaMutant):
     reader = UnsignedReader
 
 
-class SixByteReader(Reader):
+class SixByteReader(FieldByField):
     """Reads varints of 32 bits with up to ten bytes."""
 
     __slots__ = ()
@@ -138,7 +138,7 @@ class VarintSixthByteWraps(KafkaMutant):
     reader = SixByteReader
 
 
-class NarrowReader(Reader):
+class NarrowReader(FieldByField):
     """Reads a varlong into 32 bits."""
 
     __slots__ = ()
@@ -156,7 +156,7 @@ class TimestampDelta32(KafkaMutant):
     reader = NarrowReader
 
 
-class AttributesVarintReader(Reader):
+class AttributesVarintReader(FieldByField):
     """Reads the attributes of a record as a varint."""
 
     __slots__ = ()
@@ -217,7 +217,7 @@ def take_memory(size: int) -> None:
     block[::4096] = b"\1" * len(range(0, len(block), 4096))
 
 
-class LengthTrustingReader(Reader):
+class LengthTrustingReader(FieldByField):
     """Allocates the declared length before it compares it with the remaining bytes."""
 
     __slots__ = ()
@@ -245,7 +245,7 @@ class LengthTrustedForAllocation(KafkaMutant):
     reader = LengthTrustingReader
 
 
-class CountTrustingReader(Reader):
+class CountTrustingReader(FieldByField):
     """Allocates the declared count."""
 
     __slots__ = ()
@@ -419,7 +419,7 @@ class WrapperOffsetIsFirst(KafkaMutant):
                 message["offset"] = str(int(message["offset"]) + shift)
 
 
-class TypelessReader(Reader):
+class TypelessReader(FieldByField):
     """Reads the attributes of batches and messages without the timestamp type."""
 
     __slots__ = ()
@@ -496,7 +496,7 @@ class LegacyTimestampIgnored(KafkaMutant):
 # --- control batches: kafka.md, section 1.9 ---
 
 
-class UncontrolledReader(Reader):
+class UncontrolledReader(FieldByField):
     """Reads the attributes of batches without the control bit."""
 
     __slots__ = ()

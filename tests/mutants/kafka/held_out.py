@@ -5,23 +5,23 @@ mutant of them. None was changed afterwards. So they measure the suite where nob
 the first sample showed to be missing were written for it.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 from attrs import evolve
 
-from tests.mutants.base import ReferenceCodec, walk
+from tests.mutants.base import ReferenceCodec, in_codec, walk
 from tests.mutants.kafka.helpers import KafkaMutant, PatchedKafka
 from wireproof.adapters.contract import Request
-from wireproof.kafka import batch, consumer_view, control_record, control_types, log, message
+from wireproof.kafka import consumer_view, control_record, control_types, log, message, record
 from wireproof.kafka.attribute_bits import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
-from wireproof.kafka.message import MessageHeader
+from wireproof.kafka.layouts import MESSAGE_V0, PLAIN, RECORD_BATCH
+from wireproof.kafka.message import MessageHead
 from wireproof.kafka.record import BatchContext
 from wireproof.kafka.values import Endpoint, LogEntry, Message, RecordBatch
 from wireproof.wire import gzip, lz4
 from wireproof.wire.checksums import crc32
 from wireproof.wire.json_values import Json
-from wireproof.wire.layout import Layout
-from wireproof.wire.layout_codec import patch_computed
 from wireproof.wire.options import Options
 from wireproof.wire.output_buffer import decompress_failed
 from wireproof.wire.reader import Reader
@@ -32,7 +32,7 @@ from wireproof.wire.writer import Writer
 _effective, _base = message._effective, message._base  # noqa: SLF001 - the parts that are wrong in the mutants
 
 
-def _effective_by_either(one: Message, head: MessageHeader, base: int) -> Message:
+def _effective_by_either(one: Message, head: MessageHead, base: int) -> Message:
     either = head.attributes | one.attributes & LOG_APPEND_TIME
     return _effective(one, evolve(head, attributes=either), base)
 
@@ -45,7 +45,7 @@ class InnerTimestampTypeBelieved(PatchedKafka):
     patches = ((message, "_effective", _effective_by_either),)
 
 
-def _base_from_count(inner: Reader, head: MessageHeader, stored: list[int]) -> int:
+def _base_from_count(inner: Reader, head: MessageHead, stored: list[int]) -> int:
     base = _base(inner, head, stored)
     return head.offset - len(stored) + 1 if head.magic and head.offset else base
 
@@ -57,7 +57,7 @@ class WrapperBaseFromCount(PatchedKafka):
     patches = ((message, "_base", _base_from_count),)
 
 
-def _base_of_v0_too(inner: Reader, head: MessageHeader, stored: list[int]) -> int:
+def _base_of_v0_too(inner: Reader, head: MessageHead, stored: list[int]) -> int:
     return _base(inner, evolve(head, magic=1), stored)
 
 
@@ -81,7 +81,7 @@ class AppendTimeUncompressedOnly(PatchedKafka):
 
     name = "append-time-uncompressed-only"
     killed_by = ("kafka.batch/v2/timestamps/log-append-gzip",)
-    patches = ((batch, "BatchContext", _shape),)
+    patches = ((record, "BatchContext", _shape),)
 
 
 class Reader31(Reader):
@@ -179,13 +179,15 @@ class ControlKeyVersionExact(PatchedKafka):
 
 # --- batches: kafka.md, sections 1.1 and 1.2 ---
 
-_header = batch._header  # noqa: SLF001 - the part that is wrong in the mutant
+ATTRIBUTES: Final = [part.name for part in RECORD_BATCH.at("v2").parts].index("attributes")
 
 
-def _header_of_one_byte(entry: Reader) -> batch.RecordBatchHeader:
-    header = _header(entry)
-    low = header.batch.attributes & 0xFF
-    return evolve(header, batch=evolve(header.batch, attributes=low))
+def _of_one_byte(unpack: Callable[[bytes, int], tuple[int, ...]]) -> Callable[[bytes, int], tuple[int, ...]]:
+    def read(data: bytes, at: int) -> tuple[int, ...]:
+        numbers = unpack(data, at)
+        return (*numbers[:ATTRIBUTES], numbers[ATTRIBUTES] & 0xFF, *numbers[ATTRIBUTES + 1 :])
+
+    return read
 
 
 class AttributesLowByte(PatchedKafka):
@@ -193,7 +195,7 @@ class AttributesLowByte(PatchedKafka):
 
     name = "attributes-low-byte"
     killed_by = ("kafka.log/mixed/append/bit-8-kept",)
-    patches = ((batch, "_header", _header_of_one_byte),)
+    patches = in_codec(RECORD_BATCH, _unpack_base_offset=_of_one_byte)
 
 
 class OffsetsAsDoubles(ReferenceCodec):
@@ -264,21 +266,19 @@ class VoterPortSigned(PatchedKafka):
 
 # --- messages and wrappers: kafka.md, sections 2.1 and 2.2 ---
 
-_plain, _base = message._plain, message._base  # noqa: SLF001 - the parts that are wrong in the mutants
-
-
-def _plain_unsealed_inside(entry: Reader, head: MessageHeader) -> Message:
-    return _plain(entry, evolve(head, crc_valid=True) if entry.space else head)
+_write_plain, _base = message._write_plain, message._base  # noqa: SLF001 - the parts that are wrong in the mutants
 
 
 class InnerCrcUnchecked(PatchedKafka):
     """Checks the CRC of a message of its own, but not inside a wrapper, as brokers once did."""
 
     name = "inner-crc-unchecked"
-    patches = ((message, "_plain", _plain_unsealed_inside),)
+    patches = tuple(
+        (plain.inner_codec.read.__globals__, "crc_wrong_message_crc", lambda *_: None) for plain in PLAIN
+    )
 
 
-def _base_below_none(inner: Reader, head: MessageHeader, stored: list[int]) -> int:
+def _base_below_none(inner: Reader, head: MessageHead, stored: list[int]) -> int:
     base = _base(inner, head, stored)
     return -stored[-1] if head.magic and not head.offset else base
 
@@ -291,10 +291,11 @@ class WrapperOffsetZeroRebased(PatchedKafka):
     patches = ((message, "_base", _base_below_none),)
 
 
-def _seal_from_attributes(writer: Writer, layout: Layout, start: int) -> None:
-    patch_computed(writer, layout, start)
-    covered = bytes(writer.data[start + layout.offset("attributes") :])
-    writer.patch("crc", "uint32", start + layout.offset("crc"), crc32(covered))
+def _seal_from_attributes(writer: Writer, value: Message) -> None:
+    start = len(writer.data)
+    _write_plain(writer, value)
+    covered = bytes(writer.data[start + MESSAGE_V0.offset("attributes") :])
+    writer.patch("crc", "uint32", start + MESSAGE_V0.offset("crc"), crc32(covered))
 
 
 class EncodeLegacyCrcFromAttributes(PatchedKafka):
@@ -302,7 +303,7 @@ class EncodeLegacyCrcFromAttributes(PatchedKafka):
 
     name = "encode-legacy-crc-from-attributes"
     killed_by = ("kafka.batch/v0/encode/lz4",)
-    patches = ((message, "patch_computed", _seal_from_attributes),)
+    patches = ((message, "_write_plain", _seal_from_attributes),)
 
 
 # --- logs: kafka.md, sections 1.6 and 1.9 ---

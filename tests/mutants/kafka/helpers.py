@@ -6,12 +6,13 @@ They share no code with the codec, which therefore cannot undo a fault that is p
 import zlib
 from collections.abc import Iterator
 from struct import Struct
-from typing import Final
+from typing import ClassVar, Final
 
 from tests.mutants.base import JsonObject, Patched, ReferenceCodec
 from wireproof.adapters.contract import Request
 from wireproof.wire.checksums import crc32c
 from wireproof.wire.json_values import Json
+from wireproof.wire.reader import Reader
 
 SIZE: Final = Struct(">i")
 CHECKSUM: Final = Struct(">I")
@@ -58,6 +59,14 @@ def with_checksum(entry: bytes, checksum: int | None = None) -> bytes:
         + CHECKSUM.pack(correct_checksum(entry) if checksum is None else checksum)
         + entry[at + 4 :]
     )
+
+
+class FieldByField(Reader):
+    """Reads each number by its own primitive, as a reader that traces does."""
+
+    __slots__ = ()
+
+    tracing: ClassVar[bool] = True
 
 
 class KafkaMutant(ReferenceCodec):

@@ -4,13 +4,15 @@ from typing import Final
 
 from attrs import evolve
 
-from tests.mutants.base import JsonObject, walk
+from tests.mutants.base import JsonObject, in_codec, walk
 from tests.mutants.kafka.helpers import PatchedKafka
 from tests.mutants.kafka.records import each_record
 from wireproof.adapters.contract import Request
 from wireproof.kafka import message
 from wireproof.kafka.attribute_bits import CONTROL, LOG_APPEND_TIME
-from wireproof.kafka.message import MessageHeader
+from wireproof.kafka.layouts import MESSAGE_V0 as LAYOUT
+from wireproof.kafka.layouts import NO_TIMESTAMP
+from wireproof.kafka.message import MessageHead
 from wireproof.kafka.size_and_magic import SizeAndMagic
 from wireproof.kafka.values import Message
 from wireproof.wire import snappy
@@ -24,10 +26,10 @@ from wireproof.wire.writer import Writer
 # --- messages and wrappers: kafka.md, sections 2.1 and 2.2 ---
 
 _effective, _next_size = message._effective, message._next_size  # noqa: SLF001 - the parts that are wrong in the mutants
-_head, _wrapper = message._head, message._wrapper  # noqa: SLF001 - as above
+_read, _inner_message = message.read, message._inner_message  # noqa: SLF001 - as above
 
 
-def _effective_at_zero(inner: Message, head: MessageHeader, base: int) -> Message:
+def _effective_at_zero(inner: Message, head: MessageHead, base: int) -> Message:
     return evolve(_effective(inner, head, base), offset=0)
 
 
@@ -41,10 +43,8 @@ class InnerOffsetZero(PatchedKafka):
     patches = ((message, "_effective", _effective_at_zero),)
 
 
-def _next_size_of_whole(
-    inner: Reader, head: MessageHeader, defect: Rejected | None, scope: Scope
-) -> SizeAndMagic | None:
-    prefix = _next_size(inner, head, defect, scope)
+def _next_size_of_whole(inner: Reader, defect: Rejected | None, scope: Scope) -> SizeAndMagic | None:
+    prefix = _next_size(inner, defect, scope)
     if prefix is None and inner.left:
         raise inner.reject("truncated", "messages", "a message is cut")
     return prefix
@@ -60,12 +60,21 @@ class InnerSetCutRefused(PatchedKafka):
     patches = ((message, "_next_size", _next_size_of_whole),)
 
 
-def _head_with_next(entry: Reader) -> MessageHeader:
-    head = _head(entry)
-    at = head.at("crc")
-    stored = int.from_bytes(entry.data[at : at + 4], "big")
-    covered = entry.data[head.at("magic") : entry.end + 4]
-    return evolve(head, crc_valid=stored == crc32(covered))
+def _check_with_next(reader: Reader) -> None:
+    at = reader.pos + LAYOUT.offset("crc")
+    stored = int.from_bytes(reader.data[at : at + 4], "big")
+    if stored != crc32(reader.data[at + 4 : reader.end + 4]):
+        raise reader.reject("crc-mismatch", "crc", at=at)
+
+
+def _read_with_next(reader: Reader, magic: int) -> Message:
+    _check_with_next(reader)
+    return _read(reader, magic)
+
+
+def _inner_with_next(window: Reader, head: MessageHead) -> Message:
+    _check_with_next(window)
+    return _inner_message(window, head)
 
 
 class LegacyCrcReachesNext(PatchedKafka):
@@ -75,11 +84,7 @@ class LegacyCrcReachesNext(PatchedKafka):
     """
 
     name = "tracker-legacy-crc-reaches-next"
-    patches = ((message, "_head", _head_with_next),)
-
-
-def _wrapper_unsealed(entry: Reader, head: MessageHeader) -> Message:
-    return _wrapper(entry, evolve(head, crc_valid=True))
+    patches = ((message, "read", _read_with_next), (message, "_inner_message", _inner_with_next))
 
 
 class WrapperCrcNeverChecked(PatchedKafka):
@@ -90,10 +95,10 @@ class WrapperCrcNeverChecked(PatchedKafka):
 
     name = "tracker-wrapper-crc-never-checked"
     missing_rule = True
-    patches = ((message, "_wrapper", _wrapper_unsealed),)
+    patches = in_codec(message.WRAPPER, crc_wrong_crc=lambda _: lambda *_: None)
 
 
-def _effective_with_own_time(inner: Message, head: MessageHeader, base: int) -> Message:
+def _effective_with_own_time(inner: Message, head: MessageHead, base: int) -> Message:
     return evolve(_effective(inner, head, base), timestamp=inner.timestamp)
 
 
@@ -107,8 +112,8 @@ class WrapperAppendTimeIgnored(PatchedKafka):
     patches = ((message, "_effective", _effective_with_own_time),)
 
 
-def _effective_without_time(inner: Message, head: MessageHeader, base: int) -> Message:
-    return evolve(_effective(inner, head, base), timestamp=message.NO_TIMESTAMP)
+def _effective_without_time(inner: Message, head: MessageHead, base: int) -> Message:
+    return evolve(_effective(inner, head, base), timestamp=NO_TIMESTAMP)
 
 
 class InnerTimestampMissing(PatchedKafka):

@@ -4,10 +4,12 @@
 """
 
 import os
-from typing import ClassVar, Final, Literal, NoReturn
+from functools import partial
+from typing import Any, ClassVar, Final, Literal, NoReturn
+from unittest.mock import patch
 
-from tests.mutants.base import JsonObject, ReferenceCodec, with_options
-from tests.mutants.kafka.helpers import KafkaMutant, PatchedKafka, bit, frames, records
+from tests.mutants.base import JsonObject, ReferenceCodec, in_codec, with_options
+from tests.mutants.kafka.helpers import FieldByField, KafkaMutant, PatchedKafka, bit, frames, records
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome, refused_outcome
 from wireproof.kafka import consumer_view, control_record, entry, log, message, record
@@ -16,19 +18,19 @@ from wireproof.kafka import message as kafka_message
 from wireproof.kafka import record as kafka_record
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME, wrap64
 from wireproof.kafka.control_record import _end_of_transaction, _type
-from wireproof.kafka.message import MessageHeader, _plain, _set
+from wireproof.kafka.layouts import HEADERS, MESSAGE, build_message
+from wireproof.kafka.message import MessageHead
 from wireproof.kafka.record import BatchContext
 from wireproof.kafka.size_and_magic import SizeAndMagic, peek_whole_entry
 from wireproof.kafka.values import Control, Log, LogEntry, Message, Record, RecordBatch, RecordHeader
-from wireproof.wire.layout import Layout
-from wireproof.wire.layout_codec import patch_computed
+from wireproof.wire.compression import decompress_prefix
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.writer import Writer
 
 READ_ENTRY: Final = kafka_entry.read
 READ_RECORDS: Final = kafka_record.read_records
+READ_MESSAGE: Final = kafka_message.read
 
 
 # --- the records of a v2 batch ---
@@ -91,7 +93,7 @@ class HeadersOfOneNameCollapse(PatchedKafka):
             one["headers"] = [list(pair) for pair in dict(one["headers"]).items()]
 
 
-class CountReader(Reader):
+class CountReader(FieldByField):
     """Reads counts of records up to twice the largest uint16."""
 
     __slots__ = ()
@@ -148,15 +150,17 @@ class ControlRecordWithoutEnvelope(PatchedKafka):
 # --- messages of v0 and v1 ---
 
 
-def _compact(entry: Reader, head: MessageHeader, name: str) -> bytes | None:
+def _compact(reader: Reader, name: str) -> bytes | None:
     """Read the length of a field as a compact one: a varint, which is the length plus one."""
-    del head
-    length = entry.uvarint(f"{name}Length")
-    return entry.take(name, length - 1) if length else None
+    length = reader.uvarint(f"{name}Length")
+    return reader.take(name, length - 1) if length else None
 
 
-def _no_wrapper(entry: Reader, head: MessageHeader) -> Message:
-    raise entry.reject("decompress-failed", "value", "null", at=head.start)
+def _compact_message(reader: Reader, magic: int) -> Message:
+    start, fields = reader.pos, HEADERS[magic].codec.read(reader)
+    if fields["attributes"] & CODEC_MASK:
+        raise reader.reject("decompress-failed", "value", "null", at=start)
+    return build_message(key=_compact(reader, "key"), value=_compact(reader, "value"), **fields)
 
 
 def _drifting(reader: Reader, prefix: SizeAndMagic, options: Options) -> LogEntry:
@@ -177,17 +181,21 @@ class LegacyFieldsReadAsCompact(PatchedKafka):
     killed_by = ("kafka.batch/v0/text/cut",)
     link = "https://github.com/confluentinc/librdkafka/issues/5549"
     patches = (
-        (kafka_message, "_bytes", _compact),
-        (kafka_message, "_wrapper", _no_wrapper),
+        (kafka_message, "read", _compact_message),
         (kafka_entry, "read", _drifting),
     )
 
 
-def _without_time_type(entry: Reader, head: MessageHeader) -> Message:
-    if head.magic and head.attributes & ~CODEC_MASK:
-        text = f"attributes {head.attributes}"
-        raise entry.reject("invalid-value", "attributes", text, at=head.start + 17)
-    return _plain(entry, head)
+ATTRIBUTES: Final = 17
+"""The position of the attributes in a message."""
+
+
+def _without_time_type(reader: Reader, magic: int) -> Message:
+    attributes = reader.data[reader.pos + ATTRIBUTES]
+    if magic and attributes & ~CODEC_MASK and not attributes & CODEC_MASK:
+        text = f"attributes {attributes}"
+        raise reader.reject("invalid-value", "attributes", text, at=reader.pos + ATTRIBUTES)
+    return READ_MESSAGE(reader, magic)
 
 
 class AppendTimeOfMessageRefused(PatchedKafka):
@@ -195,21 +203,25 @@ class AppendTimeOfMessageRefused(PatchedKafka):
 
     name = "franz-go-5fee169-append-time-refused"
     link = "https://github.com/twmb/franz-go/commit/5fee169"
-    patches = ((kafka_message, "_plain", _without_time_type),)
+    patches = ((kafka_message, "read", _without_time_type),)
 
 
-def _cut_at_wrapper_offset(
-    inner: Reader, head: MessageHeader, defect: Rejected | None
-) -> tuple[tuple[Message, ...], Rejected | None]:
+def _decompress_to(offset: int, *region: Any, **codec: Any) -> tuple[Reader, Rejected | None]:  # noqa: ANN401 - as there
     """End the set behind the first message that has the offset of the wrapper."""
+    inner, defect = decompress_prefix(*region, **codec)
     for start, end in frames(inner.data):
-        if int.from_bytes(inner.data[start : start + 8], "big", signed=True) == head.offset:
+        if int.from_bytes(inner.data[start : start + 8], "big", signed=True) == offset:
             inner.end = end
             break
-    return _set(inner, head, defect)
+    return inner, defect
 
 
-def _base_from_last(inner: Reader, head: MessageHeader, stored: list[int]) -> int:
+def _cut_at_wrapper_offset(reader: Reader, *, offset: int, **fields: int) -> tuple[Message, ...]:
+    with patch.object(kafka_message, "decompress_prefix", partial(_decompress_to, offset)):
+        return kafka_message.read_set(reader, offset=offset, **fields)
+
+
+def _base_from_last(inner: Reader, head: MessageHead, stored: list[int]) -> int:
     del inner
     return head.offset - stored[-1] if head.magic else 0
 
@@ -219,7 +231,7 @@ class WrapperOffsetOfProducer(PatchedKafka):
 
     name = "kafka-5365-wrapper-offset-of-producer"
     patches = (
-        (kafka_message, "_set", _cut_at_wrapper_offset),
+        *in_codec(kafka_message.WRAPPER, read_messages=lambda _: _cut_at_wrapper_offset),
         (kafka_message, "_base", _base_from_last),
     )
 
@@ -301,8 +313,8 @@ class LastOffsetDeltaElsewhere(KafkaMutant):
 _read_header = record._header  # noqa: SLF001 - the part that is wrong in the mutants
 
 
-def _valued_header(reader: Reader, context: BatchContext) -> RecordHeader:
-    key, value = _read_header(reader, context)
+def _valued_header(reader: Reader) -> RecordHeader:
+    key, value = _read_header(reader)
     if value is None:
         raise reader.reject("null-not-allowed", "value", "null")
     return key, value
@@ -318,10 +330,10 @@ class NullHeaderValueRefused(PatchedKafka):
 _read_headers = record._headers  # noqa: SLF001 - the part that is wrong in the mutant
 
 
-def _room_for_headers(reader: Reader, context: BatchContext, count: int, at: int) -> tuple[RecordHeader, ...]:
+def _room_for_headers(reader: Reader, count: int, at: int) -> tuple[RecordHeader, ...]:
     if count < 0:
         crash()
-    return _read_headers(reader, context, count, at)
+    return _read_headers(reader, count, at)
 
 
 class NegativeHeaderCountPanics(PatchedKafka):
@@ -335,16 +347,17 @@ class NegativeHeaderCountPanics(PatchedKafka):
 # --- messages and wrappers ---
 
 
-def _too_large(entry_: Reader, head: MessageHeader) -> Message:
-    del head
-    raise entry_.reject("limit-exceeded", "size", "message size too large")
+def _too_large(reader: Reader, magic: int) -> Message:
+    if reader.data[reader.pos + ATTRIBUTES] & CODEC_MASK:
+        raise reader.reject("limit-exceeded", "size", "message size too large")
+    return READ_MESSAGE(reader, magic)
 
 
 class WrapperTooLarge(PatchedKafka):
     """Reports every compressed set of messages as too large."""
 
     name = "librdkafka-1314-wrapper-too-large"
-    patches = ((message, "_wrapper", _too_large),)
+    patches = ((message, "read", _too_large),)
 
 
 def _crc_bits(byte: int) -> int:
@@ -366,18 +379,14 @@ def cksum(data: bytes) -> int:
     return crc ^ 0xFFFF_FFFF
 
 
-def _write_by_cksum(writer: Writer, layout: Layout, start: int) -> None:
-    """Write size and CRC as the reference does, then the other CRC."""
-    patch_computed(writer, layout, start)
-    at = start + layout.offset("crc")
-    writer.patch("crc", "uint32", at, cksum(bytes(writer.data[at + 4 :])))
-
-
 class CksumOfMessages(PatchedKafka):
     """Checks and writes the CRC of messages by the rules of cksum, not of zip."""
 
     name = "kafka-protocol-rs-62-cksum"
-    patches = ((message, "crc32", cksum), (message, "patch_computed", _write_by_cksum))
+    patches = (
+        *in_codec(MESSAGE, _crc_of=lambda _: cksum),
+        *in_codec(message.WRAPPER, _crc_of=lambda _: cksum),
+    )
 
 
 # --- the consumer ---

@@ -3,13 +3,12 @@
 from collections.abc import Callable
 from typing import Final
 
-from tests.mutants.base import JsonObject, walk
+from tests.mutants.base import JsonObject, in_codec, walk
 from tests.mutants.kafka.helpers import PatchedKafka, records
 from wireproof.adapters.contract import Request
-from wireproof.kafka import batch, log, message, record
-from wireproof.kafka.message import MessageHeader
+from wireproof.kafka import log, message, record
+from wireproof.kafka.layouts import RECORD_BATCH
 from wireproof.kafka.record import BatchContext
-from wireproof.kafka.remark_classes import EntryRemarks
 from wireproof.kafka.values import LogEntry, Message, Record, RecordBatch, RecordHeader
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
@@ -87,8 +86,8 @@ def _is_text(data: bytes | None) -> bool:
     return True
 
 
-def _header_of_text(reader: Reader, context: BatchContext) -> RecordHeader:
-    key, held = _header(reader, context)
+def _header_of_text(reader: Reader) -> RecordHeader:
+    key, held = _header(reader)
     if not _is_text(held):
         raise reader.reject("bad-utf8", "value")
     return key, held
@@ -104,8 +103,8 @@ class HeaderValueAsText(PatchedKafka):
     patches = ((record, "_header", _header_of_text),)
 
 
-def _headers_once(reader: Reader, context: BatchContext, count: int, at: int) -> tuple[RecordHeader, ...]:
-    found = _headers(reader, context, count, at)
+def _headers_once(reader: Reader, count: int, at: int) -> tuple[RecordHeader, ...]:
+    found = _headers(reader, count, at)
     if len(dict(found)) < len(found):
         raise reader.reject("duplicate-field", "headers", at=at)
     return found
@@ -121,7 +120,7 @@ class HeaderKeysUnique(PatchedKafka):
     patches = ((record, "_headers", _headers_once),)
 
 
-_plain = message._plain  # noqa: SLF001 - as above
+_read_message = message.read
 
 
 def _record_with_text_key(reader: Reader, context: BatchContext, end: int) -> Record:
@@ -131,10 +130,10 @@ def _record_with_text_key(reader: Reader, context: BatchContext, end: int) -> Re
     return found
 
 
-def _message_with_text_key(entry: Reader, head: MessageHeader) -> Message:
-    found = _plain(entry, head)
-    if not _is_text(found.key):
-        raise entry.reject("bad-utf8", "key")
+def _message_with_text_key(reader: Reader, magic: int) -> Message:
+    found = _read_message(reader, magic)
+    if not all(_is_text(one.key) for one in (found, *(found.messages or ()))):
+        raise reader.reject("bad-utf8", "key")
     return found
 
 
@@ -145,7 +144,7 @@ class KeyAsText(PatchedKafka):
     """
 
     name = "tracker-key-as-text"
-    patches = ((record, "_read", _record_with_text_key), (message, "_plain", _message_with_text_key))
+    patches = ((record, "_read", _record_with_text_key), (message, "read", _message_with_text_key))
 
 
 def each_record(value: Json, change: Callable[[JsonObject], JsonObject]) -> Json:
@@ -180,21 +179,17 @@ class NullIsEmptyBothWays(PatchedKafka):
         return each_record(value, _filled)
 
 
-_records = batch._records  # noqa: SLF001 - as above
-
 ELSEWHERE: Final = frozenset({"decompress-failed", "limit-exceeded", "bad-control"})
 """The rejections that do not come from the fields of a record."""
 
 
-def _records_to_fault(
-    entry: Reader, header: batch.RecordBatchHeader, codec: int, remarks: EntryRemarks
-) -> list[Record]:
+def _records_to_fault(reader: Reader, **fields: int) -> tuple[Record, ...]:
     try:
-        return _records(entry, header, codec, remarks)
+        return record.read_region(reader, **fields)
     except Rejected as rejected:
         if rejected.cls in ELSEWHERE:
             raise
-        return list(rejected.before or ())
+        return rejected.before or ()
 
 
 class MalformedRecordEndsBatch(PatchedKafka):
@@ -204,7 +199,7 @@ class MalformedRecordEndsBatch(PatchedKafka):
     """
 
     name = "tracker-malformed-record-ends-batch"
-    patches = ((batch, "_records", _records_to_fault),)
+    patches = in_codec(RECORD_BATCH, read_records=lambda _: _records_to_fault)
 
 
 _read_all = log._read_all  # noqa: SLF001 - as above

@@ -6,14 +6,13 @@ from typing import Final
 
 from attrs import evolve
 
-from tests.mutants.base import JsonObject, Patch, walk
+from tests.mutants.base import JsonObject, Patch, in_codec, walk
 from tests.mutants.kafka.helpers import KafkaMutant, PatchedKafka, messages, records
 from wireproof.adapters.contract import Request
-from wireproof.kafka import batch, message
-from wireproof.kafka import message as kafka_message
+from wireproof.kafka import message, record
 from wireproof.kafka.attribute_bits import CODEC_MASK, TRANSACTIONAL, wrap64
-from wireproof.kafka.message import _write_head
-from wireproof.kafka.values import Message, RecordBatch
+from wireproof.kafka.layouts import MESSAGE, RECORD_BATCH
+from wireproof.kafka.values import Message, Record
 from wireproof.wire import lz4, snappy
 from wireproof.wire import writer as wire_writer
 from wireproof.wire.compression import compress
@@ -274,20 +273,18 @@ class HeaderRoomInCharacters(WritingBug):
 # --- messages of v0 and v1 ---
 
 
-def _length_in_characters(writer: Writer, name: str, data: bytes | None) -> None:
-    """Write the number of characters before the bytes of a text."""
-    length = -1 if data is None else len(data)
-    with suppress(UnicodeDecodeError):  # bytes that are no text keep their length
-        length = length if data is None else len(data.decode().encode("utf-16-le")) // 2
-    writer.int32(f"{name}Length", length)
-    writer.put(name, data or b"")
+def _characters(data: bytes) -> int:
+    """Return the number of characters of a text; bytes that are none keep their length."""
+    with suppress(UnicodeDecodeError):
+        return len(data.decode().encode("utf-16-le")) // 2
+    return len(data)
 
 
 class LengthInCharacters(PatchedKafka):
     """Writes the length of key and value of a message in characters."""
 
     name = "kafka-node-35-length-in-characters"
-    patches = ((kafka_message, "_write_bytes", _length_in_characters),)
+    patches = in_codec(MESSAGE, len=lambda _: _characters)
 
 
 class InnerOffsetsZero(WritingBug):
@@ -305,16 +302,22 @@ ZERO_TIME: Final = -6795364578871
 """The start of year 1 in nanoseconds since 1970, wrapped to 64 bits, in milliseconds."""
 
 
-def _zero_time(writer: Writer, message: Message, offset: int) -> int:
-    wrong = evolve(message, timestamp=ZERO_TIME) if message.timestamp == -1 else message
-    return _write_head(writer, wrong, offset)
+_write_plain = message._write_plain  # noqa: SLF001 - the part that is wrong in the mutant
+
+
+def _zero_time(writer: Writer, value: Message) -> None:
+    no_time = value.magic and value.timestamp == -1
+    _write_plain(writer, evolve(value, timestamp=ZERO_TIME) if no_time else value)
 
 
 class NoTimestampWrittenAsTime(PatchedKafka):
     """Writes a message without timestamp with a time before 1970."""
 
     name = "sarama-907-no-timestamp-written-as-time"
-    patches = ((kafka_message, "_write_head", _zero_time),)
+    patches = (
+        (message, "_write_plain", _zero_time),
+        *in_codec(MESSAGE, timestamp_written_timestamp=lambda _: lambda _: None),
+    )
 
 
 # --- compression ---
@@ -336,7 +339,7 @@ def packing(pack_: Pack) -> tuple[Patch, ...]:
     def compress_(codec: int, data: bytes, *, kip57: bool = False) -> bytes:
         return pack_(codec, data, kip57)
 
-    return ((batch, "compress", compress_), (message, "compress", compress_))
+    return ((record, "compress", compress_), (message, "compress", compress_))
 
 
 def _kip57_everywhere(codec: int, data: bytes, _: bool) -> bytes:
@@ -404,16 +407,13 @@ class LastOffsetDeltaZero(KafkaMutant):
         return value
 
 
-_write_records = batch._write_records  # noqa: SLF001 - the part that is wrong in the mutant
-
-
-def _with_batch_attributes(writer: Writer, value: RecordBatch, codec: int) -> None:
-    records = tuple(evolve(one, attributes=codec) for one in value.records)
-    _write_records(writer, evolve(value, records=records), codec)
+def _with_batch_attributes(writer: Writer, records: tuple[Record, ...], attributes: int) -> None:
+    codec = attributes & CODEC_MASK
+    record.write_region(writer, tuple(evolve(one, attributes=codec) for one in records), attributes)
 
 
 class RecordAttributesOfMessages(PatchedKafka):
     """Writes the codec into the attributes of each record, as into those of a message."""
 
     name = "librdkafka-ba77721-record-attributes"
-    patches = ((batch, "_write_records", _with_batch_attributes),)
+    patches = in_codec(RECORD_BATCH, write_records=lambda _: _with_batch_attributes)

@@ -26,7 +26,6 @@ from wireproof.wire.layout import (
     Packed,
     Repeated,
 )  # fmt: skip
-from wireproof.wire.layout_codec import patch_computed, runs
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.rejection import Rejected
@@ -81,7 +80,6 @@ ENTRY: Final = Layout(
 
 STREAM: Final = Layout("Stream", (Repeated("entries", of=ENTRY),), value=Stream)
 
-HEAD, *_ = runs(ENTRY)
 LENGTH_AT: Final = ENTRY.offset("length")
 LEAST: Final = 4
 """The smallest length: the checksum alone."""
@@ -99,7 +97,12 @@ def read_entry(reader: Reader) -> Entry:
     reader.pos = head.pos
     entry = reader.window("", LENGTH_AT + 2 + length, reader.short)
     entry.short = "length-past-end"
-    _, flags, _, crc = HEAD.read(entry)
+    entry.uint8("sync")
+    flags = entry.uint8("flags")
+    entry.uint16("length")
+    entry.cover("length", "length", entry.pos, entry.end)
+    crc = entry.uint32("crc")
+    entry.cover("crc", "crc32", entry.pos, entry.end)
     if crc != crc32(entry.data[entry.pos : entry.end]):
         raise entry.reject("crc-mismatch", "crc", at=start + ENTRY.offset("crc"))
     if flags not in CODECS:
@@ -142,7 +145,7 @@ def encode(writer: Writer, value: Stream, _: Options) -> None:
         if entry.flags not in CODECS:
             raise writer.invalid("flags", f"{entry.flags}")
         start = len(writer.data)
-        HEAD.write(writer, (SYNC, entry.flags, 0, 0))
+        writer.put("head", bytes((SYNC, entry.flags, 0, 0, 0, 0, 0, 0)))
         inner = Writer(scope=writer.scope)
         for index, one in enumerate(entry.amounts):
             inner.enter("amounts", index)
@@ -152,7 +155,9 @@ def encode(writer: Writer, value: Stream, _: Options) -> None:
             inner.leave()
         data = bytes(inner.data)
         writer.put("amounts", compress(entry.flags, data) if entry.flags else data)
-        patch_computed(writer, ENTRY, start)
+        first = start + ENTRY.fixed_size
+        writer.patch("length", "uint16", start + LENGTH_AT, writer.pos - first + LEAST)
+        writer.patch("crc", "uint32", first - LEAST, crc32(bytes(writer.data[first:])))
         writer.leave()
 
 

@@ -12,17 +12,14 @@ from wireproof.columnar.array_types import numpy_dtype
 from wireproof.columnar.arrow_types import arrow_fields
 from wireproof.kafka.columnar import entry_kernels as kernels
 from wireproof.kafka.columnar.entry_kernels import BATCH_HEADER, HEADER, MAGIC_AT, OVERHEAD, THROUGH_MAGIC
-from wireproof.kafka.layouts import BATCH, BY_MAGIC, MESSAGE_V0, MESSAGE_V1
+from wireproof.kafka.layouts import BATCH, BY_MAGIC, HEADS, MESSAGE_V0, MESSAGE_V1
 from wireproof.kafka.size_and_magic import peek_whole_entry
 from wireproof.wire.layout import Layout, Length, Number, attribute_of
-from wireproof.wire.layout_codec import FixedRun, runs
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
 OF_MESSAGES = {"offset": "base_offset", "timestamp": "max_timestamp"}
 """The fields of a message that another field of a batch has the column of."""
-
-HEADS = (runs(MESSAGE_V0, "attributes")[0], runs(MESSAGE_V1, "timestamp")[0], runs(BATCH)[0])
 
 
 def entries() -> Iterator[bytes]:
@@ -38,7 +35,7 @@ def entries() -> Iterator[bytes]:
 
 def by_layout(data: bytes) -> dict[str, int]:
     head = HEADS[data[16]]
-    numbers = zip(head.parts, head.peek(data, 0), strict=True)
+    numbers = zip(head.parts, head.peek(data), strict=True)
     return {
         OF_MESSAGES.get(part.name, attribute_of(part.name)): number
         for part, number in numbers
@@ -73,10 +70,7 @@ def test_fields_of_different_bytes_are_read_as_the_layout_has_them(layout: Layou
 
 
 def test_the_columns_are_all_fields_of_a_batch_but_length_and_magic() -> None:
-    (run,) = runs(BATCH)
-    assert set(HEADER.names or ()) | {"batch_length", "magic"} == {
-        attribute_of(part.name) for part in run.parts
-    }
+    assert set(HEADER.names or ()) | {"batch_length", "magic"} == set(map(attribute_of, HEADS[2].names))
     assert HEADER.itemsize + 4 + 1 == BATCH.fixed_size
 
 
@@ -90,7 +84,7 @@ def test_positions_are_those_of_the_layouts() -> None:
 
 
 def test_types_of_columns_are_those_of_the_fields() -> None:
-    run: FixedRun = runs(BATCH)[0]
+    run = HEADS[2]
     dtype, fields = numpy_dtype(run.parts), arrow_fields(run.parts)
     for part in run.parts:
         name = attribute_of(part.name)

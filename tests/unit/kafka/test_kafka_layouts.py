@@ -7,7 +7,6 @@ import pytest
 from folders import SUPPORT, TOP
 
 from wireproof.kafka import index_file, size_and_magic
-from wireproof.kafka.batch import UNUSED_BITS
 from wireproof.kafka.layouts import (
     ABORTED_TRANSACTION,
     BATCH,
@@ -19,8 +18,9 @@ from wireproof.kafka.layouts import (
     OFFSET_ENTRY,
     RECORD,
     TIME_ENTRY,
+    UNUSED_BITS,
+    UNUSED_BITS_OF_MESSAGES,
 )
-from wireproof.kafka.message import UNUSED_BITS as UNUSED_BITS_OF_MESSAGES
 from wireproof.wire.layout import Layout, OneOf, Repeated, all_layouts, bits_of, named_bits, width_of
 
 TEXT: Final = (TOP / "reference/docs/kafka.md").read_text(encoding="utf-8")

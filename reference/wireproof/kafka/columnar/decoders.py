@@ -8,18 +8,18 @@ from wireproof.columnar.basic_kernels import Octets, Row
 from wireproof.columnar.optional_deps import np
 from wireproof.family import Decoded, FastDecoder
 from wireproof.kafka import control_layouts
-from wireproof.kafka.batch import MAGIC
 from wireproof.kafka.columnar import message_kernels
 from wireproof.kafka.columnar.entry_kernels import CODEC, CONTROL, HEADER
 from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
 from wireproof.kafka.columnar.judged_block import JudgedBlock
 from wireproof.kafka.control_types import ABORT
+from wireproof.kafka.entry import V2 as BATCH_MAGIC
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import MAX_SIZE, OVERFLOWING_SIZE
 from wireproof.kafka.values import Control, Log, LogEntry, Message, Record, RecordBatch, RecordHeader
 from wireproof.wire.layout import attribute_of
-from wireproof.wire.layout_codec import runs
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.packing import Head
 from wireproof.wire.scan_items import Item
 
 # --- values of entries ---
@@ -31,7 +31,7 @@ _COLUMNS: Final = (*(HEADER.names or ()), "magic")
 _in_order = itemgetter(*(_COLUMNS.index(attribute_of(part.name)) for part in BATCH.numbers))
 """The integers of a batch from a row of `HEADER` and the magic, which no row has."""
 
-(_MARKER_KEY,), (_MARKER_VALUE,) = runs(control_layouts.KEY), runs(control_layouts.VALUES[ABORT])
+_MARKER_KEY, _MARKER_VALUE = Head(control_layouts.KEY), Head(control_layouts.VALUES[ABORT])
 """Version and type; version and coordinatorEpoch: kafka.md §1.9."""
 
 
@@ -70,7 +70,7 @@ def _batch(block: JudgedBlock, header: Row, slots: Row) -> RecordBatch:
 
 def batch_numbers(header: Row) -> tuple[int, ...]:
     """Return the integers of a batch in the order of its layout: kafka.md §1.1."""
-    numbers: tuple[int, ...] = _in_order((*header.tolist(), MAGIC))
+    numbers: tuple[int, ...] = _in_order((*header.tolist(), BATCH_MAGIC))
     return numbers
 
 
@@ -94,8 +94,8 @@ def read_marker(key: bytes | None, value: bytes | None) -> Control:
     """Decode an ABORT or COMMIT marker; the kernels call no other control record clean: kafka.md §1.9."""
     assert key is not None, "a marker without key is not clean"
     assert value is not None, "as above"
-    _, kind = _MARKER_KEY.peek(key, 0)
-    version, epoch = _MARKER_VALUE.peek(value, 0)
+    _, kind = _MARKER_KEY.peek(key)
+    version, epoch = _MARKER_VALUE.peek(value)
     return Control(kind, version, epoch)
 
 

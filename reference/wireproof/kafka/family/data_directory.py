@@ -18,7 +18,7 @@ from wireproof.data_files import (
     PartitionReport,
     named,
 )
-from wireproof.kafka import batch, producer_snapshot, state_files
+from wireproof.kafka import entry, producer_snapshot, state_files
 from wireproof.kafka.control_types import CONTROL_TYPES, SNAPSHOT_FOOTER, SNAPSHOT_HEADER
 from wireproof.kafka.family.entry_cells import offsets_and_epoch
 from wireproof.kafka.family.index_files import SYSTEM, parse_file_name, read_segment
@@ -26,12 +26,14 @@ from wireproof.kafka.index_file import REBUILD, aborted_transactions
 from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
 from wireproof.kafka.size_and_magic import peek_size_and_magic
 from wireproof.kafka.state_files import EPOCH_FIELDS, OFFSET_FIELDS, MetadataFile
+from wireproof.kafka.values import RecordBatch
 from wireproof.runner import data_directory
 from wireproof.runner.data_directory import log_report
 from wireproof.runner.entry_list import ListedEntry, ListedRows
 from wireproof.runner.file_survey import survey_file
 from wireproof.schema.struct import fields_of
 from wireproof.wire.json_values import Json
+from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
@@ -189,9 +191,10 @@ def _control_types(file: DataFile, head: SegmentEntry) -> list[int]:
     reader = Reader(_entry_bytes(file, head))
     try:
         prefix = peek_size_and_magic(reader)
-        records: Iterable[Any] = batch.read(reader, prefix).records if prefix and prefix.magic > 1 else ()
+        found = entry.read(reader, prefix, DEFAULT_OPTIONS) if prefix is not None else None
     except Rejected:
         return []
+    records = found.records if isinstance(found, RecordBatch) else ()
     return [record.control.type for record in records if record.control is not None]
 
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from wireproof.family import Format
-from wireproof.kafka import batch, message
 from wireproof.kafka.attribute_bits import CODEC_MASK, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL, wrap64
-from wireproof.kafka.layouts import BATCH_NUMBERS, CODECS
+from wireproof.kafka.entry import V2
+from wireproof.kafka.layouts import BATCH_NUMBERS, CODECS, HEADS, NO_TIMESTAMP
 from wireproof.kafka.size_and_magic import MAGIC_AT, MIN_SIZE_BY_MAGIC, SIZE_AT
 
 COLUMNS: Final = (
@@ -29,7 +29,7 @@ batch.
 HEADER_NAMES: Final = tuple(part.name for part in BATCH_NUMBERS)
 """The integers of a batch that the cells are made of, in the order of the wire."""
 
-select_numbers = batch.HEADER.select(*HEADER_NAMES)
+select_numbers = HEADS[V2].select(*HEADER_NAMES)
 """Select these integers from all those of a header."""
 
 _CODEC_NAMES: Final = tuple(CODECS.get(number, str(number)) for number in range(CODEC_MASK + 1))
@@ -39,7 +39,7 @@ _SEQUENCES: Final = 1 << 31
 
 def header_numbers(head: bytes) -> Sequence[int]:
     """Return these integers of the batch that begins with `head`."""
-    numbers: Sequence[int] = select_numbers(batch.HEADER.peek(head, 0))
+    numbers: Sequence[int] = select_numbers(HEADS[V2].peek(head))
     return numbers
 
 
@@ -59,13 +59,13 @@ def batch_cells(numbers: Sequence[int], control: str | None) -> tuple[Any, ...]:
 
 def message_cells(head: bytes, first: int | None, count: int | None) -> tuple[Any, ...]:
     """Return the cells of the message or the wrapper that begins with `head`: §2.1, §2.2."""
-    return message_row(message.HEADS[head[MAGIC_AT]].peek(head, 0), first, count)
+    return message_row(HEADS[head[MAGIC_AT]].peek(head), first, count)
 
 
 def message_row(numbers: Sequence[int], first: int | None, count: int | None) -> tuple[Any, ...]:
     """Return the cells of a message or a wrapper, from all the integers of its header: §2.1, §2.2."""
     offset, _, crc, magic, attributes, *rest = numbers
-    timestamp = rest[0] if rest else message.NO_TIMESTAMP
+    timestamp = rest[0] if rest else NO_TIMESTAMP
     kind = ("LogAppendTime" if attributes & LOG_APPEND_TIME else "CreateTime") if magic else None
     codec = _CODEC_NAMES[attributes & CODEC_MASK]
     return (
@@ -82,7 +82,7 @@ def offsets_and_epoch(cells: Sequence[Any]) -> tuple[int, int, int | None]:
 
 # --- offsets and records ---
 
-_numbers = batch.HEADER.select("baseOffset", "lastOffsetDelta", "recordsCount")
+_numbers = HEADS[V2].select("baseOffset", "lastOffsetDelta", "recordsCount")
 
 
 def head_offsets(_: Format, head: bytes) -> tuple[int | None, int | None] | None:
@@ -93,9 +93,9 @@ def head_offsets(_: Format, head: bytes) -> tuple[int | None, int | None] | None
     magic = _magic(head)
     if magic is None:
         return None
-    if magic < batch.MAGIC:
+    if magic < V2:
         return None, int.from_bytes(head[:8], "big", signed=True)
-    base, delta, _count = _numbers(batch.HEADER.peek(head, 0))
+    base, delta, _count = _numbers(HEADS[V2].peek(head))
     return base, wrap64(base + delta)
 
 
@@ -104,9 +104,9 @@ def head_records(head: bytes) -> int | None:
     magic = _magic(head)
     if magic is None:
         return None
-    if magic < batch.MAGIC:  # the byte after the magic has the codec: a wrapper does not count its messages
+    if magic < V2:  # the byte after the magic has the codec: a wrapper does not count its messages
         return None if head[MAGIC_AT + 1] & CODEC_MASK else 1
-    _base, delta, count = _numbers(batch.HEADER.peek(head, 0))
+    _base, delta, count = _numbers(HEADS[V2].peek(head))
     return int(count) if 0 <= count <= delta + 1 else None
 
 
@@ -116,4 +116,4 @@ def _magic(head: bytes) -> int | None:
         return None
     if int.from_bytes(head[SIZE_AT : SIZE_AT + 4], "big", signed=True) < MIN_SIZE_BY_MAGIC[magic]:
         return None
-    return magic if magic < batch.MAGIC or len(head) >= batch.HEADER.packing.size else None
+    return magic if magic < V2 or len(head) >= HEADS[V2].size else None

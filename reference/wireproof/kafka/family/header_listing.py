@@ -17,7 +17,6 @@ from wireproof.cases.byte_source import ByteSource
 from wireproof.cases.log_survey import FREE_BYTES, WORK_FACTOR, survey_items
 from wireproof.family import EntryRows
 from wireproof.formats import FORMATS
-from wireproof.kafka import batch, message
 from wireproof.kafka.attribute_bits import (
     CODEC_MASK,
     CONTROL,
@@ -27,7 +26,14 @@ from wireproof.kafka.attribute_bits import (
     TRANSACTIONAL,
 )
 from wireproof.kafka.family.entry_cells import batch_cells, message_row, select_numbers
-from wireproof.kafka.layouts import CODECS
+from wireproof.kafka.layouts import (
+    CODECS,
+    HEADS,
+    NO_TIMESTAMP,
+    UNUSED_BITS,
+    UNUSED_BITS_OF_MESSAGES,
+    ZSTD,
+)
 from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.size_and_magic import (
     CHECKSUM,
@@ -121,15 +127,13 @@ def list_chunks(
 CHUNKS: Final = (1 << 20, 1 << 20)
 """Bytes of the first chunk and of the largest: few enough for the CPU cache."""
 
-LOOKED_AT: Final = batch.UNUSED_BITS | CONTROL | DELETE_HORIZON
+LOOKED_AT: Final = UNUSED_BITS | CONTROL | DELETE_HORIZON
 """Attribute bits of a batch that the reference looks at: unused ones, and those about certain records."""
 
 (_MESSAGE_COVERS, _crc32), _, (_BATCH_COVERS, _crc32c) = ((at + 4, one.of) for at, one in CHECKSUM)
-_UNUSED_OF_MESSAGES: Final = message.UNUSED_BITS
 
 _size_and_magic = Struct(f">{SIZE_AT}xi{MAGIC_AT - LOG_OVERHEAD}xB").unpack_from
-_head_of_batch = batch.HEADER.packing.unpack_from
-_heads_of_messages = tuple(head.packing.unpack_from for head in message.HEADS)
+*_heads_of_messages, _head_of_batch = (head.packing.unpack_from for head in HEADS)
 
 
 def list_headers(
@@ -211,10 +215,10 @@ def _message(data: Chunk, at: int, end: int) -> tuple[Any, ...] | None:
     codec = attributes & CODEC_MASK
     if (
         offset < 0
-        or attributes & _UNUSED_OF_MESSAGES[magic]
+        or attributes & UNUSED_BITS_OF_MESSAGES[magic]
         or codec not in CODECS
-        or codec == message.ZSTD
-        or (rest and rest[0] < message.NO_TIMESTAMP)
+        or codec == ZSTD
+        or (rest and rest[0] < NO_TIMESTAMP)
         or _crc32(bytes(data[at + _MESSAGE_COVERS : end])) != crc
     ):
         return None

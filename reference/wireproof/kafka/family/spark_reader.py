@@ -16,7 +16,7 @@ from wireproof import formats
 from wireproof.cases.case import Accept, Case, Reject
 from wireproof.columnar.basic_kernels import Array
 from wireproof.formats import Format
-from wireproof.kafka import batch
+from wireproof.kafka import entry
 from wireproof.kafka.columnar import KafkaFrames, clean_records
 from wireproof.kafka.columnar.entry_kernels import HEADER
 from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps, step_frames
@@ -301,9 +301,9 @@ def _entry_format(data: bytes) -> str | None:
 
 def _order(data: bytes) -> tuple[int, int, int] | None:
     """Return first and last offset and leader epoch of a batch; older entries have none: kafka.md §1.5."""
-    if len(data) < BATCH.fixed_size or data[MAGIC_AT] != batch.MAGIC:
+    if len(data) < BATCH.fixed_size or data[MAGIC_AT] != entry.V2:
         return None
-    header = batch.peek_header(data, 0)
+    header = entry.peek_batch(data)
     first = header.base_offset
     return first, first + header.last_offset_delta, header.partition_leader_epoch
 

@@ -8,10 +8,10 @@ import pyarrow.compute as pc
 from attrs import evolve
 
 from wireproof.columnar.arrow_types import arrow_type
-from wireproof.kafka import batch, message
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, TRANSACTIONAL, wrap64
 from wireproof.kafka.columnar.entry_scan import count_records
 from wireproof.kafka.columnar.header_columns import CODECS, FIELD_COLUMNS
+from wireproof.kafka.entry import peek_header
 from wireproof.kafka.family.index_files import begins_like_entries
 from wireproof.kafka.family.spark_reader import KAFKA, read_entries, read_records
 from wireproof.kafka.layouts import BATCH
@@ -57,7 +57,7 @@ def read_header(row: RowData) -> EntryHeader | None:
     size = int.from_bytes(data[SIZE_AT:LOG_OVERHEAD], "big", signed=True)
     if item.length != size + LOG_OVERHEAD or size < MIN_SIZE_BY_MAGIC[data[MAGIC_AT]]:
         return None
-    return batch.peek_header(data, 0) if data[MAGIC_AT] == batch.MAGIC else message.peek_header(data, 0)
+    return peek_header(data)
 
 
 def _field(header: EntryHeader, name: str) -> int | None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME, TRANSACTIONAL, wrap64
-from wireproof.kafka.batch import MAGIC
+from wireproof.kafka.entry import V2
 from wireproof.kafka.family.producer_messages import NO_PRODUCER, LogicalMessage, LogicalMessageSet
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.values import Control, Log, LogEntry, Message, Record, RecordBatch, RecordHeader
@@ -94,7 +94,7 @@ def _number(part: Number, codecs: tuple[int, ...]) -> SearchStrategy[int]:
     """Return a strategy for an integer of a batch; for the attributes, one of these codecs."""
     match part.name:
         case "magic":
-            return st.just(MAGIC)
+            return st.just(V2)
         case "attributes":
             return st.sampled_from(codecs)
         case "baseTimestamp" | "maxTimestamp":

@@ -10,7 +10,7 @@ from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.cases.outcome import Accepted, Faulty, Outcome, Refused, Stalled
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
-from wireproof.kafka.batch import peek_header
+from wireproof.kafka.entry import peek_batch
 from wireproof.kafka.family.client_program.consume_case import NO_LINE, Consumers, Consumption
 from wireproof.kafka.family.client_program.produce_case import CODECS, Producers
 from wireproof.kafka.family.client_program.program import ClientOptions
@@ -212,6 +212,6 @@ def _modes(producers: Producers) -> Iterator[str]:
         match outcome:
             case Refused(untyped=False):
                 continue
-            case Accepted(data=data) if data and peek_header(data, 0).producer_id < 0:
+            case Accepted(data=data) if data and peek_batch(data).producer_id < 0:
                 continue
         yield name

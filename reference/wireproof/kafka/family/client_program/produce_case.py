@@ -12,7 +12,7 @@ from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled, Unsupported
 from wireproof.kafka.append import TopicSettings
 from wireproof.kafka.attribute_bits import CODEC_MASK, TRANSACTIONAL
-from wireproof.kafka.batch import peek_header
+from wireproof.kafka.entry import peek_batch
 from wireproof.kafka.family.client_program.consume_case import LONGEST, TOPIC, failed, no_line, not_started
 from wireproof.kafka.family.client_program.program import (
     ClientOptions,
@@ -204,7 +204,7 @@ def wrong_identity(value: Any, data: bytes) -> Refused | None:  # noqa: ANN401 -
     """
     if value["producerId"] == NOBODY:
         return None
-    header = peek_header(data, 0)
+    header = peek_batch(data)
     sent = {"producerEpoch": str(header.producer_epoch), "baseSequence": str(header.base_sequence)}
     texts = (
         f"{name} is {one}, but must be {value[name]}" for name, one in sent.items() if one != value[name]

@@ -5,22 +5,22 @@ The suite's own codec checks the bytes by the profile `produce`; the rules that 
 
 from collections.abc import Iterator, Mapping
 from enum import IntEnum
-from struct import pack
+from struct import pack, pack_into
 from typing import Final
 
 from attrs import evolve, frozen
 
-from wireproof.kafka import batch as batch_format
 from wireproof.kafka import log
 from wireproof.kafka.append import TopicSettings, deciding, read_setting, stored_batch, wrong_records
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, TRANSACTIONAL
 from wireproof.kafka.control_types import ABORT, COMMIT
-from wireproof.kafka.layouts import BATCH
-from wireproof.kafka.record import write_records
-from wireproof.kafka.size_and_magic import peek_whole_entry
+from wireproof.kafka.entry import V2, peek_batch
+from wireproof.kafka.layouts import BATCH, HEADS
+from wireproof.kafka.record import write_region
+from wireproof.kafka.size_and_magic import LOG_OVERHEAD, peek_whole_entry
 from wireproof.kafka.values import Record, RecordBatch
-from wireproof.wire.compression import compress
-from wireproof.wire.layout_codec import patch_computed
+from wireproof.wire.checksums import crc32c
+from wireproof.wire.layout import attribute_of
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -141,7 +141,7 @@ def check_transaction(data: bytes, transactional_id: str | None) -> None:
     """
     if len(data) < BODY or transactional_id is not None:
         return
-    header = batch_format.peek_header(data, 0)
+    header = peek_batch(data)
     if header.magic == MAGIC and header.attributes & TRANSACTIONAL:
         raise AppendRefused(
             ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transactional batch without an id"
@@ -167,7 +167,7 @@ def one_batch(data: bytes, version: int) -> bytes:
         raise AppendRefused(ErrorCode.CORRUPT_MESSAGE, str(rejected)) from None
     if len(ends) != 1:
         raise AppendRefused(ErrorCode.INVALID_RECORD, f"{len(ends)} batches, but one must be")
-    header = batch_format.peek_header(data, 0)
+    header = peek_batch(data)
     if header.attributes & CODEC_MASK == ZSTD and version < ZSTD_SINCE:
         raise AppendRefused(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"zstd in Produce version {version}")
     if header.base_offset:
@@ -256,18 +256,19 @@ def stored_form(arrival: Arrival, settings: TopicSettings, base_offset: int, now
 def written_records(batch: RecordBatch) -> bytes:
     """Return the records as bytes, compressed with the codec of the batch."""
     writer = Writer()
-    write_records(writer, batch.records)
-    codec = batch.attributes & CODEC_MASK
-    return compress(codec, bytes(writer.data)) if codec else bytes(writer.data)
+    write_region(writer, batch.records, batch.attributes)
+    return bytes(writer.data)
 
 
 def finished(form: Form) -> bytes:
     """Return the bytes of a batch, with length and CRC."""
-    writer = Writer()
-    batch_format.HEADER.write_fields(writer, form.header, recordsCount=len(form.header.records))
-    writer.data += form.body
-    patch_computed(writer, BATCH, 0)
-    return bytes(writer.data)
+    header = HEADS[V2]
+    numbers = {name: getattr(form.header, attribute_of(name), 0) for name in header.names}
+    numbers["batchLength"] = header.size - LOG_OVERHEAD + len(form.body)
+    numbers["recordsCount"] = len(form.header.records)
+    data = bytearray(header.packing.pack(*numbers.values()) + form.body)
+    pack_into(">I", data, BATCH.offset("crc"), crc32c(bytes(data[BATCH.offset("attributes") :])))
+    return bytes(data)
 
 
 def batches_of(data: bytes) -> Iterator[RecordBatch]:

@@ -8,16 +8,17 @@ from typing import Final
 from attrs import evolve
 
 from wireproof.family import TrialServer
-from wireproof.kafka.batch import HEADER
 from wireproof.kafka.family.loopback_broker import append_rules, server
 from wireproof.kafka.family.loopback_broker.append_rules import BODY, Arrival, Form
 from wireproof.kafka.family.loopback_broker.partition import Appended, CleaningPartition, ServedPartition
 from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster
-from wireproof.kafka.layouts import BATCH
+from wireproof.kafka.layouts import BATCH, HEADS
 from wireproof.kafka.values import Record, RecordBatch
 from wireproof.wire.checksums import crc32c
 
 CRC_AT: Final = BATCH.offset("crc")
+
+HEADER: Final = HEADS[2]
 
 # --- edits of stored batches ---
 
@@ -36,7 +37,7 @@ def with_right_crc(data: bytes) -> bytes:
 
 def with_numbers(data: bytes, **numbers: int) -> bytes:
     """Return the bytes of a batch with these fields of its header, and the right CRC."""
-    fields = dict(zip(HEADER.offsets, HEADER.peek(data, 0), strict=True)) | numbers
+    fields = dict(zip(HEADER.names, HEADER.peek(data), strict=True)) | numbers
     return with_right_crc(HEADER.packing.pack(*fields.values()) + data[BODY:])
 
 
@@ -55,7 +56,7 @@ class StoresWrongCrc(CleaningPartition):
     def finish(self, form: Form, arrival: Arrival) -> bytes:
         """Change the CRC."""
         data = super().finish(form, arrival)
-        return with_crc(data, HEADER.peek(data, 0)[4] ^ 1)
+        return with_crc(data, HEADER.peek(data)[4] ^ 1)
 
 
 class ShiftsTimestamps(CleaningPartition):

@@ -29,7 +29,7 @@ from kafka.protocol.producer import (
 
 from wireproof.kafka.append import InvalidSettingError
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
-from wireproof.kafka.batch import peek_header
+from wireproof.kafka.entry import peek_batch
 from wireproof.kafka.family.loopback_broker.append_rules import (
     BODY,
     LEADER_EPOCH,
@@ -328,7 +328,7 @@ def _join_transaction(
     """
     if request.transactional_id is None or len(data) < BODY:
         return
-    header = peek_header(data, 0)
+    header = peek_batch(data)
     producer = header.producer_id, header.producer_epoch
     if not header.attributes & TRANSACTIONAL:
         return
