@@ -105,7 +105,7 @@ FAMILY: Final = Family(
     generators="wireproof.kafka.family.made_entries:GENERATORS",
     servers={
         "kafka-broker": "wireproof.kafka.family.live_broker:entry_of_broker",
-        "kafka-client": "wireproof.kafka.family.client_program:entry_of_client",
+        "kafka-client": "wireproof.kafka.family.client_program.entry:entry_of_client",
     },
     trial_servers={"broker": "wireproof.kafka.family.loopback_broker.faults:BROKER"},
     client_templates="wireproof.kafka.family.client_templates:TEMPLATES",
