@@ -126,25 +126,33 @@ class Read(Function):
     # --- fields of fixed width ---
 
     def run(self, run: Sequence[Any]) -> Iterator[str]:
-        """Yield the reading of adjacent fields of fixed width: at once; one by one if traced or cut."""
-        size = packing(run).size
+        """Yield the reading of adjacent fields of fixed width: at once; one by one if traced or cut.
+
+        Of a framed structure all bytes are there: its rules come behind all the fields, so that a trace has
+        every field, also where a checksum is wrong.
+        """
+        size, framed = packing(run).size, self.layout.framed
         starts = [sum(width_of(part) or 0 for part in run[:index]) for index in range(len(run))]
+        places = [f"_at + {start}" if start else "_at" for start in starts]
+        looks = [list(self.behind(part, at)) for part, at in zip(run, places, strict=True)]
         yield "_at = reader.pos"
-        for part, start in zip(run, starts, strict=True):
-            yield from self.marks(part, f"_at + {start}" if start else "_at")
+        for part, at in zip(run, places, strict=True):
+            yield from self.marks(part, at)
         yield f"if reader.end - _at >= {size} and not reader.tracing:"
         unpack = self.name_of(f"_unpack_{attribute_of(run[0].name)}", packing(run).unpack_from)
         yield f"    {', '.join(map(self.raw, run))} = {unpack}(reader.data, _at)"
         yield f"    reader.pos = _at + {size}"
-        for part, start in zip(run, starts, strict=True):
+        for part, look in zip(run, looks, strict=True):
             if getattr(part, "kind", "") == "uint128le":
                 yield f'    {self.raw(part)} = int.from_bytes({self.raw(part)}, "little")'
-            yield from indented(self.behind(part, f"_at + {start}" if start else "_at"))
+            yield from indented(iter(() if framed else look))
         yield "else:"
-        for part, start in zip(run, starts, strict=True):
+        for part, look in zip(run, looks, strict=True):
             yield f"    {self.primitive(part)}"
             yield from indented(self.covers(part))
-            yield from indented(self.behind(part, f"_at + {start}" if start else "_at"))
+            yield from indented(iter(() if framed else look))
+        if framed:
+            yield from (line for look in looks for line in look)
 
     def number(self, part: Any) -> Iterator[str]:  # noqa: ANN401 - a part of fixed width
         """Yield the reading of one field of fixed width."""
