@@ -82,9 +82,48 @@ def http(answer: Answer) -> bytes | None:
     return b"HTTP/1.1 400 Bad Request\r\n\r\n" if _is_about_records(answer) else None
 
 
+UNASKED: Final = 777_777_777
+"""A correlation id that no request has."""
+
+
+def tls(answer: Answer) -> bytes | None:
+    """Answer with the alert of a TLS server."""
+    return b"\x15\x03\x03\x00\x02\x02\x28" if _is_about_records(answer) else None
+
+
+def largest_size(answer: Answer) -> bytes | None:
+    """State a size of 2^31-1."""
+    return SIZE.pack((1 << 31) - 1) + answer.data if _is_about_records(answer) else None
+
+
+def twice(answer: Answer) -> bytes | None:
+    """Answer twice."""
+    return framed(answer.data) * 2 if _is_about_records(answer) else None
+
+
+def unasked(answer: Answer) -> bytes | None:
+    """Answer a request that was never sent, before the right answer."""
+    return framed(SIZE.pack(UNASKED) + bytes(8)) + framed(answer.data) if _is_about_records(answer) else None
+
+
+def long_frame(answer: Answer) -> bytes | None:
+    """State five bytes more than the answer has, and be silent."""
+    return SIZE.pack(len(answer.data) + 5) + answer.data if _is_about_records(answer) else None
+
+
+def half_answer(answer: Answer) -> bytes | None:
+    """Be silent after half an answer."""
+    return framed(answer.data)[: len(answer.data) // 2] if _is_about_records(answer) else None
+
+
+FRAMES: Final = (
+    *(correlation_id, cut_frame, negative_size, http, tls, largest_size, twice, unasked),
+    *(long_frame, half_answer),
+)
+"""The faults of a frame, whatever is in it."""
+
 FAULTS: Final[Mapping[str, Fault]] = {
-    fault.__name__.replace("_", "-"): fault
-    for fault in (bit_of_fetch, correlation_id, cut_frame, negative_size, http)
+    fault.__name__.replace("_", "-"): fault for fault in (bit_of_fetch, *FRAMES)
 }
 
 

@@ -120,8 +120,8 @@ def test_a_broker_that_names_itself_by_another_address_is_one_line(monkeypatch: 
 
     def elsewhere(cluster: Any, request: Any) -> Any:
         reply = metadata(cluster, request)
-        for one in reply.brokers:
-            one.port = 1
+        for one in reply["brokers"]:
+            one["port"] = 1
         return reply
 
     monkeypatch.setitem(server.ANSWERS, MetadataRequest.API_KEY, elsewhere)

@@ -10,7 +10,7 @@ from machine import needs
 from tests.live.brokers.table import BROKERS
 from tests.live.client_programs import command, delivered, stored
 from wireproof.adapters.templates import AdapterTemplate, client_templates
-from wireproof.kafka.family.loopback_broker.append_rules import TopicSettings
+from wireproof.kafka.append import TopicSettings
 from wireproof.kafka.family.loopback_broker.partition import ServedPartition
 from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster, ServedTopic
 from wireproof.kafka.family.loopback_broker.server import running

@@ -134,4 +134,5 @@ def test_topics_that_must_not_be_deleted_are_named(broker: secured.SecuredBroker
     assert run.code == 0, run.output
     (line,) = (line for line in run.output.splitlines() if "topics left: " in line)
     assert left
-    assert all(f"{topic} (deleting it is not permitted)" in line for topic in left)
+    what = left[0] if len(left) == 1 else f"{len(left)} named {left[0].rpartition('-')[0]}-…"
+    assert line.endswith(f"topics left: {what} (deleting it is not permitted)")

@@ -5,10 +5,11 @@ import re
 import secrets
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from importlib.util import find_spec
-from typing import Any, Final, Protocol, Self
+from typing import Final, Protocol, Self
 
 from attrs import evolve, frozen
 
@@ -20,6 +21,15 @@ from wireproof.formats import FAMILIES
 from wireproof.install_hint import install_command
 
 CLEANUP_SECONDS: Final = 60.0
+MOST_NAMED: Final = 3
+"""Runs that a note names."""
+
+PREFIX: Final = "wireproof-"
+"""The beginning of every name on a server. Only what has it, and the token of a run, is ever deleted."""
+
+TOKEN_BYTES: Final = 8
+
+_NAME: Final = re.compile(rf"{PREFIX}([0-9a-f]{{{2 * TOKEN_BYTES}}})-")
 
 
 def entry_of_server(spec: str) -> Entry | None:
@@ -43,8 +53,15 @@ def check_modules(entry: Entry) -> None:
         raise AdapterStartError(f"{entry.name} needs further packages: {install_command(entry.extra)}")
 
 
-def clean_up(entry: Entry) -> None:
-    """Run the cleanup of an entry, in a session of its own: it ends even if this process is killed."""
+_cleaning: list[subprocess.Popen[str]] = []
+"""The processes that clean; one for which nobody waits goes on when this process has ended."""
+
+
+def clean_up(entry: Entry, waits: bool = True) -> None:
+    """Run the cleanup of an entry, in a session of its own: it ends even if this process is killed.
+
+    What it could not remove is a line on stderr, and what it still removes when nobody waits any more, too.
+    """
     if not entry.cleanup:
         return
     child = subprocess.Popen(  # noqa: S603 - a command of ours
@@ -56,26 +73,65 @@ def clean_up(entry: Entry) -> None:
         env={**os.environ, **entry.environment},
         start_new_session=True,
     )
+    text = f"what is named {PREFIX}{entry.cleanup[-2]}-… is still being removed; {cleaning(entry.name)}"
+    _cleaning.append(child)
     try:
-        _, text = child.communicate(timeout=CLEANUP_SECONDS)
+        if waits:
+            _, text = child.communicate(timeout=CLEANUP_SECONDS)
     except subprocess.TimeoutExpired:
-        text = f"its topics are still being removed after {CLEANUP_SECONDS:g} s"
-    for line in text.splitlines()[-1:]:
-        print(f"wireproof: {entry.name}: {line}", file=sys.stderr)  # noqa: T201 - a note to the user
+        pass
+    finally:  # also after a second signal
+        for line in text.splitlines()[-1:]:
+            print(f"wireproof: {entry.name}: {line}", file=sys.stderr)  # noqa: T201 - a note to the user
+
+
+def cleaning(spec: str) -> str:
+    """Return where to look for what stayed on a server."""
+    return f"`wireproof adapters clean {spec}` shows what stays"
+
+
+def names_on(entry: Entry) -> list[str]:
+    """Return the names of what runs left on a server, or still use there; raise `AdapterError`."""
+    command = (*entry.command[:-1], "", "list")
+    environment = {**os.environ, **entry.environment}
+    try:
+        done = subprocess.run(  # noqa: S603 - a command of ours
+            command, capture_output=True, text=True, check=False, env=environment, timeout=CLEANUP_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        raise AdapterStartError(f"{entry.name} names nothing in {CLEANUP_SECONDS:g} s") from None
+    if done.returncode:
+        raise AdapterStartError(done.stderr.strip().rpartition("\n")[2])
+    return done.stdout.split()
+
+
+def runs_of(names: Iterable[str]) -> Mapping[str, int]:
+    """Return the tokens of the runs that gave these names, and the number of each."""
+    tokens = (_NAME.match(name) for name in names)
+    return Counter(found[1] for found in tokens if found)
+
+
+def left_by_others(spec: str, names: Iterable[str], things: str) -> tuple[str, ...]:
+    """Return the note of a run about what other runs left on its server, or still use there."""
+    others = runs_of(names)
+    if not others:
+        return ()
+    prefixes = ", ".join(f"{PREFIX}{token}-…" for token in sorted(others)[:MOST_NAMED])
+    more = ", …" if len(others) > MOST_NAMED else ""
+    count = sum(others.values())
+    return (f"{count} {things} of other runs are there, named {prefixes}{more}: {cleaning(spec)}",)
 
 
 # --- server address ---
 #
 # The name of a live server, `KIND:HOST:PORT` or `KIND:HOST:PORT:FILE`, and its registry entry.
 #
-# A family that has servers names its kinds, and the package of its programs `worker` and `cleanup`. Its
-# protocols may have a scheme before the host, such as `KIND:http://HOST:PORT`.
+# A family that has servers names its kinds, and the module of its program: `live_worker`. Its protocols may
+# have a scheme before the host, such as `KIND:http://HOST:PORT`.
 
 
 START_SECONDS: Final = 60.0
 """Time limit of a hello, before which the worker creates something on the server."""
-
-TOKEN_BYTES: Final = 8
 
 _PARTS: Final = re.compile(
     r"(?:(?P<scheme>[a-z]+)://)?(?P<host>\[[^\]]+\]|[^:/\[\]]+):(?P<port>\d{1,5})(?::(?P<file>.+))?"
@@ -115,19 +171,21 @@ class ServerAddress:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def server_entry(entry: Entry, programs: str, schemes: tuple[str, ...] = ()) -> Entry:
+def server_entry(entry: Entry, program: str, schemes: tuple[str, ...] = ()) -> Entry:
     """Return the entry of a live server for one run, with commands and a token; raise `UnknownAdapter`.
 
-    `programs` is the package of the modules `worker` and `cleanup`; both get the name and the token.
+    `program` is the module of its process: `live_worker`.
     """
     ServerAddress.of(entry.name, schemes)
-    token = secrets.token_hex(TOKEN_BYTES)
-    given: dict[str, Any] = {
-        part: (sys.executable, "-m", f"{programs}.{module}", entry.name, token)
-        for part, module in (("command", "worker"), ("cleanup", "cleanup"))
-    }
+    command = (sys.executable, "-m", program, entry.name, secrets.token_hex(TOKEN_BYTES))
     paths = os.pathsep.join(path for path in sys.path if path)
-    return evolve(entry, **given, environment={"PYTHONPATH": paths}, start_seconds=START_SECONDS)
+    return evolve(
+        entry,
+        command=command,
+        cleanup=(*command, "clean"),
+        environment={"PYTHONPATH": paths},
+        start_seconds=START_SECONDS,
+    )
 
 
 def _forms(kind: str, schemes: tuple[str, ...]) -> str:

@@ -80,7 +80,8 @@ class Program:
         memory: resident bytes of the whole tree above which it is killed; None sets no limit.
         hello_seconds: time limit of its hello.
         stderr: called with all bytes that it writes to stderr.
-        cleanup: called once after its end, unless its hello was an error.
+        cleanup: called once after its end, unless its hello was an error; with False if its end was
+            interrupted, so that nobody waits any more.
     """
 
     name: str
@@ -90,7 +91,7 @@ class Program:
     memory: int | None = MEMORY
     hello_seconds: float = HELLO_SECONDS
     stderr: Callable[[bytes], None] = lambda _: None
-    cleanup: Callable[[], None] = lambda: None
+    cleanup: Callable[[bool], None] = lambda _: None
 
 
 class Process:
@@ -166,19 +167,22 @@ class Process:
         """See `Controller`."""
         if self._closed:
             return
-        self._closed = True
-        self._drop_stdin()
-        if not self._fault and not self._open:
-            self._drain(EXIT_SECONDS)
-            if self._packets:
-                self.late = shorten_value(self._packets[0].head.get("id"))
-        self._kill()
-        self._read_last_bytes()
-        self._selector.close()
-        self._stdout.close()
-        self._stderr_pipe.close()
-        if self._started:
-            self._program.cleanup()
+        self._closed, ended = True, False
+        try:
+            self._drop_stdin()
+            if not self._fault and not self._open:
+                self._drain(EXIT_SECONDS)
+                if self._packets:
+                    self.late = shorten_value(self._packets[0].head.get("id"))
+            self._kill()
+            self._read_last_bytes()
+            self._selector.close()
+            self._stdout.close()
+            self._stderr_pipe.close()
+            ended = True
+        finally:  # also after a second signal
+            if self._started:
+                self._program.cleanup(ended)
 
     def _kill(self) -> None:
         """End the adapter and every process that it started."""

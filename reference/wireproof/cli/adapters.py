@@ -13,9 +13,11 @@ from typing import Final
 
 import attrs
 import click
+from attrs import evolve
 
 from wireproof.adapters.driver_build import built, releases
 from wireproof.adapters.errors import AdapterError, UnknownAdapter
+from wireproof.adapters.live_servers import PREFIX, clean_up, names_on, runs_of
 from wireproof.adapters.readiness import examined, ready
 from wireproof.adapters.registry import entries, open_adapter, resolve
 from wireproof.adapters.registry_entry import AdapterOption, Entry
@@ -199,6 +201,34 @@ def listing_versions(name: str) -> None:
         raise UnknownAdapter(f"{name}: it names no library, so its releases are unknown")
     for version in releases(library):
         click.echo(version)
+
+
+@command.command("clean")
+@click.argument("server", metavar="SERVER")
+@click.argument("run", required=False, default="", metavar="[RUN]")
+def cleaning(server: str, run: str) -> int:
+    """Show what runs left on a live SERVER, such as kafka-broker:HOST:PORT, or delete what RUN left.
+
+    RUN is the number in its names, `wireproof-RUN-…`. A run that has not ended yet is shown too. Exit code 4
+    if something cannot be deleted.
+    """
+    entry = resolve(server)
+    if not entry.cleanup:
+        raise UnknownAdapter(f"{server} is no live server: runs leave nothing there")
+    names = names_on(entry)
+    runs = runs_of(names)
+    if not run:
+        for token, count in sorted(runs.items()):
+            click.echo(f"{PREFIX}{token}-…  {count}; delete: wireproof adapters clean {server} {token}")
+        if not runs:
+            click.echo(f"{server}: nothing of runs is there")
+        return Exit.CONFORMS
+    if run not in runs:
+        raise UnknownAdapter(f"{server}: nothing is named {PREFIX}{run}-…")
+    clean_up(evolve(entry, cleanup=(*entry.command[:-1], run, "clean")))
+    stayed = runs_of(names_on(entry)).get(run, 0)
+    click.echo(f"{server}: {runs[run] - stayed} of {runs[run]} named {PREFIX}{run}-… are deleted")
+    return Exit.ADAPTER if stayed else Exit.CONFORMS
 
 
 @command.command("new")

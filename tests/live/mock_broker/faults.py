@@ -24,6 +24,8 @@ from tests.live.mock_broker import (
     storage_faults,
     transaction_time_faults,
 )
+from tests.live.mock_broker.expiry import ForgettingPartition
+from tests.live.mock_broker.old_messages import ConvertingPartition
 from tests.live.mock_broker.restart_faults import RestartingPartition
 from wireproof.kafka.family.loopback_broker import faults as served
 from wireproof.kafka.family.loopback_broker.append_rules import Form
@@ -32,7 +34,13 @@ from wireproof.kafka.family.loopback_broker.server import Die, Hang
 
 DAY_MS: Final = 86_400_000
 
-RIGHT: Final = (ServedPartition, CleaningPartition, RestartingPartition)
+RIGHT: Final = (
+    ServedPartition,
+    CleaningPartition,
+    ConvertingPartition,
+    ForgettingPartition,
+    RestartingPartition,
+)
 """The partitions without a fault."""
 
 LARGE: Final = 3

@@ -52,7 +52,7 @@ class AnyByte(Fetching):
 
     def is_ready(self, parts: Sequence[Part]) -> bool:
         """Look for records."""
-        return any(answer.records or answer.error_code for _, _, answer in parts)
+        return any(answer["records"] or answer["error_code"] for _, _, answer in parts)
 
 
 class AllOrNothing(Fetching):
@@ -62,7 +62,7 @@ class AllOrNothing(Fetching):
         """Leave out the records."""
         if not self.is_ready(parts):
             for _, _, answer in parts:
-                answer.records = b""
+                answer["records"] = b""
         return super().reply(parts)
 
 
@@ -72,7 +72,7 @@ class WaitingForEnd(Fetching):
     def is_ready(self, parts: Sequence[Part]) -> bool:
         """Compare the high watermark with the offset."""
         rows = zip(parts, self.rows.values(), strict=True)
-        ended = any(answer.high_watermark > one.fetch_offset for (_, _, answer), (_, one) in rows)
+        ended = any(answer["high_watermark"] > one.fetch_offset for (_, _, answer), (_, one) in rows)
         return ended or super().is_ready(parts)
 
 

@@ -1,17 +1,16 @@
 """Faults in what a broker forgets. Each class overrides one step of a partition, or of the coordinator."""
 
-from wireproof.kafka.family.loopback_broker.coordinator import Coordinator
-from wireproof.kafka.family.loopback_broker.partition import ServedPartition
+from tests.live.mock_broker.expiry import ForgettingCoordinator, ForgettingPartition
 
 
-class ForgetsNoProducer(ServedPartition):
+class ForgetsNoProducer(ForgettingPartition):
     """Knows every producer for ever."""
 
     def forget_idle(self, now: int, age: int) -> None:
         """Forget none."""
 
 
-class ForgetsAtOnce(ServedPartition):
+class ForgetsAtOnce(ForgettingPartition):
     """Forgets every producer whenever it looks, however young it is."""
 
     def forget_idle(self, now: int, _: int) -> None:
@@ -19,7 +18,7 @@ class ForgetsAtOnce(ServedPartition):
         super().forget_idle(now, 0)
 
 
-class ForgetsOpenTransaction(ServedPartition):
+class ForgetsOpenTransaction(ForgettingPartition):
     """Forgets an idle producer also while a transaction of it is open."""
 
     def forget_idle(self, now: int, age: int) -> None:
@@ -29,14 +28,14 @@ class ForgetsOpenTransaction(ServedPartition):
         self.open = kept
 
 
-class KeepingCoordinator(Coordinator):
+class KeepingCoordinator(ForgettingCoordinator):
     """Knows every transactional id for ever."""
 
     def forget_idle(self, now: int, age: int) -> None:
         """Forget none."""
 
 
-class ForgetfulCoordinator(Coordinator):
+class ForgetfulCoordinator(ForgettingCoordinator):
     """Forgets a transactional id also while its transaction is open."""
 
     def forget_idle(self, now: int, age: int) -> None:
@@ -44,13 +43,13 @@ class ForgetfulCoordinator(Coordinator):
         self._ids = {name: one for name, one in self._ids.items() if now - one.changed < age}
 
 
-class ForgetsNoTransactionalId(ServedPartition):
+class ForgetsNoTransactionalId(ForgettingPartition):
     """A broker whose coordinator knows every transactional id for ever."""
 
     coordinator_class = KeepingCoordinator
 
 
-class ForgetsOpenTransactionalId(ServedPartition):
+class ForgetsOpenTransactionalId(ForgettingPartition):
     """A broker whose coordinator forgets a transactional id while its transaction is open."""
 
     coordinator_class = ForgetfulCoordinator

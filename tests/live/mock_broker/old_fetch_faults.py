@@ -2,9 +2,9 @@
 
 from attrs import evolve
 
+from tests.live.mock_broker.old_messages import ConvertingPartition, written
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME
-from wireproof.kafka.family.loopback_broker import append_rules
-from wireproof.kafka.family.loopback_broker.partition import ServedPartition
+from wireproof.kafka.family.loopback_broker.append_rules import batches_of
 from wireproof.kafka.values import Message, RecordBatch
 
 
@@ -15,7 +15,7 @@ def with_inner(message: Message, **fields: object) -> Message:
     return evolve(message, messages=changed, **fields)  # type: ignore[arg-type] # fields of a message
 
 
-class ReturnsBatchesToOldFetch(ServedPartition):
+class ReturnsBatchesToOldFetch(ConvertingPartition):
     """Returns batches to consumers that know messages only."""
 
     def read_old(self, data: bytes, _: int, __: int) -> bytes:
@@ -23,7 +23,7 @@ class ReturnsBatchesToOldFetch(ServedPartition):
         return data
 
 
-class ReturnsOneOldFormat(ServedPartition):
+class ReturnsOneOldFormat(ConvertingPartition):
     """Returns messages of v1 to consumers that know v0 only."""
 
     def messages(self, batch: RecordBatch, offset: int, _: int) -> list[Message]:
@@ -31,7 +31,7 @@ class ReturnsOneOldFormat(ServedPartition):
         return super().messages(batch, offset, 1)
 
 
-class MarkersAreMessages(ServedPartition):
+class MarkersAreMessages(ConvertingPartition):
     """Returns the marker of a transaction as a message."""
 
     def messages(self, batch: RecordBatch, offset: int, magic: int) -> list[Message]:
@@ -39,18 +39,18 @@ class MarkersAreMessages(ServedPartition):
         return super().messages(evolve(batch, attributes=batch.attributes & ~CONTROL), offset, magic)
 
 
-class RepeatsAfterMarker(ServedPartition):
+class RepeatsAfterMarker(ConvertingPartition):
     """Returns the first record twice if a marker stands before it: LazyDownConversionRecords did."""
 
     def read_old(self, data: bytes, offset: int, magic: int) -> bytes:
         """Write the first record again."""
         found = super().read_old(data, offset, magic)
-        first, *rest = (self.messages(one, offset, magic) for one in append_rules.batches_of(data))
+        first, *rest = (self.messages(one, offset, magic) for one in batches_of(data))
         follows = next(iter(rest), [])
-        return append_rules.written(follows) + found if not first and follows else found
+        return written(follows) + found if not first and follows else found
 
 
-class LosesTimestampType(ServedPartition):
+class LosesTimestampType(ConvertingPartition):
     """Returns an append time as if it were the time of the producer."""
 
     def messages(self, batch: RecordBatch, offset: int, magic: int) -> list[Message]:
@@ -62,7 +62,7 @@ class LosesTimestampType(ServedPartition):
         ]
 
 
-class EmptiesTombstonesOfOldFetch(ServedPartition):
+class EmptiesTombstonesOfOldFetch(ConvertingPartition):
     """Returns an empty value for a null one."""
 
     def messages(self, batch: RecordBatch, offset: int, magic: int) -> list[Message]:
@@ -73,7 +73,7 @@ class EmptiesTombstonesOfOldFetch(ServedPartition):
         ]
 
 
-class UnpacksForOldFetch(ServedPartition):
+class UnpacksForOldFetch(ConvertingPartition):
     """Returns the messages of a compressed batch without compression, and without its place."""
 
     def messages(self, batch: RecordBatch, offset: int, magic: int) -> list[Message]:
@@ -81,7 +81,7 @@ class UnpacksForOldFetch(ServedPartition):
         return super().messages(evolve(batch, attributes=batch.attributes & ~CODEC_MASK), offset, magic)
 
 
-class ConvertsAlthoughDisabled(ServedPartition):
+class ConvertsAlthoughDisabled(ConvertingPartition):
     """Converts for a topic that forbids it."""
 
     def read_old(self, data: bytes, offset: int, magic: int) -> bytes:
@@ -93,7 +93,7 @@ class ConvertsAlthoughDisabled(ServedPartition):
             self.settings = kept
 
 
-class BeginsBatchForOldFetch(ServedPartition):
+class BeginsBatchForOldFetch(ConvertingPartition):
     """Returns the messages of a batch from its beginning, also those before the offset that is asked for."""
 
     def messages(self, batch: RecordBatch, _: int, magic: int) -> list[Message]:

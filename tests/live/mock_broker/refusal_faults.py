@@ -5,7 +5,7 @@ from typing import Final
 from attrs import evolve
 
 from tests.live.mock_broker.batch_edits import first_size, is_sound
-from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL
+from wireproof.kafka.attribute_bits import CONTROL
 from wireproof.kafka.entry import peek_batch
 from wireproof.kafka.family.loopback_broker import append_rules
 from wireproof.kafka.family.loopback_broker.append_rules import BODY, AppendRefused, Arrival, ErrorCode, Form
@@ -179,9 +179,9 @@ class AppendsHalfOfRefused(ServedPartition):
             raise
 
     def _keep_first(self, batch: RecordBatch, good: tuple[Record, ...], now: int) -> None:
-        codec = batch.attributes & CODEC_MASK
-        form = append_rules.rebuilt(evolve(batch, records=good), codec)
-        arrival = Arrival(append_rules.finished(form), form.header)
+        first = evolve(batch, records=good, last_offset_delta=len(good) - 1)
+        form = Form(first, append_rules.written_records(first))
+        arrival = Arrival(append_rules.finished(form), first)
         form = super().form(arrival, now)
         self.keep(form, super().finish(form, arrival))
 

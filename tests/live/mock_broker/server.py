@@ -6,21 +6,16 @@ from pathlib import Path
 from typing import Final
 
 from attrs import frozen
+from kafka.protocol.admin import DescribeConfigsRequest
 from kafka.protocol.consumer import FetchRequest
 
+from tests.live.mock_broker import expiry
 from tests.live.mock_broker.faults import partition_class
+from tests.live.mock_broker.old_messages import ConvertingPartition
 from tests.live.restarting import command_of
 from wireproof.kafka.family.loopback_broker import server
 from wireproof.kafka.family.loopback_broker.coordinator import Coordinator
-from wireproof.kafka.family.loopback_broker.coordinator_replies import ID_AGE, PRODUCER_AGE
 from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster
-
-EXPIRING: Final = {
-    PRODUCER_AGE: 2_000,
-    "producer.id.expiration.check.interval.ms": 1,
-    ID_AGE: 3_000,
-    "transaction.remove.expired.transaction.cleanup.interval.ms": 1,
-}
 
 
 @frozen
@@ -41,13 +36,13 @@ PLAIN: Final = Kind()
 
 def running(fault: str | None = None, port: int = 0, kind: Kind = PLAIN) -> AbstractContextManager[str]:
     """Run a mock broker in a thread until the block ends; it gives the address."""
-    return server.running(_cluster(fault, kind), port=port)
+    return server.running(cluster_of(fault, kind), port=port)
 
 
 @contextmanager
 def restartable(folder: Path, fault: str | None = None) -> Iterator[str]:
     """Run a mock broker; give its address, and a properties file with the command that starts it again."""
-    cluster = _cluster(fault, PLAIN)
+    cluster = cluster_of(fault, PLAIN)
 
     def restart() -> None:
         partitions = [one for topic in cluster.topics.values() for one in topic.partitions]
@@ -60,12 +55,19 @@ def restartable(folder: Path, fault: str | None = None) -> Iterator[str]:
         yield f"{address}:{file}"
 
 
-def _cluster(fault: str | None, kind: Kind) -> LoopbackCluster:
+def cluster_of(fault: str | None = None, kind: Kind = PLAIN) -> LoopbackCluster:
+    """Return the cluster of a mock broker."""
     chosen = partition_class(fault)
+    if kind.converting and not fault:
+        chosen = ConvertingPartition
+    if kind.expiring and not fault:
+        chosen = expiry.ForgettingPartition
+    usual = expiry.ForgettingCoordinator if kind.expiring else Coordinator
     return LoopbackCluster(
         chosen,
-        coordinator=getattr(chosen, "coordinator_class", Coordinator)(),
-        settings=EXPIRING if kind.expiring else {},
+        coordinator=getattr(chosen, "coordinator_class", usual)(),
         oldest={FetchRequest.API_KEY: 0} if kind.converting else {},
         fetching_class=getattr(chosen, "fetching_class", None),
+        apis={DescribeConfigsRequest: (1, 4)} if kind.expiring else {},
+        answers=expiry.answers(expiry.EXPIRING) if kind.expiring else {},
     )

@@ -1,6 +1,7 @@
 """Adapters that are running servers: what is checked before the start, and what runs after the end."""
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from attrs import evolve
 
 from wireproof.adapters import live_servers
 from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters.live_worker import summary_of
 from wireproof.adapters.message_framing import Lines
 from wireproof.adapters.process_controller import Process, Program
 from wireproof.adapters.registry import open_adapter
@@ -19,7 +21,10 @@ NO_START = '{"error": "nothing answers"}'
 
 
 def program(hello: str, ended: list[str]) -> Program:
-    return Program("x", (sys.executable, "-c", HELLO % hello), Lines, cleanup=lambda: ended.append("cleanup"))
+    def clean_up(waits: bool) -> None:
+        ended.append(f"cleanup {waits}")
+
+    return Program("x", (sys.executable, "-c", HELLO % hello), Lines, cleanup=clean_up)
 
 
 def test_the_cleanup_runs_once_after_the_process() -> None:
@@ -28,7 +33,7 @@ def test_the_cleanup_runs_once_after_the_process() -> None:
     assert ended == []
     process.close()
     process.close()
-    assert ended == ["cleanup"]
+    assert ended == ["cleanup True"]
 
 
 def test_a_process_that_did_not_start_left_nothing() -> None:
@@ -48,6 +53,65 @@ def test_what_a_cleanup_could_not_remove_is_one_line_on_stderr(capfd: pytest.Cap
     text = "import sys; sys.stderr.write('noise\\ntopics left: a (error 29)\\n')"
     live_servers.clean_up(Entry("kafka-broker:h:1", cleanup=(sys.executable, "-c", text)))
     assert capfd.readouterr().err == "wireproof: kafka-broker:h:1: topics left: a (error 29)\n"
+
+
+def test_what_is_still_removed_when_nobody_waits_is_one_line_with_its_prefix(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A second Ctrl-C: the process that removes things goes on."""
+    done = tmp_path / "done"
+    program = f"import pathlib, time; time.sleep(1); pathlib.Path({str(done)!r}).touch()"
+    entry = Entry("kafka-broker:h:1", cleanup=(sys.executable, "-c", program, "1a", "clean"))
+    live_servers.clean_up(entry, waits=False)
+    assert not done.exists()
+    line = "what is named wireproof-1a-… is still being removed; `wireproof adapters clean kafka-broker:h:1`"
+    assert capfd.readouterr().err == f"wireproof: kafka-broker:h:1: {line} shows what stays\n"
+    deadline = time.monotonic() + 30
+    while not done.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert done.exists()
+
+
+def test_the_cleanup_runs_also_if_the_end_of_the_process_is_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended: list[str] = []
+    process = Process(program(FINE, ended))
+
+    close = process._stderr_pipe.close
+
+    def interrupted() -> None:
+        close()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(process._stderr_pipe, "close", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        process.close()
+    assert ended == ["cleanup False"]
+
+
+def test_what_is_left_for_one_reason_is_said_once() -> None:
+    left = {f"wireproof-1a-{number}": "error 29" for number in range(142)} | {"wireproof-1a-142": "error 3"}
+    assert (
+        summary_of(left, "wireproof-1a-") == "142 named wireproof-1a-… (error 29), wireproof-1a-142 (error 3)"
+    )
+
+
+def test_names_of_other_things_are_of_no_run() -> None:
+    one, other = "0123456789abcdef", "f" * 16
+    names = [
+        f"wireproof-{one}-1",
+        f"wireproof-{one}-2",
+        f"wireproof-{other}-1",
+        "wireproof-",
+        "wireproof-1-1",
+    ]
+    assert live_servers.runs_of(names) == {one: 2, other: 1}
+    assert live_servers.left_by_others("kafka-broker:h:1", names[3:], "topics") == ()
+    (note,) = live_servers.left_by_others("kafka-broker:h:1", names, "topics")
+    assert note.startswith(
+        f"3 topics of other runs are there, named wireproof-{one}-…, wireproof-{other}-…: "
+    )
 
 
 def test_an_adapter_without_cleanup_runs_nothing(tmp_path: Path) -> None:

@@ -40,8 +40,7 @@ def test_the_error_shows_each_scheme_too() -> None:
 
 
 def test_each_run_has_a_token_of_its_own_which_the_cleanup_gets_too() -> None:
-    one, other = (server_entry(Entry("kind:h:1"), "package") for _ in range(2))
-    assert one.command[-2:] == one.cleanup[-2:]
+    one, other = (server_entry(Entry("kind:h:1"), "package.worker") for _ in range(2))
     assert one.command[1:4] == ("-m", "package.worker", "kind:h:1")
-    assert one.cleanup[1:4] == ("-m", "package.cleanup", "kind:h:1")
+    assert one.cleanup == (*one.command, "clean")
     assert one.command[-1] != other.command[-1]

@@ -104,7 +104,7 @@ FAMILY: Final = Family(
     fast_decoders="wireproof.kafka.columnar.decoders:FAST_DECODERS",
     generators="wireproof.kafka.family.made_entries:GENERATORS",
     servers={
-        "kafka-broker": "wireproof.kafka.family.live_broker.entry:entry_of_broker",
+        "kafka-broker": "wireproof.kafka.family.live_broker:entry_of_broker",
         "kafka-client": "wireproof.kafka.family.client_program.entry:entry_of_client",
     },
     trial_servers={"broker": "wireproof.kafka.family.loopback_broker.faults:BROKER"},

@@ -15,4 +15,4 @@ def test_another_form_is_an_error_that_shows_the_form(rest: str) -> None:
 
 def test_each_run_has_a_token_of_its_own_which_the_cleanup_gets_too() -> None:
     one, other = resolve("kafka-broker:localhost:9092"), resolve("kafka-broker:localhost:9092")
-    assert one.command[-1] == one.cleanup[-1] != other.command[-1]
+    assert one.command[-1] == one.cleanup[-2] != other.command[-1]

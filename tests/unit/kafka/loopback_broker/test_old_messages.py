@@ -8,19 +8,18 @@ from each import each
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
+from tests.live.mock_broker.old_messages import ConvertingPartition, of_batch, written
 from wireproof import formats
+from wireproof.kafka.append import TopicSettings
 from wireproof.kafka.attribute_bits import CONTROL, LOG_APPEND_TIME
 from wireproof.kafka.family.loopback_broker.append_rules import (
     AppendRefused,
     ErrorCode,
     Form,
-    TopicSettings,
     finished,
-    of_batch,
-    written,
+    settings_of,
     written_records,
 )
-from wireproof.kafka.family.loopback_broker.partition import ServedPartition
 from wireproof.kafka.values import Log, Message, Record, RecordBatch
 
 GZIP, ZSTD = 1, 4
@@ -81,8 +80,8 @@ def test_zstd_is_refused() -> None:
 
 def test_a_topic_may_forbid_it() -> None:
     data = finished(Form(BATCH, written_records(BATCH)))
-    settings = TopicSettings.parse({"message.downconversion.enable": "false"})
-    assert ServedPartition(TopicSettings()).read_old(data, 0, 1) == written(V1)
+    settings = settings_of({"message.downconversion.enable": "false"})
+    assert ConvertingPartition(TopicSettings()).read_old(data, 0, 1) == written(V1)
     with pytest.raises(AppendRefused) as refused:
-        ServedPartition(settings).read_old(data, 0, 1)
+        ConvertingPartition(settings).read_old(data, 0, 1)
     assert refused.value.code == ErrorCode.UNSUPPORTED_VERSION

@@ -6,19 +6,23 @@ import pytest
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
+from tests.live.mock_broker.expiry import (
+    ID_AGE,
+    PRODUCER_AGE,
+    ForgettingCoordinator,
+    ForgettingPartition,
+    forget_idle,
+)
+from wireproof.kafka.append import TopicSettings
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
-from wireproof.kafka.family.loopback_broker import coordinator_replies
 from wireproof.kafka.family.loopback_broker.append_rules import (
     AppendRefused,
     ErrorCode,
     Form,
-    TopicSettings,
     finished,
     written_records,
 )
-from wireproof.kafka.family.loopback_broker.coordinator import NOBODY, Coordinator
-from wireproof.kafka.family.loopback_broker.coordinator_replies import ID_AGE, PRODUCER_AGE
-from wireproof.kafka.family.loopback_broker.partition import ServedPartition
+from wireproof.kafka.family.loopback_broker.coordinator import NOBODY
 from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster
 from wireproof.kafka.values import Record, RecordBatch
 
@@ -35,7 +39,7 @@ def sent(time: int, attributes: int = 0) -> bytes:
 
 
 def offsets_of_both(
-    partition: ServedPartition, data: bytes, later: int, name: str | None = None
+    partition: ForgettingPartition, data: bytes, later: int, name: str | None = None
 ) -> list[int]:
     """Return the offsets of a batch that is sent twice, with a look at the ages between."""
     first = partition.append(data, PRODUCE, name, NOW).base_offset
@@ -45,22 +49,22 @@ def offsets_of_both(
 
 @pytest.mark.parametrize(("later", "offsets"), [(AGE - 1, [0, 0]), (AGE, [0, 1])])
 def test_a_producer_is_forgotten_at_its_age(later: int, offsets: list[int]) -> None:
-    assert offsets_of_both(ServedPartition(TopicSettings()), sent(NOW), later) == offsets
+    assert offsets_of_both(ForgettingPartition(TopicSettings()), sent(NOW), later) == offsets
 
 
 def test_the_age_counts_from_the_timestamp_of_the_batch() -> None:
-    assert offsets_of_both(ServedPartition(TopicSettings(after_ms=AGE)), sent(NOW + AGE), AGE) == [0, 0]
+    assert offsets_of_both(ForgettingPartition(TopicSettings(after_ms=AGE)), sent(NOW + AGE), AGE) == [0, 0]
 
 
 def test_an_open_transaction_keeps_its_producer() -> None:
-    partition = ServedPartition(TopicSettings())
+    partition = ForgettingPartition(TopicSettings())
     assert offsets_of_both(partition, sent(NOW, TRANSACTIONAL), 9 * AGE, "t") == [0, 0]
     partition.write_marker(7, 0, commit=True, now=NOW)
     assert offsets_of_both(partition, sent(NOW), AGE) == [0, 2]
 
 
 def test_a_transactional_id_is_forgotten_at_its_age_and_not_while_a_transaction_is_open() -> None:
-    coordinator, partition = Coordinator(), ServedPartition(TopicSettings())
+    coordinator, partition = ForgettingCoordinator(), ForgettingPartition(TopicSettings())
     producer = coordinator.init("t", NOBODY, NOW)
     coordinator.add("t", producer, {("topic", 0): partition})
     coordinator.forget_idle(NOW + AGE, AGE)
@@ -77,7 +81,7 @@ def test_a_transactional_id_is_forgotten_at_its_age_and_not_while_a_transaction_
 
 @pytest.mark.parametrize(("settings", "known"), [({}, True), ({PRODUCER_AGE: AGE, ID_AGE: AGE}, False)])
 def test_a_broker_without_settings_forgets_nothing(settings: dict[str, int], *, known: bool) -> None:
-    cluster = LoopbackCluster(settings=settings)
+    cluster = LoopbackCluster(coordinator=ForgettingCoordinator())
     first = cluster.coordinator.init("t", NOBODY, NOW)
-    coordinator_replies.forget_idle(cluster, NOW + AGE)
+    forget_idle(cluster, settings, NOW + AGE)
     assert (cluster.coordinator.init("t", NOBODY, NOW)[0] == first[0]) is known

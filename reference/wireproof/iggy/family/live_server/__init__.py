@@ -1,1 +1,24 @@
-"""Adapter of a running Iggy server: sends the bytes of cases to streams of our own and polls them."""
+"""A live Iggy server as an adapter: `iggy-server:[http://]HOST:PORT[:FILE]`; its registry entry."""
+
+from typing import Final
+
+from wireproof.adapters.live_servers import ServerAddress, server_entry
+from wireproof.adapters.registry_entry import Entry
+
+HTTP: Final = "http"
+SCHEMES: Final = (HTTP,)
+"""The protocols that a name can have before the host; without one it is TCP."""
+
+CASE_SECONDS: Final = 60.0
+"""Least time limit of a case: its requests have limits of their own, and the server may be started again."""
+
+
+def entry_of_server(spec: str) -> Entry:
+    """Return the entry of `iggy-server:[http://]HOST:PORT[:FILE]`, for one run; raise `UnknownAdapter`."""
+    entry = Entry(spec, "a running Iggy server", formats=("iggy",), case_seconds=CASE_SECONDS)
+    return server_entry(entry, f"{__name__}.worker", SCHEMES)
+
+
+def address_of(spec: str) -> ServerAddress:
+    """Return the address in a name; raise `UnknownAdapter`."""
+    return ServerAddress.of(spec, SCHEMES)

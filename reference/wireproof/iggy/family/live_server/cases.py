@@ -12,9 +12,8 @@ from wireproof.adapters.python_object import line_of
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.cases.steps import ERROR, SEQUENCE
 from wireproof.formats import FORMATS
-from wireproof.iggy.family.live_server import requests, send_case
+from wireproof.iggy.family.live_server import HTTP, requests, send_case
 from wireproof.iggy.family.live_server.connection import Connection
-from wireproof.iggy.family.live_server.entry import HTTP
 from wireproof.iggy.family.live_server.requests import DEFAULT_TOPIC, Topic, error_of, topic_of, with_stream
 from wireproof.iggy.family.live_server.send_case import HttpSendCases, SendCases, asked_twice, unreadable
 from wireproof.iggy.family.live_server.server import HttpServer, IggyClientProperties, OwnStreams, Server

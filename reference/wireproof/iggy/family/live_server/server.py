@@ -10,13 +10,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from attrs import evolve, frozen
 
 from wireproof import formats
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.live_servers import ServerAddress
+from wireproof.adapters.live_servers import PREFIX, ServerAddress
 from wireproof.iggy.family.live_server import requests
 from wireproof.iggy.family.live_server.connection import Connection, HttpConnection, HttpReply, Reply
 from wireproof.iggy.family.live_server.requests import (
@@ -35,10 +35,6 @@ from wireproof.wire.safe_text import one_line
 # The streams of our own on a server: one for each case, deleted after it. No other stream is touched.
 
 
-PREFIX: Final = "wireproof-"
-"""The beginning of every name. Only streams with it, and with the token of a run, are ever deleted."""
-
-
 RETURN_SECONDS: Final = 10.0
 """Time in which a server that is started again answers."""
 
@@ -50,7 +46,42 @@ class RefusedError(Exception):
 
 
 class StreamServer(ABC):
-    """A server that is logged in. Every method raises `OSError`, and `RefusedError` if the server refuses."""
+    """A server that is logged in, with one connection for everything but the cases.
+
+    Every method raises `OSError`, and `RefusedError` if the server refuses.
+    """
+
+    speaks: ClassVar[str]
+    """How a server of this kind answers, for messages."""
+
+    _connection: Any
+
+    def __init__(self, address: ServerAddress, properties: "IggyClientProperties") -> None:
+        """Connect and log in.
+
+        Raises:
+            AdapterStartError: nothing answers there, it is no server of Iggy, or it refuses the user.
+        """
+        self.address, self.properties, self._lost = address, properties, False
+        try:
+            self._connection = self.logged_in()
+            self.version = self._version()
+        except RefusedError as error:
+            raise AdapterStartError(f"{address}: {error}") from None
+        except ConnectionRefusedError as error:
+            raise AdapterStartError(f"nothing answers at {address}: {error.strerror}") from None
+        except OSError as error:
+            said = one_line(str(error), TEXT)
+            raise AdapterStartError(f"{address} does not answer as {self.speaks} does: {said}") from None
+        self.protocol = protocol_of(properties.revision, self.version, address)
+
+    @abstractmethod
+    def logged_in(self) -> Any:  # noqa: ANN401 - a connection of its kind
+        """Log in, and return a connection."""
+
+    @abstractmethod
+    def _version(self) -> str:
+        """Return the version that the server answers; empty if it answers none."""
 
     @abstractmethod
     def create_stream(self, name: str) -> int:
@@ -68,13 +99,16 @@ class StreamServer(ABC):
     def is_listening(self) -> bool:
         """Return True if a new connection gets the answer to a ping."""
 
-    @abstractmethod
     def reconnect_if_lost(self) -> None:
         """Replace the connection if there was a fault on it."""
+        if self._lost:
+            self._connection = self.logged_in()
+            self._lost = False
 
-    @abstractmethod
     def lose(self) -> None:
         """Close the connection after a fault on it: the next case gets another one."""
+        self._connection.close()
+        self._lost = True
 
     def returns(self) -> bool:
         """Wait for a server that is started again; return False if it does not answer in time."""
@@ -83,11 +117,11 @@ class StreamServer(ABC):
             time.sleep(PAUSE)
         return found
 
-    def delete_streams(self, token: str) -> dict[str, str]:
-        """Delete the streams of a run; return the names of those that are left, with the reason."""
+    def delete_streams(self, prefix: str) -> dict[str, str]:
+        """Delete the streams with a prefix; return the names of those that are left, with the reason."""
         left: dict[str, str] = {}
         for number, name in self.streams():
-            if name.startswith(f"{PREFIX}{token}-"):
+            if name.startswith(prefix):
                 try:
                     self.delete_stream(number)
                 except RefusedError as error:
@@ -191,25 +225,14 @@ _VERSION: Final = re.compile(r"(\d+\.\d+)\.\d+")
 
 
 class Server(StreamServer):
-    """A server at an address, with one connection for everything but the cases.
+    """A server over TCP."""
 
-    Raises:
-        AdapterStartError: nothing answers there, it is no server of Iggy, or it refuses the user.
-    """
+    speaks = "an Iggy server up to 0.8.x"
+    _connection: Connection
 
-    def __init__(self, address: ServerAddress, properties: IggyClientProperties) -> None:
-        """Connect and log in."""
-        self.address = address
-        self.properties = properties
-        self._lost = False
-        try:
-            self._connection = self.connected()
-        except RefusedError as error:
-            raise AdapterStartError(f"{address}: {error}") from None
-        except OSError as error:
-            raise AdapterStartError(_no_server(address, error)) from None
-        self.version = self._version()
-        self.protocol = protocol_of(properties.revision, self.version, address)
+    def logged_in(self) -> Connection:
+        """Log in, and return the connection."""
+        return self.connected()
 
     def connected(self) -> Connection:
         """Return another connection that is logged in; raise `OSError`, `RefusedError`."""
@@ -230,7 +253,6 @@ class Server(StreamServer):
         return reply.body
 
     def _version(self) -> str:
-        """Return the version that the server answers; empty if it answers none."""
         try:
             return requests.version_in(self.ask("reading the statistics", requests.GET_STATS))
         except RefusedError:
@@ -243,17 +265,6 @@ class Server(StreamServer):
                 return connection.request(requests.PING, b"").status == 0
         except OSError:
             return False
-
-    def reconnect_if_lost(self) -> None:
-        """Replace the connection if there was a fault on it; raise `OSError`, `RefusedError`."""
-        if self._lost:
-            self._connection = self.connected()
-            self._lost = False
-
-    def lose(self) -> None:
-        """Close the connection after a fault on it."""
-        self._connection.close()
-        self._lost = True
 
     def create_stream(self, name: str) -> int:
         """Create a stream and return its number."""
@@ -286,10 +297,6 @@ class Server(StreamServer):
         except (struct.error, IndexError):
             return []
 
-    def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
-
 
 def protocol_of(wished: str, version: str, address: ServerAddress) -> Protocol:
     """Return the protocol of a server by its properties, or by its version; raise `AdapterStartError`."""
@@ -309,12 +316,6 @@ def _check(reply: Reply, doing: str) -> None:
         raise RefusedError(f"{doing} is refused with {error_of(reply.status).name} ({reply.status})")
 
 
-def _no_server(address: ServerAddress, error: OSError) -> str:
-    if isinstance(error, ConnectionRefusedError):
-        return f"nothing answers at {address}: {error.strerror}"
-    return f"{address} does not answer as an Iggy server up to 0.8.x does: {one_line(str(error), 200)}"
-
-
 # --- http server ---
 #
 # A server over HTTP that is logged in: its version, and the streams of our own on it.
@@ -329,24 +330,15 @@ HTTP_ERRORS: Final[Mapping[int, ServerError]] = {413: ServerError("HTTP 413", "l
 
 
 class HttpServer(StreamServer):
-    """A server at an address, with one connection for everything but the cases.
+    """A server over HTTP."""
 
-    Raises:
-        AdapterStartError: nothing answers there, it is no server of Iggy, or it refuses the user.
-    """
+    speaks = "an Iggy server over HTTP"
+    _connection: HttpConnection
 
-    def __init__(self, address: ServerAddress, properties: IggyClientProperties) -> None:
-        """Connect and log in."""
-        self.address = address
-        self.properties = properties
-        self._lost = False
-        try:
-            self._token = self._login()
-            self._connection = self.connected()
-            self.version = self._version()
-        except (RefusedError, OSError) as error:
-            raise AdapterStartError(_no_http_server(address, error)) from None
-        self.protocol = protocol_of(properties.revision, self.version, address)
+    def logged_in(self) -> HttpConnection:
+        """Take another token, and return a connection with it."""
+        self._token = self._login()
+        return self.connected()
 
     def _login(self) -> str:
         user = {"username": self.properties.user, "password": self.properties.password}
@@ -379,18 +371,6 @@ class HttpServer(StreamServer):
         except OSError:
             return False
 
-    def reconnect_if_lost(self) -> None:
-        """Log in again if there was a fault on the connection; raise `OSError`, `RefusedError`."""
-        if self._lost:
-            self._token = self._login()
-            self._connection = self.connected()
-            self._lost = False
-
-    def lose(self) -> None:
-        """Close the connection after a fault on it."""
-        self._connection.close()
-        self._lost = True
-
     def create_stream(self, name: str) -> int:
         """Create a stream and return its number."""
         found = self.ask(f"creating the stream {name}", "POST", "/streams", {"name": name})
@@ -413,10 +393,6 @@ class HttpServer(StreamServer):
     def delete_stream(self, number: int) -> None:
         """Delete a stream of our own."""
         self.ask(f"deleting the stream {number}", "DELETE", f"/streams/{number}")
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
 
 
 def error_in(reply: HttpReply, revision: str) -> tuple[ServerError, str]:
@@ -442,11 +418,3 @@ def _checked(reply: HttpReply, doing: str) -> Any:  # noqa: ANN401 - any JSON
     named = isinstance(found, dict) and {"id", "code"} <= found.keys()
     shown = f"{one_line(str(found['code']), TEXT)} ({found['id']})" if named else f"HTTP {reply.status}"
     raise RefusedError(f"{doing} is refused with {shown}")
-
-
-def _no_http_server(address: ServerAddress, error: Exception) -> str:
-    if isinstance(error, ConnectionRefusedError):
-        return f"nothing answers at {address}: {error.strerror}"
-    if isinstance(error, RefusedError):
-        return f"{address}: {error}"
-    return f"{address} does not answer as an Iggy server over HTTP does: {one_line(str(error), TEXT)}"

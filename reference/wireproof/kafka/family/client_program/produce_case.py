@@ -10,6 +10,7 @@ from attrs import Factory, frozen
 
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled, Unsupported
+from wireproof.kafka.append import TopicSettings
 from wireproof.kafka.attribute_bits import CODEC_MASK, TRANSACTIONAL
 from wireproof.kafka.entry import peek_batch
 from wireproof.kafka.family.client_program.consume_case import LONGEST, TOPIC, failed, no_line, not_started
@@ -23,7 +24,6 @@ from wireproof.kafka.family.client_program.program import (
     parse_line,
 )
 from wireproof.kafka.family.loopback_broker import server
-from wireproof.kafka.family.loopback_broker.append_rules import INT64_MAX, TopicSettings
 from wireproof.kafka.family.loopback_broker.coordinator import Coordinator
 from wireproof.kafka.family.loopback_broker.partition import Appended, ServedPartition, StoredEntry
 from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster, ServedTopic
@@ -33,9 +33,6 @@ from wireproof.wire.safe_text import one_line
 # --- produced log ---
 #
 # A partition that keeps what a producer sends, and appends it as Kafka does.
-
-
-LARGEST = (1 << 31) - 1
 
 
 class ProducedLog(ServedPartition):
@@ -49,7 +46,7 @@ class ProducedLog(ServedPartition):
 
     def __init__(self, before: int = 0, *, loses: bool = False) -> None:
         """Begin with an empty log, of a topic without limits."""
-        super().__init__(TopicSettings(max_bytes=LARGEST, after_ms=INT64_MAX))
+        super().__init__(TopicSettings())
         self.before = before
         self.loses = loses
         self.arrived: list[bytes] = []

@@ -36,6 +36,7 @@ from wireproof.kafka.values import Log, LogEntry, Message, Record, RecordBatch
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.safe_text import one_line
 
 # --- asking twice ---
 #
@@ -45,6 +46,9 @@ from wireproof.wire.rejection import Rejected
 CLOSED: Final = "connection closed"
 """Stands for the error code of a broker that closes the connection."""
 
+
+LONGEST: Final = 200
+"""Characters of the text of an error."""
 
 FRAME: Final = "kafka.answer.frame"
 LOST: Final = "topic lost"
@@ -93,6 +97,11 @@ def _asked(ask: Callable[[], Outcome]) -> Outcome:
     except (MalformedAnswerError, errors.KafkaProtocolError) as error:
         text = str(error)  # of the library's errors it begins with the name
         return Refused(detail=MALFORMED, text=text, untyped=True, broken=(BrokenRule(FRAME, text),))
+
+
+def stalled(error: errors.RequestTimedOutError) -> Stalled:
+    """Return the outcome of a request that is not answered whole."""
+    return Stalled(one_line(" ".join(map(str, error.args)), LONGEST))  # without the name of the error
 
 
 def _gone(error: errors.KafkaError) -> Crashed:
@@ -398,7 +407,7 @@ class BrokerCases:
         except TopicError as error:
             return Unsupported(str(error))
         except errors.RequestTimedOutError as error:
-            return Stalled(line_of(error))
+            return stalled(error)
 
     def _append(self, partition: Partition, data: bytes, magic: int, shown: int) -> Append:
         if shown == V2:

@@ -23,6 +23,7 @@ from kafka.protocol.metadata import MetadataRequest
 
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.live_servers import ServerAddress
+from wireproof.kafka.family.protocol_messages import message
 from wireproof.wire.safe_text import one_line
 
 CONNECT_SECONDS: Final = 5.0
@@ -79,8 +80,8 @@ class Connections(KafkaConnectionManager):  # type: ignore[misc] # the library h
     def get_connection(self, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - of the library
         """Return the connection to a node, a new one if there is none."""
         connection = super().get_connection(*arguments, **options)
-        if not isinstance(connection.data_received, partial):
-            connection.data_received = partial(_received, connection.data_received)
+        if not isinstance(connection.data_received, Received):
+            connection.data_received = Received(connection.data_received)
         if self.plain and connection.initializing:
             first = min(connection._api_versions_idx, PLAIN_API_VERSIONS)  # noqa: SLF001 - it has no public one
             connection._api_versions_idx = first  # noqa: SLF001 - as above
@@ -92,17 +93,57 @@ class Connections(KafkaConnectionManager):  # type: ignore[misc] # the library h
         return transport
 
 
-def _received(receive: Callable[[bytes], None], data: bytes) -> None:
-    """Pass on data; an unreadable answer ends the connection, whatever error the library raises.
+SIZE: Final = 4
+"""Bytes of the size before an answer."""
 
-    kafka-python 3.0 stops reading after errors of other kinds, and the request waits for its time limit.
-    """
-    try:
-        receive(data)
-    except errors.KafkaError:
-        raise
-    except Exception as error:
-        raise errors.KafkaProtocolError(f"Unable to decode response: {error!r}") from error
+OTHERS: Final = {b"HTTP": "HTTP", b"\x15\x03": "TLS", b"\x16\x03": "TLS"}
+"""The protocols by the first bytes of their answers; as a size, each is larger than what is read."""
+
+
+class Received:
+    """Passes on what a connection receives, and counts the bytes of each answer, to name a broken one."""
+
+    def __init__(self, receive: Callable[[bytes], None]) -> None:
+        """Store what takes the bytes."""
+        self._receive = receive
+        self._size = b""
+        self._count = 0
+
+    def __call__(self, data: bytes) -> None:
+        """Pass on data; an unreadable answer ends the connection, whatever error the library raises.
+
+        kafka-python 3.0 stops reading after errors of other kinds, and the request waits for its time limit.
+        """
+        self._note(data)
+        try:
+            self._receive(data)
+        except errors.KafkaError:
+            raise
+        except Exception as error:
+            raise errors.KafkaProtocolError(f"Unable to decode response: {error!r}") from error
+
+    def _note(self, data: bytes) -> None:
+        """Count the bytes of the current answer; raise `KafkaProtocolError` for one of another protocol."""
+        while data:
+            more = SIZE - len(self._size)
+            self._size, data = self._size + data[:more], data[more:]
+            for start, name in OTHERS.items():
+                if self._size.startswith(start):
+                    raise errors.KafkaProtocolError(f"an answer of {name}, not of Kafka: {self._size.hex()}")
+            if len(self._size) < SIZE:
+                return
+            missing = int.from_bytes(self._size) - self._count
+            self._count, data = self._count + min(missing, len(data)), data[missing:]
+            if self._count == int.from_bytes(self._size):
+                self._size, self._count = b"", 0
+
+    @property
+    def progress(self) -> str:
+        """Return how much has come of an answer that is not whole; empty if nothing has."""
+        if not self._size:
+            return ""
+        whole = str(int.from_bytes(self._size)) if len(self._size) == SIZE else "an unknown number of"
+        return f"{self._count} of {whole} bytes of the answer came, then nothing"
 
 
 def _data_before_end(receive: Callable[[], tuple[bytes, Exception | None]]) -> tuple[bytes, Exception | None]:
@@ -231,7 +272,13 @@ class Cluster:
         connection = await self._connection(manager, node)
         while connection.paused:  # its buffer is full, or the broker throttles
             await self._net.sleep(0.01)
-        return await connection.send_request(request, request_timeout_ms=int(seconds * 1000))
+        try:
+            return await connection.send_request(request, request_timeout_ms=int(seconds * 1000))
+        except errors.RequestTimedOutError as error:
+            if not (said := connection.data_received.progress):
+                raise
+            name = ApiKey(request.API_KEY).name
+            raise errors.RequestTimedOutError(f"{name} {request.API_VERSION}: {said}") from error
 
     def call_all(self, rows: Sequence[tuple[Any, int]], node: int | None) -> list[Any]:
         """Send requests on one connection, none of them after an answer; return their responses in order."""
@@ -271,10 +318,8 @@ class Cluster:
 
     def metadata(self, *topics: str, create: bool = False) -> Any:  # noqa: ANN401 - a metadata response
         """Return the metadata of some topics; create one only if that is asked for."""
-        kind = MetadataRequest.MetadataRequestTopic
-        request = MetadataRequest(
-            topics=[kind(name=topic) for topic in topics], allow_auto_topic_creation=create
-        )
+        rows = [{"name": topic} for topic in topics]
+        request = message(MetadataRequest, topics=rows, allow_auto_topic_creation=create)
         return self.call(request, self.newest(MetadataRequest))
 
     def all_topics(self) -> list[str]:

@@ -11,11 +11,10 @@ from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.live_servers import TOKEN_BYTES, ServerAddress, clean_up
 from wireproof.adapters.python_object import line_of
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
-from wireproof.kafka.family.live_broker import error_codes, requests
+from wireproof.kafka.family.live_broker import entry_of_broker, error_codes, requests
 from wireproof.kafka.family.live_broker.claims import MESSAGE_FIELDS, V2_FIELDS, WINDOW, legacy_magics
 from wireproof.kafka.family.live_broker.client_properties import read_properties
 from wireproof.kafka.family.live_broker.cluster import Cluster
-from wireproof.kafka.family.live_broker.entry import entry_of_broker
 from wireproof.kafka.family.live_broker.requests import (
     MAGICS,
     entries_of,
@@ -89,8 +88,8 @@ def connected(spec: str) -> Iterator[BrokerRelay]:
     address = ServerAddress.of(spec)
     properties = read_properties(address.properties)
     entry = entry_of_broker(spec)
-    token = entry.cleanup[-1]
-    assert len(token) == 2 * TOKEN_BYTES, "the last argument of the cleanup is the token of the topics"
+    token = entry.command[-1]
+    assert len(token) == 2 * TOKEN_BYTES, "the last argument of the command is the token of the topics"
     with Cluster(address, properties.settings, fetch_wait_ms=properties.fetch_wait_ms) as cluster:
         try:
             partitions = Partitions(OwnTopics(cluster, token))

@@ -1,11 +1,11 @@
 """Produce and Fetch with raw bytes, in the version that fits the entries."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from struct import Struct
 from typing import Any, Final, TypeVar
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 from kafka import errors
 from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.producer import ProduceRequest
@@ -13,6 +13,7 @@ from kafka.protocol.producer import ProduceRequest
 from wireproof.kafka.family.live_broker import error_codes
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.topics import Partition
+from wireproof.kafka.family.protocol_messages import message
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.wire.checksums import crc32c
@@ -38,6 +39,9 @@ SETTLE_SECONDS: Final = 5.0
 PAUSE: Final = 0.05
 
 
+ISOLATION: Final = {"read_uncommitted": 0, "read_committed": 1}
+
+
 class MalformedAnswerError(Exception):
     """The answer has not what the request asks for; the text is one line."""
 
@@ -57,6 +61,30 @@ def only(rows: Sequence[Any], what: str) -> Any:  # noqa: ANN401 - a part of a r
     if len(rows) != 1:
         raise MalformedAnswerError(f"the answer has {len(rows)} {what}, not the one that was asked for")
     return rows[0]
+
+
+def only_partition(topics: Sequence[Any], name: str) -> Any:  # noqa: ANN401 - as above
+    """Return the one partition of the one topic; `name` is that of the list in a topic."""
+    return only(getattr(only(topics, "topics"), name), "partitions")
+
+
+@frozen
+class FetchLimits:
+    """What a fetch asks for: its limits, its isolation level and its session.
+
+    Attributes:
+        version: of the request; None for the newest one.
+        min_bytes, max_wait_ms: the broker waits for so many bytes, and so long; without them for none.
+    """
+
+    max_bytes: int = FETCH_BYTES
+    partition_max_bytes: int = FETCH_BYTES
+    isolation: str = "read_uncommitted"
+    session: tuple[int, int] = (0, -1)
+    forget: tuple[Partition, ...] = field(default=())
+    version: int | None = None
+    min_bytes: int = 0
+    max_wait_ms: int | None = None
 
 
 @frozen
@@ -85,7 +113,7 @@ class FetchAnswer:
     data: bytes
 
 
-Answer = TypeVar("Answer", ProduceAnswer, FetchAnswer)
+AnswerT = TypeVar("AnswerT")
 
 
 def wished_version(cluster: Cluster, api: int) -> int:
@@ -93,33 +121,49 @@ def wished_version(cluster: Cluster, api: int) -> int:
     return cluster.wished.get(api, VERSIONS[api][1])
 
 
-def produce(cluster: Cluster, partition: Partition, data: bytes, magic: int) -> ProduceAnswer:
-    """Produce exactly these bytes to a partition, acknowledged by all replicas."""
-    topic = ProduceRequest.TopicProduceData
-    row = topic.PartitionProduceData(index=partition.index, records=data)
-    request = ProduceRequest(
-        transactional_id=None,
+def repeated(
+    send: Callable[[], AnswerT],
+    code: Callable[[AnswerT], int],
+    waited_for: Collection[int] = error_codes.RETRIED,
+    seconds: float = SETTLE_SECONDS,
+) -> AnswerT:
+    """Send until the answer is about the request, not about the state of the cluster: leaders start late.
+
+    Raises:
+        LostTopicError: the topic is unknown to the end.
+    """
+    deadline = time.monotonic() + seconds
+    while (found := code(answer := send())) in waited_for and time.monotonic() < deadline:
+        time.sleep(PAUSE)
+    check_known(found)
+    return answer
+
+
+def produce_request(partition: Partition, data: bytes, name: str | None) -> Any:  # noqa: ANN401 - a request
+    """Return the request that appends bytes, acknowledged by all replicas; `name` is a transactional id."""
+    row = {"index": partition.index, "records": data}
+    topic = {"name": partition.topic, "topic_id": partition.topic_id, "partition_data": [row]}
+    return message(
+        ProduceRequest,
+        transactional_id=name,
         acks=ALL_REPLICAS,
         timeout_ms=TIMEOUT_MS,
-        topic_data=[topic(name=partition.topic, topic_id=partition.topic_id, partition_data=[row])],
+        topic_data=[topic],
     )
+
+
+def produce(cluster: Cluster, partition: Partition, data: bytes, magic: int) -> ProduceAnswer:
+    """Produce exactly these bytes to a partition, acknowledged by all replicas."""
+    request = produce_request(partition, data, None)
     version = cluster.newest(ProduceRequest, LEGACY_PRODUCE.get(magic, wished_version(cluster, PRODUCE)))
-    return _settled(lambda: _produced(cluster.call(request, version, partition.node, SECONDS)))
+    return repeated(
+        lambda: _produced(cluster.call(request, version, partition.node, SECONDS)), lambda answer: answer.code
+    )
 
 
 def _produced(response: Any) -> ProduceAnswer:  # noqa: ANN401 - a response
-    found = only(response.responses, "topics")
-    reply = only(found.partition_responses, "partitions")
+    reply = only_partition(response.responses, "partition_responses")
     return ProduceAnswer(reply.error_code, _message(reply), reply.base_offset, reply.log_append_time_ms)
-
-
-def _settled(send: Callable[[], Answer]) -> Answer:
-    """Send until the answer is about the records, not about the state of the cluster: leaders start late."""
-    deadline = time.monotonic() + SETTLE_SECONDS
-    while (answer := send()).code in error_codes.RETRIED and time.monotonic() < deadline:
-        time.sleep(PAUSE)
-    check_known(answer.code)
-    return answer
 
 
 def _message(reply: Any) -> str:  # noqa: ANN401 - a part of a response
@@ -129,30 +173,48 @@ def _message(reply: Any) -> str:  # noqa: ANN401 - a part of a response
     return "; ".join(dict.fromkeys(text for text in texts if text))
 
 
+def fetch_request(cluster: Cluster, wanted: Sequence[tuple[Partition, int]], limits: FetchLimits) -> Any:  # noqa: ANN401 - a request
+    """Return the request of offsets of partitions of one topic, in their order."""
+    partitions = [
+        {"partition": one.index, "fetch_offset": at, "partition_max_bytes": limits.partition_max_bytes}
+        for one, at in wanted
+    ]
+    return message(
+        FetchRequest,
+        max_wait_ms=cluster.fetch_wait_ms if limits.max_wait_ms is None else limits.max_wait_ms,
+        min_bytes=limits.min_bytes,
+        max_bytes=limits.max_bytes,
+        isolation_level=ISOLATION[limits.isolation],
+        session_id=limits.session[0],
+        session_epoch=limits.session[1],
+        topics=[{**_topic(one), "partitions": partitions} for one, _ in wanted[:1]],
+        forgotten_topics_data=[
+            {**_topic(one), "partitions": [other.index for other in limits.forget]}
+            for one in limits.forget[:1]
+        ],
+    )
+
+
+def _topic(partition: Partition) -> dict[str, object]:
+    return {"topic": partition.topic, "topic_id": partition.topic_id}
+
+
 def fetch(cluster: Cluster, partition: Partition, offset: int, magic: int) -> FetchAnswer:
     """Fetch everything from an offset on, without waiting for more."""
-    topic = FetchRequest.FetchTopic
-    row = topic.FetchPartition(
-        partition=partition.index, fetch_offset=offset, partition_max_bytes=FETCH_BYTES
-    )
-    request = FetchRequest(
-        max_wait_ms=cluster.fetch_wait_ms,
-        min_bytes=0,
-        max_bytes=FETCH_BYTES,
-        topics=[topic(topic=partition.topic, topic_id=partition.topic_id, partitions=[row])],
-    )
+    request = fetch_request(cluster, [(partition, offset)], FetchLimits())
     least, newest = cluster.versions[FETCH]
     usual = wished_version(cluster, FETCH)
     wished = LEGACY_FETCH.get(magic, usual)
     version = min(newest, wished if wished >= least else usual)
-    return _settled(lambda: _fetched(cluster.call(request, version, partition.node, SECONDS)))
+    return repeated(
+        lambda: _fetched(cluster.call(request, version, partition.node, SECONDS)), lambda answer: answer.code
+    )
 
 
 def _fetched(response: Any) -> FetchAnswer:  # noqa: ANN401 - a response
     if not response.responses:  # an error of the whole request, such as an unknown topic id
         return FetchAnswer(response.error_code or -1, -1, b"")
-    found = only(response.responses, "topics")
-    reply = only(found.partitions, "partitions")
+    reply = only_partition(response.responses, "partitions")
     return FetchAnswer(reply.error_code, reply.high_watermark, bytes(reply.records or b""))
 
 
@@ -295,22 +357,16 @@ class ProducerIds:
         """Return batches with the broker's ids; bytes that are no whole batch stay as they are."""
         entries = [entry for _, entry in entries_of(data)]
         rest = data[sum(map(len, entries)) :]
-        return b"".join(self._replaced(entries)) + rest
+        return b"".join(map(self._replaced, entries)) + rest
 
     @staticmethod
     def named_in(data: bytes) -> frozenset[int]:
         """Return the producer ids of the batches in some bytes."""
-        entries = (entry for _, entry in entries_of(data))
-        whole = (entry for entry in entries if len(entry) >= BATCH_HEADER and entry[MAGIC_AT] == V2)
-        return frozenset(_PRODUCER.unpack_from(entry, _PRODUCER_AT)[0] for entry in whole)
+        return frozenset(producer_of(entry) for _, entry in entries_of(data) if is_batch(entry))
 
-    def _replaced(self, entries: list[bytes]) -> Iterator[bytes]:
-        for entry in entries:
-            if len(entry) < BATCH_HEADER or entry[MAGIC_AT] != V2:
-                yield entry
-                continue
-            (own,) = _PRODUCER.unpack_from(entry, _PRODUCER_AT)
-            yield _with_producer(entry, self._of_broker[own]) if own in self._of_broker else entry
+    def _replaced(self, entry: bytes) -> bytes:
+        number = self._of_broker.get(producer_of(entry)) if is_batch(entry) else None
+        return entry if number is None else _with_producer(entry, number)
 
 
 def _with_producer(entry: bytes, number: int) -> bytes:

@@ -17,14 +17,18 @@ from kafka.protocol.producer import InitProducerIdRequest
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.python_object import line_of
-from wireproof.cases.outcome import Accepted, Outcome, Stalled, Unsupported
+from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 from wireproof.cases.steps import ERROR
 from wireproof.kafka.family.live_broker import step_requests
-from wireproof.kafka.family.live_broker.append_case import asked_twice
+from wireproof.kafka.family.live_broker.append_case import asked_twice, stalled
 from wireproof.kafka.family.live_broker.cluster import Cluster
-from wireproof.kafka.family.live_broker.requests import ProducerIds, only
-from wireproof.kafka.family.live_broker.step_requests import FetchLimits, NoCoordinatorError, NotAskedError
+from wireproof.kafka.family.live_broker.requests import (
+    FetchLimits,
+    ProducerIds,
+    only_partition,
+    produce_request,
+)
+from wireproof.kafka.family.live_broker.step_requests import NoCoordinatorError, NotAskedError
 from wireproof.kafka.family.live_broker.topics import OwnTopics, Partition, TopicError
 from wireproof.wire.json_values import Json
 from wireproof.wire.safe_text import one_line
@@ -196,7 +200,7 @@ class SequenceCases:
         except (TopicError, NotAskedError) as error:
             return Unsupported(str(error))
         except errors.RequestTimedOutError as error:
-            return Stalled(line_of(error))
+            return stalled(error)
         except KeyError as error:
             return Unsupported(f"the broker has no API {error}")
 
@@ -300,7 +304,7 @@ class SequenceCases:
     def _produce_request(self, session: Session, fields: Fields) -> tuple[Any, int]:
         name = session.transactional_id(fields)
         data = session.ids.in_bytes(bytes.fromhex(fields["hex"]))
-        wanted = step_requests.produce_request(session.partition(fields), data, name)
+        wanted = produce_request(session.partition(fields), data, name)
         version = int(fields.get("transactionVersion", 1))
         return wanted, step_requests.produce_version(self._cluster, name, version)
 
@@ -439,7 +443,7 @@ def _of_response(response: Any) -> Any:  # noqa: ANN401 - as above
     """Return the one partition of a response; an error of the whole request has none."""
     if not response.responses and response.error_code:
         return response
-    return only(only(response.responses, "topics").partitions, "partitions")
+    return only_partition(response.responses, "partitions")
 
 
 def _limits(fields: Fields) -> FetchLimits:

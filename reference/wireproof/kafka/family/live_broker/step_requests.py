@@ -1,11 +1,10 @@
 """The requests of steps, in the versions that their rules need, and the answers to them as values."""
 
 import re
-import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from attrs import evolve, field, frozen
+from attrs import evolve
 from kafka import errors
 from kafka.errors import KafkaError
 from kafka.protocol.admin import DeleteRecordsRequest, DescribeConfigsRequest
@@ -27,8 +26,9 @@ from wireproof.kafka.family.live_broker import requests
 from wireproof.kafka.family.live_broker.append_case import read_by_consumer, unreadable
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.error_codes import DENIED, RETRIED
-from wireproof.kafka.family.live_broker.requests import ProducerIds, entries_of
+from wireproof.kafka.family.live_broker.requests import ISOLATION, FetchLimits, ProducerIds, entries_of
 from wireproof.kafka.family.live_broker.topics import Partition
+from wireproof.kafka.family.protocol_messages import message
 from wireproof.kafka.values import LogEntry, Message, RecordBatch
 from wireproof.wire.json_values import Json, to_json
 
@@ -49,7 +49,6 @@ WAITED_FOR: Final = RETRIED | {15, 16, CONCURRENT_TRANSACTIONS}
 """Codes after which a client repeats its request: the coordinator is not ready, or still writes markers."""
 
 SETTLE_SECONDS: Final = 10.0
-PAUSE: Final = 0.03
 TRANSACTION_MS: Final = 60_000
 TRANSACTIONS: Final = 1
 """The type of the key of FindCoordinator."""
@@ -57,35 +56,10 @@ TRANSACTIONS: Final = 1
 TRANSACTION_FEATURE: Final = "transaction.version"
 V2: Final = 2
 
-ISOLATION: Final = {"read_uncommitted": 0, "read_committed": 1}
-
-
-@frozen
-class FetchLimits:
-    """What a fetch asks for: its limits, its isolation level and its session.
-
-    Attributes:
-        version: of the request; None for the newest one.
-        min_bytes, max_wait_ms: the broker waits for so many bytes, and so long; without them for none.
-    """
-
-    max_bytes: int = requests.FETCH_BYTES
-    partition_max_bytes: int = requests.FETCH_BYTES
-    isolation: str = "read_uncommitted"
-    session: tuple[int, int] = (0, -1)
-    forget: tuple[Partition, ...] = field(default=())
-    version: int | None = None
-    min_bytes: int = 0
-    max_wait_ms: int | None = None
-
 
 def repeated(send: Callable[[], Any], code: Callable[[Any], int]) -> Any:  # noqa: ANN401 - a response
     """Send until the answer is about the request, and not about a broker that is busy."""
-    deadline = time.monotonic() + SETTLE_SECONDS
-    while (found := code(answer := send())) in WAITED_FOR and time.monotonic() < deadline:
-        time.sleep(PAUSE)
-    requests.check_known(found)
-    return answer
+    return requests.repeated(send, code, WAITED_FOR, SETTLE_SECONDS)
 
 
 def transaction_version(cluster: Cluster) -> int:
@@ -146,12 +120,12 @@ def init_producer(cluster: Cluster, name: str | None, known: tuple[int, int]) ->
 
 def add_partitions(cluster: Cluster, name: str, producer: tuple[int, int], added: Sequence[Partition]) -> int:
     """Add partitions to a transaction; return the error code of the first one that has one."""
-    kind = AddPartitionsToTxnRequest.AddPartitionsToTxnTopic
-    request = AddPartitionsToTxnRequest(
+    request = message(
+        AddPartitionsToTxnRequest,
         v3_and_below_transactional_id=name,
         v3_and_below_producer_id=producer[0],
         v3_and_below_producer_epoch=producer[1],
-        v3_and_below_topics=[kind(name=added[0].topic, partitions=[one.index for one in added])],
+        v3_and_below_topics=[{"name": added[0].topic, "partitions": [one.index for one in added]}],
     )
     version, node = cluster.newest(AddPartitionsToTxnRequest, ONE_TRANSACTION), coordinator(cluster, name)
 
@@ -175,18 +149,6 @@ def end_transaction(
     return repeated(lambda: cluster.call(request, newest, node), lambda answer: int(answer.error_code))
 
 
-def produce_request(partition: Partition, data: bytes, name: str | None) -> Any:  # noqa: ANN401 - a request
-    """Return the request that appends bytes, acknowledged by all replicas."""
-    topic = ProduceRequest.TopicProduceData
-    row = topic.PartitionProduceData(index=partition.index, records=data)
-    return ProduceRequest(
-        transactional_id=name,
-        acks=requests.ALL_REPLICAS,
-        timeout_ms=requests.TIMEOUT_MS,
-        topic_data=[topic(name=partition.topic, topic_id=partition.topic_id, partition_data=[row])],
-    )
-
-
 def produce_version(cluster: Cluster, name: str | None, version: int) -> int:
     """Return the version of Produce: one without implicit partitions for transactions of KIP-98."""
     explicit = name is not None and version < V2
@@ -195,72 +157,43 @@ def produce_version(cluster: Cluster, name: str | None, version: int) -> int:
 
 def produced(response: Any) -> Any:  # noqa: ANN401 - a response and a part of it
     """Return the answer of the one partition of a Produce."""
-    topic = requests.only(response.responses, "topics")
-    return requests.only(topic.partition_responses, "partitions")
+    return requests.only_partition(response.responses, "partition_responses")
 
 
 def fetch(
-    cluster: Cluster, wanted: Iterable[tuple[Partition, int]], limits: FetchLimits, node: int | None = None
+    cluster: Cluster, wanted: Sequence[tuple[Partition, int]], limits: FetchLimits, node: int | None = None
 ) -> Any:  # noqa: ANN401 - a response
     """Fetch from offsets of partitions of one topic, in their order."""
-    kind, rows = FetchRequest.FetchTopic, list(wanted)
-    partitions = [
-        kind.FetchPartition(
-            partition=one.index, fetch_offset=offset, partition_max_bytes=limits.partition_max_bytes
-        )
-        for one, offset in rows
-    ]
-    topics = [kind(topic=one.topic, topic_id=one.topic_id, partitions=partitions) for one, _ in rows[:1]]
-    request = FetchRequest(
-        max_wait_ms=cluster.fetch_wait_ms if limits.max_wait_ms is None else limits.max_wait_ms,
-        min_bytes=limits.min_bytes,
-        max_bytes=limits.max_bytes,
-        isolation_level=ISOLATION[limits.isolation],
-        session_id=limits.session[0],
-        session_epoch=limits.session[1],
-        topics=topics,
-        forgotten_topics_data=list(_forgotten(limits.forget)),
-    )
-    node = rows[0][0].node if node is None else node
     newest = cluster.newest(FetchRequest, requests.VERSIONS[requests.FETCH][1])
-    return cluster.call(request, newest if limits.version is None else limits.version, node)
-
-
-def _forgotten(partitions: Sequence[Partition]) -> Iterable[Any]:
-    for one in partitions[:1]:
-        indexes = [other.index for other in partitions]
-        yield FetchRequest.ForgottenTopic(topic=one.topic, topic_id=one.topic_id, partitions=indexes)
+    version = newest if limits.version is None else limits.version
+    request = requests.fetch_request(cluster, wanted, limits)
+    return cluster.call(request, version, wanted[0][0].node if node is None else node)
 
 
 def delete_records(cluster: Cluster, partition: Partition, offset: int) -> Any:  # noqa: ANN401 - a part of a response
     """Delete the records before an offset."""
-    kind = DeleteRecordsRequest.DeleteRecordsTopic
-    row = kind.DeleteRecordsPartition(partition_index=partition.index, offset=offset)
-    request = DeleteRecordsRequest(
-        topics=[kind(name=partition.topic, partitions=[row])], timeout_ms=requests.TIMEOUT_MS
-    )
-    version = cluster.newest(DeleteRecordsRequest)
-    topic = requests.only(cluster.call(request, version, partition.node).topics, "topics")
-    return requests.only(topic.partitions, "partitions")
+    row = {"partition_index": partition.index, "offset": offset}
+    topics = [{"name": partition.topic, "partitions": [row]}]
+    request = message(DeleteRecordsRequest, topics=topics, timeout_ms=requests.TIMEOUT_MS)
+    response = cluster.call(request, cluster.newest(DeleteRecordsRequest), partition.node)
+    return requests.only_partition(response.topics, "partitions")
 
 
 def list_offset(
     cluster: Cluster, partition: Partition, timestamp: int, isolation: str, version: int | None = None
 ) -> Any:  # noqa: ANN401 - as above
     """Return the offset of a time, or of what a number below 0 stands for, such as -1 for the end."""
-    kind = ListOffsetsRequest.ListOffsetsTopic
-    row = kind.ListOffsetsPartition(
-        partition_index=partition.index, current_leader_epoch=-1, timestamp=timestamp
-    )
-    request = ListOffsetsRequest(
+    row = {"partition_index": partition.index, "current_leader_epoch": -1, "timestamp": timestamp}
+    request = message(
+        ListOffsetsRequest,
         replica_id=-1,
         isolation_level=ISOLATION[isolation],
-        topics=[kind(name=partition.topic, partitions=[row])],
+        topics=[{"name": partition.topic, "partitions": [row]}],
         timeout_ms=requests.TIMEOUT_MS,
     )
     version = cluster.newest(ListOffsetsRequest, 9) if version is None else version
-    topic = requests.only(cluster.call(request, version, partition.node).topics, "topics")
-    return requests.only(topic.partitions, "partitions")
+    response = cluster.call(request, version, partition.node)
+    return requests.only_partition(response.topics, "partitions")
 
 
 # --- step answers ---
@@ -485,9 +418,8 @@ def _of_broker(cluster: Cluster, node: int, what: str) -> int:
 
 def _described(cluster: Cluster, node: int, names: tuple[str, str]) -> Iterator[tuple[str, int]]:
     """Yield the settings of a broker that it describes."""
-    kind = DescribeConfigsRequest.DescribeConfigsResource
-    asked = kind(resource_type=BROKER, resource_name=str(node), configuration_keys=list(names))
-    request = DescribeConfigsRequest(resources=[asked], include_synonyms=False, include_documentation=False)
+    asked = {"resource_type": BROKER, "resource_name": str(node), "configuration_keys": list(names)}
+    request = message(DescribeConfigsRequest, resources=[asked])
     for answer in cluster.call(request, cluster.newest(DescribeConfigsRequest), node).results:
         if code := answer.error_code:
             reason = "is not permitted" if code in DENIED else f"fails with error {code}"

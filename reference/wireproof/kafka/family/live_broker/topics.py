@@ -11,12 +11,11 @@ from attrs import define, field
 from kafka import errors
 from kafka.protocol.admin import CreateTopicsRequest, DeleteTopicsRequest
 
+from wireproof.adapters.live_servers import PREFIX
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.error_codes import DENIED, RETRIED
+from wireproof.kafka.family.protocol_messages import message
 from wireproof.wire.safe_text import one_line
-
-PREFIX: Final = "wireproof-"
-"""The beginning of every name. Only topics with it, and with the token of a run, are ever deleted."""
 
 READY_SECONDS: Final = 20.0
 TIMEOUT_MS: Final = 15_000
@@ -83,10 +82,16 @@ class OwnTopics:
         self._numbers = count(1)
         self.created: list[str] = []
 
-    def check_names(self) -> None:
-        """Raise `TopicError` if topics have our names already: they are somebody else's, and stay."""
-        if found := own_topics(self._cluster, self._token):
+    def check_names(self) -> list[str]:
+        """Return the topics of other runs.
+
+        Raises:
+            TopicError: topics have our names already: they are somebody else's, and stay.
+        """
+        others = own_topics(self._cluster, PREFIX)
+        if found := [name for name in others if name.startswith(f"{PREFIX}{self._token}-")]:
             raise TopicError(f"topics with the names of this run exist already: {', '.join(found)}")
+        return others
 
     def create(self, config: Mapping[str, str], partitions: int) -> list[Partition]:
         """Create a topic with this configuration; raise `TopicError`.
@@ -110,24 +115,22 @@ class OwnTopics:
 
     def _request(self, config: Mapping[str, str], partitions: int) -> tuple[int, str | None, str]:
         name = f"{PREFIX}{self._token}-{next(self._numbers)}"
-        topic = CreateTopicsRequest.CreatableTopic
         version = self._cluster.newest(CreateTopicsRequest)
-        setting = topic.CreatableTopicConfig
-        request = CreateTopicsRequest(
-            topics=[
-                topic(
-                    name=name,
-                    num_partitions=partitions,
-                    replication_factor=-1 if version >= 4 else 1,  # KIP-464: the broker's default
-                    assignments=[],
-                    configs=[setting(name=key, value=value) for key, value in config.items()],
-                )
-            ],
-            timeout_ms=TIMEOUT_MS,
-        )
+        topic = {
+            "name": name,
+            "num_partitions": partitions,
+            "replication_factor": -1 if version >= 4 else 1,  # KIP-464: the broker's default
+            "assignments": [],
+            "configs": [{"name": key, "value": value} for key, value in config.items()],
+        }
+        request = message(CreateTopicsRequest, topics=[topic], timeout_ms=TIMEOUT_MS)
         deadline, sent = time.monotonic() + READY_SECONDS, 0
         while True:
-            (reply,) = self._cluster.call(request, version, self._controller()).topics
+            try:
+                (reply,) = self._cluster.call(request, version, self._controller()).topics
+            except errors.KafkaError:  # it may be created without an answer
+                self.created.append(name)
+                raise
             sent += 1
             if reply.error_code == TOPIC_EXISTS and sent > 1:
                 return 0, None, name  # the request before this one created it after all
@@ -171,21 +174,15 @@ class OwnTopics:
         raise TopicError(f"the topic {name} has no leader after {READY_SECONDS:g} s")
 
 
-def remove(cluster: Cluster, token: str) -> dict[str, str]:
-    """Delete the topics of a run; return those that are left, with the reason of each."""
-    return delete(cluster, own_topics(cluster, token))
-
-
 def delete(cluster: Cluster, names: Iterable[str]) -> dict[str, str]:
     """Delete topics; return those that are left, with the reason of each."""
     reasons = {name: _delete(cluster, name) for name in names}
     return {name: reason for name, reason in reasons.items() if reason}
 
 
-def own_topics(cluster: Cluster, token: str) -> list[str]:
-    """Return the names of the topics of a run."""
-    listed = cluster.all_topics()
-    return sorted(name for name in listed if name.startswith(f"{PREFIX}{token}-"))
+def own_topics(cluster: Cluster, prefix: str) -> list[str]:
+    """Return the names with a prefix, which is that of all runs or of one."""
+    return sorted(name for name in cluster.all_topics() if name.startswith(prefix))
 
 
 def _delete(cluster: Cluster, name: str) -> str:
@@ -194,10 +191,10 @@ def _delete(cluster: Cluster, name: str) -> str:
         return "the broker has no DeleteTopics"
     version = cluster.newest(DeleteTopicsRequest)
     if version >= 6:
-        state = DeleteTopicsRequest.DeleteTopicState(name=name, topic_id=None)
-        request = DeleteTopicsRequest(topics=[state], timeout_ms=TIMEOUT_MS)
+        topics = [{"name": name, "topic_id": None}]
+        request = message(DeleteTopicsRequest, topics=topics, timeout_ms=TIMEOUT_MS)
     else:
-        request = DeleteTopicsRequest(topic_names=[name], timeout_ms=TIMEOUT_MS)
+        request = message(DeleteTopicsRequest, topic_names=[name], timeout_ms=TIMEOUT_MS)
     try:
         replies: Iterable[object] = cluster.call(request, version).responses
     except (errors.KafkaError, KeyError) as error:

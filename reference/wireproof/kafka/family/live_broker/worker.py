@@ -1,91 +1,78 @@
-"""The process of the adapter: `python -m wireproof.kafka.family.live_broker.worker SPEC TOKEN`.
-
-It exchanges frames over stdin and stdout, with many cases in flight: each case is a call in a thread. The
-process that started it removes its topics, with `cleanup`: this one may be killed at any time.
-"""
+"""The process of the adapter: `wireproof.adapters.live_worker`. Each case in flight is a call in a thread."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
-from typing import Final
 
+from attrs import evolve
 from kafka import errors
 
 from wireproof.adapters.contract import Request
-from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.live_servers import ServerAddress
-from wireproof.adapters.message_framing import Frames
-from wireproof.adapters.object_worker import end_with_parent
-from wireproof.adapters.serve import converse, refuse
-from wireproof.cases.outcome import Crashed, Outcome
+from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters.live_servers import PREFIX, ServerAddress, left_by_others
+from wireproof.adapters.live_worker import MOST_OF_REASON, LiveServer, Service, main
+from wireproof.cases.outcome import Outcome
 from wireproof.cases.steps import SEQUENCE
 from wireproof.kafka.family.live_broker import topics
 from wireproof.kafka.family.live_broker.append_case import BrokerCases, append_earlier
 from wireproof.kafka.family.live_broker.claims import WINDOW, hello_of_broker, legacy_magics
 from wireproof.kafka.family.live_broker.client_properties import ClientProperties, read_properties
-from wireproof.kafka.family.live_broker.cluster import MOST_OF_REASON, Cluster
+from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.requests import NO_PRODUCER, V2
 from wireproof.kafka.family.live_broker.sequence_case import RESTART, Restarts, SequenceCases
 from wireproof.kafka.family.live_broker.topics import OwnTopics, Partitions, TopicError
 from wireproof.wire.safe_text import one_line
 
-START_FAILED: Final = 4
-BROKER_GONE: Final = 3
-"""Exit code after a case whose broker is not there any more."""
+
+@contextmanager
+def connected(spec: str) -> Iterator[tuple[Cluster, ClientProperties]]:
+    """Connect to the broker that `spec` names; raise `AdapterError`."""
+    address = ServerAddress.of(spec)
+    properties = read_properties(address.properties)
+    with Cluster(address, properties.settings, properties.api_versions, properties.fetch_wait_ms) as cluster:
+        try:
+            yield cluster, properties
+        except errors.KafkaError as error:
+            raise AdapterStartError(str(error)) from None
 
 
-def main(arguments: list[str]) -> int:
-    """Serve until stdin ends; return the exit code."""
-    end_with_parent()
-    spec, token = arguments
-    try:
-        address = ServerAddress.of(spec)
-        properties = read_properties(address.properties)
-        cluster = Cluster(address, properties.settings, properties.api_versions, properties.fetch_wait_ms)
-    except AdapterError as error:
-        return _not_started(str(error))
-    with cluster:
-        return _serve(cluster, properties, token)
-
-
-def _serve(cluster: Cluster, properties: ClientProperties, token: str) -> int:
-    own = OwnTopics(cluster, token)
-    partitions = Partitions(own)
-    try:
-        own.check_names()
-        with partitions.lent({}, V2, NO_PRODUCER) as first:  # without the permissions for it, there is no run
-            append_earlier(cluster, first)
-        legacy = legacy_magics(cluster, partitions)
-    except TopicError as error:
-        left = "".join(
-            f"; left: {name}: {reason}" for name, reason in topics.delete(cluster, own.created).items()
-        )
-        return _not_started(f"{error}{left}")
-    except errors.KafkaError as error:
-        return _not_started(_lost_at_start(cluster, error))
-    hello = hello_of_broker(cluster, properties, legacy, f"{topics.PREFIX}{token}")
-    restarts = Restarts(cluster, properties.restart, partitions.forget)
-    runs = {
-        "decode": partial(_beside, restarts, BrokerCases(cluster, partitions, legacy).decode),
-        SEQUENCE: partial(_beside, restarts, SequenceCases(cluster, own, token, restarts).run),
-    }
-
-    def answer(request: Request) -> Outcome:
-        return runs[request.op](request)
-
-    converse(hello, answer, Frames, sys.stdin.buffer, sys.stdout.buffer, window=WINDOW, ends=_gone)
-    return 0
+@contextmanager
+def opened(spec: str, token: str) -> Iterator[Service]:
+    """Connect, and find out what the broker takes; raise `AdapterError`."""
+    with connected(spec) as (cluster, properties):
+        own = OwnTopics(cluster, token)
+        partitions = Partitions(own)
+        try:
+            others = own.check_names()
+            with partitions.lent(
+                {}, V2, NO_PRODUCER
+            ) as first:  # without the permissions for it, there is no run
+                append_earlier(cluster, first)
+            legacy = legacy_magics(cluster, partitions)
+        except TopicError as error:
+            left = topics.delete(cluster, own.created)
+            raise AdapterStartError(
+                "".join((str(error), *(f"; left: {name}: {reason}" for name, reason in left.items())))
+            ) from None
+        except errors.KafkaError as error:
+            stayed = topics.delete(cluster, own.created) if cluster.is_alive() else own.created
+            rest = f"; topics named {PREFIX}{token}-… may be left" if stayed else ""
+            raise AdapterStartError(f"{_lost_at_start(cluster, error)}{rest}") from None
+        hello = hello_of_broker(cluster, properties, legacy, f"{PREFIX}{token}")
+        hello = evolve(hello, notes=(*hello.notes, *left_by_others(spec, others, "topics")))
+        restarts = Restarts(cluster, properties.restart, partitions.forget)
+        runs = {
+            "decode": partial(_beside, restarts, BrokerCases(cluster, partitions, legacy).decode),
+            SEQUENCE: partial(_beside, restarts, SequenceCases(cluster, own, token, restarts).run),
+        }
+        yield Service(hello, lambda request: runs[request.op](request), WINDOW)
 
 
 def _beside(restarts: Restarts, run: Callable[[Request], Outcome], request: Request) -> Outcome:
     """Run a case while the broker is not started again by another one."""
     with restarts.case(restarts=any(step["op"] == RESTART for step in request.steps)):
         return run(request)
-
-
-def _not_started(reason: str) -> int:
-    refuse(sys.stdout.buffer, reason)
-    return START_FAILED
 
 
 def _lost_at_start(cluster: Cluster, error: errors.KafkaError) -> str:
@@ -98,12 +85,17 @@ def _lost_at_start(cluster: Cluster, error: errors.KafkaError) -> str:
     return f"the broker at {cluster.address} names itself {named} (advertised.listeners), and {text}"
 
 
-def _gone(outcome: Outcome) -> int | None:
-    if not isinstance(outcome, Crashed):
-        return None
-    sys.stderr.write(f"{outcome.text}\n")
-    return BROKER_GONE
+def names(spec: str, prefix: str) -> Sequence[str]:
+    """Return the names of our topics with a prefix; raise `AdapterError`."""
+    with connected(spec) as (cluster, _):
+        return topics.own_topics(cluster, prefix)
+
+
+def delete(spec: str, prefix: str) -> Mapping[str, str]:
+    """Delete our topics with a prefix; return those that are left, with the reason; raise `AdapterError`."""
+    with connected(spec) as (cluster, _):
+        return topics.delete(cluster, topics.own_topics(cluster, prefix))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(LiveServer("topics", opened, names, delete), sys.argv[1:]))

@@ -56,7 +56,7 @@ class Coordinator:
     _ids: dict[str, Transactional] = Factory(dict)
 
     def init(self, name: str | None, known: tuple[int, int], now: int) -> tuple[int, int]:
-        """Return the id and the epoch of a new producer: handleInitProducerId; raises `Refused`."""
+        """Return the id and the epoch of a new producer: handleInitProducerId; raises `AppendRefused`."""
         if name is None or name not in self._ids:
             found = self.reserved.get(name) or self._next()
             if name is not None:
@@ -74,12 +74,6 @@ class Coordinator:
         one.epoch, one.state, one.changed = one.epoch + 1, "empty", now
         return one.producer, one.epoch
 
-    def forget_idle(self, now: int, age: int) -> None:
-        """Forget the transactional ids that did not change for so long, but none with an open transaction."""
-        self._ids = {
-            name: one for name, one in self._ids.items() if one.state == "ongoing" or now - one.changed < age
-        }
-
     def _next(self) -> tuple[int, int]:
         self.given += 1
         return self.given, self.first_epoch
@@ -91,7 +85,7 @@ class Coordinator:
         return one
 
     def add(self, name: str, producer: tuple[int, int], places: dict[Place, ServedPartition]) -> None:
-        """Add partitions to a transaction: handleAddPartitionsToTransaction; raises `Refused`."""
+        """Add partitions to a transaction: handleAddPartitionsToTransaction; raises `AppendRefused`."""
         one = self._checked(name, producer)
         if one.epoch != producer[1]:
             raise AppendRefused(ErrorCode.PRODUCER_FENCED, f"epoch {producer[1]}, not {one.epoch}")
@@ -109,7 +103,7 @@ class Coordinator:
     def end(
         self, name: str, producer: tuple[int, int], now: int, *, commit: bool, raises: bool
     ) -> tuple[int, int]:
-        """End a transaction; return the id and the epoch after it: endTransaction; raises `Refused`.
+        """End a transaction; return the id and the epoch after it: endTransaction; raises `AppendRefused`.
 
         With `raises`, which is transactions v2, the epoch after it is the next one.
         """
@@ -205,7 +199,7 @@ class Sessions:
     def of(
         self, number: int, epoch: int, asked: dict[Key, Any], forgotten: list[Key]
     ) -> tuple[int, FetchSession | None]:
-        """Return the session of a request and its id; None and 0 for one without; raises `Refused`."""
+        """Return the session of a request and its id; None and 0 for one without; raises `AppendRefused`."""
         if epoch in (NEW, SESSIONLESS):
             self._sessions.pop(number, None)
             if epoch == SESSIONLESS:
@@ -228,9 +222,9 @@ class Sessions:
         return number, session
 
 
-def is_news(session: FetchSession, key: Key, reply: Any) -> bool:  # noqa: ANN401 - a message of kafka-python
+def is_news(session: FetchSession, key: Key, reply: Mapping[str, Any]) -> bool:
     """Return True if a response has a partition: maybeUpdateResponseData."""
-    found = reply.high_watermark, reply.log_start_offset
-    news = bool(reply.records or reply.error_code) or session.known.get(key) != found
+    found = reply["high_watermark"], reply["log_start_offset"]
+    news = bool(reply["records"] or reply["error_code"]) or session.known.get(key) != found
     session.known[key] = found
     return news

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from attrs import define
-from kafka.protocol.consumer import FetchResponse
 
-from wireproof.kafka.family.loopback_broker.append_rules import OLD_FETCH, AppendRefused, ErrorCode
+from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
 from wireproof.kafka.family.loopback_broker.coordinator import FetchSession, is_news
 from wireproof.kafka.family.loopback_broker.partition import ServedPartition
 from wireproof.kafka.family.loopback_broker.replies import READ_COMMITTED, LoopbackCluster, Reply, Request
@@ -42,7 +41,7 @@ class Fetching:
 
     @classmethod
     def begin(cls, cluster: LoopbackCluster, request: Request) -> "Fetching":
-        """Take a Fetch, and note the offset of each partition; raises `Refused` for its session."""
+        """Take a Fetch, and note the offset of each partition; raises `AppendRefused` for its session."""
         asked = {
             (_topic_key(topic), one.partition): (topic, one)
             for topic in request.topics or ()
@@ -76,9 +75,9 @@ class Fetching:
         parts, rest = list[Part](), self.response_limit()
         for key, (topic, one) in self.ordered():
             answer = self._fetched(topic, one)
-            if self.is_too_much(len(answer.records), min(rest, self._limit(one)), parts):
-                answer.records = b""
-            rest -= len(answer.records)
+            if self.is_too_much(len(answer["records"]), min(rest, self._limit(one)), parts):
+                answer["records"] = b""
+            rest -= len(answer["records"])
             parts.append((key, topic, answer))
         return parts
 
@@ -96,19 +95,19 @@ class Fetching:
 
         Those of the first partition with records have room in any case.
         """
-        return size > rest and any(answer.records for _, _, answer in before)
+        return size > rest and any(answer["records"] for _, _, answer in before)
 
     def is_ready(self, parts: Sequence[Part]) -> bool:
         """Report whether the answer can be sent: it has an error, or enough is there: DelayedFetch."""
-        if any(answer.error_code for _, _, answer in parts):
+        if any(answer["error_code"] for _, _, answer in parts):
             return True
         wanted = min(self.request.min_bytes, self.response_limit())
-        found = sum(len(answer.records) for _, _, answer in parts)
+        found = sum(len(answer["records"]) for _, _, answer in parts)
         return bool(found >= wanted or self.available() >= wanted)
 
     def available(self) -> int:
         """Return the number of bytes that are there, whatever the limit of the response."""
-        return sum(len(self._fetched(topic, one).records) for topic, one in self.rows.values())
+        return sum(len(self._fetched(topic, one)["records"]) for topic, one in self.rows.values())
 
     def reply(self, parts: Sequence[Part]) -> Reply:
         """Return the reply; in a session, with the partitions that have news only."""
@@ -118,47 +117,34 @@ class Fetching:
             for key, topic, answer in parts
             if session is None or is_news(session, key, answer)
         ]
-        return FetchResponse[self.request.version](
-            throttle_time_ms=0,
-            error_code=0,
-            session_id=self.number,
-            responses=_by_topic(shown, self.request.version),
-        )
+        return {"session_id": self.number, "responses": _by_topic(shown)}
 
     def _fetched(self, topic: Request, asked: Request) -> Reply:
         code, ends, data, aborted, offset = ErrorCode.NONE, (-1, -1, -1), b"", None, asked.fetch_offset
-        request = self.request
+        committed = self.request.isolation_level == READ_COMMITTED
         try:
             partition = self.cluster.partition(topic.topic, topic.topic_id, asked.partition)
             ends = partition.end, partition.last_stable_offset(), partition.start
             partition.check_range(offset)
-            committed = request.isolation_level == READ_COMMITTED
-            data = self._read(partition, asked, ends[1] if committed else None)
+            data = self.read(partition, asked, ends[1] if committed else None)
         except AppendRefused as refused:
             code = refused.code
         else:
             rows = partition.aborted_for(offset, ends[1], committed=committed)
-            one = FetchResponse.FetchableTopicResponse.PartitionData.AbortedTransaction
-            aborted = [
-                one(producer_id=row.producer, first_offset=row.first, version=request.version) for row in rows
-            ]
-        return FetchResponse.FetchableTopicResponse.PartitionData(
-            partition_index=asked.partition,
-            error_code=code,
-            high_watermark=ends[0],
-            last_stable_offset=ends[1],
-            log_start_offset=ends[2],
-            aborted_transactions=aborted,
-            preferred_read_replica=-1,
-            records=data,
-            version=request.version,
-        )
+            aborted = [{"producer_id": row.producer, "first_offset": row.first} for row in rows]
+        return {
+            "partition_index": asked.partition,
+            "error_code": code,
+            "high_watermark": ends[0],
+            "last_stable_offset": ends[1],
+            "log_start_offset": ends[2],
+            "aborted_transactions": aborted,
+            "records": data,
+        }
 
-    def _read(self, partition: ServedPartition, asked: Request, bound: int | None) -> bytes:
-        """Return the bytes of a partition in the format of the version; raises `Refused`."""
-        data = partition.read_from(asked.fetch_offset, self._limit(asked), bound)
-        magic = OLD_FETCH.get(self.request.version)
-        return data if magic is None else partition.read_old(data, asked.fetch_offset, magic)
+    def read(self, partition: ServedPartition, asked: Request, bound: int | None) -> bytes:
+        """Return the bytes of a partition from an offset on; raises `AppendRefused`."""
+        return partition.read_from(asked.fetch_offset, self._limit(asked), bound)
 
     def _limit(self, asked: Request) -> int:
         """Return the most bytes of a partition in the answer."""
@@ -166,25 +152,16 @@ class Fetching:
         return min(limit, self.request.max_bytes) if self.request.version >= RESPONSE_LIMIT else limit
 
 
-def refused_fetch(request: Request, refused: AppendRefused) -> Reply:
-    """Return the answer to a Fetch whose session is refused."""
-    return FetchResponse[request.version](
-        throttle_time_ms=0, error_code=refused.code, session_id=0, responses=[]
-    )
-
-
 def _topic_key(topic: Request) -> Any:  # noqa: ANN401 - a name or an id
     return topic.topic or topic.topic_id
 
 
-def _by_topic(shown: Sequence[tuple[Request, Reply]], version: int) -> list[Reply]:
+def _by_topic(shown: Sequence[tuple[Request, Reply]]) -> list[Reply]:
     """Return the partitions of each topic together."""
     topics: dict[Any, tuple[Request, list[Reply]]] = {}
     for topic, reply in shown:
         topics.setdefault(_topic_key(topic), (topic, []))[1].append(reply)
     return [
-        FetchResponse.FetchableTopicResponse(
-            topic=topic.topic, topic_id=topic.topic_id, partitions=partitions, version=version
-        )
+        {"topic": topic.topic, "topic_id": topic.topic_id, "partitions": partitions}
         for topic, partitions in topics.values()
     ]

@@ -6,20 +6,19 @@ from typing import Final
 
 from attrs import Factory, define, evolve, frozen
 
+from wireproof.kafka.append import NO_TIMESTAMP, TopicSettings, with_time
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
 from wireproof.kafka.family.loopback_broker import append_rules
 from wireproof.kafka.family.loopback_broker.append_rules import (
-    NO_TIMESTAMP,
     AppendRefused,
     Arrival,
     ErrorCode,
     Form,
-    TopicSettings,
     batches_of,
     finished,
     written_records,
 )
-from wireproof.kafka.values import Message, Record, RecordBatch
+from wireproof.kafka.values import Record, RecordBatch
 from wireproof.wire.rejection import Rejected
 
 KNOWN_BATCHES: Final = 5
@@ -108,7 +107,7 @@ class ServedPartition:
         """Append the record set of a Produce request of this version at the time `now`.
 
         Raises:
-            Refused: nothing was appended.
+            AppendRefused: nothing was appended.
         """
         append_rules.check_transaction(data, transactional_id)
         arrival = self.read(data, version)
@@ -135,13 +134,13 @@ class ServedPartition:
     # --- the steps of an append ---
 
     def read(self, data: bytes, version: int) -> Arrival:
-        """Return the batch of a record set; raises `Refused`."""
+        """Return the batch of a record set; raises `AppendRefused`."""
         batch = append_rules.one_batch(data, version)
         append_rules.check_size(len(batch), self.settings)
         return append_rules.read_batch(batch)
 
     def check(self, arrival: Arrival, now: int) -> None:
-        """Check the records against the settings of the topic; raises `Refused`."""
+        """Check the records against the settings of the topic; raises `AppendRefused`."""
         append_rules.check_records(arrival, self.settings, now)
 
     def form(self, arrival: Arrival, now: int) -> Form:
@@ -168,7 +167,7 @@ class ServedPartition:
         """Return the state of the batch's producer, the answer to a duplicate, or None without a producer.
 
         Raises:
-            Refused: the epoch is old, or the sequence is not the next one: ProducerAppendInfo.
+            AppendRefused: the epoch is old, or the sequence is not the next one: ProducerAppendInfo.
         """
         if batch.producer_id < 0:
             return None
@@ -191,33 +190,25 @@ class ServedPartition:
         return known
 
     def check_epoch(self, known: KnownProducer, epoch: int) -> None:
-        """Check that an epoch is not older than the last one; raises `Refused`."""
+        """Check that an epoch is not older than the last one; raises `AppendRefused`."""
         if epoch < known.epoch:
             raise AppendRefused(ErrorCode.INVALID_PRODUCER_EPOCH, f"epoch {epoch} after {known.epoch}")
 
     def check_new_epoch(self, known: KnownProducer, first: int) -> None:
-        """Check that the first batch of a new epoch begins at 0; raises `Refused`."""
+        """Check that the first batch of a new epoch begins at 0; raises `AppendRefused`."""
         if first and known.epoch != NO_EPOCH:
             raise _out_of_order(first, 0)
 
     def check_sequence(self, known: KnownProducer, first: int) -> None:
-        """Check that a sequence follows the last one; raises `Refused`."""
+        """Check that a sequence follows the last one; raises `AppendRefused`."""
         expected = (known.batches[-1][1] + 1) % SEQUENCES if known.batches else 0
         if first != expected:
             raise _out_of_order(first, expected)
 
-    def forget_idle(self, now: int, age: int) -> None:
-        """Forget the producers whose last batch is so old, but none in a transaction: isProducerExpired."""
-        self._producers = {
-            number: known
-            for number, known in self._producers.items()
-            if number in self.open or now - known.latest < age
-        }
-
     # --- transactions: ProducerAppendInfo, UnifiedLog ---
 
     def check_transaction(self, batch: RecordBatch) -> None:
-        """Check that a producer with an open transaction writes no other batch; raises `Refused`."""
+        """Check that a producer with an open transaction writes no other batch; raises `AppendRefused`."""
         if batch.producer_id in self.open and not batch.attributes & TRANSACTIONAL:
             raise AppendRefused(ErrorCode.INVALID_TXN_STATE, "a transaction of the producer is open")
 
@@ -237,7 +228,7 @@ class ServedPartition:
     def marker(self, producer: int, epoch: int, *, commit: bool, now: int) -> Form:
         """Return a marker, with the timestamp type of the topic."""
         form = append_rules.marker(producer, epoch, commit=commit, offset=self.end, now=now)
-        return evolve(form, header=append_rules.with_time(form.header, self.settings, now))
+        return evolve(form, header=with_time(form.header, self.settings, now))
 
     def last_stable_offset(self) -> int:
         """Return the first offset of an open transaction, or the high watermark."""
@@ -257,7 +248,7 @@ class ServedPartition:
         """Move the beginning of the log, -1 to its end; return it: maybeIncrementLogStartOffset.
 
         Raises:
-            Refused: the offset is past the end.
+            AppendRefused: the offset is past the end.
         """
         wanted = self.end if offset == END_OF_LOG else offset
         if wanted > self.end:
@@ -266,7 +257,7 @@ class ServedPartition:
         return self.start
 
     def check_range(self, offset: int) -> None:
-        """Check the offset of a fetch: UnifiedLog.read; raises `Refused`."""
+        """Check the offset of a fetch: UnifiedLog.read; raises `AppendRefused`."""
         if not self.start <= offset <= self.end:
             raise AppendRefused(
                 ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} is not in [{self.start}, {self.end}]"
@@ -292,17 +283,6 @@ class ServedPartition:
                 break
             found += stored.data
         return found
-
-    def read_old(self, data: bytes, offset: int, magic: int) -> bytes:
-        """Return stored bytes as messages of an old format; raises `Refused`."""
-        if not self.settings.down_conversion:
-            raise AppendRefused(ErrorCode.UNSUPPORTED_VERSION, "down-conversion is switched off")
-        found = (self.messages(one, offset, magic) for one in batches_of(data))
-        return b"".join(map(append_rules.written, found))
-
-    def messages(self, batch: RecordBatch, offset: int, magic: int) -> list[Message]:
-        """Return the messages that stand for a batch."""
-        return append_rules.of_batch(batch, offset, magic)
 
     def first_after(self, timestamp: int) -> Record | None:
         """Return the first record of this time or a later one: FileRecords.searchForTimestamp.
@@ -336,7 +316,7 @@ class ServedPartition:
         return -1
 
     def check_listed(self, timestamp: int, version: int) -> None:
-        """Check that a version of ListOffsets has a number below 0; raises `Refused`."""
+        """Check that a version of ListOffsets has a number below 0; raises `AppendRefused`."""
         if timestamp < EARLIEST and version < LISTED_SINCE.get(timestamp, version + 1):
             raise AppendRefused(ErrorCode.UNSUPPORTED_VERSION, f"ListOffsets {version} of {timestamp}")
 

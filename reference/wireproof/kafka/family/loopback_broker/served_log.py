@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from attrs import field, frozen
 
 from wireproof.kafka import log
+from wireproof.kafka.append import TopicSettings
 from wireproof.kafka.attribute_bits import CONTROL
 from wireproof.kafka.control_types import ABORT
 from wireproof.kafka.family.client_program.regroup_records import RegroupedLog, split_log
@@ -19,7 +20,6 @@ from wireproof.kafka.family.loopback_broker.append_rules import (
     AppendRefused,
     ErrorCode,
     Form,
-    TopicSettings,
     finished,
     written_records,
 )
@@ -224,7 +224,7 @@ class ServedLog(ServedPartition):
         return self._error != ErrorCode.NONE
 
     def check_range(self, _: int) -> None:
-        """Raise `Refused` if the answer is an error; every offset may be asked for."""
+        """Raise `AppendRefused` if the answer is an error; every offset may be asked for."""
         if self._error:
             raise AppendRefused(self._error, "as the test wants it")
 

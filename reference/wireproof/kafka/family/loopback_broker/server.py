@@ -3,22 +3,23 @@
 import asyncio
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from inspect import isawaitable
 from struct import Struct
 from typing import Any, Final
 
+from kafka.protocol.api_header import ResponseClassRegistry
 from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.metadata import ApiVersionsRequest, ApiVersionsResponse
 from kafka.protocol.producer import ProduceRequest
 
 from wireproof.kafka.family.loopback_broker import coordinator_replies, replies
 from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused
-from wireproof.kafka.family.loopback_broker.fetching import Fetching, refused_fetch
-from wireproof.kafka.family.loopback_broker.replies import REQUESTS, LoopbackCluster
+from wireproof.kafka.family.loopback_broker.fetching import Fetching
+from wireproof.kafka.family.loopback_broker.replies import Answer, LoopbackCluster, Reply, Request
+from wireproof.kafka.family.protocol_messages import message
 
 SIZE: Final = Struct(">i")
 HEAD: Final = Struct(">hhi")
@@ -98,13 +99,13 @@ class LoopbackServer:
     async def _reply(self, node: LoopbackCluster, frame: bytes) -> bytes | None:
         """Return the framed answer, empty for none; None to close the connection."""
         key, version, correlation = HEAD.unpack_from(frame)
-        request_class = REQUESTS.get(key)
-        least, most = node.versions().get(request_class, (0, -1)) if request_class else (0, -1)
+        apis = {one.API_KEY: (one, span) for one, span in node.versions().items()}
+        request_class, (least, most) = apis.get(key, (None, (0, -1)))
         if request_class is None or not least <= version <= most:
             return _unsupported(node, correlation) if request_class is ApiVersionsRequest else None
         try:
             request = request_class.decode(frame, version=version, header=True)
-            reply = await self._answer(node, request)
+            reply = await _answer(node, request, correlation)
         except Hang:
             await asyncio.Event().wait()
         except Die:
@@ -116,21 +117,23 @@ class LoopbackServer:
             sys.stderr.write(f"loopback broker: API {key} in version {version}: {error!r}\n")
             return None
         silent = isinstance(request, ProduceRequest) and not request.acks
-        return b"" if silent else _framed(reply, correlation)
-
-    @staticmethod
-    async def _answer(node: LoopbackCluster, request: Any) -> Any:  # noqa: ANN401 - messages of kafka-python
-        coordinator_replies.forget_idle(node, time.time_ns() // 1_000_000)
-        reply = ANSWERS[request.API_KEY](node, request)
-        return await reply if isawaitable(reply) else reply
+        return b"" if silent else reply
 
 
-async def _fetch(node: LoopbackCluster, request: Any) -> Any:  # noqa: ANN401 - messages of kafka-python
+async def _answer(node: LoopbackCluster, request: Request, correlation: int) -> bytes:
+    """Return the framed answer to a request."""
+    answer = node.answers.get(request.API_KEY) or ANSWERS[request.API_KEY]
+    fields = answer(node, request)
+    kind = ResponseClassRegistry.get_response_class(request.header)
+    return _framed(kind, request.version, await fields if isawaitable(fields) else fields, correlation)
+
+
+async def _fetch(node: LoopbackCluster, request: Request) -> Reply:
     """Answer a Fetch as soon as there is something, or after its time."""
     try:
         fetching = (node.fetching_class or Fetching).begin(node, request)
-    except AppendRefused as refused:
-        return refused_fetch(request, refused)
+    except AppendRefused as refused:  # the session
+        return {"error_code": refused.code, "responses": []}
     loop = asyncio.get_running_loop()
     end = loop.time() + request.max_wait_ms / 1000
     parts = fetching.look()
@@ -140,28 +143,26 @@ async def _fetch(node: LoopbackCluster, request: Any) -> Any:  # noqa: ANN401 - 
     return fetching.reply(parts)
 
 
-ANSWERS: Final[dict[int, Callable[[LoopbackCluster, Any], Any]]] = {
+ANSWERS: Final[dict[int, Answer]] = {
     **replies.ANSWERS,
-    **coordinator_replies.TRANSACTION_ANSWERS,
-    **coordinator_replies.SETTINGS_ANSWERS,
-    **coordinator_replies.GROUP_ANSWERS,
+    **coordinator_replies.ANSWERS,
     FetchRequest.API_KEY: _fetch,
 }
 """The function that answers each API, by its key."""
 
 
-def _framed(reply: Any, correlation: int) -> bytes:  # noqa: ANN401 - a message of kafka-python
+def _framed(kind: Any, version: int, fields: Mapping[str, Any], correlation: int) -> bytes:  # noqa: ANN401 - a class of kafka-python
+    reply = message(kind, version, **fields)
     reply.with_header(correlation_id=correlation)
     return bytes(reply.encode(header=True, framed=True))
 
 
 def _unsupported(node: LoopbackCluster, correlation: int) -> bytes:
     """Return the answer to ApiVersions in an unknown version, in the form of version 0: KIP-511."""
-    span = node.versions()[ApiVersionsRequest]
-    known = ApiVersionsResponse.ApiVersion(
-        api_key=ApiVersionsRequest.API_KEY, min_version=span[0], max_version=span[1], version=0
-    )
-    return _framed(ApiVersionsResponse[0](error_code=UNSUPPORTED_VERSION, api_keys=[known]), correlation)
+    least, newest = node.versions()[ApiVersionsRequest]
+    known = {"api_key": ApiVersionsRequest.API_KEY, "min_version": least, "max_version": newest}
+    fields = {"error_code": UNSUPPORTED_VERSION, "api_keys": [known]}
+    return _framed(ApiVersionsResponse, 0, fields, correlation)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from uuid import uuid4
 from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.producer import ProduceRequest
 
-from wireproof.kafka.family.loopback_broker.append_rules import TopicSettings
+from wireproof.kafka.append import TopicSettings
 from wireproof.kafka.family.loopback_broker.coordinator import Coordinator
 from wireproof.kafka.family.loopback_broker.partition import Appended, ServedPartition
 from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster, ServedTopic
