@@ -26,6 +26,7 @@ from wireproof.fuzz.executors import CpuTimer, Executor, InProcessExecutor, Shar
 from wireproof.fuzz.findings import Findings
 from wireproof.fuzz.libfuzzer import (
     Mutator,
+    compile_codecs,
     fuzz_until,
     instrument,
     libfuzzer_mutation,
