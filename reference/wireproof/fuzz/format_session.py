@@ -74,9 +74,8 @@ class WorkerContext:
         self.shared_input = SharedInput(
             config.work_directory.worker(config.worker) / "input", config.max_size
         )
-        fmts = [FORMATS[format_id] for format_id in config.formats]
-        compile_codecs(fmts)
-        instrument(modules_to_instrument(fmts, entry))
+        compile_codecs(case for case in self.suite.cases if case.format_id in config.formats)
+        instrument(modules_to_instrument((FORMATS[format_id] for format_id in config.formats), entry))
         # After `instrument`, so that the copy is not instrumented; before the first fork, which shares it.
         uninstrumented_modules()
 

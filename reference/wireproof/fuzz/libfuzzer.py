@@ -20,16 +20,19 @@ from typing import Any, Final, NoReturn
 
 from attrs import frozen
 
+from wireproof import formats
 from wireproof.adapters.process_stats import own_resident
 from wireproof.adapters.registry_entry import Entry
+from wireproof.cases.case import Case, Data
 from wireproof.cases.mutate import Keys
-from wireproof.formats import Format
+from wireproof.formats import FORMATS, Format
 from wireproof.fuzz.target import FuzzTarget
 from wireproof.installed_families import INSTALLED
 from wireproof.schema.compiling import COMPILED
 from wireproof.schema.struct import StructLayout
 from wireproof.wire import json_values, observed_fields, rejection
 from wireproof.wire.layout import all_layouts
+from wireproof.wire.rejection import Rejected
 
 # --- its mutations ---
 
@@ -192,10 +195,19 @@ def _structures(fmt: Format) -> Iterator[StructLayout]:
     return (one for one in every if isinstance(one, StructLayout))
 
 
-def compile_codecs(fmts: Iterable[Format]) -> None:
-    """Compile the functions of formats, so that they are there to be instrumented."""
-    for one in (structure for fmt in fmts for structure in _structures(fmt)):
-        _ = one.codec, one.inner_codec
+SMALL: Final = 4096
+"""Bytes of the inputs whose decode compiles codecs."""
+
+
+def compile_codecs(cases: Iterable[Case]) -> None:
+    """Decode the small inputs of golden cases: a codec is compiled when it is first used.
+
+    Only functions that are there can be instrumented.
+    """
+    for case in cases:
+        if case.op == "decode" and isinstance(case.input, Data) and len(case.input.data) <= SMALL:
+            with suppress(Rejected):
+                formats.decode(FORMATS[case.format_id], case.input.data, case.options)
 
 
 def instrument(modules: Sequence[str]) -> int:

@@ -1,4 +1,5 @@
 from attrs import evolve
+from goldens import load
 
 from wireproof.adapters.registry_entry import Entry
 from wireproof.formats import FORMATS
@@ -35,7 +36,7 @@ def test_the_codecs_of_a_format_guide_its_fuzzing_wherever_they_are() -> None:
 
 def test_compiled_functions_guide_too() -> None:
     fmt = FORMATS["iggy.poll/0.11"]
-    compile_codecs([fmt])
+    compile_codecs(case for case in load().cases if case.format_id == fmt.format_id)
     layout = fmt.layout
     assert isinstance(layout, StructLayout)
     assert layout.codec.read.__module__ == COMPILED
