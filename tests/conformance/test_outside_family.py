@@ -59,6 +59,8 @@ class Stranger(Follower):
 
     def __init__(self, folder: Path, room: Path) -> None:
         super().__init__(folder, str(room / "venv/bin/python"))
+        # A test of Spark in this process names the Python of its workers, which has no such family.
+        self.environment.pop("PYSPARK_PYTHON", None)
         self.environment["PATH"] = f"{folder}/.venv/bin:{room}/venv/bin:{os.environ['PATH']}"
 
     def tries(self, source: Source) -> None:
