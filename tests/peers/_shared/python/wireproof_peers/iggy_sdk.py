@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final, Literal, TypeVar
 
 from wireproof.adapters.contract import Claim, Request
-from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled
+from wireproof.cases.outcome import Accepted, Outcome, Stalled, Unsupported
 from wireproof.wire.json_values import Json
 from wireproof_peers.exception_map import Refusals
 from wireproof_peers.fake_iggy_http import FakeIggyHttp
@@ -103,9 +103,9 @@ class SdkClient:
         return self._outcome(self._poll(self._connected(server)), request)
 
     def encode(self, request: Request) -> Outcome:
-        """Send the messages of `request.value`; refused if `send_messages` has no argument for a field."""
+        """Send the messages of `request.value`; unsupported if `send_messages` sets no such field."""
         if beyond := self._beyond(request.value):
-            return Refused(cls="invalid-value", path=beyond, text=f"send_messages has no say over {beyond}")
+            return Unsupported(f"send_messages has no say over {beyond}")
         if request.format.startswith(JSON):
             web = self._web_serving(b"")
             work = self._send(self._connected_over_http(web), _placed(request.value), web.sent)
