@@ -113,11 +113,14 @@ def stored(reader: Reader, entries: Sequence[LogEntry], topic: Mapping[str, str]
 
     Raises:
         Rejected: `not-permitted`, `invalid-value` and `limit-exceeded`, where Kafka answers INVALID_RECORD,
-            INVALID_TIMESTAMP and MESSAGE_TOO_LARGE.
+            INVALID_TIMESTAMP and MESSAGE_TOO_LARGE; `invalid-value` for a topic that cannot be.
     """
     if not entries:
         raise reader.reject("not-permitted", "batches", "no entry", at=0)
-    settings = TopicSettings.of(topic)
+    try:
+        settings = TopicSettings.of(topic)
+    except InvalidSettingError as error:
+        raise reader.reject("invalid-value", "options.topic", str(error), at=0) from None
     if settings.max_bytes is not None and reader.pos > settings.max_bytes:
         # with its first 12 bytes: `UnifiedLog.analyzeAndValidateRecords`
         text = f"{reader.pos} bytes, max.message.bytes is {settings.max_bytes}"

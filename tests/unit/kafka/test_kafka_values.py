@@ -13,6 +13,7 @@ from property_profile import given
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data
+from wireproof.cases.outcome import Refused
 from wireproof.cases.reference_answers import decode_answer
 from wireproof.kafka import control_record
 from wireproof.kafka.derived_fields import add_to_records
@@ -252,3 +253,13 @@ def value_of(case: Case) -> Any:
 def test_a_consumer_goes_on_after_an_aborted_transaction_of_which_it_delivers_nothing() -> None:
     value = value_of(load().by_id["kafka.log/mixed/delivered/aborted-gzip"])
     assert value == {"batches": [], "nextOffset": "2"}
+
+
+@each("topic", [{"compression.type": "zip"}, {"max.message.bytes": "-1"}, {"cleanup.policy": "none"}])
+def test_a_topic_that_cannot_be_is_refused_in_one_line(topic: dict[str, str]) -> None:
+    options = Options(profile="produce", topic=topic)
+    found = decode_answer(formats.get("kafka.log", "mixed"), batch(record(f"{HEADER} 00")), options).outcome
+    assert isinstance(found, Refused)
+    assert (found.cls, found.path) == ("invalid-value", "options.topic")
+    ((name, text),) = topic.items()
+    assert found.text == f"a topic cannot have {name}={text}"

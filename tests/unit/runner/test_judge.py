@@ -17,7 +17,7 @@ from toy_format import (
 )
 
 from wireproof.adapters.contract import Hello
-from wireproof.cases.case import ORIGIN_REFERENCE, Accept, Case, Reject, Source
+from wireproof.cases.case import ORIGIN_REFERENCE, Accept, Case, Reject, Source, Value
 from wireproof.cases.outcome import Accepted, BrokenRule, Outcome, Refused
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.runner import judge as module
@@ -99,6 +99,26 @@ def test_bytes_without_an_expectation_are_judged_by_the_reference() -> None:
     assert reference_expectation(GOOD_CASE) == Accept(GOOD_VALUE, 5)
     assert reference_expectation(BAD_CASE) == Reject("crc-mismatch", at=4)
     assert reference_expectation(STREAM_BAD) == STREAM_BAD.expect
+
+
+RAW_K = {"kind": "raw", "value": "6b"}
+INT16 = {"kind": "int16", "value": "0100"}
+KEY_RAW, KEY_INT16 = "01010000006b01010000006b", "0502000000010001010000006b"
+"""An entry with a raw key and one with a key of kind int16, as iggy.md has them; a map is written sorted."""
+
+
+@each("written, label", [
+    (KEY_RAW + KEY_INT16, "pass:canonical"),
+    (KEY_INT16 + KEY_RAW, "pass:semantic"),
+    (KEY_INT16 + KEY_RAW.replace("6b", "6c", 1), "fail:not-round-trip"),
+])  # fmt: skip
+def test_the_entries_of_a_generated_map_may_be_written_in_any_order(written: str, label: str) -> None:
+    case = evolve(
+        GOOD_CASE, format="iggy.headers", revision="0.10", op="encode", source=Source(ORIGIN_REFERENCE),
+        input=Value({"headers": [[INT16, RAW_K], [RAW_K, RAW_K]]}),
+        expect=Accept(data=(bytes.fromhex(KEY_RAW + KEY_INT16),)),
+    )  # fmt: skip
+    assert judge(case, Accepted(data=bytes.fromhex(written))).label == label
 
 
 def test_an_open_place_before_a_refusal_excuses_an_answer_nobody_wrote_an_expectation_for() -> None:
