@@ -1,6 +1,7 @@
 """The findings of earlier campaigns, judged again before a new one: those of a repaired codec are mended."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 from wireproof.cases.case import Case, Data
@@ -29,7 +30,7 @@ def judge_again(folder: Path, spec: str) -> list[Finding]:
         return []
     mended = []
     store = Findings(folder, "replay")
-    with Engine(spec) as engine:
+    with closing(store), Engine(spec) as engine:
         for finding in found:
             ways = list(_judged(engine, store, finding, inputs[finding.name]))
             if not finding.shape and any(way and way != finding.name for way in ways):
@@ -39,7 +40,6 @@ def judge_again(folder: Path, spec: str) -> list[Finding]:
             store.set_state(finding.name, state)
             if state == "mended" != finding.state:
                 mended.append(finding)
-    store.close()
     return mended
 
 
