@@ -7,7 +7,7 @@ the first sample showed to be missing were written for it.
 
 import re
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from typing import Any, ClassVar, Final
 
@@ -18,9 +18,8 @@ from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.formats import Format
 from wireproof.iggy import (
     headers,
-    json_common,
-    json_poll,
-    json_send,
+    json_body,
+    json_headers,
 )
 from wireproof.iggy.destination import IDENTIFIER, PARTITIONING
 from wireproof.iggy.header_kinds import is_utf8
@@ -57,7 +56,7 @@ class Length255Refused(PatchedIggy):
 
     name = "iggy-length-255-refused"
     killed_by = ("iggy.headers/0.0.30/bounds/key-255",)
-    patches = tuple((module, "SIZES", range(1, 255)) for module in (headers, json_common))
+    patches = tuple((module, "SIZES", range(1, 255)) for module in (headers, json_headers))
 
 
 # --- numbers and texts: iggy.md, sections 2.2, 3.3 and 8 ---
@@ -231,10 +230,13 @@ class WritesHeadersLengthShort(PatchedIggy):
 # --- JSON: iggy.md, section 8 ---
 
 
-def _no_null(reader: Reader, node: JsonNode | None, forms: Mapping[str, json_common.HeadersForm]) -> Any:  # noqa: ANN401 - as there
-    if node is not None and node.kind == "null":
+def _no_null(headers: json_headers.Headers, reader: Reader, node: JsonNode, name: str) -> Any:  # noqa: ANN401 - as there
+    if node.kind == "null":
         raise reader.reject("type-mismatch", "headers", "want object, not null", at=node.start)
-    return json_common.header_map(reader, node, forms)
+    return _read_headers(headers, reader, node, name)
+
+
+_read_headers = json_headers.Headers.read
 
 
 class JsonNullHeadersRefused(PatchedIggy):
@@ -242,7 +244,7 @@ class JsonNullHeadersRefused(PatchedIggy):
 
     name = "iggy-json-null-headers-refused"
     killed_by = ("iggy.json.send/0.7/headers/null",)
-    patches = ((json_send, "header_map", _no_null), (json_poll, "header_map", _no_null))
+    patches = ((json_headers.Headers, "read", _no_null),)
 
 
 def _urlsafe(data: bytes) -> str:
@@ -254,7 +256,7 @@ class JsonWritesBase64Urlsafe(PatchedIggy):
 
     name = "iggy-json-writes-base64-urlsafe"
     killed_by = ("iggy.json.poll/0.7/encode/text-headers",)
-    patches = tuple((module, "base64_of", _urlsafe) for module in (json_common, json_send, json_poll))
+    patches = tuple((module, "base64_of", _urlsafe) for module in (json_body, json_headers))
 
 
 # --- segment files: iggy.md, sections 3.3 and 7 ---

@@ -10,7 +10,7 @@ from tests.mutants.iggy.helpers import PatchedIggy, header_values_of, messages_o
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome, refused_outcome
 from wireproof.formats import Decoded, Format
-from wireproof.iggy import json_send, send
+from wireproof.iggy import json_body, send
 from wireproof.iggy.destination import IDENTIFIER, PARTITIONING
 from wireproof.iggy.send import SEND
 from wireproof.schema.block import Block
@@ -201,7 +201,7 @@ class SendOfNothing(PatchedIggy):
     name = "tracker-iggy-send-of-nothing"
     patches = (
         *in_codec(SEND, ("0.0.30",), messages_no_messages=_never),
-        (json_send, "refuse", _unless_nothing),
+        (json_body, "refuse", _unless_nothing),
     )
 
 

@@ -14,9 +14,8 @@ from wireproof.family import (
 from wireproof.iggy import (
     fetch,
     headers,
-    json_poll,
-    json_reply,
-    json_send,
+    json_bodies,
+    json_body,
     log,
     send,
 )
@@ -57,11 +56,11 @@ _FORMATS: Final[tuple[Format, ...]] = (
     *formats_of_codec("iggy.headers", headers),
     *formats_of_struct("iggy.send", SEND, ("0.0.30",), capabilities=_SEND),
     *formats_of_codec("iggy.send", send, capabilities=_SEND),
-    *formats_of_codec("iggy.json.send", json_send, capabilities=_SEND, is_json=True),
+    *formats_of_codec("iggy.json.send", json_body, json_bodies.SENDS, capabilities=_SEND, is_json=True),
     *formats_of_struct("iggy.poll", POLL, POLL_REVISIONS),
-    *formats_of_codec("iggy.json.poll", json_poll, is_json=True),
-    *formats_of_codec("iggy.json.reply", json_reply, is_json=True),
-    *formats_of_codec("iggy.json.error", json_reply, json_reply.ERRORS, is_json=True),
+    *formats_of_codec("iggy.json.poll", json_body, json_bodies.POLLS, is_json=True),
+    *formats_of_codec("iggy.json.reply", json_body, json_bodies.REPLIES, is_json=True),
+    *formats_of_codec("iggy.json.error", json_body, json_bodies.ERRORS, is_json=True),
     *(format_of_stream("iggy.log", revision, stream) for revision, stream in log.REVISIONS.items()),
 )
 

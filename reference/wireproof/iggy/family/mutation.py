@@ -25,11 +25,14 @@ from wireproof.iggy.frame import (
 )
 from wireproof.iggy.header_kinds import HEADER_KINDS, KINDS_BY_NAME, HeaderValue
 from wireproof.iggy.headers import HeaderBlock, KeyedHeaderBlock
-from wireproof.iggy.json_common import PARTITION_CONTEXT
-from wireproof.iggy.json_poll import JSON_MESSAGE as JSON_POLLED
-from wireproof.iggy.json_poll import JSON_POLL
-from wireproof.iggy.json_reply import JSON_ERROR
-from wireproof.iggy.json_send import JSON_MESSAGE, JSON_MESSAGE_64
+from wireproof.iggy.json_bodies import (
+    JSON_ERROR,
+    JSON_POLL,
+    JSON_POLLED,
+    JSON_SENT,
+    JSON_SENT_64,
+    PARTITION_CONTEXT,
+)
 from wireproof.iggy.message import MESSAGE_STATES, POLLED, SENT, STORED
 from wireproof.iggy.poll import POLL
 from wireproof.iggy.reply import CLASSIC_REPLY
@@ -80,7 +83,7 @@ CODES: Final[Mapping[tuple[type, str], tuple[int, ...]]] = {
 
 UNSIGNED_BITS: Final[Mapping[type, Mapping[str, int]]] = {
     layout.type: {part.name: bits_of(part.kind) for part in layout.numbers if part.name in layout.attributes}
-    for struct in (JSON_POLLED, JSON_POLL, JSON_MESSAGE, JSON_MESSAGE_64, PARTITION_CONTEXT, JSON_ERROR)
+    for struct in (JSON_POLLED, JSON_POLL, JSON_SENT, JSON_SENT_64, PARTITION_CONTEXT, JSON_ERROR)
     for layout in map(struct.at, REVISIONS)
 }
 """Class and field to bits, for the integers of JSON bodies: iggy.md, section 8."""
@@ -231,8 +234,8 @@ HEADED: Final = (
     HeaderBlock,
     KeyedHeaderBlock,
     BatchMessage,
-    JSON_MESSAGE_64.at("0.7").type,
-    *{struct.at(revision).type: None for struct in (JSON_MESSAGE, JSON_POLLED) for revision in REVISIONS},
+    JSON_SENT_64.at("0.7").type,
+    *{struct.at(revision).type: None for struct in (JSON_SENT, JSON_POLLED) for revision in REVISIONS},
 )
 """The classes with a header map."""
 
