@@ -8,7 +8,7 @@ Since 0.11.1-edge a batch may name the idempotent producer that wrote it: sectio
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from attrs import evolve, field, frozen
 
@@ -19,6 +19,7 @@ from wireproof.iggy.message import (
     LENGTHS,
     PAYLOAD,
     RESERVED,
+    STORED,
     headers_block,
     reserved_set,
     sent_empty,
@@ -239,3 +240,32 @@ def add_up(batches: tuple[Any, ...], messages: tuple[Any, ...]) -> Fault | None:
     if sum(head.message_count for head in batches) == len(messages):
         return None
     return Fault("invalid-value", f"their counts do not add up to {len(messages)} messages")
+
+
+# --- batches in segment files of server 0.2.5 to 0.4.x (crate 0.2.7 to 0.6.x): section 7 ---
+#
+# Each message is preceded by its length, which does not include itself; its payload is the rest of it.
+
+RETAINED_BATCH: Final = Struct(
+    "RetainedBatch",
+    Number("base_offset", "uint64le", meaning="offset of the first message, or 0"),
+    Length("length", "uint32le", of="messages"),
+    Number("last_offset_delta", "uint32le", meaning="last offset minus base_offset"),
+    Number("max_timestamp", "uint64le", meaning="microseconds"),
+    many("messages", STORED),
+    revisions=REVISIONS,
+    cites="iggy.md §7",
+)
+
+RETAINED_LAYOUT: Final = RETAINED_BATCH.at("0.2.7")
+
+if TYPE_CHECKING:
+    from wireproof.iggy import values
+
+    RetainedBatch: TypeAlias = values.RetainedBatch
+else:
+    RetainedBatch = RETAINED_LAYOUT.type
+"""The class of its values."""
+
+FIRST_OFFSET_AT: Final = RETAINED_LAYOUT.fixed_size + STORED.at("0.2.7").offset("offset")
+"""The position of the offset of the first message; `base_offset` is 0 in most batches of server 0.4.300."""

@@ -11,9 +11,8 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.iggy.batch import BATCHES
+from wireproof.iggy.batch import BATCHES, FIRST_OFFSET_AT, RETAINED_BATCH
 from wireproof.iggy.message import HEADED, STORED
-from wireproof.iggy.retained_batch import FIRST_OFFSET_AT, RETAINED_BATCH
 from wireproof.iggy.revision import EDGE
 from wireproof.iggy.revision import REVISIONS as ALL
 from wireproof.schema.stream import RecordStream

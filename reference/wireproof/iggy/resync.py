@@ -10,8 +10,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
+from wireproof.iggy.batch import RetainedBatch
 from wireproof.iggy.log import SegmentStream
-from wireproof.iggy.retained_batch import RetainedBatch
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 

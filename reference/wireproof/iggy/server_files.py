@@ -1,29 +1,129 @@
-"""Readers of the files beside the segments of an Iggy server: iggy.md §7.1. They raise nothing."""
+"""The files beside the segments of an Iggy server, and readers of them: iggy.md §7.1. They raise nothing.
 
-from collections.abc import Iterator, Mapping
+All integers are little-endian. Sources, in apache/iggy: `core/server/src/state/{entry,file}.rs` and
+`core/server/src/streaming/partitions/storage.rs` of server-0.5.0 and server-0.8.0;
+`core/partitions/src/offset_storage.rs`, `core/journal/src/{superblock,prepare_journal}.rs`,
+`core/consensus/src/vsr_state.rs` and `core/binary_protocol/src/consensus/header.rs` of cc269ef7, from which
+server-0.9.0-edge.5 was made.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, cast
 
 from attrs import frozen
 
 from wireproof.data_files import FileFinding
-from wireproof.iggy.file_layouts import (
-    CONSUMER_OFFSET,
-    PREPARE_COMMAND,
-    PREPARE_HEADER,
-    PURGE_GENERATION,
-    STATE_ENTRY,
-    STATE_WRITERS,
-    SUPERBLOCK,
-    SUPERBLOCK_MAGIC,
-    SUPERBLOCK_VERSION,
-    VSR_STATE,
-)
-from wireproof.schema.struct import StructLayout, fields_of
+from wireproof.iggy.checksums import CRC32, XXH3
+from wireproof.schema.struct import Field, Struct, StructLayout, fields_of, since, until
 from wireproof.wire.checksums import xxh3_64
 from wireproof.wire.json_values import Json
-from wireproof.wire.layout import Checksum
+from wireproof.wire.layout import WHOLE, Checksum, ChecksumAlgorithm, Length, Number, Octets, Zero
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
+
+CITES: Final = "iggy.md §7.1"
+
+
+def _state_checksum(kind: str, algorithm: ChecksumAlgorithm) -> Checksum:
+    meaning = "of all other fields, with the command before encryption"
+    return Checksum("checksum", kind, algorithm=algorithm, over=WHOLE, shown=True, meaning=meaning)
+
+
+STATE_WRITERS: Final = ("of 0.3", "0.4 to 0.5", "from 0.6")
+"""The servers that write each layout of the state log."""
+
+STATE_ENTRY: Final = Struct(
+    "StateEntry",
+    Number("index", "uint64le", meaning="of the entry; each is one above the one before it"),
+    Number("term", "uint64le"),
+    Number("leaderId", "uint32le"),
+    Number("version", "uint32le", meaning="of the server: 5000 is 0.5.0"),
+    Number("flags", "uint64le"),
+    Number("timestamp", "uint64le", meaning="in microseconds"),
+    Number("userId", "uint32le"),
+    since("0.4 to 0.5", until("from 0.6", _state_checksum("uint32le", CRC32))),
+    since("from 0.6", _state_checksum("uint64le", XXH3)),
+    Length("contextLength", "uint32le", of="context"),
+    Octets("context"),
+    Number("code", "uint32le", meaning="of the command"),
+    Length("commandLength", "uint32le", of="command"),
+    Octets("command", meaning="encrypted if the server is set so"),
+    revisions=STATE_WRITERS,
+    cites=CITES,
+)
+"""The entry of the state log; the first servers wrote no checksum."""
+
+
+def _layout(name: str, *parts: Field) -> StructLayout:
+    """Return the layout of a file that has one."""
+    return Struct(name, *parts, revisions=("0.9",), cites=CITES).at("0.9")
+
+
+CONSUMER_OFFSET: Final = _layout(
+    "ConsumerOffset",
+    Number("offset", "uint64le"),
+    Checksum("checksum", "uint64le", algorithm=XXH3, over="offset", shown=True, meaning="from 0.9"),
+)
+
+PURGE_GENERATION: Final = _layout(
+    "PurgeGeneration", Number("generation", "uint64le"), Number("createdRevision", "uint64le")
+)
+
+SUPERBLOCK_MAGIC: Final = 0x5342_4C4B
+SUPERBLOCK_VERSION: Final = 1
+
+SUPERBLOCK: Final = _layout(
+    "Superblock",
+    Number("magic", "uint32le", const=SUPERBLOCK_MAGIC),
+    Number("version", "uint16le", const=SUPERBLOCK_VERSION),
+    Zero("reserved", kind="uint16le"),
+    Number("sequence", "uint64le", meaning="the larger one of two files is valid"),
+    Number("parentChecksum", "uint64le"),
+    Length("payloadLength", "uint32le", of="payload"),
+    Octets("payload", meaning="a VsrState"),
+    Number("checksum", "uint64le", meaning="XXH3-64 of all bytes before it"),
+)
+
+VSR_STATE: Final = _layout(
+    "VsrState",
+    Octets("cluster", size=16, structure=True),
+    Number("replicaId", "uint8"),
+    Number("replicaCount", "uint8"),
+    Number("view", "uint32le"),
+    Number("logView", "uint32le", meaning="not above view"),
+    Number("commitMax", "uint64le"),
+    Number("checkpointOp", "uint64le"),
+    Octets("checkpointChecksum", size=16, structure=True),
+    Number("offsetFrontier", "uint64le", meaning="absent in records of 58 bytes"),
+)
+
+PREPARE_COMMAND: Final = 6
+
+PREPARE_HEADER: Final = _layout(
+    "PrepareHeader",
+    Number("checksum", "uint128le", meaning="XXH3-64 of the header, with 0 here and as view"),
+    Number("checksumBody", "uint128le", meaning="XXH3-64 of the body; 0 if there is none"),
+    Octets("cluster", size=16, structure=True),
+    Number("size", "uint32le", meaning="of header and body"),
+    Number("view", "uint32le"),
+    Number("release", "uint32le"),
+    Number("command", "uint8", const=PREPARE_COMMAND),
+    Number("replica", "uint8"),
+    Zero("reservedFrame", size=66),
+    Octets("client", size=16, structure=True),
+    Number("parent", "uint128le", meaning="the checksum of the operation before it"),
+    Octets("requestChecksum", size=16, structure=True),
+    Number("op", "uint64le"),
+    Number("commit", "uint64le"),
+    Number("timestamp", "uint64le"),
+    Number("request", "uint64le"),
+    Number("operation", "uint8"),
+    Zero("operationPadding", size=7),
+    Number("group", "uint64le"),
+    Number("userId", "uint32le"),
+    Zero("reserved", size=28),
+)
+
 
 MAX_LISTED: Final = 50
 """Findings that are kept of one file; a damaged file may have one for each byte."""
@@ -246,3 +346,64 @@ def read_metadata_snapshot(data: bytes) -> ServerFile:
         at = len(data) - SNAPSHOT_TRAILER + len(SNAPSHOT_MARK)
         return ServerFile("MessagePack", values, (FileFinding(at, text),), unsound=len(data))
     return ServerFile("MessagePack with a valid checksum", values)
+
+
+# --- `state/info`, where a server keeps its version ---
+#
+# The file is a value of the Rust crate bincode, which has no checksum. Its strings and lists begin with their
+# length. Servers from 0.4.300 on write lengths and integers as bincode 2 does: a byte, or a mark and then two,
+# four or eight bytes; earlier ones write every length in eight bytes.
+
+MARKS: Final[Mapping[int, int]] = {251: 2, 252: 4, 253: 8}
+"""The bytes of an integer after its mark; a smaller byte is the integer itself."""
+
+ReadNumber = Callable[[Reader, str, int], int]
+"""Reads an integer of a name and of a size in bytes."""
+
+
+def _fixed(reader: Reader, name: str, size: int) -> int:
+    return int.from_bytes(reader.take(name, size), "little")
+
+
+def _marked(reader: Reader, name: str, _: int) -> int:
+    first = reader.take(name, 1)[0]
+    return _fixed(reader, name, MARKS[first]) if first in MARKS else first
+
+
+def read_server_info(data: bytes) -> ServerFile:
+    """Read the version of the server that started last, and the migrations of its data."""
+    for number in (_marked, _fixed):
+        try:
+            values, left = _read(Reader(data), number)
+        except (Rejected, UnicodeDecodeError):
+            continue
+        if not left:
+            return ServerFile(f"server {values['version']}", values)
+    text = "no version and list of migrations, in neither of the layouts that servers write"
+    return ServerFile("damaged", {}, (FileFinding(0, text),), unsound=len(data))
+
+
+def _read(reader: Reader, number: ReadNumber) -> tuple[dict[str, Json], int]:
+    """Return the values, and the bytes after them."""
+    version, digest = _text(reader, "version", number), _text(reader, "hash", number)
+    migrations: list[Json] = [_migration(reader, number) for _ in range(_count(reader, number))]
+    return {"version": version, "hash": digest, "migrations": migrations}, reader.left
+
+
+def _count(reader: Reader, number: ReadNumber) -> int:
+    """Return the number of migrations; each of them has bytes."""
+    count = number(reader, "migrations", 8)
+    return count if count <= reader.left else reader.left + 1
+
+
+def _migration(reader: Reader, number: ReadNumber) -> dict[str, Json]:
+    return {
+        "id": number(reader, "id", 4),
+        "name": _text(reader, "name", number),
+        "hash": _text(reader, "hash", number),
+        "appliedAt": number(reader, "appliedAt", 8),
+    }
+
+
+def _text(reader: Reader, name: str, number: ReadNumber) -> str:
+    return bytes(reader.take(name, number(reader, f"{name}Length", 8))).decode()

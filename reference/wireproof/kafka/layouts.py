@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from wireproof.kafka import control_layouts, record
+from wireproof.kafka import control_record, record
 from wireproof.kafka.attribute_bits import (
     CODEC_MASK,
     CONTROL,
@@ -87,9 +87,9 @@ RECORD: Final = Layout(
         Number("timestampDelta", "varlong", meaning="added to baseTimestamp"),
         Number("offsetDelta", "varint", meaning="added to baseOffset"),
         Length("keyLength", "varint", of="key", null=-1, meaning="-1 is null"),
-        Octets("key", holds=_control(Nested("key", of=control_layouts.KEY))),
+        Octets("key", holds=_control(Nested("key", of=control_record.KEY))),
         Length("valueLength", "varint", of="value", null=-1, meaning="-1 is null"),
-        Octets("value", holds=_control(OneOf("value", number="key.type", layouts=control_layouts.VALUES))),
+        Octets("value", holds=_control(OneOf("value", number="key.type", layouts=control_record.VALUES))),
         Count("headerCount", "varint", of="headers"),
         Repeated("headers", of=RECORD_HEADER),
     ),

@@ -2,16 +2,65 @@
 
 `wire.values` converts them to and from JSON. Fields with a default are computed: decode sets them, encode
 ignores them. Integers have the sign and the width of their wire type: attributes are an int16 in a batch and
-an int8 elsewhere. Derived fields are added to the JSON of an answer (`derived_fields`).
+an int8 elsewhere. Derived fields, what a consumer or a broker
+concludes, are added to the JSON of an answer and not to the classes, because most runs compare none of them:
+§1.8, §1.10, §2.2.
 """
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Final, Literal, TypeAlias
 
 from attrs import field, frozen, resolve_types
 
-from wireproof.kafka import derived_fields
-from wireproof.kafka.derived_fields import TimestampType
+from wireproof.kafka.attribute_bits import LOG_APPEND_TIME, wrap64
 from wireproof.wire.json_values import camel_case, derived
+
+TimestampType: TypeAlias = Literal["create", "log-append", "none"]
+"""Who set a timestamp: the producer, the broker, or nobody (v0)."""
+
+SEQUENCES: Final = 1 << 31
+"""Number of sequences; the one after 2147483647 is 0."""
+
+NO_SEQUENCE: Final = -1
+
+
+def add_to_records(
+    records: list[dict[str, Any]], attributes: int, base_sequence: int, deltas: Iterable[int]
+) -> None:
+    """Add the sequence and the timestamp type of the records of a batch; `deltas` are their offset deltas.
+
+    A batch without a base sequence has no sequences: -1.
+    """
+    kind, none = _type_of(attributes), str(NO_SEQUENCE) if base_sequence < 0 else None
+    for record, delta in zip(records, deltas, strict=True):
+        record["sequence"] = none or str((base_sequence + delta) % SEQUENCES)
+        record["timestampType"] = kind
+
+
+def offset_after(last_offset: int) -> str:
+    """Return the offset after `last_offset`, in JSON form."""
+    return str(wrap64(last_offset + 1))
+
+
+def _type_of(attributes: int) -> TimestampType:
+    return "log-append" if attributes & LOG_APPEND_TIME else "create"
+
+
+def add_to_message(tree: dict[str, Any]) -> None:
+    """Add the next offset and the timestamp type of a message.
+
+    The timestamp type of a wrapper is that of its v1 messages too, which have their fields already.
+    """
+    own = _type_in_message(tree)
+    tree["nextOffset"], tree["timestampType"] = offset_after(int(tree["offset"])), own
+    for inner in tree["messages"] or ():
+        if inner["magic"] != "0":
+            inner["timestampType"] = own
+
+
+def _type_in_message(tree: dict[str, Any]) -> TimestampType:
+    return "none" if tree["magic"] == "0" else _type_of(int(tree["attributes"]))
+
 
 RecordHeader = tuple[bytes, bytes | None]
 """Key and value of a record header: kafka.md §1.3. The key is the raw bytes, also if they are not UTF-8."""
@@ -112,9 +161,9 @@ class RecordBatch:
 
     def add_derived(self, tree: dict[str, Any]) -> None:
         """Add the derived fields of the batch and of its records to their JSON form."""
-        tree["nextOffset"] = derived_fields.offset_after(self.base_offset + self.last_offset_delta)
+        tree["nextOffset"] = offset_after(self.base_offset + self.last_offset_delta)
         deltas = (record.offset_delta for record in self.records)
-        derived_fields.add_to_records(tree["records"], self.attributes, self.base_sequence, deltas)
+        add_to_records(tree["records"], self.attributes, self.base_sequence, deltas)
 
 
 @camel_case
@@ -139,7 +188,7 @@ class Message:
 
     def add_derived(self, tree: dict[str, Any]) -> None:
         """Add the derived fields of the message, or of the wrapper and its messages, to their JSON form."""
-        derived_fields.add_to_message(tree)
+        add_to_message(tree)
 
 
 resolve_types(Message)  # a field names the class itself; the JSON form needs the class, not its name

@@ -12,8 +12,7 @@ from attrs import frozen
 
 from wireproof.schema.struct import DescriptionError, StructLayout
 from wireproof.schema.unreadable import check
-from wireproof.wire.layout import Repeated
-from wireproof.wire.layout_extent import Extent
+from wireproof.wire.layout import Extent, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected

@@ -9,8 +9,7 @@ from typing import Any
 from tests.mutants.base import walk
 from tests.mutants.iggy.helpers import IggyMutant, header_values_of, maps_of, messages_of
 from wireproof.adapters.contract import Request
-from wireproof.iggy.header_kinds import KINDS_BY_NAME
-from wireproof.iggy.number_text import float_text
+from wireproof.iggy.header_kinds import KINDS_BY_NAME, float_text
 from wireproof.wire.json_values import Json
 
 

@@ -6,7 +6,7 @@ from goldens import stored_cases
 
 from wireproof.cases.case import Accept, Data
 from wireproof.formats import FORMATS
-from wireproof.iggy import batch, frame, log, message, retained_batch, send
+from wireproof.iggy import batch, frame, log, message, send
 from wireproof.wire.layout import Layout
 
 HEADERS = [one.at(revision) for one in frame.HEADERS.values() for revision in ("0.11", "0.11.1-edge")]
@@ -32,7 +32,7 @@ def test_a_vsr_frame_has_128_bytes_before_the_header_of_its_command(revision: st
         (message.POLLED.at("0.8"), 56),
         (message.POLLED.at("0.9"), 64),
         (send.ENTRY, 16),
-        (retained_batch.LAYOUT, 24),
+        (batch.RETAINED_LAYOUT, 24),
         (batch.FRAME, 48),
         (batch.BATCHES["log"].at("0.11"), 256),
         (batch.PRODUCER.at("0.11.1-edge"), 19),

@@ -16,8 +16,8 @@ from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.outcome import Refused
 from wireproof.cases.reference_answers import decode_answer
 from wireproof.kafka import control_record
-from wireproof.kafka.derived_fields import add_to_records
 from wireproof.kafka.family import strategies
+from wireproof.kafka.values import add_to_records
 from wireproof.wire import snappy
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options

@@ -1,11 +1,10 @@
-"""The size of a value, from its lengths: wire/layout_extent.py."""
+"""The size of a value, from its lengths: wire/layout.py."""
 
 from struct import pack
 
 from each import each
 
-from wireproof.wire.layout import REST, WHOLE, Layout, Length, Number, Octets, Part, Repeated, Zero
-from wireproof.wire.layout_extent import Extent
+from wireproof.wire.layout import REST, WHOLE, Extent, Layout, Length, Number, Octets, Part, Repeated, Zero
 
 ELEMENT = Layout("Element", (Number("id", "uint8"),))
 

@@ -16,7 +16,7 @@ from wireproof.data_files import (
     named,
 )
 from wireproof.formats import FORMATS
-from wireproof.iggy import server_files, server_info
+from wireproof.iggy import server_files
 from wireproof.iggy.family.index_files import SYSTEM, log_format
 from wireproof.iggy.server_files import ServerFile
 from wireproof.runner import data_directory
@@ -106,7 +106,7 @@ KINDS: Final = (
         small=True,
     ),
     FileKind(
-        "server version", named(r"state/info"), _small(server_info.read_server_info), placed=True, small=True
+        "server version", named(r"state/info"), _small(server_files.read_server_info), placed=True, small=True
     ),
     FileKind("state log", named(r"state/log"), _small(server_files.read_state_log), placed=True, small=True),
     FileKind(

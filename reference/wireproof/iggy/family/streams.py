@@ -9,7 +9,7 @@ from attrs import evolve
 
 from wireproof.family import RECORD_RULES, EntryRow, EntryRows, Format, OrderFault
 from wireproof.iggy import log, resync
-from wireproof.iggy.retained_batch import LAYOUT, RetainedBatch
+from wireproof.iggy.batch import RETAINED_LAYOUT, RetainedBatch
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
 from wireproof.wire.trace import FieldSpan
@@ -95,7 +95,7 @@ class RecordOrder:
         for name, header, messages, what in repeated:
             if header not in messages:
                 text = f"{header} in the header of the batch, but the {what} is {messages[-1]}"
-                yield OrderFault(NOT_REPEATED, at + LAYOUT.offset(name), f"{path}.{name}", text)
+                yield OrderFault(NOT_REPEATED, at + RETAINED_LAYOUT.offset(name), f"{path}.{name}", text)
         yield from self._rise(batch.messages, at, path)
         self.last = last.offset
 

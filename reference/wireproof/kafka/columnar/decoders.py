@@ -7,7 +7,7 @@ from typing import Final
 from wireproof.columnar.basic_kernels import Octets, Row
 from wireproof.columnar.optional_deps import np
 from wireproof.family import Decoded, FastDecoder
-from wireproof.kafka import control_layouts
+from wireproof.kafka import control_record
 from wireproof.kafka.columnar import message_kernels
 from wireproof.kafka.columnar.entry_kernels import CODEC, CONTROL, HEADER
 from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
@@ -31,7 +31,7 @@ _COLUMNS: Final = (*(HEADER.names or ()), "magic")
 _in_order = itemgetter(*(_COLUMNS.index(attribute_of(part.name)) for part in BATCH.numbers))
 """The integers of a batch from a row of `HEADER` and the magic, which no row has."""
 
-_MARKER_KEY, _MARKER_VALUE = Head(control_layouts.KEY), Head(control_layouts.VALUES[ABORT])
+_MARKER_KEY, _MARKER_VALUE = Head(control_record.KEY), Head(control_record.VALUES[ABORT])
 """Version and type; version and coordinatorEpoch: kafka.md §1.9."""
 
 
