@@ -351,8 +351,8 @@ def read_metadata_snapshot(data: bytes) -> ServerFile:
 # --- `state/info`, where a server keeps its version ---
 #
 # The file is a value of the Rust crate bincode, which has no checksum. Its strings and lists begin with their
-# length. Servers from 0.4.300 on write lengths and integers as bincode 2 does: a byte, or a mark and then two,
-# four or eight bytes; earlier ones write every length in eight bytes.
+# length. Servers from 0.4.300 on write lengths and integers as bincode 2 does: a byte, or a mark and then
+# two, four or eight bytes; earlier ones write every length in eight bytes.
 
 MARKS: Final[Mapping[int, int]] = {251: 2, 252: 4, 253: 8}
 """The bytes of an integer after its mark; a smaller byte is the integer itself."""
