@@ -99,6 +99,7 @@ __all__ = [
     "encode",
     "family_of",
     "get",
+    "item_json",
     "items_json",
     "matching_ids",
     "remark_classes",
@@ -260,10 +261,11 @@ def scan(fmt: Format, chunks: Iterable[bytes], options: Options = DEFAULT_OPTION
 
 def items_json(items: Iterable[Item], *, with_derived: bool = False) -> Json:
     """Return the JSON form of a scan: `{"items": [{"kind", "at", "length", "value"?, "class"?}]}`."""
-    return {"items": [_item_json(item, with_derived=with_derived) for item in items]}
+    return {"items": [item_json(item, with_derived=with_derived) for item in items]}
 
 
-def _item_json(item: Item, *, with_derived: bool) -> Json:
+def item_json(item: Item, *, with_derived: bool) -> Json:
+    """Return the JSON form of an item of a scan."""
     tree: dict[str, Json] = {"kind": item.kind, "at": item.at, "length": item.length}
     if item.value is not None:
         tree["value"] = to_json(item.value, with_derived=with_derived)

@@ -191,10 +191,13 @@ _PAIR: Final = {"key": 0, "value": 1}
 
 
 def _child(value: JsonOrMissing, step: PathStep) -> JsonOrMissing:
-    if isinstance(value, dict):
-        return value.get(str(step), MISSING)
+    found: JsonOrMissing = MISSING
     index = _PAIR.get(step, -1) if isinstance(step, str) else step
-    return value[index] if isinstance(value, list) and 0 <= index < len(value) else MISSING
+    if isinstance(value, dict):
+        found = value.get(str(step), MISSING)
+    elif isinstance(value, list) and 0 <= index < len(value):
+        found = value[index]
+    return found
 
 
 def value_at(value: Json, path: Sequence[PathStep]) -> JsonOrMissing:

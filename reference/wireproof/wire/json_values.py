@@ -12,7 +12,7 @@ adapter-contract.md describes this form for the authors of adapters.
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from functools import cache
@@ -20,6 +20,7 @@ from hashlib import blake2b
 from itertools import repeat
 from types import NoneType, UnionType
 from typing import (
+    TYPE_CHECKING,
     Any,
     Final,
     Literal,
@@ -36,7 +37,10 @@ from attrs import NOTHING, Attribute, fields, has
 
 from wireproof.wire.rejection import Rejected
 
-Json: TypeAlias = "str | bool | int | list[Json] | dict[str, Json] | None"
+if TYPE_CHECKING:  # what a caller may give; a list of dictionaries would be no `list[Json]`
+    Json: TypeAlias = "str | bool | int | Sequence[Json] | Mapping[str, Json] | None"
+else:  # what is read, by the types that the reader of fixtures and answers resolves
+    Json = "str | bool | int | list[Json] | dict[str, Json] | None"
 """A value in JSON form. Only `at`, `consumed` and `length` are JSON integers; no field of a format is one."""
 
 T = TypeVar("T")

@@ -4,12 +4,15 @@ import importlib
 import re
 import tomllib
 from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 from documentation import tables, text_of, words
 from each import each
 from folders import TOP
 
+import wireproof
 from wireproof import adapters, strategies
 from wireproof.adapters.registry import GROUP
 
@@ -37,10 +40,10 @@ def test_every_data_source_has_a_module_that_spark_finds() -> None:
         assert find_spec(f"pyspark_{name.replace('.', '_')}") is not None
 
 
-@pytest.mark.parametrize("module", [adapters, strategies], ids=lambda module: module.__name__)
-def test_everything_that_a_public_module_exports_is_named(module: object) -> None:
-    exported = {f"{module.__name__}.{name}" for name in module.__all__}  # type: ignore[attr-defined]
-    assert exported == {name for name in NAMES if name.startswith(f"{module.__name__}.")}  # type: ignore[attr-defined]
+@pytest.mark.parametrize("module", [wireproof, adapters, strategies], ids=lambda module: module.__name__)
+def test_everything_that_a_public_module_exports_is_named(module: ModuleType) -> None:
+    exported = {f"{module.__name__}.{name}" for name in module.__all__ if not name.startswith("__")}
+    assert exported == {name for name in NAMES if name.rpartition(".")[0] == module.__name__} - SOURCES
 
 
 def test_every_option_of_the_pytest_plugin_is_named() -> None:
@@ -58,10 +61,26 @@ def test_the_entry_point_groups_are_those_of_the_package() -> None:
 def test_the_example_prints_what_its_comment_shows(capsys: pytest.CaptureFixture[str]) -> None:
     (source,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     exec(source, {})
-    (comment,) = re.findall(r"# (\{.*\})", source)
-    assert capsys.readouterr().out.strip() == comment
+    comments = re.findall(r"print\(.*\)  # (.*)", source)
+    assert capsys.readouterr().out.splitlines() == comments
 
 
 def test_the_schemas_are_in_the_package() -> None:
     names = {path.name for path in (TOP / "reference/wireproof/schemas").glob("*.json")}
     assert names == {"adapter.schema.json", "events.schema.json", "fixture.schema.json"}
+
+
+@pytest.mark.documents
+@pytest.mark.parametrize("page", ["README.md", "api.md", "adopting.md"])
+def test_the_examples_of_a_page_pass_mypy_as_a_user_runs_it(page: str, tmp_path: Path) -> None:
+    api = pytest.importorskip("mypy.api", reason="mypy is of the extra lint")
+    examples = re.findall(r"```python\n(.*?)```", text_of(page), re.DOTALL)
+    paths = [tmp_path / f"example{number}.py" for number in range(len(examples))]
+    for path, source in zip(paths, examples, strict=True):
+        path.write_text(source, encoding="utf-8")
+    settings = tmp_path / "mypy.ini"
+    settings.write_text(
+        "[mypy]\nstrict = True\n[mypy-kafka.*]\nignore_missing_imports = True\n", encoding="utf-8"
+    )
+    printed, _, status = api.run(["--config-file", str(settings), *map(str, paths)])
+    assert (status, len(paths)) == (0, max(1, len(paths))), printed

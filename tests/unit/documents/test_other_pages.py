@@ -169,7 +169,7 @@ def test_every_document_is_linked_and_every_link_leads_to_a_file() -> None:
 
 
 def test_it_can_be_read_in_a_few_minutes() -> None:
-    assert len(README.splitlines()) <= 150
+    assert len(README.splitlines()) <= 120
 
 
 # --- architecture.md ---

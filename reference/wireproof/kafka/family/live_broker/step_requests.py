@@ -266,7 +266,7 @@ def broken_in(answers: Sequence[Json]) -> Iterator[BrokenRule]:
     """Yield the rules that the answers to the steps of a case break, whatever the case is about."""
     for number, answer in enumerate(answers):
         assert isinstance(answer, dict)
-        for part in (answer, *answer.get("partitions", ())):  # type: ignore[misc] # of a fetch session
+        for part in (answer, *answer.get("partitions", ())):
             found: Any = part.get(UNREADABLE, {})
             yield from (BrokenRule(rule, f"step {number + 1}: {text}") for rule, text in found.items())
 
