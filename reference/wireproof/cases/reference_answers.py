@@ -177,9 +177,9 @@ _INDEX: Final = re.compile(r"\[[0-9]+\]")
 def with_refusal_level(case: Case) -> Case:
     """Return the case at a level that its refusal allows; an accepted case is unchanged.
 
-    That is the level of the golden cases that are refused as the same class in the same field; where there is
-    none, of those that are refused as the same class in any field. A value whose bytes a reader may refuse is
-    no 'must' for a writer either.
+    That is the level of the golden cases that are refused as the same class in the same field. Where there is
+    none, it is that of the class; of a value to encode `UNSEEN`, if the golden values of the class do not
+    agree. A value whose bytes a reader may refuse is no 'must' for a writer either.
     """
     if isinstance(case.expect, Accept):
         return evolve(case, level=_weaker(case.level, UNSEEN)) if _refusable_bytes(case) else case
@@ -189,7 +189,7 @@ def with_refusal_level(case: Case) -> Case:
     levels = _levels(case.format_id).get(kind, frozenset({UNSEEN}))
     level = _weaker(case.level, max(levels, key=STRENGTH.index))
     if isinstance(case.input, Data | Value) and any(_weaker(one, level) != level for one in levels):
-        level = _weaker(level, _level_of_field(case, kind, level))
+        level = _weaker(level, _level_of_field(case, kind, UNSEEN if case.op == "encode" else level))
     if level == case.level:
         return case
     # such a refusal is no policy against attackers, whatever the golden case is about

@@ -1,11 +1,13 @@
 """Levels of refusals that only the reference gives: architecture.md#verdicts."""
 
+import copy
+
 import pytest
 from attrs import evolve
 from each import each
 from goldens import load
 
-from wireproof.cases.case import Case, Level, Reject
+from wireproof.cases.case import Case, Level, Reject, Value
 from wireproof.cases.derived import derived_cases
 from wireproof.cases.reference_answers import with_refusal_level
 from wireproof.wire.reject_classes import RejectClass
@@ -50,6 +52,17 @@ def test_an_accepted_case_keeps_its_level() -> None:
 def test_the_field_limits_the_level_of_a_value_that_is_refused_too(golden: str, level: Level) -> None:
     case = load().by_id[f"heka.message/0.10/encode/{golden}"]
     assert with_refusal_level(evolve(case, level="must")).level == level
+
+
+def test_a_field_in_which_no_golden_case_is_refused_is_no_must_where_others_are_not() -> None:
+    """Only a string in another array is golden, and it is `should`; the text of an integer is `must`."""
+    case = load().by_id["heka.message/0.10/encode/two-arrays"]
+    assert isinstance(case.input, Value)
+    value = copy.deepcopy(case.input.value)
+    (field,) = [one for one in value["fields"] if one["value_string"]]  # type: ignore[index,call-overload]
+    field["value_string"], field["value_double"] = [], ["00" * 8]  # type: ignore[index,call-overload]
+    other = evolve(case, input=Value(value), level="must")
+    assert with_refusal_level(other).level == "should"
 
 
 def test_a_value_whose_bytes_a_reader_may_refuse_is_no_must_to_write() -> None:
