@@ -88,7 +88,8 @@ def signing(header, keys):
         return None
     signer = (header["hmac_signer"] or "").decode("hex")
     key = keys.get("%s_%s" % (signer, header["hmac_key_version"]))
-    if header["hmac"] is not None or key is None:
+    # The encoder writes the signer that it is told, also an empty one: a header without one is not its choice.
+    if header["hmac"] is not None or header["hmac_signer"] is None or key is None:
         raise Unsupported("the encoder has no say over " + ("hmac" if header["hmac"] is not None else "hmac_signer"))
     return {"signer": signer, "key_version": int(header["hmac_key_version"]), "key": key.decode("hex"),
             "hash_function": str(header["hmac_hash_function"] or "MD5")}
