@@ -39,8 +39,14 @@ from wireproof.strict_parsing import (
 )
 from wireproof.suggestions import suggestion
 from wireproof.wire.json_values import Json
-from wireproof.wire.options import DEFAULT_OPTIONS, MAX_OUTPUT, Options, Profile
-from wireproof.wire.options_json import OPTIONS_IN_REQUESTS, options_to_request
+from wireproof.wire.options import (
+    DEFAULT_OPTIONS,
+    MAX_OUTPUT,
+    OPTIONS_IN_REQUESTS,
+    Options,
+    Profile,
+    options_to_request,
+)
 from wireproof.wire.reject_classes import REJECT_CLASSES
 from wireproof.wire.safe_text import one_line
 

@@ -32,7 +32,7 @@ from wireproof.cases.generated_bytes import recipe_json
 from wireproof.cases.steps import step_json
 from wireproof.files import replace_text
 from wireproof.wire.json_values import Json
-from wireproof.wire.options_json import options_to_json
+from wireproof.wire.options import options_to_json
 
 MAX_INLINE_BYTES: Final = 512
 """Maximum bytes of an input inside the JSON file."""

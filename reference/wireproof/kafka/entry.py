@@ -6,7 +6,7 @@ from typing import Final, cast
 
 from attrs import evolve
 
-from wireproof.kafka import message, producer_rules
+from wireproof.kafka import append, message
 from wireproof.kafka.layouts import BATCH, HEADERS, HEADS, build_message
 from wireproof.kafka.size_and_magic import MAGIC_AT, MAX_SIZE, SizeAndMagic, peek_whole_entry
 from wireproof.kafka.values import LogEntry, Message, RecordBatch
@@ -31,7 +31,7 @@ def read(reader: Reader, prefix: SizeAndMagic, options: Options) -> LogEntry:
 
     Raises:
         Rejected: what was decoded so far is `before`, if it has a record or a message. In profile `produce`
-            also as `producer_rules.check_entry`.
+            also as `append.check_entry`.
     """
     start = reader.pos
     entry: LogEntry
@@ -40,7 +40,7 @@ def read(reader: Reader, prefix: SizeAndMagic, options: Options) -> LogEntry:
     else:
         entry = message.read(_window(reader, "message", prefix), prefix.magic)
     if options.profile == "produce":
-        producer_rules.check_entry(reader, entry, start)
+        append.check_entry(reader, entry, start)
     return entry
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from attrs import evolve
 
-from wireproof.kafka import append, consumer_view, entry, producer_rules
+from wireproof.kafka import append, consumer_view, entry
 from wireproof.kafka.attribute_bits import CONTROL, wrap64
 from wireproof.kafka.size_and_magic import SizeAndMagic, peek_whole_entry, peek_whole_segment_entry
 from wireproof.kafka.values import Log, LogEntry, Message, RecordBatch
@@ -29,7 +29,7 @@ def decode(reader: Reader, options: Options) -> Log:
     try:
         _read_all(reader, options, entries)
         if options.profile == "produce":
-            producer_rules.check_request(reader, entries)
+            append.check_request(reader, entries)
             if options.topic is not None:
                 return _appended(reader, entries, options.topic)
     except Rejected as rejected:

@@ -10,7 +10,7 @@ from tests.mutants.kafka.reading import READ_ENTRY
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, refused_outcome
 from wireproof.formats import Format
-from wireproof.kafka import consumer_view, control_types, log, producer_rules
+from wireproof.kafka import append, consumer_view, control_types, log
 from wireproof.kafka import entry as kafka_entry
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL
 from wireproof.kafka.size_and_magic import LOG_OVERHEAD, MAX_SIZE, SizeAndMagic, peek_whole_entry
@@ -486,7 +486,7 @@ class StuckBelowFetchOffset(PatchedKafka):
 
 # --- what a broker takes: kafka.md, section 1.7 ---
 
-_remark_message = producer_rules._remark_message  # noqa: SLF001 - as above
+_remark_message = append._remark_message  # noqa: SLF001 - as above
 
 
 def _refuse_offsets(reader: Reader, one: Message, start: int) -> None:
@@ -504,7 +504,7 @@ class InnerOffsetsMustCount(PatchedKafka):
     """
 
     name = "tracker-inner-offsets-must-count"
-    patches = ((producer_rules, "_remark_message", _refuse_offsets),)
+    patches = ((append, "_remark_message", _refuse_offsets),)
 
 
 def _check_magic_only(reader: Reader, entries: list[LogEntry]) -> None:
@@ -520,4 +520,4 @@ class SeveralBatchesTaken(PatchedKafka):
 
     name = "tracker-several-batches-taken"
     missing_rule = True
-    patches = ((producer_rules, "check_request", _check_magic_only),)
+    patches = ((append, "check_request", _check_magic_only),)
