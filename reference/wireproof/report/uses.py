@@ -20,8 +20,8 @@ from wireproof.cases.requirements import Edition, RequirementSet, editions
 from wireproof.cases.steps import is_refused
 from wireproof.report.diff import runs_by_name, unversioned, version_of
 from wireproof.runner.baseline import Overlay
-from wireproof.runner.conclusion import NO_RESULT
-from wireproof.runner.events import CaseEvent, EventStream, joined
+from wireproof.runner.conclusion import NO_RESULT, count_judged
+from wireproof.runner.events import CaseEvent, EventStream, fails_run, joined
 from wireproof.runner.verdicts import PASSING, TABLE
 
 State = Literal["met", "open", "damaged", "fails", "unknown"]
@@ -360,11 +360,11 @@ def _still_safe(results: Sequence[UseResult]) -> str:
 
 def _without_role(name: str, results: Sequence[UseResult], stream: EventStream) -> Sequence[UseSentence]:
     """Return one sentence for a run of too few cases of every set; none for a run that judged nothing."""
-    judged = [event for event in stream.cases if event.verdict not in NOT_JUDGED]
+    judged = count_judged(stream.cases)
     if not judged:
         return ()
-    right = sum(event.verdict in PASSING for event in judged)
-    text = f"{name}: {right:,} of {len(judged):,} judged cases are right"
+    right = sum(event.verdict in PASSING and not fails_run(event, stream.run) for event in stream.cases)
+    text = f"{name}: {right:,} of {judged:,} judged cases are right"
     if results:
         best = max(results, key=lambda one: one.judged / len(one.use.must))
         text += (
