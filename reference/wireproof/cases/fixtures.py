@@ -149,22 +149,19 @@ class FixtureFormats:
     def of(self, name: str) -> Mapping[str, tuple[Case, Path]]:
         """Return the cases of a format by id, each with its file."""
         if name not in self._read:
-            self._read[name] = self._of(name)
+            found: dict[str, tuple[Case, Path]] = {}
+            for folder in self.folders.get(name, ()):
+                for path in sorted(folder.glob("*/*.json")):
+                    place = place_of(path)
+                    if not all(map(_PLAIN.fullmatch, place.split("/"))):
+                        raise FixtureError(f"{path}: its place is no plain path, {place}")
+                    for case in read(path) if self._roots[folder.parent] else read_heads(path):
+                        _check_place(case, path, place)
+                        if case.id in found:
+                            raise FixtureError(f"{path}: {case.id} is in {found[case.id][1]} too")
+                        found[case.id] = case, path
+            self._read[name] = found
         return self._read[name]
-
-    def _of(self, name: str) -> Mapping[str, tuple[Case, Path]]:
-        found: dict[str, tuple[Case, Path]] = {}
-        for folder in self.folders.get(name, ()):
-            for path in sorted(folder.glob("*/*.json")):
-                place = place_of(path)
-                if not all(map(_PLAIN.fullmatch, place.split("/"))):
-                    raise FixtureError(f"{path}: its place is no plain path, {place}")
-                for case in read(path) if self._roots[folder.parent] else read_heads(path):
-                    _check_place(case, path, place)
-                    if case.id in found:
-                        raise FixtureError(f"{path}: {case.id} is in {found[case.id][1]} too")
-                    found[case.id] = case, path
-        return found
 
     def cases(self, names: Iterable[str]) -> tuple[Case, ...]:
         """Return the cases of some formats, sorted by id."""
@@ -175,7 +172,18 @@ class FixtureFormats:
         """Return the hash of the files of some formats."""
         seal = hashlib.blake2b(digest_size=16)
         for root in self._roots:
-            seal.update(_digest(root, names))
+            # The digest of name and bytes of the files of some formats, independent of the folder's place.
+            digest = hashlib.blake2b(digest_size=16)
+            for path in fixture_files(root):
+                place = path.relative_to(root)
+                if len(place.parts) > 1 and place.parts[0] not in names:
+                    continue
+                try:
+                    data = read_limited_bytes(path, MAX_FILE_BYTES)
+                except OSError as error:
+                    raise FixtureError(f"{path}: {error}") from None
+                digest.update(f"{place.as_posix()} {len(data)}\n".encode() + data)
+            seal.update(digest.digest())
         return seal.hexdigest()
 
     def field(self, _: Suite, name: str) -> Mapping[str, object]:
@@ -347,21 +355,6 @@ _PLAIN: Final = re.compile(ID_COMPONENT)
 def fixture_files(root: Path) -> list[Path]:
     """Return the files of a folder of fixtures with expectations: rules, cases and long inputs."""
     return sorted(path for pattern in FIXTURE_GLOBS for path in root.glob(pattern))
-
-
-def _digest(root: Path, formats: Container[str]) -> bytes:
-    """Return the digest of name and bytes of the files of some formats, independent of the folder's place."""
-    digest = hashlib.blake2b(digest_size=16)
-    for path in fixture_files(root):
-        place = path.relative_to(root)
-        if len(place.parts) > 1 and place.parts[0] not in formats:
-            continue
-        try:
-            data = read_limited_bytes(path, MAX_FILE_BYTES)
-        except OSError as error:
-            raise FixtureError(f"{path}: {error}") from None
-        digest.update(f"{place.as_posix()} {len(data)}\n".encode() + data)
-    return digest.digest()
 
 
 def _rules(path: Path) -> Iterator[Rule]:

@@ -159,7 +159,14 @@ def _problems(row: Coverage, suite: Suite) -> Iterator[str]:
     sentence = row.sentence
     yield from _place_problems(sentence.cites, suite.sources)
     for name in sentence.cases:
-        yield from _case_problems(suite.get(name), name, row.rules)
+        # Check that a named case exists, can fail and tests a rule of the sentence.
+        case = suite.get(name)
+        if case is None:
+            yield f"the case {name} does not exist"
+        elif case.level not in FAILING_LEVELS:
+            yield f"the case {name} has the level {case.level} and cannot fail"
+        elif not set(case.rules) & set(row.rules):
+            yield f"the case {name} tests none of its rules"
     if sentence.exclusion and (row.rules or sentence.cases or sentence.open):
         yield "has an exclusion, so it can have no rules, no cases and nothing open"
     elif sentence.open and sentence.cases:
@@ -194,13 +201,3 @@ def _rule_problems(rules: Sequence[str], suite: Suite) -> Iterator[str]:
     for name in rules:
         if not any(case.level in FAILING_LEVELS for case in suite.by_rule.get(name, ())):
             yield f"the rule {name} has no case that can fail, at must or should"
-
-
-def _case_problems(case: Case | None, name: str, rules: Sequence[str]) -> Iterator[str]:
-    """Check that a named case exists, can fail and tests a rule of the sentence."""
-    if case is None:
-        yield f"the case {name} does not exist"
-    elif case.level not in FAILING_LEVELS:
-        yield f"the case {name} has the level {case.level} and cannot fail"
-    elif not set(case.rules) & set(rules):
-        yield f"the case {name} tests none of its rules"

@@ -103,7 +103,9 @@ def check_sources(suite: Suite) -> Iterator[Problem]:
     for rule in suite.rules.values():
         citations, problems = _citations(rule, suite.sources)
         yield from problems
-        yield from _basis(rule, citations)
+        # Check that a rule with a document as its basis cites one of that kind.
+        if rule.basis not in {"", "suite"} and rule.basis not in {citation.kind for citation in citations}:
+            yield Problem(rule.id, f"its basis is {rule.basis}, and it cites no document of that kind")
         if rule.level == "must" and not allows_must(rule.basis, citations):
             yield Problem(rule.id, f"its level is must, which its basis {rule.basis} does not allow")
     for case, rules in unbacked_cases(suite):
@@ -121,12 +123,6 @@ def _citations(rule: Rule, sources: Sources) -> tuple[list[Citation], list[Probl
         except ValueError as error:
             problems.append(Problem(rule.id, str(error)))
     return found, problems
-
-
-def _basis(rule: Rule, citations: list[Citation]) -> Iterator[Problem]:
-    """Check that a rule with a document as its basis cites one of that kind."""
-    if rule.basis not in {"", "suite"} and rule.basis not in {citation.kind for citation in citations}:
-        yield Problem(rule.id, f"its basis is {rule.basis}, and it cites no document of that kind")
 
 
 def unbacked_cases(suite: Suite) -> Iterator[tuple[Case, list[str]]]:

@@ -60,14 +60,10 @@ def _request(case: Case, step: Step) -> str:
     """Return the op, its fields, and its bytes in words."""
     parts = [step.op, *(f"{name}={_short(part)}" for name, part in step.fields.items())]
     if step.data is not None:
-        parts.append(_bytes_in_words(case, step.data))
+        row = FORMATS.get(case.format_id)
+        place = family_of(row).step_words if row else ""
+        parts.append(str(object_at(place)(step.data)) if place else f"{len(step.data)} bytes")
     return " ".join(parts)
-
-
-def _bytes_in_words(case: Case, data: bytes) -> str:
-    row = FORMATS.get(case.format_id)
-    place = family_of(row).step_words if row else ""
-    return str(object_at(place)(data)) if place else f"{len(data)} bytes"
 
 
 def _objects(part: Json) -> list[dict[str, Json]]:

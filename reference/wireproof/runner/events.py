@@ -6,7 +6,7 @@ follows for each case in plan order, a `footer` ends it. A run without a footer 
 
 import json
 import platform
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import pairwise
@@ -485,21 +485,6 @@ def merge_shards(shards: Iterable[EventStream]) -> EventStream:
     parts = sorted(shards, key=lambda part: _shard(part.run).number)
     if not parts:
         raise EventError("no shards to merge")
-    _check_same_run(parts)
-    cases = sorted((case for part in parts for case in part.cases), key=lambda case: case.seq)
-    for earlier, later in pairwise(cases):
-        if earlier.seq == later.seq:
-            raise EventError(f"{earlier.id} and {later.id} have the same place in the plan, {later.seq}")
-    lacks = tuple(_lacks(parts))
-    complete = all(part.complete for part in parts) and not lacks
-    return EventStream(
-        evolve(parts[0].run, shard=""), tuple(cases), footer_of(cases, complete=complete), lacks,
-        parts[0].baseline,
-    )  # fmt: skip
-
-
-def _check_same_run(parts: Sequence[EventStream]) -> None:
-    """Raise `EventError` if the settings of shards differ, or the times at which they began by too much."""
     first = parts[0].run
     for part in parts[1:]:
         if part.baseline != parts[0].baseline:
@@ -516,6 +501,16 @@ def _check_same_run(parts: Sequence[EventStream]) -> None:
             f"shard {early.shard} of {early.adapter} began at {early.started}, shard {late.shard} at "
             f"{late.started}: these are of two runs, and shards of each are missing"
         )
+    cases = sorted((case for part in parts for case in part.cases), key=lambda case: case.seq)
+    for earlier, later in pairwise(cases):
+        if earlier.seq == later.seq:
+            raise EventError(f"{earlier.id} and {later.id} have the same place in the plan, {later.seq}")
+    lacks = tuple(_lacks(parts))
+    complete = all(part.complete for part in parts) and not lacks
+    return EventStream(
+        evolve(parts[0].run, shard=""), tuple(cases), footer_of(cases, complete=complete), lacks,
+        parts[0].baseline,
+    )  # fmt: skip
 
 
 def _begin(run: Run) -> datetime | None:

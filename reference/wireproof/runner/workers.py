@@ -99,7 +99,11 @@ def run_parallel(next_task: Next, work: Work, workers: int) -> Generator[tuple[i
         work: what each worker does; the exception of a task comes as its `TaskEnded`.
         workers: the maximum number of processes; each is started when there is a task for it.
     """
-    context = _context()
+    # A fork shares loaded modules, but is unsafe with other threads.
+    alone = threading.active_count() == 1 and "fork" in multiprocessing.get_all_start_methods()
+    context: ForkContext | SpawnContext = (
+        multiprocessing.get_context("fork") if alone else multiprocessing.get_context("spawn")
+    )
     started: list[_Worker] = []
     alive: list[_Worker] = []
     try:
@@ -130,12 +134,6 @@ def run_parallel(next_task: Next, work: Work, workers: int) -> Generator[tuple[i
                 yield worker.number, task, message
     finally:
         _end(started)
-
-
-def _context() -> "ForkContext | SpawnContext":
-    """Choose how to start processes: a fork shares loaded modules, but is unsafe with other threads."""
-    alone = threading.active_count() == 1 and "fork" in multiprocessing.get_all_start_methods()
-    return multiprocessing.get_context("fork") if alone else multiprocessing.get_context("spawn")
 
 
 def _start(context: "ForkContext | SpawnContext", number: int, work: Work) -> _Worker:
