@@ -19,7 +19,7 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.lint_sources import Problem
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.reference_answers import decode_answer
-from wireproof.cases.sources import SOURCES_FILE, DocumentedField, DocumentedLayout, resolve
+from wireproof.cases.rules import SOURCES_FILE, DocumentedField, DocumentedLayout, resolve
 from wireproof.files import read_limited_text
 from wireproof.formats import FORMATS
 from wireproof.wire.layout import (

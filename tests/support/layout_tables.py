@@ -5,7 +5,7 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.cases.sources import DocumentedField
+from wireproof.cases.rules import DocumentedField
 from wireproof.wire.layout import (
     REST,
     VARINTS,

@@ -17,7 +17,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof.adapters import peers
-from wireproof.adapters.packaged_folders import templates_folder
+from wireproof.adapters.peers import templates_folder
 from wireproof.family import object_at
 from wireproof.formats import FAMILIES, Format
 from wireproof.wire.json_values import DECIMAL_PATTERN, DERIVED, HEX_PATTERN, json_schema

@@ -1,6 +1,7 @@
 """The loader of fixtures: folders of fixture files as cases, read when somebody asks for them."""
 
 import hashlib
+import json
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
@@ -16,9 +17,15 @@ from wireproof.cases.case import (
     Level,
 )  # fmt: skip
 from wireproof.cases.case_json import MAX_FILE_BYTES, FixtureError, read, read_heads
-from wireproof.cases.id_completion import place_of
-from wireproof.cases.rules import ID_COMPONENT, Rule, read_rules
-from wireproof.cases.sources import SOURCES_FILE, SourceDocument, Sources, read_sources
+from wireproof.cases.rules import (
+    ID_COMPONENT,
+    SOURCES_FILE,
+    Rule,
+    SourceDocument,
+    Sources,
+    read_rules,
+    read_sources,
+)
 from wireproof.family import Family
 from wireproof.files import read_limited_bytes
 from wireproof.formats import FAMILIES
@@ -382,3 +389,34 @@ def read_frozen(path: Path) -> dict[str, str]:
     if not isinstance(page, dict) or not all(isinstance(text, str) for text in page.values()):
         raise FixtureError(f"{path}: must be an object of ids and digests")
     return page
+
+
+# --- completion of ids ---
+
+
+FILE_PARTS: Final = 3
+"""Parts of an id that its file names: format, revision and topic; `lint` checks that they agree."""
+
+
+def completions(root: Path, beginning: str) -> list[str]:
+    """Return the ids in a folder of fixtures with this beginning, cut after the part that is being typed."""
+    depth = beginning.count("/") + 1
+    names = (
+        map(place_of, sorted(root.glob("*/*/*.json")))
+        if depth <= FILE_PARTS
+        else _ids(root, beginning.rpartition("/")[0])
+    )
+    heads = ("/".join(name.split("/")[:depth]) for name in names if name.startswith(beginning))
+    return list(dict.fromkeys(heads))
+
+
+def place_of(path: Path) -> str:
+    """Return format, revision and topic of a fixture file."""
+    return f"{path.parent.parent.name}/{path.parent.name}/{path.stem}"
+
+
+def _ids(root: Path, place: str) -> Iterator[str]:
+    """Yield the ids of the file at a place."""
+    for path in root.glob("*/*/*.json"):
+        if place_of(path) == place:
+            yield from (row["id"] for row in json.loads(path.read_text(encoding="utf-8"))["cases"])

@@ -15,8 +15,7 @@ from wireproof.cases.case import Accept, Case, Either, Reject, Steps
 from wireproof.cases.case_json import FixtureError
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.lint_sources import Problem
-from wireproof.cases.rules import Rule
-from wireproof.cases.sources import SOURCES_FILE, Sentence, Sources, resolve
+from wireproof.cases.rules import SOURCES_FILE, Rule, Sentence, Sources, resolve
 from wireproof.cases.steps import ERROR, answers
 
 FAILING_LEVELS: Final = frozenset({"must", "should"})

@@ -15,8 +15,7 @@ from attrs import evolve, frozen
 from wireproof.cases.case import Accept, Case
 from wireproof.cases.case_json import FixtureError
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.rules import Rule
-from wireproof.cases.sources import BASES, Citation, Sources, allows_must, cited, resolve
+from wireproof.cases.rules import BASES, Citation, Rule, Sources, allows_must, cited, resolve
 from wireproof.files import read_limited_text
 from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, structure
 

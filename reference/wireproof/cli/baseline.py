@@ -10,7 +10,7 @@ import click
 from wireproof import __version__
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.sources import cited
+from wireproof.cases.rules import cited
 from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.options import suite_of
 from wireproof.files import replace_text

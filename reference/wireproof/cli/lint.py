@@ -15,7 +15,7 @@ from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.frozen_digests import freeze, unfrozen_cases
 from wireproof.cases.lint import changed_cases, lint
 from wireproof.cases.lint_sources import Problem, basis_lines, level_line, source_line
-from wireproof.cases.sources import SourceDocument
+from wireproof.cases.rules import SourceDocument
 from wireproof.cli.general_options import with_fixtures
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.judge import refusal_verdict

@@ -9,8 +9,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from wireproof.cases.case import Case
-from wireproof.cases.fixtures import Suite, fixtures_folder, load
-from wireproof.cases.id_completion import completions
+from wireproof.cases.fixtures import Suite, completions, fixtures_folder, load
 from wireproof.cases.id_patterns import PatternError, former_id_notices, select
 from wireproof.cases.requirements import RequiredCases, required_cases
 from wireproof.cli.general_options import LimitedNumber, with_fixtures

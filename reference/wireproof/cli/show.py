@@ -15,7 +15,7 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.generated_bytes import recipe_json
 from wireproof.cases.id_patterns import PatternError, select
 from wireproof.cases.lint_sentences import coverages
-from wireproof.cases.sources import cited
+from wireproof.cases.rules import cited
 from wireproof.cli.cases import case_line
 from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.options import case_ids, suite_of

@@ -19,8 +19,7 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.generated_bytes import recipe_json
 from wireproof.cases.lint_sentences import Coverage, sentences_of
 from wireproof.cases.observable_fields import observed_tree
-from wireproof.cases.rules import Rule
-from wireproof.cases.sources import cited
+from wireproof.cases.rules import Rule, cited
 from wireproof.cases.steps import answers
 from wireproof.family import object_at
 from wireproof.formats import FORMATS, family_of

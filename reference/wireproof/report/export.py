@@ -30,7 +30,7 @@ from wireproof.cases.made_case import made_case
 from wireproof.cases.mutate import seed
 from wireproof.cases.mutate.dictionary import dictionary, dictionary_text
 from wireproof.cases.mutate.encodings import samples
-from wireproof.cases.sources import cited
+from wireproof.cases.rules import cited
 from wireproof.files import read_limited_text, replace_bytes
 from wireproof.formats import FORMATS, Format
 from wireproof.report.hexdump import data_of

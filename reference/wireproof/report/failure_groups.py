@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from attrs import frozen
 
 from wireproof.cases.case import ROBUSTNESS, Case
-from wireproof.cases.sources import Citation
+from wireproof.cases.rules import Citation
 from wireproof.report.hexdump import excerpt_of
 from wireproof.runner.baseline import Overlay
 from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run

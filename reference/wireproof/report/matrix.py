@@ -13,8 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 from attrs import define, evolve, field, frozen
 
 from wireproof.cases.case import Case
-from wireproof.cases.rules import Rule
-from wireproof.cases.sources import Sources, cited
+from wireproof.cases.rules import Rule, Sources, cited
 from wireproof.report.case_view import MAX_BYTES, NO_MARK, CaseView, case_view_of
 from wireproof.report.failure_groups import Kind, Lookup, no_lookup, replay_command
 from wireproof.report.uses import Use

@@ -19,7 +19,7 @@ from wireproof.cases.lint_sentences import (
     sentences_of,
     unnamed_rules,
 )
-from wireproof.cases.sources import SOURCES_FILE
+from wireproof.cases.rules import SOURCES_FILE
 
 SENTENCE = """
 [[paper.sentences]]

@@ -10,7 +10,7 @@ from goldens import load
 from layout_tables import layout_rows, markdown_table
 
 from tests.fixture_tables.vectors import documented_layouts, layout_of
-from wireproof.cases.sources import DocumentedLayout, cited
+from wireproof.cases.rules import DocumentedLayout, cited
 from wireproof.heka.message import HEKA_FIELD, HEKA_MESSAGE
 from wireproof.heka.stream import FRAME, HEKA_HEADER
 from wireproof.kafka.layouts import BATCH, BATCH_FLAGS, RECORD, RECORD_HEADER

@@ -10,7 +10,7 @@ from each import each
 from goldens import load
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
-from wireproof.adapters.packaged_folders import peers_folder
+from wireproof.adapters.peers import peers_folder
 from wireproof.runner import baseline, baseline_writing
 from wireproof.runner.baseline import apply
 from wireproof.runner.baseline_writing import LINE
