@@ -30,9 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-# --- lint steps ---
-#
-# Checks of cases with steps: their ops and fields are those of the family, and a case cannot hang.
+# --- steps ---
 
 
 def check_steps(suite: Suite) -> Iterator[Problem]:

@@ -19,10 +19,6 @@ from wireproof.cases.rules import BASES, Citation, Rule, Sources, allows_must, c
 from wireproof.files import read_limited_text
 from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, structure
 
-# --- lint problem ---
-#
-# A problem that the linter reports.
-
 
 @frozen
 class Problem:
@@ -34,9 +30,6 @@ class Problem:
     def __str__(self) -> str:
         """Return `id: fault`."""
         return f"{self.where}: {self.text}"
-
-
-# --- lint sources ---
 
 
 SUITE_OPS = frozenset({"scan"})

@@ -71,8 +71,6 @@ class PrintedRun:
 
 
 # --- build notice ---
-#
-# A notice on stderr for each driver that must be built before an adapter can answer: it may take minutes.
 
 
 def announce_builds(specs: Iterable[str]) -> None:

@@ -33,8 +33,6 @@ from wireproof.wire.rejection import Position
 from wireproof.wire.trace import FieldSpan
 
 # --- step table ---
-#
-# The steps of a case as a table of text: number, request, and below it the answer that is expected.
 
 
 INDENT: Final = " " * 5
@@ -302,8 +300,6 @@ def value_lines(value: Json, lead: str = "", name: str | None = None) -> Iterato
 
 
 # --- rule lines ---
-#
-# The lines about a rule, or about a sentence of a format document, with their sources and cases.
 
 
 Lines = Iterator[tuple[str, str]]
@@ -361,8 +357,6 @@ def _effect(case: Case) -> str:
 
 
 # --- format claims ---
-#
-# The table of formats and revisions, with the words that an adapter can claim for each.
 
 
 CLAIMS: Final = ("ops", "codecs", "features")

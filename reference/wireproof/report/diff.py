@@ -113,8 +113,6 @@ def _side(change: CaseChange) -> str:
 
 
 # --- history ---
-#
-# Runs of several versions of an implementation: the version that failed a case first, and that fixed it.
 
 
 _VERSION: Final = re.compile(r"^([^:@]+)@([^:]*)")

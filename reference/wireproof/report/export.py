@@ -37,8 +37,6 @@ from wireproof.report.hexdump import data_of
 from wireproof.wire.json_values import json_schema
 
 # --- licence ---
-#
-# The licence of what the suite writes for others: one line for each file, the text, and a notice.
 
 
 SPDX_ID: Final = "Apache-2.0"

@@ -128,8 +128,6 @@ def _group(signature: Signature, events: list[CaseEvent], blocks: Mapping[str, i
 
 
 # --- failure block ---
-#
-# One failure in at most 13 lines of plain text.
 
 
 LINES: Final = 13

@@ -157,8 +157,6 @@ def _result(cell: MatrixCell | None) -> str:
 
 
 # --- page model ---
-#
-# The model of a page of cases × implementations: columns, topics, and the cases and rules it can find.
 
 
 _COLOURS: Final = {

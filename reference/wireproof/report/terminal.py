@@ -405,9 +405,7 @@ def by_format(stream: EventStream) -> dict[str, EventStream]:
     }
 
 
-# --- provisional ---
-#
-# The notes of a report on provisional revisions.
+# --- notes at the end of a run ---
 
 
 PROVISIONAL_NOTE: Final = "provisional, a revision of a pre-release whose format may still change"
@@ -422,11 +420,6 @@ def provisional_lines(stream: EventStream) -> Iterator[str]:
             yield f"{format_id}: {PROVISIONAL_NOTE}"
 
 
-# --- corrected cases ---
-#
-# The cases of a requirement set whose expectation was corrected after the set was pinned.
-
-
 MAX_NAMES: Final = 12
 """Number of cases that the line names; the others are counted."""
 
@@ -439,11 +432,6 @@ def corrected_lines(run: Run) -> Iterator[str]:
     more = f" and {len(asked.corrected) - MAX_NAMES} more" if len(asked.corrected) > MAX_NAMES else ""
     shown = ", ".join(asked.corrected[:MAX_NAMES])
     yield f"corrected since {asked.id}, with the reason in case-changes.md: {shown}{more}"
-
-
-# --- uncompared fields ---
-#
-# The fields that a run did not compare because the adapter does not show them.
 
 
 MAX_REASONS: Final = 3
@@ -476,11 +464,6 @@ def _stream_of(format_id: str) -> str:
     return "/".join(row.wrapped_by[:2]) if row is not None and row.wrapped_by else ""
 
 
-# --- not judged ---
-#
-# The cases of a run without a verdict on the codec, and the fields that were not compared.
-
-
 def not_judged_lines(stream: EventStream) -> Iterator[str]:
     """Yield a line that counts the cases with their most frequent reasons, and one for the fields."""
     reasons = Counter(event.text for event in stream.cases if event.verdict in ("unsupported", "not-run"))
@@ -495,11 +478,6 @@ def not_judged_lines(stream: EventStream) -> Iterator[str]:
         )
 
 
-# --- flaky ---
-#
-# The failures of a run that passed when they were asked again.
-
-
 def flaky_lines(stream: EventStream, overlays: Mapping[str, Overlay] | None = None) -> Iterator[str]:
     """Yield a line that counts the ones that no baseline expects, with what to do about them."""
     known = overlays or {}
@@ -512,11 +490,6 @@ def flaky_lines(stream: EventStream, overlays: Mapping[str, Overlay] | None = No
             f"flaky: {counted(flaky, 'failure')} {'passes' if flaky == 1 else 'pass'} when asked again; "
             f"repair that, or accept it: baseline add FILE RUN fail:{FLAKY}"
         )
-
-
-# --- below level ---
-#
-# The faults below the level of a run: they do not fail it, and its end names them by their rules.
 
 
 MAX_RULES: Final = 12

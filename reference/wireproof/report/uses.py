@@ -236,8 +236,6 @@ def concern_of(event: CaseEvent, case: Case | None) -> Concern:
 
 
 # --- sentences ---
-#
-# The answer of a run in words, the same at the end of a run in the terminal and at the top of the page.
 
 
 RUNS_AWAY: Final[Mapping[str, str]] = {
@@ -375,8 +373,6 @@ def _without_role(name: str, results: Sequence[UseResult], stream: EventStream) 
 
 
 # --- implementations ---
-#
-# The runs of several implementations and versions, and who can be chosen for which use.
 
 
 Kind = Literal["clients", "codecs", "servers"]

@@ -328,8 +328,6 @@ def from_line(line: str) -> Event:
 
 
 # --- event files ---
-#
-# Files of events: written during a run, read back, and merged from shards. See architecture.md#events.
 
 
 LONGEST_RUN: Final = timedelta(hours=24)
