@@ -75,7 +75,6 @@ def structured(reader: Reader, tree: object, kind: type[T], owner: str) -> T:
 
 
 def hello_packet(hello: Hello) -> Packet:
-    """Return the message with a hello."""
     revisions = {format_id: _claim_json(claim) for format_id, claim in hello.revisions.items()}
     return Packet(
         {

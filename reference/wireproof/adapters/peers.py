@@ -184,7 +184,6 @@ def with_version(path: Path, version: str, options: tuple[str, ...] = ()) -> Ent
 
 
 def _client(entry: Entry, file: AdapterFile, options: tuple[str, ...]) -> Entry:
-    """Return the entry of a client program with the build, the environment and the name of its peer."""
     (system,) = entry.formats
     words = shlex.join([f"name={entry.name}", *options, *entry.command])
     program = live_servers.entry_of_server(f"{system}-client:{words}")
@@ -256,7 +255,6 @@ def _build(folder: Path, file: AdapterFile) -> Build | None:
 
 
 def _library(folder: Path, file: AdapterFile) -> PeerLibrary | None:
-    """Return the library of the adapter, or of the one whose build it uses."""
     if file.library or not file.driver:
         return file.library
     return _file(folder.with_name(file.driver) / FILE).library

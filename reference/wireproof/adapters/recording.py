@@ -56,7 +56,6 @@ class TracedFraming:
 
     @property
     def most(self) -> Most:
-        """Return the limits of a received message."""
         return self._inner.most
 
     @most.setter

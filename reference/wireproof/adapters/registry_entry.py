@@ -71,7 +71,6 @@ class PeerLibrary:
     variants: tuple[Variant, ...] = ()
 
     def name_at(self, version: str) -> str:
-        """Return the name that a release has."""
         return next((one.name for one in self.former if age(version) < age(one.before)), self.name)
 
 
@@ -84,7 +83,6 @@ class Pin:
 
     @property
     def name(self) -> str:
-        """Return the name of the library in this release."""
         return self.library.name_at(self.version)
 
 

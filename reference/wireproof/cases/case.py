@@ -263,7 +263,6 @@ class Case(LazyFields):
 
     @property
     def topic(self) -> str:
-        """Return the third part of the id."""
         return self.id.split("/")[2]
 
     @property
@@ -273,6 +272,5 @@ class Case(LazyFields):
 
     @property
     def effective_options(self) -> Options:
-        """Return the options with the profile of the case."""
         options = self.options  # most cases need no copy, and a run has 300,000
         return options if options.profile == self.profile else evolve(options, profile=self.profile)

@@ -215,7 +215,6 @@ def read_heads(path: Path) -> Iterator[Case]:
 
 
 def _name_of(row: Raw, number: int) -> str:
-    """Return the id of a case that cannot be read, or its number in the file."""
     tree = parse_json(bytes(row))
     return str(tree.get("id", f"case {number}") if isinstance(tree, dict) else f"case {number}")
 
@@ -232,7 +231,6 @@ def case_from_json(row: object, form: str, revision: str, here: Path | None) -> 
 
 
 def _load(named: _InputFile, here: Path | None) -> Data:
-    """Return the bytes of an input file."""
     if here is None:
         raise ValueError("a token cannot refer to a local file")
     if Path(named.file).name != named.file:

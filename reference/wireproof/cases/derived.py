@@ -215,7 +215,6 @@ def _flip(parent: ParentCase) -> Iterator[DerivedInput]:
 
 
 def _lengths(parent: ParentCase) -> frozenset[int]:
-    """Return the positions of every length in the outermost bytes."""
     layout = parent.fmt.layout
     spans = (span for span in parent.spans if not span.space and size_kind(span, layout) == "length")
     return frozenset(at for span in spans for at in range(span.start, span.end))

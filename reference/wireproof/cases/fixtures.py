@@ -80,7 +80,6 @@ class Suite(LazyFields):
 
     @cached_property
     def by_id(self) -> Mapping[str, Case]:
-        """Return every case by its id."""
         return {case.id: case for case in self.cases} if self.formats is None else self.formats.by_id
 
     @cached_property
@@ -154,7 +153,6 @@ class FixtureFormats:
         return type(self), (shipped, [root for root in self._roots if root not in shipped])
 
     def of(self, name: str) -> Mapping[str, tuple[Case, Path]]:
-        """Return the cases of a format by id, each with its file."""
         if name not in self._read:
             found: dict[str, tuple[Case, Path]] = {}
             for folder in self.folders.get(name, ()):
@@ -176,7 +174,6 @@ class FixtureFormats:
         return tuple(found[case_id] for case_id in sorted(found))
 
     def hash_of(self, names: Container[str]) -> str:
-        """Return the hash of the files of some formats."""
         seal = hashlib.blake2b(digest_size=16)
         for root in self._roots:
             # The digest of name and bytes of the files of some formats, independent of the folder's place.
@@ -263,23 +260,19 @@ class ReadInParts(Mapping[str, T]):
         self._read = cache(read)
 
     def __getitem__(self, key: str) -> T:
-        """Return the value of a key."""
         for part in self._places(key):
             if part in self._parts and key in (found := self._read(part)):
                 return found[key]
         raise KeyError(key)
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the keys of all parts."""
         for part in self._parts:
             yield from self._read(part)
 
     def __reduce__(self) -> tuple[type[dict[str, T]], tuple[dict[str, T]]]:
-        """Send another process all of it."""
         return dict, (dict(self),)
 
     def __len__(self) -> int:
-        """Return the number of keys."""
         return sum(len(self._read(part)) for part in self._parts)
 
 
@@ -416,7 +409,6 @@ def place_of(path: Path) -> str:
 
 
 def _ids(root: Path, place: str) -> Iterator[str]:
-    """Yield the ids of the file at a place."""
     for path in root.glob("*/*/*.json"):
         if place_of(path) == place:
             yield from (row["id"] for row in json.loads(path.read_text(encoding="utf-8"))["cases"])

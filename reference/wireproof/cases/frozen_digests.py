@@ -59,11 +59,9 @@ class FrozenCase:
 
     @classmethod
     def of(cls, case: Case) -> "FrozenCase":
-        """Return the digests of a case."""
         return cls(input_digest(case.input), case.level, expectation_digest(case))
 
     def __str__(self) -> str:
-        """Return the text of a case."""
         releases = (
             f"{part}={self.releases[part]}" for part in (ADDED, LEVEL, CHANGED) if part in self.releases
         )
@@ -102,7 +100,6 @@ def input_digest(source: Input) -> str:
 
 
 def unfrozen_cases(suite: Suite) -> tuple[Case, ...]:
-    """Return the cases that may still change."""
     return tuple(case for case in suite.cases if case.id not in suite.frozen)
 
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 
 def check_steps(suite: Suite) -> Iterator[Problem]:
-    """Check the ops and fields of every step."""
     for case in suite.cases:
         if isinstance(case.input, Steps) and case.format_id in FORMATS:
             table = step_ops(case)
@@ -43,7 +42,6 @@ def check_steps(suite: Suite) -> Iterator[Problem]:
 
 
 def step_ops(case: Case) -> Mapping[str, StepOp]:
-    """Return the ops of steps that the family of a case has."""
     place = family_of(FORMATS[case.format_id]).step_ops
     table: Mapping[str, StepOp] = object_at(place) if place else {}
     return table
@@ -71,7 +69,6 @@ FLAGS: Final = ("security", "resource", ROBUSTNESS)
 
 
 def lint(suite: Suite) -> list[Problem]:
-    """Return every problem of the fixtures."""
     return [problem for check in CHECKS for problem in check(suite)]
 
 
@@ -186,7 +183,6 @@ def _twins(suite: Suite) -> Iterator[Problem]:
 
 
 def _values(suite: Suite) -> Iterator[Problem]:
-    """Check that expected values are values of their format."""
     for case in suite.cases:
         fmt = FORMATS.get(case.format_id)
         if fmt is None or case.op in ("scan", SEQUENCE):

@@ -41,7 +41,6 @@ class Coverage:
 
     @property
     def state(self) -> State:
-        """Return whether cases test the sentence, or why none does."""
         if self.sentence.exclusion:
             return "excluded"
         if self.sentence.open:
@@ -196,7 +195,6 @@ def _place_problems(cites: Sequence[str], sources: Sources) -> Iterator[str]:
 
 
 def _rule_problems(rules: Sequence[str], suite: Suite) -> Iterator[str]:
-    """Check that each rule of a covered sentence has a case that can fail."""
     for name in rules:
         if not any(case.level in FAILING_LEVELS for case in suite.by_rule.get(name, ())):
             yield f"the rule {name} has no case that can fail, at must or should"

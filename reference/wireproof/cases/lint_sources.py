@@ -71,7 +71,6 @@ class AnswersFile:
 
     @cached_property
     def by_id(self) -> Mapping[str, LibraryAnswers]:
-        """Return the answers by the id of the case."""
         return {f"{topic}/{name}": row for topic, rows in self.topics.items() for name, row in rows.items()}
 
 

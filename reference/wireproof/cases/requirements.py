@@ -101,7 +101,6 @@ class Edition:
         raise RequirementError(f"{self.date} has no set {name!r}: {suggestion(name, names)}")
 
     def listed(self, one: RequirementSet) -> dict[str, str]:
-        """Return the cases of a set and of the sets that it includes."""
         found: dict[str, str] = {}
         for name in one.includes:
             found |= self.listed(self.named(name))

@@ -138,7 +138,6 @@ def _print_options(known: list[Entry]) -> None:
 
 
 def _example(options: tuple[AdapterOption, ...]) -> str:
-    """Return options with the last of their values."""
     return ",".join(f"{one.name}={re.split('[|]|[.]{2}', one.values)[-1]}" for one in options)
 
 

@@ -72,7 +72,6 @@ Found: TypeAlias = tuple[str, str]
 
 
 def _counted(suite: Suite, found: Sequence[Found], word: str, place: str) -> NamedCase:
-    """Return the finding with a number, counted from 1."""
     if not word.isdecimal() or not 1 <= int(word[:9]) <= len(found):
         known = f"there are {place}1 to {place}{len(found)}" if found else "there is no finding"
         raise PatternError(f"{place}{word[:40]}: {known}")

@@ -151,16 +151,13 @@ class AdapterRun:
 
     @property
     def golden_is_judged(self) -> bool:
-        """Return whether every small golden case has its verdict."""
         return self.hello is not None and all(part.end for part in self.parts[: self.golden])
 
     @property
     def is_stored(self) -> bool:
-        """Return whether every part has ended and is stored."""
         return self.hello is not None and self.stored == len(self.parts)
 
     def accepted(self, cases: Sequence[Case]) -> dict[str, Verdict]:
-        """Return the verdicts on those of some golden cases whose families are judged."""
         ends = [part.end for part in self.parts[: self.golden] if part.end]
         return {case.id: end.verdicts[case.id] for case in cases for end in ends if case.id in end.verdicts}
 
@@ -234,7 +231,6 @@ class CheckPlan:
         return None
 
     def _own_golden(self, worker: int) -> Task | None:
-        """Return golden cases of an adapter that the worker keeps."""
         for run in self._open:
             if worker in run.workers and (parts := run.waiting(0, run.golden)):
                 return self._golden(worker, run, parts[0])
@@ -361,7 +357,6 @@ class CheckPlan:
         self._write()
 
     def flush(self) -> None:
-        """Store and write what has arrived of an interrupted run."""
         for run in self.runs:
             self._store_rest(run)
         for run in self.runs[self.turn :]:
@@ -512,7 +507,6 @@ class CheckPlan:
 
 
 def numbers_of(task: Task) -> tuple[int, ...]:
-    """Return the numbers of the adapters of a task."""
     return tuple(task.adapters) if isinstance(task, Derived) else (task.number,)
 
 

@@ -213,7 +213,6 @@ class _Results:
         self.baselines.append(applied)
 
     def add_rest(self, judged: Sequence[AdapterRun]) -> None:
-        """Add the results so far of the adapters that were interrupted."""
         printed = {one.spec for one in self.judgements}
         for one in judged:
             if one.spec not in printed and one.stream is not None and one.events:
@@ -430,7 +429,6 @@ def _counted(judgements: Sequence[PrintedRun]) -> Iterator[str]:
 
 
 def _reason(judgements: Sequence[PrintedRun], code: Exit) -> str:
-    """Return the meaning of the exit code and the adapters that it comes from."""
     names = [one.spec for one in judgements if one.code == code]
     if code == Exit.CONFORMS:
         return "every adapter conforms" if len(judgements) > 1 else MEANINGS[code]

@@ -76,12 +76,10 @@ class CheckOptions:
 
     @property
     def known_failures(self) -> tuple[KnownFailure, ...]:
-        """Return the known failures."""
         return self.baseline.entries if self.baseline else ()
 
     @property
     def stored_baseline(self) -> BaselineText | None:
-        """Return the known failures as a run stores them."""
         return BaselineText(self.baseline.file, self.baseline.text) if self.baseline else None
 
     @property
@@ -94,14 +92,12 @@ class CheckOptions:
 
     @cached_property
     def expects(self) -> Callable[[CaseEvent], bool]:
-        """Return whether the baseline expects a failure, as a function."""
         entries, today = EntryLookup(self.known_failures), datetime.now(tz=UTC).date()
         required = self.requirements is not None  # a set allows no failure at `must`
         return lambda event: not (required and event.level == "must") and entries.expects(event, today)
 
     @property
     def rows(self) -> frozenset[str]:
-        """Return the formats of the selection, whose properties are checked."""
         return frozenset(case.format_id for case in self.cases)
 
 
@@ -291,7 +287,6 @@ class _Worker:
                 yield from self._until_error(number, self._ended(number))
 
     def close(self) -> None:
-        """Close the adapters that are left."""
         for _, stack in self.kept.values():
             stack.close()
 
@@ -328,7 +323,6 @@ class _Worker:
         )
 
     def _retries(self, number: int, part: Part, engine: Engine) -> AbstractContextManager[Retries | None]:
-        """Return what asks the failures of a part again."""
         if part.starts is None:
             return nullcontext()
         options, fresh = self.options, partial(self._new_engine, number)
@@ -348,7 +342,6 @@ class _Worker:
         stack.close()
 
     def _begin(self, number: int, part: Part) -> Engine:
-        """Return the engine of an adapter at the beginning of a part."""
         engine = self._engine(number, part.hello)
         engine.begin(str(part.place))
         if part.stopped:
@@ -400,7 +393,6 @@ class _Worker:
 
 
 def _notes(engine: Engine) -> tuple[str, ...]:
-    """Return the notes since the last call."""
     notes = tuple(engine.notes)
     engine.notes.clear()
     return notes

@@ -65,12 +65,10 @@ def format_option(command: F) -> F:
 
 
 def print_json(rows: object) -> None:
-    """Print rows as JSON."""
     click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
 
 
 def adapter_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's signature
-    """Return the registered names that a shell may complete."""
     from wireproof.adapters.registry import names  # noqa: PLC0415 - most verbs need no adapter
 
     return [name for name in names() if name.startswith(incomplete)]

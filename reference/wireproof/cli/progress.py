@@ -60,14 +60,12 @@ class ProgressBars:
             self.progress.update(self.tasks[number], said=text)
 
     def end(self, number: int) -> None:
-        """Remove the line of an adapter."""
         if number in self.tasks:
             self.progress.remove_task(self.tasks.pop(number))
 
 
 @contextmanager
 def progress_bars(console: Console, specs: Sequence[str]) -> Iterator[ProgressBars]:
-    """Show the progress of each adapter, on a terminal."""
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),

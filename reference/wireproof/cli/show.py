@@ -106,7 +106,6 @@ def _codec_source(format_id: str) -> str:
 
 
 def _topics(cases: Sequence[Case]) -> None:
-    """Print the folders of the cases of a format, with the number of their cases."""
     click.echo()
     for folder, number in Counter(case.id.rpartition("/")[0] for case in cases).items():
         click.echo(f"{folder:<44} {number} cases")
@@ -171,7 +170,6 @@ def case_named(suite: Suite, name: str) -> Case:
 
 
 def _refusal_text(case: Case) -> str:
-    """Return whether a refusal of a case that may be accepted passes."""
     verdict = refusal_verdict(case)
     return f"passes, as {verdict.label}" if verdict.passing else f"fails, at level {case.level}"
 

@@ -144,7 +144,6 @@ class CaseView:
 
     @property
     def want(self) -> str:
-        """Return the expectation, as text."""
         return short_expect(self.case.expect)
 
     @property
@@ -173,7 +172,6 @@ class CaseView:
 
 
 def case_view_of(case: Case) -> CaseView:
-    """Return everything that is shown of a case."""
     if isinstance(case.input, Generated):
         text = f"{case.input.size:,} bytes from the recipe {dumps(recipe_json(case.input.recipe), indent=1)}"
         return CaseView(case, b"", text, ())
@@ -264,7 +262,6 @@ def _expect_lines(case: Case, expect: Accept | Reject) -> Iterator[str]:
 
 
 def shortened(text: str) -> str:
-    """Return a text in hex, or its beginning with its number of bytes."""
     if len(text) <= LONGEST_TEXT:
         return text
     return f"{text[: LONGEST_TEXT // 4]}… {len(text) // 2:,} bytes"
@@ -307,7 +304,6 @@ Lines = Iterator[tuple[str, str]]
 
 
 def rule_lines(rule: Rule, suite: Suite) -> Lines:
-    """Yield the lines of a rule."""
     yield "rule", rule.id
     yield "text", rule.text
     yield "kind", rule.kind
@@ -325,7 +321,6 @@ def rule_lines(rule: Rule, suite: Suite) -> Lines:
 
 
 def sentence_lines(row: Coverage, suite: Suite) -> Lines:
-    """Yield the lines of a sentence of a format document."""
     sentence = row.sentence
     yield "sentence", sentence.id
     yield "text", sentence.text

@@ -167,7 +167,6 @@ def _rule(suite: Suite, name: str) -> dict[str, Any]:
 
 
 def schemas() -> Iterator[tuple[str, str]]:
-    """Yield the name of each format and the JSON Schema of its values as text."""
     for row in FORMATS.values():
         tree: Mapping[str, Any] = {"$comment": SPDX_LINE, **json_schema(row.value, row.format_id)}
         yield row.format_id.replace("/", "-"), json.dumps(tree, indent=2) + "\n"
@@ -208,7 +207,6 @@ def libfuzzer(row: Format, seeds: Sequence[bytes]) -> Iterator[tuple[str, bytes]
 
 
 def afl(row: Format, seeds: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
-    """Yield a folder and a dictionary."""
     name = file_name(row)
     yield from _folder_and_dictionary(f"afl/{name}/", f"afl/{name}.dict", row, seeds)
 
@@ -335,7 +333,6 @@ def _seed_line(row: Format, one: Seed) -> str:
 
 
 def _beside_seeds(suite: Suite, folder: Path, exported: ExportedSeeds, lines: Iterable[str]) -> None:
-    """Write the list of the seeds, a page about them, and the licence."""
     resources = files(__package__)
     for name in MUTATOR_FILES:
         data = (resources / "mutator" / name).read_bytes()

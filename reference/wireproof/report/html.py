@@ -215,7 +215,6 @@ def _notes(streams: Sequence[EventStream], baselines: Sequence[AppliedBaseline])
 
 
 def render_board(board: Board, page: Page) -> str:
-    """Render the HTML file of a board."""
     listed = [
         version.stream.run for section in board.sections for row in section.rows for version in row.versions
     ]

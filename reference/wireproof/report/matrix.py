@@ -149,7 +149,6 @@ def _row(ids: tuple[str, ...], columns: list[dict[str, MatrixCell]]) -> MatrixRo
 
 
 def _result(cell: MatrixCell | None) -> str:
-    """Return the key by which two results are equal in the matrix."""
     if cell is None:
         return ""
     event = cell.event
@@ -215,7 +214,6 @@ class Column:
 
     @property
     def name(self) -> str:
-        """Return the name and version of the implementation."""
         return f"{self.run.adapter} {self.run.version}".strip()
 
 
@@ -283,7 +281,6 @@ class Packer:
         self._details: dict[str, CaseView | None] = {}
 
     def packed(self) -> dict[str, Any]:
-        """Return the complete data."""
         topics = [[self._word(topic.name), [self._row(row) for row in topic.rows]] for topic in self._topics]
         columns = [[self._word(one.name), self._word(one.run.spec)] for one in self._columns]
         return {
@@ -425,7 +422,6 @@ def _texts(event: CaseEvent, line: str) -> tuple[str, ...]:
 
 
 def page_data_of(columns: Sequence[Column], topics: Sequence[MatrixTopic], page: Page) -> dict[str, Any]:
-    """Return the data of the page of a matrix."""
     return Packer(columns, topics, page).packed()
 
 

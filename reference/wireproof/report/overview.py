@@ -35,12 +35,10 @@ class Tally:
 
     @property
     def judged(self) -> int:
-        """Return the number of answers that say something of the codec."""
         return self.right + self.wrong + self.below
 
 
 def standing(event: CaseEvent, run: Run) -> Standing:
-    """Return what an answer counts as in the sums."""
     if event.verdict in NOT_JUDGED:
         return "open"
     if verdict_class(event.verdict) != "bad":
@@ -90,7 +88,6 @@ def _counted(event: CaseEvent, run: Run, weight: int, *, known: bool) -> Mapping
 
 
 def total(parts: Sequence[Tally]) -> Tally:
-    """Return the sum of tallies."""
     return Tally(*map(sum, zip(*map(astuple, parts), strict=True)))
 
 
@@ -261,7 +258,6 @@ def findings(
 def _finding(
     parts: Sequence[tuple[FailureGroup, Place]], *, known: bool
 ) -> tuple[tuple[int, int, int], Finding]:
-    """Return kinds of failure as one, and its severity."""
     places: dict[str, Place] = {}
     for _, place in parts:
         other = places.get(place.name, Place(place.name, (), 0))
@@ -296,7 +292,6 @@ class VersionLine:
 
 
 def version_lines(some: Sequence[Implementation], cases: Mapping[str, Case]) -> Iterator[VersionLine]:
-    """Yield a line for each implementation with several versions."""
     for one in some:
         if len(one.versions) > 1:
             concerns = [by_concern(version.wrong, cases) for version in one.versions]

@@ -93,7 +93,6 @@ class RunView:
     numbers: Mapping[tuple[str, Kind], int] = field(factory=dict)
 
     def number(self, run: Run, group: FailureGroup, place: int) -> int:
-        """Return the number of the finding at a place of its run."""
         return self.numbers.get((run.spec, group.kind), self.first + place)
 
 
@@ -114,7 +113,6 @@ def output_console() -> Console:
 
 
 def print_run(stream: EventStream, console: Console, view: RunView | None = None) -> ShownFindings:
-    """Print one run, and return its findings."""
     view = view or RunView()
     found = failure_groups_of(stream, view.applied.overlays)
     for event in known_security_failures(stream, view.applied.overlays):
@@ -185,7 +183,6 @@ def print_answer(
 def _kind_lines(
     run: Run, found: Sequence[FailureGroup], numbers: Mapping[tuple[str, Kind], int]
 ) -> Iterator[str]:
-    """Yield the number of kinds of failure, and a line for each of the most severe ones."""
     if not found:
         return
     cases = sum(1 + len(group.others) for group in found)
@@ -268,7 +265,6 @@ class FindingPrinter:
 
     @property
     def numbers(self) -> Mapping[tuple[str, Kind], int]:
-        """Return the numbers of the kinds."""
         return {key: number for number, key in enumerate(self.found, 1)}
 
 
@@ -395,7 +391,6 @@ def _width(table: Table, console: Console) -> int:
 
 
 def by_format(stream: EventStream) -> dict[str, EventStream]:
-    """Split a run by format and revision."""
     parts: dict[str, list[int]] = {}
     for number, event in enumerate(stream.cases):
         parts.setdefault(event.format_id, []).append(number)

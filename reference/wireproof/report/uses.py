@@ -404,7 +404,6 @@ class Implementation:
 
     @property
     def newest(self) -> VersionResult:
-        """Return the result of the newest version."""
         return self.versions[-1]
 
 
@@ -436,12 +435,10 @@ class Section:
 
     @property
     def about(self) -> str:
-        """Return what is judged."""
         return KINDS[self.kind]
 
     @property
     def choices(self) -> Sequence["Choice"]:
-        """Return, for each set, who can be chosen for it."""
         return [self._choice(use) for use in self.uses]
 
     def _choice(self, use: Use) -> "Choice":

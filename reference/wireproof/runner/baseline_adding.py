@@ -270,7 +270,6 @@ class _Others:
     """The new failures that are not chosen."""
 
     def __init__(self, events: Sequence[CaseEvent]) -> None:
-        """Sort the failures by their families."""
         self._by_family: dict[str, list[CaseEvent]] = {}
         for event in events:
             self._by_family.setdefault(_parts(event)[1], []).append(event)

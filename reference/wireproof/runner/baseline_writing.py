@@ -73,7 +73,6 @@ def _ids_text(names: Sequence[str]) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a basic string of TOML."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in escaped) + '"'
 
@@ -406,7 +405,6 @@ def chosen(
 
 
 def _names(word: str, name: str, kind: str) -> bool:
-    """Return whether a word names an id, or its kind."""
     if word in {name, kind, kind.partition(":")[0]}:
         return True
     if "*" not in word:

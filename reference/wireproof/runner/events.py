@@ -160,7 +160,6 @@ class CaseEvent:
 
     @property
     def deciding_rules(self) -> tuple[str, ...]:
-        """Return the rules that the verdict is about."""
         return (self.broken,) if self.broken else self.rules
 
     @property
@@ -189,7 +188,6 @@ class CaseEvent:
         return "/".join(self.id.split("~", 1)[0].split("/")[:3])
 
     def signature(self, implementation: str) -> Signature:
-        """Return the signature that groups findings."""
         rest = signature_parts(self.label, self.cls, self.path, self.broken)
         return Signature(implementation, self.format_id, self.op, *rest)
 
@@ -396,7 +394,6 @@ class EventWriter:
         self._out.write(to_line(event) + "\n")
 
     def case(self, event: CaseEvent) -> None:
-        """Write one case."""
         self._counts[event.verdict] = self._counts.get(event.verdict, 0) + 1
         self._line(event)
 

@@ -322,7 +322,6 @@ def _suite_bug(case: Case, bench: JudgeContext) -> Verdict | None:
 
 
 def _judge_accepted(expect: Accept, outcome: Accepted, bench: JudgeContext) -> Verdict:
-    """Return the verdict on an accepted case that had to be accepted."""
     match bench.case.op:
         case "encode":
             # Accept the bytes that the fixture lists, or any that the reference decodes to the same value.
@@ -484,7 +483,6 @@ def _judge_round_trip(want: Json, got: Json, remark: str, bench: JudgeContext) -
 
 
 def _judge_wrong_accept(expect: Reject, outcome: Accepted, bench: JudgeContext) -> Verdict:
-    """Return the verdict on an accepted case that had to be rejected."""
     texts = short_expect(expect), short_outcome(outcome)
     level, flags = bench.case.level, bench.case.flags
     if level == "may" or (level == "should" and "security" not in flags):
@@ -519,7 +517,6 @@ def _judge_rejected(expect: Reject, outcome: Refused, bench: JudgeContext) -> Ve
 
 
 def _of_refusal(name: VerdictName, kind: str, want: Accept | Reject, outcome: Refused) -> Verdict:
-    """Return a verdict with all that a refusal says, beside what was expected."""
     return Verdict(
         name, kind, outcome.cls, outcome.path, outcome.at, shorten(outcome.text), short_expect(want),
         short_outcome(outcome),

@@ -104,7 +104,6 @@ class JudgeContext:
         return tree
 
     def seen(self, value: Json) -> Json:
-        """Return the part of a value that the adapter shows."""
         return project(value, self.wanted)
 
     def digest(self, value: Json) -> str:
@@ -169,7 +168,6 @@ def names_field(case: Case, text: str) -> bool:
 
 
 def _keys(value: Json) -> Iterator[str]:
-    """Yield the keys of a value and of the values in it."""
     match value:
         case dict():
             yield from value

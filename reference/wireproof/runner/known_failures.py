@@ -111,7 +111,6 @@ class KnownFailure:
 
     @property
     def who(self) -> str:
-        """Return the owner and the link to the issue."""
         return f"owner {self.owner}" + (f", {self.issue}" if self.issue else "")
 
     @property
@@ -120,7 +119,6 @@ class KnownFailure:
         return self.id[:-1] if self.id.endswith(":*") and not self.broad else ""
 
     def covers(self, event: CaseEvent) -> bool:
-        """Return whether the entry counts for the verdict on this case."""
         return self.is_about(event.id) and (not self.broad or self.fails_as_recorded(event))
 
     def is_about(self, name: str) -> bool:
@@ -143,7 +141,6 @@ def example_names() -> frozenset[str]:
 
 
 def family_names() -> tuple[str, ...]:
-    """Return the names of the families of derived cases, as in their ids."""
     from wireproof.cases.derived import FAMILIES  # noqa: PLC0415 - only where ids are compared with the cases
 
     return (*FAMILIES, "join", "chunk")
@@ -165,7 +162,6 @@ class CaseNames:
 
     @classmethod
     def of(cls, suite: Suite) -> "CaseNames":
-        """Return the names of the cases of a suite."""
         return cls(suite.by_id, suite.aliases)
 
     def present(self, entry: KnownFailure) -> KnownFailure | None:
@@ -282,7 +278,6 @@ class Baseline:
 
     @property
     def ids(self) -> frozenset[str]:
-        """Return the ids and patterns of the entries."""
         return frozenset(entry.id for entry in self.entries)
 
     @classmethod

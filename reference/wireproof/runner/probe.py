@@ -84,7 +84,6 @@ class ProbeResult:
 
     @property
     def standing(self) -> Standing:
-        """Return the relation of claim and behaviour."""
         match self.claimed, self.works:
             case True, False:
                 return "over-claimed"

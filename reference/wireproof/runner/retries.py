@@ -84,14 +84,12 @@ class Retries:
     _stack: ExitStack = field(factory=ExitStack, init=False)
 
     def __enter__(self) -> Self:
-        """Begin a part."""
         self._left, self._controls = MAX_RETRIES, MAX_CONTROLS
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the fresh process."""
         self._end()
 
     def retry(self, case: Case, event: CaseEvent, first: Verdict, twin: Verdict | None) -> Retried | None:

@@ -56,7 +56,6 @@ class Selection:
         return cls([case for case in cases if concerns(hello, case)], suite.by_id, families)
 
     def large_last(self) -> "Selection":
-        """Return the same plan with the large cases at its end."""
         large = [case for case in self.golden if is_large(case)]
         return evolve(self, golden=[case for case in self.golden if not is_large(case)], large=large)
 

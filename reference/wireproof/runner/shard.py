@@ -33,7 +33,6 @@ class Shard:
         return f"{self.number}/{self.count}"
 
     def part(self, plan: Sequence[T]) -> Sequence[T]:
-        """Return the items of a plan that belong to this shard."""
         return plan[self.number - 1 :: self.count]
 
     def place(self, seq: int) -> int:
