@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from attrs import Factory, frozen
 
@@ -54,39 +54,6 @@ class Sentence:
 
 
 @frozen
-class DocumentedField:
-    """A field as a document prints it.
-
-    Attributes:
-        name, type: as in the document.
-        says: its meaning, in our own words.
-        field: the name in the layout of the suite, if it is another one.
-    """
-
-    name: str
-    type: str
-    says: str = ""
-    field: str = ""
-
-
-@frozen
-class DocumentedLayout:
-    """A layout as a document prints it.
-
-    Attributes:
-        format: the id of a format.
-        layout: the name of a layout of that format.
-        cites: the place, as `resolve` reads it.
-        fields: in the order of the document.
-    """
-
-    format: str
-    layout: str
-    cites: str
-    fields: tuple[DocumentedField, ...]
-
-
-@frozen
 class SourceDocument:
     """A document that rules cite.
 
@@ -99,7 +66,7 @@ class SourceDocument:
         accessed: the day on which it was read, for a page without a version.
         note: how it was read, if not at its address.
         sentences: its normative sentences, so that nothing in it is forgotten.
-        layouts: the layouts that it prints.
+        layouts: the layouts that it prints; the tests compare them with those of the formats.
     """
 
     title: str
@@ -110,7 +77,7 @@ class SourceDocument:
     accessed: str = ""
     note: str = ""
     sentences: tuple[Sentence, ...] = ()
-    layouts: tuple[DocumentedLayout, ...] = ()
+    layouts: tuple[Mapping[str, Any], ...] = ()
 
 
 @frozen

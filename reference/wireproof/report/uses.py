@@ -182,7 +182,7 @@ def uses_of(suite: Suite, families: Collection[str]) -> Sequence[Use]:
 
 
 def _family(one: RequirementSet) -> str:
-    return one.define[0].formats[0].partition(".")[0]
+    return str(one.define[0]["formats"][0]).partition(".")[0]
 
 
 def _use(suite: Suite, page: Edition, one: RequirementSet) -> Use:
