@@ -10,8 +10,8 @@ from fnmatch import fnmatchcase
 from attrs import frozen
 
 from wireproof.cases.case import Case
+from wireproof.cases.fixture_writer import expectation_digest
 from wireproof.cases.fixtures import Suite, fixtures_folder, load
-from wireproof.cases.frozen_digests import expectation_digest
 from wireproof.cases.requirements import SETS_FILE, Edition, RequirementSet, read_sets
 from wireproof.strict_parsing import structure
 

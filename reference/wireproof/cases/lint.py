@@ -10,11 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from wireproof.cases.case import ROBUSTNESS, Accept, Case, Either, Expect, Generated, Reject, Step, Steps
-from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, page_text
+from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, FrozenCase, page_text
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.frozen_digests import FrozenCase
-from wireproof.cases.lint_sentences import check_sentences
-from wireproof.cases.lint_sources import Problem, check_sources
+from wireproof.cases.lint_sources import Problem, check_sentences, check_sources
 from wireproof.cases.made_case import GenerateError, made_case
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.reference_answers import decode_answer, reference_answer

@@ -15,8 +15,8 @@ from typing import Any, Final
 from attrs import evolve, field, frozen
 
 from wireproof.cases.case import Case, Level
+from wireproof.cases.fixture_writer import expectation_digest
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.frozen_digests import expectation_digest
 from wireproof.files import read_limited_text
 from wireproof.strict_parsing import JSON_NAME, MAX_TOML_SIZE, FieldError, parse_toml, structure
 from wireproof.suggestions import suggestion

@@ -25,13 +25,12 @@ from wireproof.cases.outcome import NotRun
 from wireproof.fuzz import property_run
 from wireproof.runner.baseline import EntryLookup
 from wireproof.runner.engine import Engine
-from wireproof.runner.events import BaselineText, CaseEvent, Examples, Requirements
+from wireproof.runner.events import BaselineText, CaseEvent, Examples, Requirements, Shard
 from wireproof.runner.known_failures import Baseline, KnownFailure
 from wireproof.runner.property_suite import PropertySettings
 from wireproof.runner.requests import DerivedSample, FailureBudget
 from wireproof.runner.retries import FRESH, FRESH_OBJECT, Retries
 from wireproof.runner.run import derived_events, golden_events, parents, undigested
-from wireproof.runner.shard import Shard
 from wireproof.runner.verdicts import Verdict
 
 BATCH: Final = 64

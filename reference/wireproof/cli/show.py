@@ -14,7 +14,7 @@ from wireproof.cases.case import Case, Generated, Reject, Steps, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.generated_bytes import recipe_json
 from wireproof.cases.id_patterns import PatternError, select
-from wireproof.cases.lint_sentences import coverages
+from wireproof.cases.lint_sources import coverages
 from wireproof.cases.rules import cited
 from wireproof.cli.cases import case_line
 from wireproof.cli.general_options import with_fixtures

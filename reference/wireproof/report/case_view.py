@@ -17,7 +17,7 @@ from wireproof.adapters.reference import claim_of_row
 from wireproof.cases.case import Accept, Case, Either, Generated, Reject, Step, Steps, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.generated_bytes import recipe_json
-from wireproof.cases.lint_sentences import Coverage, sentences_of
+from wireproof.cases.lint_sources import Coverage, sentences_of
 from wireproof.cases.observable_fields import observed_tree
 from wireproof.cases.rules import Rule, cited
 from wireproof.cases.steps import answers

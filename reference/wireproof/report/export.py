@@ -22,10 +22,10 @@ from attrs import frozen
 
 import wireproof
 from wireproof import __version__
-from wireproof.cases.case import Case, Chunks, Data, Generated, Steps, Value
+from wireproof.cases.case import Case
 from wireproof.cases.fixture_writer import case_json
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.lint_sentences import coverages
+from wireproof.cases.lint_sources import coverages
 from wireproof.cases.made_case import made_case
 from wireproof.cases.mutate import seed
 from wireproof.cases.mutate.dictionary import dictionary, dictionary_text
@@ -94,7 +94,7 @@ def export(suite: Suite, cases: Sequence[Case], folder: Path, *, generated: bool
     for case in cases:
         if generated:
             case = made_case(case)  # noqa: PLW2901 - each is large, and is dropped before the next is made
-        data = raw(case)
+        data = data_of(case)
         row = line_of(suite, case, data)
         if data is not None:
             _put(folder / row["file"], data)
@@ -136,17 +136,6 @@ def sentence_lines(suite: Suite, chosen: Container[str]) -> Iterator[str]:
 
 def _line(row: Mapping[str, Any]) -> str:
     return json.dumps(row, separators=(",", ":"), ensure_ascii=False) + "\n"
-
-
-def raw(case: Case) -> bytes | None:
-    """Return the bytes of a decode, or the joined chunks of a scan; None for an encode."""
-    match case.input:
-        case Data(data):
-            return data
-        case Chunks(chunks):
-            return b"".join(chunks)
-        case Value() | Generated() | Steps():
-            return None
 
 
 def line_of(suite: Suite, case: Case, data: bytes | None) -> dict[str, Any]:

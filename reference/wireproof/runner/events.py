@@ -6,13 +6,14 @@ follows for each case in plan order, a `footer` ends it. A run without a footer 
 
 import json
 import platform
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, Self, TypeAlias, TypeVar
 
 import msgspec
 from attrs import evolve, field, frozen
@@ -22,7 +23,6 @@ from wireproof.adapters.contract import Hello
 from wireproof.cases.case import PROPERTY, Case, Level, Op
 from wireproof.cases.observable_fields import not_compared
 from wireproof.formats import FORMATS
-from wireproof.runner.shard import Shard
 from wireproof.runner.signature import Signature, signature_parts, without_indices
 from wireproof.runner.verdicts import Verdict, VerdictName, gates
 from wireproof.strict_parsing import JSON_NAME, FieldError, structure, to_tree
@@ -40,8 +40,45 @@ MAX_LINE: Final = 1024 * 1024
 """Maximum characters of a line; a token longer than 2 KiB is a file, so a valid line is far shorter."""
 
 
+MAX_SHARDS: Final = 1000
+_SHARD: Final = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")
+
+T = TypeVar("T")
+
+
 class EventError(ValueError):
     """A stream cannot be read; the message names file, line and fault."""
+
+
+@frozen
+class Shard:
+    """The shard `number` of `count`, from 1 on: every N-th case, for machines that share the work."""
+
+    number: int
+    count: int
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """Return the shard of a text such as `2/5`; raises `ValueError`."""
+        found = _SHARD.fullmatch(text)
+        number, count = map(int, found.groups()) if found else (0, 0)
+        if not 1 <= number <= count <= MAX_SHARDS:
+            raise ValueError(f"{text!r} is no shard: write 2/5 for the second of five")
+        return cls(number, count)
+
+    def __str__(self) -> str:
+        """Return `2/5`."""
+        return f"{self.number}/{self.count}"
+
+    def part(self, plan: Sequence[T]) -> Sequence[T]:
+        return plan[self.number - 1 :: self.count]
+
+    def place(self, seq: int) -> int:
+        """Return the place in the whole plan of item `seq` of `part`.
+
+        Items after the plan, such as the cases derived from it, get places that no other shard has.
+        """
+        return seq * self.count + self.number - 1
 
 
 @frozen

@@ -291,8 +291,11 @@ class Baseline:
         return cls(entries, text, file, **head)
 
     @classmethod
-    def read(cls, path: Path, suite: Suite) -> "Baseline":
-        """Read the file `path`; raises `BaselineError`."""
+    def read(cls, path: Path, suite: Suite | None = None) -> "Baseline":
+        """Read the file `path`; raises `BaselineError`.
+
+        With a suite each entry must be about a case that there is, and a former id becomes the present one.
+        """
         return cls.of(baseline_text(path), path.name, suite)
 
 
@@ -354,14 +357,6 @@ def _lines_of_ids(lines: Sequence[str], head: int) -> dict[str, int]:
         for double, single in QUOTED.findall(lines[number]):
             found.setdefault(double or single, number + 1)
     return found
-
-
-def read_baseline(path: Path, suite: Suite | None = None) -> tuple[KnownFailure, ...]:
-    """Read the known failures of the file `path`; raises `BaselineError`.
-
-    With a suite each entry must be about a case that there is, and a former id becomes the present one.
-    """
-    return Baseline.of(baseline_text(path), path.name, suite).entries
 
 
 def baseline_text(path: Path) -> str:

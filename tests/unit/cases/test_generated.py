@@ -24,8 +24,7 @@ from wireproof.cases.case import Accept, Case, Data, Generated, Reject, Value
 from wireproof.cases.case_json import case_from_json
 from wireproof.cases.derived import derived_cases
 from wireproof.cases.examples import capabilities_of_case
-from wireproof.cases.fixture_writer import case_json
-from wireproof.cases.frozen_digests import input_digest
+from wireproof.cases.fixture_writer import case_json, input_digest
 from wireproof.cases.generated_bytes import (
     MAX_ASKED,
     PAGE,

@@ -11,7 +11,7 @@ from goldens import load
 
 from wireproof.cases.case import Step, Steps
 from wireproof.cases.case_json import FixtureError
-from wireproof.cases.lint_sentences import (
+from wireproof.cases.lint_sources import (
     check_sentences,
     count_line,
     coverages,
