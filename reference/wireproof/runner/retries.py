@@ -14,7 +14,7 @@ from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import Final, Self
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.cases.case import Accept, Case, Data, Level
@@ -46,14 +46,6 @@ FRESH_OBJECT: Final = "when asked again by a fresh object"
 def fresh_processes(cases: int, *, has_baseline: bool) -> int:
     """Return how many fresh processes a run of so many golden cases may start without a suspicion."""
     return WITH_BASELINE if has_baseline else int(cases <= SMALL_RUN)
-
-
-@frozen
-class Retried:
-    """A failure that passes when it is asked again: its verdict, and that on the second answer."""
-
-    flaky: Verdict
-    passing: Verdict
 
 
 @define
@@ -92,8 +84,10 @@ class Retries:
     ) -> None:
         self._end()
 
-    def retry(self, case: Case, event: CaseEvent, first: Verdict, twin: Verdict | None) -> Retried | None:
-        """Return the verdicts of a failure that passes when asked again; None for any other case.
+    def retry(
+        self, case: Case, event: CaseEvent, first: Verdict, twin: Verdict | None
+    ) -> tuple[Verdict, Verdict] | None:
+        """Return the verdict of a failure that passes later, and that on its later answer; else None.
 
         Args:
             case: as it was sent.
@@ -108,7 +102,7 @@ class Retries:
         for engine, where in self._engines():
             second = self._judged(engine, case, twin)
             if second is not None and second.passing:
-                return Retried(flaky_verdict(first, where), second)
+                return flaky_verdict(first, where), second
         return None
 
     def _is_asked(self, event: CaseEvent) -> bool:
