@@ -22,18 +22,15 @@ from wireproof.cases.case import Case
 from wireproof.cases.made_case import is_large
 from wireproof.cases.outcome import NotRun
 from wireproof.cli.check_worker import (
+    Ask,
     CheckOptions,
-    Derived,
-    DerivedPart,
     End,
     Ended,
     Failed,
-    Golden,
     Judged,
     Message,
     Part,
     PartEnded,
-    Properties,
     Start,
     Started,
     Task,
@@ -256,7 +253,8 @@ class CheckPlan:
         return self._golden(worker, run, parts[0])
 
     def _golden(self, worker: int, run: AdapterRun, part: RunPart) -> Task:
-        return Golden(run.number, self._taken(worker, run, part), tuple(case.id for case in part.cases))
+        names = tuple(case.id for case in part.cases)
+        return Ask("golden", {run.number: self._taken(worker, run, part)}, names)
 
     def _families(self, worker: int) -> Task | None:
         """Return the first families that an adapter waits for, with all adapters that wait for them too."""
@@ -270,12 +268,12 @@ class CheckPlan:
         if not chosen:
             return None
         asked = {
-            run.number: DerivedPart(self._taken(worker, run, part), run.accepted(part.cases))
+            run.number: evolve(self._taken(worker, run, part), verdicts=run.accepted(part.cases))
             for run, part in chosen
         }
         names = (case.id for _, part in chosen for case in part.cases)
         wanted = {name for one in asked.values() for name in one.verdicts}
-        return Derived(tuple(name for name in dict.fromkeys(names) if name in wanted), asked)
+        return Ask("families", asked, tuple(name for name in dict.fromkeys(names) if name in wanted))
 
     def _last(self, worker: int) -> Task | None:
         """Return large cases, or the generated examples of a run that has nothing else left."""
@@ -287,7 +285,8 @@ class CheckPlan:
                 if part.cases and part.chunk < 0:
                     return self._golden(worker, run, part)
                 if not part.cases and part is run.parts[run.stored]:
-                    return Properties(run.number, self._taken(worker, run, part), self._settings(run))
+                    asked = {run.number: self._taken(worker, run, part)}
+                    return Ask("examples", asked, settings=self._settings(run))
         return None
 
     def _taken(self, worker: int, run: AdapterRun, part: RunPart) -> Part:
@@ -507,7 +506,7 @@ class CheckPlan:
 
 
 def numbers_of(task: Task) -> tuple[int, ...]:
-    return tuple(task.adapters) if isinstance(task, Derived) else (task.number,)
+    return tuple(task.parts) if isinstance(task, Ask) else (task.number,)
 
 
 def _is_live(spec: str) -> bool:

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from operator import attrgetter
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from attrs import field, fields, frozen
 
@@ -41,6 +41,9 @@ BATCH_SECONDS: Final = 0.1
 
 HELD_BYTES: Final = 256 << 10
 """Bytes of golden cases whose families, some hundred times as large, are held for all adapters."""
+
+Families: TypeAlias = Iterable[tuple[Case, Iterable[Case]]]
+"""Golden cases, each with the cases derived from it."""
 
 Row: TypeAlias = tuple[Any, ...]
 _ROW: Final[Callable[[CaseEvent], Row]] = attrgetter(*(a.name for a in fields(CaseEvent)))
@@ -120,6 +123,7 @@ class Part:
         hello: what the adapter said at its first start.
         stopped: why no case is run any more; None if they are run.
         starts: how many fresh processes may be started for failures; None: none is asked again.
+        verdicts: on the golden cases whose families are judged, by id.
     """
 
     number: int
@@ -127,40 +131,24 @@ class Part:
     hello: Hello
     stopped: NotRun | None = None
     starts: int | None = None
+    verdicts: Mapping[str, Verdict] = field(factory=dict)
 
 
 @frozen
-class Golden:
-    """Judge golden cases, by their ids, of an adapter."""
+class Ask:
+    """Judge cases of adapters: golden ones, the families of golden ones, or generated examples.
 
-    number: int
-    part: Part
-    cases: tuple[str, ...]
+    Attributes:
+        kind: families are derived once for all the adapters.
+        parts: of the runs of the adapters, by their numbers.
+        cases: the ids of golden cases; none for examples.
+        settings: of examples.
+    """
 
-
-@frozen
-class DerivedPart:
-    """What one adapter is asked of the families of golden cases, with its verdicts on these cases."""
-
-    part: Part
-    verdicts: Mapping[str, Verdict]
-
-
-@frozen
-class Derived:
-    """Judge the families of golden cases, each derived once for all these adapters, by number."""
-
-    cases: tuple[str, ...]
-    adapters: Mapping[int, DerivedPart]
-
-
-@frozen
-class Properties:
-    """Judge generated examples of an adapter."""
-
-    number: int
-    part: Part
-    settings: PropertySettings
+    kind: Literal["golden", "families", "examples"]
+    parts: Mapping[int, Part]
+    cases: tuple[str, ...] = ()
+    settings: PropertySettings | None = None
 
 
 @frozen
@@ -170,7 +158,7 @@ class End:
     number: int
 
 
-Task: TypeAlias = Start | Golden | Derived | Properties | End
+Task: TypeAlias = Start | Ask | End
 
 
 # --- messages ---
@@ -272,16 +260,12 @@ class _Worker:
     def messages(self, task: Task) -> Iterator[Message]:
         """Do a task and yield messages; the error of an adapter is one, and the last of this adapter."""
         match task:
-            case Derived():
-                families = self._families(task)
-                for number, asked in task.adapters.items():
-                    yield from self._until_error(number, self._derived(number, asked, families()))
+            case Ask(kind, parts):
+                families = self._families(task) if kind == "families" else None
+                for number, part in parts.items():
+                    yield from self._until_error(number, self._asked(task, number, part, families))
             case Start(number):
                 yield from self._until_error(number, self._started(number))
-            case Golden(number):
-                yield from self._until_error(number, self._golden(task))
-            case Properties(number):
-                yield from self._until_error(number, self._properties(task))
             case End(number):
                 yield from self._until_error(number, self._ended(number))
 
@@ -347,48 +331,36 @@ class _Worker:
             engine.deaths.stop(part.stopped.text, part.stopped.cause)
         return engine
 
-    def _golden(self, task: Golden) -> Iterator[Message]:
-        engine = self._begin(task.number, task.part)
-        stored = self.options.suite.by_id
-        cases = [self.by_id[name] for name in task.cases]
+    def _asked(
+        self, task: Ask, number: int, part: Part, families: Callable[[], Families] | None
+    ) -> Iterator[Message]:
+        engine, sample = self._begin(number, part), DerivedSample()
+        cases = [self.by_id[name] for name in task.cases] if task.kind == "golden" else []
         found: dict[str, Verdict] = {}
-        with self._retries(task.number, task.part, engine) as retries:
-            events = golden_events(engine, stored, cases, found, retries=retries)
-            yield from _judged(task.number, task.part, events)
+        with self._retries(number, part, engine) as retries:
+            if families:
+                own = ((case, family) for case, family in families() if case.id in part.verdicts)
+                events = derived_events(engine, own, part.verdicts, sample, retries=retries)
+            elif task.settings:
+                events = property_run.run(engine, task.settings, 0, self.options.level)
+            else:
+                events = golden_events(engine, self.options.suite.by_id, cases, found, retries=retries)
+            yield from _judged(number, part, events)
         verdicts = {case.id: found[case.id] for case in cases}
         accepted = {case.id: verdicts[case.id] for case in parents(cases, verdicts)}
         yield PartEnded(
-            task.number, task.part.number, _notes(engine), engine.deaths, accepted, undigested(verdicts),
-            starts=(retries and retries.starts) or 0,
+            number, part.number, _notes(engine), engine.deaths, accepted, undigested(verdicts), sample,
+            (retries and retries.starts) or 0,
         )  # fmt: skip
 
-    def _families(self, task: Derived) -> Callable[[], Iterable[tuple[Case, Iterable[Case]]]]:
+    def _families(self, task: Ask) -> Callable[[], Families]:
         """Return a function that gives the families of a task: derived once if they are small."""
         cases = [self.by_id[name] for name in task.cases]
         size = sum(len(case.input.data) for case in cases if isinstance(case.input, Data))
-        if len(task.adapters) == 1 or size > HELD_BYTES:
+        if len(task.parts) == 1 or size > HELD_BYTES:
             return lambda: ((case, derived_cases(case)) for case in cases)
         held = [(case, tuple(derived_cases(case))) for case in cases]
         return lambda: held
-
-    def _derived(
-        self, number: int, asked: DerivedPart, families: Iterable[tuple[Case, Iterable[Case]]]
-    ) -> Iterator[Message]:
-        engine, sample = self._begin(number, asked.part), DerivedSample()
-        own = ((case, family) for case, family in families if case.id in asked.verdicts)
-        with self._retries(number, asked.part, engine) as retries:
-            events = derived_events(engine, own, asked.verdicts, sample, retries=retries)
-            yield from _judged(number, asked.part, events)
-        starts = (retries and retries.starts) or 0
-        yield PartEnded(
-            number, asked.part.number, _notes(engine), engine.deaths, sample=sample, starts=starts
-        )
-
-    def _properties(self, task: Properties) -> Iterator[Message]:
-        engine = self._begin(task.number, task.part)
-        events = property_run.run(engine, task.settings, 0, self.options.level)
-        yield from _judged(task.number, task.part, events)
-        yield PartEnded(task.number, task.part.number, _notes(engine), engine.deaths)
 
 
 def _notes(engine: Engine) -> tuple[str, ...]:
