@@ -385,7 +385,6 @@ class UnknownName:
         format_id: of the claim; empty for a revision.
         word: the name; for a field its whole pattern.
         part: the part of the pattern that does not exist.
-        valid: the names that do.
     """
 
     kind: str

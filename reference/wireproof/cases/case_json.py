@@ -115,7 +115,6 @@ class _Row:
     """A case of a file of which only the head is read.
 
     Attributes:
-        text: the whole JSON object.
         here: the folder of its input file; None forbids files, as for a token from an untrusted source.
         file: its file; None if it is in none.
     """

@@ -222,8 +222,6 @@ class FrozenCase:
     """What `frozen.json` has of a case.
 
     Attributes:
-        input: the digest of its input.
-        level: its level.
         expectation: the digest of its other expectations; empty in a file of before 0.1.0.
         releases: by `added`, `level` and `expectation`, the release in which this happened last.
     """

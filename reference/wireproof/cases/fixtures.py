@@ -48,7 +48,6 @@ class Suite(LazyFields):
 
     Attributes:
         cases: sorted by id.
-        rules: by id.
         files: the file of each case, by its id.
         hash: blake2b over every fixture file, its rules and its long inputs, in hex.
         aliases: from each alias to its id.

@@ -39,7 +39,6 @@ class Recipe:
         records: number of records or messages; of a compressed v0 or v1 entry, those inside the wrapper.
         value: bytes of the value, or payload, of each of them.
         fill: the bytes of the values.
-        codec: the compression.
         block: most bytes of a compressed block before compression; 0: those of Kafka's writer.
         sized: whether a zstd frame states the size of its content.
     """

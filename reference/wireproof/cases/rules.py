@@ -85,8 +85,6 @@ class Citation:
     """A place in a document.
 
     Attributes:
-        text: the citation as the rule has it.
-        title: the title of the document.
         url: the address of the place.
         kind: one of `DOCUMENT_KINDS`.
         reader: the implementation, for code.
@@ -182,7 +180,6 @@ class Rule:
     Attributes:
         id: unique across the formats of all systems.
         kind: one of `RULE_KINDS`; it decides which cases the rule must have.
-        text: the sentence.
         document, section: the place of the sentence.
         practice: how the system's own reader differs, if it does.
         exclusion: the reason why it has no case, or only one.

@@ -103,8 +103,6 @@ class AdapterRun:
 
     Attributes:
         alone: whether only the worker that started it may keep it: a live server, or a recorded run.
-        workers: those that keep the adapter.
-        ending: those of them that end it now.
         parts: of the run, in order; the first `stored` of them are in `events`.
         golden: how many parts have small golden cases; they come first.
         starts: how many fresh processes may still be started for failures; None: none is asked again.

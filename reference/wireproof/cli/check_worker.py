@@ -118,7 +118,6 @@ class Part:
     """A part of the run of an adapter.
 
     Attributes:
-        number: of the part, in messages.
         place: in the run, which decides the order of the cases.
         hello: what the adapter said at its first start.
         stopped: why no case is run any more; None if they are run.
@@ -142,7 +141,6 @@ class Ask:
         kind: families are derived once for all the adapters.
         parts: of the runs of the adapters, by their numbers.
         cases: the ids of golden cases; none for examples.
-        settings: of examples.
     """
 
     kind: Literal["golden", "families", "examples"]
@@ -187,7 +185,6 @@ class PartEnded:
     """The end of a part of a run.
 
     Attributes:
-        deaths: the failures that ended the adapter.
         verdicts: on the golden cases whose families are to be run, by id.
         undigested: the number of cases of large values that were not asked.
         sample: counts the derived cases of a slow adapter.

@@ -152,7 +152,6 @@ class AdapterHistory:
     Attributes:
         versions: the oldest first; if a version was run twice, the later run.
         passed: for each version, the number of passing and of judged cases.
-        turns: the failures, by case.
     """
 
     adapter: str

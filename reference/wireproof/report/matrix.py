@@ -38,8 +38,6 @@ class MatrixCell:
     """The answer of one implementation in a row.
 
     Attributes:
-        event: the one to show.
-        count: the number of events.
         known: True if a baseline expects the event.
     """
 
@@ -179,7 +177,6 @@ class Page:
     Attributes:
         lookup: returns the case of an event.
         cases: by id, for twins.
-        rules: by id.
         sources: the documents that the rules cite.
         uses: the requirement sets that say what an implementation may be used for.
         numbers: the numbers that findings have already.
@@ -199,7 +196,6 @@ class Column:
     """An implementation.
 
     Attributes:
-        run: the manifest of its run.
         counts: cases by verdict.
         complete: True if all cases were run.
         by_id: True if a case can be replayed by its id; else only a case with a token can.

@@ -104,7 +104,6 @@ class GridCell:
     Attributes:
         text: a number or a sign.
         style: its classes in the style sheet.
-        title: the same in words.
     """
 
     text: str
@@ -117,9 +116,6 @@ class Grid:
     """A heat map: a name and a cell for each column in each row.
 
     Attributes:
-        title: of the whole.
-        corner: what the rows are.
-        heads: the columns.
         rows: name, a note beside it, and the cells.
         filters: for each row the words that find it in the matrix; empty if the matrix has no such rows.
         quiet: names of the rows in which nothing is wrong.
@@ -185,9 +181,7 @@ class Place:
     """Who has a finding.
 
     Attributes:
-        name: of the implementation.
         numbers: of the kinds of failure, as in the terminal; known failures have none there.
-        count: the number of its cases.
     """
 
     name: str
@@ -200,9 +194,6 @@ class Finding:
     """A kind of failure, of one or more implementations.
 
     Attributes:
-        event: the case to show.
-        row: its name in the matrix.
-        places: who has it.
         known: True if a baseline expects it.
     """
 

@@ -74,10 +74,8 @@ class RunView:
     Attributes:
         lookup, twins: return the case of an event, and the accepted twin of that case.
         source: returns the place that the rules of an event cite.
-        applied: the effect of its baseline.
         origin: returns why the baseline does not have a failure, in words.
         every: show every finding; else those that fit the screen, or `MAX_FINDINGS` without a screen.
-        share: the number of runs that share the screen.
         first: the number of the first finding, for `replay '#N'`.
         numbers: the numbers that findings have already.
     """

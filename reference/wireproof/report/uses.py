@@ -92,7 +92,6 @@ class UseResult:
 
     Attributes:
         right: the number of `must` cases with an acceptable answer.
-        wrong: the events of those with another one.
         own: the number of judged cases that no set that it includes has.
     """
 
@@ -413,8 +412,6 @@ class Section:
 
     Attributes:
         family: such as `kafka`.
-        kind: of all its implementations.
-        uses: the columns.
         rows: the best implementation first.
     """
 

@@ -102,7 +102,6 @@ class Examples:
 
     Attributes:
         count: of each format and op that the adapter claims.
-        seed: of all of them.
         hypothesis: the version of Hypothesis, which decides with the seed what is drawn.
         by_default: whether the run has them because nobody gave another number.
     """

@@ -324,7 +324,6 @@ class RelayReport:
         spec, name, version: of the server.
         counts: of the messages, by what became of them.
         left_out: of the messages that could not be carried, by the reason.
-        faults: of the server.
     """
 
     spec: str

@@ -151,7 +151,6 @@ class CaseNames:
     """The ids of the golden cases that there are, and their former ids.
 
     Attributes:
-        ids: the ids.
         aliases: by former id, the present one.
         examples: the first parts of the ids of generated examples.
     """
@@ -263,7 +262,6 @@ class Baseline:
     Attributes:
         entries: the known failures, with present ids.
         text: the file; runs store it, so that `report` judges by it again.
-        file: its name.
         adapter: the name of the implementation; empty if the file does not say it.
         suite: the release of wireproof for which it was complete; empty if the file does not say it.
         cases: the digest of the cases of that release, as in the manifest of a run.

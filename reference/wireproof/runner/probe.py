@@ -236,8 +236,6 @@ class Advice:
     """A difference between the hello and the behaviour of the codec.
 
     Attributes:
-        text: the observation.
-        fix: the correction.
         wrong: True if a claim is false; False if the hello claims less than it could.
     """
 

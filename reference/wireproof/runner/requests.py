@@ -327,9 +327,7 @@ class FailureBudget:
     """The failures of one run that end or hang the adapter.
 
     Attributes:
-        count: the number of failures.
         signatures, faults, timeouts, consecutive_timeouts: what has a limit.
-        has_answers: whether a case was answered.
         stopped: why no further case is run; None while cases are run.
     """
 

@@ -55,7 +55,6 @@ class Retries:
     Attributes:
         engine: runs the adapter.
         fresh: makes another engine for the same adapter.
-        level: of the run.
         expects: returns whether the baseline expects a failure, which is then not asked again.
         starts: how many fresh processes may still be started without a suspicion; None: none at all.
         where: the words for an answer of the fresh process.
