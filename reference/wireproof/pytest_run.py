@@ -197,12 +197,12 @@ class PytestRun:
         """Return what asks unexpected failures again; a live server never is."""
         if resolve(self.spec).cleanup:
             return nullcontext()
-        lookup, today = EntryLookup(self.known_failures), datetime.now(tz=UTC).date()
+        today = datetime.now(tz=UTC).date()
         has_baseline = bool(self.known_failures)
         starts = fresh_processes(len(self.chosen), has_baseline=has_baseline)
         return Retries(
             self.engine, partial(Engine, self.spec, seed=self.seed), self.level,
-            lambda event: lookup.expects(event, today), starts,
+            lambda event: self._entries.expects(event, today), starts,
         )  # fmt: skip
 
     def events(self, name: str) -> tuple[CaseEvent, ...]:

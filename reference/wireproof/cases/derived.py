@@ -6,7 +6,8 @@ relation. In inputs over 1 KiB only the ends and the field boundaries are change
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator
-from itertools import islice
+from functools import partial
+from itertools import islice, product
 from typing import TYPE_CHECKING, Any, Final
 
 from attrs import evolve, frozen
@@ -255,8 +256,8 @@ def _append(parent: ParentCase) -> Iterator[DerivedInput]:
         yield DerivedInput(parent.whole + tail, definite, f"{len(tail)} bytes appended")
 
 
-def _edited(parent: ParentCase, kind: str, *, fixed_up: bool) -> Iterator[DerivedInput]:
-    for span in parent.spans:
+def _length_edits(parent: ParentCase, *, fixed_up: bool) -> Iterator[DerivedInput]:
+    for kind, span in product(SIZE_COVERS, parent.spans):
         if span.space or not isinstance(span.value, int) or size_kind(span, parent.fmt.layout) != kind:
             continue
         for step in (-1, 1):
@@ -269,16 +270,6 @@ def _edited(parent: ParentCase, kind: str, *, fixed_up: bool) -> Iterator[Derive
             yield DerivedInput(
                 damaged.data, None, f"{span.path} {step:+d}{' and fixed up' if fixed_up else ''}"
             )
-
-
-def _length_edits(parent: ParentCase) -> Iterator[DerivedInput]:
-    for kind in SIZE_COVERS:
-        yield from _edited(parent, kind, fixed_up=False)
-
-
-def _length_edits_fixed_up(parent: ParentCase) -> Iterator[DerivedInput]:
-    for kind in SIZE_COVERS:
-        yield from _edited(parent, kind, fixed_up=True)
 
 
 def _flips_fixed_up(parent: ParentCase) -> Iterator[DerivedInput]:
@@ -295,8 +286,8 @@ FAMILIES: Final[dict[str, Callable[[ParentCase], Iterator[DerivedInput]]]] = {
     "truncate": _truncate,
     "flip": _flip,
     "append": _append,
-    "count-length": _length_edits,
-    "sealed-count-length": _length_edits_fixed_up,
+    "count-length": partial(_length_edits, fixed_up=False),
+    "sealed-count-length": partial(_length_edits, fixed_up=True),
     "sealed-flip": _flips_fixed_up,
 }
 """The families of one input, by their name in the ids."""

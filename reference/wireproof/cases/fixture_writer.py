@@ -24,15 +24,14 @@ from wireproof.cases.case import (
     Input,
     Limits,
     Reject,
-    Source,
     Steps,
     Value,
 )
 from wireproof.cases.case_json import REQUIRED, SCHEMA, FixtureError
 from wireproof.cases.fixtures import FROZEN, Suite, read_frozen
-from wireproof.cases.generated_bytes import recipe_json
 from wireproof.cases.steps import bytes_of_steps, step_json
 from wireproof.files import replace_text
+from wireproof.strict_parsing import to_tree
 from wireproof.wire.json_values import Json, canonical_json
 from wireproof.wire.options_json import options_to_json
 
@@ -141,7 +140,7 @@ def case_json(case: Case) -> dict[str, Any]:
         **_input_and_expect(case),
         "twin": case.twin,
         "needs": list(case.needs),
-        "source": _source(case.source),
+        "source": to_tree(case.source, without_defaults=True),
         "limits": _limits(case.limits),
     }
     return {key: part for key, part in row.items() if key in REQUIRED or part not in (None, [], {})}
@@ -162,7 +161,7 @@ def _input(source: Data | Value | Chunks | Generated) -> dict[str, Any]:
         case Chunks(chunks):
             return {"chunks": [chunk.hex() for chunk in chunks]}
         case Generated(recipe, size, sha256):
-            return {"generate": recipe_json(recipe), "size": size, "sha256": sha256}
+            return {"generate": to_tree(recipe, without_defaults=True), "size": size, "sha256": sha256}
 
 
 def _expect(expect: Expect) -> dict[str, Any]:
@@ -179,19 +178,6 @@ def _expect(expect: Expect) -> dict[str, Any]:
 
 def _without_empty(body: dict[str, Any]) -> dict[str, Any]:
     return {key: part for key, part in body.items() if part is not None and part != []}
-
-
-def _source(source: Source) -> dict[str, Any]:
-    witnesses = [{"name": one.name, "version": one.version} for one in source.witnesses]
-    row = {
-        "origin": source.origin,
-        "document": source.document,
-        "vectors": list(source.vectors),
-        "bugs": list(source.bugs),
-        "differs": source.differs,
-        "witnesses": witnesses,
-    }
-    return {key: part for key, part in row.items() if part}
 
 
 def _limits(limits: Limits) -> dict[str, Any]:

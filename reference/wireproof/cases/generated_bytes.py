@@ -9,10 +9,10 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from hashlib import sha256
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import xxhash
-from attrs import NOTHING, fields, frozen
+from attrs import frozen
 
 Fill = Literal["noise", "text", "runs"]
 """The bytes of values: `noise` and `text` do not repeat, in `runs` each 64 KiB repeat one byte."""
@@ -63,12 +63,6 @@ class Recipe:
     @property
     def payload(self) -> int:
         return self.records * self.value
-
-
-def recipe_json(recipe: Recipe) -> dict[str, Any]:
-    """Return the JSON object of a recipe, without its defaults."""
-    parts = ((one, getattr(recipe, one.name)) for one in fields(Recipe))
-    return {one.name: part for one, part in parts if one.default is NOTHING or part != one.default}
 
 
 PAGE: Final = 64 * 1024

@@ -43,25 +43,17 @@ def selection_options(command: F) -> F:
     )(command)
 
 
-def all_findings_option(command: F) -> F:
-    """Add `--all` to a verb that prints findings; the command takes it as `every_finding`."""
-    return click.option(
-        "--all",
-        "every_finding",
-        is_flag=True,
-        help="show every kind of failure, not only those that fit the screen",
-    )(command)
+all_findings_option: Final = click.option(
+    "--all", "every_finding", is_flag=True,
+    help="show every kind of failure, not only those that fit the screen",
+)  # fmt: skip
+"""The option of a verb that prints findings."""
 
-
-def format_option(command: F) -> F:
-    """Add `--format auto|json` to a verb that prints a table; the command takes it as `form`."""
-    return click.option(
-        "--format",
-        "form",
-        type=click.Choice(["auto", "json"]),
-        default="auto",
-        help="a table for people, or JSON for programs",
-    )(command)
+format_option: Final = click.option(
+    "--format", "form", type=click.Choice(["auto", "json"]), default="auto",
+    help="a table for people, or JSON for programs",
+)  # fmt: skip
+"""The option of a verb that prints a table."""
 
 
 def print_json(rows: object) -> None:

@@ -12,7 +12,6 @@ import click
 
 from wireproof.cases.case import Case, Generated, Reject, Steps, Value
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.generated_bytes import recipe_json
 from wireproof.cases.id_patterns import PatternError, select
 from wireproof.cases.lint_sources import coverages
 from wireproof.cases.rules import cited
@@ -34,6 +33,7 @@ from wireproof.report.field_listing import field_lines
 from wireproof.report.hexdump import data_of, layout_of
 from wireproof.runner.judge import refusal_verdict
 from wireproof.schema.struct import StructLayout
+from wireproof.strict_parsing import to_tree
 from wireproof.suggestions import suggestion
 from wireproof.wire.layout import all_layouts
 from wireproof.wire.safe_text import escape_unsafe
@@ -185,7 +185,7 @@ def hex_text(data: bytes, *, terminal: bool) -> str:
 def _input(case: Case) -> None:
     if isinstance(case.input, Generated):
         click.echo(f"input    {case.input.size:,} bytes, sha256 {case.input.sha256}, made from this recipe:")
-        click.echo(json.dumps(recipe_json(case.input.recipe), indent=1))
+        click.echo(json.dumps(to_tree(case.input.recipe, without_defaults=True), indent=1))
         return
     if isinstance(case.input, Steps):
         for step in step_lines(case):

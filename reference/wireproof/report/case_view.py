@@ -16,7 +16,6 @@ from wireproof import formats
 from wireproof.adapters.reference import claim_of_row
 from wireproof.cases.case import Accept, Case, Either, Generated, Reject, Step, Steps, Value
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.generated_bytes import recipe_json
 from wireproof.cases.lint_sources import Coverage, sentences_of
 from wireproof.cases.observable_fields import observed_tree
 from wireproof.cases.rules import Rule, cited
@@ -26,6 +25,7 @@ from wireproof.formats import FORMATS, family_of
 from wireproof.report.field_listing import FieldLine, by_path, innermost, lines_with_spans
 from wireproof.report.hexdump import data_of, layout_of, wire_range
 from wireproof.runner.value_diff import short_expect
+from wireproof.strict_parsing import to_tree
 from wireproof.wire.json_values import Json
 from wireproof.wire.observed_fields import project
 from wireproof.wire.options import Profile
@@ -173,7 +173,8 @@ class CaseView:
 
 def case_view_of(case: Case) -> CaseView:
     if isinstance(case.input, Generated):
-        text = f"{case.input.size:,} bytes from the recipe {dumps(recipe_json(case.input.recipe), indent=1)}"
+        recipe = dumps(to_tree(case.input.recipe, without_defaults=True), indent=1)
+        text = f"{case.input.size:,} bytes from the recipe {recipe}"
         return CaseView(case, b"", text, ())
     if isinstance(case.input, Steps):
         return CaseView(case, b"", "\n".join(step_lines(case)), ())

@@ -4,8 +4,7 @@ Golden, derived, property, fuzz, interop and Spark runs all use it. See architec
 """
 
 from collections.abc import Callable
-from operator import attrgetter
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from attrs import evolve
 
@@ -141,15 +140,6 @@ _VERDICT_WITHOUT_ANSWER: Final[dict[type, VerdictName]] = {
 }
 """The outcomes without an answer, with their verdicts."""
 
-_KIND_OF: Final[dict[type, Callable[[Any], str]]] = {
-    Exhausted: attrgetter("resource"),
-    NotRun: attrgetter("cause"),
-}
-
-
-def _no_kind(_: object) -> str:
-    return ""
-
 
 def _judge_outcome(case: Case, outcome: Outcome, bench: JudgeContext) -> Verdict:
     match outcome:
@@ -175,21 +165,13 @@ def _judge_outcome(case: Case, outcome: Outcome, bench: JudgeContext) -> Verdict
                 got="unsupported",
             )
         case _:
-            kind = _KIND_OF.get(type(outcome), _no_kind)(outcome)
+            kind: object = getattr(outcome, "resource", getattr(outcome, "cause", ""))
             want, got = short_expect(case.expect), short_outcome(outcome)
             name = _VERDICT_WITHOUT_ANSWER[type(outcome)]
-            if (
-                kind and kind not in ROWS[name].kinds
-            ):  # of an object in this process; the boundary checks others
+            if kind and kind not in ROWS[name].kinds:  # of an object in this process
                 breach = f"{type(outcome).__name__} has the unknown kind {shorten(str(kind), 64)!r}"
                 return Verdict("adapter-error", text=breach, want=want)
-            return Verdict(
-                name,
-                kind,
-                text=shorten(outcome.text, MAX_OUTPUT),
-                want=want,
-                got=got,
-            )
+            return Verdict(name, str(kind), text=shorten(outcome.text, MAX_OUTPUT), want=want, got=got)
 
 
 def _breach(outcome: Accepted | Refused) -> str:
