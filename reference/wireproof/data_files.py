@@ -110,7 +110,6 @@ class FileReport:
 
     @property
     def errors(self) -> int:
-        """Return the number of causes that mislead a reader."""
         return count_causes(self.findings)
 
 

@@ -40,7 +40,6 @@ class FamilyFault:
     text: str
 
     def __str__(self) -> str:
-        """Return the line for a person."""
         return f"{self.package}: {self.text}"
 
 
@@ -82,7 +81,6 @@ def _others(folders: Iterable[str]) -> Iterator[Provider]:
 
 
 def _provides(folder: str) -> bool:
-    """Return whether a package other than this one in a folder of the path may provide a family."""
     if os.path.isfile(folder):  # noqa: PTH113 - an archive: its metadata is read as usual
         return True
     files = (file for file in Path(folder or ".").glob("*-info/entry_points.txt"))
@@ -108,18 +106,15 @@ class FamilyTable(MutableMapping[str, Family]):
 
     @property
     def families(self) -> "FamilyTable":
-        """Return the families by name."""
         return self
 
     @property
     def faults(self) -> tuple[FamilyFault, ...]:
-        """Return what cannot be used."""
         self._load_all()
         return tuple(self._faults)
 
     @property
     def packages(self) -> frozenset[str]:
-        """Return the top-level modules of families of other packages."""
         self._load_all()
         return frozenset(self._packages - {"wireproof"})
 
@@ -144,11 +139,9 @@ class FamilyTable(MutableMapping[str, Family]):
         return self._loaded[name]
 
     def __setitem__(self, name: str, family: Family) -> None:
-        """Add or replace a family."""
         self._loaded[name] = family
 
     def __delitem__(self, name: str) -> None:
-        """Remove a family."""
         del self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -161,7 +154,6 @@ class FamilyTable(MutableMapping[str, Family]):
         yield from [name for name in self._loaded if name not in self._first]
 
     def __len__(self) -> int:
-        """Return the number of families."""
         self._load_all()
         return len(self._loaded)
 

@@ -19,7 +19,6 @@ ADAPTER: Final = "codec"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of the plugin to pytest."""
     group = parser.getgroup("wireproof", "conformance of a message codec")
     group.addoption(
         "--codec", action="append", default=[], metavar="ADAPTER", help="run the cases on this adapter"
@@ -58,7 +57,6 @@ TYPED: Final = pytest.StashKey[list[str]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take the names of items from the arguments of pytest."""
     if config.getoption("--codec"):
         folder = config.invocation_params.dir
         typed = [one for one in config.args if not (folder / one.partition("::")[0]).exists()]
@@ -79,7 +77,6 @@ def pytest_make_collect_report(
 
 
 def _collectors(session: pytest.Session) -> Iterator[pytest.Collector]:
-    """Yield the collectors of the adapters."""
     typed = session.config.stash[TYPED]
     for run, names in _runs(session.config):
         items = {name: case for name, case in names.items() if not typed or name in typed}
@@ -127,7 +124,6 @@ def pytest_xdist_setupnodes(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Tell each run which of its items are left."""
     for item in session.items:
         if isinstance(item, CaseItem):
             item.run.chosen.add(item.case)
@@ -158,7 +154,6 @@ class AdapterCollector(pytest.Collector):
             yield CaseItem.from_parent(self, name=name, nodeid=name, case=case, run=self.run)
 
     def teardown(self) -> None:
-        """End the adapter."""
         from wireproof.adapters.errors import AdapterError  # noqa: PLC0415 - only if `--codec` is used
 
         try:
@@ -222,7 +217,6 @@ class JudgedCounts:
         self._reasons: dict[str, Counter[str]] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count a result, by the adapter of its item."""
         spec = str(dict(report.user_properties).get(ADAPTER, ""))
         if not spec or report.when != "call":
             return
@@ -241,11 +235,9 @@ class JudgedCounts:
         ]
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Change the exit code 0."""
         if self._lines() and not self._is_worker and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print why."""
         for line in self._lines():
             terminalreporter.write_line(line)

@@ -113,7 +113,6 @@ class PytestRun:
 
     @property
     def known_failures(self) -> tuple[KnownFailure, ...]:
-        """Return the failures that are expected."""
         return self.expected.entries
 
     # --- items ---
@@ -136,12 +135,10 @@ class PytestRun:
 
     @cached_property
     def _claimed(self) -> list[Case]:
-        """Return the selected cases that are for the adapter."""
         return [case for case in self.selected if concerns(self.hello, case)]
 
     @cached_property
     def left_out(self) -> tuple[Case, ...]:
-        """Return the large cases for the adapter that are left out."""
         return () if self.named is None else large_cases(self._claimed, self.named)
 
     def names(self) -> list[str]:
@@ -200,12 +197,12 @@ class PytestRun:
         """Return what asks unexpected failures again; a live server never is."""
         if resolve(self.spec).cleanup:
             return nullcontext()
-        lookup, today = EntryLookup(self.known_failures), datetime.now(tz=UTC).date()
+        today = datetime.now(tz=UTC).date()
         has_baseline = bool(self.known_failures)
         starts = fresh_processes(len(self.chosen), has_baseline=has_baseline)
         return Retries(
             self.engine, partial(Engine, self.spec, seed=self.seed), self.level,
-            lambda event: lookup.expects(event, today), starts,
+            lambda event: self._entries.expects(event, today), starts,
         )  # fmt: skip
 
     def events(self, name: str) -> tuple[CaseEvent, ...]:
@@ -219,7 +216,6 @@ class PytestRun:
         return self.judged.get(name, ())
 
     def _golden(self, name: str) -> Iterator[CaseEvent]:
-        """Ask a golden case, after its twin, and then its families."""
         case = self.suite.by_id[name]
         twin = case.twin or ""
         found = {twin: self.verdicts[twin]} if twin in self.verdicts else {}

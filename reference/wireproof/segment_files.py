@@ -127,7 +127,6 @@ class EntryLayout:
 
     @cached_property
     def starts(self) -> Mapping[str, int]:
-        """Return the position of each number in an entry."""
         codes = self.packing.format[1:]
         ends = (Struct(f"{self.packing.format[0]}{codes[:index]}").size for index in range(len(codes)))
         found = dict(zip(self.columns, ends, strict=True))
@@ -208,7 +207,6 @@ class CheckedIndex:
 
     @property
     def errors(self) -> int:
-        """Return the number of findings that mislead a reader."""
         return sum(finding.is_error for finding in self.findings)
 
     def lines(self) -> Iterator[str]:

@@ -135,7 +135,6 @@ def count(value: object) -> int:
 
 
 def decimal(value: object) -> int:
-    """Return the integer of a decimal text."""
     if not isinstance(value, str) or len(value) > MAX_DIGITS or not re.fullmatch(r"-?(0|[1-9][0-9]*)", value):
         raise wrong("an integer as a decimal string", value)
     return int(value)
@@ -165,8 +164,6 @@ def position(value: object) -> object:
 
 
 def _one_of(words: tuple[object, ...]) -> Hook:
-    """Return the hook of a literal type."""
-
     def hook(value: object) -> object:
         if value in words:
             return value
@@ -178,7 +175,6 @@ def _one_of(words: tuple[object, ...]) -> Hook:
 
 
 def json_name(attribute: "Attribute[Any]") -> str:
-    """Return the name of an attribute in JSON."""
     name: str = attribute.metadata.get(JSON_NAME, attribute.name)
     return name
 
@@ -327,7 +323,6 @@ class Reader:
 
 
 def _field(attribute: "Attribute[Any]") -> Any:  # noqa: ANN401 - the field of a struct
-    """Return the field of a struct with the same name in JSON and the same default."""
     name, default = json_name(attribute), attribute.default
     if default is NOTHING:
         return msgspec.field(name=name)
@@ -427,7 +422,6 @@ def _places(
 
 
 def _type_name(value: object) -> str:
-    """Return the name of a value's type in the texts of msgspec."""
     names = {NoneType: "null", list: "array", tuple: "array", dict: "object"}
     return names.get(type(value), type(value).__name__)
 

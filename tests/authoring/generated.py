@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from wireproof.cases.generated_bytes import Recipe, recipe_json
+from wireproof.cases.generated_bytes import Recipe
 from wireproof.cases.made_case import generator_of
+from wireproof.strict_parsing import to_tree
 from wireproof.wire.json_values import canonical_json, json_digest
 
 
@@ -14,5 +15,9 @@ def stated(recipe: Mapping[str, Any], op: str) -> tuple[dict[str, Any], dict[str
     made = Recipe(**recipe)
     makes = generator_of(made)
     data = makes.data(made) if op == "decode" else canonical_json(makes.given(made))
-    source = {"generate": recipe_json(made), "size": len(data), "sha256": sha256(data).hexdigest()}
+    source = {
+        "generate": to_tree(made, without_defaults=True),
+        "size": len(data),
+        "sha256": sha256(data).hexdigest(),
+    }
     return source, {"digest": json_digest(makes.value(made)), "consumed": len(data)} if op == "decode" else {}

@@ -23,9 +23,8 @@ from tests.independent.checks import FIXTURES, check
 from tests.independent.derived_fields import completed
 from wireproof import __version__
 from wireproof.cases.case_json import SCHEMA
-from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, page_text, sorted_page_text
+from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, freeze, page_text, sorted_page_text
 from wireproof.cases.fixtures import load
-from wireproof.cases.frozen_digests import freeze
 from wireproof.cases.lint import lint
 from wireproof.cases.lint_sources import RECORD
 from wireproof.files import replace_text

@@ -7,10 +7,39 @@ prints the size of each set. The definitions above the tables are written by han
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
+from attrs import frozen
+
 from wireproof.cases.case import Case
+from wireproof.cases.fixture_writer import expectation_digest
 from wireproof.cases.fixtures import Suite, fixtures_folder, load
-from wireproof.cases.frozen_digests import expectation_digest
-from wireproof.cases.requirements import SETS_FILE, Definition, Edition, RequirementSet, read_sets
+from wireproof.cases.requirements import SETS_FILE, Edition, RequirementSet, read_sets
+from wireproof.strict_parsing import structure
+
+
+@frozen
+class Definition:
+    """The rules by which a case belongs to a set.
+
+    Attributes:
+        formats: formats with their revisions, such as `kafka.batch/v2`.
+        ops: operations of the case.
+        profiles: `reader`, `produce`.
+        needs: the capabilities that a case may need; a case that needs another one does not belong.
+        rules: patterns of rule ids; a case needs one rule that matches.
+        without: patterns of rule ids; a case with one that matches does not belong.
+    """
+
+    formats: tuple[str, ...]
+    ops: tuple[str, ...] = ("decode",)
+    profiles: tuple[str, ...] = ("reader",)
+    needs: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ("*",)
+    without: tuple[str, ...] = ()
+
+
+def definitions(one: RequirementSet) -> list[Definition]:
+    """Return the rules of a set; raise `FieldError`."""
+    return [structure(dict(row), Definition, "the definition") for row in one.define]
 
 
 def members(suite: Suite, page: Edition, one: RequirementSet) -> dict[str, str]:
@@ -19,7 +48,7 @@ def members(suite: Suite, page: Edition, one: RequirementSet) -> dict[str, str]:
     return {
         case.id: f"{case.level} {expectation_digest(case)}"
         for case in suite.cases
-        if case.id not in included and any(takes(rule, case) for rule in one.define)
+        if case.id not in included and any(takes(rule, case) for rule in definitions(one))
     }
 
 

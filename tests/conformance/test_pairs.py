@@ -17,7 +17,7 @@ from attrs import frozen
 from built_peers import prepared
 from goldens import load
 
-from wireproof.adapters.packaged_folders import peers_folder
+from wireproof.adapters.peers import peers_folder
 from wireproof.cases.id_patterns import compile_pattern
 from wireproof.runner.events import CaseEvent, read_events
 from wireproof.runner.verdicts import PASSING

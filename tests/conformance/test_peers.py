@@ -19,7 +19,7 @@ from attrs import evolve
 from found_faults import FOUND, gone
 from machine import leave_out, needs
 
-from wireproof.adapters.packaged_folders import peers_folder
+from wireproof.adapters.peers import peers_folder
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries
 from wireproof.runner.exit_codes import Exit

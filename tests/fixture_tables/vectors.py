@@ -13,13 +13,14 @@ from typing import Final
 
 from attrs import evolve, frozen
 
+from tests.support.documented_layouts import DocumentedField, DocumentedLayout, documented_layouts
 from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, Steps, Value
 from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.lint_sources import Problem
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.reference_answers import decode_answer
-from wireproof.cases.sources import SOURCES_FILE, DocumentedField, DocumentedLayout, resolve
+from wireproof.cases.rules import SOURCES_FILE, resolve
 from wireproof.files import read_limited_text
 from wireproof.formats import FORMATS
 from wireproof.wire.layout import (
@@ -330,11 +331,6 @@ def count_lines(suite: Suite) -> Iterator[str]:
 #
 # Names and types are those of the document, so that a layout of the suite is compared with a text that
 # others wrote; the meaning of a field is in our own words.
-
-
-def documented_layouts(suite: Suite) -> tuple[DocumentedLayout, ...]:
-    """Return the layouts that the documents of the fixtures print; raise `FixtureError`."""
-    return tuple(one for document in suite.sources.values() for one in document.layouts)
 
 
 def layout_of(documented: DocumentedLayout) -> Layout | None:

@@ -6,16 +6,33 @@ none can be run, a row gives the reason for the cases that its patterns match.
 
 from collections.abc import Iterator
 
+from attrs import frozen
+
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.id_patterns import compile_pattern
 from wireproof.cases.lint_sources import Problem
-from wireproof.cases.requirements import SETS_FILE, Unwitnessed, read_sets
+from wireproof.cases.requirements import SETS_FILE, read_sets
+from wireproof.strict_parsing import structure
+
+
+@frozen
+class Unwitnessed:
+    """The reason why cases of level `must` have no witness.
+
+    Attributes:
+        cases: patterns of their ids: `*` is one component, `**` any number.
+        reason: the reason.
+    """
+
+    cases: tuple[str, ...]
+    reason: str
 
 
 def reasons_of(suite: Suite) -> tuple[Unwitnessed, ...]:
     """Return the rows in the folders of the fixtures; raise `RequirementError`."""
-    return tuple(row for root in suite.roots for row in read_sets(root / SETS_FILE).unwitnessed)
+    rows = (row for root in suite.roots for row in read_sets(root / SETS_FILE).unwitnessed)
+    return tuple(structure(dict(row), Unwitnessed, "a reason") for row in rows)
 
 
 def without_witness(suite: Suite) -> list[Case]:

@@ -7,7 +7,7 @@ from wireproof.cases import fixtures
 from wireproof.cases.fixture_writer import page_text
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.lint import lint
-from wireproof.cases.sources import SOURCES_FILE
+from wireproof.cases.rules import SOURCES_FILE
 
 PLACE = "iggy.identifier/0.0.30/shelf"
 """The format of the cases here: iggy.md section 1: kind, length, value; kind 1 is 4 bytes, little-endian."""

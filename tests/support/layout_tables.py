@@ -5,7 +5,7 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.cases.sources import DocumentedField
+from tests.support.documented_layouts import DocumentedField
 from wireproof.wire.layout import (
     REST,
     VARINTS,

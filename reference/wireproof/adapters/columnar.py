@@ -79,7 +79,6 @@ class Columnar:
         }
 
     def decode(self, request: Request) -> Outcome:
-        """Return the value of the kernels, or the outcome of the reference."""
         found = fast_decoders().get(f"{request.format}/{request.revision}")
         if found is None or found.decode is None:
             return Unsupported(f"no decode of {request.format}/{request.revision}")

@@ -8,12 +8,11 @@ API is a fault of the adapter. `revisions` contains its claims, as in a hello; m
 """
 
 from collections.abc import Mapping
-from typing import Literal, Protocol
+from typing import Literal
 
 from attrs import field, frozen
 
 from wireproof.cases.case import Limits, Op
-from wireproof.cases.outcome import Outcome
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
@@ -82,22 +81,3 @@ class Request:
     def weight(self) -> int:
         """Return the size of the input in bytes."""
         return len(self.data) + sum(map(len, self.chunks))
-
-
-class Codec(Protocol):
-    """An adapter with all three operations, for the type checker."""
-
-    name: str
-    version: str
-
-    def decode(self, request: Request) -> Outcome:
-        """Decode `data`."""
-        ...
-
-    def encode(self, request: Request) -> Outcome:
-        """Encode `value`."""
-        ...
-
-    def scan(self, request: Request) -> Outcome:
-        """Scan `chunks`; return `Accepted(value={"items": […]})`."""
-        ...

@@ -21,7 +21,6 @@ from wireproof.cases.outcome import (
     Crashed,
     Exhausted,
     Faulty,
-    NotRun,
     Outcome,
     Refused,
     Stalled,
@@ -81,7 +80,6 @@ def structured(reader: Reader, tree: object, kind: type[T], owner: str) -> T:
 
 
 def hello_packet(hello: Hello) -> Packet:
-    """Return the message with a hello."""
     revisions = {format_id: _claim_json(claim) for format_id, claim in hello.revisions.items()}
     return Packet(
         {
@@ -317,7 +315,9 @@ _OUTCOMES: Final[Mapping[str, type[Outcome]]] = {
     "exhausted": Exhausted,
     "faulty": Faulty,
 }
-"""The outcomes that an adapter may answer."""
+"""The outcomes that an adapter may answer; any other one is its fault."""
+
+_NAMES_OF_OUTCOMES: Final = {kind: name for name, kind in _OUTCOMES.items()}
 
 _CLASSES: Final = frozenset(REJECT_CLASSES)
 
@@ -333,20 +333,14 @@ def answer_packet(name: str, outcome: Outcome) -> Packet:
         case Accepted():
             return _accepted_packet(name, outcome)
         case Refused():
-            parts = {"outcome": "refused", **_refused_parts(outcome)}
+            parts = _refused_parts(outcome)
         case Exhausted(resource, text):
-            parts = {"outcome": "exhausted", "resource": resource, "text": text}
-        case Unsupported(text):
-            parts = {"outcome": "unsupported", "text": text}
-        case Stalled(text):
-            parts = {"outcome": "stalled", "text": text}
+            parts = {"resource": resource, "text": text}
         case TimedOut(ms, text):
-            parts = {"outcome": "faulty", "text": f"no answer in {ms} ms; {text}"}
-        case Crashed(text):
-            parts = {"outcome": "crashed", "text": text}
-        case Faulty(text) | NotRun(text):
-            parts = {"outcome": "faulty", "text": text}
-    return Packet({"id": name, **parts})
+            parts = {"text": f"no answer in {ms} ms; {text}"}
+        case _:
+            parts = {"text": outcome.text}
+    return Packet({"id": name, "outcome": _NAMES_OF_OUTCOMES.get(type(outcome), "faulty"), **parts})
 
 
 def _accepted_packet(name: str, outcome: Accepted) -> Packet:

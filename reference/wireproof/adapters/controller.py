@@ -28,7 +28,6 @@ class Broken(Exception):  # noqa: N818 - the adapter is broken, not the suite
     """
 
     def __init__(self, outcome: Crashed | Faulty | Exhausted, how: str, stray: str = "") -> None:
-        """Store the attributes."""
         super().__init__(outcome.text)
         self.outcome = outcome
         self.how = how

@@ -21,7 +21,7 @@ from typing import Final
 from attrs import frozen
 
 from wireproof import __version__
-from wireproof.adapters import packaged_folders
+from wireproof.adapters import peers
 from wireproof.adapters.errors import AdapterError, AdapterStartError
 from wireproof.adapters.registry_entry import Build, Ecosystem, PeerLibrary, Pin, age, is_final
 from wireproof.files import cache_folder, lock_file, replace_text
@@ -119,9 +119,9 @@ def _sources(name: str, build: Build) -> dict[Path, str]:
 
     Raises `AdapterStartError` if a folder is missing.
     """
-    peers = packaged_folders.peers_folder()
-    shared = (f"{packaged_folders.SHARED}/{part}" for part in build.shared)
-    folders = {peers / build.source: "", **{peers / place: place for place in shared}}
+    root = peers.peers_folder()
+    shared = (f"{peers.SHARED}/{part}" for part in build.shared)
+    folders = {root / build.source: "", **{root / place: place for place in shared}}
     for folder in folders:
         if not folder.is_dir():
             raise AdapterStartError(f"{name}: its driver is not there: {folder}")

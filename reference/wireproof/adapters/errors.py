@@ -15,7 +15,6 @@ class AdapterError(Exception):
     """An adapter cannot be used; the command line ends with exit code 4."""
 
     def __init__(self, text: str) -> None:
-        """Keep the text as one clean line."""
         super().__init__(one_line(text, LONGEST))
 
 
@@ -39,7 +38,6 @@ class MessageError(ValueError):
     """A message breaks the contract; the text names the field and the valid values."""
 
     def __init__(self, text: str) -> None:
-        """Keep the text as one clean line."""
         super().__init__(one_line(text, LONGEST))
 
 

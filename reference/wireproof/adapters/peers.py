@@ -1,6 +1,6 @@
 """Peers: the adapters of other libraries, each described by `tests/peers/SYSTEM/NAME/adapter.toml`.
 
-The wheel contains these folders too (`packaged_folders`). A lookup of one adapter reads one file.
+The wheel contains these folders too. A lookup of one adapter reads one file.
 """
 
 import re
@@ -12,7 +12,8 @@ from typing import Final, Literal
 
 from attrs import Factory, evolve, field, frozen
 
-from wireproof.adapters import live_servers, packaged_folders
+import wireproof
+from wireproof.adapters import live_servers
 from wireproof.adapters.errors import AdapterFileError, UnknownAdapter
 from wireproof.adapters.registry_entry import Build, Entry, PeerLibrary, Pin
 from wireproof.installed_families import OWN
@@ -28,7 +29,10 @@ VERSION: Final = re.compile(r"[0-9][0-9A-Za-z._+-]*")
 PACKAGES: Final = "{build}/lib"
 """The folder into which a chosen release of a Python library is installed."""
 
-PYTHON: Final = f"{packaged_folders.SHARED}/python"
+SHARED: Final = "_shared"
+"""The folder below `peers_folder()` with code that several adapters use: `go`, `python` and others."""
+
+PYTHON: Final = f"{SHARED}/python"
 """The folder of the package `wireproof_peers`, which the adapters in Python import."""
 
 
@@ -83,9 +87,25 @@ class AdapterFile:
     library: PeerLibrary | None = None
 
 
+def peers_folder() -> Path:
+    """Return the folder of the peers: `wireproof/_peers` of an installed wheel, else `tests/peers`."""
+    return _folder("peers")
+
+
+def templates_folder() -> Path:
+    """Return the folder of the adapter templates: `wireproof/_templates` or `tests/templates`."""
+    return _folder("templates")
+
+
+def _folder(name: str) -> Path:
+    package = Path(wireproof.__file__).parent
+    installed = package / f"_{name}"
+    return installed if installed.is_dir() else package.parents[1] / "tests" / name
+
+
 def files() -> dict[str, Path]:
     """Return the file of each peer by its name: Kafka's, Iggy's, Heka's, then of other systems."""
-    paths = packaged_folders.peers_folder().glob(f"[!_]*/*/{FILE}")
+    paths = peers_folder().glob(f"[!_]*/*/{FILE}")
 
     def place(path: Path) -> tuple[int, list[tuple[str, int]]]:
         system, name = path.parts[-3:-1]
@@ -164,7 +184,6 @@ def with_version(path: Path, version: str, options: tuple[str, ...] = ()) -> Ent
 
 
 def _client(entry: Entry, file: AdapterFile, options: tuple[str, ...]) -> Entry:
-    """Return the entry of a client program with the build, the environment and the name of its peer."""
     (system,) = entry.formats
     words = shlex.join([f"name={entry.name}", *options, *entry.command])
     program = live_servers.entry_of_server(f"{system}-client:{words}")
@@ -210,7 +229,7 @@ def _search_path(folder: Path, python: str) -> tuple[str, ...]:
     file = folder / python.rpartition(":")[0]
     if not file.is_file():
         raise ValueError(f"python: no such file: {file}")
-    return str(file.resolve().parent), str(packaged_folders.peers_folder() / PYTHON)
+    return str(file.resolve().parent), str(peers_folder() / PYTHON)
 
 
 def _words(key: str, text: str) -> tuple[str, ...]:
@@ -236,7 +255,6 @@ def _build(folder: Path, file: AdapterFile) -> Build | None:
 
 
 def _library(folder: Path, file: AdapterFile) -> PeerLibrary | None:
-    """Return the library of the adapter, or of the one whose build it uses."""
     if file.library or not file.driver:
         return file.library
     return _file(folder.with_name(file.driver) / FILE).library

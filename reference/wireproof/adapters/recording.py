@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from shutil import copyfileobj
 from typing import IO, Any, Final
 
 from attrs import evolve, field, frozen
@@ -56,7 +57,6 @@ class TracedFraming:
 
     @property
     def most(self) -> Most:
-        """Return the limits of a received message."""
         return self._inner.most
 
     @most.setter
@@ -178,5 +178,4 @@ def _concatenate(parts: list[Path], draft: Path) -> None:
     with draft.open("wb") as out:
         for path in parts:
             with path.open("rb") as part:
-                while data := part.read(MIB):
-                    out.write(data)
+                copyfileobj(part, out)

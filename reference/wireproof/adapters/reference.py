@@ -36,7 +36,6 @@ class Reference:
 
     @property
     def revisions(self) -> Mapping[str, Claim]:
-        """Return the claims, from the table of formats."""
         return {format_id: claim_of_row(row) for format_id, row in FORMATS.items()}
 
     def decode(self, request: Request) -> Outcome:

@@ -302,7 +302,6 @@ def _release(entry: Entry, version: str) -> str:
 
 @contextmanager
 def ending(process: Process) -> Iterator[None]:
-    """End a process whose hello is refused."""
     try:
         yield
     except BaseException:
@@ -386,7 +385,6 @@ class UnknownName:
         format_id: of the claim; empty for a revision.
         word: the name; for a field its whole pattern.
         part: the part of the pattern that does not exist.
-        valid: the names that do.
     """
 
     kind: str
@@ -435,7 +433,6 @@ def _names(claim: Claim) -> Iterator[tuple[str, tuple[str, ...], Iterable[str]]]
 
 @cache
 def _atoms(kind: str) -> tuple[str, ...]:
-    """Return the names of a kind of capability that any format has."""
     capabilities = (atom.partition(":") for row in FORMATS.values() for atom in row.capabilities)
     return tuple(dict.fromkeys(name for found, _, name in capabilities if found == kind))
 

@@ -71,7 +71,6 @@ class PeerLibrary:
     variants: tuple[Variant, ...] = ()
 
     def name_at(self, version: str) -> str:
-        """Return the name that a release has."""
         return next((one.name for one in self.former if age(version) < age(one.before)), self.name)
 
 
@@ -84,7 +83,6 @@ class Pin:
 
     @property
     def name(self) -> str:
-        """Return the name of the library in this release."""
         return self.library.name_at(self.version)
 
 
@@ -113,7 +111,6 @@ class AdapterOption:
     Attributes:
         name: the word before the equals sign.
         values: the words after it, or the first and the last number.
-        about: one line.
         default: the value without it.
     """
 
@@ -128,8 +125,6 @@ class Entry:
     """A row of the registry: it has an `object`, a `command`, or the reason for having neither.
 
     Attributes:
-        name: the name that users write.
-        description: one line.
         object: `module:attribute` of a Python object, of a class or of a function that makes one.
         search_path: folders that are added to `sys.path` before `object` is imported.
         command: program and arguments of a process; `{build}` is replaced by the folder of `prepare`.
@@ -152,7 +147,6 @@ class Entry:
         packages: a folder of Python packages that the worker prefers to the installed ones.
         absent: why there is no such adapter, and what would change that; such a row has no `object` and no
             `command`.
-        options: the options that may follow its name.
         language: the language of a peer's adapter, such as `go`; empty if it is not known.
         client: True if it is a client program, judged by its public interface.
     """

@@ -131,7 +131,6 @@ def _write(stdout: BinaryIO, data: bytes) -> None:
 def _reply(
     hello: Hello, answer: Answering, framing: Framing, packet: Packet | MessageError
 ) -> tuple[bytes, Outcome | None]:
-    """Return the bytes of an answer, and the outcome of a request that was run."""
     if isinstance(packet, MessageError):
         return _no_request("", packet, framing), None
     if "hello" in packet.head:

@@ -17,7 +17,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof.adapters import peers
-from wireproof.adapters.packaged_folders import templates_folder
+from wireproof.adapters.peers import templates_folder
 from wireproof.family import object_at
 from wireproof.formats import FAMILIES, Format
 from wireproof.wire.json_values import DECIMAL_PATTERN, DERIVED, HEX_PATTERN, json_schema
@@ -86,16 +86,13 @@ class AdapterTemplate:
 
     @property
     def folder(self) -> Path:
-        """Return the folder that is copied."""
         return peers.files()[self.client].parent if self.client else templates_folder() / self.language
 
     @property
     def system(self) -> str:
-        """Return the system of a client, the folder of its peer."""
         return self.folder.parent.name
 
     def command(self, words: Sequence[str], folder: Path) -> str:
-        """Return a command quoted for a shell."""
         return shlex.join(word.replace("{dir}", str(folder)) for word in words)
 
     def spec(self, folder: Path) -> str:
@@ -105,7 +102,6 @@ class AdapterTemplate:
 
     @property
     def text(self) -> str:
-        """Return the source."""
         return (self.folder / self.source).read_text("utf-8")
 
     @property
@@ -158,7 +154,6 @@ TEMPLATES: Final = {
 
 
 def client_templates() -> dict[str, AdapterTemplate]:
-    """Return the templates of client programs, by language."""
     places = (family.client_templates for family in FAMILIES.values())
     return {language: one for place in places if place for language, one in object_at(place).items()}
 

@@ -26,7 +26,6 @@ class ShrunkError(OSError):
     """A file became shorter while it was read; `size` is what is left of it."""
 
     def __init__(self, expected: int, size: int) -> None:
-        """Keep the size."""
         super().__init__(f"the file shrank from {expected} to {size} bytes while it was read")
         self.size = size
 
@@ -56,11 +55,9 @@ class BytesSource:
 
     @property
     def size(self) -> int:
-        """Return the number of bytes."""
         return len(self.data)
 
     def read(self, at: int, length: int, /) -> bytes:
-        """Return the bytes at a position."""
         return self.data[at : at + length]
 
     def view(self, at: int, length: int, /) -> memoryview:
@@ -85,7 +82,6 @@ class FileSource:
 
     @classmethod
     def of(cls, file: BinaryIO) -> "FileSource":
-        """Return the bytes of an open file."""
         return cls(file, os.fstat(file.fileno()).st_size)
 
     def read(self, at: int, length: int, /) -> bytes:
@@ -122,12 +118,10 @@ class FileSource:
         return room
 
     def hole_end(self, at: int, /) -> int:
-        """Return the end of the hole at a position of a sparse file."""
         return hole_end(self.file.fileno(), at, self.size) if at < self.size else at
 
 
 def pieces(source: ByteSource, at: int, end: int | None = None) -> Iterator[bytes]:
-    """Yield the bytes from a position on, in pieces that become larger."""
     size, end = PIECE_BYTES, source.size if end is None else end
     while at < end:
         piece = source.read(at, min(size, end - at))

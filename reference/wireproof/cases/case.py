@@ -142,7 +142,6 @@ class Generated:
     """A rule from which bytes to decode, or a value to encode, are made: see `generate`.
 
     Attributes:
-        recipe: the rule.
         size: bytes of the input; of a value, those of its canonical JSON.
         sha256: of the same bytes, in hex.
         list_name: the list of a stream in which the value is an element; empty outside a stream.
@@ -207,7 +206,6 @@ class Source:
 
     Attributes:
         origin: where its bytes are from: `document`, `hand`, `builder`, `broker`, `fuzz`, `peer`.
-        document: the place in a document.
         vectors: ids in the document of its system, such as `W08`: the case has the bytes of that example, or
             fails while that fault is there. `R2~truncate` means its derived cases of a family.
         bugs: ids of bugs that are known: the case fails while one of them is there.
@@ -263,7 +261,6 @@ class Case(LazyFields):
 
     @property
     def topic(self) -> str:
-        """Return the third part of the id."""
         return self.id.split("/")[2]
 
     @property
@@ -273,6 +270,5 @@ class Case(LazyFields):
 
     @property
     def effective_options(self) -> Options:
-        """Return the options with the profile of the case."""
         options = self.options  # most cases need no copy, and a run has 300,000
         return options if options.profile == self.profile else evolve(options, profile=self.profile)

@@ -114,7 +114,6 @@ class _Row:
     """A case of a file of which only the head is read.
 
     Attributes:
-        text: the whole JSON object.
         here: the folder of its input file; None forbids files, as for a token from an untrusted source.
         file: its file; None if it is in none.
     """
@@ -214,7 +213,6 @@ def read_heads(path: Path) -> Iterator[Case]:
 
 
 def _name_of(row: Raw, number: int) -> str:
-    """Return the id of a case that cannot be read, or its number in the file."""
     tree = parse_json(bytes(row))
     return str(tree.get("id", f"case {number}") if isinstance(tree, dict) else f"case {number}")
 
@@ -231,7 +229,6 @@ def case_from_json(row: object, form: str, revision: str, here: Path | None) -> 
 
 
 def _load(named: _InputFile, here: Path | None) -> Data:
-    """Return the bytes of an input file."""
     if here is None:
         raise ValueError("a token cannot refer to a local file")
     if Path(named.file).name != named.file:

@@ -6,7 +6,8 @@ relation. In inputs over 1 KiB only the ends and the field boundaries are change
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator
-from itertools import islice
+from functools import partial
+from itertools import islice, product
 from typing import TYPE_CHECKING, Any, Final
 
 from attrs import evolve, frozen
@@ -215,7 +216,6 @@ def _flip(parent: ParentCase) -> Iterator[DerivedInput]:
 
 
 def _lengths(parent: ParentCase) -> frozenset[int]:
-    """Return the positions of every length in the outermost bytes."""
     layout = parent.fmt.layout
     spans = (span for span in parent.spans if not span.space and size_kind(span, layout) == "length")
     return frozenset(at for span in spans for at in range(span.start, span.end))
@@ -256,8 +256,8 @@ def _append(parent: ParentCase) -> Iterator[DerivedInput]:
         yield DerivedInput(parent.whole + tail, definite, f"{len(tail)} bytes appended")
 
 
-def _edited(parent: ParentCase, kind: str, *, fixed_up: bool) -> Iterator[DerivedInput]:
-    for span in parent.spans:
+def _length_edits(parent: ParentCase, *, fixed_up: bool) -> Iterator[DerivedInput]:
+    for kind, span in product(SIZE_COVERS, parent.spans):
         if span.space or not isinstance(span.value, int) or size_kind(span, parent.fmt.layout) != kind:
             continue
         for step in (-1, 1):
@@ -270,16 +270,6 @@ def _edited(parent: ParentCase, kind: str, *, fixed_up: bool) -> Iterator[Derive
             yield DerivedInput(
                 damaged.data, None, f"{span.path} {step:+d}{' and fixed up' if fixed_up else ''}"
             )
-
-
-def _length_edits(parent: ParentCase) -> Iterator[DerivedInput]:
-    for kind in SIZE_COVERS:
-        yield from _edited(parent, kind, fixed_up=False)
-
-
-def _length_edits_fixed_up(parent: ParentCase) -> Iterator[DerivedInput]:
-    for kind in SIZE_COVERS:
-        yield from _edited(parent, kind, fixed_up=True)
 
 
 def _flips_fixed_up(parent: ParentCase) -> Iterator[DerivedInput]:
@@ -296,8 +286,8 @@ FAMILIES: Final[dict[str, Callable[[ParentCase], Iterator[DerivedInput]]]] = {
     "truncate": _truncate,
     "flip": _flip,
     "append": _append,
-    "count-length": _length_edits,
-    "sealed-count-length": _length_edits_fixed_up,
+    "count-length": partial(_length_edits, fixed_up=False),
+    "sealed-count-length": partial(_length_edits, fixed_up=True),
     "sealed-flip": _flips_fixed_up,
 }
 """The families of one input, by their name in the ids."""

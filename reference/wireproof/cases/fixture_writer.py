@@ -7,10 +7,11 @@ that fits into 110 columns, defaults left out, inputs over 512 bytes in separate
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
-from attrs import frozen
+from attrs import evolve, field, frozen
 
 from wireproof.cases.case import (
     Accept,
@@ -20,18 +21,18 @@ from wireproof.cases.case import (
     Either,
     Expect,
     Generated,
+    Input,
     Limits,
     Reject,
-    Source,
     Steps,
     Value,
 )
-from wireproof.cases.case_json import REQUIRED, SCHEMA
-from wireproof.cases.fixtures import Suite
-from wireproof.cases.generated_bytes import recipe_json
-from wireproof.cases.steps import step_json
+from wireproof.cases.case_json import REQUIRED, SCHEMA, FixtureError
+from wireproof.cases.fixtures import FROZEN, Suite, read_frozen
+from wireproof.cases.steps import bytes_of_steps, step_json
 from wireproof.files import replace_text
-from wireproof.wire.json_values import Json
+from wireproof.strict_parsing import to_tree
+from wireproof.wire.json_values import Json, canonical_json
 from wireproof.wire.options import options_to_json
 
 MAX_INLINE_BYTES: Final = 512
@@ -139,7 +140,7 @@ def case_json(case: Case) -> dict[str, Any]:
         **_input_and_expect(case),
         "twin": case.twin,
         "needs": list(case.needs),
-        "source": _source(case.source),
+        "source": to_tree(case.source, without_defaults=True),
         "limits": _limits(case.limits),
     }
     return {key: part for key, part in row.items() if key in REQUIRED or part not in (None, [], {})}
@@ -160,7 +161,7 @@ def _input(source: Data | Value | Chunks | Generated) -> dict[str, Any]:
         case Chunks(chunks):
             return {"chunks": [chunk.hex() for chunk in chunks]}
         case Generated(recipe, size, sha256):
-            return {"generate": recipe_json(recipe), "size": size, "sha256": sha256}
+            return {"generate": to_tree(recipe, without_defaults=True), "size": size, "sha256": sha256}
 
 
 def _expect(expect: Expect) -> dict[str, Any]:
@@ -179,21 +180,125 @@ def _without_empty(body: dict[str, Any]) -> dict[str, Any]:
     return {key: part for key, part in body.items() if part is not None and part != []}
 
 
-def _source(source: Source) -> dict[str, Any]:
-    witnesses = [{"name": one.name, "version": one.version} for one in source.witnesses]
-    row = {
-        "origin": source.origin,
-        "document": source.document,
-        "vectors": list(source.vectors),
-        "bugs": list(source.bugs),
-        "differs": source.differs,
-        "witnesses": witnesses,
-    }
-    return {key: part for key, part in row.items() if part}
-
-
 def _limits(limits: Limits) -> dict[str, Any]:
     if limits == Limits():
         return {}
     row = {"ms": limits.ms, "rss_mb": limits.rss_mb, "ratio": limits.ratio}
     return {key: part for key, part in row.items() if part is not None}
+
+
+# --- frozen digests ---
+#
+# `frozen.json` in a folder of fixtures maps ids to a text of words, sorted: the digest of the input, the
+# level, the digest of the expectation, then the release in which the case was added, and in which its
+# level or its expectation changed last: `9a57… must 03fe… added=0.2.0 level=0.3.0`. Ids are only added; a
+# case that has to get another input gets a new id, and the old one stays.
+
+
+DIGEST_BITS: Final = 128
+
+EXPECTATION_BYTES: Final = 6
+"""Bytes of the digest of an expectation, which only has to differ from the one before."""
+
+ADDED, LEVEL, CHANGED = "added", "level", "expectation"
+
+
+@frozen
+class FrozenCase:
+    """What `frozen.json` has of a case.
+
+    Attributes:
+        expectation: the digest of its other expectations; empty in a file of before 0.1.0.
+        releases: by `added`, `level` and `expectation`, the release in which this happened last.
+    """
+
+    input: str
+    level: str = ""
+    expectation: str = ""
+    releases: Mapping[str, str] = field(factory=dict)
+
+    @classmethod
+    def parse(cls, text: str) -> "FrozenCase":
+        """Read the text of a case; raises `FixtureError`."""
+        words = text.split()
+        releases = dict(word.split("=", 1) for word in words if "=" in word)
+        digests = [word for word in words if "=" not in word]
+        if len(digests) not in (1, 3) or not releases.keys() <= {ADDED, LEVEL, CHANGED}:
+            raise FixtureError(f"{text!r} is no digest, level, digest of the expectation, and releases")
+        level, expectation = digests[1:] or ("", "")
+        return cls(digests[0], level, expectation, releases)
+
+    @classmethod
+    def of(cls, case: Case) -> "FrozenCase":
+        return cls(input_digest(case.input), case.level, expectation_digest(case))
+
+    def __str__(self) -> str:
+        releases = (
+            f"{part}={self.releases[part]}" for part in (ADDED, LEVEL, CHANGED) if part in self.releases
+        )
+        return " ".join((self.input, self.level, self.expectation, *releases))
+
+    def changed_parts(self, now: "FrozenCase") -> tuple[str, ...]:
+        """Return which of `level` and `expectation` differ in the present case."""
+        parts = ((LEVEL, self.level, now.level), (CHANGED, self.expectation, now.expectation))
+        return tuple(part for part, was, present in parts if was and was != present)
+
+
+def expectation_digest(case: Case) -> str:
+    """Return the digest of what decides a verdict beside the input: operation, options and expectation."""
+    row = case_json(case)
+    decides = {key: row.get(key) for key in ("op", "profile", "options", "expect")}
+    decides |= {"steps": row["steps"]} if "steps" in row else {}
+    return blake2b(canonical_json(decides), digest_size=EXPECTATION_BYTES).hexdigest()
+
+
+def input_digest(source: Input) -> str:
+    """Return the digest of an input: blake2b of its kind and bytes, in hex; each chunk with its length."""
+    digest = blake2b(type(source).__name__.lower().encode() + b"\0", digest_size=DIGEST_BITS // 8)
+    match source:
+        case Data(data):
+            digest.update(data)
+        case Value(value):
+            digest.update(canonical_json(value))
+        case Chunks(chunks):
+            for chunk in chunks:
+                digest.update(len(chunk).to_bytes(8) + chunk)
+        case Steps() as given:
+            digest.update(bytes_of_steps(given))
+        case Generated(size=size, sha256=sha256):  # the bytes, and not the words of the recipe, must stay
+            digest.update(f"{size} {sha256}".encode())
+    return digest.hexdigest()
+
+
+def unfrozen_cases(suite: Suite) -> tuple[Case, ...]:
+    return tuple(case for case in suite.cases if case.id not in suite.frozen)
+
+
+def freeze(suite: Suite, release: str) -> Mapping[Path, int]:
+    """Add the cases that are not frozen to the file of their folder, and record changed expectations.
+
+    The entry of a renamed case gets its present id.
+
+    Args:
+        suite: all cases.
+        release: the version in which they are new or changed.
+
+    Returns:
+        the number of entries that were written to each file.
+    """
+    written: dict[Path, dict[str, str]] = {}
+    for case in suite.cases:
+        entries = (suite.frozen[name] for name in (case.id, *case.aliases) if name in suite.frozen)
+        text, now = next(entries, ""), FrozenCase.of(case)
+        was = FrozenCase.parse(text) if text else None
+        events = (ADDED,) if was is None else was.changed_parts(now)
+        releases = {**(was.releases if was else {}), **dict.fromkeys(events, release)}
+        entry = str(evolve(now, input=was.input if was else now.input, releases=releases))
+        if entry != suite.frozen.get(case.id):
+            written.setdefault(suite.files[case.id].parents[2] / FROZEN, {})[case.id] = entry
+    for path, rows in written.items():
+        every = {**read_frozen(path), **rows}
+        present = {name: every[name] for name in sorted(every) if name not in suite.aliases}
+        text = json.dumps(present, indent=2)
+        replace_text(path, f"{text}\n")
+    return {path: len(rows) for path, rows in written.items()}

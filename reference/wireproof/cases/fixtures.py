@@ -1,6 +1,7 @@
 """The loader of fixtures: folders of fixture files as cases, read when somebody asks for them."""
 
 import hashlib
+import json
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
@@ -16,9 +17,15 @@ from wireproof.cases.case import (
     Level,
 )  # fmt: skip
 from wireproof.cases.case_json import MAX_FILE_BYTES, FixtureError, read, read_heads
-from wireproof.cases.id_completion import place_of
-from wireproof.cases.rules import ID_COMPONENT, Rule, read_rules
-from wireproof.cases.sources import SOURCES_FILE, SourceDocument, Sources, read_sources
+from wireproof.cases.rules import (
+    ID_COMPONENT,
+    SOURCES_FILE,
+    Rule,
+    SourceDocument,
+    Sources,
+    read_rules,
+    read_sources,
+)
 from wireproof.family import Family
 from wireproof.files import read_limited_bytes
 from wireproof.formats import FAMILIES
@@ -41,7 +48,6 @@ class Suite(LazyFields):
 
     Attributes:
         cases: sorted by id.
-        rules: by id.
         files: the file of each case, by its id.
         hash: blake2b over every fixture file, its rules and its long inputs, in hex.
         aliases: from each alias to its id.
@@ -73,7 +79,6 @@ class Suite(LazyFields):
 
     @cached_property
     def by_id(self) -> Mapping[str, Case]:
-        """Return every case by its id."""
         return {case.id: case for case in self.cases} if self.formats is None else self.formats.by_id
 
     @cached_property
@@ -147,24 +152,20 @@ class FixtureFormats:
         return type(self), (shipped, [root for root in self._roots if root not in shipped])
 
     def of(self, name: str) -> Mapping[str, tuple[Case, Path]]:
-        """Return the cases of a format by id, each with its file."""
         if name not in self._read:
-            self._read[name] = self._of(name)
+            found: dict[str, tuple[Case, Path]] = {}
+            for folder in self.folders.get(name, ()):
+                for path in sorted(folder.glob("*/*.json")):
+                    place = place_of(path)
+                    if not all(map(_PLAIN.fullmatch, place.split("/"))):
+                        raise FixtureError(f"{path}: its place is no plain path, {place}")
+                    for case in read(path) if self._roots[folder.parent] else read_heads(path):
+                        _check_place(case, path, place)
+                        if case.id in found:
+                            raise FixtureError(f"{path}: {case.id} is in {found[case.id][1]} too")
+                        found[case.id] = case, path
+            self._read[name] = found
         return self._read[name]
-
-    def _of(self, name: str) -> Mapping[str, tuple[Case, Path]]:
-        found: dict[str, tuple[Case, Path]] = {}
-        for folder in self.folders.get(name, ()):
-            for path in sorted(folder.glob("*/*.json")):
-                place = place_of(path)
-                if not all(map(_PLAIN.fullmatch, place.split("/"))):
-                    raise FixtureError(f"{path}: its place is no plain path, {place}")
-                for case in read(path) if self._roots[folder.parent] else read_heads(path):
-                    _check_place(case, path, place)
-                    if case.id in found:
-                        raise FixtureError(f"{path}: {case.id} is in {found[case.id][1]} too")
-                    found[case.id] = case, path
-        return found
 
     def cases(self, names: Iterable[str]) -> tuple[Case, ...]:
         """Return the cases of some formats, sorted by id."""
@@ -172,10 +173,20 @@ class FixtureFormats:
         return tuple(found[case_id] for case_id in sorted(found))
 
     def hash_of(self, names: Container[str]) -> str:
-        """Return the hash of the files of some formats."""
         seal = hashlib.blake2b(digest_size=16)
         for root in self._roots:
-            seal.update(_digest(root, names))
+            # The digest of name and bytes of the files of some formats, independent of the folder's place.
+            digest = hashlib.blake2b(digest_size=16)
+            for path in fixture_files(root):
+                place = path.relative_to(root)
+                if len(place.parts) > 1 and place.parts[0] not in names:
+                    continue
+                try:
+                    data = read_limited_bytes(path, MAX_FILE_BYTES)
+                except OSError as error:
+                    raise FixtureError(f"{path}: {error}") from None
+                digest.update(f"{place.as_posix()} {len(data)}\n".encode() + data)
+            seal.update(digest.digest())
         return seal.hexdigest()
 
     def field(self, _: Suite, name: str) -> Mapping[str, object]:
@@ -248,23 +259,19 @@ class ReadInParts(Mapping[str, T]):
         self._read = cache(read)
 
     def __getitem__(self, key: str) -> T:
-        """Return the value of a key."""
         for part in self._places(key):
             if part in self._parts and key in (found := self._read(part)):
                 return found[key]
         raise KeyError(key)
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the keys of all parts."""
         for part in self._parts:
             yield from self._read(part)
 
     def __reduce__(self) -> tuple[type[dict[str, T]], tuple[dict[str, T]]]:
-        """Send another process all of it."""
         return dict, (dict(self),)
 
     def __len__(self) -> int:
-        """Return the number of keys."""
         return sum(len(self._read(part)) for part in self._parts)
 
 
@@ -349,21 +356,6 @@ def fixture_files(root: Path) -> list[Path]:
     return sorted(path for pattern in FIXTURE_GLOBS for path in root.glob(pattern))
 
 
-def _digest(root: Path, formats: Container[str]) -> bytes:
-    """Return the digest of name and bytes of the files of some formats, independent of the folder's place."""
-    digest = hashlib.blake2b(digest_size=16)
-    for path in fixture_files(root):
-        place = path.relative_to(root)
-        if len(place.parts) > 1 and place.parts[0] not in formats:
-            continue
-        try:
-            data = read_limited_bytes(path, MAX_FILE_BYTES)
-        except OSError as error:
-            raise FixtureError(f"{path}: {error}") from None
-        digest.update(f"{place.as_posix()} {len(data)}\n".encode() + data)
-    return digest.digest()
-
-
 def _rules(path: Path) -> Iterator[Rule]:
     try:
         yield from read_rules(path)
@@ -389,3 +381,33 @@ def read_frozen(path: Path) -> dict[str, str]:
     if not isinstance(page, dict) or not all(isinstance(text, str) for text in page.values()):
         raise FixtureError(f"{path}: must be an object of ids and digests")
     return page
+
+
+# --- completion of ids ---
+
+
+FILE_PARTS: Final = 3
+"""Parts of an id that its file names: format, revision and topic; `lint` checks that they agree."""
+
+
+def completions(root: Path, beginning: str) -> list[str]:
+    """Return the ids in a folder of fixtures with this beginning, cut after the part that is being typed."""
+    depth = beginning.count("/") + 1
+    names = (
+        map(place_of, sorted(root.glob("*/*/*.json")))
+        if depth <= FILE_PARTS
+        else _ids(root, beginning.rpartition("/")[0])
+    )
+    heads = ("/".join(name.split("/")[:depth]) for name in names if name.startswith(beginning))
+    return list(dict.fromkeys(heads))
+
+
+def place_of(path: Path) -> str:
+    """Return format, revision and topic of a fixture file."""
+    return f"{path.parent.parent.name}/{path.parent.name}/{path.stem}"
+
+
+def _ids(root: Path, place: str) -> Iterator[str]:
+    for path in root.glob("*/*/*.json"):
+        if place_of(path) == place:
+            yield from (row["id"] for row in json.loads(path.read_text(encoding="utf-8"))["cases"])

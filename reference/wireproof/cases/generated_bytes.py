@@ -9,10 +9,10 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from hashlib import sha256
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import xxhash
-from attrs import NOTHING, fields, frozen
+from attrs import frozen
 
 Fill = Literal["noise", "text", "runs"]
 """The bytes of values: `noise` and `text` do not repeat, in `runs` each 64 KiB repeat one byte."""
@@ -39,7 +39,6 @@ class Recipe:
         records: number of records or messages; of a compressed v0 or v1 entry, those inside the wrapper.
         value: bytes of the value, or payload, of each of them.
         fill: the bytes of the values.
-        codec: the compression.
         block: most bytes of a compressed block before compression; 0: those of Kafka's writer.
         sized: whether a zstd frame states the size of its content.
     """
@@ -63,14 +62,7 @@ class Recipe:
 
     @property
     def payload(self) -> int:
-        """Return the bytes of all values together."""
         return self.records * self.value
-
-
-def recipe_json(recipe: Recipe) -> dict[str, Any]:
-    """Return the JSON object of a recipe, without its defaults."""
-    parts = ((one, getattr(recipe, one.name)) for one in fields(Recipe))
-    return {one.name: part for one, part in parts if one.default is NOTHING or part != one.default}
 
 
 PAGE: Final = 64 * 1024
@@ -88,7 +80,6 @@ class RepeatedByte:
     count: int
 
     def __len__(self) -> int:
-        """Return the number of bytes."""
         return self.count
 
 
@@ -97,7 +88,6 @@ Piece: TypeAlias = bytes | RepeatedByte
 
 
 def value_pieces(fill: Fill, size: int, record: int = 0) -> list[Piece]:
-    """Return the pieces of the value of a record."""
     if fill != "runs":
         data = noise(size, record) if fill == "noise" else noise(size, record).hex().encode()[:size]
         return [data] if size else []
@@ -112,17 +102,14 @@ def noise(size: int, record: int = 0) -> bytes:
 
 
 def joined(pieces: Iterable[Piece]) -> bytes:
-    """Return the bytes of pieces."""
     return b"".join(one if isinstance(one, bytes) else bytes((one.byte,)) * one.count for one in pieces)
 
 
 def size_of(pieces: Iterable[Piece]) -> int:
-    """Return the number of bytes of pieces."""
     return sum(map(len, pieces))
 
 
 def merged(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Yield the pieces with adjacent bytes joined."""
     plain: list[bytes] = []
     for piece in pieces:
         if isinstance(piece, bytes):
@@ -172,7 +159,6 @@ LONGEST_MATCH: Final = 258
 
 
 def gzip(pieces: Sequence[Piece]) -> bytes:
-    """Return one gzip member."""
     data = joined(pieces)
     return GZIP_HEAD + b"".join(_deflated(pieces)) + struct.pack("<II", zlib.crc32(data), len(data))
 
@@ -247,13 +233,11 @@ SNAPPY_COPY: Final = 64
 
 
 def xerial(pieces: Iterable[Piece], block: int = 0) -> bytes:
-    """Return snappy blocks in xerial's framing."""
     parts = [snappy_block(one) for one in blocks(pieces, block or XERIAL_BLOCK)]
     return XERIAL_HEAD + b"".join(struct.pack(">i", len(one)) + one for one in parts)
 
 
 def snappy_block(pieces: Iterable[Piece]) -> bytes:
-    """Return one raw snappy block."""
     whole = list(merged(pieces))
     return _base128(size_of(whole)) + b"".join(map(_snappy_piece, whole))
 
@@ -387,7 +371,6 @@ CODEC_NUMBERS: Final = {"none": 0, "gzip": 1, "snappy": 2, "snappy-raw": 2, "lz4
 
 
 def writer_of(recipe: Recipe, *, v0: bool = False) -> Callable[[Sequence[Piece]], bytes]:
-    """Return the writer of the compressed form of a recipe."""
     writers: dict[str, Callable[[Sequence[Piece]], bytes]] = {
         "none": joined,
         "gzip": gzip,

@@ -61,7 +61,6 @@ def _hits(suite: Suite, pattern: str) -> set[str]:
 
 
 def _former(suite: Suite, pattern: str) -> dict[str, str]:
-    """Return the aliases that a pattern matches, with their ids."""
     expression = compile_pattern(pattern)
     aliases = suite.aliases_of_formats(_formats(pattern))
     return {alias: name for alias, name in aliases.items() if expression.fullmatch(alias)}

@@ -10,11 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from wireproof.cases.case import ROBUSTNESS, Accept, Case, Either, Expect, Generated, Reject, Step, Steps
-from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, page_text
+from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, FrozenCase, page_text
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.frozen_digests import FrozenCase
-from wireproof.cases.lint_sentences import check_sentences
-from wireproof.cases.lint_sources import Problem, check_sources
+from wireproof.cases.lint_sources import Problem, check_sentences, check_sources
 from wireproof.cases.made_case import GenerateError, made_case
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.reference_answers import decode_answer, reference_answer
@@ -30,13 +28,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-# --- lint steps ---
-#
-# Checks of cases with steps: their ops and fields are those of the family, and a case cannot hang.
+# --- steps ---
 
 
 def check_steps(suite: Suite) -> Iterator[Problem]:
-    """Check the ops and fields of every step."""
     for case in suite.cases:
         if isinstance(case.input, Steps) and case.format_id in FORMATS:
             table = step_ops(case)
@@ -45,7 +40,6 @@ def check_steps(suite: Suite) -> Iterator[Problem]:
 
 
 def step_ops(case: Case) -> Mapping[str, StepOp]:
-    """Return the ops of steps that the family of a case has."""
     place = family_of(FORMATS[case.format_id]).step_ops
     table: Mapping[str, StepOp] = object_at(place) if place else {}
     return table
@@ -73,7 +67,6 @@ FLAGS: Final = ("security", "resource", ROBUSTNESS)
 
 
 def lint(suite: Suite) -> list[Problem]:
-    """Return every problem of the fixtures."""
     return [problem for check in CHECKS for problem in check(suite)]
 
 
@@ -188,7 +181,6 @@ def _twins(suite: Suite) -> Iterator[Problem]:
 
 
 def _values(suite: Suite) -> Iterator[Problem]:
-    """Check that expected values are values of their format."""
     for case in suite.cases:
         fmt = FORMATS.get(case.format_id)
         if fmt is None or case.op in ("scan", SEQUENCE):

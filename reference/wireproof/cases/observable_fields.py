@@ -147,7 +147,6 @@ def _left_out(root: SchemaNode, nodes: list[SchemaNode], wanted: FieldTree, path
 
 
 def _names(root: SchemaNode, nodes: list[SchemaNode]) -> list[str]:
-    """Return the names that may follow some parts of a schema in a pattern."""
     found: dict[str, None] = {}
     for node in _resolved(root, nodes):
         found.update(dict.fromkeys(node.get("properties", ())))
@@ -157,7 +156,6 @@ def _names(root: SchemaNode, nodes: list[SchemaNode]) -> list[str]:
 
 
 def _step(root: SchemaNode, nodes: list[SchemaNode], part: str) -> list[SchemaNode]:
-    """Return the parts of a schema that a part of a pattern selects."""
     found: list[SchemaNode] = []
     for node in _resolved(root, nodes):
         if part == ANY_ELEMENT and node.get("type") == "array":

@@ -77,7 +77,6 @@ def decode_answer(fmt: Format, data: bytes, options: Options) -> ReferenceAnswer
 
 
 def encode_answer(fmt: Format, value: Json, options: Options) -> ReferenceAnswer:
-    """Return the answer to the encode of a value in JSON form."""
     try:
         return ReferenceAnswer(Accepted(data=formats.encode(fmt, value, options)))
     except Rejected as rejected:
@@ -94,7 +93,6 @@ def scan_answer(fmt: Format, chunks: Iterable[bytes], options: Options) -> Refer
 
 
 def scan_outcome(items: Sequence[Item], *, with_derived: bool = False) -> Accepted:
-    """Return the outcome of a scan with these items."""
     remarks = _classes(remark for item in items for remark in item.remarks)
     return Accepted(
         formats.items_json(items, with_derived=with_derived),
@@ -132,7 +130,6 @@ def reference_expectation(case: Case) -> Expect:
 
 
 def expectation_of(answer: ReferenceAnswer) -> Expect:
-    """Return an answer as an expectation."""
     match answer.outcome:
         case Accepted(value, consumed, data, remarks):
             return Accept(value, consumed, remarks, (data,) if data is not None else ())
@@ -296,7 +293,6 @@ def _ends_with(path: str, known: str) -> bool:
 
 
 def _entry_formats(format_id: str) -> list[str]:
-    """Return the ids of the formats whose values are the entries of a stream."""
     return [
         row.format_id
         for row in FORMATS.values()

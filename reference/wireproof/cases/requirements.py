@@ -10,13 +10,13 @@ run names those that differ. See releases.md#requirement-sets.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
 from wireproof.cases.case import Case, Level
+from wireproof.cases.fixture_writer import expectation_digest
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.frozen_digests import expectation_digest
 from wireproof.files import read_limited_text
 from wireproof.strict_parsing import JSON_NAME, MAX_TOML_SIZE, FieldError, parse_toml, structure
 from wireproof.suggestions import suggestion
@@ -36,27 +36,6 @@ class RequirementError(ValueError):
 
 
 @frozen
-class Definition:
-    """The rules by which a case belongs to a set.
-
-    Attributes:
-        formats: formats with their revisions, such as `kafka.batch/v2`.
-        ops: operations of the case.
-        profiles: `reader`, `produce`.
-        needs: the capabilities that a case may need; a case that needs another one does not belong.
-        rules: patterns of rule ids; a case needs one rule that matches.
-        without: patterns of rule ids; a case with one that matches does not belong.
-    """
-
-    formats: tuple[str, ...]
-    ops: tuple[str, ...] = ("decode",)
-    profiles: tuple[str, ...] = ("reader",)
-    needs: tuple[str, ...] = ()
-    rules: tuple[str, ...] = ("*",)
-    without: tuple[str, ...] = ()
-
-
-@frozen
 class RequirementSet:
     """The cases behind a name.
 
@@ -65,7 +44,7 @@ class RequirementSet:
         title: `Kafka consumer 2`, for a README.
         text: what an implementation that meets it can do.
         use: the same in a few words, as the heading of a column.
-        define: by which rules a case belongs to it, beside those of `includes`.
+        define: by which rules a case belongs to it, beside those of `includes`; `tests.authoring` lists them.
         includes: sets of the same edition whose cases it has too.
         cases: by id, the level and the digest of the expectation: `must 0123456789ab`.
     """
@@ -73,7 +52,7 @@ class RequirementSet:
     name: str
     title: str
     text: str
-    define: tuple[Definition, ...]
+    define: tuple[Mapping[str, Any], ...]
     includes: tuple[str, ...] = ()
     cases: Mapping[str, str] = field(factory=dict)
     use: str = ""
@@ -101,7 +80,6 @@ class Edition:
         raise RequirementError(f"{self.date} has no set {name!r}: {suggestion(name, names)}")
 
     def listed(self, one: RequirementSet) -> dict[str, str]:
-        """Return the cases of a set and of the sets that it includes."""
         found: dict[str, str] = {}
         for name in one.includes:
             found |= self.listed(self.named(name))
@@ -109,24 +87,11 @@ class Edition:
 
 
 @frozen
-class Unwitnessed:
-    """The reason why cases of level `must` have no witness.
-
-    Attributes:
-        cases: patterns of their ids: `*` is one component, `**` any number.
-        reason: the reason.
-    """
-
-    cases: tuple[str, ...]
-    reason: str
-
-
-@frozen
 class NamedSets:
-    """What `sets.toml` has."""
+    """What `sets.toml` has; `unwitnessed`: why `must` cases have no witness, which the tests check."""
 
     editions: tuple[Edition, ...] = field(default=(), metadata={JSON_NAME: "edition"})
-    unwitnessed: tuple[Unwitnessed, ...] = ()
+    unwitnessed: tuple[Mapping[str, Any], ...] = ()
 
 
 @frozen

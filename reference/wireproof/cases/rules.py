@@ -1,15 +1,170 @@
-"""Rules: one normative sentence each, with its source."""
+"""Rules of formats, one normative sentence each, and the documents that they cite: `fixtures/sources.toml`.
+
+A rule cites `kdoc:recordbatch` or `ksrc:DefaultRecordBatch#L569`: the key of a document, a name from its
+table `parts`, and lines. Whoever doubts an expectation opens the link. The table of a document also has its
+normative sentences in our own words, and the layouts that it prints.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
-from attrs import frozen
+from attrs import Factory, frozen
 
-from wireproof.cases.sources import BASES
 from wireproof.files import read_limited_text
 from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, structure
+
+SOURCES_FILE: Final = "sources.toml"
+
+DOCUMENT_KINDS: Final = ("text", "standard", "code")
+"""A format document; a standard that it names; the source code of an implementation."""
+
+BASES: Final = (*DOCUMENT_KINDS, "suite")
+"""The basis of a rule: a kind of document, or the suite itself."""
+
+_CITATION: Final = re.compile(r"([a-z][a-z0-9-]*)(?::([A-Za-z0-9_./-]+))?(#L[0-9]+(?:-L[0-9]+)?)?")
+
+
+_SENTENCE_ID: Final = re.compile(r"[a-z][a-z0-9-]*")
+
+
+@frozen
+class Sentence:
+    """A sentence of a format document that says what bytes mean, or what a program does with them.
+
+    Attributes:
+        id: a word for the document and a number: `kdoc-12`. Rules that test it name it.
+        text: the sentence, in our own words.
+        cites: its places, as `resolve` reads them.
+        cases: the cases that test it, if only some cases of its rules do.
+        exclusion: why no case can test it.
+        open: what is missing, for a sentence that a case could test, but none does yet.
+        one_kind: why no case fails on a refusal, or none on a wrong answer.
+    """
+
+    id: str
+    text: str
+    cites: tuple[str, ...]
+    cases: tuple[str, ...] = ()
+    exclusion: str = ""
+    open: str = ""
+    one_kind: str = ""
+
+
+@frozen
+class SourceDocument:
+    """A document that rules cite.
+
+    Attributes:
+        title: its name, with the version that was read.
+        kind: one of `DOCUMENT_KINDS`.
+        url: the address; the address of a part begins with it.
+        parts: by name, the rest of the address of a part: `#recordbatch`, or the path of a file.
+        reader: for code, the implementation; two readers do not share code.
+        accessed: the day on which it was read, for a page without a version.
+        note: how it was read, if not at its address.
+        sentences: its normative sentences, so that nothing in it is forgotten.
+        layouts: the layouts that it prints; the tests compare them with those of the formats.
+    """
+
+    title: str
+    kind: str
+    url: str
+    parts: Mapping[str, str] = Factory(dict)
+    reader: str = ""
+    accessed: str = ""
+    note: str = ""
+    sentences: tuple[Sentence, ...] = ()
+    layouts: tuple[Mapping[str, Any], ...] = ()
+
+
+@frozen
+class Citation:
+    """A place in a document.
+
+    Attributes:
+        url: the address of the place.
+        kind: one of `DOCUMENT_KINDS`.
+        reader: the implementation, for code.
+    """
+
+    text: str
+    title: str
+    url: str
+    kind: str
+    reader: str = ""
+
+
+Sources = Mapping[str, SourceDocument]
+"""Documents by their keys."""
+
+
+def read_sources(path: Path) -> dict[str, SourceDocument]:
+    """Return the documents of a file, none if it is missing; raises ValueError with key and fault."""
+    if not path.exists():
+        return {}
+    page = parse_toml(read_limited_text(path, MAX_TOML_SIZE))
+    return {key: _document(key, table) for key, table in page.items()}
+
+
+def _document(key: str, table: object) -> SourceDocument:
+    try:
+        document = structure(table, SourceDocument, "the document")
+    except FieldError as error:
+        raise ValueError(f"{key}: {error}") from None
+    if document.kind not in DOCUMENT_KINDS:
+        raise ValueError(f"{key}: kind must be one of {', '.join(DOCUMENT_KINDS)}")
+    if not document.url.startswith("https://"):
+        raise ValueError(f"{key}: url must begin with https://")
+    if (document.kind == "code") != bool(document.reader):
+        raise ValueError(f"{key}: a document of kind code, and no other, has a `reader`")
+    for sentence in document.sentences:
+        if not _SENTENCE_ID.fullmatch(sentence.id):
+            raise ValueError(f"{key}: {sentence.id}: the id of a sentence has a-z, 0-9 and '-'")
+    return document
+
+
+def resolve(text: str, sources: Sources) -> Citation:
+    """Return the place that a citation names; raises ValueError if it names none."""
+    found = _CITATION.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text} is not KEY, KEY:PART or KEY:PART#L12-L34")
+    key, part, lines = found.groups()
+    document = sources.get(key)
+    if document is None:
+        raise ValueError(f"{text}: {SOURCES_FILE} has no document {key}")
+    if part is not None and part not in document.parts:
+        raise ValueError(f"{text}: the document {key} has no part {part}")
+    url = document.url + (document.parts[part] if part else "") + (lines or "")
+    return Citation(text, document.title, url, document.kind, document.reader)
+
+
+def cited(texts: Iterable[str], sources: Sources) -> list[Citation]:
+    """Return the places that the citations of a rule name; lint reports those that name none."""
+    found = []
+    for text in texts:
+        with suppress(ValueError):
+            found.append(resolve(text, sources))
+    return found
+
+
+def allows_must(basis: str, citations: Iterable[Citation]) -> bool:
+    """Return whether a rule may decide cases of level `must`: architecture.md#verdicts.
+
+    The text of the format or a standard decides; code does if two independent readers agree.
+    """
+    match basis:
+        case "text" | "standard":
+            return True
+        case "code":
+            return len({citation.reader for citation in citations if citation.kind == "code"}) > 1
+        case _:
+            return False
+
+
+# --- rules ---
 
 ID_COMPONENT: Final = r"[a-z0-9][a-z0-9.+-]*"
 """One component of an id, which is also the name of a page or a file."""
@@ -25,7 +180,6 @@ class Rule:
     Attributes:
         id: unique across the formats of all systems.
         kind: one of `RULE_KINDS`; it decides which cases the rule must have.
-        text: the sentence.
         document, section: the place of the sentence.
         practice: how the system's own reader differs, if it does.
         exclusion: the reason why it has no case, or only one.

@@ -21,7 +21,7 @@ from wireproof.cases.lint_sources import Problem
 from wireproof.cases.mutate.values_of_type import computed_fields
 from wireproof.cases.outcome import Accepted
 from wireproof.cases.reference_answers import reference_answer
-from wireproof.cases.sources import resolve
+from wireproof.cases.rules import resolve
 from wireproof.files import read_limited_text
 from wireproof.formats import FORMATS, decode_with_trace
 from wireproof.strict_parsing import MAX_TOML_SIZE, parse_toml, structure

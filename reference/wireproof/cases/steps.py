@@ -80,7 +80,6 @@ def bytes_of_steps(given: Steps) -> bytes:
 
 
 def step_json(step: Step) -> dict[str, Any]:
-    """Return a step as it is in a fixture."""
     return {**step_request(step), "expect": dict(step.expect)}
 
 
@@ -108,7 +107,6 @@ def _accept(row: Sequence[tuple[str, Answer]]) -> Accept:
 
 
 def with_steps(case: Case, steps: Sequence[Step]) -> Case:
-    """Return a case with these steps, and with their expectations."""
     return evolve(case, input=Steps(tuple(steps)), expect=expectation_of(steps))
 
 
@@ -120,12 +118,10 @@ def refused_steps(given: Steps) -> Iterator[int]:
 
 
 def is_refusing(case: Case) -> bool:
-    """Return True for a case with a step that must be answered with an error."""
     return isinstance(case.input, Steps) and next(refused_steps(case.input), None) is not None
 
 
 def is_refused(case: Case) -> bool:
-    """Return True for a case that must be refused, or one of whose steps must be."""
     return isinstance(case.expect, Reject) or is_refusing(case)
 
 

@@ -100,7 +100,6 @@ class Verbs(click.Group):
             return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
-        """Write the table of verbs."""
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))
 

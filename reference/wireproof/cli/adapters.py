@@ -7,7 +7,7 @@ import sys
 import textwrap
 import time
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -38,7 +38,7 @@ from wireproof.formats import FORMATS, Format
 from wireproof.runner.engine import Engine
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.probe import (
-    ProbeFailures,
+    ProbedCase,
     ProbeResult,
     Standing,
     advice,
@@ -138,7 +138,6 @@ def _print_options(known: list[Entry]) -> None:
 
 
 def _example(options: tuple[AdapterOption, ...]) -> str:
-    """Return options with the last of their values."""
     return ",".join(f"{one.name}={re.split('[|]|[.]{2}', one.values)[-1]}" for one in options)
 
 
@@ -353,12 +352,12 @@ def _probing(cases: tuple[Case, ...], format_id: Container[str]) -> list[Case]:
     ]
 
 
-def _print_failure(group: ProbeFailures) -> None:
+def _print_failure(group: Sequence[ProbedCase]) -> None:
     """Print the largest group of failures: the field that differs first, and one case of it."""
-    verdict = group.first.verdict
-    cases = f"{group.size} case{'s' * (group.size != 1)}"
+    verdict = group[0].verdict
+    cases = f"{len(group)} case{'s' * (len(group) != 1)}"
     where = f" at {without_indices(verdict.path)}" if verdict.path else ""
-    click.echo(f"most failures, {cases}: {verdict.label}{where}, such as {group.first.case.id}")
+    click.echo(f"most failures, {cases}: {verdict.label}{where}, such as {group[0].case.id}")
     for label, text in (("want", verdict.want), ("got", verdict.got)):
         if text:
             click.echo(f"  {label:<5}{escape_unsafe(text)}")

@@ -10,7 +10,7 @@ import click
 from wireproof import __version__
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.sources import cited
+from wireproof.cases.rules import cited
 from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.options import suite_of
 from wireproof.files import replace_text
@@ -18,11 +18,11 @@ from wireproof.runner import baseline, baseline_adding, baseline_writing
 from wireproof.runner.events import EventStream, read_events
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.known_failures import (
+    Baseline,
     BaselineError,
     CaseNames,
     KnownFailure,
     baseline_text,
-    read_baseline,
 )
 from wireproof.runner.origins import applied_baseline, stored_baseline
 from wireproof.wire.safe_text import escape_unsafe
@@ -234,7 +234,7 @@ def check(file: Path, folders: tuple[Path, ...]) -> int:
 
     Exit code 2 if an entry is about no case, 3 if one has expired.
     """
-    known_failures = read_baseline(file)
+    known_failures = Baseline.read(file).entries
     names = CaseNames.of(suite_of(folders))
     unknown, expired = baseline.check(known_failures, names, today(), file.name)
     notices = baseline.expiry_notices(known_failures, today(), str(file))
@@ -254,7 +254,7 @@ def list_(file: Path, level: Level | None, folders: tuple[Path, ...]) -> None:
     """Print each entry of FILE with the lines at fault, the rules of its cases, their basis and source."""
     suite = suite_of(folders)
     wanted = [case for case in suite.cases if level in {None, case.level}]
-    for entry in sorted(read_baseline(file, suite), key=lambda entry: entry.id):
+    for entry in sorted(Baseline.read(file, suite).entries, key=lambda entry: entry.id):
         for line in _entry_lines(entry, [case for case in wanted if entry.selects(case.id)], suite):
             click.echo(escape_unsafe(line))
 

@@ -57,7 +57,14 @@ def find_named(suite: Suite, text: str) -> NamedCase:
         )
     if any(_folders(path)):
         return _of_fuzzing(path, word)
-    return _of_tables(text)
+    # A sample of a table; a sample of the reference has neither adapter nor signature.
+    try:
+        from wireproof.spark.sample_case import load_sample  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        text = f"a sample of a table needs further packages: {install_command('spark')} ({error})"
+        raise click.ClickException(text) from None
+    sample = load_sample(text)
+    return NamedCase(sample.case, sample.adapter, sample.signature if sample.adapter else None)
 
 
 Found: TypeAlias = tuple[str, str]
@@ -65,7 +72,6 @@ Found: TypeAlias = tuple[str, str]
 
 
 def _counted(suite: Suite, found: Sequence[Found], word: str, place: str) -> NamedCase:
-    """Return the finding with a number, counted from 1."""
     if not word.isdecimal() or not 1 <= int(word[:9]) <= len(found):
         known = f"there are {place}1 to {place}{len(found)}" if found else "there is no finding"
         raise PatternError(f"{place}{word[:40]}: {known}")
@@ -91,14 +97,3 @@ def _of_fuzzing(path: Path, word: str) -> NamedCase:
     token = f"@{folder / finding.token[1:]}" if finding.token.startswith("@") else finding.token
     sign = finding.signature
     return NamedCase(from_token(token), sign.implementation, sign, finding.want, finding.got)
-
-
-def _of_tables(text: str) -> NamedCase:
-    """Return a sample of a table; a sample of the reference has neither adapter nor signature."""
-    try:
-        from wireproof.spark.sample_case import load_sample  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        text = f"a sample of a table needs further packages: {install_command('spark')} ({error})"
-        raise click.ClickException(text) from None
-    sample = load_sample(text)
-    return NamedCase(sample.case, sample.adapter, sample.signature if sample.adapter else None)

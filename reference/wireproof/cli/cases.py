@@ -43,7 +43,6 @@ def command(patterns: tuple[str, ...], form: str, folders: tuple[Path, ...]) -> 
 
 
 def case_line(case: Case) -> str:
-    """Return the line of a case in a list."""
     return f"{case.id:<56} {case.level:<7} {case.op:<7} {case.title}"
 
 

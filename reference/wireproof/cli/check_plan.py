@@ -22,18 +22,15 @@ from wireproof.cases.case import Case
 from wireproof.cases.made_case import is_large
 from wireproof.cases.outcome import NotRun
 from wireproof.cli.check_worker import (
+    Ask,
     CheckOptions,
-    Derived,
-    DerivedPart,
     End,
     Ended,
     Failed,
-    Golden,
     Judged,
     Message,
     Part,
     PartEnded,
-    Properties,
     Start,
     Started,
     Task,
@@ -106,8 +103,6 @@ class AdapterRun:
 
     Attributes:
         alone: whether only the worker that started it may keep it: a live server, or a recorded run.
-        workers: those that keep the adapter.
-        ending: those of them that end it now.
         parts: of the run, in order; the first `stored` of them are in `events`.
         golden: how many parts have small golden cases; they come first.
         starts: how many fresh processes may still be started for failures; None: none is asked again.
@@ -151,16 +146,13 @@ class AdapterRun:
 
     @property
     def golden_is_judged(self) -> bool:
-        """Return whether every small golden case has its verdict."""
         return self.hello is not None and all(part.end for part in self.parts[: self.golden])
 
     @property
     def is_stored(self) -> bool:
-        """Return whether every part has ended and is stored."""
         return self.hello is not None and self.stored == len(self.parts)
 
     def accepted(self, cases: Sequence[Case]) -> dict[str, Verdict]:
-        """Return the verdicts on those of some golden cases whose families are judged."""
         ends = [part.end for part in self.parts[: self.golden] if part.end]
         return {case.id: end.verdicts[case.id] for case in cases for end in ends if case.id in end.verdicts}
 
@@ -234,7 +226,6 @@ class CheckPlan:
         return None
 
     def _own_golden(self, worker: int) -> Task | None:
-        """Return golden cases of an adapter that the worker keeps."""
         for run in self._open:
             if worker in run.workers and (parts := run.waiting(0, run.golden)):
                 return self._golden(worker, run, parts[0])
@@ -260,7 +251,8 @@ class CheckPlan:
         return self._golden(worker, run, parts[0])
 
     def _golden(self, worker: int, run: AdapterRun, part: RunPart) -> Task:
-        return Golden(run.number, self._taken(worker, run, part), tuple(case.id for case in part.cases))
+        names = tuple(case.id for case in part.cases)
+        return Ask("golden", {run.number: self._taken(worker, run, part)}, names)
 
     def _families(self, worker: int) -> Task | None:
         """Return the first families that an adapter waits for, with all adapters that wait for them too."""
@@ -274,12 +266,12 @@ class CheckPlan:
         if not chosen:
             return None
         asked = {
-            run.number: DerivedPart(self._taken(worker, run, part), run.accepted(part.cases))
+            run.number: evolve(self._taken(worker, run, part), verdicts=run.accepted(part.cases))
             for run, part in chosen
         }
         names = (case.id for _, part in chosen for case in part.cases)
         wanted = {name for one in asked.values() for name in one.verdicts}
-        return Derived(tuple(name for name in dict.fromkeys(names) if name in wanted), asked)
+        return Ask("families", asked, tuple(name for name in dict.fromkeys(names) if name in wanted))
 
     def _last(self, worker: int) -> Task | None:
         """Return large cases, or the generated examples of a run that has nothing else left."""
@@ -291,7 +283,8 @@ class CheckPlan:
                 if part.cases and part.chunk < 0:
                     return self._golden(worker, run, part)
                 if not part.cases and part is run.parts[run.stored]:
-                    return Properties(run.number, self._taken(worker, run, part), self._settings(run))
+                    asked = {run.number: self._taken(worker, run, part)}
+                    return Ask("examples", asked, settings=self._settings(run))
         return None
 
     def _taken(self, worker: int, run: AdapterRun, part: RunPart) -> Part:
@@ -361,7 +354,6 @@ class CheckPlan:
         self._write()
 
     def flush(self) -> None:
-        """Store and write what has arrived of an interrupted run."""
         for run in self.runs:
             self._store_rest(run)
         for run in self.runs[self.turn :]:
@@ -512,8 +504,7 @@ class CheckPlan:
 
 
 def numbers_of(task: Task) -> tuple[int, ...]:
-    """Return the numbers of the adapters of a task."""
-    return tuple(task.adapters) if isinstance(task, Derived) else (task.number,)
+    return tuple(task.parts) if isinstance(task, Ask) else (task.number,)
 
 
 def _is_live(spec: str) -> bool:

@@ -44,12 +44,11 @@ from wireproof.runner import conclusion
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import counted, exit_code
-from wireproof.runner.events import EventStream, Examples, Requirements
+from wireproof.runner.events import EventStream, Examples, Requirements, Shard
 from wireproof.runner.exit_codes import MEANINGS, Exit, deciding_code
 from wireproof.runner.known_failures import Baseline
 from wireproof.runner.origins import COUNTED, applied_baseline, origin_lookup, origin_text
 from wireproof.runner.property_suite import DEFAULT_EXAMPLES, hypothesis_version, release_seed
-from wireproof.runner.shard import Shard
 from wireproof.runner.workers import (
     WorkerDiedError,
     collect_rarely,
@@ -71,8 +70,6 @@ class PrintedRun:
 
 
 # --- build notice ---
-#
-# A notice on stderr for each driver that must be built before an adapter can answer: it may take minutes.
 
 
 def announce_builds(specs: Iterable[str]) -> None:
@@ -215,7 +212,6 @@ class _Results:
         self.baselines.append(applied)
 
     def add_rest(self, judged: Sequence[AdapterRun]) -> None:
-        """Add the results so far of the adapters that were interrupted."""
         printed = {one.spec for one in self.judgements}
         for one in judged:
             if one.spec not in printed and one.stream is not None and one.events:
@@ -432,7 +428,6 @@ def _counted(judgements: Sequence[PrintedRun]) -> Iterator[str]:
 
 
 def _reason(judgements: Sequence[PrintedRun], code: Exit) -> str:
-    """Return the meaning of the exit code and the adapters that it comes from."""
     names = [one.spec for one in judgements if one.code == code]
     if code == Exit.CONFORMS:
         return "every adapter conforms" if len(judgements) > 1 else MEANINGS[code]

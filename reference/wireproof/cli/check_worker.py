@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from operator import attrgetter
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from attrs import field, fields, frozen
 
@@ -25,13 +25,12 @@ from wireproof.cases.outcome import NotRun
 from wireproof.fuzz import property_run
 from wireproof.runner.baseline import EntryLookup
 from wireproof.runner.engine import Engine
-from wireproof.runner.events import BaselineText, CaseEvent, Examples, Requirements
+from wireproof.runner.events import BaselineText, CaseEvent, Examples, Requirements, Shard
 from wireproof.runner.known_failures import Baseline, KnownFailure
 from wireproof.runner.property_suite import PropertySettings
 from wireproof.runner.requests import DerivedSample, FailureBudget
 from wireproof.runner.retries import FRESH, FRESH_OBJECT, Retries
 from wireproof.runner.run import derived_events, golden_events, parents, undigested
-from wireproof.runner.shard import Shard
 from wireproof.runner.verdicts import Verdict
 
 BATCH: Final = 64
@@ -42,6 +41,9 @@ BATCH_SECONDS: Final = 0.1
 
 HELD_BYTES: Final = 256 << 10
 """Bytes of golden cases whose families, some hundred times as large, are held for all adapters."""
+
+Families: TypeAlias = Iterable[tuple[Case, Iterable[Case]]]
+"""Golden cases, each with the cases derived from it."""
 
 Row: TypeAlias = tuple[Any, ...]
 _ROW: Final[Callable[[CaseEvent], Row]] = attrgetter(*(a.name for a in fields(CaseEvent)))
@@ -76,12 +78,10 @@ class CheckOptions:
 
     @property
     def known_failures(self) -> tuple[KnownFailure, ...]:
-        """Return the known failures."""
         return self.baseline.entries if self.baseline else ()
 
     @property
     def stored_baseline(self) -> BaselineText | None:
-        """Return the known failures as a run stores them."""
         return BaselineText(self.baseline.file, self.baseline.text) if self.baseline else None
 
     @property
@@ -94,14 +94,12 @@ class CheckOptions:
 
     @cached_property
     def expects(self) -> Callable[[CaseEvent], bool]:
-        """Return whether the baseline expects a failure, as a function."""
         entries, today = EntryLookup(self.known_failures), datetime.now(tz=UTC).date()
         required = self.requirements is not None  # a set allows no failure at `must`
         return lambda event: not (required and event.level == "must") and entries.expects(event, today)
 
     @property
     def rows(self) -> frozenset[str]:
-        """Return the formats of the selection, whose properties are checked."""
         return frozenset(case.format_id for case in self.cases)
 
 
@@ -120,11 +118,11 @@ class Part:
     """A part of the run of an adapter.
 
     Attributes:
-        number: of the part, in messages.
         place: in the run, which decides the order of the cases.
         hello: what the adapter said at its first start.
         stopped: why no case is run any more; None if they are run.
         starts: how many fresh processes may be started for failures; None: none is asked again.
+        verdicts: on the golden cases whose families are judged, by id.
     """
 
     number: int
@@ -132,40 +130,23 @@ class Part:
     hello: Hello
     stopped: NotRun | None = None
     starts: int | None = None
+    verdicts: Mapping[str, Verdict] = field(factory=dict)
 
 
 @frozen
-class Golden:
-    """Judge golden cases, by their ids, of an adapter."""
+class Ask:
+    """Judge cases of adapters: golden ones, the families of golden ones, or generated examples.
 
-    number: int
-    part: Part
-    cases: tuple[str, ...]
+    Attributes:
+        kind: families are derived once for all the adapters.
+        parts: of the runs of the adapters, by their numbers.
+        cases: the ids of golden cases; none for examples.
+    """
 
-
-@frozen
-class DerivedPart:
-    """What one adapter is asked of the families of golden cases, with its verdicts on these cases."""
-
-    part: Part
-    verdicts: Mapping[str, Verdict]
-
-
-@frozen
-class Derived:
-    """Judge the families of golden cases, each derived once for all these adapters, by number."""
-
-    cases: tuple[str, ...]
-    adapters: Mapping[int, DerivedPart]
-
-
-@frozen
-class Properties:
-    """Judge generated examples of an adapter."""
-
-    number: int
-    part: Part
-    settings: PropertySettings
+    kind: Literal["golden", "families", "examples"]
+    parts: Mapping[int, Part]
+    cases: tuple[str, ...] = ()
+    settings: PropertySettings | None = None
 
 
 @frozen
@@ -175,7 +156,7 @@ class End:
     number: int
 
 
-Task: TypeAlias = Start | Golden | Derived | Properties | End
+Task: TypeAlias = Start | Ask | End
 
 
 # --- messages ---
@@ -204,7 +185,6 @@ class PartEnded:
     """The end of a part of a run.
 
     Attributes:
-        deaths: the failures that ended the adapter.
         verdicts: on the golden cases whose families are to be run, by id.
         undigested: the number of cases of large values that were not asked.
         sample: counts the derived cases of a slow adapter.
@@ -277,21 +257,16 @@ class _Worker:
     def messages(self, task: Task) -> Iterator[Message]:
         """Do a task and yield messages; the error of an adapter is one, and the last of this adapter."""
         match task:
-            case Derived():
-                families = self._families(task)
-                for number, asked in task.adapters.items():
-                    yield from self._until_error(number, self._derived(number, asked, families()))
+            case Ask(kind, parts):
+                families = self._families(task) if kind == "families" else None
+                for number, part in parts.items():
+                    yield from self._until_error(number, self._asked(task, number, part, families))
             case Start(number):
                 yield from self._until_error(number, self._started(number))
-            case Golden(number):
-                yield from self._until_error(number, self._golden(task))
-            case Properties(number):
-                yield from self._until_error(number, self._properties(task))
             case End(number):
                 yield from self._until_error(number, self._ended(number))
 
     def close(self) -> None:
-        """Close the adapters that are left."""
         for _, stack in self.kept.values():
             stack.close()
 
@@ -328,7 +303,6 @@ class _Worker:
         )
 
     def _retries(self, number: int, part: Part, engine: Engine) -> AbstractContextManager[Retries | None]:
-        """Return what asks the failures of a part again."""
         if part.starts is None:
             return nullcontext()
         options, fresh = self.options, partial(self._new_engine, number)
@@ -348,59 +322,45 @@ class _Worker:
         stack.close()
 
     def _begin(self, number: int, part: Part) -> Engine:
-        """Return the engine of an adapter at the beginning of a part."""
         engine = self._engine(number, part.hello)
         engine.begin(str(part.place))
         if part.stopped:
             engine.deaths.stop(part.stopped.text, part.stopped.cause)
         return engine
 
-    def _golden(self, task: Golden) -> Iterator[Message]:
-        engine = self._begin(task.number, task.part)
-        stored = self.options.suite.by_id
-        cases = [self.by_id[name] for name in task.cases]
+    def _asked(
+        self, task: Ask, number: int, part: Part, families: Callable[[], Families] | None
+    ) -> Iterator[Message]:
+        engine, sample = self._begin(number, part), DerivedSample()
+        cases = [self.by_id[name] for name in task.cases] if task.kind == "golden" else []
         found: dict[str, Verdict] = {}
-        with self._retries(task.number, task.part, engine) as retries:
-            events = golden_events(engine, stored, cases, found, retries=retries)
-            yield from _judged(task.number, task.part, events)
+        with self._retries(number, part, engine) as retries:
+            if families:
+                own = ((case, family) for case, family in families() if case.id in part.verdicts)
+                events = derived_events(engine, own, part.verdicts, sample, retries=retries)
+            elif task.settings:
+                events = property_run.run(engine, task.settings, 0, self.options.level)
+            else:
+                events = golden_events(engine, self.options.suite.by_id, cases, found, retries=retries)
+            yield from _judged(number, part, events)
         verdicts = {case.id: found[case.id] for case in cases}
         accepted = {case.id: verdicts[case.id] for case in parents(cases, verdicts)}
         yield PartEnded(
-            task.number, task.part.number, _notes(engine), engine.deaths, accepted, undigested(verdicts),
-            starts=(retries and retries.starts) or 0,
+            number, part.number, _notes(engine), engine.deaths, accepted, undigested(verdicts), sample,
+            (retries and retries.starts) or 0,
         )  # fmt: skip
 
-    def _families(self, task: Derived) -> Callable[[], Iterable[tuple[Case, Iterable[Case]]]]:
+    def _families(self, task: Ask) -> Callable[[], Families]:
         """Return a function that gives the families of a task: derived once if they are small."""
         cases = [self.by_id[name] for name in task.cases]
         size = sum(len(case.input.data) for case in cases if isinstance(case.input, Data))
-        if len(task.adapters) == 1 or size > HELD_BYTES:
+        if len(task.parts) == 1 or size > HELD_BYTES:
             return lambda: ((case, derived_cases(case)) for case in cases)
         held = [(case, tuple(derived_cases(case))) for case in cases]
         return lambda: held
 
-    def _derived(
-        self, number: int, asked: DerivedPart, families: Iterable[tuple[Case, Iterable[Case]]]
-    ) -> Iterator[Message]:
-        engine, sample = self._begin(number, asked.part), DerivedSample()
-        own = ((case, family) for case, family in families if case.id in asked.verdicts)
-        with self._retries(number, asked.part, engine) as retries:
-            events = derived_events(engine, own, asked.verdicts, sample, retries=retries)
-            yield from _judged(number, asked.part, events)
-        starts = (retries and retries.starts) or 0
-        yield PartEnded(
-            number, asked.part.number, _notes(engine), engine.deaths, sample=sample, starts=starts
-        )
-
-    def _properties(self, task: Properties) -> Iterator[Message]:
-        engine = self._begin(task.number, task.part)
-        events = property_run.run(engine, task.settings, 0, self.options.level)
-        yield from _judged(task.number, task.part, events)
-        yield PartEnded(task.number, task.part.number, _notes(engine), engine.deaths)
-
 
 def _notes(engine: Engine) -> tuple[str, ...]:
-    """Return the notes since the last call."""
     notes = tuple(engine.notes)
     engine.notes.clear()
     return notes

@@ -65,7 +65,6 @@ def _runs(before: Path, after: Path) -> int:
 
 
 def _compared(name: str, old: EventStream, new: EventStream) -> bool:
-    """Print the changes, and return whether a case is broken."""
     found = diff(old, new, load() if old.run.suite != new.run.suite else None)
     for line in found.lines() or ["no change"]:
         click.echo(escape_unsafe(f"{name}: {line}"))

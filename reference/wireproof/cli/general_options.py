@@ -95,28 +95,6 @@ OPTIONS: Final = {
             "--by-rule": "the filter of the page of `--html FILE` takes the id of a rule",
         }.items()
     },
-    **{
-        (verb, "--fixtures"): f"`wireproof --fixtures DIR {verb} …` has it before the verb"
-        for verb in (
-            "adapters probe",
-            "baseline check",
-            "baseline list",
-            "cases",
-            "check",
-            "explain",
-            "export",
-            "fuzz",
-            "lint",
-            "replay",
-            "report",
-            "show",
-            "shrink",
-        )
-    },
-    **{
-        (verb, "--timeout-scale"): f"`wireproof --timeout-scale N {verb} …` has it before the verb"
-        for verb in ("check", "interop", "replay", "shrink")
-    },
     ("check", "--requirements"): "`--run @DATE:NAME` runs a set",
     ("lint", "--generated"): "`wireproof check reference` makes the large cases and judges them",
     ("promote", "--pull-request"): "`show CASE` prints expectation and bytes, `show RULE` its sources",
@@ -126,6 +104,9 @@ OPTIONS: Final = {
     ("check", "--strict-class"): "the table of verdicts counts `pass-unclassified`",
 }
 """By command and option: what to do instead."""
+
+GENERAL: Final = {"--fixtures": "DIR", "--timeout-scale": "N"}
+"""The options that stand before the verb now, with their values."""
 
 
 def retired_verb(name: str) -> str:
@@ -137,5 +118,8 @@ def retired_option(error: ClickException) -> str:
     """Return the line for an option that is gone; empty for any other mistake."""
     context = getattr(error, "ctx", None)
     words = context.command_path.split()[1:] if context else []
-    key = (" ".join(words), getattr(error, "option_name", ""))
-    return f"{key[0]} has no option {key[1]} any more: {OPTIONS[key]}" if key in OPTIONS else ""
+    verb, option = " ".join(words), getattr(error, "option_name", "")
+    instead = OPTIONS.get((verb, option), "")
+    if verb and option in GENERAL:
+        instead = f"`wireproof {option} {GENERAL[option]} {verb} …` has it before the verb"
+    return f"{verb} has no option {option} any more: {instead}" if instead else ""

@@ -60,12 +60,10 @@ class LastRun:
 
     @property
     def numbers(self) -> Mapping[tuple[str, Kind], int]:
-        """Return the number of each kind of failure of each adapter."""
         return {(one.spec, one.kind): number for number, one in enumerate(self.findings, 1)}
 
 
 def project_folder() -> Path:
-    """Return the folder of the cache for the project that the current folder belongs to."""
     here = Path.cwd()
     root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
     return cache_folder() / "runs" / blake2b(str(root).encode(), digest_size=8).hexdigest()
@@ -109,7 +107,6 @@ class RunFile(click.Path):
     """The type of a file or folder of runs; `last` is the last run of the project."""
 
     def __init__(self) -> None:
-        """Accept what exists."""
         super().__init__(exists=True, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:  # noqa: ANN401 - click's signature

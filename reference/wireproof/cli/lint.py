@@ -7,15 +7,14 @@ import click
 from attrs import evolve
 
 from wireproof import __version__
-from wireproof.cases import lint_sentences, states
+from wireproof.cases import states
 from wireproof.cases.case import Accept, Steps
 from wireproof.cases.case_json import FixtureError
-from wireproof.cases.fixture_writer import sort_files
+from wireproof.cases.fixture_writer import freeze, sort_files, unfrozen_cases
 from wireproof.cases.fixtures import Suite, load
-from wireproof.cases.frozen_digests import freeze, unfrozen_cases
 from wireproof.cases.lint import changed_cases, lint
-from wireproof.cases.lint_sources import Problem, basis_lines, level_line, source_line
-from wireproof.cases.sources import SourceDocument
+from wireproof.cases.lint_sources import Problem, basis_lines, count_line, level_line, source_line
+from wireproof.cases.rules import SourceDocument
 from wireproof.cli.general_options import with_fixtures
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.judge import refusal_verdict
@@ -142,4 +141,4 @@ def _counts(suite: Suite) -> Iterator[str]:
     yield from basis_lines(suite)
     yield f"{len(list(refusable(suite)))} must cases of accepted input that a refusal passes"
     yield level_line(suite)
-    yield lint_sentences.count_line(suite)
+    yield count_line(suite)

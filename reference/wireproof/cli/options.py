@@ -9,8 +9,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from wireproof.cases.case import Case
-from wireproof.cases.fixtures import Suite, fixtures_folder, load
-from wireproof.cases.id_completion import completions
+from wireproof.cases.fixtures import Suite, completions, fixtures_folder, load
 from wireproof.cases.id_patterns import PatternError, former_id_notices, select
 from wireproof.cases.requirements import RequiredCases, required_cases
 from wireproof.cli.general_options import LimitedNumber, with_fixtures
@@ -44,34 +43,24 @@ def selection_options(command: F) -> F:
     )(command)
 
 
-def all_findings_option(command: F) -> F:
-    """Add `--all` to a verb that prints findings; the command takes it as `every_finding`."""
-    return click.option(
-        "--all",
-        "every_finding",
-        is_flag=True,
-        help="show every kind of failure, not only those that fit the screen",
-    )(command)
+all_findings_option: Final = click.option(
+    "--all", "every_finding", is_flag=True,
+    help="show every kind of failure, not only those that fit the screen",
+)  # fmt: skip
+"""The option of a verb that prints findings."""
 
-
-def format_option(command: F) -> F:
-    """Add `--format auto|json` to a verb that prints a table; the command takes it as `form`."""
-    return click.option(
-        "--format",
-        "form",
-        type=click.Choice(["auto", "json"]),
-        default="auto",
-        help="a table for people, or JSON for programs",
-    )(command)
+format_option: Final = click.option(
+    "--format", "form", type=click.Choice(["auto", "json"]), default="auto",
+    help="a table for people, or JSON for programs",
+)  # fmt: skip
+"""The option of a verb that prints a table."""
 
 
 def print_json(rows: object) -> None:
-    """Print rows as JSON."""
     click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
 
 
 def adapter_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's signature
-    """Return the registered names that a shell may complete."""
     from wireproof.adapters.registry import names  # noqa: PLC0415 - most verbs need no adapter
 
     return [name for name in names() if name.startswith(incomplete)]

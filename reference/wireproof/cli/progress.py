@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from attrs import define, field
 from rich.console import Console
@@ -22,6 +22,9 @@ from rich.progress import (
 
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.verdicts import PASSING
+
+if TYPE_CHECKING:  # Spark is an extra
+    from wireproof.spark.jobs import TaskCounts
 
 
 @define
@@ -60,14 +63,12 @@ class ProgressBars:
             self.progress.update(self.tasks[number], said=text)
 
     def end(self, number: int) -> None:
-        """Remove the line of an adapter."""
         if number in self.tasks:
             self.progress.remove_task(self.tasks.pop(number))
 
 
 @contextmanager
 def progress_bars(console: Console, specs: Sequence[str]) -> Iterator[ProgressBars]:
-    """Show the progress of each adapter, on a terminal."""
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
@@ -101,34 +102,10 @@ def step_bar(console: Console, name: str) -> Iterator[Callable[[str, int, int], 
         yield step
 
 
-class Tasks(Protocol):
-    """The phase of a job, and the numbers of its tasks as a cluster reports them."""
-
-    @property
-    def phase(self) -> str:
-        """Return what the job does, in a few words."""
-
-    @property
-    def all(self) -> int:
-        """Count all tasks; 0 until the cluster reports them."""
-
-    @property
-    def running(self) -> int:
-        """Count the running tasks."""
-
-    @property
-    def done(self) -> int:
-        """Count the tasks that succeeded."""
-
-    @property
-    def failed(self) -> int:
-        """Count the attempts that failed."""
-
-
 @contextmanager
 def job_bar(
     console: Console, name: str, *columns: ProgressColumn
-) -> Iterator[Callable[[int, int, Tasks], None]]:
+) -> Iterator[Callable[[int, int, "TaskCounts"], None]]:
     """Show a bar over a job of known size; yields a function to which the job reports its progress.
 
     `columns` show the size in its unit. A resumed job begins where it stopped: earlier work counts for the
@@ -144,7 +121,7 @@ def job_bar(
     with Progress(*shown, *clocks, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(name, total=None, said="")
 
-        def report_progress(done: int, total: int, tasks: Tasks) -> None:
+        def report_progress(done: int, total: int, tasks: "TaskCounts") -> None:
             if bar.tasks[0].total is None:
                 bar.reset(task, total=total, completed=done)
             bar.update(task, completed=done, said=tasks_text(tasks))
@@ -152,7 +129,7 @@ def job_bar(
         yield report_progress
 
 
-def tasks_text(tasks: Tasks) -> str:
+def tasks_text(tasks: "TaskCounts") -> str:
     """Describe the tasks in a few words; where none is known, the phase of the job."""
     if not tasks.all:
         return tasks.phase

@@ -36,20 +36,15 @@ def command(name: str, fault: str, wire: str, port: int) -> None:
     """
     places = {word: place for family in FAMILIES.values() for word, place in family.trial_servers.items()}
     if name in places:
-        _serve_trial(name, _trial_server(name, places[name]), fault, port)
+        try:
+            server: TrialServer = object_at(places[name])
+        except ModuleNotFoundError as error:  # the extra of its name has what it needs
+            raise click.UsageError(f"serve {name} needs {error.name}: {install_command(name)}") from None
+        _serve_trial(name, server, fault, port)
     elif fault:
         raise click.UsageError(f"{name} has no faults to choose: only {', '.join(places)} has")
     else:
         serve(name, cast("Wire", wire), sys.stdin.buffer, sys.stdout.buffer)
-
-
-def _trial_server(name: str, place: str) -> TrialServer:
-    """Return a server; raise `UsageError` if a library that it needs, the extra of its name, is missing."""
-    try:
-        server: TrialServer = object_at(place)
-    except ModuleNotFoundError as error:
-        raise click.UsageError(f"serve {name} needs {error.name}: {install_command(name)}") from None
-    return server
 
 
 def _serve_trial(name: str, server: TrialServer, fault: str, port: int) -> None:

@@ -12,10 +12,9 @@ import click
 
 from wireproof.cases.case import Case, Generated, Reject, Steps, Value
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.generated_bytes import recipe_json
 from wireproof.cases.id_patterns import PatternError, select
-from wireproof.cases.lint_sentences import coverages
-from wireproof.cases.sources import cited
+from wireproof.cases.lint_sources import coverages
+from wireproof.cases.rules import cited
 from wireproof.cli.cases import case_line
 from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.options import case_ids, suite_of
@@ -34,6 +33,7 @@ from wireproof.report.field_listing import field_lines
 from wireproof.report.hexdump import data_of, layout_of
 from wireproof.runner.judge import refusal_verdict
 from wireproof.schema.struct import StructLayout
+from wireproof.strict_parsing import to_tree
 from wireproof.suggestions import suggestion
 from wireproof.wire.layout import all_layouts
 from wireproof.wire.safe_text import escape_unsafe
@@ -106,7 +106,6 @@ def _codec_source(format_id: str) -> str:
 
 
 def _topics(cases: Sequence[Case]) -> None:
-    """Print the folders of the cases of a format, with the number of their cases."""
     click.echo()
     for folder, number in Counter(case.id.rpartition("/")[0] for case in cases).items():
         click.echo(f"{folder:<44} {number} cases")
@@ -171,7 +170,6 @@ def case_named(suite: Suite, name: str) -> Case:
 
 
 def _refusal_text(case: Case) -> str:
-    """Return whether a refusal of a case that may be accepted passes."""
     verdict = refusal_verdict(case)
     return f"passes, as {verdict.label}" if verdict.passing else f"fails, at level {case.level}"
 
@@ -187,7 +185,7 @@ def hex_text(data: bytes, *, terminal: bool) -> str:
 def _input(case: Case) -> None:
     if isinstance(case.input, Generated):
         click.echo(f"input    {case.input.size:,} bytes, sha256 {case.input.sha256}, made from this recipe:")
-        click.echo(json.dumps(recipe_json(case.input.recipe), indent=1))
+        click.echo(json.dumps(to_tree(case.input.recipe, without_defaults=True), indent=1))
         return
     if isinstance(case.input, Steps):
         for step in step_lines(case):

@@ -102,8 +102,6 @@ def _silence() -> None:
 
 
 # --- interrupts ---
-#
-# End of a command on SIGTERM, as on Ctrl-C: adapters are ended, and the results so far are kept.
 
 
 INTERRUPTED: Final = 130
@@ -185,8 +183,6 @@ def exit_of(error: Exception) -> Exit | None:
 
 
 # --- rare collections ---
-#
-# Look for cycles of objects less often, where Python's default takes much of the time.
 
 
 NEW_OBJECTS: Final = 100_000

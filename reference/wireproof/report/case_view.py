@@ -16,17 +16,16 @@ from wireproof import formats
 from wireproof.adapters.reference import claim_of_row
 from wireproof.cases.case import Accept, Case, Either, Generated, Reject, Step, Steps, Value
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.generated_bytes import recipe_json
-from wireproof.cases.lint_sentences import Coverage, sentences_of
+from wireproof.cases.lint_sources import Coverage, sentences_of
 from wireproof.cases.observable_fields import observed_tree
-from wireproof.cases.rules import Rule
-from wireproof.cases.sources import cited
+from wireproof.cases.rules import Rule, cited
 from wireproof.cases.steps import answers
 from wireproof.family import object_at
 from wireproof.formats import FORMATS, family_of
 from wireproof.report.field_listing import FieldLine, by_path, innermost, lines_with_spans
 from wireproof.report.hexdump import data_of, layout_of, wire_range
 from wireproof.runner.value_diff import short_expect
+from wireproof.strict_parsing import to_tree
 from wireproof.wire.json_values import Json
 from wireproof.wire.observed_fields import project
 from wireproof.wire.options import Profile
@@ -34,8 +33,6 @@ from wireproof.wire.rejection import Position
 from wireproof.wire.trace import FieldSpan
 
 # --- step table ---
-#
-# The steps of a case as a table of text: number, request, and below it the answer that is expected.
 
 
 INDENT: Final = " " * 5
@@ -60,14 +57,10 @@ def _request(case: Case, step: Step) -> str:
     """Return the op, its fields, and its bytes in words."""
     parts = [step.op, *(f"{name}={_short(part)}" for name, part in step.fields.items())]
     if step.data is not None:
-        parts.append(_bytes_in_words(case, step.data))
+        row = FORMATS.get(case.format_id)
+        place = family_of(row).step_words if row else ""
+        parts.append(str(object_at(place)(step.data)) if place else f"{len(step.data)} bytes")
     return " ".join(parts)
-
-
-def _bytes_in_words(case: Case, data: bytes) -> str:
-    row = FORMATS.get(case.format_id)
-    place = family_of(row).step_words if row else ""
-    return str(object_at(place)(data)) if place else f"{len(data)} bytes"
 
 
 def _objects(part: Json) -> list[dict[str, Json]]:
@@ -151,7 +144,6 @@ class CaseView:
 
     @property
     def want(self) -> str:
-        """Return the expectation, as text."""
         return short_expect(self.case.expect)
 
     @property
@@ -180,9 +172,9 @@ class CaseView:
 
 
 def case_view_of(case: Case) -> CaseView:
-    """Return everything that is shown of a case."""
     if isinstance(case.input, Generated):
-        text = f"{case.input.size:,} bytes from the recipe {dumps(recipe_json(case.input.recipe), indent=1)}"
+        recipe = dumps(to_tree(case.input.recipe, without_defaults=True), indent=1)
+        text = f"{case.input.size:,} bytes from the recipe {recipe}"
         return CaseView(case, b"", text, ())
     if isinstance(case.input, Steps):
         return CaseView(case, b"", "\n".join(step_lines(case)), ())
@@ -271,7 +263,6 @@ def _expect_lines(case: Case, expect: Accept | Reject) -> Iterator[str]:
 
 
 def shortened(text: str) -> str:
-    """Return a text in hex, or its beginning with its number of bytes."""
     if len(text) <= LONGEST_TEXT:
         return text
     return f"{text[: LONGEST_TEXT // 4]}… {len(text) // 2:,} bytes"
@@ -307,8 +298,6 @@ def value_lines(value: Json, lead: str = "", name: str | None = None) -> Iterato
 
 
 # --- rule lines ---
-#
-# The lines about a rule, or about a sentence of a format document, with their sources and cases.
 
 
 Lines = Iterator[tuple[str, str]]
@@ -316,7 +305,6 @@ Lines = Iterator[tuple[str, str]]
 
 
 def rule_lines(rule: Rule, suite: Suite) -> Lines:
-    """Yield the lines of a rule."""
     yield "rule", rule.id
     yield "text", rule.text
     yield "kind", rule.kind
@@ -334,7 +322,6 @@ def rule_lines(rule: Rule, suite: Suite) -> Lines:
 
 
 def sentence_lines(row: Coverage, suite: Suite) -> Lines:
-    """Yield the lines of a sentence of a format document."""
     sentence = row.sentence
     yield "sentence", sentence.id
     yield "text", sentence.text
@@ -366,8 +353,6 @@ def _effect(case: Case) -> str:
 
 
 # --- format claims ---
-#
-# The table of formats and revisions, with the words that an adapter can claim for each.
 
 
 CLAIMS: Final = ("ops", "codecs", "features")

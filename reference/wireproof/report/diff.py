@@ -113,8 +113,6 @@ def _side(change: CaseChange) -> str:
 
 
 # --- history ---
-#
-# Runs of several versions of an implementation: the version that failed a case first, and that fixed it.
 
 
 _VERSION: Final = re.compile(r"^([^:@]+)@([^:]*)")
@@ -154,7 +152,6 @@ class AdapterHistory:
     Attributes:
         versions: the oldest first; if a version was run twice, the later run.
         passed: for each version, the number of passing and of judged cases.
-        turns: the failures, by case.
     """
 
     adapter: str
@@ -203,7 +200,6 @@ def runs_by_name(streams: Sequence[EventStream]) -> Mapping[str, Mapping[str, Ev
 
 
 def _shared_names(streams: Sequence[EventStream]) -> frozenset[str]:
-    """Return the names that several adapters have in one version."""
     specs: dict[tuple[str, str], set[str]] = {}
     for run in (stream.run for stream in streams):
         specs.setdefault((run.adapter, version_of(run)), set()).add(unversioned(run.spec))
@@ -274,7 +270,6 @@ class CaseDifference:
     now: str
 
     def __str__(self) -> str:
-        """Return the difference as one line."""
         return f"{self.id}: {self.part}: {self.before} → {self.now}"
 
 
@@ -378,7 +373,6 @@ def _row(line: str, where: str) -> Row:
 
 
 def export_diff(before: Mapping[str, Row], now: Mapping[str, Row]) -> ExportDiff:
-    """Compare the cases of two exports."""
     renamed = {alias: name for name, row in now.items() for alias in row.get("aliases", ())}
     present = {name: name if name in now else renamed.get(name) for name in before}
     changed = [
@@ -439,7 +433,6 @@ def changelog(found: ExportDiff) -> str:
 
 
 def _topics(names: tuple[str, ...]) -> list[str]:
-    """Return a line for each topic, with the names of its cases."""
     topics: dict[str, list[str]] = {}
     for name in names:
         topic, _, last = name.rpartition("/")
@@ -448,5 +441,4 @@ def _topics(names: tuple[str, ...]) -> list[str]:
 
 
 def _code(text: str) -> str:
-    """Return text as code in a cell of a table."""
     return "`" + text.replace("|", "\\|").replace("`", "'") + "`"

@@ -9,7 +9,7 @@ LICENSE, NOTICE   the licence of all this
 
 import json
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha1, sha256
 from importlib.resources import files
 from io import BytesIO
@@ -22,23 +22,21 @@ from attrs import frozen
 
 import wireproof
 from wireproof import __version__
-from wireproof.cases.case import Case, Chunks, Data, Generated, Steps, Value
+from wireproof.cases.case import Case
 from wireproof.cases.fixture_writer import case_json
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.lint_sentences import coverages
+from wireproof.cases.lint_sources import coverages
 from wireproof.cases.made_case import made_case
 from wireproof.cases.mutate import seed
 from wireproof.cases.mutate.dictionary import dictionary, dictionary_text
 from wireproof.cases.mutate.encodings import samples
-from wireproof.cases.sources import cited
+from wireproof.cases.rules import cited
 from wireproof.files import read_limited_text, replace_bytes
 from wireproof.formats import FORMATS, Format
 from wireproof.report.hexdump import data_of
 from wireproof.wire.json_values import json_schema
 
 # --- licence ---
-#
-# The licence of what the suite writes for others: one line for each file, the text, and a notice.
 
 
 SPDX_ID: Final = "Apache-2.0"
@@ -96,7 +94,7 @@ def export(suite: Suite, cases: Sequence[Case], folder: Path, *, generated: bool
     for case in cases:
         if generated:
             case = made_case(case)  # noqa: PLW2901 - each is large, and is dropped before the next is made
-        data = raw(case)
+        data = data_of(case)
         row = line_of(suite, case, data)
         if data is not None:
             _put(folder / row["file"], data)
@@ -140,17 +138,6 @@ def _line(row: Mapping[str, Any]) -> str:
     return json.dumps(row, separators=(",", ":"), ensure_ascii=False) + "\n"
 
 
-def raw(case: Case) -> bytes | None:
-    """Return the bytes of a decode, or the joined chunks of a scan; None for an encode."""
-    match case.input:
-        case Data(data):
-            return data
-        case Chunks(chunks):
-            return b"".join(chunks)
-        case Value() | Generated() | Steps():
-            return None
-
-
 def line_of(suite: Suite, case: Case, data: bytes | None) -> dict[str, Any]:
     """Return the JSON object of a line; id and file are first, for readers without a JSON library."""
     row = case_json(case)
@@ -169,7 +156,6 @@ def _rule(suite: Suite, name: str) -> dict[str, Any]:
 
 
 def schemas() -> Iterator[tuple[str, str]]:
-    """Yield the name of each format and the JSON Schema of its values as text."""
     for row in FORMATS.values():
         tree: Mapping[str, Any] = {"$comment": SPDX_LINE, **json_schema(row.value, row.format_id)}
         yield row.format_id.replace("/", "-"), json.dumps(tree, indent=2) + "\n"
@@ -188,16 +174,13 @@ def _put(path: Path, data: bytes) -> None:
 # no dictionary jazzer/NAMEFuzzTestInputs/decode/, FORMAT.dict resources beside the class NAMEFuzzTest
 
 
-SeedLayout = Callable[[Format, Sequence[bytes]], Iterator[tuple[str, bytes]]]
-"""Yields the path and the content of each file, from a format and its seeds."""
-
 _PLAIN: Final = {byte: chr(byte) for byte in range(0x20, 0x7F)} | {0x22: r"\"", 0x5C: r"\\"}
 """Byte to its text in a string of Go, for bytes that are printed; the others are `\\x` and two digits."""
 
 
-def libfuzzer(row: Format, seeds: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
-    """Yield a folder, an archive with the name that OSS-Fuzz expects, and a dictionary."""
-    name = file_name(row)
+def seed_files(row: Format, seeds: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
+    """Yield the path and the content of each file of a format, for all fuzzers."""
+    name, of_class = file_name(row), class_name(row.format_id)
     # A ZIP archive of the seeds, without times and compression: it is the same on every machine.
     buffer = BytesIO()
     with ZipFile(buffer, "w", ZIP_STORED) as archive:
@@ -206,29 +189,13 @@ def libfuzzer(row: Format, seeds: Sequence[bytes]) -> Iterator[tuple[str, bytes]
             entry.create_system = 3  # else the system that writes it
             archive.writestr(entry, data)
     yield f"libfuzzer/{name}_seed_corpus.zip", buffer.getvalue()
-    yield from _folder_and_dictionary(f"libfuzzer/{name}/", f"libfuzzer/{name}.dict", row, seeds)
-
-
-def afl(row: Format, seeds: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
-    """Yield a folder and a dictionary."""
-    name = file_name(row)
-    yield from _folder_and_dictionary(f"afl/{name}/", f"afl/{name}.dict", row, seeds)
-
-
-def go(row: Format, seeds: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
-    """Yield the folder of a fuzz test; files have the names that Go gives them."""
-    for data in map(go_file, seeds):
-        name = sha256(data).hexdigest()[:16]
-        yield f"go/testdata/fuzz/Fuzz{class_name(row.format_id)}/{name}", data
-
-
-def jazzer(row: Format, seeds: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
-    """Yield the folder in which the JUnit integration looks for the inputs of a method, and a dictionary."""
-    folder = f"jazzer/{class_name(row.format_id)}FuzzTestInputs/decode/"
-    yield from _folder_and_dictionary(folder, f"jazzer/{file_name(row)}.dict", row, seeds)
-
-
-LAYOUTS: Final[tuple[SeedLayout, ...]] = (libfuzzer, afl, go, jazzer)
+    # Seeds under the names that libFuzzer gives them, and a dictionary in its syntax.
+    words = f"# {SPDX_LINE}\n{dictionary_text(dictionary(row))}".encode("ascii")
+    for folder in (f"libfuzzer/{name}", f"afl/{name}", f"jazzer/{of_class}FuzzTestInputs/decode"):
+        yield from ((f"{folder}/{_name(data)}", data) for data in seeds)
+        yield f"{folder.partition('/')[0]}/{name}.dict", words
+    for data in map(go_file, seeds):  # files have the names that Go gives them
+        yield f"go/testdata/fuzz/Fuzz{of_class}/{sha256(data).hexdigest()[:16]}", data
 
 
 def file_name(row: Format) -> str:
@@ -246,14 +213,6 @@ def go_file(data: bytes) -> bytes:
     """Return a file of Go's corpus: its version, and the argument of the fuzz test as Go writes it."""
     text = "".join(_PLAIN.get(byte, f"\\x{byte:02x}") for byte in data)
     return f'go test fuzz v1\n[]byte("{text}")\n'.encode("ascii")
-
-
-def _folder_and_dictionary(
-    folder: str, words: str, row: Format, seeds: Sequence[bytes]
-) -> Iterator[tuple[str, bytes]]:
-    """Yield seeds under the names that libFuzzer gives them, and a dictionary in libFuzzer's syntax."""
-    yield from ((folder + _name(data), data) for data in seeds)
-    yield words, f"# {SPDX_LINE}\n{dictionary_text(dictionary(row))}".encode("ascii")
 
 
 def _name(data: bytes) -> str:
@@ -301,9 +260,8 @@ def export_seeds(suite: Suite, cases: Sequence[Case], folder: Path) -> ExportedS
     rows = [row for row in FORMATS.values() if row.format_id in chosen]
     for row in rows:
         seeds = seeds_of(row, cases)
-        for layout in LAYOUTS:
-            for path, data in layout(row, [one.data for one in seeds]):
-                replace_bytes(folder / path, data, durable=False)
+        for path, data in seed_files(row, [one.data for one in seeds]):
+            replace_bytes(folder / path, data, durable=False)
         lines += [_seed_line(row, one) for one in seeds]
         size += sum(len(one.data) for one in seeds)
     exported = ExportedSeeds(len(rows), len(lines), size)
@@ -337,7 +295,6 @@ def _seed_line(row: Format, one: Seed) -> str:
 
 
 def _beside_seeds(suite: Suite, folder: Path, exported: ExportedSeeds, lines: Iterable[str]) -> None:
-    """Write the list of the seeds, a page about them, and the licence."""
     resources = files(__package__)
     for name in MUTATOR_FILES:
         data = (resources / "mutator" / name).read_bytes()

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from attrs import frozen
 
 from wireproof.cases.case import ROBUSTNESS, Case
-from wireproof.cases.sources import Citation
+from wireproof.cases.rules import Citation
 from wireproof.report.hexdump import excerpt_of
 from wireproof.runner.baseline import Overlay
 from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
@@ -72,7 +72,6 @@ def count_verdicts(stream: EventStream) -> dict[str, int]:
 
 
 def sets_exit_code(event: CaseEvent, run: Run) -> bool:
-    """Return whether a verdict ends the run with an exit code other than 0."""
     return ROWS[event.verdict].gate in ("suite", "adapter") or fails_run(event, run)
 
 
@@ -117,7 +116,6 @@ def known_security_failures(stream: EventStream, overlays: Mapping[str, Overlay]
 
 
 def kind_of(event: CaseEvent, signature: Signature) -> Kind:
-    """Return the kind of a failure."""
     return str(signature), event.kind if event.verdict == "blocked" else ""
 
 
@@ -128,8 +126,6 @@ def _group(signature: Signature, events: list[CaseEvent], blocks: Mapping[str, i
 
 
 # --- failure block ---
-#
-# One failure in at most 13 lines of plain text.
 
 
 LINES: Final = 13
@@ -200,7 +196,6 @@ def cause_of(event: CaseEvent) -> str:
 
 
 def replay_command(event: CaseEvent, run: Run) -> str:
-    """Return the command that judges the case again."""
     return f"wireproof replay {shlex.quote(event.token or event.id)} {shlex.quote(run.spec)}"
 
 
@@ -212,7 +207,6 @@ def _note(event: CaseEvent) -> str:
 
 
 def _rule(event: CaseEvent, case: Case | None) -> str:
-    """Return the rule and its source."""
     source = case.source.document if case is not None else ""
     return event.broken or "   ".join(part for part in (", ".join(event.rules), source) if part)
 
@@ -226,7 +220,6 @@ def _source(place: Citation | None, width: int) -> str:
 
 
 def _like(group: FailureGroup) -> str:
-    """Return the number of similar failures and the number of cases that this one blocks."""
     more = f"{len(group.others)} more like it: {group.signature}" if group.others else ""
     blocked = f"blocks {group.blocks} refusals, whose twin it is" if group.blocks else ""
     return "; ".join(part for part in (more, blocked) if part)

@@ -44,7 +44,6 @@ class FieldLine:
     note: str = ""
 
     def __str__(self) -> str:
-        """Return the line as text."""
         size = "" if self.size < 0 else str(self.size)
         head = f"{'>' if self.marked else ' '} {self.at:>9} {size:>6}  {'  ' * self.depth}{self.name}"
         note = f"= {self.note}" if self.note else ""
@@ -67,7 +66,6 @@ def field_lines(
 
 
 def text_notes(spans: Sequence[FieldSpan]) -> dict[str, str]:
-    """Return the text of the fields of bytes that are text, by their path."""
     notes = {}
     for span in spans:
         if isinstance(span.value, bytes | bytearray) and span.value:
@@ -128,7 +126,6 @@ def _line(span: FieldSpan, depth: int, name: str) -> FieldLine:
 
 
 def short_field_value(value: Any) -> str:  # noqa: ANN401 - whatever a field decodes to
-    """Return the value of a field in a few characters."""
     match value:
         case None:
             return "null"

@@ -107,14 +107,12 @@ class Board:
     """The content of the page.
 
     Attributes:
-        columns: the implementations.
         topics: the rows of the matrix; each has a cell for each column.
         lead: a line below the title.
         about: the origin of the data.
         unit: the unit that a row counts.
         notes: what was not compared or corrected, and what is provisional.
         sections: who is safe for which use; empty without requirement sets.
-        sentences: the same in words.
         found: the kinds of failure, the most severe first.
         sums: the right and wrong answers of each column.
         grids: heat maps in place of those of the topics, with their title and a note.
@@ -215,7 +213,6 @@ def _notes(streams: Sequence[EventStream], baselines: Sequence[AppliedBaseline])
 
 
 def render_board(board: Board, page: Page) -> str:
-    """Render the HTML file of a board."""
     listed = [
         version.stream.run for section in board.sections for row in section.rows for version in row.versions
     ]

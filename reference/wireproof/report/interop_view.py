@@ -62,7 +62,6 @@ class FormatMatrix:
 
 
 def format_matrices(shown: InteropView) -> Iterator[FormatMatrix]:
-    """Yield a matrix for each format."""
     tallies = shown.results.tallies
     specs = [participant.spec for participant in shown.exchanged.participants]
     written = {participant.spec: participant.written for participant in shown.exchanged.participants}
@@ -98,7 +97,6 @@ _STYLES: Final = {"dim": "dim", "bad": "red", "mild": "yellow", "pass": "green"}
 
 
 def print_interop(shown: InteropView, console: Console) -> None:
-    """Print the results."""
     for number, participant in enumerate(shown.exchanged.participants, 1):
         console.print(
             plain_text(f"{number:>3}  {participant.spec} {participant.hello.version}"), soft_wrap=True
@@ -173,7 +171,6 @@ def interop_page(shown: InteropView, page: Page) -> str:
 
 
 def _grid(sheet: FormatMatrix) -> Grid:
-    """Return the matrix of one format as a heat map."""
     rows = [
         (producer, f"wrote {_of(*wrote)}", [_grid_cell(cell, wrote[0]) for cell in cells])
         for producer, wrote, cells in zip(sheet.producers, sheet.wrote, sheet.cells, strict=True)

@@ -185,8 +185,6 @@ def _message(event: CaseEvent, stream: EventStream, applied: AppliedBaseline) ->
 
 
 # --- annotations ---
-#
-# Findings as annotations of a GitHub workflow: one `::error` line for each.
 
 
 MAX_ANNOTATIONS: Final = 10

@@ -13,8 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 from attrs import define, evolve, field, frozen
 
 from wireproof.cases.case import Case
-from wireproof.cases.rules import Rule
-from wireproof.cases.sources import Sources, cited
+from wireproof.cases.rules import Rule, Sources, cited
 from wireproof.report.case_view import MAX_BYTES, NO_MARK, CaseView, case_view_of
 from wireproof.report.failure_groups import Kind, Lookup, no_lookup, replay_command
 from wireproof.report.uses import Use
@@ -39,8 +38,6 @@ class MatrixCell:
     """The answer of one implementation in a row.
 
     Attributes:
-        event: the one to show.
-        count: the number of events.
         known: True if a baseline expects the event.
     """
 
@@ -150,7 +147,6 @@ def _row(ids: tuple[str, ...], columns: list[dict[str, MatrixCell]]) -> MatrixRo
 
 
 def _result(cell: MatrixCell | None) -> str:
-    """Return the key by which two results are equal in the matrix."""
     if cell is None:
         return ""
     event = cell.event
@@ -158,8 +154,6 @@ def _result(cell: MatrixCell | None) -> str:
 
 
 # --- page model ---
-#
-# The model of a page of cases × implementations: columns, topics, and the cases and rules it can find.
 
 
 _COLOURS: Final = {
@@ -183,7 +177,6 @@ class Page:
     Attributes:
         lookup: returns the case of an event.
         cases: by id, for twins.
-        rules: by id.
         sources: the documents that the rules cite.
         uses: the requirement sets that say what an implementation may be used for.
         numbers: the numbers that findings have already.
@@ -203,7 +196,6 @@ class Column:
     """An implementation.
 
     Attributes:
-        run: the manifest of its run.
         counts: cases by verdict.
         complete: True if all cases were run.
         by_id: True if a case can be replayed by its id; else only a case with a token can.
@@ -218,7 +210,6 @@ class Column:
 
     @property
     def name(self) -> str:
-        """Return the name and version of the implementation."""
         return f"{self.run.adapter} {self.run.version}".strip()
 
 
@@ -286,7 +277,6 @@ class Packer:
         self._details: dict[str, CaseView | None] = {}
 
     def packed(self) -> dict[str, Any]:
-        """Return the complete data."""
         topics = [[self._word(topic.name), [self._row(row) for row in topic.rows]] for topic in self._topics]
         columns = [[self._word(one.name), self._word(one.run.spec)] for one in self._columns]
         return {
@@ -428,7 +418,6 @@ def _texts(event: CaseEvent, line: str) -> tuple[str, ...]:
 
 
 def page_data_of(columns: Sequence[Column], topics: Sequence[MatrixTopic], page: Page) -> dict[str, Any]:
-    """Return the data of the page of a matrix."""
     return Packer(columns, topics, page).packed()
 
 

@@ -35,12 +35,10 @@ class Tally:
 
     @property
     def judged(self) -> int:
-        """Return the number of answers that say something of the codec."""
         return self.right + self.wrong + self.below
 
 
 def standing(event: CaseEvent, run: Run) -> Standing:
-    """Return what an answer counts as in the sums."""
     if event.verdict in NOT_JUDGED:
         return "open"
     if verdict_class(event.verdict) != "bad":
@@ -90,7 +88,6 @@ def _counted(event: CaseEvent, run: Run, weight: int, *, known: bool) -> Mapping
 
 
 def total(parts: Sequence[Tally]) -> Tally:
-    """Return the sum of tallies."""
     return Tally(*map(sum, zip(*map(astuple, parts), strict=True)))
 
 
@@ -107,7 +104,6 @@ class GridCell:
     Attributes:
         text: a number or a sign.
         style: its classes in the style sheet.
-        title: the same in words.
     """
 
     text: str
@@ -120,9 +116,6 @@ class Grid:
     """A heat map: a name and a cell for each column in each row.
 
     Attributes:
-        title: of the whole.
-        corner: what the rows are.
-        heads: the columns.
         rows: name, a note beside it, and the cells.
         filters: for each row the words that find it in the matrix; empty if the matrix has no such rows.
         quiet: names of the rows in which nothing is wrong.
@@ -188,9 +181,7 @@ class Place:
     """Who has a finding.
 
     Attributes:
-        name: of the implementation.
         numbers: of the kinds of failure, as in the terminal; known failures have none there.
-        count: the number of its cases.
     """
 
     name: str
@@ -203,9 +194,6 @@ class Finding:
     """A kind of failure, of one or more implementations.
 
     Attributes:
-        event: the case to show.
-        row: its name in the matrix.
-        places: who has it.
         known: True if a baseline expects it.
     """
 
@@ -261,7 +249,6 @@ def findings(
 def _finding(
     parts: Sequence[tuple[FailureGroup, Place]], *, known: bool
 ) -> tuple[tuple[int, int, int], Finding]:
-    """Return kinds of failure as one, and its severity."""
     places: dict[str, Place] = {}
     for _, place in parts:
         other = places.get(place.name, Place(place.name, (), 0))
@@ -296,7 +283,6 @@ class VersionLine:
 
 
 def version_lines(some: Sequence[Implementation], cases: Mapping[str, Case]) -> Iterator[VersionLine]:
-    """Yield a line for each implementation with several versions."""
     for one in some:
         if len(one.versions) > 1:
             concerns = [by_concern(version.wrong, cases) for version in one.versions]

@@ -74,10 +74,8 @@ class RunView:
     Attributes:
         lookup, twins: return the case of an event, and the accepted twin of that case.
         source: returns the place that the rules of an event cite.
-        applied: the effect of its baseline.
         origin: returns why the baseline does not have a failure, in words.
         every: show every finding; else those that fit the screen, or `MAX_FINDINGS` without a screen.
-        share: the number of runs that share the screen.
         first: the number of the first finding, for `replay '#N'`.
         numbers: the numbers that findings have already.
     """
@@ -93,7 +91,6 @@ class RunView:
     numbers: Mapping[tuple[str, Kind], int] = field(factory=dict)
 
     def number(self, run: Run, group: FailureGroup, place: int) -> int:
-        """Return the number of the finding at a place of its run."""
         return self.numbers.get((run.spec, group.kind), self.first + place)
 
 
@@ -114,7 +111,6 @@ def output_console() -> Console:
 
 
 def print_run(stream: EventStream, console: Console, view: RunView | None = None) -> ShownFindings:
-    """Print one run, and return its findings."""
     view = view or RunView()
     found = failure_groups_of(stream, view.applied.overlays)
     for event in known_security_failures(stream, view.applied.overlays):
@@ -185,7 +181,6 @@ def print_answer(
 def _kind_lines(
     run: Run, found: Sequence[FailureGroup], numbers: Mapping[tuple[str, Kind], int]
 ) -> Iterator[str]:
-    """Yield the number of kinds of failure, and a line for each of the most severe ones."""
     if not found:
         return
     cases = sum(1 + len(group.others) for group in found)
@@ -268,7 +263,6 @@ class FindingPrinter:
 
     @property
     def numbers(self) -> Mapping[tuple[str, Kind], int]:
-        """Return the numbers of the kinds."""
         return {key: number for number, key in enumerate(self.found, 1)}
 
 
@@ -395,7 +389,6 @@ def _width(table: Table, console: Console) -> int:
 
 
 def by_format(stream: EventStream) -> dict[str, EventStream]:
-    """Split a run by format and revision."""
     parts: dict[str, list[int]] = {}
     for number, event in enumerate(stream.cases):
         parts.setdefault(event.format_id, []).append(number)
@@ -405,9 +398,7 @@ def by_format(stream: EventStream) -> dict[str, EventStream]:
     }
 
 
-# --- provisional ---
-#
-# The notes of a report on provisional revisions.
+# --- notes at the end of a run ---
 
 
 PROVISIONAL_NOTE: Final = "provisional, a revision of a pre-release whose format may still change"
@@ -422,11 +413,6 @@ def provisional_lines(stream: EventStream) -> Iterator[str]:
             yield f"{format_id}: {PROVISIONAL_NOTE}"
 
 
-# --- corrected cases ---
-#
-# The cases of a requirement set whose expectation was corrected after the set was pinned.
-
-
 MAX_NAMES: Final = 12
 """Number of cases that the line names; the others are counted."""
 
@@ -439,11 +425,6 @@ def corrected_lines(run: Run) -> Iterator[str]:
     more = f" and {len(asked.corrected) - MAX_NAMES} more" if len(asked.corrected) > MAX_NAMES else ""
     shown = ", ".join(asked.corrected[:MAX_NAMES])
     yield f"corrected since {asked.id}, with the reason in case-changes.md: {shown}{more}"
-
-
-# --- uncompared fields ---
-#
-# The fields that a run did not compare because the adapter does not show them.
 
 
 MAX_REASONS: Final = 3
@@ -476,11 +457,6 @@ def _stream_of(format_id: str) -> str:
     return "/".join(row.wrapped_by[:2]) if row is not None and row.wrapped_by else ""
 
 
-# --- not judged ---
-#
-# The cases of a run without a verdict on the codec, and the fields that were not compared.
-
-
 def not_judged_lines(stream: EventStream) -> Iterator[str]:
     """Yield a line that counts the cases with their most frequent reasons, and one for the fields."""
     reasons = Counter(event.text for event in stream.cases if event.verdict in ("unsupported", "not-run"))
@@ -495,11 +471,6 @@ def not_judged_lines(stream: EventStream) -> Iterator[str]:
         )
 
 
-# --- flaky ---
-#
-# The failures of a run that passed when they were asked again.
-
-
 def flaky_lines(stream: EventStream, overlays: Mapping[str, Overlay] | None = None) -> Iterator[str]:
     """Yield a line that counts the ones that no baseline expects, with what to do about them."""
     known = overlays or {}
@@ -512,11 +483,6 @@ def flaky_lines(stream: EventStream, overlays: Mapping[str, Overlay] | None = No
             f"flaky: {counted(flaky, 'failure')} {'passes' if flaky == 1 else 'pass'} when asked again; "
             f"repair that, or accept it: baseline add FILE RUN fail:{FLAKY}"
         )
-
-
-# --- below level ---
-#
-# The faults below the level of a run: they do not fail it, and its end names them by their rules.
 
 
 MAX_RULES: Final = 12

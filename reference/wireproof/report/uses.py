@@ -20,8 +20,8 @@ from wireproof.cases.requirements import Edition, RequirementSet, editions
 from wireproof.cases.steps import is_refused
 from wireproof.report.diff import runs_by_name, unversioned, version_of
 from wireproof.runner.baseline import Overlay
-from wireproof.runner.conclusion import NO_RESULT
-from wireproof.runner.events import CaseEvent, EventStream, joined
+from wireproof.runner.conclusion import NO_RESULT, count_judged
+from wireproof.runner.events import CaseEvent, EventStream, fails_run, joined
 from wireproof.runner.verdicts import PASSING, TABLE
 
 State = Literal["met", "open", "damaged", "fails", "unknown"]
@@ -92,7 +92,6 @@ class UseResult:
 
     Attributes:
         right: the number of `must` cases with an acceptable answer.
-        wrong: the events of those with another one.
         own: the number of judged cases that no set that it includes has.
     """
 
@@ -182,7 +181,7 @@ def uses_of(suite: Suite, families: Collection[str]) -> Sequence[Use]:
 
 
 def _family(one: RequirementSet) -> str:
-    return one.define[0].formats[0].partition(".")[0]
+    return str(one.define[0]["formats"][0]).partition(".")[0]
 
 
 def _use(suite: Suite, page: Edition, one: RequirementSet) -> Use:
@@ -236,8 +235,6 @@ def concern_of(event: CaseEvent, case: Case | None) -> Concern:
 
 
 # --- sentences ---
-#
-# The answer of a run in words, the same at the end of a run in the terminal and at the top of the page.
 
 
 RUNS_AWAY: Final[Mapping[str, str]] = {
@@ -360,11 +357,11 @@ def _still_safe(results: Sequence[UseResult]) -> str:
 
 def _without_role(name: str, results: Sequence[UseResult], stream: EventStream) -> Sequence[UseSentence]:
     """Return one sentence for a run of too few cases of every set; none for a run that judged nothing."""
-    judged = [event for event in stream.cases if event.verdict not in NOT_JUDGED]
+    judged = count_judged(stream.cases)
     if not judged:
         return ()
-    right = sum(event.verdict in PASSING for event in judged)
-    text = f"{name}: {right:,} of {len(judged):,} judged cases are right"
+    right = sum(event.verdict in PASSING and not fails_run(event, stream.run) for event in stream.cases)
+    text = f"{name}: {right:,} of {judged:,} judged cases are right"
     if results:
         best = max(results, key=lambda one: one.judged / len(one.use.must))
         text += (
@@ -375,8 +372,6 @@ def _without_role(name: str, results: Sequence[UseResult], stream: EventStream) 
 
 
 # --- implementations ---
-#
-# The runs of several implementations and versions, and who can be chosen for which use.
 
 
 Kind = Literal["clients", "codecs", "servers"]
@@ -408,7 +403,6 @@ class Implementation:
 
     @property
     def newest(self) -> VersionResult:
-        """Return the result of the newest version."""
         return self.versions[-1]
 
 
@@ -418,8 +412,6 @@ class Section:
 
     Attributes:
         family: such as `kafka`.
-        kind: of all its implementations.
-        uses: the columns.
         rows: the best implementation first.
     """
 
@@ -440,12 +432,10 @@ class Section:
 
     @property
     def about(self) -> str:
-        """Return what is judged."""
         return KINDS[self.kind]
 
     @property
     def choices(self) -> Sequence["Choice"]:
-        """Return, for each set, who can be chosen for it."""
         return [self._choice(use) for use in self.uses]
 
     def _choice(self, use: Use) -> "Choice":

@@ -105,7 +105,6 @@ class EntryLookup:
         return narrow or next(broad, None)
 
     def expects(self, event: CaseEvent, today: date) -> bool:
-        """Return whether an entry says that a case fails as it does."""
         entry = self.entry_of(event)
         return entry is not None and entry.fails_as_recorded(event) and entry.expires >= today
 

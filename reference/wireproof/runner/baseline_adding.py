@@ -40,9 +40,7 @@ class Added:
     """A baseline with new entries, and what the runs say about those that it had.
 
     Attributes:
-        text: the file.
         added: the new entries.
-        failures: number of failures that they cover.
         known: number of chosen failures that the file expects.
         left: number of new failures that were not chosen.
         changed: by id of an entry of a chosen case, its kind, and the kind with which the case fails now.
@@ -270,7 +268,6 @@ class _Others:
     """The new failures that are not chosen."""
 
     def __init__(self, events: Sequence[CaseEvent]) -> None:
-        """Sort the failures by their families."""
         self._by_family: dict[str, list[CaseEvent]] = {}
         for event in events:
             self._by_family.setdefault(_parts(event)[1], []).append(event)

@@ -73,7 +73,6 @@ def _ids_text(names: Sequence[str]) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a basic string of TOML."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in escaped) + '"'
 
@@ -83,11 +82,9 @@ class Rewritten:
     """A baseline that was rewritten, and what was done.
 
     Attributes:
-        text: the file.
         removed: entries whose cases pass.
         renamed: by former id, the present one.
         changed: by id, the verdict and kind with which the case fails now.
-        kept: all other entries.
         unjudged: those of them that no run says anything about.
         mixed: those of them that cover several cases, some of which fail in another way.
     """
@@ -406,7 +403,6 @@ def chosen(
 
 
 def _names(word: str, name: str, kind: str) -> bool:
-    """Return whether a word names an id, or its kind."""
     if word in {name, kind, kind.partition(":")[0]}:
         return True
     if "*" not in word:
@@ -436,7 +432,6 @@ class Extended:
     """A baseline with later days, and what was done.
 
     Attributes:
-        text: the file.
         extended: entries that have the new day now, as they were.
         later: number of chosen entries that have this day or a later one already.
         kept: number of the entries that were not chosen.

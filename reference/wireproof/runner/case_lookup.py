@@ -3,8 +3,8 @@
 from wireproof.cases.case import Case
 from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import Suite
+from wireproof.cases.rules import Citation, cited
 from wireproof.cases.seeded_examples import property_case
-from wireproof.cases.sources import Citation, cited
 from wireproof.cases.token import TokenError, from_token
 from wireproof.runner.events import CaseEvent
 

@@ -18,7 +18,6 @@ NO_RESULT: Final = frozenset({"unsupported", "not-run", "adapter-error"})
 
 
 def count_judged(events: Iterable[CaseEvent]) -> int:
-    """Count the cases with a verdict on the codec."""
     return sum(event.verdict not in NO_RESULT for event in events)
 
 

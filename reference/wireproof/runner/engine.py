@@ -260,7 +260,6 @@ class Engine:
             self._fill_window(self._controller)
 
     def _collect(self, block: CaseGroup) -> list[Any]:
-        """Return the results of a block, in its order."""
         try:
             self._drain(block.open)
             if block.measured:
@@ -455,7 +454,6 @@ class Engine:
             return AdapterEnd(broken.outcome, broken.how) if faulty else None
 
     def _breach_after_answer(self, pending: PendingCase, end: AdapterEnd) -> AdapterEnd | None:
-        """Return the breach after the answer of a suspect, and store it as the outcome of the case."""
         if not isinstance(end.outcome, Faulty) or self._controller is None:
             return None
         again = self._send_again(pending)

@@ -6,13 +6,14 @@ follows for each case in plan order, a `footer` ends it. A run without a footer 
 
 import json
 import platform
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias
+from typing import IO, Any, Final, Self, TypeAlias, TypeVar
 
 import msgspec
 from attrs import evolve, field, frozen
@@ -22,7 +23,6 @@ from wireproof.adapters.contract import Hello
 from wireproof.cases.case import PROPERTY, Case, Level, Op
 from wireproof.cases.observable_fields import not_compared
 from wireproof.formats import FORMATS
-from wireproof.runner.shard import Shard
 from wireproof.runner.signature import Signature, signature_parts, without_indices
 from wireproof.runner.verdicts import Verdict, VerdictName, gates
 from wireproof.strict_parsing import JSON_NAME, FieldError, structure, to_tree
@@ -40,8 +40,45 @@ MAX_LINE: Final = 1024 * 1024
 """Maximum characters of a line; a token longer than 2 KiB is a file, so a valid line is far shorter."""
 
 
+MAX_SHARDS: Final = 1000
+_SHARD: Final = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")
+
+T = TypeVar("T")
+
+
 class EventError(ValueError):
     """A stream cannot be read; the message names file, line and fault."""
+
+
+@frozen
+class Shard:
+    """The shard `number` of `count`, from 1 on: every N-th case, for machines that share the work."""
+
+    number: int
+    count: int
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """Return the shard of a text such as `2/5`; raises `ValueError`."""
+        found = _SHARD.fullmatch(text)
+        number, count = map(int, found.groups()) if found else (0, 0)
+        if not 1 <= number <= count <= MAX_SHARDS:
+            raise ValueError(f"{text!r} is no shard: write 2/5 for the second of five")
+        return cls(number, count)
+
+    def __str__(self) -> str:
+        """Return `2/5`."""
+        return f"{self.number}/{self.count}"
+
+    def part(self, plan: Sequence[T]) -> Sequence[T]:
+        return plan[self.number - 1 :: self.count]
+
+    def place(self, seq: int) -> int:
+        """Return the place in the whole plan of item `seq` of `part`.
+
+        Items after the plan, such as the cases derived from it, get places that no other shard has.
+        """
+        return seq * self.count + self.number - 1
 
 
 @frozen
@@ -65,7 +102,6 @@ class Examples:
 
     Attributes:
         count: of each format and op that the adapter claims.
-        seed: of all of them.
         hypothesis: the version of Hypothesis, which decides with the seed what is drawn.
         by_default: whether the run has them because nobody gave another number.
     """
@@ -160,7 +196,6 @@ class CaseEvent:
 
     @property
     def deciding_rules(self) -> tuple[str, ...]:
-        """Return the rules that the verdict is about."""
         return (self.broken,) if self.broken else self.rules
 
     @property
@@ -189,7 +224,6 @@ class CaseEvent:
         return "/".join(self.id.split("~", 1)[0].split("/")[:3])
 
     def signature(self, implementation: str) -> Signature:
-        """Return the signature that groups findings."""
         rest = signature_parts(self.label, self.cls, self.path, self.broken)
         return Signature(implementation, self.format_id, self.op, *rest)
 
@@ -328,8 +362,6 @@ def from_line(line: str) -> Event:
 
 
 # --- event files ---
-#
-# Files of events: written during a run, read back, and merged from shards. See architecture.md#events.
 
 
 LONGEST_RUN: Final = timedelta(hours=24)
@@ -372,20 +404,10 @@ class EventStream:
         return self.run.hello.get("cost") == "slow"
 
 
-class LineWriter(Protocol):
-    """The part of a text file that `EventWriter` needs."""
-
-    def write(self, text: str, /) -> int:
-        """Write text."""
-
-    def flush(self) -> None:
-        """Write out buffered text."""
-
-
 class EventWriter:
     """Writes one run; an interrupted run leaves no footer."""
 
-    def __init__(self, out: LineWriter, run: Run, baseline: BaselineText | None = None) -> None:
+    def __init__(self, out: IO[str], run: Run, baseline: BaselineText | None = None) -> None:
         """Write the manifest and the baseline to `out`, a text file that the caller closes."""
         self._out = out
         self._counts: dict[str, int] = {}
@@ -398,7 +420,6 @@ class EventWriter:
         self._out.write(to_line(event) + "\n")
 
     def case(self, event: CaseEvent) -> None:
-        """Write one case."""
         self._counts[event.verdict] = self._counts.get(event.verdict, 0) + 1
         self._line(event)
 
@@ -485,21 +506,6 @@ def merge_shards(shards: Iterable[EventStream]) -> EventStream:
     parts = sorted(shards, key=lambda part: _shard(part.run).number)
     if not parts:
         raise EventError("no shards to merge")
-    _check_same_run(parts)
-    cases = sorted((case for part in parts for case in part.cases), key=lambda case: case.seq)
-    for earlier, later in pairwise(cases):
-        if earlier.seq == later.seq:
-            raise EventError(f"{earlier.id} and {later.id} have the same place in the plan, {later.seq}")
-    lacks = tuple(_lacks(parts))
-    complete = all(part.complete for part in parts) and not lacks
-    return EventStream(
-        evolve(parts[0].run, shard=""), tuple(cases), footer_of(cases, complete=complete), lacks,
-        parts[0].baseline,
-    )  # fmt: skip
-
-
-def _check_same_run(parts: Sequence[EventStream]) -> None:
-    """Raise `EventError` if the settings of shards differ, or the times at which they began by too much."""
     first = parts[0].run
     for part in parts[1:]:
         if part.baseline != parts[0].baseline:
@@ -516,6 +522,16 @@ def _check_same_run(parts: Sequence[EventStream]) -> None:
             f"shard {early.shard} of {early.adapter} began at {early.started}, shard {late.shard} at "
             f"{late.started}: these are of two runs, and shards of each are missing"
         )
+    cases = sorted((case for part in parts for case in part.cases), key=lambda case: case.seq)
+    for earlier, later in pairwise(cases):
+        if earlier.seq == later.seq:
+            raise EventError(f"{earlier.id} and {later.id} have the same place in the plan, {later.seq}")
+    lacks = tuple(_lacks(parts))
+    complete = all(part.complete for part in parts) and not lacks
+    return EventStream(
+        evolve(parts[0].run, shard=""), tuple(cases), footer_of(cases, complete=complete), lacks,
+        parts[0].baseline,
+    )  # fmt: skip
 
 
 def _begin(run: Run) -> datetime | None:

@@ -82,7 +82,6 @@ class EncodedMessage:
 
     @property
     def data(self) -> bytes:
-        """Return the bytes."""
         assert isinstance(self.case.input, Data)
         return self.case.input.data
 
@@ -92,7 +91,6 @@ class EncodedMessage:
         return tuple(dict.fromkeys(name for name, _ in self.writers))
 
     def named(self, producer: str, post: EncodeCase) -> str:
-        """Return the id of the case for one of its writers."""
         return post.case.id.replace(f"/{INTEROP}/{WRITE_PART}~", f"/{INTEROP}/{producer}~")
 
 
@@ -264,7 +262,6 @@ def _uncompressed_entries(post: EncodeCase, data: bytes, hello: Hello, seed: int
 
 
 def group_by_bytes(fmt: Format, participants: Iterable[Participant]) -> tuple[EncodedMessage, ...]:
-    """Return the encoded messages of a format, equal bytes grouped."""
     found: dict[bytes, list[tuple[str, EncodeCase]]] = {}
     for participant in participants:
         for one in participant.written.get(fmt.format_id, ()):
@@ -327,7 +324,6 @@ class RelayReport:
         spec, name, version: of the server.
         counts: of the messages, by what became of them.
         left_out: of the messages that could not be carried, by the reason.
-        faults: of the server.
     """
 
     spec: str
@@ -436,7 +432,6 @@ class ReadCounts:
 
     @property
     def all(self) -> int:
-        """Return the number of encode cases read."""
         return self.alike + self.wrong + self.other
 
 

@@ -12,7 +12,7 @@ from wireproof.cases.made_case import made_case
 from wireproof.cases.observable_fields import EVERY_FIELD, observed_tree
 from wireproof.cases.reference_answers import ReferenceAnswer
 from wireproof.cases.steps import SEQUENCE
-from wireproof.runner.requests import claims_profile, no_digests
+from wireproof.runner.requests import claims_op, claims_profile, missing_capability, no_digests
 from wireproof.runner.value_diff import scan_patterns, split_path
 from wireproof.wire.json_values import Json, json_digest
 from wireproof.wire.observed_fields import FieldTree, project
@@ -104,7 +104,6 @@ class JudgeContext:
         return tree
 
     def seen(self, value: Json) -> Json:
-        """Return the part of a value that the adapter shows."""
         return project(value, self.wanted)
 
     def digest(self, value: Json) -> str:
@@ -151,12 +150,10 @@ def exclusion_reason(hello: Hello, case: Case) -> str:
         return no_digests(case, hello) if claims_profile(case, None) else f"claims no profile {case.profile}"
     if claim is None:
         return f"claims no {case.format_id}"
-    if case.op == SEQUENCE if claim.ops is None else case.op not in claim.ops:
+    if not claims_op(claim, case.op):
         return f"claims no {case.op} of {case.format_id}"
-    if not claims_profile(case, claim):
-        return f"claims no profile {case.profile}"
-    lack = next((f"claims no {atom}" for atom in case.needs if not _includes(claim, atom)), "")
-    return lack or no_digests(case, hello)
+    lack = missing_capability(case, claim).replace("profile:", "profile ")
+    return f"claims no {lack}" if lack else no_digests(case, hello)
 
 
 def names_field(case: Case, text: str) -> bool:
@@ -169,7 +166,6 @@ def names_field(case: Case, text: str) -> bool:
 
 
 def _keys(value: Json) -> Iterator[str]:
-    """Yield the keys of a value and of the values in it."""
     match value:
         case dict():
             yield from value
@@ -183,12 +179,6 @@ def _keys(value: Json) -> Iterator[str]:
 def _words(text: str) -> str:
     """Return the words of a text or of a name between spaces: ` user headers ` for `userHeaders`."""
     return f" {' '.join(_WORD.findall(text)).lower()} "
-
-
-def _includes(claim: Claim, atom: str) -> bool:
-    kind, _, name = atom.partition(":")
-    claimed = {"codec": claim.codecs, "feature": claim.features}.get(kind, claim.features)
-    return claimed is None or name in claimed or atom in claimed
 
 
 def observed_fields(hello: Hello, case: Case) -> FieldTree:

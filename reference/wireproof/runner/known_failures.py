@@ -111,7 +111,6 @@ class KnownFailure:
 
     @property
     def who(self) -> str:
-        """Return the owner and the link to the issue."""
         return f"owner {self.owner}" + (f", {self.issue}" if self.issue else "")
 
     @property
@@ -120,7 +119,6 @@ class KnownFailure:
         return self.id[:-1] if self.id.endswith(":*") and not self.broad else ""
 
     def covers(self, event: CaseEvent) -> bool:
-        """Return whether the entry counts for the verdict on this case."""
         return self.is_about(event.id) and (not self.broad or self.fails_as_recorded(event))
 
     def is_about(self, name: str) -> bool:
@@ -143,7 +141,6 @@ def example_names() -> frozenset[str]:
 
 
 def family_names() -> tuple[str, ...]:
-    """Return the names of the families of derived cases, as in their ids."""
     from wireproof.cases.derived import FAMILIES  # noqa: PLC0415 - only where ids are compared with the cases
 
     return (*FAMILIES, "join", "chunk")
@@ -154,7 +151,6 @@ class CaseNames:
     """The ids of the golden cases that there are, and their former ids.
 
     Attributes:
-        ids: the ids.
         aliases: by former id, the present one.
         examples: the first parts of the ids of generated examples.
     """
@@ -165,7 +161,6 @@ class CaseNames:
 
     @classmethod
     def of(cls, suite: Suite) -> "CaseNames":
-        """Return the names of the cases of a suite."""
         return cls(suite.by_id, suite.aliases)
 
     def present(self, entry: KnownFailure) -> KnownFailure | None:
@@ -267,7 +262,6 @@ class Baseline:
     Attributes:
         entries: the known failures, with present ids.
         text: the file; runs store it, so that `report` judges by it again.
-        file: its name.
         adapter: the name of the implementation; empty if the file does not say it.
         suite: the release of wireproof for which it was complete; empty if the file does not say it.
         cases: the digest of the cases of that release, as in the manifest of a run.
@@ -282,7 +276,6 @@ class Baseline:
 
     @property
     def ids(self) -> frozenset[str]:
-        """Return the ids and patterns of the entries."""
         return frozenset(entry.id for entry in self.entries)
 
     @classmethod
@@ -296,8 +289,11 @@ class Baseline:
         return cls(entries, text, file, **head)
 
     @classmethod
-    def read(cls, path: Path, suite: Suite) -> "Baseline":
-        """Read the file `path`; raises `BaselineError`."""
+    def read(cls, path: Path, suite: Suite | None = None) -> "Baseline":
+        """Read the file `path`; raises `BaselineError`.
+
+        With a suite each entry must be about a case that there is, and a former id becomes the present one.
+        """
         return cls.of(baseline_text(path), path.name, suite)
 
 
@@ -359,14 +355,6 @@ def _lines_of_ids(lines: Sequence[str], head: int) -> dict[str, int]:
         for double, single in QUOTED.findall(lines[number]):
             found.setdefault(double or single, number + 1)
     return found
-
-
-def read_baseline(path: Path, suite: Suite | None = None) -> tuple[KnownFailure, ...]:
-    """Read the known failures of the file `path`; raises `BaselineError`.
-
-    With a suite each entry must be about a case that there is, and a former id becomes the present one.
-    """
-    return Baseline.of(baseline_text(path), path.name, suite).entries
 
 
 def baseline_text(path: Path) -> str:

@@ -14,8 +14,8 @@ from attrs import evolve
 
 from wireproof.adapters.registry_entry import age
 from wireproof.cases.case import Reject
+from wireproof.cases.fixture_writer import ADDED, CHANGED, LEVEL, FrozenCase
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.frozen_digests import ADDED, CHANGED, LEVEL, FrozenCase
 from wireproof.runner.baseline import AppliedBaseline, Origin, OriginKind, apply, expiry_notices
 from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
 from wireproof.runner.known_failures import Baseline

@@ -9,7 +9,7 @@ The advice is about all claims: it names what was observed, and the correction.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 from attrs import evolve, frozen
 
@@ -21,6 +21,7 @@ from wireproof.cases.outcome import Accepted, NotRun, Outcome, Refused
 from wireproof.cases.reference_answers import reference_answer
 from wireproof.cases.steps import SEQUENCE
 from wireproof.formats import FORMATS
+from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
 from wireproof.runner.judge_context import exclusion_reason
 from wireproof.runner.requests import DEFAULT_PROFILES
@@ -41,16 +42,6 @@ Asked = tuple[Case, Outcome]
 Standing = Literal["agrees", "absent", "over-claimed", "fails-in-part", "under-claimed", "found"]
 """`over-claimed` is a wrong claim; `fails-in-part` is claimed and works in some cases only; `absent` is not
 claimed and does not work; `found` is of a hello without claims."""
-
-
-class CaseRunner(Protocol):
-    """The engine, which runs the cases."""
-
-    hello: Hello
-
-    def ask(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Outcome]]:
-        """Yield each case with its outcome; run it whatever the adapter claims."""
-        ...
 
 
 @frozen
@@ -84,7 +75,6 @@ class ProbeResult:
 
     @property
     def standing(self) -> Standing:
-        """Return the relation of claim and behaviour."""
         match self.claimed, self.works:
             case True, False:
                 return "over-claimed"
@@ -224,21 +214,8 @@ def _claimed(hello: Hello, thing: Thing) -> bool | None:
     return name in names
 
 
-@frozen
-class ProbeFailures:
-    """Cases that must be accepted, are claimed, and fail alike.
-
-    Attributes:
-        first: one of them.
-        size: their number.
-    """
-
-    first: ProbedCase
-    size: int
-
-
-def largest_failure(rows: Iterable[ProbedCase]) -> ProbeFailures | None:
-    """Return the largest group of failures with the same verdict at the same field; None if none fails."""
+def largest_failure(rows: Iterable[ProbedCase]) -> Sequence[ProbedCase]:
+    """Return the most claimed cases of accepted input that fail alike at one field; empty if none fails."""
     groups: dict[tuple[str, ...], list[ProbedCase]] = {}
     for row in rows:
         if row.wanted and row.claimed and not row.right:
@@ -248,8 +225,7 @@ def largest_failure(rows: Iterable[ProbedCase]) -> ProbeFailures | None:
                 *signature_parts(verdict.label, verdict.cls, verdict.path, verdict.broken),
             )
             groups.setdefault(key, []).append(row)
-    largest = max(groups.values(), key=len, default=None)
-    return ProbeFailures(largest[0], len(largest)) if largest else None
+    return max(groups.values(), key=len, default=[])
 
 
 # --- advice ---
@@ -260,8 +236,6 @@ class Advice:
     """A difference between the hello and the behaviour of the codec.
 
     Attributes:
-        text: the observation.
-        fix: the correction.
         wrong: True if a claim is false; False if the hello claims less than it could.
     """
 
@@ -383,7 +357,7 @@ def errors(hello: Hello, asked: Sequence[Asked]) -> Iterator[Advice]:
 # --- window ---
 
 
-def window(runner: CaseRunner, asked: Sequence[Asked]) -> Iterator[Advice]:
+def window(runner: Engine, asked: Sequence[Asked]) -> Iterator[Advice]:
     """Yield advice if answers change when one request at a time is sent; run a part of the cases again."""
     first = [(case, outcome) for case, outcome in asked if not isinstance(outcome, NotRun)]
     some = first[:: max(1, len(first) // AGAIN)]
@@ -404,7 +378,7 @@ def window(runner: CaseRunner, asked: Sequence[Asked]) -> Iterator[Advice]:
     yield Advice(f"{text}, such as {differ[0]}", fix)
 
 
-def _outcomes(runner: CaseRunner, some: Sequence[Asked]) -> Iterator[Outcome]:
+def _outcomes(runner: Engine, some: Sequence[Asked]) -> Iterator[Outcome]:
     return (outcome for _, outcome in runner.ask([case for case, _ in some]))
 
 
@@ -419,7 +393,7 @@ def _same(one: Outcome, other: Outcome) -> bool:
             return type(one) is type(other)
 
 
-def advice(runner: CaseRunner, asked: Sequence[Asked]) -> tuple[Advice, ...]:
+def advice(runner: Engine, asked: Sequence[Asked]) -> tuple[Advice, ...]:
     """Return all advice, false claims first."""
     hello = runner.hello
     found = [*names(hello), *observes(hello, asked), *errors(hello, asked), *window(runner, asked)]

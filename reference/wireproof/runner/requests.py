@@ -85,7 +85,7 @@ def prepare_case(case: Case, hello: Hello) -> Case | Unsupported:
     if (unknown := stream_wrapping(case, hello)) is not None:
         case = wrap_case(case, FORMATS[case.format_id], unknown)
     claim = hello.revisions.get(case.format_id)
-    if claim is None or not _claims_op(claim, case.op):
+    if claim is None or not claims_op(claim, case.op):
         return Unsupported(f"claims no {case.op} of {case.format_id}")
     if lack := missing_capability(case, claim):
         return Unsupported(f"claims no {lack} for {case.format_id}")
@@ -105,12 +105,12 @@ def claimed_ops(hello: Hello, row: Format) -> tuple[Op, ...]:
         return every
     claim = hello.revisions.get(row.format_id)
     if claim is not None:
-        return tuple(op for op in every if _claims_op(claim, op))
+        return tuple(op for op in every if claims_op(claim, op))
     lifted = hello.revisions.get("/".join(row.wrapped_by[:2])) if row.wrapped_by else None
-    return ("decode",) if lifted is not None and _claims_op(lifted, "decode") else ()
+    return ("decode",) if lifted is not None and claims_op(lifted, "decode") else ()
 
 
-def _claims_op(claim: Claim, op: str) -> bool:
+def claims_op(claim: Claim, op: str) -> bool:
     return op != SEQUENCE if claim.ops is None else op in claim.ops
 
 
@@ -123,10 +123,10 @@ def stream_wrapping(case: Case, hello: Hello) -> frozenset[str] | None:
     row, claim = FORMATS.get(case.format_id), hello.revisions.get(case.format_id)
     if not hello.revisions or row is None or row.wrapped_by is None or case.op != "decode":
         return None
-    if claim is not None and (_claims_op(claim, case.op) or claim.ops == ()):
+    if claim is not None and (claims_op(claim, case.op) or claim.ops == ()):
         return None
     stream = hello.revisions.get("/".join(row.wrapped_by[:2]))
-    if stream is None or not _claims_op(stream, "decode"):
+    if stream is None or not claims_op(stream, "decode"):
         return None
     return frozenset(format_id for format_id, other in hello.revisions.items() if other.ops == ())
 
@@ -327,9 +327,7 @@ class FailureBudget:
     """The failures of one run that end or hang the adapter.
 
     Attributes:
-        count: the number of failures.
         signatures, faults, timeouts, consecutive_timeouts: what has a limit.
-        has_answers: whether a case was answered.
         stopped: why no further case is run; None while cases are run.
     """
 

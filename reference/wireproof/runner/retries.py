@@ -14,7 +14,7 @@ from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import Final, Self
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.cases.case import Accept, Case, Data, Level
@@ -48,14 +48,6 @@ def fresh_processes(cases: int, *, has_baseline: bool) -> int:
     return WITH_BASELINE if has_baseline else int(cases <= SMALL_RUN)
 
 
-@frozen
-class Retried:
-    """A failure that passes when it is asked again: its verdict, and that on the second answer."""
-
-    flaky: Verdict
-    passing: Verdict
-
-
 @define
 class Retries:
     """Asks the failures of one part of a run again; a context manager that owns the fresh process.
@@ -63,7 +55,6 @@ class Retries:
     Attributes:
         engine: runs the adapter.
         fresh: makes another engine for the same adapter.
-        level: of the run.
         expects: returns whether the baseline expects a failure, which is then not asked again.
         starts: how many fresh processes may still be started without a suspicion; None: none at all.
         where: the words for an answer of the fresh process.
@@ -84,18 +75,18 @@ class Retries:
     _stack: ExitStack = field(factory=ExitStack, init=False)
 
     def __enter__(self) -> Self:
-        """Begin a part."""
         self._left, self._controls = MAX_RETRIES, MAX_CONTROLS
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the fresh process."""
         self._end()
 
-    def retry(self, case: Case, event: CaseEvent, first: Verdict, twin: Verdict | None) -> Retried | None:
-        """Return the verdicts of a failure that passes when asked again; None for any other case.
+    def retry(
+        self, case: Case, event: CaseEvent, first: Verdict, twin: Verdict | None
+    ) -> tuple[Verdict, Verdict] | None:
+        """Return the verdict of a failure that passes later, and that on its later answer; else None.
 
         Args:
             case: as it was sent.
@@ -110,7 +101,7 @@ class Retries:
         for engine, where in self._engines():
             second = self._judged(engine, case, twin)
             if second is not None and second.passing:
-                return Retried(flaky_verdict(first, where), second)
+                return flaky_verdict(first, where), second
         return None
 
     def _is_asked(self, event: CaseEvent) -> bool:

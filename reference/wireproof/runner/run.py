@@ -56,7 +56,6 @@ class Selection:
         return cls([case for case in cases if concerns(hello, case)], suite.by_id, families)
 
     def large_last(self) -> "Selection":
-        """Return the same plan with the large cases at its end."""
         large = [case for case in self.golden if is_large(case)]
         return evolve(self, golden=[case for case in self.golden if not is_large(case)], large=large)
 
@@ -101,20 +100,6 @@ def left_out_notes(undigested: int, sample: DerivedSample) -> Iterator[str]:
 # --- golden cases ---
 
 
-@frozen
-class _GoldenResult:
-    """A golden case as it was sent, with its verdict; a rejection waits for the verdict on its twin.
-
-    Attributes:
-        case: as it was sent: wrapped as a stream if needed.
-        judged: the verdict, or an answer that counts only if the twin is accepted.
-    """
-
-    case: Case
-    judged: Verdict | Outcome
-    ns: int
-
-
 def golden_events(
     engine: Engine,
     by_id: Mapping[str, Case],
@@ -135,21 +120,21 @@ def golden_events(
         retries: asks unexpected failures again; None: nothing is asked again.
     """
 
-    def keep(case: Case, outcome: Outcome, ns: int) -> _GoldenResult:
-        held = awaits_twin(case, outcome)
-        return _GoldenResult(case, outcome if held else judge(case, outcome, hello=engine.hello), ns)
+    def keep(case: Case, outcome: Outcome, ns: int) -> tuple[Case, Verdict | Outcome, int]:
+        held = awaits_twin(case, outcome)  # a rejection counts only if the twin is accepted
+        return case, outcome if held else judge(case, outcome, hello=engine.hello), ns
 
     places = {case.id: place for place, case in enumerate(cases)}
     waiting: dict[int, CaseEvent] = {}
     next_place = 0
-    for result in engine.run_with(_twins_first(cases, by_id, verdicts), keep, GOLDEN_BLOCK):
-        case, twin = result.case, verdicts.get(result.case.twin or "")
-        verdict = result.judged
-        if not isinstance(verdict, Verdict):
-            verdict = judge(case, verdict, hello=engine.hello, twin=twin)
+    for case, judged, ns in engine.run_with(_twins_first(cases, by_id, verdicts), keep, GOLDEN_BLOCK):
+        twin = verdicts.get(case.twin or "")
+        verdict = (
+            judged if isinstance(judged, Verdict) else judge(case, judged, hello=engine.hello, twin=twin)
+        )
         place = places.get(case.id, -1)
         event_of = partial(
-            _golden_event, first + place, cases[place] if place >= 0 else case, case, ns=result.ns,
+            _golden_event, first + place, cases[place] if place >= 0 else case, case, ns=ns,
             stored=case.id in by_id,
         )  # fmt: skip
         event, verdicts[case.id] = _settled(retries, case, verdict, twin, event_of)
@@ -169,8 +154,10 @@ def _settled(
 ) -> tuple[CaseEvent, Verdict]:
     """Return the event of a case, and the verdict that counts for the cases that depend on it."""
     event = event_of(verdict)
-    retried = retries.retry(case, event, verdict, twin) if retries else None
-    return (event_of(retried.flaky), retried.passing) if retried else (event, verdict)
+    if retries and (retried := retries.retry(case, event, verdict, twin)):
+        flaky, passing = retried
+        return event_of(flaky), passing
+    return event, verdict
 
 
 def _golden_event(

@@ -53,7 +53,6 @@ class _Missing:
     """Marks a field that does not exist; null is a value."""
 
     def __repr__(self) -> str:
-        """Return the text that reports show."""
         return "(none)"
 
 

@@ -99,7 +99,11 @@ def run_parallel(next_task: Next, work: Work, workers: int) -> Generator[tuple[i
         work: what each worker does; the exception of a task comes as its `TaskEnded`.
         workers: the maximum number of processes; each is started when there is a task for it.
     """
-    context = _context()
+    # A fork shares loaded modules, but is unsafe with other threads.
+    alone = threading.active_count() == 1 and "fork" in multiprocessing.get_all_start_methods()
+    context: ForkContext | SpawnContext = (
+        multiprocessing.get_context("fork") if alone else multiprocessing.get_context("spawn")
+    )
     started: list[_Worker] = []
     alive: list[_Worker] = []
     try:
@@ -132,15 +136,9 @@ def run_parallel(next_task: Next, work: Work, workers: int) -> Generator[tuple[i
         _end(started)
 
 
-def _context() -> "ForkContext | SpawnContext":
-    """Choose how to start processes: a fork shares loaded modules, but is unsafe with other threads."""
-    alone = threading.active_count() == 1 and "fork" in multiprocessing.get_all_start_methods()
-    return multiprocessing.get_context("fork") if alone else multiprocessing.get_context("spawn")
-
-
 def _start(context: "ForkContext | SpawnContext", number: int, work: Work) -> _Worker:
     here, there = context.Pipe()
-    process = context.Process(target=_Body(there, work).run, daemon=True)
+    process = context.Process(target=_run_worker, args=(there, work), daemon=True)
     with _sigterm_blocked():
         process.start()
     there.close()
@@ -169,7 +167,7 @@ def _end(started: list[_Worker]) -> None:
             worker.process.terminate()
         else:
             with contextlib.suppress(OSError):  # it died
-                worker.pipe.send(_Stop())
+                worker.pipe.send(None)
         worker.pipe.close()
     deadline = time.monotonic() + END_SECONDS
     for worker in started:
@@ -179,43 +177,29 @@ def _end(started: list[_Worker]) -> None:
             worker.process.join()
 
 
-@frozen
-class _Stop:
-    """What a worker gets in place of a task when there are no more."""
+def _run_worker(pipe: Connection, work: Work) -> None:
+    """Run the tasks that the parent sends, until it sends None or closes the pipe."""
 
+    def send(message: Any) -> None:  # noqa: ANN401 - the caller's own
+        pipe.send_bytes(pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL))
 
-@frozen
-class _Body:
-    """The main function of a worker and its data."""
-
-    pipe: Connection
-    work: Work
-
-    def run(self) -> None:
-        """Run the tasks that the parent sends, until it closes the pipe."""
-        collect_rarely()
-        end_with_parent()  # even if the parent is killed while a case hangs
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends this process
-        signal.signal(signal.SIGTERM, _exit_on_signal)
-        sys.unraisablehook = _hide_exit
-        _mask("SIG_UNBLOCK")
-        with contextlib.suppress(BrokenPipeError, EOFError), self.work() as run:  # the parent is gone
-            while True:
-                task = self.pipe.recv()
-                if isinstance(task, _Stop):
-                    return
-                error: BaseException | None = None
-                try:
-                    for message in run(task):
-                        self._send(message)
-                except BrokenPipeError:
-                    raise
-                except Exception as raised:  # noqa: BLE001 - the parent reports it
-                    error = _sendable(raised)
-                self._send(TaskEnded(error))
-
-    def _send(self, message: Any) -> None:  # noqa: ANN401 - the caller's own
-        self.pipe.send_bytes(pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL))
+    collect_rarely()
+    end_with_parent()  # even if the parent is killed while a case hangs
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends this process
+    signal.signal(signal.SIGTERM, _exit_on_signal)
+    sys.unraisablehook = _hide_exit
+    _mask("SIG_UNBLOCK")
+    with contextlib.suppress(BrokenPipeError, EOFError), work() as run:  # the parent is gone
+        while (task := pipe.recv()) is not None:
+            error: BaseException | None = None
+            try:
+                for message in run(task):
+                    send(message)
+            except BrokenPipeError:
+                raise
+            except Exception as raised:  # noqa: BLE001 - the parent reports it
+                error = _sendable(raised)
+            send(TaskEnded(error))
 
 
 def _sendable(error: Exception) -> Exception:

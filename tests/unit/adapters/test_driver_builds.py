@@ -7,7 +7,7 @@ import pytest
 from folders import SUPPORT
 from peer_adapters import write_peer
 
-from wireproof.adapters import driver_build, packaged_folders
+from wireproof.adapters import driver_build, peers
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import open_adapter, resolve
 from wireproof.adapters.registry_entry import Build
@@ -18,7 +18,7 @@ def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     source = tmp_path / "peers" / "toys" / "toy-driver"
     source.mkdir(parents=True)
     (source / "driver.py").write_bytes((SUPPORT / "faulty_adapter.py").read_bytes())
-    monkeypatch.setattr(packaged_folders, "peers_folder", lambda: source.parents[1])
+    monkeypatch.setattr(peers, "peers_folder", lambda: source.parents[1])
     monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
     return source
 

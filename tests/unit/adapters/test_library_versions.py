@@ -9,7 +9,7 @@ import pytest
 from each import each
 from peer_adapters import write_peer
 
-from wireproof.adapters import driver_build, packaged_folders, registry
+from wireproof.adapters import driver_build, peers, registry
 from wireproof.adapters.driver_build import (
     ManifestError,
     StepError,
@@ -41,7 +41,7 @@ GO = PeerLibrary("go", "example.org/new/lib", (FormerName("example.org/old/lib",
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "peers" / "toys" / "toy"
     folder.mkdir(parents=True)
-    monkeypatch.setattr(packaged_folders, "peers_folder", lambda: folder.parents[1])
+    monkeypatch.setattr(peers, "peers_folder", lambda: folder.parents[1])
     monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
     return folder
 

@@ -11,7 +11,7 @@ from toy_requests import ask, request
 
 from tests.mutants.registry import mutants, spec_of
 from wireproof import adapters
-from wireproof.adapters import packaged_folders, registry
+from wireproof.adapters import peers, registry
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller
 from wireproof.adapters.errors import AdapterStartError
@@ -158,7 +158,7 @@ def test_an_adapter_with_an_environment_is_not_called_here() -> None:
 def test_names_are_unique_and_rows_lead_somewhere() -> None:
     names = [
         *registry.BUILTIN,
-        *(path.parent.name for path in packaged_folders.peers_folder().glob("[!_]*/*/adapter.toml")),
+        *(path.parent.name for path in peers.peers_folder().glob("[!_]*/*/adapter.toml")),
     ]
     assert len(names) == len(set(names))
     for entry in entries().values():

@@ -10,7 +10,7 @@ from command_line import Command
 from each import each
 from peer_adapters import write_peer
 
-from wireproof.adapters import packaged_folders, peers
+from wireproof.adapters import peers
 from wireproof.adapters.errors import AdapterFileError, UnknownAdapter
 from wireproof.adapters.registry import BUILTIN, names, resolve
 
@@ -18,7 +18,7 @@ PATHS = peers.files()
 
 
 def test_each_folder_of_a_system_is_an_adapter_of_that_name() -> None:
-    systems = [path for path in packaged_folders.peers_folder().glob("[!_]*") if path.is_dir()]
+    systems = [path for path in peers.peers_folder().glob("[!_]*") if path.is_dir()]
     assert {path.name for path in systems} == {"kafka", "iggy", "heka"}
     folders = [path for system in systems for path in system.iterdir() if path.is_dir()]
     assert sorted(path / peers.FILE for path in folders) == sorted(PATHS.values())
@@ -36,7 +36,7 @@ def test_each_file_gives_an_adapter_whose_parts_are_there(name: str) -> None:
     if entry.prepare:
         assert Path(entry.prepare.source).is_dir()
         for part in entry.prepare.shared:
-            assert (packaged_folders.peers_folder() / packaged_folders.SHARED / part).is_dir()
+            assert (peers.peers_folder() / peers.SHARED / part).is_dir()
     uses_build = any("{build}" in text for text in (*entry.command, *entry.environment.values()))
     assert uses_build == (entry.prepare is not None)
 
@@ -54,7 +54,7 @@ def test_versions_are_listed_in_their_order_and_systems_as_the_formats_are() -> 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder of a peer, the only one that there is."""
-    monkeypatch.setattr(packaged_folders, "peers_folder", lambda: tmp_path)
+    monkeypatch.setattr(peers, "peers_folder", lambda: tmp_path)
     return tmp_path / "kafka" / "toy"
 
 

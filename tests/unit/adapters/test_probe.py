@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import Command
 
-from wireproof.adapters.packaged_folders import templates_folder
+from wireproof.adapters.peers import templates_folder
 from wireproof.runner.probe import ProbeResult, fix_of
 
 TEMPLATE = (templates_folder() / "python" / "adapter.py").read_text(encoding="utf-8")

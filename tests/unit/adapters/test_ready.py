@@ -8,7 +8,7 @@ from folders import SUPPORT
 from machine import needs
 from peer_adapters import write_peer
 
-from wireproof.adapters import packaged_folders, registry
+from wireproof.adapters import peers, registry
 from wireproof.adapters.driver_build import built
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.readiness import Ready, ready
@@ -31,7 +31,7 @@ def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     source = tmp_path / "peers" / "toys" / "toy"
     source.mkdir(parents=True)
     (source / "driver.py").write_bytes((SUPPORT / "faulty_adapter.py").read_bytes())
-    monkeypatch.setattr(packaged_folders, "peers_folder", lambda: source.parents[1])
+    monkeypatch.setattr(peers, "peers_folder", lambda: source.parents[1])
     monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
     command = "{python} -S -E {build}/built.py obeys-bytes"
     write_peer(source, description="a driver", command=command, build={"steps": [STEP_TEXT]})

@@ -14,7 +14,7 @@ from machine import needs
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.driver_build import built
-from wireproof.adapters.packaged_folders import templates_folder
+from wireproof.adapters.peers import templates_folder
 from wireproof.adapters.registry import open_adapter
 from wireproof.adapters.registry_entry import Build
 from wireproof.adapters.templates import TEMPLATES, AdapterTemplate, client_templates, shape_lines, write

@@ -9,9 +9,15 @@ from command_line import Command
 from fixture_folders import BAD, GOOD, PLACE, RULE, only, problems, write
 
 from wireproof.cases import fixtures
-from wireproof.cases.fixture_writer import page_text, sort_files
+from wireproof.cases.fixture_writer import (
+    FrozenCase,
+    freeze,
+    input_digest,
+    page_text,
+    sort_files,
+    unfrozen_cases,
+)
 from wireproof.cases.fixtures import FROZEN
-from wireproof.cases.frozen_digests import FrozenCase, freeze, input_digest, unfrozen_cases
 from wireproof.cases.lint import changed_cases, contains_prefix, lint
 
 GOOD_ID, BAD_ID = GOOD["id"], BAD["id"]

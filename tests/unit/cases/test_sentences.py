@@ -11,7 +11,7 @@ from goldens import load
 
 from wireproof.cases.case import Step, Steps
 from wireproof.cases.case_json import FixtureError
-from wireproof.cases.lint_sentences import (
+from wireproof.cases.lint_sources import (
     check_sentences,
     count_line,
     coverages,
@@ -19,7 +19,7 @@ from wireproof.cases.lint_sentences import (
     sentences_of,
     unnamed_rules,
 )
-from wireproof.cases.sources import SOURCES_FILE
+from wireproof.cases.rules import SOURCES_FILE
 
 SENTENCE = """
 [[paper.sentences]]

@@ -19,7 +19,7 @@ from wireproof.cases.lint_sources import (
     level_line,
     unbacked_cases,
 )
-from wireproof.cases.sources import BASES, SOURCES_FILE, allows_must, cited, read_sources, resolve
+from wireproof.cases.rules import BASES, SOURCES_FILE, allows_must, cited, read_sources, resolve
 
 PAGE = """
 [paper]

@@ -15,9 +15,8 @@ from wireproof.cases.case import Accept, Case, Either, Steps
 from wireproof.cases.case_json import FixtureError
 from wireproof.cases.case_json import read as read_file
 from wireproof.cases.derived import derived_cases
-from wireproof.cases.fixture_writer import case_json
+from wireproof.cases.fixture_writer import case_json, input_digest
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.frozen_digests import input_digest
 from wireproof.cases.lint import check_steps
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof.cases.steps import fewer_steps, is_refused, with_steps

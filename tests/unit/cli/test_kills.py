@@ -18,7 +18,7 @@ from wireproof import __version__
 from wireproof.cases.case import Case, Data, Reject
 from wireproof.cli import main
 from wireproof.fuzz.findings import Findings, finding_name, read_findings
-from wireproof.runner.known_failures import read_baseline
+from wireproof.runner.known_failures import Baseline
 from wireproof.runner.signature import Signature
 from wireproof.runner.verdicts import Verdict
 
@@ -47,7 +47,7 @@ def test_a_baseline_is_the_old_one_or_the_new_one(
         main()
     assert ended.value.code == 0
     assert _files(tmp_path).keys() == before.keys()
-    assert read_baseline(known_failures) == ()
+    assert Baseline.read(known_failures).entries == ()
 
 
 @every_kill

@@ -7,7 +7,7 @@ import pytest
 from command_line import Command
 from fixture_folders import BAD, GOOD, PAPER, RULE, write
 
-from wireproof.cases.sources import SOURCES_FILE
+from wireproof.cases.rules import SOURCES_FILE
 from wireproof.cases.states import STATES_FILE
 
 

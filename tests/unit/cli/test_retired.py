@@ -22,3 +22,13 @@ def test_an_option_that_is_gone_says_what_replaces_it(wireproof: Command, comman
     done = wireproof(*command.split(), option, "x", "y")
     line = f"wireproof: {command} has no option {option} any more: {general_options.OPTIONS[command, option]}"
     assert (done.code, done.one_line()) == (2, line)
+
+
+@each("command", ["adapters probe", "baseline list", "cases", "check", "lint", "show"])
+def test_an_option_that_stands_before_the_verb_now_says_so(wireproof: Command, command: str) -> None:
+    done = wireproof(*command.split(), "--fixtures", "x", "y")
+    where = f"`wireproof --fixtures DIR {command} …` has it before the verb"
+    line = f"wireproof: {command} has no option --fixtures any more: {where}"
+    assert (done.code, done.one_line()) == (2, line)
+    done = wireproof("replay", "--timeout-scale", "2")
+    assert "`wireproof --timeout-scale N replay …` has it before the verb" in done.one_line()

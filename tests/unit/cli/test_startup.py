@@ -21,8 +21,7 @@ from goldens import load
 
 from wireproof.adapters.errors import AdapterError, AdapterStartError, UnknownAdapter
 from wireproof.cases import case_json, fixtures
-from wireproof.cases.fixtures import fixtures_folder
-from wireproof.cases.id_completion import completions
+from wireproof.cases.fixtures import completions, fixtures_folder
 from wireproof.cases.id_patterns import PatternError
 from wireproof.cli.standard_output import NEW_OBJECTS, TABLE, exit_of, rare_collections
 from wireproof.runner.exit_codes import Exit

@@ -10,8 +10,8 @@ from command_line import Command
 from fixture_folders import GOOD, PLACE, write
 from small_runs import FAIL, PASS, RUN, event, stream
 
+from wireproof.cases.fixture_writer import freeze
 from wireproof.cases.fixtures import Suite, load
-from wireproof.cases.frozen_digests import freeze
 from wireproof.report.diff import diff
 from wireproof.runner.baseline_writing import settled
 from wireproof.runner.events import read_events

@@ -9,8 +9,9 @@ from each import each
 from goldens import load
 from layout_tables import layout_rows, markdown_table
 
-from tests.fixture_tables.vectors import documented_layouts, layout_of
-from wireproof.cases.sources import DocumentedLayout, cited
+from tests.fixture_tables.vectors import layout_of
+from tests.support.documented_layouts import DocumentedLayout, documented_layouts
+from wireproof.cases.rules import cited
 from wireproof.heka.message import HEKA_FIELD, HEKA_MESSAGE
 from wireproof.heka.stream import FRAME, HEKA_HEADER
 from wireproof.kafka.layouts import BATCH, BATCH_FLAGS, RECORD, RECORD_HEADER

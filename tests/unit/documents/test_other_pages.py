@@ -13,7 +13,7 @@ from machine import needs
 
 from wireproof import __version__
 from wireproof.adapters.contract import PROTOCOL
-from wireproof.adapters.packaged_folders import peers_folder
+from wireproof.adapters.peers import peers_folder
 from wireproof.adapters.registry import resolve
 from wireproof.cases import case_json, token
 from wireproof.cases.case import Steps

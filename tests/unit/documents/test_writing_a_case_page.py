@@ -8,10 +8,9 @@ from documentation import DOCS, tables, text_of, words
 from folders import TOP
 
 from tests.fixture_tables.history import OTHER_PARTS, SCOPES, Bug
+from tests.fixture_tables.witness_reasons import Unwitnessed
 from wireproof.cases.fixture_writer import CASE_KEYS
-from wireproof.cases.requirements import Unwitnessed
-from wireproof.cases.rules import RULE_KINDS, Rule
-from wireproof.cases.sources import Sentence
+from wireproof.cases.rules import RULE_KINDS, Rule, Sentence
 
 PAGE = text_of("writing-a-case.md")
 SCHEMA = json.loads((DOCS.parent / "wireproof" / "schemas" / "fixture.schema.json").read_text("utf-8"))[

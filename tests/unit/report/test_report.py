@@ -22,8 +22,7 @@ from toy_format import (
 
 from wireproof import formats
 from wireproof.cases.case import Case, Data
-from wireproof.cases.rules import Rule
-from wireproof.cases.sources import SourceDocument
+from wireproof.cases.rules import Rule, SourceDocument
 from wireproof.report.diff import diff
 from wireproof.report.failure_groups import LINES, count_verdicts, failure_groups_of, failure_lines, heading
 from wireproof.report.field_listing import field_lines

@@ -10,6 +10,7 @@ from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.steps import is_refused
 from wireproof.report.uses import Use, implementations, sections, use_sentences, uses_of
+from wireproof.runner.conclusion import conclusion_sentence
 from wireproof.runner.events import EventStream, case_event, joined
 from wireproof.runner.verdicts import Verdict
 
@@ -226,3 +227,14 @@ def test_too_few_cases_say_so_and_none_says_nothing(suite: Suite, use: Use) -> N
         "cases of a Kafka consumer"
     )
     assert use_sentences(suite, evolve(whole, cases=())) == []
+
+
+def test_the_counts_of_a_small_run_are_those_of_its_conclusion(use: Use, suite: Suite) -> None:
+    """At `--level should` a lenient answer fails the run, and a blocked refusal is a judged one."""
+    cases = list(use.must.values())[:20]
+    verdicts = {cases[0].id: Verdict("undocumented"), cases[1].id: Verdict("blocked", cases[2].id)}
+    whole = run_of(use, "some", "1.0", verdicts)
+    strict = evolve(whole, cases=whole.cases[:20], run=evolve(whole.run, level="should"))
+    (text,) = use_sentences(suite, strict)
+    assert conclusion_sentence(strict) == "does not conform: fails 2 of 20 judged cases"
+    assert text.startswith("some 1.0: 18 of 20 judged cases are right; too few to say")

@@ -10,12 +10,12 @@ from each import each
 from goldens import load
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
-from wireproof.adapters.packaged_folders import peers_folder
+from wireproof.adapters.peers import peers_folder
 from wireproof.runner import baseline, baseline_writing
 from wireproof.runner.baseline import apply
 from wireproof.runner.baseline_writing import LINE
 from wireproof.runner.events import CaseEvent
-from wireproof.runner.known_failures import BaselineError, CaseNames, parse_baseline, read_baseline
+from wireproof.runner.known_failures import Baseline, BaselineError, CaseNames, parse_baseline
 
 
 def test_a_written_baseline_makes_the_next_run_green() -> None:
@@ -403,7 +403,7 @@ def test_each_known_failure_at_must_has_a_rule_with_a_basis_and_a_link_to_the_li
     suite = load()
     must = [case for case in suite.cases if case.level == "must"]
     files = sorted(peers_folder().glob(f"*/{peers}/baseline.toml"))
-    entries = [(file, entry) for file in files for entry in read_baseline(file)]
+    entries = [(file, entry) for file in files for entry in Baseline.read(file).entries]
     about_must = {(file, entry): [case for case in must if entry.selects(case.id)] for file, entry in entries}
     assert any(about_must.values())
     for (file, entry), cases in about_must.items():

@@ -9,7 +9,7 @@ from goldens import load
 from wireproof.adapters.contract import Hello
 from wireproof.cli import check_plan
 from wireproof.cli.check_plan import CheckPlan
-from wireproof.cli.check_worker import CheckOptions, CheckWork, Golden, Judged, Start, Started, Task
+from wireproof.cli.check_worker import Ask, CheckOptions, CheckWork, Judged, Start, Started, Task
 from wireproof.runner import requests
 from wireproof.runner.workers import TaskEnded, WorkerDiedError
 
@@ -73,7 +73,9 @@ def test_a_worker_that_dies_takes_those_adapters_that_no_other_may_keep() -> Non
     plan.receive(0, Start(2), TaskEnded(KILLED))
     assert [run.error for run in plan.runs] == [KILLED, None, KILLED]
     assert [run.ended for run in plan.runs] == [True, False, True]
-    assert isinstance(plan.next_task(1), Golden)
+    task = plan.next_task(1)
+    assert isinstance(task, Ask)
+    assert task.kind == "golden"
 
 
 def test_a_worker_that_dies_after_the_last_part_leaves_the_run_whole() -> None:
@@ -97,7 +99,7 @@ def test_a_message_about_a_run_that_has_ended_comes_too_late() -> None:
     start = plan.next_task(0)
     plan.receive(0, start, Started(0, HELLO, ()))
     task = plan.next_task(0)
-    assert isinstance(task, Golden)
+    assert isinstance(task, Ask)
     plan.receive(1, start, TaskEnded(KILLED))
-    plan.receive(0, task, Judged(0, task.part.number, ((0, *("x",) * 5, "pass"),)))
+    plan.receive(0, task, Judged(0, task.parts[0].number, ((0, *("x",) * 5, "pass"),)))
     assert plan.runs[0].events == []

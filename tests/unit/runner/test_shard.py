@@ -6,8 +6,7 @@ import pytest
 from command_line import Command
 from each import each
 
-from wireproof.runner.events import joined, read_events
-from wireproof.runner.shard import Shard
+from wireproof.runner.events import Shard, joined, read_events
 
 SELECTED = ("--run", "iggy.identifier/0.8/**")
 
