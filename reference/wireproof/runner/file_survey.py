@@ -8,17 +8,18 @@ from typing import Final
 from attrs import define, evolve, field, frozen
 
 from wireproof import formats
-from wireproof.cases.byte_source import ByteSource, ShrunkError
 from wireproof.cases.detect_format import detect_stream
-from wireproof.cases.log_survey import HEAD_LENGTHS, DamagedRange, add_damage, bytes_needed
+from wireproof.cases.log_survey import bytes_needed
 from wireproof.family import EntryListing, EntryTotals
 from wireproof.formats import Format
-from wireproof.runner.entry_list import ListedEntry, ListedRows, ListingSettings, list_entries, listing_of
+from wireproof.runner.entry_list import ListingSettings, list_entries, listing_of
 from wireproof.runner.lost_records import FileLosses, Loss, LossFinder, LossTotals, bounds_of
 from wireproof.runner.open_input import OpenInput, open_path
+from wireproof.wire.byte_source import ByteSource, ShrunkError
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Remark
+from wireproof.wire.walk import HEAD_LENGTHS, DamagedRange, Entry, EntryRows, add_damage
 
 MAX_DAMAGES: Final = 50
 """Damaged ranges and losses that are kept; the others are counted."""
@@ -109,15 +110,15 @@ class SurveyCounter:
     remarks: dict[str, RemarkCount] = field(factory=dict)
     notes: Counter[str] = field(factory=Counter)
 
-    def add(self, one: ListedEntry | ListedRows) -> None:
+    def add(self, one: Entry | EntryRows) -> None:
         """Count the next part."""
-        if not (isinstance(one, ListedRows) and not one.damages and self.finder.pass_rows(one.rows)):
-            for entry in one if isinstance(one, ListedRows) else (one,):
+        if not (isinstance(one, EntryRows) and not one.damages and self.finder.pass_rows(one)):
+            for entry in one if isinstance(one, EntryRows) else (one,):
                 self._add_losses(self.finder.add(entry))
-        if isinstance(one, ListedRows):
-            self.entries += len(one.rows)
-            self.sound += sum(one.rows.length)
-            self.totals.add(one.rows.cells)
+        if isinstance(one, EntryRows):
+            self.entries += len(one)
+            self.sound += sum(one.length)
+            self.totals.add(one.cells)
             for found in one.damages.values():
                 self._add_damages(found)
         else:
@@ -127,12 +128,12 @@ class SurveyCounter:
         """Count what the end of the file lost."""
         self._add_losses(self.finder.end())
 
-    def _add_losses(self, found: Iterator[ListedEntry | Loss]) -> None:
+    def _add_losses(self, found: Iterator[Entry | Loss]) -> None:
         for one in found:
             if isinstance(one, Loss):
                 self.losses.add(one)
 
-    def _add_entry(self, one: ListedEntry) -> None:
+    def _add_entry(self, one: Entry) -> None:
         if one.kind == "frame":
             self.entries += 1
             self.sound += one.length
@@ -167,7 +168,7 @@ def survey_stream(
     listing: EntryListing,
     found: OpenInput,
     reading: ListingSettings,
-    listen: Callable[[ListedEntry | ListedRows], object] = lambda _: None,
+    listen: Callable[[Entry | EntryRows], object] = lambda _: None,
 ) -> FileSurvey:
     """Survey a stream; each part is given to `listen` when it is read."""
     message, source = found.stopped, found.source
@@ -176,7 +177,7 @@ def survey_stream(
     counter = SurveyCounter(listing.totals(), finder)
     try:
         for part in list_entries(fmt, listing, source, reading):
-            one = part if isinstance(part, ListedRows) else finder.checked(part)
+            one = part if isinstance(part, EntryRows) else finder.checked(part)
             counter.add(one)
             listen(one)
         counter.end()
@@ -216,7 +217,7 @@ def survey_file(
     path: Path,
     settings: ReadSettings | None = None,
     format_name: str | None = None,
-    listen: Callable[[ListedEntry | ListedRows], object] = lambda _: None,
+    listen: Callable[[Entry | EntryRows], object] = lambda _: None,
 ) -> FileSurvey:
     """Survey a file that is a stream.
 
