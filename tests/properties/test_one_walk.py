@@ -1,4 +1,4 @@
-"""However a log is damaged, all that goes over it names the same entries and the same damage, all bytes once."""
+"""However a log is damaged, all that goes over it names the same entries and damage, and every byte once."""
 
 from collections.abc import Iterable
 from importlib.util import find_spec

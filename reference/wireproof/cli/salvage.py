@@ -118,7 +118,7 @@ def _losses_written(
                 if isinstance(one, Entry):
                     yield one
                     continue
-                totals.add(one)
+                totals.add((one,))
                 lost.damaged.add(name)
                 pickle.dump(one, spool)
         finally:

@@ -7,7 +7,7 @@ records it had at most; a log without gaps had exactly as many, and headers that
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
@@ -158,6 +158,14 @@ class LossFinder:
             yield from self._confirm(one)
         else:
             yield from self._place(one)
+
+    def find(self, one: Entry | EntryRows) -> Iterator[Entry | Loss]:
+        """Add the next entry or rows; yield what is certain now, but for sound rows that pass together."""
+        if isinstance(one, Entry):
+            yield from self.add(one)
+        elif one.damages or not self.pass_rows(one):
+            for entry in one:
+                yield from self.add(entry)
 
     def pass_rows(self, rows: EntryRows) -> bool:
         """Pass entries whose offsets rise, and keep the last one; return False if one needs a look."""
@@ -344,8 +352,13 @@ class LossTotals:
     count: int = 0
     _sums: dict[bool, LostRecords] = field(factory=lambda: dict.fromkeys((False, True), NOTHING_LOST))
 
-    def add(self, loss: Loss) -> None:
-        """Add a loss."""
+    def add(self, found: Iterable[Entry | Loss]) -> None:
+        """Add the losses among some parts."""
+        for one in found:
+            if isinstance(one, Loss):
+                self._add(one)
+
+    def _add(self, loss: Loss) -> None:
         if len(self.kept) < self.most_kept:
             self.kept.append(loss)
         self.count += 1

@@ -112,14 +112,14 @@ def test_a_damaged_size_of_the_last_entry_is_no_torn_tail() -> None:
 @each("cut", [1, 16, 20, SIZE - 1])
 def test_an_entry_that_the_end_cuts_is_a_tail(cut: int) -> None:
     found = damaged_logs.surveyed(KAFKA, LOG[: 5 * SIZE + cut])
-    assert (found.entries, found.damages, found.tail) == (5, (), cut)
+    assert (found.entries, found.damages, found.tail) == (5, [], cut)
     assert found.wanted == (SIZE if cut > 16 else 0)
 
 
 def test_a_batch_inside_a_value_of_a_cut_entry_is_no_entry_of_the_log() -> None:
     outer = logs.batch(b"<" + ENTRIES[5] + b">" * 30, 4)
     found = damaged_logs.surveyed(KAFKA, ENTRIES[3] + outer[:-5])
-    assert (found.entries, found.damages, found.tail) == (1, (), len(outer) - 5)
+    assert (found.entries, found.damages, found.tail) == (1, [], len(outer) - 5)
 
 
 def test_offsets_and_leader_epochs_that_do_not_rise_are_named() -> None:
