@@ -49,7 +49,7 @@ from wireproof.wire.byte_source import ByteSource, FileSource, ShrunkError
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.walk import BEGINS_NOTHING, Entry, EntryRows, walk
+from wireproof.wire.walk import Entry, EntryRows, walk
 
 SYSTEM: Final = "Kafka"
 
@@ -149,8 +149,7 @@ def _add_held(heads: EntryHeaders, held: Entry | None, source: ByteSource) -> No
 def _damaged_cells(one: Entry, source: ByteSource) -> tuple[Any, ...] | None:
     """Return the cells of a damaged entry; None if its size or its type is not to be trusted."""
     head = source.read(one.at, BATCH.fixed_size)
-    begins = one.kind == "garbage" and one.damages[0].cls not in BEGINS_NOTHING
-    if not begins or STEPS.size(head) != one.length:
+    if one.kind == "tail" or STEPS.size(head) != one.length or head[MAGIC_AT] > V2:
         return None
     if head[MAGIC_AT] < V2:
         return message_cells(head, None, None)
