@@ -121,7 +121,7 @@ def test_the_heads_of_a_log_are_the_same_in_small_pieces(
     (log,) = (SEGMENTS / folder).glob("*.log")
     data = log.read_bytes()
     whole = read_headers(data)
-    monkeypatch.setattr(index_files, "HEADERS", evolve(index_files.HEADERS, chunks=(1, 1)))
+    monkeypatch.setattr(index_files, "READER", evolve(index_files.READER, chunks=(1, 1)))
     assert read_headers(data) == whole
     assert len(whole.heads) > 2
     assert read_headers(data[:-1]).heads == whole.heads[:-1]

@@ -56,6 +56,9 @@ SYSTEM: Final = "Kafka"
 STEPS: Final = evolve(steps_of(FORMATS["kafka.log/mixed"]), cells=item_cells, head_bytes=BATCH.fixed_size)
 """The steps of a log, with the cells of each entry."""
 
+READER: Final = evolve(HEADERS, chunks=(1 << 16, 1 << 16))
+"""Reads few entries at once: their cells take more memory than what is kept of them."""
+
 MARKERS: Final = {CONTROL_TYPES[kind]: kind for kind in (ABORT, COMMIT)}
 """The types of the records that end a transaction, by name."""
 
@@ -121,7 +124,7 @@ def headers_of(source: ByteSource) -> SegmentHeaders:
     """
     heads = EntryHeaders()
     held: Entry | None = None
-    for part in walk(STEPS, source, DEFAULT_OPTIONS, quick=HEADERS):
+    for part in walk(STEPS, source, DEFAULT_OPTIONS, quick=READER):
         if isinstance(part, EntryRows):
             _add_held(heads, held, source)
             held = None
