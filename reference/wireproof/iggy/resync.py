@@ -14,7 +14,7 @@ from wireproof.iggy.log import SegmentStream
 from wireproof.iggy.retained_batch import RetainedBatch
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.walk import next_valid
+from wireproof.wire.scan_items import next_valid
 
 MAX_OFFSET_GAP: Final = 1 << 24
 """The largest gap between the offsets of two records."""

@@ -22,7 +22,7 @@ from wireproof.kafka.size_and_magic import (
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.walk import next_valid
+from wireproof.wire.scan_items import next_valid
 
 MAX_OFFSET_GAP: Final = 1 << 32
 """Upper bound of the difference of two offsets in one segment: its indexes store 32 bits."""

@@ -29,8 +29,7 @@ from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.reject_classes import RejectClass
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.scan_items import Item
-from wireproof.wire.walk import StreamBuffer, next_valid, scan_items
+from wireproof.wire.scan_items import Item, StreamBuffer, next_valid, scan_items
 
 MAX_ENTRY: Final = 64 * 1024 * 1024
 """Default limit for the size of an entry in bytes."""

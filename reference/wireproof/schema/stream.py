@@ -17,8 +17,7 @@ from wireproof.wire.layout_extent import Extent
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.scan_items import Item
-from wireproof.wire.walk import StreamBuffer, next_valid, scan_items
+from wireproof.wire.scan_items import Item, StreamBuffer, next_valid, scan_items
 from wireproof.wire.writer import Writer
 
 MAX_SEARCHED: Final = 1 << 20

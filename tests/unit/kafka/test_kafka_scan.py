@@ -16,8 +16,7 @@ from work_counter import growth, steps
 from wireproof import formats
 from wireproof.kafka import resync, scan
 from wireproof.wire.options import DEFAULT_OPTIONS
-from wireproof.wire.scan_items import Item
-from wireproof.wire.walk import SEARCH_FACTOR
+from wireproof.wire.scan_items import SEARCH_FACTOR, Item
 
 # --- every byte goes to a frame, to garbage or to the tail: architecture.md#verdicts ---
 

@@ -14,7 +14,7 @@ from wireproof.wire.layout import Checksum, ChecksumAlgorithm, Count, Length, Nu
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.walk import SEARCH_FACTOR
+from wireproof.wire.scan_items import SEARCH_FACTOR
 from wireproof.wire.writer import Writer
 
 ID = Number("id", "uint32")

@@ -31,8 +31,7 @@ from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.reject_classes import RejectClass
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.scan_items import Item
-from wireproof.wire.walk import SEARCH_FACTOR
+from wireproof.wire.scan_items import SEARCH_FACTOR, Item
 
 Read = Callable[[int, int], bytes | memoryview]
 """Returns the bytes at a position, up to a length, fewer at the end of the object."""
