@@ -151,6 +151,12 @@ def test_a_damaged_log_of_kafka_is_named_alike_by_all(name: str) -> None:
         heads = headers_of(BytesSource(data))
         sizes = {one.at: one.length for one in parts if one.kind in ("frame", "garbage")}
         assert all(sizes.get(head.position) == head.size for head in heads.heads)
+        said = {f"{each.cls} at {each.where}" for one in parts for each in one.damages}
+        ends = {f"{one.length} bytes of an entry that is cut" for one in parts if one.kind == "tail"}
+        zeros = {f"bad-length at {one.at + 8}" for one in parts if one.kind == "zeros"}
+        assert not heads.why or heads.why in said | ends | zeros | {
+            f"{len(data) - heads.end} bytes of an entry that is cut"
+        }
         whole = [one.at for one in parts if one.kind == "frame" and one.at < heads.end]
         assert {*whole} <= {head.position for head in heads.heads}
 

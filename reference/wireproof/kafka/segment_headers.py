@@ -4,8 +4,10 @@ kafka.md §1.1, §1.9 and §2.1. Index files are checked against these headers. 
 large, so they are kept in columns.
 """
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import Final
 
 from attrs import astuple, field, fields, frozen
@@ -61,6 +63,15 @@ class EntryHeaders(NumberRows[SegmentEntry]):
         positions = self.column("position")
         number = bisect_left(positions, position)
         return number if number < len(positions) and positions[number] == position else None
+
+    def number_with_offset(self, offset: int) -> int:
+        """Return the number of the first entry that reaches an offset; that of all entries if none does.
+
+        An offset that goes back, as one that is damaged, does not count.
+        """
+        if "reached" not in self._columns:
+            self._columns["reached"] = array("q", accumulate(self.column("last"), max))
+        return bisect_left(self._columns["reached"], offset)
 
 
 def _packed(heads: Iterable[SegmentEntry]) -> EntryHeaders:
