@@ -29,6 +29,7 @@ from wireproof.wire.rejection import Remark
 from wireproof.wire.remark_classes import RemarkClass
 from wireproof.wire.scan_items import Item
 from wireproof.wire.trace import FieldSpan
+from wireproof.wire.walk import OrderCheck
 from wireproof.wire.writer import Writer
 
 PROVISIONAL_SUFFIX: Final = "-edge"
@@ -170,60 +171,6 @@ class FastDecoder:
     warm: tuple[bytes, ...] = ()
 
 
-@frozen
-class OrderFault:
-    """An entry that does not follow the entry before it: its class, the wrong field, and a line about it."""
-
-    cls: str
-    at: int
-    path: str
-    text: str
-
-
-@frozen
-class EntryRow:
-    """A whole entry of a stream as a row: its position, its length, and the cells of its listing."""
-
-    at: int
-    length: int
-    cells: tuple[Any, ...]
-
-
-@frozen
-class EntryRows:
-    """Whole entries of a stream as rows, in order: the position, the length and the cells of each."""
-
-    at: Sequence[int]
-    length: Sequence[int]
-    cells: Sequence[tuple[Any, ...]]
-
-    def __len__(self) -> int:
-        """Return the number of entries."""
-        return len(self.cells)
-
-    def row(self, index: int) -> EntryRow:
-        """Return one of them."""
-        return EntryRow(self.at[index], self.length[index], self.cells[index])
-
-    def part(self, first: int, stop: int) -> "EntryRows":
-        """Return the entries `first` to `stop`."""
-        rows = slice(first, stop)
-        return EntryRows(self.at[rows], self.length[rows], self.cells[rows])
-
-
-class OrderCheck(Protocol):
-    """Checks the order of the entries of a log, from the first one on."""
-
-    def after(self, item: Item, number: int, /) -> Iterable[OrderFault]:
-        """Yield the faults in the order of the next entry, which has this number in its log."""
-
-    def after_row(self, row: EntryRow, number: int, /) -> Iterable[OrderFault]:
-        """Yield the same, of an entry that a fast decoder returned as a row."""
-
-    def after_rows(self, rows: EntryRows, first: int, /) -> int:
-        """Return the index of the first entry from `first` on whose order may be wrong; pass those before."""
-
-
 class EntryTotals(Protocol):
     """Counts the entries of a stream, for the summary of a listing."""
 
@@ -235,23 +182,6 @@ class EntryTotals(Protocol):
 
     def lines(self) -> Iterable[str]:
         """Yield the counts as lines for a person."""
-
-
-class FastListing(Protocol):
-    """Lists a stream with a fast decoder."""
-
-    def __call__(
-        self,
-        source: Any,  # noqa: ANN401 - a `ByteSource`
-        options: Options,
-        *,
-        values: bool,
-        begin: int = 0,
-    ) -> Iterator[EntryRows | Item]:
-        """Yield the entries from a position on, in order and without gaps.
-
-        They are items if `values`, or if they need a look.
-        """
 
 
 @frozen
@@ -273,9 +203,9 @@ class EntryListing:
         meaning: the place of a function that returns what a record means, in JSON form, from the name of the
             folder of its log and its cells, or None; empty if there is none.
         allocated: whether a file of it may end in zeros, which are allocated and not written yet.
-        fast: the place of a `FastListing`; empty if there is none.
-        headers: the place of a `FastListing` that checks headers and checksums, and reads no records; empty
-            if there is none.
+        fast: the place of a `wire.walk.QuickReader` that decodes; empty if there is none.
+        headers: the place of one that checks headers and checksums, and reads no records; empty if there is
+            none.
         head_offsets: returns the first and the last offset of the entry that begins with these bytes, each
             None if its header does not have it; None for bytes that begin no entry.
         indexed: the place of a function that returns the last offset and the position of an entry that an

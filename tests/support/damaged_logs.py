@@ -6,6 +6,12 @@ from functools import cache
 import iggy_segments
 import logs
 
+from wireproof.formats import Format
+from wireproof.runner.entry_list import ListingSettings, listing_of
+from wireproof.runner.file_survey import FileSurvey, survey_stream
+from wireproof.runner.open_input import open_bytes
+from wireproof.wire.options import DEFAULT_OPTIONS
+
 BATCHES = 300
 IGGY = ("0.7", "0.9", "0.11")
 """Revisions whose checksums cover every bit of a segment; in older ones they cover the payloads alone."""
@@ -62,3 +68,11 @@ def thirty_iggy() -> list[tuple[int, str, bytes]]:
         for revision in IGGY
         for at, bit in places(iggy(revision), 10, 2, len(iggy(revision)))
     ]
+
+
+def surveyed(fmt: Format, data: bytes) -> FileSurvey:
+    """Return what `explain` finds in a log."""
+    listing = listing_of(fmt)
+    assert listing is not None
+    with open_bytes(data) as found:
+        return survey_stream(fmt, listing, found, ListingSettings(DEFAULT_OPTIONS))

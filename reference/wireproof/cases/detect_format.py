@@ -13,7 +13,6 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from wireproof.cases.byte_source import ByteSource, zeros_end
 from wireproof.cases.edit_bytes import EditedBytes, fix_up
 from wireproof.cases.log_survey import LogSurvey, bytes_needed, quick_survey, survey_log
 from wireproof.formats import (
@@ -26,6 +25,7 @@ from wireproof.formats import (
     stream_rules,
     trace_with_reader,
 )
+from wireproof.wire.byte_source import ByteSource, zeros_end
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, TracingReader
 from wireproof.wire.rejection import Rejected

@@ -14,7 +14,6 @@ import click
 from attrs import evolve, frozen
 
 from wireproof import formats
-from wireproof.cases.byte_source import pieces, zeros_end
 from wireproof.cases.detect_format import (
     COMPRESSED_KINDS,
     FormatFit,
@@ -41,6 +40,7 @@ from wireproof.runner.entry_list import ListingSettings, Place, begin_of, listin
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.file_survey import survey_stream
 from wireproof.runner.open_input import OpenInput, open_bytes, open_path, open_stream
+from wireproof.wire.byte_source import pieces, zeros_end
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, ResyncMode
 from wireproof.wire.safe_text import escape_unsafe
 
@@ -246,13 +246,7 @@ def _explain(source: str, file: str, found: OpenInput, request: ExplainRequest) 
         return _compare_modes(found, request)
     if found.source.size <= SMALL:
         data = found.source.read(0, SMALL)
-        fits = _ranked(source, file, found, data, request)
-        if fits[0].row.scan is None and not (request.lists_entries and listing_of(fits[0].row)):
-            return _explain_value(fits, data, found, request)
-        code = _explain_stream(fits[0].row, found, request)
-        if not request.as_json:
-            other_lines(fits, data, request.folders, similar=code != Exit.CONFORMS)
-        return code
+        return _explain_ranked(_ranked(source, file, found, data, request), data, found, request)
     return _explain_large(source, file, found, request)
 
 
@@ -285,8 +279,20 @@ def _explain_large(source: str, file: str, found: OpenInput, request: ExplainReq
             _too_large(source, found, request.rows) if rows else _unknown(source, found, head)
         )
     data = found.source.read(0, found.source.size)
-    fits = _ranked(source, file, found, data, request)
-    return _explain_value(fits, data, found, request)
+    return _explain_ranked(_ranked(source, file, found, data, request), data, found, request)
+
+
+def _explain_ranked(fits: list[FormatFit], data: bytes, found: OpenInput, request: ExplainRequest) -> Exit:
+    """Explain all the bytes in the format that fits best: as a stream, or as one value."""
+    if fits[0].row.scan is None and not (request.lists_entries and listing_of(fits[0].row)):
+        value: Exit = explain_value(
+            fits, data, found, request.shown, request.folders, as_json=request.as_json
+        )
+        return value
+    code = _explain_stream(fits[0].row, found, request)
+    if not request.as_json:
+        other_lines(fits, data, request.folders, similar=code != Exit.CONFORMS)
+    return code
 
 
 def _too_large(source: str, found: OpenInput, rows: tuple[Format, ...]) -> str:
@@ -309,11 +315,6 @@ def _unknown(source: str, found: OpenInput, head: bytes) -> str:
     packed = f" unpacked from {found.packed}" if found.packed else ""
     stopped = f"; {found.stopped}" if found.stopped else ""
     return f"{place}{found.source.size} bytes{packed}: no format fits{what}{stopped}; {then}"
-
-
-def _explain_value(fits: list[FormatFit], data: bytes, found: OpenInput, request: ExplainRequest) -> Exit:
-    code: Exit = explain_value(fits, data, found, request.shown, request.folders, as_json=request.as_json)
-    return code
 
 
 # --- streams ---

@@ -36,11 +36,7 @@ def explain_value(
     """Print a value field by field, and what is wrong with it."""
     best = fits[0]
     misfits = [one for one in _remarks(best) if one.cls in mismatch_remarks()]
-    wrong = list(
-        survey_lines.damaged_place_lines(best.survey)
-        if best.survey is not None
-        else survey_lines.misfit_lines(misfits)
-    )
+    wrong = list(survey_lines.misfit_lines(misfits))
     sound = best.consumed == len(data) and not wrong and not found.stopped
     if as_json:
         _print_json(best, data, shown, sound=sound)
@@ -150,8 +146,6 @@ def _damaged(best: FormatFit, others: list[FormatFit]) -> list[FormatFit]:
 
 def _said(fit: FormatFit, size: int) -> str:
     """Return the verdict on the bytes as one line."""
-    if fit.survey is not None and fit.proven and not fit.survey.whole:
-        return survey_lines.survey_verdict(fit.survey)
     if fit.layout.rejected is not None:
         rejected = fit.layout.rejected
         return f"refused, {rejected.cls} at {rejected.at} ({rejected.path}): {rejected.text}"

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TextIO, cast
 import click
 from attrs import define, field, frozen
 
-from wireproof.cases.byte_source import ByteSource, pieces
 from wireproof.cases.detect_format import detect_stream, is_named
-from wireproof.cases.log_survey import DamagedRange
 from wireproof.cli.explain import formats_named
 from wireproof.cli.explain_directory import reading_bar
 from wireproof.cli.standard_output import interrupted, rare_collections
@@ -23,7 +21,6 @@ from wireproof.install_hint import install_command
 from wireproof.report.entry_output import as_json, json_cells, loss_json
 from wireproof.runner.data_directory import folders_of
 from wireproof.runner.entry_list import (
-    ListedEntry,
     ListingSettings,
     is_fast_installed,
     list_entries,
@@ -33,8 +30,10 @@ from wireproof.runner.entry_list import (
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.lost_records import NOTHING_LOST, FileLosses, Loss, LossFinder, LossTotals, bounds_of
 from wireproof.runner.open_input import OpenInput, open_path
+from wireproof.wire.byte_source import ByteSource, pieces
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.safe_text import escape_unsafe
+from wireproof.wire.walk import DamagedRange, Entry
 
 if TYPE_CHECKING:
     from wireproof.wire.scan_items import Item
@@ -54,7 +53,7 @@ class SoundEntry:
     fmt: Format
     listing: EntryListing
     source: ByteSource
-    entry: ListedEntry
+    entry: Entry
 
 
 # --- what is lost ---
@@ -109,17 +108,17 @@ class LostList:
 
 
 def _losses_written(
-    lost: LostList, name: str, finder: LossFinder, parts: Iterator[ListedEntry | Loss]
-) -> Iterator[ListedEntry]:
+    lost: LostList, name: str, finder: LossFinder, parts: Iterator[Entry | Loss]
+) -> Iterator[Entry]:
     """Yield the sound entries; write the losses at the end, where it is known whether the log has gaps."""
     totals = LossTotals(SHOWN)
     with tempfile.SpooledTemporaryFile(SPOOLED) as spool:
         try:
             for one in parts:
-                if isinstance(one, ListedEntry):
+                if isinstance(one, Entry):
                     yield one
                     continue
-                totals.add(one)
+                totals.add((one,))
                 lost.damaged.add(name)
                 pickle.dump(one, spool)
         finally:
@@ -188,10 +187,10 @@ def _entries_of(
     finder = LossFinder(fmt, listing, found.source, base, until, rising=output.rising)
     reading = ListingSettings(DEFAULT_OPTIONS, values=output.values, is_file=True)
 
-    def divided() -> Iterator[ListedEntry | Loss]:
+    def divided() -> Iterator[Entry | Loss]:
         for part in list_entries(fmt, listing, found.source, reading):
             seen(name, part.end)
-            for one in (part,) if isinstance(part, ListedEntry) else part:
+            for one in (part,) if isinstance(part, Entry) else part:
                 yield from finder.add(finder.checked(one))
         yield from finder.end()
 

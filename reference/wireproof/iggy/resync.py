@@ -14,12 +14,16 @@ from wireproof.iggy.batch import RetainedBatch
 from wireproof.iggy.log import SegmentStream
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import next_valid
 
 MAX_OFFSET_GAP: Final = 1 << 24
 """The largest gap between the offsets of two records."""
 
 MAX_CANDIDATES: Final = 1 << 16
 """The most positions to try: in a run of zeros, a record may begin at every byte."""
+
+FREE_READ: Final = 1 << 26
+"""Bytes of records that a search reads, beside as many as it is given, and those for each byte passed."""
 
 LENGTHS_SIZE: Final = 64
 """The first bytes of a record, which have its lengths."""
@@ -47,25 +51,25 @@ def damaged_length(revision: SegmentStream, data: bytes, length: int, before: in
         return 0
     if truncated and before >= 0 and _fits_with_one_bit_flipped(revision, data):
         return len(data)
-    return next(_candidates(revision, data, length, before), 0)
+
+    def is_valid(at: int, end: int) -> bool:
+        record = _read(revision, data[at:end])
+        if record is None or not before < first_offset(record) < before + MAX_OFFSET_GAP:
+            return False
+        return _is_followed(revision, data, end, record)
+
+    return next_valid(_candidates(revision, data, length, before), is_valid, FREE_READ + len(data)) or 0
 
 
-def _candidates(revision: SegmentStream, data: bytes, length: int, before: int) -> Iterator[int]:
-    """Yield the positions of valid records that another record follows."""
+def _candidates(revision: SegmentStream, data: bytes, length: int, before: int) -> Iterator[tuple[int, int]]:
+    """Yield position and size of what may be records."""
     at_offset, (empty, _) = revision.first_offset_at, revision.extent(bytes(LOOKAHEAD))
     candidates = _near_offsets(max(before, 0)).finditer(data, at_offset + 1, length + at_offset + 8)
     for match in islice(candidates, MAX_CANDIDATES):
         at = match.start() - at_offset
         size, known = revision.extent(data, at)
-        if at >= length or not known or size == empty or at + size > len(data):
-            continue
-        record = _read(revision, data[at : at + size])
-        if (
-            record is not None
-            and before < first_offset(record) < before + MAX_OFFSET_GAP
-            and _is_followed(revision, data, at + size, record)
-        ):
-            yield at
+        if at < length and known and size != empty and at + size <= len(data):
+            yield at, size
 
 
 @lru_cache(maxsize=16)

@@ -7,7 +7,6 @@ finds an index file missing builds it again from the log. Source: Apache Kafka, 
 """
 
 from array import array
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import accumulate
@@ -45,7 +44,7 @@ def entry_with_offset(segment: SegmentHeaders, offset: int) -> SegmentEntry | No
     The first offset of a v0 or v1 wrapper is not known: all offsets after the entry before it count (§2.2).
     """
     heads = segment.heads
-    index = bisect_left(heads.column("last"), offset)
+    index = heads.number_with_offset(offset)
     if index == len(heads):
         return None
     head = heads[index]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from wireproof.kafka.layouts import BATCH
-from wireproof.kafka.scan import CRC_BYTES_PER_BYTE, MAX_ENTRY, size_and_magic
+from wireproof.kafka.scan import MAX_ENTRY, size_and_magic
 from wireproof.kafka.size_and_magic import (
     HEADER_SIZE_UP_TO_MAGIC,
     LOG_OVERHEAD,
@@ -22,6 +22,7 @@ from wireproof.kafka.size_and_magic import (
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import next_valid
 
 MAX_OFFSET_GAP: Final = 1 << 32
 """Upper bound of the difference of two offsets in one segment: its indexes store 32 bits."""
@@ -49,7 +50,14 @@ def damaged_length(data: bytes, length: int, options: Options) -> int:
         return 0
     if total > len(data) > HEADER_SIZE_UP_TO_MAGIC and has_valid_crc(data, 0, len(data)):
         return len(data)
-    return next(_later_entries(data, length, max_size), 0)
+    return (
+        next_valid(
+            _whole_candidates(data, min(len(data), length + MAGIC_AT), max_size),
+            lambda at, end: has_valid_crc(data, at, end) and _belongs_to_log(data, at, end, max_size),
+            max_size,
+        )
+        or 0
+    )
 
 
 def two_entries_begin_at(read: Callable[[int, int], bytes], at: int, options: Options) -> bool:
@@ -70,21 +78,6 @@ def two_entries_begin_at(read: Callable[[int, int], bytes], at: int, options: Op
     return whole and has_valid_crc(data, 0, total) and has_valid_crc(data, total, total + following)
 
 
-def _later_entries(data: bytes, length: int, max_size: int) -> Iterator[int]:
-    """Yield the positions before `length` of entries with a valid checksum that belong to the log.
-
-    A batch may also be part of a value of the damaged entry. An entry belongs to the log if its offset is the
-    next one after the damaged entry, or if it is later and another whole entry follows.
-    """
-    spent = 0
-    for at, total in _whole_candidates(data, min(len(data), length + MAGIC_AT), max_size):
-        if spent + total > max_size + CRC_BYTES_PER_BYTE * at or not _total(data, at, max_size):
-            continue
-        spent += total
-        if has_valid_crc(data, at, at + total) and _belongs_to_log(data, at, at + total, max_size):
-            yield at
-
-
 def _whole_candidates(data: bytes, stop: int, max_size: int) -> Iterator[tuple[int, int]]:
     """Yield position and length where size and magic are possible, and all bytes of an entry are there.
 
@@ -96,12 +89,16 @@ def _whole_candidates(data: bytes, stop: int, max_size: int) -> Iterator[tuple[i
         for found in size_and_magic(most >> 16).finditer(data, begin, min(begin + SEARCHED, stop)):
             at = found.start() - MAGIC_AT
             total = int.from_bytes(data[at + SIZE_AT : at + LOG_OVERHEAD]) + LOG_OVERHEAD
-            if at + total <= len(data) and total <= max_size + LOG_OVERHEAD:
+            if at + total <= len(data) and _total(data, at, max_size):
                 yield at, total
 
 
 def _belongs_to_log(data: bytes, at: int, end: int, max_size: int) -> bool:
-    """Return True if the entry from `at` to `end` belongs to the log: see `_later_entries`."""
+    """Return True if the entry from `at` to `end` belongs to the log.
+
+    A batch may also be part of a value of the damaged entry. An entry belongs to the log if its offset is the
+    next one after the damaged entry, or if it is later and another whole entry follows.
+    """
     total = _total(data, end, max_size)
     if _offset(data, at) == _last_offset(data) + 1:
         return total > 0 or end + HEADER_SIZE_UP_TO_MAGIC > len(data)

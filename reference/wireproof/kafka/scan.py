@@ -6,10 +6,8 @@
 * An entry that is cut by the end of the stream is the tail. There is at most one, and it is the last item.
 
 Memory: one entry and one chunk at most, because a size above `MAX_ENTRY` (or the option `max_message`) is
-invalid. Time: linear. During the search for the next entry each byte is read once. Checksums of candidates
-may read `CRC_BYTES_PER_BYTE` bytes for each byte that was skipped, and `MAX_ENTRY` bytes more.
-Candidates beyond that are skipped: otherwise input of nothing but starts of entries would take quadratic
-time.
+invalid. Time: linear. During the search for the next entry each byte is read once, and the checksums of
+candidates read no more than `next_valid` allows.
 """
 
 import re
@@ -31,16 +29,10 @@ from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.reject_classes import RejectClass
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.scan_items import Item
+from wireproof.wire.scan_items import Item, StreamBuffer, next_valid, scan_items
 
 MAX_ENTRY: Final = 64 * 1024 * 1024
 """Default limit for the size of an entry in bytes."""
-
-CRC_BYTES_PER_BYTE: Final = 8
-"""Bytes that checksums of candidates may read for each byte that was skipped."""
-
-NO_CANDIDATE: Final = -1
-"""The position that means: no candidate."""
 
 
 @lru_cache(maxsize=64)
@@ -67,43 +59,10 @@ def _escaped(byte: int) -> bytes:
 SIZE_AND_MAGIC: Final = size_and_magic()
 
 
-class StreamBuffer:
-    """The bytes of a stream that belong to no item yet.
-
-    Attributes:
-        data: these bytes, as far as they were read.
-        at: position of the first of them in the stream.
-    """
-
-    __slots__ = ("_chunks", "at", "data")
-
-    def __init__(self, chunks: Iterable[bytes]) -> None:
-        """Start at the beginning of the stream."""
-        self._chunks = iter(chunks)
-        self.data = bytearray()
-        self.at = 0
-
-    def need(self, length: int) -> bool:
-        """Read until `data` has `length` bytes; return False if the stream ends before."""
-        while len(self.data) < length:
-            chunk = next(self._chunks, None)
-            if chunk is None:
-                return False
-            self.data += chunk
-        return True
-
-    def drop(self, length: int) -> None:
-        """Remove the first `length` bytes: they belong to an item now."""
-        del self.data[:length]
-        self.at += length
-
-
 def scan(chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
     """Yield the items of a stream in order; positions in remarks are relative to the start of the frame."""
-    source = StreamBuffer(chunks)
     max_size = MAX_ENTRY if options.max_message is None else options.max_message
-    while source.need(1):
-        yield _next(source, max_size, options)
+    return scan_items(chunks, lambda source: _next(source, max_size, options))
 
 
 def _next(source: StreamBuffer, max_size: int, options: Options) -> Item:
@@ -111,7 +70,7 @@ def _next(source: StreamBuffer, max_size: int, options: Options) -> Item:
     try:
         prefix = peek_size_and_magic(Reader(bytes(source.data[:HEADER_SIZE_UP_TO_MAGIC])), max_size)
         if prefix is None or not source.need(prefix.total):
-            return _without_value(source, "tail", len(source.data))
+            return source.take(Item("tail", source.at, len(source.data)))
         reader = Reader(bytes(source.data[: prefix.total]), budget=Budget(options.max_output))
         peek_whole_entry(reader, max_size)
     except Rejected as rejected:
@@ -119,40 +78,29 @@ def _next(source: StreamBuffer, max_size: int, options: Options) -> Item:
     try:
         value = entry.read(reader, prefix, options)
     except Rejected as rejected:
-        return _without_value(source, "garbage", prefix.total, rejected.cls)
-    item = Item("frame", source.at, prefix.total, value, remarks=tuple(reader.remarks))
-    source.drop(prefix.total)
-    return item
-
-
-def _without_value(source: StreamBuffer, kind: str, length: int, cls: RejectClass | None = None) -> Item:
-    """Return the next `length` bytes as garbage or tail, and remove them from `source`."""
-    item = Item("tail" if kind == "tail" else "garbage", source.at, length, cls=cls)
-    source.drop(length)
-    return item
+        return source.take(Item("garbage", source.at, prefix.total, cls=rejected.cls))
+    return source.take(Item("frame", source.at, prefix.total, value, remarks=tuple(reader.remarks)))
 
 
 def _garbage(source: StreamBuffer, max_size: int, cls: RejectClass) -> Item:
     """Return the garbage up to the next entry, at least one byte, and remove it from `source`."""
-    start, spent, position = source.at, 0, 1
-    while (position := _candidate(source, position, max_size)) != NO_CANDIDATE:
-        total = _size(source.data, position) + LOG_OVERHEAD
-        if spent + total <= max_size + CRC_BYTES_PER_BYTE * (source.at + position - start):
-            source.drop(position)
-            position = 0
-            if source.need(total):
-                spent += total
-                if has_valid_crc(source.data, 0, total):
-                    break
-        position += 1
+    start = source.at
+
+    def is_valid(at: int, end: int) -> bool:
+        source.drop(start + at - source.at)
+        return source.need(end - at) and has_valid_crc(source.data, 0, end - at)
+
+    next_valid(_candidates(source, max_size), is_valid, max_size)
     return Item("garbage", start, source.at - start, cls=cls)
 
 
-def _candidate(source: StreamBuffer, position: int, max_size: int) -> int:
-    """Return the next position in `source.data` where an entry may begin.
+def _candidates(source: StreamBuffer, max_size: int) -> Iterator[tuple[int, int]]:
+    """Yield position and size of what may be entries, the position counted from here.
 
-    Return `NO_CANDIDATE` at the end of the stream; all bytes are then removed from `source`.
+    At the end of the stream all bytes are removed from `source`.
     """
+    start = source.at
+    position = 1
     while True:
         found = SIZE_AND_MAGIC.search(source.data, position + MAGIC_AT)
         if found is None:
@@ -160,11 +108,13 @@ def _candidate(source: StreamBuffer, position: int, max_size: int) -> int:
             position = 0
             if not source.need(HEADER_SIZE_UP_TO_MAGIC):
                 source.drop(len(source.data))
-                return NO_CANDIDATE
+                return
             continue
         position = found.start() - MAGIC_AT
-        if _size(source.data, position) <= max_size:
-            return position
+        if (size := _size(source.data, position)) <= max_size:
+            at = source.at + position
+            yield at - start, size + LOG_OVERHEAD
+            position = at - source.at
         position += 1
 
 

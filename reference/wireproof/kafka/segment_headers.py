@@ -1,45 +1,18 @@
 """The headers of the entries of a log segment: position, offsets, timestamp and transaction of each entry.
 
 kafka.md §1.1, §1.9 and §2.1. Index files are checked against these headers. A segment may be a gigabyte
-large, so nothing is decompressed and no checksum is computed; only control batches are decoded.
+large, so they are kept in columns.
 """
 
+from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
-from typing import Final, TypeAlias
+from collections.abc import Iterable
+from itertools import accumulate
+from typing import Final
 
 from attrs import astuple, field, fields, frozen
 
-from wireproof.kafka import entry
-from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL, wrap64
-from wireproof.kafka.control_types import ABORT, COMMIT
-from wireproof.kafka.entry import V2
-from wireproof.kafka.layouts import HEADS, NO_TIMESTAMP
-from wireproof.kafka.size_and_magic import (
-    SizeAndMagic,
-    has_valid_crc,
-    peek_size_and_magic,
-    peek_whole_entry,
-)
-from wireproof.kafka.values import RecordBatch
-from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.packed_rows import NumberRows
-from wireproof.wire.reader import Reader
-from wireproof.wire.rejection import Rejected
-
-HEADER_BYTES: Final = HEADS[V2].size
-"""Bytes of the longest header of an entry: §1.1."""
-
-PIECE_BYTES: Final = 1 << 16
-"""Bytes that are read in one go: the headers of many small entries, and little of a large one."""
-
-ReadAt: TypeAlias = Callable[[int, int], bytes]
-"""Returns the bytes at a position up to a length."""
-
-_numbers = HEADS[V2].select(
-    "baseOffset", "partitionLeaderEpoch", "attributes", "lastOffsetDelta", "maxTimestamp", "producerId"
-)
-"""The integers of a batch that a segment entry is made of."""
 
 
 @frozen
@@ -91,6 +64,15 @@ class EntryHeaders(NumberRows[SegmentEntry]):
         number = bisect_left(positions, position)
         return number if number < len(positions) and positions[number] == position else None
 
+    def number_with_offset(self, offset: int) -> int:
+        """Return the number of the first entry that reaches an offset; that of all entries if none does.
+
+        An offset that goes back, as one that is damaged, does not count.
+        """
+        if "reached" not in self._columns:
+            self._columns["reached"] = array("q", accumulate(self.column("last"), max))
+        return bisect_left(self._columns["reached"], offset)
+
 
 def _packed(heads: Iterable[SegmentEntry]) -> EntryHeaders:
     return heads if isinstance(heads, EntryHeaders) else EntryHeaders(heads)
@@ -123,96 +105,3 @@ class SegmentHeaders:
     size: int
     end: int = field(default=0)
     why: str = ""
-
-
-def read(data: bytes) -> SegmentHeaders:
-    """Return the headers of a segment up to the first invalid entry; raise nothing."""
-    return read_in_pieces(lambda at, length: data[at : at + length], len(data))
-
-
-def read_in_pieces(read_at: ReadAt, size: int) -> SegmentHeaders:
-    """Do as `read`, of a segment of which only the headers are read.
-
-    No checksum covers the size of an entry: if nothing valid follows it, its own checksum must be right.
-
-    Args:
-        read_at: returns the bytes at a position up to a length; fewer if the file shrank.
-        size: of the segment, in bytes.
-
-    Raises:
-        OSError: the system cannot read it.
-    """
-    window = _Window(read_at, size)
-    heads, at = EntryHeaders(), 0
-    held: SegmentEntry | None = None
-    try:
-        while at < size:
-            reader = Reader(window.at(at, HEADER_BYTES))
-            reader.end = size - at  # an entry is cut by the end of the file, not by that of its header
-            prefix = None if window.shrank else peek_whole_entry(reader)
-            if prefix is None:
-                break
-            if held is not None:
-                heads.append(held)
-            held = (_batch_head if prefix.magic > 1 else _message_head)(window, at, prefix)
-            at += prefix.total
-        why = "" if at == size else f"{size - at} bytes of an entry that is cut"
-    except Rejected as rejected:
-        why = f"{rejected.cls} at {at + int(rejected.at or 0)}"
-    if held is not None and why and not _is_sound(window, held):
-        at, why = held.position, f"crc-mismatch at {held.position}"
-    elif held is not None:
-        heads.append(held)
-    return SegmentHeaders(heads, size, at, "the file shrank while it was read" * window.shrank or why)
-
-
-def _is_sound(window: "_Window", head: SegmentEntry) -> bool:
-    data = window.at(head.position, head.size)
-    return len(data) == head.size and has_valid_crc(data, 0, head.size)
-
-
-class _Window:
-    """The piece of a segment that was read last, because many headers are in one piece."""
-
-    def __init__(self, read_at: ReadAt, size: int) -> None:
-        """Begin with no bytes."""
-        self._read_at, self._size = read_at, size
-        self._begin, self._data = 0, b""
-        self.shrank = False
-
-    def at(self, position: int, length: int) -> bytes:
-        """Return the bytes at a position up to a length, fewer at the end of the segment."""
-        length = min(length, self._size - position)
-        first = position - self._begin
-        if first < 0 or first + length > len(self._data):
-            self._data = self._read_at(position, max(length, PIECE_BYTES))
-            self._begin, first = position, 0
-            self.shrank = self.shrank or len(self._data) < length
-        return self._data[first : first + length]
-
-
-def _batch_head(window: _Window, at: int, prefix: SizeAndMagic) -> SegmentEntry:
-    """Return the header of a batch: §1.1. Its last offset stays when compaction removes records (§1.6)."""
-    size, header = prefix.total, window.at(at, HEADER_BYTES)
-    base, epoch, attributes, delta, timestamp, producer = _numbers(HEADS[V2].peek(header))
-    marker = _marker(window.at(at, size)) if attributes & CONTROL else None
-    transactional = bool(attributes & TRANSACTIONAL)
-    last = wrap64(base + delta)
-    return SegmentEntry(at, size, prefix.magic, base, last, timestamp, producer, transactional, marker, epoch)
-
-
-def _marker(data: bytes) -> int | None:
-    """Return the type of a control batch's first record: §1.9; None if it does not end a transaction."""
-    inner = Reader(data)
-    prefix = peek_size_and_magic(inner)
-    assert prefix is not None
-    found = entry.read(inner, prefix, DEFAULT_OPTIONS)
-    control = found.records[0].control if isinstance(found, RecordBatch) and found.records else None
-    return control.type if control is not None and control.type in (ABORT, COMMIT) else None
-
-
-def _message_head(window: _Window, at: int, prefix: SizeAndMagic) -> SegmentEntry:
-    """Return the header of a message or wrapper; a wrapper has the offset of its last message: §2.2."""
-    magic = prefix.magic
-    offset, *_, last = HEADS[magic].peek(window.at(at, HEADER_BYTES))
-    return SegmentEntry(at, prefix.total, magic, offset, offset, last if magic else NO_TIMESTAMP)

@@ -7,21 +7,22 @@ from typing import Any, Final, Literal, TextIO
 
 from attrs import define, evolve, frozen
 
-from wireproof.cases.byte_source import ByteSource
 from wireproof.cases.detect_format import layout_of_damaged
-from wireproof.cases.log_survey import DamagedRange, shift_position
+from wireproof.cases.log_survey import steps_of
 from wireproof.family import EntryListing, object_at
 from wireproof.formats import Format, TracedDecode
 from wireproof.report.field_listing import field_lines, text_notes
-from wireproof.runner.entry_list import ListedEntry, ListedRows, Place, entry_prefix
+from wireproof.runner.entry_list import Place
 from wireproof.runner.file_survey import FileSurvey
 from wireproof.runner.lost_records import FileLosses, Loss
+from wireproof.wire.byte_source import ByteSource
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.readable import as_text
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.safe_text import escape_unsafe
 from wireproof.wire.trace import FieldSpan
+from wireproof.wire.walk import DamagedRange, Entry, EntryRows, shift_position
 
 Detail = Literal["entries", "records", "fields"]
 
@@ -88,12 +89,12 @@ class EntryOutput(ABC):
     left_out: int = 0
     begun: bool = False
 
-    def part(self, part: ListedEntry | ListedRows) -> None:
+    def part(self, part: Entry | EntryRows) -> None:
         """Write a part of a stream, as far as it is to be shown."""
-        for one in part if isinstance(part, ListedRows) else (part,):
+        for one in part if isinstance(part, EntryRows) else (part,):
             self.entry(one)
 
-    def entry(self, one: ListedEntry) -> None:
+    def entry(self, one: Entry) -> None:
         """Write an entry, if it is to be shown."""
         if not (self.begun or self._is_begun(one)):
             return
@@ -113,10 +114,10 @@ class EntryOutput(ABC):
         self.lines += counted
 
     @abstractmethod
-    def write_entry(self, one: ListedEntry) -> None:
+    def write_entry(self, one: Entry) -> None:
         """Write an entry with its records or fields."""
 
-    def _is_begun(self, one: ListedEntry) -> bool:
+    def _is_begun(self, one: Entry) -> bool:
         begin = self.shown.begin
         if begin is None:
             self.begun = True
@@ -129,7 +130,7 @@ class EntryOutput(ABC):
             self.begun = pair is not None and begin.number <= pair[1]
         return self.begun
 
-    def records(self, one: ListedEntry) -> Iterator[tuple[Any, ...]]:
+    def records(self, one: Entry) -> Iterator[tuple[Any, ...]]:
         """Yield the cells of the records of an entry, as far as there is room."""
         if one.item is None:
             return
@@ -138,14 +139,14 @@ class EntryOutput(ABC):
                 return
             yield cells
 
-    def layout(self, one: ListedEntry) -> TracedDecode:
+    def layout(self, one: Entry) -> TracedDecode:
         """Return the fields of an entry, at their positions in the stream."""
         most = MAX_TRACED if one.kind == "frame" else MAX_TRACED_GARBAGE
         data = self.stream.source.read(one.at, min(one.length, most))
         options = self.stream.options
         for note, changes in self.stream.listing.also_read:
             options = evolve(options, **changes) if note == one.note else options
-        name = entry_prefix(self.stream.fmt)
+        name = steps_of(self.stream.fmt).path
         # The layout of an entry alone as a part of its stream.
         layout = layout_of_damaged(self.stream.fmt, data, options)
         first, number = f"{name}[0]", f"{name}[{one.number}]"
@@ -182,22 +183,21 @@ class TextOutput(EntryOutput):
         """Return the heading of the table."""
         return f"{'position':>12} {'bytes':>9}  {self.stream.listing.heading}"
 
-    def part(self, part: ListedEntry | ListedRows) -> None:
+    def part(self, part: Entry | EntryRows) -> None:
         """Write a part of a stream, as far as it is to be shown: all lines at once where it is all."""
-        if not isinstance(part, ListedRows) or self.shown != ALL_ENTRIES:
+        if not isinstance(part, EntryRows) or self.shown != ALL_ENTRIES:
             super().part(part)
             return
         if not self.lines:
             self.line(self.heading(), counted=False)
-        line, rows = self.stream.listing.line, part.rows
-        columns = zip(rows.at, rows.length, rows.cells, strict=True)
+        line, columns = self.stream.listing.line, zip(part.at, part.length, part.cells, strict=True)
         lines = [f"{at:>12} {length:>9}  {line(cells)}".rstrip() for at, length, cells in columns]
         for index, found in part.damages.items():
             lines[index] = "\n".join([lines[index], *wrong_lines(found)])
         self.out.write("\n".join([*lines, ""]))
         self.lines += len(lines)
 
-    def write_entry(self, one: ListedEntry) -> None:
+    def write_entry(self, one: Entry) -> None:
         """Write an entry with its records or fields."""
         if not self.lines and self.shown.detail != "fields":
             self.line(self.heading(), counted=False)
@@ -214,7 +214,7 @@ class TextOutput(EntryOutput):
             case "fields" if one.kind != "zeros":
                 self._fields(one)
 
-    def _line(self, one: ListedEntry) -> str:
+    def _line(self, one: Entry) -> str:
         head = f"{one.at:>12} {one.length:>9}  "
         if one.kind == "frame":
             return head + self.stream.listing.line(one.cells) + (f"  {one.note}" if one.note else "")
@@ -225,7 +225,7 @@ class TextOutput(EntryOutput):
             return head + "zeros: allocated, and not written yet"
         return head + "tail: the end of the input cuts this entry"
 
-    def _fields(self, one: ListedEntry) -> None:
+    def _fields(self, one: Entry) -> None:
         layout = self.layout(one)
         mark = layout.rejected.at if layout.rejected is not None else None
         for shown in field_lines(layout, mark, notes_of(self.stream.listing, layout.spans)):
@@ -248,7 +248,7 @@ def damage_text(damage: DamagedRange) -> str:
 class JsonOutput(EntryOutput):
     """Writes entries as JSON lines: commands.md has their members."""
 
-    def write_entry(self, one: ListedEntry) -> None:
+    def write_entry(self, one: Entry) -> None:
         """Write an entry with its records or fields."""
         tree: dict[str, Any] = {
             "type": "entry" if one.kind == "frame" else one.kind,

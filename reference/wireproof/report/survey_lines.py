@@ -1,52 +1,20 @@
 """The survey of an input as lines of text: the verdict, the counts, what is damaged, the remarks."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from wireproof.cases.detect_format import StreamFit
-from wireproof.cases.log_survey import DamagedRange
 from wireproof.runner.file_survey import FileSurvey
 from wireproof.wire.rejection import Remark
 from wireproof.wire.remark_classes import REMARK_CLASSES
 from wireproof.wire.safe_text import escape_unsafe
+from wireproof.wire.walk import DamagedRange
 
 # A survey of a log as lines of text: the sound part, the damaged places, and what can be read after them.
 
 
 MAX_PLACES: Final = 50
 """Number of places that are listed; the others are counted."""
-
-
-class Survey(Protocol):
-    """The contents of a log: how much of it is sound, and where it is not."""
-
-    @property
-    def size(self) -> int:
-        """Return its bytes."""
-
-    @property
-    def entries(self) -> int:
-        """Return the number of sound entries."""
-
-    @property
-    def sound(self) -> int:
-        """Return their bytes."""
-
-    @property
-    def damages(self) -> Sequence[DamagedRange]:
-        """Return the first damaged ranges."""
-
-    @property
-    def damage_count(self) -> int:
-        """Return the number of all damaged ranges."""
-
-    @property
-    def tail(self) -> int:
-        """Return the bytes of a cut entry at the end."""
-
-    @property
-    def wanted(self) -> int:
-        """Return the bytes that this entry needs; 0 if that is unknown."""
 
 
 LARGER: Final = "what to do: --max-message BYTES raises the greatest size of an entry"
@@ -61,14 +29,14 @@ def size_lines(refused: Iterable[tuple[str, str]]) -> Iterator[str]:
         yield LARGER
 
 
-def survey_verdict(found: Survey) -> str:
+def survey_verdict(found: FileSurvey) -> str:
     """Return how much of a log is sound, in one line."""
     places = found.damage_count + bool(found.tail)
     sound = f"{found.entries} entries are sound, {found.sound} of {found.size} bytes"
     return f"damaged at {places} {'place' if places == 1 else 'places'}: {sound}"
 
 
-def damaged_place_lines(found: Survey) -> Iterator[str]:
+def damaged_place_lines(found: FileSurvey) -> Iterator[str]:
     """Return one line for each damaged place."""
     shown = found.damages[:MAX_PLACES]
     ends = [one.at for one in found.damages[1 : len(shown) + 1]] + [found.size - found.tail]
@@ -89,7 +57,7 @@ def _place(one: DamagedRange) -> str:
     return f"bytes {one.at} to {one.end}, entry {one.number}: {one.cls} at {one.where}{path}{text}"
 
 
-def _after(one: DamagedRange, until: int, found: Survey) -> str:
+def _after(one: DamagedRange, until: int, found: FileSurvey) -> str:
     if until > one.end:
         return f"reading continues at {one.end}"
     return "nothing valid follows" if one.end >= found.size - found.tail else "another damaged place follows"

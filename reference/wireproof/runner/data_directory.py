@@ -13,7 +13,6 @@ from typing import Any, Final, TypeAlias
 
 from attrs import define, field, frozen
 
-from wireproof.cases.log_survey import DamagedRange
 from wireproof.data_files import (
     CheckedFile,
     DataFile,
@@ -30,6 +29,7 @@ from wireproof.formats import FAMILIES
 from wireproof.runner.file_survey import FileSurvey
 from wireproof.segment_files import LOG, CheckedIndex, IndexFileError, IndexRules, SegmentFileName
 from wireproof.wire.json_values import Json
+from wireproof.wire.walk import DamagedRange
 
 UNKNOWN: Final = "not known"
 

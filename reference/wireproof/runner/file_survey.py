@@ -1,24 +1,25 @@
 """The survey of one input: its format, how much of it is sound, and what the family counts of its entries."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
 from attrs import define, evolve, field, frozen
 
 from wireproof import formats
-from wireproof.cases.byte_source import ByteSource, ShrunkError
 from wireproof.cases.detect_format import detect_stream
-from wireproof.cases.log_survey import HEAD_LENGTHS, DamagedRange, add_damage, bytes_needed
-from wireproof.family import EntryListing, EntryTotals
+from wireproof.cases.log_survey import bytes_needed
+from wireproof.family import EntryListing
 from wireproof.formats import Format
-from wireproof.runner.entry_list import ListedEntry, ListedRows, ListingSettings, list_entries, listing_of
-from wireproof.runner.lost_records import FileLosses, Loss, LossFinder, LossTotals, bounds_of
+from wireproof.runner.entry_list import ListingSettings, list_entries, listing_of
+from wireproof.runner.lost_records import FileLosses, LossFinder, LossTotals, bounds_of
 from wireproof.runner.open_input import OpenInput, open_path
+from wireproof.wire.byte_source import ByteSource, ShrunkError
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Remark
+from wireproof.wire.walk import HEAD_LENGTHS, DamagedRange, Entry, EntryRows, add_damage
 
 MAX_DAMAGES: Final = 50
 """Damaged ranges and losses that are kept; the others are counted."""
@@ -32,9 +33,9 @@ class RemarkCount:
     first: Remark
 
 
-@frozen
+@define
 class FileSurvey:
-    """The result.
+    """What was found in an input.
 
     Attributes:
         name: of the input.
@@ -65,14 +66,14 @@ class FileSurvey:
     packed: str = ""
     entries: int = 0
     sound: int = 0
-    damages: tuple[DamagedRange, ...] = field(default=())
+    damages: list[DamagedRange] = field(factory=list)
     damage_count: int = 0
     damaged: int = 0
     zeros: int = 0
     tail: int = 0
     wanted: int = 0
-    remarks: Mapping[str, RemarkCount] = field(factory=dict)
-    notes: Mapping[str, int] = field(factory=dict)
+    remarks: dict[str, RemarkCount] = field(factory=dict)
+    notes: Counter[str] = field(factory=Counter)
     totals: Mapping[str, Json] = field(factory=dict)
     lines: tuple[str, ...] = field(default=())
     losses: FileLosses = field(factory=FileLosses)
@@ -83,76 +84,32 @@ class FileSurvey:
         wrong = self.damage_count or self.tail or self.message or self.losses.count
         return bool(self.format_id) and not wrong
 
-
-@frozen
-class ReadSettings:
-    """The way to read an input: the options of the codecs, and whether the fast decoder is used."""
-
-    options: Options = DEFAULT_OPTIONS
-    fast: bool | None = None
-
-
-@define
-class SurveyCounter:
-    """Counts the parts of a stream."""
-
-    totals: EntryTotals
-    finder: LossFinder
-    losses: LossTotals = field(factory=lambda: LossTotals(MAX_DAMAGES))
-    entries: int = 0
-    sound: int = 0
-    damages: list[DamagedRange] = field(factory=list)
-    damage_count: int = 0
-    damaged: int = 0
-    zeros: int = 0
-    tail: int = 0
-    remarks: dict[str, RemarkCount] = field(factory=dict)
-    notes: Counter[str] = field(factory=Counter)
-
-    def add(self, one: ListedEntry | ListedRows) -> None:
-        """Count the next part."""
-        if not (isinstance(one, ListedRows) and not one.damages and self.finder.pass_rows(one.rows)):
-            for entry in one if isinstance(one, ListedRows) else (one,):
-                self._add_losses(self.finder.add(entry))
-        if isinstance(one, ListedRows):
-            self.entries += len(one.rows)
-            self.sound += sum(one.rows.length)
-            self.totals.add(one.rows.cells)
+    def count(self, one: Entry | EntryRows) -> None:
+        """Count the next part of the stream."""
+        if isinstance(one, EntryRows):
+            self.entries += len(one)
+            self.sound += sum(one.length)
             for found in one.damages.values():
-                self._add_damages(found)
-        else:
-            self._add_entry(one)
-
-    def end(self) -> None:
-        """Count what the end of the file lost."""
-        self._add_losses(self.finder.end())
-
-    def _add_losses(self, found: Iterator[ListedEntry | Loss]) -> None:
-        for one in found:
-            if isinstance(one, Loss):
-                self.losses.add(one)
-
-    def _add_entry(self, one: ListedEntry) -> None:
-        if one.kind == "frame":
-            self.entries += 1
-            self.sound += one.length
-            self.totals.add((one.cells,))
-        elif one.kind == "tail":
-            self.tail = one.length
-        elif one.kind == "zeros":
-            self.zeros = one.length
-        else:
-            self.damaged += one.length
-        if one.damages:
-            self._add_damages(one.damages)
+                self._count_damages(found)
+            return
+        match one.kind:
+            case "frame":
+                self.entries += 1
+                self.sound += one.length
+            case "tail":
+                self.tail = one.length
+            case "zeros":
+                self.zeros = one.length
+            case _:
+                self.damaged += one.length
+        self._count_damages(one.damages)
         if one.note:
             self.notes[one.note] += 1
         for remark in one.remarks:
-            known = self.remarks.get(remark.cls)
-            first = remark if known is None else known.first
-            self.remarks[remark.cls] = RemarkCount(1 if known is None else known.count + 1, first)
+            known = self.remarks.get(remark.cls, RemarkCount(0, remark))
+            self.remarks[remark.cls] = RemarkCount(known.count + 1, known.first)
 
-    def _add_damages(self, found: tuple[DamagedRange, ...]) -> None:
+    def _count_damages(self, found: tuple[DamagedRange, ...]) -> None:
         for damage in found:
             kept = len(self.damages)
             if kept < MAX_DAMAGES or self.damages[-1].end == damage.at:
@@ -162,49 +119,45 @@ class SurveyCounter:
         del self.damages[MAX_DAMAGES:]
 
 
+@frozen
+class ReadSettings:
+    """The way to read an input: the options of the codecs, and whether the fast decoder is used."""
+
+    options: Options = DEFAULT_OPTIONS
+    fast: bool | None = None
+
+
 def survey_stream(
     fmt: Format,
     listing: EntryListing,
     found: OpenInput,
     reading: ListingSettings,
-    listen: Callable[[ListedEntry | ListedRows], object] = lambda _: None,
+    listen: Callable[[Entry | EntryRows], object] = lambda _: None,
 ) -> FileSurvey:
     """Survey a stream; each part is given to `listen` when it is read."""
-    message, source = found.stopped, found.source
+    source, totals, losses = found.source, listing.totals(), LossTotals(MAX_DAMAGES)
     base, until = (None, None) if found.path is None or reading.begin else bounds_of(found.path)
     finder = LossFinder(fmt, listing, source, base, until)
-    counter = SurveyCounter(listing.totals(), finder)
+    survey = FileSurvey(
+        "", source.size, fmt.format_id, reading.begin, reading.headers_only, found.stopped, found.packed
+    )
     try:
         for part in list_entries(fmt, listing, source, reading):
-            one = part if isinstance(part, ListedRows) else finder.checked(part)
-            counter.add(one)
+            one = part if isinstance(part, EntryRows) else finder.checked(part)
+            survey.count(one)
+            if isinstance(one, EntryRows):
+                totals.add(one.cells)
+            elif one.kind == "frame":
+                totals.add((one.cells,))
+            losses.add(finder.find(one))
             listen(one)
-        counter.end()
-        wanted = _wanted(fmt, source, counter.tail)
+        losses.add(finder.end())
+        survey.wanted = _wanted(fmt, source, survey.tail)
     except ShrunkError as error:
-        message, wanted = str(error), 0
-    return FileSurvey(
-        name="",
-        size=source.size,
-        format_id=fmt.format_id,
-        begin=reading.begin,
-        headers_only=reading.headers_only,
-        message=message,
-        packed=found.packed,
-        entries=counter.entries,
-        sound=counter.sound,
-        damages=tuple(counter.damages),
-        damage_count=counter.damage_count,
-        damaged=counter.damaged,
-        zeros=counter.zeros,
-        tail=counter.tail,
-        wanted=wanted,
-        remarks=counter.remarks,
-        notes=counter.notes,
-        totals=counter.totals.json(),
-        lines=tuple(counter.totals.lines()),
-        losses=counter.losses.of(finder),
-    )
+        survey.message = str(error)
+    survey.totals, survey.lines = totals.json(), tuple(totals.lines())
+    survey.losses = losses.of(finder)
+    return survey
 
 
 def _wanted(fmt: Format, source: ByteSource, tail: int) -> int:
@@ -216,7 +169,7 @@ def survey_file(
     path: Path,
     settings: ReadSettings | None = None,
     format_name: str | None = None,
-    listen: Callable[[ListedEntry | ListedRows], object] = lambda _: None,
+    listen: Callable[[Entry | EntryRows], object] = lambda _: None,
 ) -> FileSurvey:
     """Survey a file that is a stream.
 
@@ -240,7 +193,9 @@ def survey_file(
             return FileSurvey(str(path), size, message=f"{size} bytes: no stream format fits")
         reading = ListingSettings(settings.options, fast=settings.fast, is_file=True)
         named = found if found.packed else evolve(found, path=path)
-        return evolve(survey_stream(fmt, listing, named, reading, listen), name=str(path))
+        survey = survey_stream(fmt, listing, named, reading, listen)
+        survey.name = str(path)
+        return survey
 
 
 def _split(format_id: str) -> tuple[str, str]:

@@ -7,19 +7,19 @@ records it had at most; a log without gaps had exactly as many, and headers that
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
 
 from attrs import define, evolve, field, frozen
 
-from wireproof.cases.byte_source import ByteSource
-from wireproof.cases.log_survey import DamagedRange, bytes_needed, mismatch_remarks
-from wireproof.family import EntryListing, EntryRow, EntryRows
+from wireproof.cases.log_survey import mismatch_remarks, steps_of
+from wireproof.family import EntryListing
 from wireproof.formats import Format
-from wireproof.runner.entry_list import HEAD_BYTES, ListedEntry
+from wireproof.wire.byte_source import ByteSource
 from wireproof.wire.readable import instant
+from wireproof.wire.walk import DamagedRange, Entry, EntryHeads, EntryRows
 
 MAX_CAUSES: Final = 8
 """Damaged ranges that a loss lists; the others are counted."""
@@ -129,12 +129,12 @@ class LossFinder:
     gapless: bool = True
     _next: int | None = None
     _time: int | None = None
-    _held: ListedEntry | None = None
+    _held: Entry | None = None
     _low: int | None = None
     _open: Loss | None = field(default=None, init=False)
     _later: Loss | None = field(default=None, init=False)
 
-    def checked(self, one: ListedEntry) -> ListedEntry:
+    def checked(self, one: Entry) -> Entry:
         """Return a part as it is, or zeros as garbage if they are in the place of entries.
 
         Zeros at the end of the last file may be allocated in advance; other files end where the next begins.
@@ -145,7 +145,7 @@ class LossFinder:
         damage = DamagedRange(one.at, one.end, one.number, "bad-length", one.at, "", LOST_ZEROS)
         return evolve(one, kind="garbage", damages=(damage,))
 
-    def add(self, one: ListedEntry) -> Iterator[ListedEntry | Loss]:
+    def add(self, one: Entry) -> Iterator[Entry | Loss]:
         """Add the next part of the stream; yield what is certain now."""
         if one.kind == "zeros":
             return
@@ -158,6 +158,14 @@ class LossFinder:
             yield from self._confirm(one)
         else:
             yield from self._place(one)
+
+    def find(self, one: Entry | EntryRows) -> Iterator[Entry | Loss]:
+        """Add the next entry or rows; yield what is certain now, but for sound rows that pass together."""
+        if isinstance(one, Entry):
+            yield from self.add(one)
+        elif one.damages or not self.pass_rows(one):
+            for entry in one:
+                yield from self.add(entry)
 
     def pass_rows(self, rows: EntryRows) -> bool:
         """Pass entries whose offsets rise, and keep the last one; return False if one needs a look."""
@@ -173,13 +181,13 @@ class LossFinder:
             gapless = gapless and first == last + 1
             gapless = gapless and self.listing.row_records(cells) in (None, end - first + 1)
             last = end
-        before = held if len(rows) == 1 else _entry(rows.row(len(rows) - 2))
-        self._held, self.gapless = _entry(rows.row(len(rows) - 1)), gapless
+        before = held if len(rows) == 1 else rows.row(len(rows) - 2)
+        self._held, self.gapless = rows.row(len(rows) - 1), gapless
         self.entries += len(rows)
         self._next, self._time = self._offsets(before)[1] + 1, self._times(before)[1]
         return True
 
-    def end(self) -> Iterator[ListedEntry | Loss]:
+    def end(self) -> Iterator[Entry | Loss]:
         """Yield the rest at the end of the file."""
         held, loss = self._held, self._later
         self._held = self._later = None
@@ -197,7 +205,7 @@ class LossFinder:
 
     # --- the order of entries ---
 
-    def _place(self, one: ListedEntry) -> Iterator[ListedEntry | Loss]:
+    def _place(self, one: Entry) -> Iterator[Entry | Loss]:
         """Take an entry as the next one, or call it or the one that waits out of place."""
         held = self._held
         if held is None:
@@ -222,7 +230,7 @@ class LossFinder:
         self._held = one
         self._open, self._later = self._open or self._later, None
 
-    def _confirm(self, one: ListedEntry) -> Iterator[ListedEntry | Loss]:
+    def _confirm(self, one: Entry) -> Iterator[Entry | Loss]:
         """Yield the loss before a sound entry, and the entry."""
         first, last = self._offsets(one) if self.listing.offsets is not None else (None, None)
         low, high = self._times(one)
@@ -245,49 +253,44 @@ class LossFinder:
     def _expected(self) -> int | None:
         return self.base if self._next is None else self._next
 
-    def _is_past_end(self, one: ListedEntry) -> bool:
+    def _is_past_end(self, one: Entry) -> bool:
         """Return whether the last entry has the offsets of the next file, and none that follow the others."""
         first, last = self._offsets(one)
         return self.until is not None and last >= self.until and first > (self._expected() or 0)
 
-    def _offsets(self, one: ListedEntry) -> tuple[int, int]:
+    def _offsets(self, one: Entry) -> tuple[int, int]:
         assert self.listing.offsets is not None, "asked before"
         return self.listing.offsets(one.cells) or (-1, -1)
 
-    def _is_dense(self, one: ListedEntry) -> bool:
+    def _is_dense(self, one: Entry) -> bool:
         """Return whether an entry has a record at every offset; one whose records were not read may have."""
         first, last = self._offsets(one)
         return self.listing.row_records(one.cells) in (None, last - first + 1)
 
-    def _times(self, one: ListedEntry) -> tuple[int | None, int | None]:
+    def _times(self, one: Entry) -> tuple[int | None, int | None]:
         return self.listing.times(one.cells) or (None, None)
 
     # --- damaged bytes ---
 
-    def _loss_of(self, one: ListedEntry) -> Loss:
+    def _loss_of(self, one: Entry) -> Loss:
         """Return the loss of one part of the stream."""
         causes = one.damages or (DamagedRange(one.at, one.end, one.number, *_cause_of(one)),)
         is_entry = one.kind == "frame"
         counted = self.listing.row_records(one.cells) if is_entry else self._counted(one)
         return Loss(one.at, one.end, causes[:MAX_CAUSES], len(causes), counted=counted, is_certain=is_entry)
 
-    def _counted(self, one: ListedEntry) -> int | None:
+    def _counted(self, one: Entry) -> int | None:
         """Return the records of damaged entries by their headers, if these follow each other."""
-        at, end, total = one.at, one.end, 0
-        while at < end:
-            head = self.source.read(at, HEAD_BYTES)
-            size, count = bytes_needed(self.fmt, head), self.listing.head_records(head)
-            if size <= 0 or count is None or count < 0:
+        heads, end, total = EntryHeads(steps_of(self.fmt), self.source), one.at, 0
+        for at, size in heads.sizes(one.at, one.end):
+            count = self.listing.head_records(heads.at(at))
+            if not size or count is None or count < 0:
                 return None
-            at, total = at + size, total + count
-        return total if at == end or one.kind == "tail" else None
+            end, total = at + size, total + count
+        return total if end == one.end or one.kind == "tail" else None
 
 
-def _entry(row: EntryRow) -> ListedEntry:
-    return ListedEntry("frame", row.at, row.length, 0, row.cells)
-
-
-def _cause_of(one: ListedEntry) -> tuple[str, int, str, str]:
+def _cause_of(one: Entry) -> tuple[str, int, str, str]:
     """Return class, position, path and text of what is wrong with a part that lists no damage."""
     if one.kind == "tail":
         return "cut", one.at, "", "the file ends within this entry"
@@ -349,8 +352,13 @@ class LossTotals:
     count: int = 0
     _sums: dict[bool, LostRecords] = field(factory=lambda: dict.fromkeys((False, True), NOTHING_LOST))
 
-    def add(self, loss: Loss) -> None:
-        """Add a loss."""
+    def add(self, found: Iterable[Entry | Loss]) -> None:
+        """Add the losses among some parts."""
+        for one in found:
+            if isinstance(one, Loss):
+                self._add(one)
+
+    def _add(self, loss: Loss) -> None:
         if len(self.kept) < self.most_kept:
             self.kept.append(loss)
         self.count += 1

@@ -22,10 +22,10 @@ import xxhash
 import zstandard
 from attrs import define, field, frozen
 
-from wireproof.cases.byte_source import ByteSource, BytesSource, FileSource, read_at
 from wireproof.cases.detect_format import COMPRESSED_KINDS, looks_like
 from wireproof.files import NOT_INHERITED, NOT_WAITING
 from wireproof.wire import lz4
+from wireproof.wire.byte_source import ByteSource, BytesSource, FileSource, read_at
 from wireproof.wire.checksums import lz4_header_checksum
 
 MAX_COPIED: Final = 2 << 30

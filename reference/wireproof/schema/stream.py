@@ -16,15 +16,14 @@ from wireproof.wire.layout import Extent, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.scan_items import Item
+from wireproof.wire.scan_items import Item, StreamBuffer, next_valid, scan_items
 from wireproof.wire.writer import Writer
 
 MAX_SEARCHED: Final = 1 << 20
 """The most positions at which a search looks for a record."""
 
 FREE_READ: Final = 1 << 20
-READ_FACTOR: Final = 4
-"""A search reads `FREE_READ` bytes of records, and `READ_FACTOR` for each byte that it is given."""
+"""Bytes of records that a search reads, beside as many as it is given, and those for each byte passed."""
 
 
 @frozen(eq=False)
@@ -111,24 +110,16 @@ class RecordStream:
             writer.leave()
 
     def scan(self, chunks: Iterable[bytes], _: Options) -> Iterator[Item]:
-        """Yield every byte as part of a record, of garbage or of the tail. Buffer one record at a time.
+        """Yield every byte as part of a record, of garbage or of the tail. Buffer one record at a time."""
+        return scan_items(chunks, self._next)
 
-        `wanted` is the number of bytes that the next record needs. It avoids reading the lengths again for
-        each chunk of a long record.
-        """
-        held, at, wanted = bytearray(), 0, 1
-        for chunk in chunks:
-            held += chunk
-            while len(held) >= wanted:
-                size, known = self.extent(held)
-                if not known or size > len(held):
-                    wanted = size
-                    break
-                yield self._item(bytes(held[:size]), at)
-                del held[:size]
-                at, wanted = at + size, 1
-        if held:
-            yield Item("tail", at, len(held))
+    def _next(self, source: StreamBuffer) -> Item:
+        size, known = self.extent(source.data)
+        while not known or size > len(source.data):  # the lengths are read again when there are more bytes
+            if not source.need(max(size, len(source.data) + 1)):
+                return source.take(Item("tail", source.at, len(source.data)))
+            size, known = self.extent(source.data)
+        return source.take(self._item(bytes(source.data[:size]), source.at))
 
     def _item(self, record: bytes, at: int) -> Item:
         reader = Reader(record)
@@ -154,17 +145,10 @@ class RecordStream:
         size, known = self.extent(data)
         if not self.is_sealed or (known and size <= length and self._sound(data, size)):
             return 0
-        left = FREE_READ + READ_FACTOR * len(data)
-        for at in range(1, min(length, MAX_SEARCHED)):
-            size, known = self.extent(data, at)
-            if not known or at + size > len(data):
-                continue
-            left -= size
-            if left < 0:
-                break
-            if self._sound(data, at):
-                return at
-        return 0
+        positions = range(1, min(length, MAX_SEARCHED))
+        sizes = ((at, *self.extent(data, at)) for at in positions)
+        whole = ((at, size) for at, size, known in sizes if known and at + size <= len(data))
+        return next_valid(whole, lambda at, _: self._sound(data, at), FREE_READ + len(data)) or 0
 
     def _sound(self, data: bytes, at: int) -> bool:
         """Return whether a record that is not refused begins at a position."""

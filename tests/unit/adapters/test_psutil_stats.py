@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from wireproof.adapters import process_stats, psutil_stats
-from wireproof.cases.byte_source import _seek_and_fill, _seek_and_read, read_at, read_into
+from wireproof.wire.byte_source import _seek_and_fill, _seek_and_read, read_at, read_into
 
 PROGRAM = """
 import subprocess, sys

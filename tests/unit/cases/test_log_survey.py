@@ -12,8 +12,8 @@ from each import each
 from folders import SUPPORT
 
 from wireproof import formats
-from wireproof.cases.log_survey import LogSurvey, survey_log
 from wireproof.formats import Format
+from wireproof.runner.file_survey import FileSurvey
 
 KAFKA = formats.get("kafka.log", "mixed")
 SEGMENTS = SUPPORT / "segments"
@@ -23,7 +23,7 @@ def iggy(revision: str) -> Format:
     return formats.get("iggy.log", revision)
 
 
-def named(found: LogSurvey, at: int) -> bool:
+def named(found: FileSurvey, at: int) -> bool:
     """Return True if the byte is in a named place, or in the entry before one."""
     return any(one.at - 100 <= at < one.end for one in found.damages)
 
@@ -33,7 +33,7 @@ def named(found: LogSurvey, at: int) -> bool:
 
 @each("at, data", damaged_logs.thirty_kafka())
 def test_a_bit_error_anywhere_in_a_log_is_named_and_costs_one_batch(at: int, data: bytes) -> None:
-    found = survey_log(KAFKA, data)
+    found = damaged_logs.surveyed(KAFKA, data)
     assert named(found, at)
     assert found.entries >= damaged_logs.BATCHES - 1
     assert not found.tail
@@ -43,7 +43,7 @@ def test_a_bit_error_anywhere_in_a_log_is_named_and_costs_one_batch(at: int, dat
 def test_a_bit_error_anywhere_in_an_iggy_segment_is_named_and_costs_one_record(
     at: int, revision: str, data: bytes
 ) -> None:
-    found = survey_log(iggy(revision), data)
+    found = damaged_logs.surveyed(iggy(revision), data)
     assert any(one.at <= at < one.end for one in found.damages)
     assert (found.entries, found.tail) == (59, 0)
 
@@ -98,36 +98,36 @@ def sized(size: int, number: int = 2) -> bytes:
 
 @each("size", [1 << 20, SIZE - 12 + 64, SIZE - 12 + SIZE // 2, SIZE - 12 - 8, 3, 70, 1 << 30])
 def test_a_damaged_size_costs_one_entry_whatever_it_is(size: int) -> None:
-    found = survey_log(KAFKA, sized(size))
+    found = damaged_logs.surveyed(KAFKA, sized(size))
     assert (found.entries, found.tail) == (5, 0)
     assert [(one.at, one.end, one.number) for one in found.damages] == [(2 * SIZE, 3 * SIZE, 2)]
 
 
 def test_a_damaged_size_of_the_last_entry_is_no_torn_tail() -> None:
-    found = survey_log(KAFKA, sized(1 << 20, number=5))
+    found = damaged_logs.surveyed(KAFKA, sized(1 << 20, number=5))
     assert (found.entries, found.tail) == (5, 0)
     assert found.damages[0].at == 5 * SIZE
 
 
 @each("cut", [1, 16, 20, SIZE - 1])
 def test_an_entry_that_the_end_cuts_is_a_tail(cut: int) -> None:
-    found = survey_log(KAFKA, LOG[: 5 * SIZE + cut])
-    assert (found.entries, found.damages, found.tail) == (5, (), cut)
+    found = damaged_logs.surveyed(KAFKA, LOG[: 5 * SIZE + cut])
+    assert (found.entries, found.damages, found.tail) == (5, [], cut)
     assert found.wanted == (SIZE if cut > 16 else 0)
 
 
 def test_a_batch_inside_a_value_of_a_cut_entry_is_no_entry_of_the_log() -> None:
     outer = logs.batch(b"<" + ENTRIES[5] + b">" * 30, 4)
-    found = survey_log(KAFKA, ENTRIES[3] + outer[:-5])
-    assert (found.entries, found.damages, found.tail) == (1, (), len(outer) - 5)
+    found = damaged_logs.surveyed(KAFKA, ENTRIES[3] + outer[:-5])
+    assert (found.entries, found.damages, found.tail) == (1, [], len(outer) - 5)
 
 
 def test_offsets_and_leader_epochs_that_do_not_rise_are_named() -> None:
     epoch = LOG[: 2 * SIZE + 12] + b"\0\0\1\0" + LOG[2 * SIZE + 16 :]
-    (one,) = survey_log(KAFKA, epoch).damages[:1]
+    (one,) = damaged_logs.surveyed(KAFKA, epoch).damages[:1]
     assert (one.cls, one.number, one.path) == ("leader-epoch-order", 3, "batches[3].partitionLeaderEpoch")
     swapped = ENTRIES[0] + ENTRIES[2] + ENTRIES[1]
-    (one,) = survey_log(KAFKA, swapped).damages
+    (one,) = damaged_logs.surveyed(KAFKA, swapped).damages
     assert (one.cls, one.at, one.text) == (
         "offsets-not-monotonic",
         2 * SIZE,
@@ -136,11 +136,11 @@ def test_offsets_and_leader_epochs_that_do_not_rise_are_named() -> None:
 
 
 def test_the_field_that_is_wrong_is_named_at_its_place_in_the_file() -> None:
-    (one,) = survey_log(KAFKA, LOG[: 3 * SIZE - 1] + b"\1" + LOG[3 * SIZE :]).damages
+    (one,) = damaged_logs.surveyed(KAFKA, LOG[: 3 * SIZE - 1] + b"\1" + LOG[3 * SIZE :]).damages
     assert (one.cls, one.where, one.path) == ("crc-mismatch", 2 * SIZE + 17, "batches[2].crc")
     data = iggy_segments.segment("0.7", 4)
     at = iggy_segments.places("0.7", data)[2][0]
-    (one,) = survey_log(iggy("0.7"), data[: at + 60] + b"\0" + data[at + 61 :]).damages
+    (one,) = damaged_logs.surveyed(iggy("0.7"), data[: at + 60] + b"\0" + data[at + 61 :]).damages
     assert (one.cls, one.where, one.path) == ("crc-mismatch", at, "messages[2].checksum")
 
 
@@ -158,12 +158,12 @@ def test_a_survey_looks_at_each_byte_a_bounded_number_of_times(monkeypatch: pyte
 
         return scan(row, given(), options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("wireproof.cases.log_survey.formats.scan", counted)
-    monkeypatch.setattr("wireproof.cases.log_survey.FREE_BYTES", 1 << 14)
+    monkeypatch.setattr("wireproof.formats.scan", counted)
+    monkeypatch.setattr("wireproof.wire.walk.FREE_BYTES", 1 << 14)
     costs = []
     for count in (50, 100):
         looked = 0
         bad = b"".join(sized(1 << 24, number=0)[:SIZE] + logs.batch(b"x", 2 * n + 1) for n in range(count))
-        survey_log(KAFKA, bad)
+        damaged_logs.surveyed(KAFKA, bad)
         costs.append(looked / len(bad))
     assert costs[1] < 1.5 * costs[0]

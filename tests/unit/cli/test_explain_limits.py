@@ -15,9 +15,9 @@ import zstandard
 from command_line import Command
 from explain_runs import MIB, MOST_MIB, NAME, memory_mib, rows
 
-from wireproof.cases import byte_source
-from wireproof.cases.byte_source import read_at
 from wireproof.runner import open_input
+from wireproof.wire import byte_source
+from wireproof.wire.byte_source import read_at
 
 
 def test_a_large_log_takes_bounded_memory(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def shrinks(monkeypatch: pytest.MonkeyPatch, call: str, path: Path, data: bytes,
             os.truncate(path, len(data) // 2)
         return read(descriptor, room, at)
 
-    monkeypatch.setattr(f"wireproof.cases.byte_source.os.{call}", cut)
+    monkeypatch.setattr(f"wireproof.wire.byte_source.os.{call}", cut)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ import pytest
 from command_line import Command
 from explain_runs import LEGACY, MIB, NAME, SEGMENT, rows, trees
 
-from wireproof.cases.byte_source import FileSource
 from wireproof.runner import entry_list
+from wireproof.wire.byte_source import FileSource
 
 # --- where a list begins ---
 
@@ -49,12 +49,12 @@ def test_a_list_that_begins_later_is_found_by_the_index_and_reads_nothing_before
     wireproof: Command, tmp_path: Path, read_bytes: list[tuple[int, int]], place: str
 ) -> None:
     path, positions = indexed_log(tmp_path, 160)
-    done = wireproof("explain", path, "--at", place.format(positions[150]), "--format", "kafka.log/mixed")
+    at = place.format(positions[150])
+    done = wireproof("explain", path, "--at", at, "--format", "kafka.log/mixed", "--json")
     assert done.code == 0
-    assert [int(row.split()[0]) for row in rows(done.out)] == positions[150:]
-    (line,) = [line for line in done.out.splitlines() if "passed over" in line]
-    assert line.startswith(f"read from position {positions[150]} on; ")
-    assert f"accepted, {path.stat().st_size - positions[150]} bytes" in done.out
+    *entries, summary = trees(done.out)
+    assert [one["position"] for one in entries] == positions[150:]
+    assert (summary["begin"], summary["sound"]) == (positions[150], path.stat().st_size - positions[150])
     assert not [at for at, _ in read_bytes if MIB <= at < positions[150]]
 
 

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
+import damaged_logs
 import iggy_segments
 import pytest
 from attrs import frozen
 from command_line import Command
 
 from wireproof import formats
-from wireproof.cases.log_survey import survey_log
 from wireproof.iggy.resync import first_offset
 from wireproof.runner.data_directory import DirectoryTotals, FolderReport, read_directory
 
@@ -157,6 +157,6 @@ def test_batches_with_the_base_offset_0_are_found_behind_a_damaged_one() -> None
     data = bytearray(iggy_segments.segment("0.2.7", 9))
     begin, end = iggy_segments.places("0.2.7", bytes(data))[4]
     data[begin + 10] ^= 1
-    found = survey_log(formats.get("iggy.log", "0.2.7"), bytes(data))
+    found = damaged_logs.surveyed(formats.get("iggy.log", "0.2.7"), bytes(data))
     assert (found.entries, found.tail) == (8, 0)
     assert [(one.at, one.end) for one in found.damages] == [(begin, end)]

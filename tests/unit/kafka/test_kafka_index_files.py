@@ -17,12 +17,14 @@ from command_line import Command
 from folders import SUPPORT
 
 from wireproof.data_files import FileFinding
-from wireproof.kafka import index_file, segment_headers
+from wireproof.kafka import index_file
+from wireproof.kafka.family import index_files
 from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
 from wireproof.runner.data_directory import check_index_file, check_index_files, kind_of, parse_file_name
 from wireproof.segment_files import CheckedIndex, IndexFileError
 from wireproof.spark.objects import expand_paths
 from wireproof.spark.scan_report import check_local_logs
+from wireproof.wire.byte_source import BytesSource
 
 SEGMENTS = SUPPORT / "segments"
 NAME = "00000000000000001000"
@@ -46,6 +48,10 @@ def edit(folder: Path, kind: str, at: int, form: str, *values: int) -> None:
     data = bytearray(path.read_bytes())
     struct.pack_into(form, data, at, *values)
     path.write_bytes(data)
+
+
+def read_headers(data: bytes) -> SegmentHeaders:
+    return index_files.headers_of(BytesSource(data))
 
 
 # --- what Kafka wrote ---
@@ -94,7 +100,7 @@ def test_the_entries_are_those_that_the_log_was_written_with() -> None:
 
 
 def test_the_heads_of_a_log_are_read_without_its_records() -> None:
-    found = segment_headers.read((SEGMENTS / "legacy" / f"{NAME}.log").read_bytes())
+    found = read_headers((SEGMENTS / "legacy" / f"{NAME}.log").read_bytes())
     assert found.why == ""
     assert [(head.magic, head.last) for head in found.heads[:4]] == [
         (0, 1000),
@@ -114,21 +120,19 @@ def test_the_heads_of_a_log_are_the_same_in_small_pieces(
 ) -> None:
     (log,) = (SEGMENTS / folder).glob("*.log")
     data = log.read_bytes()
-    whole = segment_headers.read(data)
-    monkeypatch.setattr(segment_headers, "PIECE_BYTES", 1)
-    assert segment_headers.read(data) == whole
+    whole = read_headers(data)
+    monkeypatch.setattr(index_files, "READER", evolve(index_files.READER, chunks=(1, 1)))
+    assert read_headers(data) == whole
     assert len(whole.heads) > 2
-    assert segment_headers.read(data[:-1]).heads == whole.heads[:-1]
+    assert read_headers(data[:-1]).heads == whole.heads[:-1]
 
 
-def test_a_log_that_shrinks_while_it_is_read_keeps_the_heads_before(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    data = (SEGMENTS / "closed" / f"{NAME}.log").read_bytes()
-    whole = segment_headers.read(data)
-    left = data[: whole.heads[3].position + 5]
-    monkeypatch.setattr(segment_headers, "PIECE_BYTES", 1)
-    found = segment_headers.read_in_pieces(lambda at, length: left[at : at + length], len(data))
+def test_a_log_that_shrinks_while_it_is_read_keeps_the_heads_before(closed: Path) -> None:
+    log = closed / f"{NAME}.log"
+    whole = read_headers(log.read_bytes())
+    with log.open("rb+") as file:
+        file.truncate(whole.heads[3].position + 5)
+    found = index_files._read_segment.__wrapped__(log, whole.size, 0)
     assert (found.heads, found.why) == (whole.heads[:3], "the file shrank while it was read")
 
 
@@ -401,7 +405,7 @@ def test_the_headers_of_many_entries_and_their_index_take_little_memory() -> Non
     data = b"".join(number.to_bytes(8, "big") + one[8:] for number in range(count))
     entries = b"".join(struct.pack(">ii", number, number * len(one)) for number in range(count))
     tracemalloc.start()
-    segment = segment_headers.read(data)
+    segment = read_headers(data)
     index = index_file.OFFSET_INDEX.read(entries, 0)
     findings = [*index_file.OFFSET_INDEX.alone(index), *index_file.OFFSET_INDEX.against(index, segment)]
     _, peak = tracemalloc.get_traced_memory()

@@ -15,9 +15,8 @@ from work_counter import growth, steps
 
 from wireproof import formats
 from wireproof.kafka import resync, scan
-from wireproof.kafka.scan import CRC_BYTES_PER_BYTE
 from wireproof.wire.options import DEFAULT_OPTIONS
-from wireproof.wire.scan_items import Item
+from wireproof.wire.scan_items import SEARCH_FACTOR, Item
 
 # --- every byte goes to a frame, to garbage or to the tail: architecture.md#verdicts ---
 
@@ -156,7 +155,7 @@ def test_a_scan_of_nothing_but_beginnings_of_entries_is_linear(pattern: bytes) -
         return lambda: list(formats.scan(LOG, [data], formats.Options(max_message=1 << 12)))
 
     assert growth(scanning, 3000) < 1.2
-    assert CRC_BYTES_PER_BYTE < 64
+    assert SEARCH_FACTOR < 64
 
 
 def test_lengths_are_compared_with_the_available_bytes_before_anything_is_allocated() -> None:

@@ -11,7 +11,7 @@ import pytest
 from folders import SUPPORT
 
 from wireproof.cli.explain_directory import command_for
-from wireproof.kafka import segment_headers
+from wireproof.kafka.family.index_files import headers_of
 from wireproof.runner.data_directory import (
     CrossFinding,
     DirectoryTotals,
@@ -19,6 +19,7 @@ from wireproof.runner.data_directory import (
     directory_rules,
     read_directory,
 )
+from wireproof.wire.byte_source import BytesSource
 
 ID = "MtrD63xeQ2STCZQF3Qe6Bg"
 OTHER_ID = "1ICi7wijREW0QSEJa0fMjw"
@@ -129,7 +130,7 @@ def test_a_segment_that_begins_with_a_compressed_wrapper_leaves_no_gap(tmp_path:
     folder = tmp_path / "t-0"
     shutil.copytree(SUPPORT / "segments" / "legacy", folder)
     data = (folder / f"{1000:020}.log").read_bytes()
-    heads = segment_headers.read(data).heads
+    heads = headers_of(BytesSource(data)).heads
     wrapper = next(n for n, head in enumerate(heads) if n and head.last > heads[n - 1].last + 1)
     at, base = heads[wrapper].position, heads[wrapper - 1].last + 1
     for path in folder.iterdir():

@@ -14,7 +14,9 @@ from each import each
 from folders import SUPPORT
 
 from wireproof import formats
-from wireproof.cases.byte_source import (
+from wireproof.runner.entry_list import ListingSettings, list_entries, listing_of
+from wireproof.runner.file_survey import ReadSettings, survey_file
+from wireproof.wire.byte_source import (
     ByteSource,
     BytesSource,
     FileSource,
@@ -23,28 +25,26 @@ from wireproof.cases.byte_source import (
     pieces,
     zeros_end,
 )
-from wireproof.kafka.family import header_listing
-from wireproof.runner.entry_list import ListedEntry, ListedRows, ListingSettings, list_entries, listing_of
-from wireproof.runner.file_survey import ReadSettings, survey_file
 from wireproof.wire.options import DEFAULT_OPTIONS
+from wireproof.wire.walk import Entry, EntryRows
 
 LOG = formats.get("kafka.log", "mixed")
 SEGMENTS = sorted((SUPPORT / "segments").glob("*/*.log"))
 
 
-def listed(data: bytes, *, fast: bool, values: bool = False) -> list[ListedEntry]:
+def listed(data: bytes, *, fast: bool, values: bool = False) -> list[Entry]:
     return list(entries_of(BytesSource(data), fast=fast, values=values))
 
 
-def entries_of(source: ByteSource, *, fast: bool, values: bool = False) -> Iterator[ListedEntry]:
+def entries_of(source: ByteSource, *, fast: bool, values: bool = False) -> Iterator[Entry]:
     listing = listing_of(LOG)
     assert listing is not None
     reading = ListingSettings(DEFAULT_OPTIONS, values=values, fast=fast)
     for part in list_entries(LOG, listing, source, reading):
-        yield from part if isinstance(part, ListedRows) else (part,)
+        yield from part if isinstance(part, EntryRows) else (part,)
 
 
-def same(data: bytes) -> list[ListedEntry]:
+def same(data: bytes) -> list[Entry]:
     """Return the entries, after a check that both ways give them and cover every byte."""
     pytest.importorskip("numba")
     slow, fast = (listed(data, fast=one) for one in (False, True))
@@ -112,7 +112,7 @@ def test_the_reference_searches_no_garbage_where_no_entry_can_begin(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("numba")
-    monkeypatch.setattr(header_listing, "survey_items", lambda *_: pytest.fail("the slow search"))
+    monkeypatch.setattr("wireproof.wire.walk.items", lambda *_: pytest.fail("the slow search"))
     found = listed(logs.batch(b"x", 0) + LONG_GARBAGE[name] + logs.batch(b"y", 1), fast=True)
     assert {one.kind for one in found} == {"frame", "garbage"}
 
@@ -141,8 +141,8 @@ def test_zeros_end_where_a_byte_is_set() -> None:
 
 
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba")
-    monkeypatch.setattr("wireproof.kafka.family.fast_listing.CHUNKS", (1 << 10, 1 << 12))
+    fast_listing = pytest.importorskip("wireproof.kafka.family.fast_listing")
+    monkeypatch.setattr(fast_listing, "DECODER", evolve(fast_listing.DECODER, chunks=(1 << 10, 1 << 12)))
 
 
 def test_many_chunks_of_a_file_are_listed_as_by_the_reference(
@@ -161,7 +161,7 @@ def test_what_was_read_of_a_file_that_shrinks_is_listed(
     small_chunks(monkeypatch)
     entry = len(logs.batch(bytes(200), 0))
     (tmp_path / "0.log").write_bytes(b"".join(logs.batch(bytes([n]) * 200, n) for n in range(100)))
-    found: list[ListedEntry] = []
+    found: list[Entry] = []
     with (tmp_path / "0.log").open("rb") as file:
         source = FileSource.of(file)
         os.truncate(tmp_path / "0.log", 50 * entry)

@@ -9,8 +9,7 @@ from typing import Final
 from attrs import frozen
 
 from wireproof import formats
-from wireproof.cases.byte_source import FileSource, ShrunkError
-from wireproof.cases.log_survey import quick_survey, survey_items
+from wireproof.cases.log_survey import quick_survey, steps_of
 from wireproof.data_files import FileFinding
 from wireproof.formats import Format
 from wireproof.iggy.index_file import (
@@ -23,8 +22,10 @@ from wireproof.iggy.index_file import (
 from wireproof.iggy.resync import first_offset, last_offset
 from wireproof.runner.data_directory import HEAD_BYTES, is_claimed_before
 from wireproof.segment_files import CheckedIndex, IndexRules, RawEntries, SegmentFileName, SegmentIndex
+from wireproof.wire.byte_source import FileSource, ShrunkError
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.scan_items import Item
+from wireproof.wire.walk import items
 
 SYSTEM: Final = "Iggy"
 
@@ -95,7 +96,7 @@ def _read_log(log: Path, size: int, _: int) -> SegmentRecords | None:
             return None
         places, why = RecordPositions(), ""
         try:
-            for item in survey_items(fmt, FileSource.of(file), DEFAULT_OPTIONS):
+            for item in items(steps_of(fmt), FileSource.of(file), DEFAULT_OPTIONS):
                 if len(places) == MAX_RECORDS:
                     why = why or f"{TOO_MANY} from position {item.at} on"
                     break

@@ -1,18 +1,18 @@
 """What Iggy's formats are known by, what they need, and the rules that a scan of a segment does not give."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
 from attrs import evolve
 
-from wireproof.family import RECORD_RULES, EntryRow, EntryRows, Format, OrderFault
+from wireproof.family import RECORD_RULES, Format
 from wireproof.iggy import log, resync
 from wireproof.iggy.batch import RETAINED_LAYOUT, RetainedBatch
 from wireproof.wire.options import Options
-from wireproof.wire.scan_items import Item
 from wireproof.wire.trace import FieldSpan
+from wireproof.wire.walk import DamagedRange, Entry, EntryRows
 
 # --- the beginning and the names of files ---
 
@@ -69,44 +69,33 @@ class RecordOrder:
         """Begin with no batch."""
         self.last: int | None = None
 
-    def after(self, item: Item, number: int) -> Iterator[OrderFault]:
-        """Yield the faults of the next batch."""
-        if isinstance(item.value, RetainedBatch) and item.value.messages:
-            yield from self._follow(item.value, item.at, f"batches[{number}]")
-
-    def after_row(self, row: EntryRow, number: int) -> Iterable[OrderFault]:
-        """Return no faults: no fast decoder reads these segments."""
-        del row, number
-        return ()
-
-    def after_rows(self, rows: EntryRows, first: int) -> int:
-        """Return the end of the rows: as for a single row."""
-        del first
-        return len(rows)
-
-    def _follow(self, batch: RetainedBatch, at: int, path: str) -> Iterator[OrderFault]:
-        last = batch.messages[-1]
-        ends = batch.base_offset + batch.last_offset_delta
+    def after(self, one: Entry, value: Any) -> Iterator[DamagedRange]:  # noqa: ANN401 - a revision's record
+        """Yield what is wrong with the header and the offsets of the next batch."""
+        if not isinstance(value, RetainedBatch) or not value.messages:
+            return
+        first, last, path = value.messages[0], value.messages[-1], f"batches[{one.number}]"
+        ends = value.base_offset + value.last_offset_delta
         repeated = (
-            ("base_offset", batch.base_offset, (0, batch.messages[0].offset), "offset of its first message"),
+            ("base_offset", value.base_offset, (0, first.offset), "offset of its first message"),
             ("last_offset_delta", ends, (last.offset,), "offset of its last message"),
-            ("max_timestamp", batch.max_timestamp, (last.timestamp,), "timestamp of its last message"),
+            ("max_timestamp", value.max_timestamp, (last.timestamp,), "timestamp of its last message"),
         )
         for name, header, messages, what in repeated:
             if header not in messages:
                 text = f"{header} in the header of the batch, but the {what} is {messages[-1]}"
-                yield OrderFault(NOT_REPEATED, at + RETAINED_LAYOUT.offset(name), f"{path}.{name}", text)
-        yield from self._rise(batch.messages, at, path)
-        self.last = last.offset
-
-    def _rise(self, messages: tuple[Any, ...], at: int, path: str) -> Iterator[OrderFault]:
-        offsets = [one.offset for one in messages]
+                yield one.damage(NOT_REPEATED, one.at + RETAINED_LAYOUT.offset(name), f"{path}.{name}", text)
         before = [] if self.last is None else [self.last]
-        for earlier, later in pairwise([*before, *offsets]):
+        for earlier, later in pairwise([*before, *(message.offset for message in value.messages)]):
             if later <= earlier:
                 text = f"offset {later} after {earlier}: one of the two is damaged"
-                yield OrderFault(NOT_RISING, at, f"{path}.messages", text)
-                return
+                yield one.damage(NOT_RISING, one.at, f"{path}.messages", text)
+                break
+        self.last = last.offset
+
+    def pass_rows(self, rows: EntryRows, first: int) -> int:
+        """Return the end of the rows: no fast decoder reads these segments."""
+        del first
+        return len(rows)
 
 
 # --- streams ---

@@ -16,7 +16,7 @@ from wireproof.columnar import basic_kernels
 from wireproof.columnar.basic_kernels import EIGHT, ONE, ZERO, Array, Flag, Int, Octets, Pos, U, read_uint
 from wireproof.columnar.optional_deps import compile_kernel, np
 from wireproof.kafka.columnar.entry_kernels import MAGIC_AT, OVERHEAD, THROUGH_MAGIC
-from wireproof.kafka.scan import CRC_BYTES_PER_BYTE, MAX_ENTRY
+from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.size_and_magic import (
     CHECKSUM,
     HEADER_SIZE_UP_TO_MAGIC,
@@ -31,7 +31,7 @@ from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.reject_classes import RejectClass
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.scan_items import Item
+from wireproof.wire.scan_items import SEARCH_FACTOR, Item
 
 Read = Callable[[int, int], bytes | memoryview]
 """Returns the bytes at a position, up to a length, fewer at the end of the object."""
@@ -92,7 +92,7 @@ def find_entry(
             if size == ZERO:  # and so are all sizes up to the next byte that is not 0
                 while at + THROUGH_MAGIC < end and data[at + OVERHEAD] == 0:
                     at += ONE
-            allowed = most + U(CRC_BYTES_PER_BYTE) * (skipped + at)
+            allowed = most + U(SEARCH_FACTOR) * (skipped + at)
             if U(MIN_SIZE) <= size <= most and spent + total <= allowed:
                 if at + total > limit:
                     settled = False

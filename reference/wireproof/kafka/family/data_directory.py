@@ -29,13 +29,13 @@ from wireproof.kafka.state_files import EPOCH_FIELDS, OFFSET_FIELDS, MetadataFil
 from wireproof.kafka.values import RecordBatch
 from wireproof.runner import data_directory
 from wireproof.runner.data_directory import log_report
-from wireproof.runner.entry_list import ListedEntry, ListedRows
 from wireproof.runner.file_survey import survey_file
 from wireproof.schema.struct import fields_of
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.walk import Entry, EntryRows
 
 # --- kinds of files ---
 
@@ -88,11 +88,11 @@ class _Offsets:
     _after: int | None = None
     _epoch: int | None = None
 
-    def add(self, part: ListedEntry | ListedRows) -> None:
+    def add(self, part: Entry | EntryRows) -> None:
         """Add a part of the log; those that are no sound entries have no cells."""
-        if isinstance(part, ListedEntry) and part.kind != "frame":
+        if isinstance(part, Entry) and part.kind != "frame":
             self.is_damaged = True
-        for cells in part.rows.cells if isinstance(part, ListedRows) else filter(None, (part.cells,)):
+        for cells in part.cells if isinstance(part, EntryRows) else filter(None, (part.cells,)):
             first, last, epoch = offsets_and_epoch(cells)
             if self._after is not None and first > self._after and not self.is_damaged:
                 self.gaps.append([self._after, first - 1])

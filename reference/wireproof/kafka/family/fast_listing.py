@@ -1,15 +1,12 @@
 """List a Kafka log with the fast decoder, chunk by chunk."""
 
 from collections.abc import Generator, Iterator, Sequence
-from functools import partial
 from itertools import islice
 from typing import Any, Final
 
 import numpy as np
 from attrs import evolve
 
-from wireproof.cases.byte_source import ByteSource, long_zeros
-from wireproof.family import EntryRows
 from wireproof.kafka import entry, resync
 from wireproof.kafka.attribute_bits import CONTROL
 from wireproof.kafka.columnar.decoders import value_items
@@ -17,12 +14,13 @@ from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
 from wireproof.kafka.columnar.garbage_search import garbage_item
 from wireproof.kafka.columnar.judged_block import JudgedBlock
 from wireproof.kafka.family.entry_cells import HEADER_NAMES, batch_cells, message_row
-from wireproof.kafka.family.header_listing import Chunk, ChunkEnd, LogChunks, list_chunks
 from wireproof.kafka.size_and_magic import SIZE_AT, peek_whole_entry
+from wireproof.wire.byte_source import ByteSource, long_zeros
 from wireproof.wire.layout import attribute_of
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.scan_items import Item
+from wireproof.wire.walk import Chunk, ChunkEnd, EntryRows, QuickReader
 
 CHUNKS: Final = (1 << 20, 4 << 20)
 """Bytes of the first chunk and of the largest; an entry that is larger gets a chunk of its size."""
@@ -33,21 +31,7 @@ VALUE_CHUNKS: Final = (1 << 20, 1 << 20)
 _NAMES: Final = tuple(map(attribute_of, HEADER_NAMES))
 
 
-def list_entries(
-    source: ByteSource, options: Options, *, values: bool, begin: int = 0
-) -> Iterator[EntryRows | Item]:
-    """Yield the entries as rows, and as items those that are not clean, with their values.
-
-    If `values`, every entry is an item with its value. Where the header of an entry is possible and its bytes
-    are not, the reference searches for the next one.
-    """
-    first, most = VALUE_CHUNKS if values else CHUNKS  # items refer to their bytes, rows do not
-    chunks = LogChunks(source, first, most, keeps=values)
-    read, garbage = partial(_judged, options, values), partial(_garbage, source, options)
-    return list_chunks(chunks, options, begin, read, garbage)
-
-
-def _garbage(source: ByteSource, options: Options, at: int) -> Item | None:
+def _garbage(source: ByteSource, at: int, options: Options) -> Item | None:
     """Return the zeros, or the garbage up to the next valid entry; None if an entry may begin here."""
     if zeros := long_zeros(source, at):
         return Item("garbage", at, zeros, cls="bad-length")
@@ -56,8 +40,13 @@ def _garbage(source: ByteSource, options: Options, at: int) -> Item | None:
 
 
 def _judged(
-    options: Options, values: bool, chunk: Chunk, base: int
+    chunk: Chunk, base: int, options: Options, values: bool
 ) -> Generator[EntryRows | Item, None, ChunkEnd]:
+    """Yield the entries as rows, and as items with their values those that are not clean.
+
+    If `values`, every entry is an item with its value. Where the header of an entry is possible and its bytes
+    are not, the reference searches for the next one.
+    """
     at = 0
     for step in scan_steps(chunk, options, keep="slots" if values else None):
         if step.block is None:
@@ -144,3 +133,6 @@ def _decoded(data: memoryview, at: int, options: Options) -> Item:
     prefix = peek_whole_entry(reader)
     assert prefix is not None, "a whole entry"
     return Item("frame", at, len(data), entry.read(reader, prefix, options))
+
+
+DECODER: Final = QuickReader(_judged, CHUNKS, VALUE_CHUNKS, _garbage)

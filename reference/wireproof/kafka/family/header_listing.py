@@ -2,20 +2,16 @@
 
 It needs none of the packages of the fast decoder. The reference reads, as a whole, each entry whose header
 needs a look at its records or is unusual, and bytes that are no entry with a valid checksum, up to the next
-entry that is sound. Both quick readers, this one and the fast decoder, list a log chunk by chunk.
+entry that is sound.
 """
 
-from collections.abc import Callable, Generator, Iterator
-from functools import partial
+from collections.abc import Generator, Iterator
 from struct import Struct
 from typing import Any, Final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from wireproof import formats
-from wireproof.cases.byte_source import ByteSource
-from wireproof.cases.log_survey import FREE_BYTES, WORK_FACTOR, survey_items
-from wireproof.family import EntryRows
 from wireproof.formats import FORMATS
 from wireproof.kafka.attribute_bits import (
     CODEC_MASK,
@@ -45,84 +41,9 @@ from wireproof.kafka.size_and_magic import (
 )
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
-
-# --- chunks ---
+from wireproof.wire.walk import Chunk, ChunkEnd, EntryRows, QuickReader
 
 LOG: Final = FORMATS["kafka.log/mixed"]
-
-Chunk = bytes | memoryview
-
-
-@frozen
-class ChunkEnd:
-    """Where the quick reader stopped in a chunk, and whether it is because there is no whole entry."""
-
-    at: int
-    is_broken: bool
-
-
-ChunkReader = Callable[[Chunk, int], Generator[EntryRows | Item, None, ChunkEnd]]
-"""Yields the whole entries at the beginning of a chunk, given its position; returns where it stopped.
-
-It stops at the end, at an entry that the end cuts, and where the reference must look.
-"""
-
-
-@frozen
-class LogChunks:
-    """The bytes of a log in chunks.
-
-    Attributes:
-        source: the bytes.
-        first, most: bytes of the first chunk and of the largest; a larger entry gets one of its size.
-        keeps: whether what is listed refers to the bytes, so that their memory is not used again.
-    """
-
-    source: ByteSource
-    first: int
-    most: int
-    keeps: bool = False
-
-    def read(self, at: int, size: int) -> Chunk:
-        """Return a chunk."""
-        return self.source.read(at, size) if self.keeps else self.source.view(at, size)
-
-
-GarbageReader = Callable[[int], Item | None]
-"""Returns the garbage at a position, as the reference does, but quickly; None if the reference must look."""
-
-
-def list_chunks(
-    chunks: LogChunks,
-    options: Options,
-    begin: int,
-    read: ChunkReader,
-    garbage: GarbageReader = lambda _: None,
-) -> Iterator[EntryRows | Item]:
-    """Yield the entries from a position on; the reference searches for the next one where there is none."""
-    source, size = chunks.source, chunks.first
-    at, reread = begin, 0
-    while at < source.size:
-        base, chunk = at, chunks.read(at, size)
-        end = yield from read(chunk, base)
-        at = base + end.at
-        is_last = base + len(chunk) >= source.size
-        size = min(2 * size, chunks.most) if at > base else 2 * max(size, len(chunk))
-        if at < source.size and (end.is_broken or is_last):
-            size, reread = chunks.first, reread + len(chunk)
-            alone = reread > FREE_BYTES + WORK_FACTOR * at
-            if end.is_broken and not alone and (found := garbage(at)) is not None:
-                yield found
-                at += found.length
-                continue
-            for item in survey_items(LOG, source, options, at):
-                at = item.at + item.length
-                yield item
-                if item.kind == "frame" and not alone:
-                    break
-
-
-# --- headers ---
 
 CHUNKS: Final = (1 << 20, 1 << 20)
 """Bytes of the first chunk and of the largest: few enough for the CPU cache."""
@@ -136,18 +57,12 @@ _size_and_magic = Struct(f">{SIZE_AT}xi{MAGIC_AT - LOG_OVERHEAD}xB").unpack_from
 *_heads_of_messages, _head_of_batch = (head.packing.unpack_from for head in HEADS)
 
 
-def list_headers(
-    source: ByteSource, options: Options, *, values: bool = False, begin: int = 0
-) -> Iterator[EntryRows | Item]:
+def _read(
+    chunk: Chunk, base: int, options: Options, values: bool
+) -> Generator[EntryRows | Item, None, ChunkEnd]:
     """Yield the entries as rows, and as items those that the reference read."""
     del values  # no record is read
     most = MAX_ENTRY if options.max_message is None else options.max_message
-    return list_chunks(LogChunks(source, *CHUNKS), options, begin, partial(_read, options, most))
-
-
-def _read(
-    options: Options, most: int, chunk: Chunk, base: int
-) -> Generator[EntryRows | Item, None, ChunkEnd]:
     at, stop, is_broken = 0, len(chunk), False
     rows: list[tuple[int, int, tuple[Any, ...]]] = []
     while stop - at >= HEADER_SIZE_UP_TO_MAGIC:
@@ -223,3 +138,6 @@ def _message(data: Chunk, at: int, end: int) -> tuple[Any, ...] | None:
     ):
         return None
     return message_row(numbers, None if codec else offset, None if codec else 1)
+
+
+HEADERS: Final = QuickReader(_read, CHUNKS, CHUNKS)

@@ -6,26 +6,61 @@ A segment is named after its base offset: `00000000000000001000.log`, `.index`, 
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from attrs import evolve
+
+from wireproof.cases.log_survey import steps_of
 from wireproof.data_files import FileFinding
-from wireproof.kafka import segment_headers
+from wireproof.formats import FORMATS
+from wireproof.kafka.attribute_bits import CONTROL
+from wireproof.kafka.control_types import ABORT, COMMIT, CONTROL_TYPES
+from wireproof.kafka.entry import V2
+from wireproof.kafka.family.entry_cells import (
+    BASE_OFFSET,
+    CONTROL_TYPE,
+    HEADER_NAMES,
+    IS_TRANSACTIONAL,
+    LAST_OFFSET,
+    LEADER_EPOCH,
+    MAGIC,
+    MAX_TIMESTAMP,
+    PRODUCER,
+    batch_cells,
+    header_numbers,
+    message_cells,
+)
+from wireproof.kafka.family.header_listing import HEADERS
+from wireproof.kafka.family.listing import item_cells
 from wireproof.kafka.index_file import (
     INDEX_READERS,
     OFFSET_INDEX,
     REBUILD,
     aborted_transactions,
 )
-from wireproof.kafka.segment_headers import SegmentHeaders
-from wireproof.kafka.size_and_magic import peek_whole_entry
+from wireproof.kafka.layouts import BATCH
+from wireproof.kafka.segment_headers import NO_MARKER, EntryHeaders, SegmentHeaders
+from wireproof.kafka.size_and_magic import MAGIC_AT, peek_whole_entry
 from wireproof.segment_files import CheckedIndex, IndexRules, SegmentFileName
+from wireproof.wire.byte_source import ByteSource, FileSource, ShrunkError
+from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.walk import Entry, EntryRows, walk
 
 SYSTEM: Final = "Kafka"
+
+STEPS: Final = evolve(steps_of(FORMATS["kafka.log/mixed"]), cells=item_cells, head_bytes=BATCH.fixed_size)
+"""The steps of a log, with the cells of each entry."""
+
+READER: Final = evolve(HEADERS, chunks=(1 << 16, 1 << 16))
+"""Reads few entries at once: their cells take more memory than what is kept of them."""
+
+MARKERS: Final = {CONTROL_TYPES[kind]: kind for kind in (ABORT, COMMIT)}
+"""The types of the records that end a transaction, by name."""
 
 STATE: Final = r"(\.(?:deleted|cleaned|swap))?"
 """The state that Kafka adds while it deletes or compacts."""
@@ -72,12 +107,78 @@ def read_segment(log: Path) -> SegmentHeaders:
 def _read_segment(log: Path, size: int, _: int) -> SegmentHeaders:
     """Read the batch headers of a log; the file is not mapped, because it may shrink."""
     with log.open("rb") as file:
+        try:
+            return headers_of(FileSource(file, size))
+        except ShrunkError as error:
+            found = headers_of(FileSource(file, error.size))
+            return evolve(found, size=size, why="the file shrank while it was read")
 
-        def read_at(position: int, length: int) -> bytes:
-            file.seek(position)
-            return file.read(length)
 
-        return segment_headers.read_in_pieces(read_at, size)
+def headers_of(source: ByteSource) -> SegmentHeaders:
+    """Return the headers of a log, up to bytes that begin no entry.
+
+    An entry whose checksum is wrong has a header, if its size leads to another entry.
+
+    Raises:
+        OSError: the system cannot read it.
+    """
+    heads = EntryHeaders()
+    held: Entry | None = None
+    for part in walk(STEPS, source, DEFAULT_OPTIONS, quick=READER):
+        if isinstance(part, EntryRows):
+            _add_held(heads, held, source)
+            held = None
+            for row in zip(part.at, part.length, part.cells, strict=True):
+                heads.add(_numbers(*row))
+        elif part.kind == "frame":
+            _add_held(heads, held, source)
+            held = None
+            heads.add(_numbers(part.at, part.length, part.cells))
+        elif _damaged_cells(part, source) is None:
+            return _ended(heads, source.size, held or part)
+        else:
+            _add_held(heads, held, source)
+            held = part
+    _add_held(heads, held, source)
+    return SegmentHeaders(heads, source.size, source.size)
+
+
+def _add_held(heads: EntryHeaders, held: Entry | None, source: ByteSource) -> None:
+    """Add the header of a damaged entry, because another entry follows it."""
+    if held is not None and (cells := _damaged_cells(held, source)) is not None:
+        heads.add(_numbers(held.at, held.length, cells))
+
+
+def _damaged_cells(one: Entry, source: ByteSource) -> tuple[Any, ...] | None:
+    """Return the cells of a damaged entry; None if its size or its type is not to be trusted."""
+    head = source.read(one.at, BATCH.fixed_size)
+    if one.kind == "tail" or STEPS.size(head) != one.length or head[MAGIC_AT] > V2:
+        return None
+    if head[MAGIC_AT] < V2:
+        return message_cells(head, None, None)
+    numbers = header_numbers(head)
+    is_control = numbers[HEADER_NAMES.index("attributes")] & CONTROL
+    return None if is_control else batch_cells(numbers, None)
+
+
+def _numbers(at: int, length: int, cells: Sequence[Any]) -> tuple[int, ...]:
+    """Return the numbers of a `SegmentEntry`."""
+    magic, last = cells[MAGIC], cells[LAST_OFFSET]
+    control = cells[CONTROL_TYPE]
+    marker = NO_MARKER if control is None else MARKERS.get(control.partition("+")[0], NO_MARKER)
+    return (
+        at, length, magic, cells[BASE_OFFSET] if magic == V2 else last, last, cells[MAX_TIMESTAMP],
+        cells[PRODUCER], cells[IS_TRANSACTIONAL], marker, cells[LEADER_EPOCH],
+    )  # fmt: skip
+
+
+def _ended(heads: EntryHeaders, size: int, one: Entry) -> SegmentHeaders:
+    """Return the headers before a part of a log that has none."""
+    if one.kind == "tail":
+        why = f"{one.length} bytes of an entry that is cut"
+    else:
+        why = f"{one.damages[0].cls} at {one.damages[0].where}"
+    return SegmentHeaders(heads, size, one.at, why)
 
 
 def check(name: SegmentFileName, log: SegmentHeaders | None) -> CheckedIndex:

@@ -1,11 +1,11 @@
 """What the logs of Kafka are known by, what they need, and the rules that their scan does not give."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from struct import Struct
 from typing import Any, Final
 
-from wireproof.family import EntryRow, EntryRows, Format, OrderFault, StreamRules
+from wireproof.family import Format, StreamRules
 from wireproof.kafka import attribute_bits, resync
 from wireproof.kafka.family.entry_cells import (
     BASE_OFFSET,
@@ -16,11 +16,10 @@ from wireproof.kafka.family.entry_cells import (
 )
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import MAGIC_AT
-from wireproof.kafka.values import Message, RecordBatch
 from wireproof.wire.json_values import DECIMAL_PATTERN, Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
-from wireproof.wire.scan_items import Item
 from wireproof.wire.trace import FieldSpan
+from wireproof.wire.walk import DamagedRange, Entry, EntryRows
 
 # --- the beginning and the names of files ---
 
@@ -146,20 +145,23 @@ class EntryOrder:
         self.last: int | None = None
         self.epoch = -1
 
-    def after(self, item: Item, number: int) -> Iterator[OrderFault]:
-        """Yield the faults in the order of the next entry."""
-        match item.value:
-            case RecordBatch(base_offset=first, last_offset_delta=delta, partition_leader_epoch=epoch):
-                yield from self._follow(first, first + delta, epoch, item.at, number)
-            case Message(offset=last, messages=inner):
-                yield from self._follow(inner[0].offset if inner else last, last, None, item.at, number)
+    def after(self, one: Entry, _: object) -> Iterator[DamagedRange]:
+        """Yield what is wrong with the offsets or the epoch of the next entry."""
+        first, last, epoch = offsets_and_epoch(one.cells)
+        if epoch is not None:
+            if epoch < self.epoch or epoch < -1:
+                text = f"epoch {epoch} after {self.epoch}: one of the two is damaged"
+                path = f"batches[{one.number}].partitionLeaderEpoch"
+                yield one.damage(
+                    "leader-epoch-order", one.at + BATCH.offset("partitionLeaderEpoch"), path, text
+                )
+            self.epoch = epoch
+        if self.last is not None and first <= self.last:
+            text = f"offset {first} after {self.last}: one of the two is damaged"
+            yield one.damage("offsets-not-monotonic", one.at, f"batches[{one.number}].baseOffset", text)
+        self.last = last
 
-    def after_row(self, row: EntryRow, number: int) -> Iterable[OrderFault]:
-        """Return the faults of an entry that the fast decoder returned."""
-        first, last, epoch = offsets_and_epoch(row.cells)
-        return self._follow(first, last, epoch, row.at, number)
-
-    def after_rows(self, rows: EntryRows, first: int) -> int:
+    def pass_rows(self, rows: EntryRows, first: int) -> int:
         """Return the first entry whose offset does not rise, or with another epoch; nearly none is one."""
         last, epoch = self.last, self.epoch
         if last is None or epoch < -1:
@@ -176,18 +178,6 @@ class EntryOrder:
             index = len(rows)
         self.last = last
         return index
-
-    def _follow(self, first: int, last: int, epoch: int | None, at: int, number: int) -> Iterator[OrderFault]:
-        if epoch is not None:
-            if epoch < self.epoch or epoch < -1:
-                text = f"epoch {epoch} after {self.epoch}: one of the two is damaged"
-                path = f"batches[{number}].partitionLeaderEpoch"
-                yield OrderFault("leader-epoch-order", at + BATCH.offset("partitionLeaderEpoch"), path, text)
-            self.epoch = epoch
-        if self.last is not None and first <= self.last:
-            text = f"offset {first} after {self.last}: one of the two is damaged"
-            yield OrderFault("offsets-not-monotonic", at, f"batches[{number}].baseOffset", text)
-        self.last = last
 
 
 def _damaged_length(

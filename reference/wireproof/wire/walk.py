@@ -1,0 +1,532 @@
+"""One walk over the entries of a stream: whole entries, damaged bytes, and the entry that the end cuts.
+
+A format says what an entry is (`Steps`): its size, its header, and whether it is valid. The walk does what is
+the same for all: it doubts the size of an entry that is damaged, as no checksum covers it; it goes on at the
+next valid entry; it checks the order of entries; it passes over zeros; it reads bytes again only in
+proportion to the bytes passed. A quick reader may stand behind it: where that stops, the walk asks the
+reference. Every byte of the stream is in one part of the walk, in order.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from attrs import define, evolve, field, frozen
+
+from wireproof.wire.byte_source import ByteSource, long_zeros, pieces, zeros_end
+from wireproof.wire.options import Options
+from wireproof.wire.rejection import Position, Rejected, Remark
+from wireproof.wire.remark_classes import REMARK_CLASSES
+from wireproof.wire.scan_items import Item
+
+MAX_HELD: Final = 64 * 1024 * 1024 + 12
+"""Bytes of one entry that are held in memory, and of one that is cut."""
+
+HEAD_LENGTHS: Final = (512, 1 << 16, 1 << 20, 1 << 24)
+"""Bytes of an entry that show its size: few at first, then more."""
+
+WINDOW_BYTES: Final = 1 << 16
+"""Bytes of headers that are read in one go: the headers of many small entries, and little of a large one."""
+
+FREE_BYTES: Final = 256 * 1024 * 1024
+WORK_FACTOR: Final = 4
+"""Bytes that may be read again: a fixed number, and a multiple of the bytes passed."""
+
+ZEROS_TEXT: Final = "zeros; a segment that is allocated in advance has them after its last entry"
+
+BEGINS_NOTHING: Final = frozenset({"bad-length", "bad-magic", "bad-separator"})
+"""The classes of bytes that begin no entry; behind a damaged entry they belong to it."""
+
+
+# --- the parts of a walk ---
+
+
+@frozen
+class DamagedRange:
+    """A damaged range of a stream.
+
+    Attributes:
+        at, end: its bytes.
+        number: the entries before it.
+        cls: the class of the rejection, or of the remark.
+        where, path, text: the first wrong byte, its field, and a line for a person.
+    """
+
+    at: int
+    end: int
+    number: int
+    cls: str
+    where: Position
+    path: str
+    text: str
+
+
+@frozen
+class Entry:
+    """A part of a stream: a whole entry, garbage or a tail.
+
+    Attributes:
+        kind: `frame`, `garbage` or `tail`, as of `Item`; `zeros` at the end of a file, if they are allocated
+            and not written yet.
+        at, length: its bytes.
+        number: the number of entries and damaged ranges before it.
+        cells: what the header of a whole entry says.
+        damages: what is wrong with it.
+        remarks: positions and paths are those in the stream.
+        note: how it was read, if in an unusual way.
+        item: its value, if it was kept.
+    """
+
+    kind: str
+    at: int
+    length: int
+    number: int = 0
+    cells: tuple[Any, ...] = ()
+    damages: tuple[DamagedRange, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    note: str = ""
+    item: Item | None = None
+
+    @property
+    def end(self) -> int:
+        """Return the position after it."""
+        return self.at + self.length
+
+    def damage(self, cls: str, where: Position, path: str, text: str) -> DamagedRange:
+        """Return a damaged range that is all of this part."""
+        return DamagedRange(self.at, self.end, self.number, cls, where, path, text)
+
+
+@frozen
+class EntryRows:
+    """Many whole entries, in columns: the same as an `Entry` for each, without an object for each.
+
+    Attributes:
+        at, length, cells: of each.
+        number: that of the first one.
+        damages: what is wrong with the order of some, by their index.
+    """
+
+    at: Sequence[int]
+    length: Sequence[int]
+    cells: Sequence[tuple[Any, ...]]
+    number: int = 0
+    damages: Mapping[int, tuple[DamagedRange, ...]] = field(factory=dict)
+
+    def __len__(self) -> int:
+        """Return the number of entries."""
+        return len(self.cells)
+
+    @property
+    def end(self) -> int:
+        """Return the position after the last one."""
+        return self.at[-1] + self.length[-1]
+
+    def row(self, index: int) -> Entry:
+        """Return one of them."""
+        damages = self.damages.get(index, ())
+        return Entry(
+            "frame", self.at[index], self.length[index], self.number + index, self.cells[index], damages
+        )
+
+    def part(self, first: int, stop: int) -> "EntryRows":
+        """Return the entries `first` to `stop`, before their order is known."""
+        rows = slice(first, stop)
+        return EntryRows(self.at[rows], self.length[rows], self.cells[rows])
+
+    def __iter__(self) -> Iterator[Entry]:
+        """Yield each of them."""
+        columns = zip(self.at, self.length, self.cells, strict=True)
+        for index, (at, length, cells) in enumerate(columns):
+            yield Entry("frame", at, length, self.number + index, cells, self.damages.get(index, ()))
+
+
+# --- what a format says ---
+
+
+class OrderCheck(Protocol):
+    """Checks the order of the entries of a stream, from the first one on."""
+
+    def after(self, one: Entry, value: Any, /) -> Iterable[DamagedRange]:  # noqa: ANN401 - of any format
+        """Yield what is wrong with the order of the next entry; its value is None if it was not decoded."""
+
+    def pass_rows(self, rows: EntryRows, first: int, /) -> int:
+        """Return the index of the first entry from `first` on whose order may be wrong; pass those before."""
+
+
+Chunk = bytes | memoryview
+
+
+@frozen
+class ChunkEnd:
+    """Where a quick reader stopped in a chunk, and whether it is because there is no whole entry."""
+
+    at: int
+    is_broken: bool
+
+
+@frozen
+class QuickReader:
+    """A reader of many entries at once.
+
+    Attributes:
+        read: yields the whole entries at the beginning of a chunk, given its position, the options and
+            whether values are wanted; returns where it stopped: at the end, at an entry that the end cuts,
+            and where the reference must look.
+        chunks: bytes of the first chunk and of the largest; a larger entry gets a chunk of its size.
+        value_chunks: the same if values are wanted. They refer to the bytes, whose memory is not used again.
+        garbage: returns the garbage at a position, as the reference does, but quickly; None if the reference
+            must look.
+    """
+
+    read: Callable[[Chunk, int, Options, bool], Generator[EntryRows | Item, None, ChunkEnd]]
+    chunks: tuple[int, int]
+    value_chunks: tuple[int, int] = (1 << 20, 1 << 20)
+    garbage: Callable[[ByteSource, int, Options], Item | None] = lambda *_: None
+
+
+def no_cells(*_: object) -> tuple[Any, ...]:
+    """Return no cells of an entry."""
+    return ()
+
+
+@frozen
+class Steps:
+    """The entries of a stream, as its format describes them.
+
+    Attributes:
+        scan: yields the items of pieces of bytes: the format's own division of a stream, which trusts sizes.
+        decode: raises `Rejected` for bytes that are no stream.
+        size: returns the size of the entry that begins with these bytes; 0 if they do not show it.
+        damaged_length: returns the number of damaged bytes at the beginning of an item that is refused or
+            cut, if its size may be damaged; else 0. It gets the bytes, the length of the item, the options,
+            and what precedes it: the value before it in a tuple, an empty tuple at the beginning, or None if
+            that is unknown. None if the scan itself searches for entries.
+        lookahead: bytes after the item that `damaged_length` gets.
+        unlimited: whether an entry may be of any length, so that a scan would keep all that a damaged size
+            claims; `size` then shows the size of every entry.
+        order: returns a new check of the order of entries, where no checksum covers it.
+        path: the name of the list of entries in the value of the stream.
+        cells: returns what is known of a whole entry, from its item and its first bytes.
+        head_bytes: how many bytes `cells` needs.
+        reread: returns the item of a refused entry under other options, and a note about them; or None.
+        allocated: whether a file may end in zeros, which are allocated and not written yet.
+    """
+
+    scan: Callable[[Iterable[bytes], Options], Iterator[Item]]
+    decode: Callable[[bytes, Options], object]
+    size: Callable[[bytes], int] = lambda _: 0
+    damaged_length: Callable[[bytes, int, Options, tuple[Any, ...] | None], int] | None = None
+    lookahead: int = 0
+    unlimited: bool = False
+    order: Callable[[], OrderCheck] | None = None
+    path: str = "entries"
+    cells: Callable[[Item, bytes], tuple[Any, ...]] = no_cells
+    head_bytes: int = 0
+    reread: Callable[[bytes, Options], tuple[Item, str] | None] | None = None
+    allocated: bool = False
+
+
+@define
+class Budget:
+    """Limits the bytes that are read again, so that damage costs no more than in proportion to its bytes.
+
+    Attributes:
+        begun: the position where the walk began.
+        spent: the bytes that were read again.
+    """
+
+    begun: int
+    spent: int = 0
+
+    def allows(self, at: int) -> bool:
+        """Return whether bytes may be read again at a position."""
+        return self.spent <= FREE_BYTES + WORK_FACTOR * (at - self.begun)
+
+
+# --- the walk ---
+
+
+def walk(
+    steps: Steps,
+    source: ByteSource,
+    options: Options,
+    *,
+    begin: int = 0,
+    values: bool = False,
+    quick: QuickReader | None = None,
+    is_file: bool = False,
+) -> Iterator[Entry | EntryRows]:
+    """Yield the parts of a stream, in order and without gaps.
+
+    Args:
+        steps: of the format.
+        source: the bytes.
+        options: of the codecs.
+        begin: the position of the first entry; numbers count from it.
+        values: whether entries keep their values.
+        quick: reads what is whole and valid, as far as it can.
+        is_file: whether the bytes are a file, whose end may be allocated and not written yet.
+    """
+    found = (
+        items(steps, source, options, begin)
+        if quick is None
+        else _quick_parts(steps, source, options, begin, quick, values=values)
+    )
+    parts = _judged(steps, source, options, found, values=values)
+    return _until_zeros(parts, source, begin) if steps.allocated and is_file else parts
+
+
+def _until_zeros(
+    parts: Iterator[Entry | EntryRows], source: ByteSource, after: int
+) -> Iterator[Entry | EntryRows]:
+    """Yield the parts up to zeros that are all that follows the last entry, and these as one part."""
+    for one in parts:
+        if isinstance(one, EntryRows) or one.kind == "frame":
+            after = one.end
+        elif one.at == after and zeros_end(source, after) == source.size:
+            yield Entry("zeros", after, source.size - after, one.number)
+            return
+        yield one
+
+
+def _judged(
+    steps: Steps, source: ByteSource, options: Options, parts: Iterator[EntryRows | Item], *, values: bool
+) -> Iterator[Entry | EntryRows]:
+    """Yield the parts with their numbers and what is wrong with them."""
+    number, order = 0, steps.order() if steps.order is not None else None
+    for part in parts:
+        if isinstance(part, EntryRows):
+            rows = evolve(part, number=number)
+            yield rows if order is None else evolve(rows, damages=_disorder(order, rows))
+            number += len(rows)
+        elif part.kind == "tail":
+            yield Entry("tail", part.at, part.length, number)
+        else:
+            item, note = _read_again(steps, source, options, part)
+            if item.kind == "frame":
+                yield _frame(steps, source, order, item, number, note, kept=item if values else None)
+            else:
+                yield _garbage(steps, source, options, item, number)
+            number += 1
+
+
+def _disorder(order: OrderCheck, rows: EntryRows) -> dict[int, tuple[DamagedRange, ...]]:
+    """Return what is wrong with the order of rows, by their index."""
+    first, damages = 0, dict[int, tuple[DamagedRange, ...]]()
+    while (index := order.pass_rows(rows, first)) < len(rows):
+        if found := tuple(order.after(rows.row(index), None)):
+            damages[index] = found
+        first = index + 1
+    return damages
+
+
+def _frame(
+    steps: Steps,
+    source: ByteSource,
+    order: OrderCheck | None,
+    item: Item,
+    number: int,
+    note: str,
+    kept: Item | None,
+) -> Entry:
+    cells = steps.cells(item, source.read(item.at, steps.head_bytes))
+    remarks = tuple(_placed(one, item, f"{steps.path}[{number}]") for one in item.remarks)
+    one = Entry("frame", item.at, item.length, number, cells, (), remarks, note, kept)
+    misfits = [
+        one.damage(
+            remark.cls,
+            shift_position(remark.at, item.at),
+            remark.path,
+            "what is stored does not fit the bytes",
+        )
+        for remark in item.remarks
+        if REMARK_CLASSES[remark.cls].mismatch
+    ]
+    damages = (*misfits, *(order.after(one, item.value) if order is not None else ()))
+    return evolve(one, damages=damages) if damages else one
+
+
+def _placed(remark: Remark, item: Item, entry: str) -> Remark:
+    """Return the remark of an entry with its position and its path in the stream."""
+    place = str(remark.at).partition(">")[0]
+    inside = place.lstrip("-").isdecimal() and int(place) < item.at
+    at = shift_position(remark.at, item.at) if inside else remark.at
+    return evolve(remark, at=at, path=f"{entry}.{remark.path}" if remark.path else entry)
+
+
+def _read_again(steps: Steps, source: ByteSource, options: Options, item: Item) -> tuple[Item, str]:
+    """Return an entry that other options accept, and the words for it; else the item."""
+    if item.kind != "garbage" or item.length > MAX_HELD or steps.reread is None:
+        return item, ""
+    if steps.size(source.read(item.at, HEAD_LENGTHS[0])) != item.length:
+        return item, ""  # it is no whole entry under any options, and may be very long
+    found = steps.reread(source.read(item.at, item.length), options)
+    return (item, "") if found is None else (evolve(found[0], at=item.at), found[1])
+
+
+def _garbage(steps: Steps, source: ByteSource, options: Options, item: Item, number: int) -> Entry:
+    """Return garbage, described by the rejection of its first entry."""
+    one = Entry("garbage", item.at, item.length, number)
+    cls = item.cls or "other"
+    if long_zeros(source, item.at) == item.length:
+        damage = one.damage(cls, item.at, "", ZEROS_TEXT)
+    elif (refused := _rejection(steps, source, options, item)) is not None:
+        path = refused.path.replace("[0]", f"[{number}]", 1)
+        where = shift_position(refused.at, item.at) if refused.at is not None else item.at
+        damage = one.damage(refused.cls, where, path, refused.text)
+    else:
+        text = "its length runs past where the next entry begins" if cls == "bad-length" else ""
+        damage = one.damage(cls, item.at, "", text)
+    return evolve(one, damages=(damage,))
+
+
+def _rejection(steps: Steps, source: ByteSource, options: Options, item: Item) -> Rejected | None:
+    """Return the rejection of the entry at the beginning of garbage, which is often much longer."""
+    for length in (min(item.length, HEAD_LENGTHS[-2]), min(item.length, MAX_HELD)):
+        try:
+            steps.decode(source.read(item.at, length), options)
+        except Rejected as refused:
+            return refused
+        if length == item.length:
+            break
+    return None
+
+
+def shift_position(at: Position, base: int) -> Position:
+    """Return the position `at` of bytes that begin at `base` of other bytes."""
+    place, _, inner = str(at).partition(">")
+    if not place.lstrip("-").isdecimal():
+        return at
+    return f"{int(place) + base}>{inner}" if inner else int(place) + base
+
+
+def add_damage(damages: list[DamagedRange], one: DamagedRange) -> None:
+    """Add a range; bytes after a damaged entry that begin no entry belong to it."""
+    if damages and damages[-1].end == one.at and one.cls in BEGINS_NOTHING:
+        damages[-1] = evolve(damages[-1], end=one.end)
+    else:
+        damages.append(one)
+
+
+# --- the entries, as the reference reads them ---
+
+
+def items(steps: Steps, source: ByteSource, options: Options, at: int = 0) -> Iterator[Item]:
+    """Yield the items of a stream from a position on, each damaged one no longer than the damage."""
+    budget = Budget(at)
+    last: tuple[Any, ...] | None = None if at else ()
+    scan = _scan_one_by_one if steps.unlimited else _scan_from
+    while at < source.size:
+        if zeros := long_zeros(source, at):
+            yield Item("garbage", at, zeros, cls="bad-length")
+            at += zeros
+            continue
+        for item in scan(steps, source, at, options):
+            at = item.at + item.length
+            stop = 0
+            if item.kind != "frame" and budget.allows(item.at):
+                budget.spent += item.length + steps.lookahead
+                stop = _resumed(steps, source, item, options, last)
+            last = (item.value,) if item.kind == "frame" else last
+            if stop:
+                at = item.at + stop
+                yield Item("garbage", item.at, stop, cls="bad-length")
+                break
+            yield item
+            if long_zeros(source, at):
+                break
+
+
+def _scan_from(steps: Steps, source: ByteSource, at: int, options: Options) -> Iterator[Item]:
+    for item in steps.scan(pieces(source, at), options):
+        yield evolve(item, at=at + item.at)
+
+
+def _scan_one_by_one(steps: Steps, source: ByteSource, at: int, options: Options) -> Iterator[Item]:
+    """Yield the items of a stream whose entries have no greatest length: none that is cut is read whole."""
+    most = MAX_HELD if options.max_message is None else options.max_message
+    while at < source.size:
+        sizes = (steps.size(source.read(at, length)) for length in HEAD_LENGTHS)
+        size = next(filter(None, sizes), 0)
+        if not size or at + size > source.size:
+            yield Item("tail", at, source.size - at)
+            return
+        if size > most:
+            yield Item("garbage", at, size, cls="limit-exceeded")
+        else:
+            for item in steps.scan(pieces(source, at, at + size), options):
+                yield evolve(item, at=at + item.at)
+        at += size
+
+
+def _resumed(
+    steps: Steps, source: ByteSource, item: Item, options: Options, last: tuple[Any, ...] | None
+) -> int:
+    """Return the damaged bytes of an item; 0 for all of them."""
+    if steps.damaged_length is None or (item.kind == "garbage" and item.length > MAX_HELD):
+        return 0
+    length = min(item.length, MAX_HELD)
+    here = source.read(item.at, length + steps.lookahead)
+    stop = steps.damaged_length(here, length, options, last)
+    return stop if stop < length or length == item.length else 0
+
+
+# --- the entries, as a quick reader finds them ---
+
+
+def _quick_parts(
+    steps: Steps, source: ByteSource, options: Options, at: int, quick: QuickReader, *, values: bool
+) -> Iterator[EntryRows | Item]:
+    """Yield the entries from a position on; the reference searches for the next one where there is none."""
+    first, most = quick.value_chunks if values else quick.chunks
+    read_chunk = source.read if values else source.view  # values refer to the bytes of their chunk
+    size, budget = first, Budget(at)
+    while at < source.size:
+        base, chunk = at, read_chunk(at, size)
+        end = yield from quick.read(chunk, base, options, values)
+        at = base + end.at
+        is_last = base + len(chunk) >= source.size
+        size = min(2 * size, most) if at > base else 2 * max(size, len(chunk))
+        if at < source.size and (end.is_broken or is_last):
+            size, budget.spent = first, budget.spent + len(chunk)
+            alone = not budget.allows(at)
+            if end.is_broken and not alone and (found := quick.garbage(source, at, options)) is not None:
+                yield found
+                at += found.length
+                continue
+            for item in items(steps, source, options, at):
+                at = item.at + item.length
+                yield item
+                if item.kind == "frame" and not alone:
+                    break
+
+
+# --- from header to header ---
+
+
+class EntryHeads:
+    """The first bytes of entries, each given its position; many are read in one go."""
+
+    def __init__(self, steps: Steps, source: ByteSource) -> None:
+        """Begin with no bytes."""
+        self._steps, self._source = steps, source
+        self._at, self._data = 0, b""
+
+    def at(self, at: int) -> bytes:
+        """Return the first bytes of the entry at a position."""
+        begin = at - self._at
+        if begin < 0 or begin + HEAD_LENGTHS[0] > len(self._data):
+            self._data, self._at, begin = self._source.read(at, WINDOW_BYTES), at, 0
+        return self._data[begin : begin + HEAD_LENGTHS[0]]
+
+    def sizes(self, at: int, end: int) -> Iterator[tuple[int, int]]:
+        """Yield position and claimed size of entries that follow each other up to `end`; nothing is checked.
+
+        The last one may claim more; the size is 0 where none begins.
+        """
+        while at < end:
+            size = max(self._steps.size(self.at(at)), 0)
+            yield at, size
+            if not size:
+                return
+            at += size
