@@ -8,7 +8,7 @@ wrong answer, or says why not. They stand in `sources.toml`; a rule names those 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal
@@ -106,8 +106,8 @@ def check_sources(suite: Suite) -> Iterator[Problem]:
     A rule without a basis is not held to this, so that a folder of somebody's own cases needs no sources.
     """
     for rule in suite.rules.values():
-        citations, problems = _citations(rule, suite.sources)
-        yield from problems
+        citations, errors = _citations(rule.cites, suite.sources)
+        yield from (Problem(rule.id, error) for error in errors)
         # Check that a rule with a document as its basis cites one of that kind.
         if rule.basis not in {"", "suite"} and rule.basis not in {citation.kind for citation in citations}:
             yield Problem(rule.id, f"its basis is {rule.basis}, and it cites no document of that kind")
@@ -120,14 +120,15 @@ def check_sources(suite: Suite) -> Iterator[Problem]:
         yield from _answer_problems(root, suite)
 
 
-def _citations(rule: Rule, sources: Sources) -> tuple[list[Citation], list[Problem]]:
-    found, problems = [], []
-    for text in rule.cites:
+def _citations(cites: Iterable[str], sources: Sources) -> tuple[list[Citation], list[str]]:
+    """Return the places of citations, and what is wrong with the others."""
+    found, errors = [], []
+    for text in cites:
         try:
             found.append(resolve(text, sources))
         except ValueError as error:
-            problems.append(Problem(rule.id, str(error)))
-    return found, problems
+            errors.append(str(error))
+    return found, errors
 
 
 def unbacked_cases(suite: Suite) -> Iterator[tuple[Case, list[str]]]:
@@ -211,7 +212,7 @@ def _deciding(case: Case, suite: Suite, weak: frozenset[str]) -> list[str]:
 def source_line(suite: Suite) -> str:
     """Return one line: the rules whose sources all resolve."""
     cite = [rule for rule in suite.rules.values() if rule.cites]
-    broken = sum(1 for rule in cite if _citations(rule, suite.sources)[1])
+    broken = sum(1 for rule in cite if _citations(rule.cites, suite.sources)[1])
     return (
         f"{len(suite.rules)} rules: {len(cite) - broken} with sources that resolve, {broken} with sources "
         f"that do not, {len(suite.rules) - len(cite)} without; {len(suite.sources)} documents"
@@ -376,7 +377,7 @@ def check_sentences(suite: Suite) -> Iterator[Problem]:
 
 def _problems(row: Coverage, suite: Suite) -> Iterator[str]:
     sentence = row.sentence
-    yield from _place_problems(sentence.cites, suite.sources)
+    yield from _citations(sentence.cites, suite.sources)[1] if sentence.cites else ("cites no document",)
     for name in sentence.cases:
         # Check that a named case exists, can fail and tests a rule of the sentence.
         case = suite.get(name)
@@ -403,16 +404,6 @@ def _kind_problems(row: Coverage) -> Iterator[str]:
         yield "has cases of both kinds, so its `one_kind` is wrong"
     elif not row.sentence.one_kind:
         yield from (LACKING_KIND.format(kind) for kind in row.lacking)
-
-
-def _place_problems(cites: Sequence[str], sources: Sources) -> Iterator[str]:
-    if not cites:
-        yield "cites no document"
-    for text in cites:
-        try:
-            resolve(text, sources)
-        except ValueError as error:
-            yield str(error)
 
 
 def _rule_problems(rules: Sequence[str], suite: Suite) -> Iterator[str]:

@@ -121,9 +121,7 @@ def sentence_lines(suite: Suite, chosen: Container[str]) -> Iterator[str]:
         tree = {
             "id": sentence.id,
             "text": sentence.text,
-            "sources": [
-                {"title": place.title, "url": place.url} for place in cited(sentence.cites, suite.sources)
-            ],
+            "sources": _places(sentence.cites, suite),
             "state": row.state,
             "rules": list(row.rules),
             "cases": [case.id for case in row.cases],
@@ -148,11 +146,20 @@ def line_of(suite: Suite, case: Case, data: bytes | None) -> dict[str, Any]:
     return {"id": row.pop("id"), **where, **format_row, **checksum, **row, **rules}
 
 
+def _places(cites: Iterable[str], suite: Suite) -> list[dict[str, str]]:
+    return [{"title": place.title, "url": place.url} for place in cited(cites, suite.sources)]
+
+
 def _rule(suite: Suite, name: str) -> dict[str, Any]:
     rule = suite.rules[name]
-    sources = [{"title": place.title, "url": place.url} for place in cited(rule.cites, suite.sources)]
     where = {"document": rule.document, "section": rule.section}
-    return {"id": name, "text": rule.text, **where, "basis": rule.basis, "sources": sources}
+    return {
+        "id": name,
+        "text": rule.text,
+        **where,
+        "basis": rule.basis,
+        "sources": _places(rule.cites, suite),
+    }
 
 
 def schemas() -> Iterator[tuple[str, str]]:

@@ -148,7 +148,11 @@ def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
     new_tables = _tables(failures, found, entries, wanted)
     is_new = not (tables or shared)
     fields = [part for part in SHARED if is_new or shared.get(part) == getattr(model, part)]
-    texts = [head_text(model)] if is_new else []
+    head = (  # what stands above all tables of a new file
+        f"owner = {quoted(model.owner)}\nexpires = {model.expires.isoformat()}\n"
+        f"reason = {quoted(model.reason)}\n"
+    )
+    texts = [head] if is_new else []
     texts += [table.text(model, fields) for table in new_tables]
     added = tuple(entry for table in new_tables for entry in table.entries(model))
     longer = _appended(text, "".join(texts))
@@ -190,14 +194,6 @@ def _check_written(
         )
     if names.all_present(parse_rewritten(text, name), name) != (*entries, *added):
         raise BaselineError(f"{name}: has a form that cannot be rewritten; it is unchanged")
-
-
-def head_text(model: KnownFailure) -> str:
-    """Return what stands above all tables of a new file."""
-    return (
-        f"owner = {quoted(model.owner)}\nexpires = {model.expires.isoformat()}\n"
-        f"reason = {quoted(model.reason)}\n"
-    )
 
 
 def _appended(text: str, more: str) -> str:
