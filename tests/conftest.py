@@ -20,6 +20,7 @@ from xdist.scheduler import LoadScopeScheduling
 TOGETHER: Final = {
     "tests/spark/": "spark",  # a session: two of them would be two virtual machines on the same cores
     "tests/properties/test_columnar": "kernels",  # which each worker compiles
+    "tests/properties/test_one_walk.py": "kernels",
     "tests/unit/columnar/test_columnar": "kernels",
     "tests/unit/spark/test_log_rows.py": "kernels",
     "tests/unit/spark/test_scan_tables.py": "kernels",

@@ -28,7 +28,7 @@ from wireproof.runner.entry_list import (
     stream_of,
 )
 from wireproof.runner.exit_codes import Exit
-from wireproof.runner.lost_records import NOTHING_LOST, FileLosses, Loss, LossFinder, LossTotals, bounds_of
+from wireproof.runner.lost_records import NOTHING_LOST, FileLosses, Loss, LossFinder, bounds_of
 from wireproof.runner.open_input import OpenInput, open_path
 from wireproof.wire.byte_source import ByteSource, pieces
 from wireproof.wire.options import DEFAULT_OPTIONS
@@ -111,7 +111,7 @@ def _losses_written(
     lost: LostList, name: str, finder: LossFinder, parts: Iterator[Entry | Loss]
 ) -> Iterator[Entry]:
     """Yield the sound entries; write the losses at the end, where it is known whether the log has gaps."""
-    totals = LossTotals(SHOWN)
+    totals = FileLosses(SHOWN)
     with tempfile.SpooledTemporaryFile(SPOOLED) as spool:
         try:
             for one in parts:
@@ -125,7 +125,7 @@ def _losses_written(
             spool.seek(0)
             for _ in range(totals.count):
                 lost.add(name, pickle.load(spool), gapless=finder.gapless)  # noqa: S301 - written above
-            lost.add_sums(name, totals.of(finder))
+            lost.add_sums(name, totals.end(finder))
 
 
 # --- what is sound ---
@@ -181,7 +181,9 @@ def _entries_of(
             loss = Loss(0, size, (cause,), 1, base, last, counted=None, is_certain=False)
             lost.damaged.add(name)
             lost.add(name, loss, gapless=False)
-            lost.add_sums(name, FileLosses((loss,), 1, loss.records(gapless=False), gapless=False))
+            losses = FileLosses(SHOWN, gapless=False)
+            losses.add((loss,))
+            lost.add_sums(name, losses)
         return
     output.check(name, fmt, listing)
     finder = LossFinder(fmt, listing, found.source, base, until, rising=output.rising)

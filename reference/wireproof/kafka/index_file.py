@@ -23,7 +23,7 @@ from wireproof.kafka.layouts import (
     OFFSET_ENTRY,
     TIME_ENTRY,
 )
-from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
+from wireproof.kafka.segment_headers import NO_MARKER, SegmentEntry, SegmentHeaders
 from wireproof.segment_files import EntryLayout, Order, SegmentIndex
 from wireproof.wire.packing import packing
 
@@ -229,7 +229,7 @@ def aborted_transactions(segment: SegmentHeaders) -> dict[int, EndedTransaction]
     begun: dict[int, int] = {}
     ended: dict[int, EndedTransaction] = {}
     for head in segment.heads:
-        if head.marker is None:
+        if head.marker == NO_MARKER:
             if head.transactional:
                 begun.setdefault(head.producer, head.first)
             continue

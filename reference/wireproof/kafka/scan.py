@@ -86,9 +86,9 @@ def _garbage(source: StreamBuffer, max_size: int, cls: RejectClass) -> Item:
     """Return the garbage up to the next entry, at least one byte, and remove it from `source`."""
     start = source.at
 
-    def is_valid(at: int, end: int) -> bool:
+    def is_valid(at: int, end: int) -> bool | None:
         source.drop(start + at - source.at)
-        return source.need(end - at) and has_valid_crc(source.data, 0, end - at)
+        return has_valid_crc(source.data, 0, end - at) if source.need(end - at) else None
 
     next_valid(_candidates(source, max_size), is_valid, max_size)
     return Item("garbage", start, source.at - start, cls=cls)

@@ -10,9 +10,12 @@ from collections.abc import Iterable
 from itertools import accumulate
 from typing import Final
 
-from attrs import astuple, field, fields, frozen
+from attrs import astuple, fields, frozen
 
 from wireproof.wire.packed_rows import NumberRows
+
+NO_MARKER: Final = -1
+"""The marker of an entry that ends no transaction; types of control records are not negative."""
 
 
 @frozen
@@ -27,8 +30,8 @@ class SegmentEntry:
             `first` is then the same as `last`.
         timestamp: the greatest timestamp of its records, or -1.
         producer: the producer id, or -1.
-        transactional: True if its records belong to a transaction.
-        marker: `ABORT` or `COMMIT` for a batch that ends a transaction; None for others.
+        transactional: 1 if its records belong to a transaction, else 0.
+        marker: `ABORT` or `COMMIT` for a batch that ends a transaction; `NO_MARKER` for others.
         epoch: the leader epoch of a batch; -1 if it is unknown, as for messages.
     """
 
@@ -39,8 +42,8 @@ class SegmentEntry:
     last: int
     timestamp: int
     producer: int = -1
-    transactional: bool = False
-    marker: int | None = None
+    transactional: int = 0
+    marker: int = NO_MARKER
     epoch: int = -1
 
 
@@ -49,14 +52,9 @@ class EntryHeaders(NumberRows[SegmentEntry]):
 
     def __init__(self, heads: Iterable[SegmentEntry] = ()) -> None:
         """Begin with some headers."""
-        super().__init__([one.name for one in fields(SegmentEntry)], _entry_of)
+        super().__init__([one.name for one in fields(SegmentEntry)], SegmentEntry)
         for head in heads:
-            self.append(head)
-
-    def append(self, head: SegmentEntry) -> None:
-        """Add a header."""
-        numbers = astuple(head)
-        self.add(NO_MARKER if number is None else int(number) for number in numbers)
+            self.add(astuple(head))
 
     def number_at(self, position: int) -> int | None:
         """Return the number of the entry that begins at a position; None if none does."""
@@ -74,22 +72,6 @@ class EntryHeaders(NumberRows[SegmentEntry]):
         return bisect_left(self._columns["reached"], offset)
 
 
-def _packed(heads: Iterable[SegmentEntry]) -> EntryHeaders:
-    return heads if isinstance(heads, EntryHeaders) else EntryHeaders(heads)
-
-
-NO_MARKER: Final = -1
-"""The number of a header without a marker; types of control records are not negative."""
-
-
-def _entry_of(*numbers: int) -> SegmentEntry:
-    position, size, magic, first, last, timestamp, producer, transactional, marker, epoch = numbers
-    ends = None if marker == NO_MARKER else marker
-    return SegmentEntry(
-        position, size, magic, first, last, timestamp, producer, bool(transactional), ends, epoch
-    )
-
-
 @frozen
 class SegmentHeaders:
     """The headers of a segment.
@@ -101,7 +83,7 @@ class SegmentHeaders:
         why: the reason why reading ended there; empty at the end of the file.
     """
 
-    heads: EntryHeaders = field(converter=_packed)
+    heads: EntryHeaders
     size: int
-    end: int = field(default=0)
+    end: int = 0
     why: str = ""

@@ -219,7 +219,7 @@ class TextOutput(EntryOutput):
         if one.kind == "frame":
             return head + self.stream.listing.line(one.cells) + (f"  {one.note}" if one.note else "")
         if one.kind == "garbage":
-            found = "; ".join(damage_text(damage) for damage in one.damages)
+            found = "; ".join(map(str, one.damages))
             return head + escape_unsafe(f"garbage: {found}")
         if one.kind == "zeros":
             return head + "zeros: allocated, and not written yet"
@@ -236,13 +236,7 @@ class TextOutput(EntryOutput):
 
 def wrong_lines(damages: Iterable[DamagedRange]) -> Iterator[str]:
     """Yield the lines below a whole entry about what is wrong with it."""
-    return (f"{'':>22}  wrong: {escape_unsafe(damage_text(damage))}" for damage in damages)
-
-
-def damage_text(damage: DamagedRange) -> str:
-    """Return the class of a damaged range, its first wrong byte, and the reason."""
-    path = f" ({damage.path})" if damage.path else ""
-    return f"{damage.cls} at {damage.where}{path}" + (f": {damage.text}" if damage.text else "")
+    return (f"{'':>22}  wrong: {escape_unsafe(str(damage))}" for damage in damages)
 
 
 class JsonOutput(EntryOutput):

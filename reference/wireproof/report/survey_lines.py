@@ -29,19 +29,14 @@ def size_lines(refused: Iterable[tuple[str, str]]) -> Iterator[str]:
         yield LARGER
 
 
-def survey_verdict(found: FileSurvey) -> str:
-    """Return how much of a log is sound, in one line."""
-    places = found.damage_count + bool(found.tail)
-    sound = f"{found.entries} entries are sound, {found.sound} of {found.size} bytes"
-    return f"damaged at {places} {'place' if places == 1 else 'places'}: {sound}"
-
-
 def damaged_place_lines(found: FileSurvey) -> Iterator[str]:
     """Return one line for each damaged place."""
     shown = found.damages[:MAX_PLACES]
     ends = [one.at for one in found.damages[1 : len(shown) + 1]] + [found.size - found.tail]
     for one, until in zip(shown, ends, strict=False):
-        yield escape_unsafe(f"wrong: {_place(one)}; {_after(one, until, found)}")
+        yield escape_unsafe(
+            f"wrong: bytes {one.at} to {one.end}, entry {one.number}: {one}; {_after(one, until, found)}"
+        )
     if found.damage_count > MAX_PLACES:
         yield f"… {found.damage_count - MAX_PLACES} more places"
     if found.tail:
@@ -49,12 +44,6 @@ def damaged_place_lines(found: FileSurvey) -> Iterator[str]:
         whole = f" of {found.wanted}" if found.wanted else ""
         there = f"{found.tail}{whole} bytes of it"
         yield f"wrong: bytes {at} to {found.size}: the file ends within an entry, {there}"
-
-
-def _place(one: DamagedRange) -> str:
-    text = f": {one.text}" if one.text else ""
-    path = f" ({one.path})" if one.path else ""
-    return f"bytes {one.at} to {one.end}, entry {one.number}: {one.cls} at {one.where}{path}{text}"
 
 
 def _after(one: DamagedRange, until: int, found: FileSurvey) -> str:
@@ -97,8 +86,10 @@ def verdict_line(found: FileSurvey) -> str:
     packed = f" (unpacked from {found.packed})" if found.packed else ""
     if not found.format_id:
         return escape_unsafe(found.message)
-    damaged = found.damage_count or found.tail
-    text = survey_verdict(found) if damaged else f"accepted, {found.sound} bytes"
+    text = f"accepted, {found.sound} bytes"
+    if places := found.damage_count + bool(found.tail):
+        sound = f"{found.entries} entries are sound, {found.sound} of {found.size} bytes"
+        text = f"damaged at {places} {'place' if places == 1 else 'places'}: {sound}"
     return f"{found.size} bytes{packed} as {found.format_id}: {text}"
 
 

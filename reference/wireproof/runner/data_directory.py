@@ -29,7 +29,6 @@ from wireproof.formats import FAMILIES
 from wireproof.runner.file_survey import FileSurvey
 from wireproof.segment_files import LOG, CheckedIndex, IndexFileError, IndexRules, SegmentFileName
 from wireproof.wire.json_values import Json
-from wireproof.wire.walk import DamagedRange
 
 UNKNOWN: Final = "not known"
 
@@ -373,7 +372,8 @@ def _summary(found: FileSurvey, facts: Mapping[str, Json]) -> str:
 
 def _damage(found: FileSurvey) -> Iterator[FileFinding]:
     """Yield a finding for each listed place, one for the others, and one for a cut entry at the end."""
-    yield from map(_place, found.damages)
+    for one in found.damages:
+        yield FileFinding(one.at, f"bytes {one.at} to {one.end}: {one}", places=1)
     if found.damage_count > len(found.damages):
         more = found.damage_count - len(found.damages)
         yield FileFinding(None, f"{more} more damaged places", places=more)
@@ -381,10 +381,3 @@ def _damage(found: FileSurvey) -> Iterator[FileFinding]:
         whole = f" of {found.wanted}" if found.wanted else ""
         text = f"the file ends within an entry, {found.tail}{whole} bytes of it"
         yield FileFinding(found.size - found.tail, text, places=1)
-
-
-def _place(one: DamagedRange) -> FileFinding:
-    text = f": {one.text}" if one.text else ""
-    path = f" ({one.path})" if one.path else ""
-    message = f"bytes {one.at} to {one.end}: {one.cls} at {one.where}{path}{text}"
-    return FileFinding(one.at, message, places=1)

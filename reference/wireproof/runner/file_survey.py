@@ -13,7 +13,7 @@ from wireproof.cases.log_survey import bytes_needed
 from wireproof.family import EntryListing
 from wireproof.formats import Format
 from wireproof.runner.entry_list import ListingSettings, list_entries, listing_of
-from wireproof.runner.lost_records import FileLosses, LossFinder, LossTotals, bounds_of
+from wireproof.runner.lost_records import FileLosses, LossFinder, bounds_of
 from wireproof.runner.open_input import OpenInput, open_path
 from wireproof.wire.byte_source import ByteSource, ShrunkError
 from wireproof.wire.json_values import Json
@@ -76,7 +76,7 @@ class FileSurvey:
     notes: Counter[str] = field(factory=Counter)
     totals: Mapping[str, Json] = field(factory=dict)
     lines: tuple[str, ...] = field(default=())
-    losses: FileLosses = field(factory=FileLosses)
+    losses: FileLosses = field(factory=lambda: FileLosses(MAX_DAMAGES))
 
     @property
     def ok(self) -> bool:
@@ -135,7 +135,7 @@ def survey_stream(
     listen: Callable[[Entry | EntryRows], object] = lambda _: None,
 ) -> FileSurvey:
     """Survey a stream; each part is given to `listen` when it is read."""
-    source, totals, losses = found.source, listing.totals(), LossTotals(MAX_DAMAGES)
+    source, totals = found.source, listing.totals()
     base, until = (None, None) if found.path is None or reading.begin else bounds_of(found.path)
     finder = LossFinder(fmt, listing, source, base, until)
     survey = FileSurvey(
@@ -149,14 +149,14 @@ def survey_stream(
                 totals.add(one.cells)
             elif one.kind == "frame":
                 totals.add((one.cells,))
-            losses.add(finder.find(one))
+            survey.losses.add(finder.find(one))
             listen(one)
-        losses.add(finder.end())
+        survey.losses.add(finder.end())
         survey.wanted = _wanted(fmt, source, survey.tail)
     except ShrunkError as error:
         survey.message = str(error)
     survey.totals, survey.lines = totals.json(), tuple(totals.lines())
-    survey.losses = losses.of(finder)
+    survey.losses.end(finder)
     return survey
 
 

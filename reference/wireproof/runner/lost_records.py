@@ -315,23 +315,43 @@ def _joined(one: Loss | None, other: Loss) -> Loss:
 # --- the losses of a file ---
 
 
-@frozen
+@define
 class FileLosses:
     """The losses of a file.
 
     Attributes:
+        most_kept: how many are kept.
+        gapless: whether the sound entries have a record at every offset, which is known at the end.
+        ticks: the units of times in a second.
         kept: the first ones.
         count: the number of all of them.
-        records: the number of records of all of them.
-        gapless: whether the sound entries have a record at every offset.
-        ticks: the units of times in a second.
     """
 
-    kept: tuple[Loss, ...] = ()
-    count: int = 0
-    records: LostRecords = NOTHING_LOST
+    most_kept: int = 0
     gapless: bool = True
     ticks: int = 1000
+    kept: list[Loss] = field(factory=list)
+    count: int = 0
+    _sums: dict[bool, LostRecords] = field(factory=lambda: dict.fromkeys((False, True), NOTHING_LOST))
+
+    def add(self, found: Iterable[Entry | Loss]) -> None:
+        """Add the losses among some parts."""
+        for one in found:
+            if isinstance(one, Loss):
+                self.kept += [one] if len(self.kept) < self.most_kept else []
+                self.count += 1
+                for gapless, total in self._sums.items():
+                    self._sums[gapless] = total + one.records(gapless=gapless)
+
+    def end(self, finder: LossFinder) -> "FileLosses":
+        """Take what a finder knows that has divided the file to its end."""
+        self.gapless, self.ticks = finder.gapless, finder.listing.ticks
+        return self
+
+    @property
+    def records(self) -> LostRecords:
+        """Return the number of records of all of them."""
+        return self._sums[self.gapless]
 
     def lines(self) -> Iterator[str]:
         """Yield a line for each loss, and the sum of several."""
@@ -341,34 +361,6 @@ class FileLosses:
             yield f"… {self.count - len(self.kept)} more losses"
         if self.count > 1:
             yield f"lost in all: {self.records} at {self.count} places"
-
-
-@define
-class LossTotals:
-    """Counts losses, and keeps the first ones, `most_kept` at most."""
-
-    most_kept: int
-    kept: list[Loss] = field(factory=list)
-    count: int = 0
-    _sums: dict[bool, LostRecords] = field(factory=lambda: dict.fromkeys((False, True), NOTHING_LOST))
-
-    def add(self, found: Iterable[Entry | Loss]) -> None:
-        """Add the losses among some parts."""
-        for one in found:
-            if isinstance(one, Loss):
-                self._add(one)
-
-    def _add(self, loss: Loss) -> None:
-        if len(self.kept) < self.most_kept:
-            self.kept.append(loss)
-        self.count += 1
-        for gapless, total in self._sums.items():
-            self._sums[gapless] = total + loss.records(gapless=gapless)
-
-    def of(self, finder: LossFinder) -> FileLosses:
-        """Return the losses of a file that a finder has divided to its end."""
-        records = self._sums[finder.gapless]
-        return FileLosses(tuple(self.kept), self.count, records, finder.gapless, finder.listing.ticks)
 
 
 def loss_text(loss: Loss, *, gapless: bool, ticks: int) -> str:

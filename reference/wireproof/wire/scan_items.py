@@ -37,7 +37,7 @@ SEARCH_FACTOR: Final = 8
 
 
 def next_valid(
-    candidates: Iterable[tuple[int, int]], is_valid: Callable[[int, int], bool], free: int
+    candidates: Iterable[tuple[int, int]], is_valid: Callable[[int, int], bool | None], free: int
 ) -> int | None:
     """Return the position of the first candidate that is a valid entry; None if there is none.
 
@@ -46,15 +46,16 @@ def next_valid(
 
     Args:
         candidates: position and size of what may be entries, in order; 0 is where the search begins.
-        is_valid: reads a candidate, from its position to its end.
+        is_valid: reads a candidate, from its position to its end; None if there are not so many bytes.
         free: bytes that may be read however few were passed.
     """
     spent = 0
     for at, size in candidates:
         if spent + size <= free + SEARCH_FACTOR * at:
-            spent += size
-            if is_valid(at, at + size):
+            valid = is_valid(at, at + size)
+            if valid:
                 return at
+            spent += size if valid is not None else 0
     return None
 
 

@@ -59,6 +59,11 @@ class DamagedRange:
     path: str
     text: str
 
+    def __str__(self) -> str:
+        """Return the class, the first wrong byte, its field, and the reason."""
+        path = f" ({self.path})" if self.path else ""
+        return f"{self.cls} at {self.where}{path}" + (f": {self.text}" if self.text else "")
+
 
 @frozen
 class Entry:

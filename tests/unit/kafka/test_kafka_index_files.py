@@ -19,7 +19,7 @@ from folders import SUPPORT
 from wireproof.data_files import FileFinding
 from wireproof.kafka import index_file
 from wireproof.kafka.family import index_files
-from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
+from wireproof.kafka.segment_headers import NO_MARKER, EntryHeaders, SegmentEntry, SegmentHeaders
 from wireproof.runner.data_directory import check_index_file, check_index_files, kind_of, parse_file_name
 from wireproof.segment_files import CheckedIndex, IndexFileError
 from wireproof.spark.objects import expand_paths
@@ -261,10 +261,11 @@ def test_without_its_log_an_index_is_looked_at_by_itself(closed: Path) -> None:
 def heads(*rows: tuple[int, int, int, bool, int | None]) -> SegmentHeaders:
     """Heads of (first, last, producer, transactional, marker), 100 bytes each."""
     found = tuple(
-        SegmentEntry(number * 100, 100, 2, first, last, 5, producer, transactional, marker)
+        SegmentEntry(number * 100, 100, 2, first, last, 5, producer, transactional, ends)
         for number, (first, last, producer, transactional, marker) in enumerate(rows)
+        for ends in [NO_MARKER if marker is None else marker]
     )
-    return SegmentHeaders(found, len(found) * 100, len(found) * 100)
+    return SegmentHeaders(EntryHeaders(found), len(found) * 100, len(found) * 100)
 
 
 def against(log: SegmentHeaders, *entries: tuple[int, int, int, int]) -> list[FileFinding]:

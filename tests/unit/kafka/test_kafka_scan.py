@@ -140,6 +140,16 @@ def test_bytes_that_may_be_a_size_everywhere_take_few_steps(byte: bytes) -> None
     assert steps(lambda: length(data)) < len(data) // 8
 
 
+def test_entries_that_claim_more_than_there_is_do_not_use_up_the_search() -> None:
+    claims = b"".join(batch()[:8] + size.to_bytes(4) + batch()[12:] for size in [1 << 25, 900_000] * 100)
+    found = shape([GOOD + bytes(20) + claims + GOOD])
+    assert found == [
+        ("frame", 0, 70, None),
+        ("garbage", 70, 20 + len(claims), "bad-length"),
+        ("frame", 90 + len(claims), 70, None),
+    ]
+
+
 # --- hostile bytes cost no more work or memory than their length ---
 
 

@@ -126,6 +126,12 @@ def _reference_item(entries: EntryIndex, index: int, options: Options) -> Item:
     return evolve(item, at=at)
 
 
+NO_ITEMS: Final = tuple(
+    np.empty(0, kind) for kind in (np.int64, np.int64, np.uint8, np.int8, np.int64, np.bool_)
+)
+"""The columns of `KafkaFrames` without a row."""
+
+
 @frozen
 class KafkaFrames:
     """The items of a buffer: every byte of it, one row for each item, in order and without gaps.
@@ -167,7 +173,7 @@ class KafkaFrames:
     @classmethod
     def joined(cls, parts: "Sequence[KafkaFrames]") -> "KafkaFrames":
         """Join consecutive items of one stream."""
-        columns = zip(*(part.columns for part in parts), strict=True)
+        columns = zip(NO_ITEMS, *(part.columns for part in parts), strict=True)
         position, length, kind, magic, records, by_reference = map(np.concatenate, columns)
         before = np.cumsum([0, *map(len, parts)]).tolist()
         answers = {
@@ -188,17 +194,7 @@ class KafkaFrames:
 
 def scan(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> KafkaFrames:
     """Scan `buffer`: return an item for every byte of it, without the values."""
-    parts: list[tuple[Array, ...]] = []
-    answers: dict[int, Item] = {}
-    rows = unpacked = 0
-    for step in scan_steps(buffer, options, keep=None):
-        parts.append(_columns(step))
-        answers |= {rows + index: evolve(item, value=None) for index, item in step.answers.items()}
-        unpacked += 0 if step.block is None else int(step.block.unpacked.sum())
-        rows += parts[-1][0].size
-    parts = parts or [_empty_columns()]
-    position, length, kind, magic, records, by_reference = map(np.concatenate, zip(*parts, strict=True))
-    return KafkaFrames(position, length, kind, magic, records, by_reference, answers, unpacked)
+    return KafkaFrames.joined([step_frames(step) for step in scan_steps(buffer, options, keep=None)])
 
 
 def step_frames(step: ScanStep, base: int = 0) -> KafkaFrames:
@@ -207,11 +203,6 @@ def step_frames(step: ScanStep, base: int = 0) -> KafkaFrames:
     unpacked = 0 if step.block is None else int(step.block.unpacked.sum())
     position, length, kind, magic, records, by_reference = _columns(step)
     return KafkaFrames(position + base, length, kind, magic, records, by_reference, answers, unpacked)
-
-
-def _empty_columns() -> tuple[Array, ...]:
-    kinds = (np.int64, np.int64, np.uint8, np.int8, np.int64, np.bool_)
-    return tuple(np.empty(0, kind) for kind in kinds)
 
 
 def _columns(step: ScanStep) -> tuple[Array, ...]:

@@ -57,6 +57,8 @@ def _log(file: DataFile) -> FileReport:
     """Read a log, and look for aborted transactions that no index lists."""
     name = parse_file_name(file.path)
     assert name is not None, file.path
+    offsets = _Offsets()
+    survey = survey_file(file.path, format_name=LOG_FORMAT, listen=file.reading(offsets.add))
     segment = read_segment(file.path)
     findings = []
     aborted = aborted_transactions(segment).values()
@@ -67,8 +69,6 @@ def _log(file: DataFile) -> FileReport:
     if segment.heads and segment.heads[0].first < name.base and segment.heads[0].magic > 1:
         text = f"the log begins at offset {segment.heads[0].first}, below the base offset of its name"
         findings.append(FileFinding(0, text))
-    offsets = _Offsets()
-    survey = survey_file(file.path, format_name=LOG_FORMAT, listen=file.reading(offsets.add))
     return log_report(file, survey, findings, {"base": name.base, **offsets.facts()})
 
 
@@ -170,9 +170,9 @@ def _lock(file: DataFile) -> FileReport:
 
 def _kraft_snapshot(file: DataFile) -> FileReport:
     """Check a snapshot of KRaft: a log between a header record and a footer record: §14.5."""
-    segment = read_segment(file.path)
     offsets = _Offsets()
     survey = survey_file(file.path, format_name=LOG_FORMAT, listen=file.reading(offsets.add))
+    segment = read_segment(file.path)
     return log_report(file, survey, list(_frame_faults(file, segment)), offsets.facts())
 
 
