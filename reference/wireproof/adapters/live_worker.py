@@ -37,12 +37,14 @@ class Service:
         answer: runs a request.
         window: the number of requests that are run at the same time.
         is_server: whether a crash is the end of a server, which ends the process too.
+        note: returns what the user should know at the end of a run; empty if nothing.
     """
 
     hello: Hello
     answer: Answering
     window: int = 1
     is_server: bool = True
+    note: Callable[[], str] = str
 
 
 @frozen
@@ -91,6 +93,8 @@ def serve(opened: AbstractContextManager[Service]) -> int:
         pipes = sys.stdin.buffer, sys.stdout.buffer
         ends = _gone if service.is_server else _goes_on
         converse(service.hello, service.answer, Frames, *pipes, window=service.window, ends=ends)
+        if note := service.note():
+            sys.stderr.write(f"{note}\n")
     return 0
 
 

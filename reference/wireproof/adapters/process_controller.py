@@ -82,6 +82,7 @@ class Program:
         stderr: called with all bytes that it writes to stderr.
         cleanup: called once after its end, unless its hello was an error; with False if its end was
             interrupted, so that nobody waits any more.
+        is_ours: True if what it writes to stderr at its end is a note for the user.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Program:
     hello_seconds: float = HELLO_SECONDS
     stderr: Callable[[bytes], None] = lambda _: None
     cleanup: Callable[[bool], None] = lambda _: None
+    is_ours: bool = False
 
 
 class Process:
@@ -99,6 +101,7 @@ class Process:
 
     piped = True
     late = ""
+    note = ""
 
     def __init__(self, program: Program) -> None:
         """Start the process and read its hello; raise `AdapterStartError`."""
@@ -176,6 +179,8 @@ class Process:
                     self.late = shorten_value(self._packets[0].head.get("id"))
             self._kill()
             self._read_last_bytes()
+            if self._program.is_ours and self._child.returncode == 0:
+                self.note = self._last_line().removeprefix(": ")
             self._selector.close()
             self._stdout.close()
             self._stderr_pipe.close()

@@ -116,8 +116,8 @@ FAULTS: Final[dict[str, Fault]] = {
     ),
     "benchmark": Fault(
         "reference/wireproof/kafka/**/*.py",
-        'reader.window(name, prefix.total)',
-        'reader.window(name, prefix.total + 0 * sum(range(10_000)))',
+        "reader.window(name, prefix.total)",
+        "reader.window(name, prefix.total + 0 * sum(range(10_000)))",
         "benchmarks",
         BENCHMARK,
         "slower   test_the_reference_beside_kafka_python[10x10]",

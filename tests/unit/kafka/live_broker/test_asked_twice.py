@@ -1,5 +1,6 @@
 """A case is asked again after the end of its connection and after the loss of its topic: once for each."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ class Listening:
 
     def __init__(self, alive: bool) -> None:
         self.alive = alive
+        self.asked_again: Counter[str] = Counter()
 
     def is_alive(self) -> bool:
         return self.alive

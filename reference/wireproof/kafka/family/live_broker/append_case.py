@@ -10,12 +10,12 @@ from kafka import errors
 
 from wireproof import formats
 from wireproof.adapters.contract import Request
-from wireproof.adapters.python_object import line_of
 from wireproof.cases.outcome import Accepted, BrokenRule, Crashed, Outcome, Refused, Stalled, Unsupported
 from wireproof.kafka.append import APPEND_TIME
 from wireproof.kafka.attribute_bits import LOG_APPEND_TIME
 from wireproof.kafka.family.live_broker import error_codes, requests
 from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.connection import FrameError, said_by
 from wireproof.kafka.family.live_broker.requests import (
     V2,
     FetchAnswer,
@@ -36,7 +36,6 @@ from wireproof.kafka.values import Log, LogEntry, Message, Record, RecordBatch
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.safe_text import one_line
 
 # --- asking twice ---
 #
@@ -45,10 +44,6 @@ from wireproof.wire.safe_text import one_line
 
 CLOSED: Final = "connection closed"
 """Stands for the error code of a broker that closes the connection."""
-
-
-LONGEST: Final = 200
-"""Characters of the text of an error."""
 
 FRAME: Final = "kafka.answer.frame"
 LOST: Final = "topic lost"
@@ -80,32 +75,40 @@ def asked_twice(cluster: Cluster, ask: Callable[[], Outcome], lost: Callable[[fl
                 if not cluster.is_alive():
                     cluster.returns()  # the process that asks the next case does not wait for it
                     return _gone(error)
-                text = f"the broker closes the connection without an answer: {line_of(error)}"
+                text = f"the broker closes the connection without an answer: {said_by(error)}"
                 return Refused(detail=CLOSED, text=text, untyped=True)
             done.append(kind)
             noticed = time.monotonic()
             away = kind is LostTopicError or not cluster.is_alive()
             if not cluster.returns():
                 return _gone(error)
+        cluster.asked_again[_reason(kind, away=away)] += 1
         if away:
             lost(noticed)
+
+
+def _reason(kind: type[errors.KafkaError], *, away: bool) -> str:
+    """Return what a case is counted as that is asked again."""
+    if kind is LostTopicError:
+        return "cases whose topic was lost"
+    return "cases during which the broker was away" if away else "cases whose connection the broker closed"
 
 
 def _asked(ask: Callable[[], Outcome]) -> Outcome:
     try:
         return ask()
-    except (MalformedAnswerError, errors.KafkaProtocolError) as error:
-        text = str(error)  # of the library's errors it begins with the name
+    except (MalformedAnswerError, FrameError) as error:
+        text = str(error)
         return Refused(detail=MALFORMED, text=text, untyped=True, broken=(BrokenRule(FRAME, text),))
 
 
 def stalled(error: errors.RequestTimedOutError) -> Stalled:
     """Return the outcome of a request that is not answered whole."""
-    return Stalled(one_line(" ".join(map(str, error.args)), LONGEST))  # without the name of the error
+    return Stalled(said_by(error))
 
 
 def _gone(error: errors.KafkaError) -> Crashed:
-    return Crashed(f"the broker is gone, nothing listens at its address: {line_of(error)}")
+    return Crashed(f"the broker is gone, nothing listens at its address: {said_by(error)}")
 
 
 # --- cases ---
@@ -222,6 +225,7 @@ LOG_APPEND: Final = "log-append"
 NOTHING: Final = "kafka.append.nothing"
 EARLIER: Final = "kafka.append.earlier"
 OFFSETS: Final = "kafka.append.offsets"
+RECORDS: Final = "kafka.append.records"
 CLOCK_TOLERANCE_MS: Final = 60_000
 """Difference of the clocks of this machine and of the broker that is no fault of an append."""
 
@@ -298,6 +302,7 @@ def _earlier(partition: Partition, done: Append, entries: Sequence[tuple[int, by
 
 def _broken_log(partition: Partition, done: Append, earlier: bytes) -> Iterator[BrokenRule]:
     """Yield the rules that the log before the append breaks, and the answer."""
+    partition.highest = max(partition.highest, done.found.highest)
     if done.found.code:
         yield BrokenRule("kafka.fetch.readable", f"fetching fails with {_name(done.found.code)}")
     elif partition.last is not None:
@@ -305,8 +310,13 @@ def _broken_log(partition: Partition, done: Append, earlier: bytes) -> Iterator[
         refusals = [(read_by_consumer(data)[1], where) for data, where in fetches]
         damaged = [unreadable(one, where) for one, where in refusals if one is not None]
         yield from damaged
+        count = len(list(entries_of(partition.last[1])))
         if not damaged and earlier != partition.last[1]:
             yield BrokenRule(EARLIER, "the batch before the append has changed or is gone")
+        elif count > 1:
+            yield BrokenRule(RECORDS, f"the batch before the append is in the log as {count} batches")
+        elif partition.highest > (now := done.found.high_watermark):
+            yield BrokenRule(OFFSETS, f"the high watermark was {partition.highest}, and is {now}")
     if done.answer.code == 0 and done.answer.base_offset != done.start:
         ahead = done.answer.base_offset - done.start
         yield BrokenRule(OFFSETS, f"the answer has an offset that is {ahead} from the end of the log")
@@ -316,9 +326,9 @@ def _broken_entries(sent: bytes, stored: Log, partition: Partition, done: Append
     """Yield the rules that stored entries break, of whatever kind the append is."""
     wanted, found = list(contents(read_by_consumer(sent)[0])), list(contents(stored))
     if len(wanted) != len(found):
-        yield BrokenRule("kafka.append.records", f"{len(found)} of {len(wanted)} records are in the log")
+        yield BrokenRule(RECORDS, f"{len(found)} of {len(wanted)} records are in the log")
     elif wanted != found:
-        yield BrokenRule("kafka.append.records", "keys, values or headers are not those that were sent")
+        yield BrokenRule(RECORDS, "keys, values or headers are not those that were sent")
     first = next(iter(stored.batches), None)
     if not isinstance(first, RecordBatch):
         return
@@ -427,10 +437,10 @@ class BrokerCases:
     def _later(self, partition: Partition, data: bytes, done: Append, shown: int) -> Iterator[BrokenRule]:
         """Yield what a fetch from inside the batch and a retry show of an append that is right so far."""
         appended = [entry for entry in entries_of(done.found.data) if entry[0] == done.start]
+        end = done.found.high_watermark
         if appended and shown == V2:
-            yield from inside_faults(self._cluster, partition, appended[0], shown)
+            yield from inside_faults(self._cluster, partition, appended[0], end)
         if appended and is_idempotent(data):
-            end = done.found.high_watermark
             yield from retry_faults(self._cluster, partition, data, done.start, end)
 
 
@@ -487,9 +497,9 @@ def append_earlier(cluster: Cluster, partition: Partition) -> None:
     check_permission(answer.code, partition, "writing to")
     found = read_log(cluster, partition, 0, V2, beyond=-1 if answer.code else 0)
     check_permission(found.code, partition, "reading from")
-    partition.end = max(found.high_watermark, 0)
-    entries = list(entries_of(found.data))
-    partition.last = entries[-1] if entries else None
+    partition.end, partition.highest = max(found.high_watermark, 0), found.highest
+    first = next(entries_of(found.data), None)
+    partition.last = (first[0], found.data) if first else None  # all of it: it is one batch, or a fault
 
 
 def check_permission(code: int, partition: Partition, action: str) -> None:
@@ -499,22 +509,27 @@ def check_permission(code: int, partition: Partition, action: str) -> None:
 
 
 def inside_faults(
-    cluster: Cluster, partition: Partition, entry: tuple[int, bytes], magic: int
+    cluster: Cluster, partition: Partition, entry: tuple[int, bytes], end: int
 ) -> Iterator[BrokenRule]:
-    """Yield the fault of a fetch from the second offset of a batch, which returns the whole batch: §1.8."""
+    """Yield the faults of a fetch from the second offset of a batch, which returns the whole batch: §1.8.
+
+    `end` is the high watermark, which nothing has changed since.
+    """
     offset, data = entry
     if not is_batch(data) or next_offset(*entry) <= offset + 1:
         return
-    found = requests.fetch(cluster, partition, offset + 1, magic)
-    first = next(entries_of(found.data), None)
+    found = requests.fetch(cluster, partition, offset + 1, V2)
+    fetched = list(entries_of(found.data))
     where = "a fetch from the second offset"
     if found.code:
         text = f"{where} fails with {error_codes.error_of(found.code).name}"
         yield BrokenRule("kafka.fetch.readable", text)
-    elif first != entry:
-        refused = read_by_consumer(first[1])[1] if first else None
-        text = f"{where} does not return the batch"
+    elif fetched != [entry]:
+        refused = read_by_consumer(fetched[0][1])[1] if fetched else None
+        text = f"{where} does not return the batch" + (" alone" if fetched[:1] == [entry] else "")
         yield unreadable(refused, f"{where}: ") if refused else BrokenRule("kafka.fetch.whole-batch", text)
+    elif found.high_watermark != end:
+        yield BrokenRule(OFFSETS, f"{where} has the high watermark {found.high_watermark}, not {end}")
 
 
 def retry_faults(
@@ -524,7 +539,9 @@ def retry_faults(
     answer = requests.produce(cluster, partition, data, V2)
     found = requests.fetch(cluster, partition, end, V2)
     fault = ""
-    if found.high_watermark != end:
+    if found.high_watermark != end and not found.data:
+        yield BrokenRule(OFFSETS, f"the high watermark is {found.high_watermark}, and nothing is at {end}")
+    elif found.high_watermark != end:
         fault = f"is stored again: the log has grown by {found.high_watermark - end}"
     elif answer.code not in (0, DUPLICATE):
         fault = f"is refused with {error_codes.error_of(answer.code).name}"

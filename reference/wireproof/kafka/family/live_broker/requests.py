@@ -106,11 +106,15 @@ class ProduceAnswer:
 
 @frozen
 class FetchAnswer:
-    """The answer to a fetch: its error code, the high watermark, and the bytes of the log."""
+    """The answer to a fetch: its error code, the high watermark, and the bytes of the log.
+
+    Of several fetches it is that of the last one, with all bytes; `highest` is the greatest high watermark.
+    """
 
     code: int
     high_watermark: int
     data: bytes
+    highest: int = -1
 
 
 AnswerT = TypeVar("AnswerT")
@@ -304,16 +308,18 @@ def read_log(cluster: Cluster, partition: Partition, since: int, magic: int, bey
     """
     deadline = time.monotonic() + BOUND_MS / 1000
     entries: list[tuple[int, bytes]] = []
+    highest = -1
     while True:
         following = max(since, *(next_offset(*entry) for entry in entries)) if entries else since
         found = fetch(cluster, partition, following, magic)
+        highest = max(highest, found.high_watermark)
         known = entries[-1][0] if entries else -1
         entries += [entry for entry in entries_of(found.data) if entry[0] > known]
         reached = max((next_offset(*entry) for entry in entries), default=since)
         whole = reached >= found.high_watermark > beyond
         if whole or found.code or time.monotonic() > deadline:
             rest = found.data[sum(len(data) for _, data in entries_of(found.data)) :]
-            return evolve(found, data=b"".join(data for _, data in entries) + rest)
+            return evolve(found, data=b"".join(data for _, data in entries) + rest, highest=highest)
         time.sleep(FETCH_PAUSE)
 
 

@@ -363,8 +363,12 @@ def _end_transaction(cluster: Cluster, session: Session, fields: Fields) -> Json
 
 
 def _fetch(cluster: Cluster, session: Session, fields: Fields) -> Json:
+    damaged: Fetched = {}
+
     def ask() -> Fetched:
-        return _read(cluster, session, fields)
+        found = _read(cluster, session, fields)
+        damaged.update({name: found[name] for name in (step_requests.UNREADABLE,) if name in found})
+        return found
 
     answer = ask()
     if "until" in fields:
@@ -376,7 +380,7 @@ def _fetch(cluster: Cluster, session: Session, fields: Fields) -> Json:
     if "compacted" in fields:
         most = int(fields["compacted"])
         answer = _waited(ask, answer, lambda one: _count(one) <= most, CLEANED_SECONDS)
-    return answer
+    return damaged | answer  # a consumer would have read the answers before the last one too
 
 
 def _waited(

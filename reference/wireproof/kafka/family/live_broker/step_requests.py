@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from attrs import evolve
@@ -26,7 +27,13 @@ from wireproof.kafka.family.live_broker import requests
 from wireproof.kafka.family.live_broker.append_case import read_by_consumer, unreadable
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.error_codes import DENIED, RETRIED
-from wireproof.kafka.family.live_broker.requests import ISOLATION, FetchLimits, ProducerIds, entries_of
+from wireproof.kafka.family.live_broker.requests import (
+    ISOLATION,
+    FetchLimits,
+    ProducerIds,
+    entries_of,
+    next_offset,
+)
 from wireproof.kafka.family.live_broker.topics import Partition
 from wireproof.kafka.family.protocol_messages import message
 from wireproof.kafka.values import LogEntry, Message, RecordBatch
@@ -202,6 +209,7 @@ def list_offset(
 
 
 NO_PRODUCER: Final = -1
+READABLE: Final = "kafka.fetch.readable"
 UNREADABLE: Final = "unreadable"
 """The field of an answer with the rule that it breaks."""
 
@@ -255,11 +263,15 @@ def of_log(data: bytes, ids: ProducerIds, append_times: Collection[int] | None =
 
 def _entries(data: bytes) -> Sequence[LogEntry] | dict[str, Json]:
     """Return the whole entries of bytes, or the field of an answer that says why they are unreadable."""
-    found, refused = read_by_consumer(b"".join(entry for _, entry in entries_of(data)))
-    if refused is None:
-        return found.batches
-    broken = unreadable(refused)
-    return {UNREADABLE: {broken.rule: broken.text}}
+    rows = list(entries_of(data))
+    found, refused = read_by_consumer(b"".join(entry for _, entry in rows))
+    if refused is not None:
+        broken = unreadable(refused)
+        return {UNREADABLE: {broken.rule: broken.text}}
+    for before, (offset, _) in pairwise(rows):
+        if offset < (end := next_offset(*before)):
+            return {UNREADABLE: {READABLE: f"offset {offset} behind an entry that ends before {end}"}}
+    return found.batches
 
 
 def broken_in(answers: Sequence[Json]) -> Iterator[BrokenRule]:

@@ -44,6 +44,7 @@ class Partition:
         node: the broker that leads it.
         epoch: its leader epoch.
         end: the offset after its last record, as far as we wrote it.
+        highest: the greatest high watermark that was answered.
         last: the bytes of its last batch as they were stored, and the offset from which they were fetched.
         producers: the producer ids that it has seen.
         used: True once something was sent to it.
@@ -57,6 +58,7 @@ class Partition:
     node: int
     epoch: int
     end: int = 0
+    highest: int = -1
     last: tuple[int, bytes] | None = None
     producers: set[int] = field(factory=set)
     used: bool = False

@@ -11,7 +11,7 @@ from kafka import errors
 from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.live_servers import PREFIX, ServerAddress, left_by_others
-from wireproof.adapters.live_worker import MOST_OF_REASON, LiveServer, Service, main
+from wireproof.adapters.live_worker import LiveServer, Service, main
 from wireproof.cases.outcome import Outcome
 from wireproof.cases.steps import SEQUENCE
 from wireproof.kafka.family.live_broker import topics
@@ -19,10 +19,10 @@ from wireproof.kafka.family.live_broker.append_case import BrokerCases, append_e
 from wireproof.kafka.family.live_broker.claims import WINDOW, hello_of_broker, legacy_magics
 from wireproof.kafka.family.live_broker.client_properties import ClientProperties, read_properties
 from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.connection import said_by
 from wireproof.kafka.family.live_broker.requests import NO_PRODUCER, V2
 from wireproof.kafka.family.live_broker.sequence_case import RESTART, Restarts, SequenceCases
 from wireproof.kafka.family.live_broker.topics import OwnTopics, Partitions, TopicError
-from wireproof.wire.safe_text import one_line
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def connected(spec: str) -> Iterator[tuple[Cluster, ClientProperties]]:
         try:
             yield cluster, properties
         except errors.KafkaError as error:
-            raise AdapterStartError(str(error)) from None
+            raise AdapterStartError(said_by(error)) from None
 
 
 @contextmanager
@@ -66,7 +66,14 @@ def opened(spec: str, token: str) -> Iterator[Service]:
             "decode": partial(_beside, restarts, BrokerCases(cluster, partitions, legacy).decode),
             SEQUENCE: partial(_beside, restarts, SequenceCases(cluster, own, token, restarts).run),
         }
-        yield Service(hello, lambda request: runs[request.op](request), WINDOW)
+        yield Service(
+            hello, lambda request: runs[request.op](request), WINDOW, note=partial(_at_end, cluster)
+        )
+
+
+def _at_end(cluster: Cluster) -> str:
+    cluster.close()
+    return cluster.note()
 
 
 def _beside(restarts: Restarts, run: Callable[[Request], Outcome], request: Request) -> Outcome:
@@ -77,7 +84,7 @@ def _beside(restarts: Restarts, run: Callable[[Request], Outcome], request: Requ
 
 def _lost_at_start(cluster: Cluster, error: errors.KafkaError) -> str:
     """Return why a broker that was connected cannot be asked: often it names itself by another address."""
-    text = one_line(str(error), MOST_OF_REASON)
+    text = said_by(error)
     others = [one for one in cluster.brokers() if one != str(cluster.address)]
     if not others:
         return f"the broker at {cluster.address} is lost at the start: {text}"
