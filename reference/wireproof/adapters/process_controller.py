@@ -345,7 +345,7 @@ class Process:
             raise self._fault_found(self._fault)
         while not self._packets:
             now = time.monotonic()
-            self._look_at_memory(now)
+            self._look_at_memory(now, last=now >= deadline)
             self._step(max(0.0, min(deadline - now, POLL_SECONDS)))
             if now >= deadline:
                 break
@@ -384,7 +384,8 @@ class Process:
         how = process_stats.how_it_ended(self._child.returncode)
         half = self._in.progress()
         text = how if half.startswith("0 ") else f"{how} after {half}"
-        return Broken(Crashed(f"died with {text}{self._last_words()}"), f"{how}{self._last_line()}")
+        full = process_stats.full_folders()
+        return Broken(Crashed(f"died with {text}{full}{self._last_words()}"), f"{how}{self._last_line()}")
 
     def _last_words(self) -> str:
         text = self._stderr.decode(errors="replace").strip()
@@ -398,11 +399,14 @@ class Process:
 
     # --- memory ---
 
-    def _look_at_memory(self, now: float) -> None:
-        if now - self._looked < POLL_SECONDS:
+    def _look_at_memory(self, now: float, *, last: bool) -> None:
+        """Raise `Broken` for too much memory: now and then, and before an answer counts as late."""
+        if now - self._looked < POLL_SECONDS and not last:
             return
         self._looked = now
         limit, size = self._program.memory, process_stats.resident(self._child.pid)
+        if limit is not None and size is not None and size > limit:
+            size = process_stats.proportional(self._child.pid) or size
         if limit is not None and size is not None and size > limit:
             text = f"{size // MIB} MiB resident, over the limit of {limit // MIB} MiB"
             raise Broken(Exhausted("memory", text), "memory")

@@ -143,7 +143,7 @@ def hello_of_client(options: ClientOptions, words: tuple[str, ...], window: int)
         revisions |= dict.fromkeys(names, Claim(()))
     if options.side != "consume":
         revisions["kafka.batch/v2"] = _writes(Producers(options, words, software))
-    return Hello(options.name, " ".join(software) or "unknown", revisions, window=window, cost="slow")
+    return Hello(options.name, " ".join(software), revisions, window=window, cost="slow")
 
 
 def _reads(consumers: Consumers, software: list[str]) -> Claim:
