@@ -58,7 +58,7 @@ def checked(
     ("number", "verdict", "reason"),
     [
         (signal.SIGKILL, "crash", r"nothing answers at 127\.0\.0\.1:\d+: .*refused"),
-        (signal.SIGSTOP, "stalled", r"127\.0\.0\.1:\d+.*(timed out|Unable to bootstrap)"),
+        (signal.SIGSTOP, "stalled", r"127\.0\.0\.1:\d+.*no answer in time"),
     ],
     ids=["dies", "hangs"],
 )

@@ -107,6 +107,12 @@ def summary_of(left: Mapping[str, str], prefix: str) -> str:
     return ", ".join(f"{what} ({reason})" for what, reason in shown)
 
 
+def note_of(again: Mapping[str, int]) -> str:
+    """Return the note on cases that were asked again and connections that were opened again, by reason."""
+    rows = ", ".join(f"{number} {what}" for what, number in again.items())
+    return f"asked again or opened again: {rows}" if rows else ""
+
+
 def _report(text: str) -> int:
     sys.stderr.write(f"{text}\n")
     return 1

@@ -11,6 +11,7 @@ pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 from kafka import errors
 from kafka.protocol.metadata import ApiVersionsRequest, ApiVersionsResponse, MetadataRequest, MetadataResponse
 
+from wireproof.adapters.frames import FrameStream
 from wireproof.kafka.family.live_broker import connection
 from wireproof.kafka.family.live_broker.cluster import CERTIFICATE_ALERT
 from wireproof.kafka.family.live_broker.connection import SIZE, Connection, FrameError
@@ -93,7 +94,7 @@ OLDER = {"error_code": 35, "api_keys": [{"api_key": 18, "min_version": 0, "max_v
 def test_a_broker_without_the_version_is_asked_for_the_newest_that_it_names(
     connected: Callable[[bytes], Connected], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Connection, "_arrived", lambda _: False)  # both answers are there at once
+    monkeypatch.setattr(FrameStream, "arrived", lambda _: False)  # both answers are there at once
     one, _ = connected(versions(1, 0, **OLDER) + versions(2, 2))
     assert one.versions == {ApiVersionsRequest.API_KEY: (0, 4)}
 
@@ -108,8 +109,8 @@ def test_a_broker_without_the_version_is_asked_for_the_newest_that_it_names(
         (SIZE.pack(-1), "an answer of length -1"),
         (SIZE.pack(-(1 << 31)), "an answer of length -2147483648"),
         (SIZE.pack((1 << 31) - 1), "an answer of length 2147483647"),
-        (b"HTTP/1.1 400 Bad Request", "an answer of HTTP, not of Kafka: 48545450"),
-        (b"\x15\x03\x03\0\2\2\x28", "an answer of TLS, not of Kafka: 15030300"),
+        (b"HTTP/1.1 400 Bad Request", "an answer of HTTP: 48545450"),
+        (b"\x15\x03\x03\0\2\2\x28", "an answer of TLS: 15030300"),
         (framed(metadata(1002)), "the correlation id of the answer is 1002, not 2"),
         (framed(metadata(1)), r"request 1 is answered again \(request 2 is open\)"),
         (

@@ -6,11 +6,13 @@ The sockets are those of Python: the clients of Iggy write every body themselves
 import http.client
 import json
 import socket
+import time
 from struct import Struct
 from typing import Any, Final, Self
 
 from attrs import frozen
 
+from wireproof.adapters.frames import FrameStream
 from wireproof.adapters.live_servers import ServerAddress
 
 SECONDS: Final = 10.0
@@ -42,24 +44,16 @@ class Connection:
         """Connect."""
         self._socket = socket.create_connection((address.host, address.port), timeout=SECONDS)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._replies = FrameStream(
+            self._socket, prefix=_REPLY.size, size=lambda head: _REPLY.unpack(head)[1], most=LARGEST
+        )
 
     def request(self, code: int, body: bytes, seconds: float = SECONDS) -> Reply:
         """Send a request whole, and return its answer."""
         self._socket.settimeout(seconds)
         self._socket.sendall(_REQUEST.pack(4 + len(body), code) + body)
-        status, length = _REPLY.unpack(self._read(_REPLY.size))
-        if length > LARGEST:
-            raise ConnectionEndedError(f"a reply of {length} bytes is announced")
-        return Reply(status, self._read(length))
-
-    def _read(self, size: int) -> bytes:
-        data = bytearray()
-        while len(data) < size:
-            piece = self._socket.recv(min(size - len(data), 1 << 20))
-            if not piece:
-                raise ConnectionEndedError("the server closes the connection")
-            data += piece
-        return bytes(data)
+        head, content = self._replies.take(time.monotonic() + seconds)
+        return Reply(_REPLY.unpack(head)[0], content)
 
     def close(self) -> None:
         """Close it."""

@@ -236,6 +236,7 @@ def asked_twice(
     if isinstance(outcome, OSError):
         if not server.returns():
             return gone(outcome)
+        server.asked_again["cases whose connection the server closed"] += 1
         outcome = _asked(server, partial(ask, True))  # noqa: FBT003 - as above
     if isinstance(outcome, OSError):
         outcome = closed(outcome) if server.is_listening() else gone(outcome)

@@ -7,6 +7,7 @@ import re
 import struct
 import time
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -49,6 +50,9 @@ class StreamServer(ABC):
     """A server that is logged in, with one connection for everything but the cases.
 
     Every method raises `OSError`, and `RefusedError` if the server refuses.
+
+    Attributes:
+        asked_again: why cases were asked again, and how often.
     """
 
     speaks: ClassVar[str]
@@ -63,6 +67,7 @@ class StreamServer(ABC):
             AdapterStartError: nothing answers there, it is no server of Iggy, or it refuses the user.
         """
         self.address, self.properties, self._lost = address, properties, False
+        self.asked_again: Counter[str] = Counter()
         try:
             self._connection = self.logged_in()
             self.version = self._version()

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.live_servers import left_by_others
-from wireproof.adapters.live_worker import LiveServer, Service, main
+from wireproof.adapters.live_worker import LiveServer, Service, main, note_of
 from wireproof.adapters.python_object import line_of
 from wireproof.iggy.family.live_server import address_of
 from wireproof.iggy.family.live_server.cases import AnyServer, cases_of, hello_of, server_at
@@ -38,7 +38,7 @@ def opened(spec: str, token: str) -> Iterator[Service]:
         others = [name for _, name in server.streams()]
         cases.check()
     hello = evolve(hello_of(server), notes=left_by_others(spec, others, "streams"))
-    yield Service(hello, cases.run)
+    yield Service(hello, cases.run, note=lambda: note_of(server.asked_again))
 
 
 def names(spec: str, prefix: str) -> Sequence[str]:

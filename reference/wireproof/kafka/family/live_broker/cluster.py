@@ -232,11 +232,6 @@ class Cluster:
             if self._open.pop().close():
                 self.asked_again["connections with an answer that nobody asked for at the end"] += 1
 
-    def note(self) -> str:
-        """Return what was asked again, and why; empty if nothing was."""
-        rows = ", ".join(f"{number} {what}" for what, number in self.asked_again.items())
-        return f"asked again or opened again: {rows}" if rows else ""
-
 
 def _said(error: errors.KafkaError) -> str:
     """Return what the broker says by an error while it is connected."""

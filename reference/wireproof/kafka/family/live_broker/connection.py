@@ -5,7 +5,6 @@ whose classes are made from Kafka's own definitions. A connection that raised an
 """
 
 import socket
-import ssl
 import time
 from collections.abc import Mapping, Sequence
 from struct import Struct
@@ -19,11 +18,11 @@ from kafka.protocol.metadata import ApiVersionsRequest
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
 from wireproof import __version__
+from wireproof.adapters.frames import BadFrameError, FrameStream
 from wireproof.wire.safe_text import one_line
 
 CONNECT_SECONDS: Final = 5.0
 LARGEST_ANSWER: Final = 128 * 1024 * 1024
-PIECE: Final = 256 * 1024
 SHOWN: Final = 16
 """Bytes of an answer that cannot be read, as an error shows them."""
 
@@ -34,8 +33,6 @@ NEXT_SECONDS: Final = 0.2
 """Time in which the right answer comes behind one that nobody asked for, so that both are known apart."""
 
 SIZE: Final = Struct(">i")
-OTHERS: Final = {b"HTTP": "HTTP", b"\x15\x03": "TLS", b"\x16\x03": "TLS"}
-"""The protocols by the first bytes of their answers; as a size, each is larger than what is read."""
 
 ENDED: Final = "ended"
 """What came on a connection that the broker has closed."""
@@ -71,7 +68,6 @@ class Connection:
             KafkaError: the broker ends the connection, refuses the login, or does not answer as Kafka does.
         """
         self._number = 0
-        self._buffer = bytearray()
         self._quiet_until = 0.0
         context = settings.get("ssl_context")
         try:
@@ -81,6 +77,9 @@ class Connection:
                 self._socket = context.wrap_socket(self._socket, server_hostname=host)
         except OSError as error:
             raise errors.KafkaConnectionError(f"{host}:{port}: {error}") from None
+        self._stream = FrameStream(
+            self._socket, prefix=SIZE.size, size=lambda data: SIZE.unpack(data)[0], most=LARGEST_ANSWER
+        )
         try:
             self.versions = self._read_versions(newest)
             if "sasl_mechanism" in settings:
@@ -155,7 +154,7 @@ class Connection:
         except OSError as error:
             raise errors.KafkaConnectionError(f"{named(request)}: {error}") from None
         answers = [self._answer(request, number, deadline) for number, (request, _) in enumerate(rows, first)]
-        if self._arrived() and self._buffer:
+        if self._stream.arrived() and self._stream.buffer:
             raise FrameError(f"{named(rows[-1][0])}: {self._unasked()} behind the answer")
         return answers
 
@@ -176,75 +175,26 @@ class Connection:
         """Return the name of an answer with another correlation id than that of its request."""
         if 0 < found < number:
             return f"request {found} is answered again (request {number} is open)"
-        self._more(time.monotonic() + NEXT_SECONDS, 2 * SIZE.size)
-        if len(self._buffer) >= 2 * SIZE.size and SIZE.unpack_from(self._buffer, SIZE.size)[0] == number:
+        self._stream.more(time.monotonic() + NEXT_SECONDS, 2 * SIZE.size)
+        behind = self._stream.buffer
+        if len(behind) >= 2 * SIZE.size and SIZE.unpack_from(behind, SIZE.size)[0] == number:
             return f"an answer without a request, with correlation id {found}, before that to {number}"
         return f"the correlation id of the answer is {found}, not {number}"
 
     def _frame(self, request: Any, deadline: float) -> bytes:  # noqa: ANN401 - of the library
         """Return the next frame without its size."""
-        self._need(SIZE.size, request, deadline)
-        start = bytes(self._buffer[: SIZE.size])
-        for begin, name in OTHERS.items():
-            if start.startswith(begin):
-                raise FrameError(f"{named(request)}: an answer of {name}, not of Kafka: {start.hex()}")
-        (size,) = SIZE.unpack(start)
-        if size < 0 or size > LARGEST_ANSWER:
-            raise FrameError(f"{named(request)}: an answer of length {size}")
-        self._need(SIZE.size + size, request, deadline)
-        frame = bytes(self._buffer[SIZE.size : SIZE.size + size])
-        del self._buffer[: SIZE.size + size]
-        return frame
-
-    # --- bytes ---
-
-    def _need(self, size: int, request: Any, deadline: float) -> None:  # noqa: ANN401 - of the library
-        """Read until so many bytes are there."""
         try:
-            ended = self._more(deadline, size)
-        except OSError as error:  # an alert of TLS has its reason
+            return self._stream.take(deadline)[1]
+        except BadFrameError as error:
+            raise FrameError(f"{named(request)}: {error}") from None
+        except TimeoutError as error:
+            raise errors.RequestTimedOutError(f"{named(request)}: {error}") from None
+        except OSError as error:  # the end, or an alert of TLS, which has its reason
             raise errors.KafkaConnectionError(f"{named(request)}: {error}") from None
-        if len(self._buffer) >= size:
-            return
-        came = len(self._buffer) - SIZE.size
-        whole = size - SIZE.size if came >= 0 and size > SIZE.size else "an unknown number of"
-        progress = f"{max(came, 0)} of {whole} bytes of the answer came" if self._buffer else ""
-        if ended:
-            raise errors.KafkaConnectionError(f"{named(request)}: {progress or 'closed without an answer'}")
-        silence = f"{progress}, then nothing" if progress else "no answer in time"
-        raise errors.RequestTimedOutError(f"{named(request)}: {silence}")
-
-    def _more(self, deadline: float, size: int) -> bool:
-        """Read until so many bytes are there, or the deadline; return True if the connection has ended."""
-        while len(self._buffer) < size:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return False
-            self._socket.settimeout(left)
-            try:
-                piece = self._socket.recv(PIECE)
-            except TimeoutError:
-                return False
-            if not piece:
-                return True
-            self._buffer += piece
-        return False
-
-    def _arrived(self) -> bool:
-        """Take what is there without waiting; return True if that is anything, the end too."""
-        self._socket.settimeout(0)
-        try:
-            piece = self._socket.recv(PIECE)
-        except (BlockingIOError, ssl.SSLWantReadError):
-            return bool(self._buffer)
-        except OSError:  # the end, as below
-            return True
-        self._buffer += piece
-        return True
 
     def _unasked(self) -> str:
         """Return what is there that nobody asked for."""
-        start = bytes(self._buffer[: 2 * SIZE.size])
+        start = bytes(self._stream.buffer[: 2 * SIZE.size])
         if len(start) == 2 * SIZE.size and (number := SIZE.unpack_from(start, SIZE.size)[0]) > 0:
             again = f"request {number} is answered again" if number <= self._number else ""
             return again or f"an answer without a request, with correlation id {number},"
@@ -252,9 +202,9 @@ class Connection:
 
     def idle_end(self) -> str:
         """Return what came since the last answer; `ENDED` if the broker closed the connection, else empty."""
-        if not self._arrived():
+        if not self._stream.arrived():
             return ""
-        return self._unasked() if self._buffer else ENDED
+        return self._unasked() if self._stream.buffer else ENDED
 
     def close(self) -> str:
         """Close; return what came after the last answer, if anything did."""

@@ -11,7 +11,7 @@ from kafka import errors
 from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.live_servers import PREFIX, ServerAddress, left_by_others
-from wireproof.adapters.live_worker import LiveServer, Service, main
+from wireproof.adapters.live_worker import LiveServer, Service, main, note_of
 from wireproof.cases.outcome import Outcome
 from wireproof.cases.steps import SEQUENCE
 from wireproof.kafka.family.live_broker import topics
@@ -73,7 +73,7 @@ def opened(spec: str, token: str) -> Iterator[Service]:
 
 def _at_end(cluster: Cluster) -> str:
     cluster.close()
-    return cluster.note()
+    return note_of(cluster.asked_again)
 
 
 def _beside(restarts: Restarts, run: Callable[[Request], Outcome], request: Request) -> Outcome:
