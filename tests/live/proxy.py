@@ -18,10 +18,10 @@ from kafka.protocol.metadata import (
 )
 from kafka.protocol.producer import ProduceRequest
 
-from wireproof.kafka.family.live_broker.requests import entries_of
-from wireproof.kafka.family.loopback_broker.server import HEAD, SIZE, TURNS_TO_CLOSE
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import MAGIC_AT
+from wireproof.live.kafka_broker.requests import entries_of
+from wireproof.live.loopback_broker.server import HEAD, SIZE, TURNS_TO_CLOSE
 from wireproof.wire.checksums import crc32c
 
 ADDRESSES: Final = {

@@ -21,8 +21,8 @@ from tests.live.raw_client import RawClient
 from wireproof.adapters import live_servers
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import open_adapter
-from wireproof.kafka.family.loopback_broker import replies, server
-from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
+from wireproof.live.loopback_broker import replies, server
+from wireproof.live.loopback_broker.append_rules import AppendRefused, ErrorCode
 
 pytestmark = pytest.mark.live
 

@@ -7,7 +7,7 @@ from struct import Struct
 import pytest
 from each import each
 
-from wireproof.adapters.frames import BadFrameError, EndedError, FrameStream
+from wireproof.live.frames import BadFrameError, EndedError, FrameStream
 
 HEAD = Struct("<II")
 SECONDS = 0.2

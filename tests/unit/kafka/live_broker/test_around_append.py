@@ -6,9 +6,9 @@ pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
 from tests.authoring.kafka.entry_bytes import batch, message, record
 from wireproof.cases.outcome import BrokenRule
-from wireproof.kafka.family.live_broker import append_case, requests
-from wireproof.kafka.family.live_broker.requests import FetchAnswer, ProduceAnswer, is_idempotent
-from wireproof.kafka.family.live_broker.topics import Partition, TopicError
+from wireproof.live.kafka_broker import append_case, requests
+from wireproof.live.kafka_broker.requests import FetchAnswer, ProduceAnswer, is_idempotent
+from wireproof.live.kafka_broker.topics import Partition, TopicError
 
 TWO = batch(record(b"a", b"1") + record(b"b", b"2", off=1), 2)
 IDEMPOTENT = batch(record(b"k", b"v"), 1, pid=7, pepoch=0, seq=0)

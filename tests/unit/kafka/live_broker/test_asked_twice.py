@@ -11,8 +11,8 @@ pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 from kafka import errors
 
 from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused
-from wireproof.kafka.family.live_broker.append_case import CLOSED, LOST, asked_twice
-from wireproof.kafka.family.live_broker.requests import LostTopicError
+from wireproof.live.kafka_broker.append_case import CLOSED, LOST, asked_twice
+from wireproof.live.kafka_broker.requests import LostTopicError
 
 DONE = Accepted({})
 CLOSES = errors.KafkaConnectionError("closed")

@@ -11,11 +11,11 @@ pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 from kafka import errors
 from kafka.protocol.metadata import ApiVersionsRequest, ApiVersionsResponse, MetadataRequest, MetadataResponse
 
-from wireproof.adapters.frames import FrameStream
-from wireproof.kafka.family.live_broker import connection
-from wireproof.kafka.family.live_broker.cluster import CERTIFICATE_ALERT
-from wireproof.kafka.family.live_broker.connection import SIZE, Connection, FrameError
-from wireproof.kafka.family.protocol_messages import message
+from wireproof.live.frames import FrameStream
+from wireproof.live.kafka_broker import connection
+from wireproof.live.kafka_broker.cluster import CERTIFICATE_ALERT
+from wireproof.live.kafka_broker.connection import SIZE, Connection, FrameError
+from wireproof.live.kafka_broker.messages import message
 
 NUMBER = 2
 """The correlation id of the first request after ApiVersions."""
