@@ -29,7 +29,7 @@ from wireproof.runner.signature import signature
 from wireproof.wire.options import DEFAULT_OPTIONS
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "peers" / "_shared" / "python"))
-from wireproof.live.kafka_client.regroup_records import split_log
+from wireproof.live.loopback_broker.regroup_records import split_log
 
 LOG = formats.get("kafka.log", "mixed")
 SCANNED = (0, 1)

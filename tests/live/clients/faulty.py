@@ -17,8 +17,8 @@ from attrs import evolve
 
 from tests.live.clients.plain_client import SECONDS, PlainConsumer, Row, put, row_of
 from wireproof.kafka.values import Log, Message, RecordBatch
-from wireproof.live.kafka_client.regroup_records import split_log
 from wireproof.live.loopback_broker.faults import with_right_crc
+from wireproof.live.loopback_broker.regroup_records import split_log
 from wireproof.live.loopback_broker.served_log import END
 from wireproof.wire.json_values import json_of
 from wireproof.wire.options import Options

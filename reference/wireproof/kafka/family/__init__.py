@@ -105,7 +105,7 @@ FAMILY: Final = Family(
     generators="wireproof.kafka.family.made_entries:GENERATORS",
     servers={
         "kafka-broker": "wireproof.live.kafka_broker:entry_of_broker",
-        "kafka-client": "wireproof.live.kafka_client.entry:entry_of_client",
+        "kafka-client": "wireproof.live.kafka_client:entry_of_client",
     },
     trial_servers={"broker": "wireproof.live.loopback_broker.faults:BROKER"},
     client_templates="wireproof.kafka.family.client_templates:TEMPLATES",

@@ -24,8 +24,8 @@ from wireproof.live.kafka_client.program import (
     LineRead,
     parse_line,
 )
-from wireproof.live.kafka_client.regroup_records import SeenRecord, assign_records, log_value
 from wireproof.live.loopback_broker import server
+from wireproof.live.loopback_broker.regroup_records import SeenRecord, assign_records, log_value
 from wireproof.live.loopback_broker.replies import LoopbackCluster, ServedTopic
 from wireproof.live.loopback_broker.served_log import END, ServedLog, Serving
 from wireproof.wire.json_values import Json

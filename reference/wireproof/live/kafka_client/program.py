@@ -18,7 +18,7 @@ from attrs import frozen
 from wireproof.adapters.errors import UnknownAdapter
 from wireproof.adapters.process_stats import how_it_ended
 from wireproof.adapters.registry_entry import AdapterOption
-from wireproof.live.kafka_client.regroup_records import SeenRecord
+from wireproof.live.loopback_broker.regroup_records import SeenRecord
 from wireproof.live.loopback_broker.served_log import Manner
 from wireproof.strict_parsing import structure
 from wireproof.wire.safe_text import one_line

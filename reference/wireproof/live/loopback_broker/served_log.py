@@ -16,7 +16,6 @@ from wireproof.kafka.append import TopicSettings
 from wireproof.kafka.attribute_bits import CONTROL
 from wireproof.kafka.control_types import ABORT
 from wireproof.kafka.values import Record, RecordBatch
-from wireproof.live.kafka_client.regroup_records import RegroupedLog, split_log
 from wireproof.live.loopback_broker.append_rules import (
     AppendRefused,
     ErrorCode,
@@ -25,6 +24,7 @@ from wireproof.live.loopback_broker.append_rules import (
     written_records,
 )
 from wireproof.live.loopback_broker.partition import Aborted, ServedPartition
+from wireproof.live.loopback_broker.regroup_records import RegroupedLog, split_log
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected

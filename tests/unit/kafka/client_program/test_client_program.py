@@ -27,7 +27,7 @@ from wireproof.live.kafka_client.program import (
     parse_line,
     parse_spec,
 )
-from wireproof.live.kafka_client.regroup_records import SeenRecord
+from wireproof.live.loopback_broker.regroup_records import SeenRecord
 from wireproof.live.loopback_broker.served_log import END, ServedLog, Serving, end_batch
 
 # --- The name of a client program: options, then the command ---
