@@ -54,7 +54,8 @@ def replace_file(path: Path, write: Callable[[Path], object], *, durable: bool =
     """
     path = path.resolve()
     if path.exists() and not path.is_file():
-        write(path)
+        with naming(path):
+            write(path)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     if MAY_REPLACE_OPEN:
@@ -95,11 +96,21 @@ def _replace_closed(path: Path, write: Callable[[Path], object], *, durable: boo
 def _draft_removed(draft: Path, path: Path) -> Iterator[None]:
     """Remove the draft if an error is raised, which names the file that was to be written."""
     try:
-        yield
-    except BaseException as error:
+        with naming(path):
+            yield
+    except BaseException:
         draft.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None:
-            error.filename = str(path)  # Python sets no file name when a write fails
+        raise
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Name `path` in an error of the system: Python names no file when a read or a write fails."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = str(path)
         raise
 
 
@@ -139,7 +150,7 @@ def open_locked(path: Path) -> Iterator[IO[str]]:
         FileInUseError: another run is writing the file, which stays unchanged.
     """
     file = os.open(path, os.O_WRONLY | os.O_CREAT | NOT_INHERITED, NEW_FILE_MODE)
-    with os.fdopen(file, "w", encoding="utf-8", buffering=1, newline="\n") as out:
+    with naming(path), os.fdopen(file, "w", encoding="utf-8", buffering=1, newline="\n") as out:
         if stat.S_ISREG(os.fstat(file).st_mode):
             if not try_lock_file(file):
                 raise FileInUseError(
@@ -164,7 +175,7 @@ def read_limited_bytes(path: Path, max_bytes: int) -> bytes:
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
             raise UnreadableError("it is not a regular file")
-        with os.fdopen(file, "rb", closefd=False) as stream:
+        with naming(path), os.fdopen(file, "rb", closefd=False) as stream:
             data = stream.read(min(status.st_size, max_bytes) + 1)  # the limit alone would allocate as much
             if len(data) > status.st_size:  # it has grown meanwhile
                 data += stream.read(max(0, max_bytes + 1 - len(data)))

@@ -21,8 +21,8 @@ from wireproof.cases.case import Accept, Case, Either
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.id_patterns import select
 from wireproof.cases.lint_sources import cases_on_code
-from wireproof.iggy.family.live_server.server import read_properties as iggy_properties
-from wireproof.kafka.family.live_broker.client_properties import read_properties as kafka_properties
+from wireproof.live.iggy_server.server import read_properties as iggy_properties
+from wireproof.live.kafka_broker.client_properties import read_properties as kafka_properties
 from wireproof.runner.engine import Engine
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.run import Selection, run

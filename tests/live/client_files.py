@@ -8,7 +8,7 @@ from attrs import frozen
 
 from tests.live.brokers import secured
 from tests.live.brokers.secured import ALICE, MUTUAL, PLAIN, SASL, SASL_TLS, TLS, SecuredBroker, login, secret
-from wireproof.kafka.family.live_broker.client_properties import unsecured_token
+from wireproof.live.kafka_broker.client_properties import unsecured_token
 
 PASSWORD: Final = "key-secret"
 SCRAM: Final = ("SCRAM-SHA-256", "SCRAM-SHA-512")

@@ -12,7 +12,7 @@ from typing import Any, Final
 from wireproof.adapters import peers
 from wireproof.adapters.driver_build import built
 from wireproof.adapters.registry import resolve
-from wireproof.kafka.family.client_program.program import ClientProgram, Ended, LineRead
+from wireproof.live.kafka_client.program import ClientProgram, Ended, LineRead
 from wireproof.strict_parsing import parse_toml
 
 WAIT_SECONDS: Final = 90.0

@@ -11,8 +11,8 @@ from tests.live.raw_client import RawClient
 from tests.live.record_sets import CODECS, SETTINGS, timed_batch
 from wireproof.kafka import log
 from wireproof.kafka.attribute_bits import LOG_APPEND_TIME
-from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode
 from wireproof.kafka.values import RecordBatch
+from wireproof.live.loopback_broker.append_rules import ErrorCode
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
 

@@ -1,9 +1,11 @@
-"""A proxy before a broker that breaks some of its answers: every one, or one in so many."""
+"""A proxy before a broker that breaks some of its answers: every one, one in so many, or one alone."""
 
 import asyncio
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import count
+from struct import pack_into
 from typing import Any, Final
 
 from attrs import define, field, frozen
@@ -16,7 +18,11 @@ from kafka.protocol.metadata import (
 )
 from kafka.protocol.producer import ProduceRequest
 
-from wireproof.kafka.family.loopback_broker.server import HEAD, SIZE, TURNS_TO_CLOSE
+from wireproof.kafka.layouts import BATCH
+from wireproof.kafka.size_and_magic import MAGIC_AT
+from wireproof.live.kafka_broker.requests import entries_of
+from wireproof.live.loopback_broker.server import HEAD, SIZE, TURNS_TO_CLOSE
+from wireproof.wire.checksums import crc32c
 
 ADDRESSES: Final = {
     MetadataRequest.API_KEY: (MetadataResponse, lambda reply: reply.brokers),
@@ -40,95 +46,171 @@ class Answer:
     version: int
     data: bytes
 
+    @property
+    def is_about_records(self) -> bool:
+        """Return True for an answer to Produce or to Fetch."""
+        return self.api in (ProduceRequest.API_KEY, FetchRequest.API_KEY)
 
-Fault = Callable[[Answer], bytes | None]
+
+Edit = Callable[[Answer], bytes | None]
 """Returns the broken answer with its size; None for an answer that it cannot break."""
+
+
+@frozen
+class Fault:
+    """What a proxy does to the answers that its edit can break.
+
+    Attributes:
+        edit: the broken bytes; None for an answer that stays.
+        delay: seconds before they are sent.
+        closes: whether the connection ends after them.
+        sends_again: whether the request is sent to the broker twice.
+        requests: after so many the connection ends; 0 for never.
+    """
+
+    edit: Edit = lambda _: None
+    delay: float = 0
+    closes: bool = False
+    sends_again: bool = False
+    requests: int = 0
 
 
 def framed(data: bytes) -> bytes:
     return SIZE.pack(len(data)) + data
 
 
-def bit_of_fetch(answer: Answer) -> bytes | None:
-    """Flip a bit of the last byte of the records, which the checksum covers."""
-    if answer.api != FetchRequest.API_KEY:
-        return None
-    reply: Any = FetchResponse.decode(answer.data, version=answer.version, header=True)
-    found = [one for topic in reply.responses for one in topic.partitions if one.records]
-    for one in found:
-        records = bytes(one.records)
-        one.records = records[:-1] + bytes([records[-1] ^ 1])
-    return framed(_encoded(reply, answer)) if found else None
+# --- faults of a frame, whatever is in it ---
 
 
-def correlation_id(answer: Answer) -> bytes | None:
-    """Answer with the correlation id of another request."""
-    (number,) = SIZE.unpack(answer.data[CORRELATION])
-    return framed(SIZE.pack(number + 1000) + answer.data[4:]) if _is_about_records(answer) else None
-
-
-def cut_frame(answer: Answer) -> bytes | None:
-    """Leave out the end of an answer, with the size of what is left."""
-    return framed(answer.data[: len(answer.data) // 2]) if _is_about_records(answer) else None
-
-
-def negative_size(answer: Answer) -> bytes | None:
-    """State a size of -1."""
-    return SIZE.pack(-1) + answer.data if _is_about_records(answer) else None
-
-
-def http(answer: Answer) -> bytes | None:
-    """Answer as a web server does."""
-    return b"HTTP/1.1 400 Bad Request\r\n\r\n" if _is_about_records(answer) else None
+def _of_frame(edit: Callable[[bytes], bytes]) -> Edit:
+    return lambda answer: edit(answer.data) if answer.is_about_records else None
 
 
 UNASKED: Final = 777_777_777
 """A correlation id that no request has."""
 
 
-def tls(answer: Answer) -> bytes | None:
-    """Answer with the alert of a TLS server."""
-    return b"\x15\x03\x03\x00\x02\x02\x28" if _is_about_records(answer) else None
+def _other_number(data: bytes) -> bytes:
+    (number,) = SIZE.unpack(data[CORRELATION])
+    return framed(SIZE.pack(number + 1000) + data[4:])
 
 
-def largest_size(answer: Answer) -> bytes | None:
-    """State a size of 2^31-1."""
-    return SIZE.pack((1 << 31) - 1) + answer.data if _is_about_records(answer) else None
-
-
-def twice(answer: Answer) -> bytes | None:
-    """Answer twice."""
-    return framed(answer.data) * 2 if _is_about_records(answer) else None
-
-
-def unasked(answer: Answer) -> bytes | None:
-    """Answer a request that was never sent, before the right answer."""
-    return framed(SIZE.pack(UNASKED) + bytes(8)) + framed(answer.data) if _is_about_records(answer) else None
-
-
-def long_frame(answer: Answer) -> bytes | None:
-    """State five bytes more than the answer has, and be silent."""
-    return SIZE.pack(len(answer.data) + 5) + answer.data if _is_about_records(answer) else None
-
-
-def half_answer(answer: Answer) -> bytes | None:
-    """Be silent after half an answer."""
-    return framed(answer.data)[: len(answer.data) // 2] if _is_about_records(answer) else None
-
-
-FRAMES: Final = (
-    *(correlation_id, cut_frame, negative_size, http, tls, largest_size, twice, unasked),
-    *(long_frame, half_answer),
-)
-"""The faults of a frame, whatever is in it."""
-
-FAULTS: Final[Mapping[str, Fault]] = {
-    fault.__name__.replace("_", "-"): fault for fault in (bit_of_fetch, *FRAMES)
+FRAMES: Final[Mapping[str, Fault]] = {
+    name: Fault(_of_frame(edit))
+    for name, edit in {
+        "bytes-behind": lambda data: framed(data + bytes(5)),
+        "correlation-id": _other_number,
+        "cut-frame": lambda data: framed(data[: len(data) // 2]),
+        "half-answer": lambda data: framed(data)[: len(data) // 2],
+        "http": lambda _: b"HTTP/1.1 400 Bad Request\r\n\r\n",
+        "largest-size": lambda data: SIZE.pack((1 << 31) - 1) + data,
+        "long-frame": lambda data: SIZE.pack(len(data) + 5) + data,
+        "negative-size": lambda data: SIZE.pack(-1) + data,
+        "no-correlation-id": lambda _: framed(b"\0\0"),
+        "silence": lambda _: b"",
+        "tls": lambda _: b"\x15\x03\x03\x00\x02\x02\x28",
+        "twice": lambda data: framed(data) * 2,
+        "unasked": lambda data: framed(SIZE.pack(UNASKED) + bytes(8)) + framed(data),
+    }.items()
 }
 
 
-def _is_about_records(answer: Answer) -> bool:
-    return answer.api in (ProduceRequest.API_KEY, FetchRequest.API_KEY)
+# --- faults of what an answer says ---
+
+
+def _of_fetch(edit: Callable[[Any], bool]) -> Edit:
+    """Return the edit of the partitions of a Fetch; `edit` returns True if it has changed one."""
+
+    def edited(answer: Answer) -> bytes | None:
+        if answer.api != FetchRequest.API_KEY:
+            return None
+        reply: Any = FetchResponse.decode(answer.data, version=answer.version, header=True)
+        changed = [edit(one) for topic in reply.responses for one in topic.partitions]
+        return framed(_encoded(reply, answer)) if any(changed) else None
+
+    return edited
+
+
+def _of_records(edit: Callable[[list[bytes]], bytes], least: int = 1) -> Edit:
+    """Return the edit of the entries of a partition that has so many."""
+
+    def edited(one: Any) -> bool:
+        entries = [data for _, data in entries_of(bytes(one.records or b""))]
+        if len(entries) < least:
+            return False
+        one.records = edit(entries)
+        return True
+
+    return _of_fetch(edited)
+
+
+def _flipped(entries: list[bytes]) -> bytes:
+    """Flip a bit of the last byte of the records, which the checksum covers."""
+    data = b"".join(entries)
+    return data[:-1] + bytes([data[-1] ^ 1])
+
+
+def _repaired(entries: list[bytes]) -> bytes:
+    """Flip a bit of the last value of a batch, and repair the checksum."""
+    data = bytearray(entries[-1])
+    data[-2] ^= 1
+    if data[MAGIC_AT] == 2:
+        pack_into(">I", data, BATCH.offset("crc"), crc32c(bytes(data[BATCH.offset("attributes") :])))
+    return b"".join(entries[:-1]) + bytes(data)
+
+
+def _without_aborted(one: Any) -> bool:
+    if not one.aborted_transactions:
+        return False
+    one.aborted_transactions = []
+    return True
+
+
+def _watermark(one: Any) -> bool:
+    one.high_watermark += 1
+    return True
+
+
+def _joined(*places: int) -> Callable[[list[bytes]], bytes]:
+    return lambda entries: b"".join(entries[place] for place in places)
+
+
+CONTENTS: Final[Mapping[str, Fault]] = {
+    name: Fault(edit)
+    for name, edit in {
+        "aborted-emptied": _of_fetch(_without_aborted),
+        "batches-exchanged": _of_records(_joined(1, 0), 2),
+        "bit-of-fetch": _of_records(_flipped),
+        "bit-repaired": _of_records(_repaired),
+        "first-batch-lost": _of_records(lambda entries: b"".join(entries[1:]), 2),
+        "first-batch-twice": _of_records(lambda entries: b"".join([entries[0], *entries])),
+        "last-batch-twice": _of_records(lambda entries: b"".join([*entries, entries[-1]])),
+        "records-cut": _of_records(lambda entries: b"".join(entries)[:-5]),
+        "watermark": _of_fetch(_watermark),
+    }.items()
+}
+
+
+# --- faults of the connection ---
+
+
+def _of_produce(answer: Answer) -> bytes | None:
+    return framed(answer.data) if answer.api == ProduceRequest.API_KEY else None
+
+
+def _lost(answer: Answer) -> bytes | None:
+    return None if _of_produce(answer) is None else b""
+
+
+CONNECTIONS: Final[Mapping[str, Fault]] = {
+    "closed-inside": Fault(_of_frame(lambda data: framed(data)[: len(data) // 2]), closes=True),
+    "dropped-after-40": Fault(requests=40),
+    "late": Fault(_of_frame(framed), delay=0.2),
+    "produce-lost": Fault(_lost, closes=True),
+    "produce-twice": Fault(_of_produce, sends_again=True),
+}
+
+FAULTS: Final[Mapping[str, Fault]] = {**FRAMES, **CONTENTS, **CONNECTIONS}
 
 
 def _encoded(reply: Any, answer: Answer) -> bytes:
@@ -145,6 +227,7 @@ class Proxy:
         broker: host and port.
         fault: what is done to an answer.
         every: one answer in so many that the fault can break is broken.
+        most: so many are broken at most; 0 for no limit.
         port: where it listens.
         broken: the number of broken answers.
     """
@@ -152,6 +235,7 @@ class Proxy:
     broker: tuple[str, int]
     fault: Fault
     every: int
+    most: int = 0
     port: int = 0
     broken: int = 0
     _seen: int = 0
@@ -166,32 +250,48 @@ class Proxy:
         with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             upstream, to_broker = await asyncio.open_connection(*self.broker)
             try:
-                while True:
+                for number in count(1):
                     request = await _frame(reader)
+                    if self.fault.requests and number > self.fault.requests:
+                        self.broken += 1
+                        break
                     api, version, _ = HEAD.unpack_from(request)
                     to_broker.write(framed(request))
                     answer = Answer(api, version, await _frame(upstream))
-                    writer.write(self._passed_on(answer))
+                    broken = self._broken(answer)
+                    if broken is not None and self.fault.sends_again:
+                        to_broker.write(framed(request))
+                        await _frame(upstream)
+                    if broken is not None:
+                        await asyncio.sleep(self.fault.delay)
+                    writer.write(self._passed_on(answer) if broken is None else broken)
                     await writer.drain()
+                    if broken is not None and self.fault.closes:
+                        break
             finally:
                 to_broker.close()
         writer.close()
 
-    def _passed_on(self, answer: Answer) -> bytes:
-        if answer.api in ADDRESSES:
-            kind, named = ADDRESSES[answer.api]
-            reply: Any = kind.decode(answer.data, version=answer.version, header=True)
-            for one in named(reply):
-                one.port = self.port
-            return framed(_encoded(reply, answer))
-        broken = self.fault(answer)
-        if broken is None:
-            return framed(answer.data)
+    def _broken(self, answer: Answer) -> bytes | None:
+        """Return what is sent in place of an answer; None for one that stays."""
+        found = self.fault.edit(answer)
+        if found is None:
+            return None
         self._seen += 1
-        if self._seen % self.every:
-            return framed(answer.data)
+        if self._seen % self.every or (self.most and self.broken >= self.most):
+            return None
         self.broken += 1
-        return broken
+        return found
+
+    def _passed_on(self, answer: Answer) -> bytes:
+        """Return an answer with its size, which names the proxy where it names a broker."""
+        if answer.api not in ADDRESSES:
+            return framed(answer.data)
+        kind, named = ADDRESSES[answer.api]
+        reply: Any = kind.decode(answer.data, version=answer.version, header=True)
+        for one in named(reply):
+            one.port = self.port
+        return framed(_encoded(reply, answer))
 
 
 async def _frame(reader: asyncio.StreamReader) -> bytes:
@@ -200,10 +300,10 @@ async def _frame(reader: asyncio.StreamReader) -> bytes:
 
 
 @contextmanager
-def running(broker: str, fault: str, every: int = 1) -> Iterator[Proxy]:
+def running(broker: str, fault: str, every: int = 1, most: int = 0) -> Iterator[Proxy]:
     """Run a proxy before a broker in a thread until the block ends."""
     host, _, port = broker.rpartition(":")
-    proxy, loop = Proxy((host, int(port)), FAULTS[fault], every), asyncio.new_event_loop()
+    proxy, loop = Proxy((host, int(port)), FAULTS[fault], every, most), asyncio.new_event_loop()
     loop.run_until_complete(proxy.start())
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()

@@ -9,8 +9,8 @@ from attrs import evolve
 
 from wireproof.cases import fixtures
 from wireproof.cases.case import Data
-from wireproof.kafka.family.loopback_broker.append_rules import Form, finished, written_records
 from wireproof.kafka.values import Record, RecordBatch
+from wireproof.live.loopback_broker.append_rules import Form, finished, written_records
 
 SETTINGS: Final[Mapping[str, Mapping[str, str]]] = {
     "default": {},

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from tests.live import proxy
+from tests.live import fault_table, proxy
 from tests.live.judging import Judged, judged
 from tests.live.mock_broker.server import running
 from wireproof.cases.fixtures import load
@@ -17,7 +17,11 @@ pytestmark = pytest.mark.live
 
 PRODUCER = "kafka.log/mixed/append/producer-*"
 SHOULD = (PRODUCER, "kafka.log/mixed/append/max-timestamp-*", "kafka.log/mixed/append/compact-*")
-STEPS = ("kafka.log/mixed/transaction/first-open", "kafka.log/mixed/idempotence/wrap-*")
+STEPS = (
+    "kafka.log/mixed/transaction/first-open",
+    "kafka.log/mixed/transaction/abort",
+    "kafka.log/mixed/idempotence/wrap-*",
+)
 
 
 def run_of(fault: str, every: int, cases: tuple[str, ...], folder: Path) -> tuple[Judged, list[CaseEvent]]:
@@ -50,22 +54,37 @@ def test_a_bit_that_is_flipped_in_every_fetch_fails_cases_of_level_should_by_the
     assert 'message="breaks kafka.append.crc (must)' in junit.read_text()
 
 
-SILENT: Final = {"long-frame", "half-answer"}
+SILENT: Final = {"half-answer", "long-frame", "silence"}
 """The faults after which the rest of an answer does not come."""
 
 NAMES: Final = {
-    "correlation-id": r"Correlation.* do not match: sent \d+, recv \d+",
-    "cut-frame": r"Unable to decode response",
-    "half-answer": r"(Fetch|Produce) \d+: \d+ of \d+ bytes of the answer came",
-    "http": r"(Fetch|Produce) \d+: an answer of HTTP, not of Kafka: 48545450",
-    "largest-size": r"Invalid frame length: 2147483647",
-    "long-frame": r"(Fetch|Produce) \d+: \d+ of \d+ bytes of the answer came",
-    "negative-size": r"Invalid frame length: -1",
-    "tls": r"(Fetch|Produce) \d+: an answer of TLS, not of Kafka: 15030300",
-    "twice": r"No in-flight-request found|Correlation.* do not match",
-    "unasked": r"Correlation.* do not match: sent \d+, recv 777777777",
+    "bytes-behind": r"(Fetch|Produce) \d+: 5 bytes behind the answer, of \d+ bytes: 0000",
+    "correlation-id": r"(Fetch|Produce) \d+: the correlation id of the answer is \d+, not \d+",
+    "cut-frame": r"(Fetch|Produce) \d+: an answer that (is too short|cannot be read), of \d+ bytes: 0000",
+    "half-answer": r"(Fetch|Produce) \d+: \d+ of \d+ bytes of the answer came, then nothing",
+    "http": r"(Fetch|Produce) \d+: an answer of HTTP: 48545450",
+    "largest-size": r"(Fetch|Produce) \d+: an answer of length 2147483647",
+    "long-frame": r"(Fetch|Produce) \d+: \d+ of \d+ bytes of the answer came, then nothing",
+    "negative-size": r"(Fetch|Produce) \d+: an answer of length -1",
+    "no-correlation-id": r"(Fetch|Produce) \d+: an answer of 2 bytes: 0000, without a correlation id",
+    "silence": r"(Fetch|Produce) \d+: no answer in time",
+    "tls": r"(Fetch|Produce) \d+: an answer of TLS: 15030300",
+    "twice": r"(Fetch|Produce) \d+: request \d+ is answered again",
+    "unasked": r"(Fetch|Produce) \d+: an answer without a request, with correlation id 7+",
 }
 """What the report says of each fault of a frame."""
+
+CONTENTS: Final = {
+    "aborted-emptied": set(),
+    "batches-exchanged": {"kafka.fetch.readable"},
+    "bit-repaired": {"kafka.append.earlier"},
+    "first-batch-lost": {"kafka.append.earlier"},
+    "first-batch-twice": {"kafka.append.records"},
+    "last-batch-twice": {"kafka.append.earlier"},
+    "records-cut": {"kafka.append.records"},
+    "watermark": {"kafka.append.offsets"},
+}
+"""Rules that are broken where every answer that can be has the fault; other rules may be broken too."""
 
 
 @pytest.mark.parametrize("fault", NAMES)
@@ -80,8 +99,36 @@ def test_one_broken_answer_in_fifty_is_named_in_a_case_of_level_should(fault: st
     assert all(re.search(NAMES[fault], event.got) for event in failed), run.output
 
 
-def test_every_fault_of_a_frame_has_a_name() -> None:
-    assert {f"{name}" for name in proxy.FAULTS} - {"bit-of-fetch"} == set(NAMES)
+@pytest.mark.parametrize("fault", CONTENTS)
+def test_what_every_answer_says_wrongly_fails_cases(fault: str, tmp_path: Path) -> None:
+    run, events = run_of(fault, 1, STEPS if fault == "aborted-emptied" else SHOULD, tmp_path)
+    assert run.code == 1
+    assert {event.broken for event in events} >= CONTENTS[fault], run.output
+
+
+@pytest.mark.parametrize(
+    ("fault", "line"),
+    [
+        ("closed-inside", r"asked again or opened again: \d+ cases whose connection the broker closed"),
+        ("dropped-after-40", r"asked again or opened again: .*\d+ cases whose connection the broker closed"),
+        ("produce-lost", r"asked again or opened again: \d+ cases whose connection the broker closed"),
+    ],
+)
+def test_what_was_asked_again_is_counted_at_the_end(fault: str, line: str, tmp_path: Path) -> None:
+    run, _ = run_of(fault, 50, fault_table.CASES, tmp_path)
+    assert run.code == 0, run.output
+    assert re.search(line, run.output)
+
+
+def test_answers_that_are_late_are_no_fault(tmp_path: Path) -> None:
+    run, _ = run_of("late", 10, STEPS, tmp_path)
+    assert run.code == 0, run.output
+    assert "again" not in run.output
+
+
+def test_every_fault_of_a_proxy_is_tested() -> None:
+    assert proxy.FRAMES.keys() == NAMES.keys()
+    assert proxy.CONTENTS.keys() == CONTENTS.keys() | {"bit-of-fetch"}
 
 
 def test_one_flipped_bit_in_fifty_fetches_is_named_by_the_checksum(tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ from tests.live.raw_client import RawClient
 from wireproof.adapters import live_servers
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import open_adapter
-from wireproof.kafka.family.loopback_broker import replies, server
-from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
+from wireproof.live.loopback_broker import replies, server
+from wireproof.live.loopback_broker.append_rules import AppendRefused, ErrorCode
 
 pytestmark = pytest.mark.live
 
@@ -58,7 +58,7 @@ def checked(
     ("number", "verdict", "reason"),
     [
         (signal.SIGKILL, "crash", r"nothing answers at 127\.0\.0\.1:\d+: .*refused"),
-        (signal.SIGSTOP, "stalled", r"127\.0\.0\.1:\d+.*(timed out|Unable to bootstrap)"),
+        (signal.SIGSTOP, "stalled", r"127\.0\.0\.1:\d+.*no answer in time"),
     ],
     ids=["dies", "hangs"],
 )

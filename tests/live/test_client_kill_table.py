@@ -11,10 +11,10 @@ from tests.live.judging import FINDINGS, judged
 from tests.support import goldens
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case
-from wireproof.kafka.family.client_program.claims import hello_of_client
-from wireproof.kafka.family.client_program.consume_case import Consumers
-from wireproof.kafka.family.client_program.produce_case import Producers
-from wireproof.kafka.family.client_program.program import ClientOptions, parse_spec
+from wireproof.live.kafka_client.claims import hello_of_client
+from wireproof.live.kafka_client.consume_case import Consumers
+from wireproof.live.kafka_client.produce_case import Producers
+from wireproof.live.kafka_client.program import ClientOptions, parse_spec
 from wireproof.runner.judge import judge
 from wireproof.runner.requests import prepare_case, request_for
 

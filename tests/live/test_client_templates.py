@@ -11,9 +11,9 @@ from tests.live.brokers.table import BROKERS
 from tests.live.client_programs import command, delivered, stored
 from wireproof.adapters.templates import AdapterTemplate, client_templates
 from wireproof.kafka.append import TopicSettings
-from wireproof.kafka.family.loopback_broker.partition import ServedPartition
-from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster, ServedTopic
-from wireproof.kafka.family.loopback_broker.server import running
+from wireproof.live.loopback_broker.partition import ServedPartition
+from wireproof.live.loopback_broker.replies import LoopbackCluster, ServedTopic
+from wireproof.live.loopback_broker.server import running
 
 PLAIN = [
     {"key": "6b31", "value": "7631", "timestamp": "1700000000000", "headers": [["h", "01"], ["h", None]]},

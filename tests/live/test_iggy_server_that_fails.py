@@ -143,7 +143,7 @@ def server_at(port: int, *options: str) -> Iterator[subprocess.Popen[str]]:
     ("number", "verdict", "reason"),
     [
         (signal.SIGKILL, "crash", r"nothing answers at 127\.0\.0\.1:\d+: .*refused"),
-        (signal.SIGSTOP, "stalled", r"127\.0\.0\.1:\d+ does not answer .*timed out"),
+        (signal.SIGSTOP, "stalled", r"127\.0\.0\.1:\d+ does not answer .*(timed out|no answer in time)"),
     ],
     ids=["dies", "hangs"],
 )

@@ -13,8 +13,8 @@ from attrs import frozen
 
 from tests.live.mock_broker.server import cluster_of
 from wireproof.adapters.live_servers import PREFIX
-from wireproof.kafka.family.loopback_broker import server
-from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster
+from wireproof.live.loopback_broker import server
+from wireproof.live.loopback_broker.replies import LoopbackCluster
 
 pytestmark = pytest.mark.live
 

@@ -9,7 +9,7 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
 from tests.live.mock_broker.server import running
 from tests.live.raw_client import RawClient
-from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode
+from wireproof.live.loopback_broker.append_rules import ErrorCode
 
 SECONDS = 20
 

@@ -10,7 +10,7 @@ from tests.live.brokers.table import BROKERS
 from tests.live.comparison import Answer, Outcome, listed_offsets, outcomes
 from tests.live.mock_broker.server import running
 from tests.live.record_sets import SETTINGS, record_sets
-from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode
+from wireproof.live.loopback_broker.append_rules import ErrorCode
 
 pytestmark = [pytest.mark.brokers, needs("java", "mvn", "[peers]")]
 

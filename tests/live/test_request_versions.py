@@ -9,7 +9,7 @@ import pytest
 from tests.live.judging import Judged, judged
 from tests.live.kill_table import APPEND
 from tests.live.mock_broker.server import running
-from wireproof.kafka.family.loopback_broker import replies, server
+from wireproof.live.loopback_broker import replies, server
 
 pytestmark = pytest.mark.live
 

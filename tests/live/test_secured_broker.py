@@ -17,7 +17,7 @@ from tests.live.client_files import TOKEN_URL, Client, Clients, sasl
 from tests.live.judging import judged
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import open_adapter
-from wireproof.kafka.family.live_broker.client_properties import unsecured_token
+from wireproof.live.kafka_broker.client_properties import unsecured_token
 
 pytestmark = [pytest.mark.brokers, needs("java", "mvn", "[peers]")]
 

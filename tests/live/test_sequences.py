@@ -13,8 +13,8 @@ from tests.live.judging import judged
 from tests.live.mock_broker import expiry
 from tests.live.mock_broker.expiry import PRODUCER_AGE
 from tests.live.mock_broker.server import Kind, running
-from wireproof.kafka.family.loopback_broker import coordinator_replies, replies, server
-from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster
+from wireproof.live.loopback_broker import coordinator_replies, replies, server
+from wireproof.live.loopback_broker.replies import LoopbackCluster
 
 pytestmark = pytest.mark.live
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from wireproof.kafka.family.loopback_broker.faults import BROKER, FAULTS
+from wireproof.live.loopback_broker.faults import BROKER, FAULTS
 
 pytestmark = pytest.mark.live
 

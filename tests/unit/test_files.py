@@ -1,5 +1,6 @@
 """Files are replaced completely or not at all, even if the process is killed."""
 
+import errno
 import os
 import signal
 import stat
@@ -11,7 +12,14 @@ import pytest
 from kill_inside_call import every_kill, killed_at
 
 from wireproof import files
-from wireproof.files import FileInUseError, UnreadableError, open_locked, read_limited_bytes, replace_text
+from wireproof.files import (
+    FileInUseError,
+    UnreadableError,
+    naming,
+    open_locked,
+    read_limited_bytes,
+    replace_text,
+)
 
 
 @every_kill
@@ -122,3 +130,9 @@ def test_a_file_at_its_bound_is_read(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(bytes(100))
     assert read_limited_bytes(tmp_path / "x", 100) == bytes(100)
     assert issubclass(UnreadableError, OSError)
+
+
+def test_an_error_of_the_system_names_the_file(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="here") as error, naming(tmp_path / "here"):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert error.value.filename == str(tmp_path / "here")

@@ -41,11 +41,13 @@ class Controller(Protocol):
         hello: identity and claims of the adapter.
         piped: True if answers without a request are possible, as over a pipe.
         late: the id of an answer that came after all requests were answered, once it is closed; else empty.
+        note: what the user should know of a live server, once it is closed; else empty.
     """
 
     hello: Hello
     piped: bool
     late: str
+    note: str
 
     def send(self, requests: Sequence[Request]) -> None:
         """Send requests; never wait for the adapter to read.
@@ -80,6 +82,7 @@ class InProcess:
 
     piped = False
     late = ""
+    note = ""
 
     def __init__(self, caller: Caller) -> None:
         """Call through `caller`."""

@@ -126,7 +126,7 @@ def left_by_others(spec: str, names: Iterable[str], things: str) -> tuple[str, .
 #
 # The name of a live server, `KIND:HOST:PORT` or `KIND:HOST:PORT:FILE`, and its registry entry.
 #
-# A family that has servers names its kinds, and the module of its program: `live_worker`. Its protocols may
+# A family that has servers names its kinds, and the module of its program: `live.worker`. Its protocols may
 # have a scheme before the host, such as `KIND:http://HOST:PORT`.
 
 
@@ -174,7 +174,7 @@ class ServerAddress:
 def server_entry(entry: Entry, program: str, schemes: tuple[str, ...] = ()) -> Entry:
     """Return the entry of a live server for one run, with commands and a token; raise `UnknownAdapter`.
 
-    `program` is the module of its process: `live_worker`.
+    `program` is the module of its process: `live.worker`.
     """
     ServerAddress.of(entry.name, schemes)
     command = (sys.executable, "-m", program, entry.name, secrets.token_hex(TOKEN_BYTES))

@@ -82,6 +82,7 @@ class Program:
         stderr: called with all bytes that it writes to stderr.
         cleanup: called once after its end, unless its hello was an error; with False if its end was
             interrupted, so that nobody waits any more.
+        is_ours: True if what it writes to stderr at its end is a note for the user.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Program:
     hello_seconds: float = HELLO_SECONDS
     stderr: Callable[[bytes], None] = lambda _: None
     cleanup: Callable[[bool], None] = lambda _: None
+    is_ours: bool = False
 
 
 class Process:
@@ -99,6 +101,7 @@ class Process:
 
     piped = True
     late = ""
+    note = ""
 
     def __init__(self, program: Program) -> None:
         """Start the process and read its hello; raise `AdapterStartError`."""
@@ -176,6 +179,8 @@ class Process:
                     self.late = shorten_value(self._packets[0].head.get("id"))
             self._kill()
             self._read_last_bytes()
+            if self._program.is_ours and self._child.returncode == 0:
+                self.note = self._last_line().removeprefix(": ")
             self._selector.close()
             self._stdout.close()
             self._stderr_pipe.close()
@@ -340,7 +345,7 @@ class Process:
             raise self._fault_found(self._fault)
         while not self._packets:
             now = time.monotonic()
-            self._look_at_memory(now)
+            self._look_at_memory(now, last=now >= deadline)
             self._step(max(0.0, min(deadline - now, POLL_SECONDS)))
             if now >= deadline:
                 break
@@ -379,7 +384,8 @@ class Process:
         how = process_stats.how_it_ended(self._child.returncode)
         half = self._in.progress()
         text = how if half.startswith("0 ") else f"{how} after {half}"
-        return Broken(Crashed(f"died with {text}{self._last_words()}"), f"{how}{self._last_line()}")
+        full = process_stats.full_folders()
+        return Broken(Crashed(f"died with {text}{full}{self._last_words()}"), f"{how}{self._last_line()}")
 
     def _last_words(self) -> str:
         text = self._stderr.decode(errors="replace").strip()
@@ -393,11 +399,14 @@ class Process:
 
     # --- memory ---
 
-    def _look_at_memory(self, now: float) -> None:
-        if now - self._looked < POLL_SECONDS:
+    def _look_at_memory(self, now: float, *, last: bool) -> None:
+        """Raise `Broken` for too much memory: now and then, and before an answer counts as late."""
+        if now - self._looked < POLL_SECONDS and not last:
             return
         self._looked = now
         limit, size = self._program.memory, process_stats.resident(self._child.pid)
+        if limit is not None and size is not None and size > limit:
+            size = process_stats.proportional(self._child.pid) or size
         if limit is not None and size is not None and size > limit:
             text = f"{size // MIB} MiB resident, over the limit of {limit // MIB} MiB"
             raise Broken(Exhausted("memory", text), "memory")

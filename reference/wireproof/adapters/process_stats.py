@@ -9,9 +9,11 @@ measurements of one case many times as slow, and it has no peak that can be rese
 
 import contextlib
 import os
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -93,6 +95,15 @@ def resident(pid: int) -> int | None:
     return _sum(pid, b"VmRSS:")
 
 
+def proportional(pid: int) -> int | None:
+    """Return the resident bytes of the tree, shared pages counted once; None if they are unknown.
+
+    Reading them takes a walk over all pages, so this is for a tree whose `resident` bytes are over a limit.
+    """
+    sizes = [size for one in tree(pid) if (size := _size(one, b"\nPss:", "smaps_rollup")) is not None]
+    return sum(sizes) if sizes else None
+
+
 def peak(pid: int) -> int | None:
     """Return the peak resident bytes since `reset_peak`, summed over the tree; None if they are unknown."""
     if portable := _portable():
@@ -106,9 +117,9 @@ def _sum(pid: int, name: bytes) -> int | None:
     return sum(sizes) if sizes else None
 
 
-def _size(pid: int | str, name: bytes) -> int | None:
-    """Return a size in bytes from /proc/<pid>/status, which has it in kB."""
-    words = _read(pid, "status").partition(name)[2].split(maxsplit=1)
+def _size(pid: int | str, name: bytes, file: str = "status") -> int | None:
+    """Return a size in bytes from a file of /proc/<pid>, which has it in kB."""
+    words = _read(pid, file).partition(name)[2].split(maxsplit=1)
     return int(words[0]) * 1024 if words else None
 
 
@@ -189,6 +200,19 @@ def how_it_ended(code: int | None) -> str:
         return signal.Signals(-code).name
     except ValueError:
         return f"signal {-code}"
+
+
+FULL: Final = 64 * 1024
+"""Free bytes below which a program cannot write its files."""
+
+
+def full_folders() -> str:
+    """Return which folders that programs write to are full, as the end of a message; else nothing."""
+    full = []
+    with contextlib.suppress(OSError):  # a folder that is gone
+        folders = dict.fromkeys((Path.cwd(), Path(tempfile.gettempdir())))
+        full = [str(folder) for folder in folders if shutil.disk_usage(folder).free < FULL]
+    return f"; no space is left in {' and '.join(full)}" if full else ""
 
 
 def has_ended(child: "subprocess.Popen[Any]") -> bool:

@@ -283,6 +283,7 @@ def open_adapter(
         None if entry.object else memory,
         max(hello_seconds, entry.start_seconds),
         cleanup=partial(live_servers.clean_up, entry),
+        is_ours=bool(entry.cleanup),
     )
     process = Process(recorder.recorded(program) if recorder else program)
     with ending(process):

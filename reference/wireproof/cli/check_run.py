@@ -4,7 +4,7 @@ import os
 import shlex
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -27,7 +27,7 @@ from wireproof.cli.options import SET, named_set, selection, suite_of
 from wireproof.cli.output_files import output_files_of, write_outputs
 from wireproof.cli.progress import progress_bars
 from wireproof.cli.standard_output import exit_of, interrupted
-from wireproof.files import open_locked
+from wireproof.files import naming, open_locked
 from wireproof.install_hint import install_command
 from wireproof.report.failure_groups import failure_groups_of, replay_command
 from wireproof.report.terminal import (
@@ -107,7 +107,8 @@ def check(
     earlier = readable_last_run().earlier
     processes = jobs or (1 if asked.in_process else core_count())
     with ExitStack() as stack:
-        events, plan.file = _opened(stack, out)
+        events, file = _opened(stack, out)
+        plan.file = file
         stack.callback(plan.flush)  # also after an error
         try:
             for run in _ended(plan, asked, processes, output):
@@ -116,6 +117,8 @@ def check(
             broken_off = error
             plan.flush()
             results.add_rest(plan.runs)
+    if file is not None and file.error is not None:
+        events = None
     if results.judgements:
         store_last_run(_last_run(results, events, earlier, kept=out is not None))
     for judgement in results.judgements:
@@ -129,6 +132,8 @@ def check(
         return interrupted(broken_off, _stored(streams, out, own=events is not None))
     if streams:
         print_end(output, results.judgements, code, out, earlier, stored=events is not None)
+    if file is not None and file.error is not None:
+        raise file.error
     return code
 
 
@@ -147,13 +152,51 @@ def _printer(options: CheckOptions, output: Console, *, every: bool) -> FindingP
     return FindingPrinter(output, view, options.expects)
 
 
-def _opened(stack: ExitStack, out: Path | None) -> tuple[Path | None, IO[str] | None]:
+class EventFile:
+    """A file for events. A run goes on without it if it cannot be written any more.
+
+    Attributes:
+        error: why it cannot be written; None while it can.
+    """
+
+    def __init__(self, out: IO[str], path: Path) -> None:
+        """Write to `out`, which the caller closes."""
+        self.error: OSError | None = None
+        self._out, self._path = out, path
+
+    def write(self, text: str) -> int:
+        """Write one line, which is on the disk then."""
+        if self.error is None:
+            try:
+                with naming(self._path):
+                    return self._out.write(text)
+            except OSError as error:
+                self.error = error
+        return 0
+
+    def flush(self) -> None:
+        """Do nothing: each line is written at once."""
+
+
+@contextmanager
+def _event_file(path: Path) -> Iterator[EventFile]:
+    file: EventFile | None = None
+    try:
+        with open_locked(path) as out:
+            file = EventFile(out, path)
+            yield file
+    except OSError:
+        if file is None or file.error is None:  # what could not be written cannot be when it is closed, too
+            raise
+
+
+def _opened(stack: ExitStack, out: Path | None) -> tuple[Path | None, EventFile | None]:
     """Open the file for the events: `out`, else the one of the project if no other run writes it now."""
     if out:
-        return out, stack.enter_context(open_locked(out))
+        return out, stack.enter_context(_event_file(out))
     with suppress(OSError):
         path = own_events()
-        return path, stack.enter_context(open_locked(path))
+        return path, stack.enter_context(_event_file(path))
     return None, None
 
 

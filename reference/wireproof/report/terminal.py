@@ -58,7 +58,7 @@ MIN_CASES_TO_SUMMARISE: Final = 5
 CAUSES: Final[Mapping[str, str]] = {
     "fail:wrong-reject": "It refuses everything: check that it reads this format and revision.",
     "fail:wrong-accept": "It accepts everything: check that its answers depend on the bytes.",
-    "fail:wrong-value": "It reads everything differently: check how the adapter writes values as JSON.",
+    "fail:wrong-value": "Every value differs: compare one with the value of `wireproof show`.",
     "fail:undeclared-skip": "It skips everything that it claims: check the revisions in its hello.",
     "crash": "Its process dies at the first request: run its command by hand and read its output.",
     "timeout": "It answers nothing in time: check that it flushes its output after each answer.",

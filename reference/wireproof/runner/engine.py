@@ -234,6 +234,7 @@ class Engine:
         if self._controller is not None:
             self._controller.close()
             self._late = self._late or self._controller.late
+            self.notes += filter(None, (self._controller.note,))
         self._controller = None
         self._answered.clear()
 

@@ -16,10 +16,10 @@ from typing import Any, Final, TypeVar
 from attrs import evolve
 
 from tests.live.clients.plain_client import SECONDS, PlainConsumer, Row, put, row_of
-from wireproof.kafka.family.client_program.regroup_records import split_log
-from wireproof.kafka.family.loopback_broker.faults import with_right_crc
-from wireproof.kafka.family.loopback_broker.served_log import END
 from wireproof.kafka.values import Log, Message, RecordBatch
+from wireproof.live.loopback_broker.faults import with_right_crc
+from wireproof.live.loopback_broker.regroup_records import split_log
+from wireproof.live.loopback_broker.served_log import END
 from wireproof.wire.json_values import json_of
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected

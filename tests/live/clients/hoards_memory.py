@@ -5,7 +5,7 @@ import time
 from typing import Final
 
 from tests.live.clients.plain_client import SECONDS, PlainConsumer
-from wireproof.kafka.family.client_program.regroup_records import split_log
+from wireproof.live.loopback_broker.regroup_records import split_log
 
 ROOM: Final = 8
 """Bytes for each record."""

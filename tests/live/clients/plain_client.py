@@ -12,8 +12,8 @@ from kafka.protocol.consumer import FetchRequest
 
 from tests.live.raw_client import RawClient
 from wireproof.kafka import log
-from wireproof.kafka.family.client_program.regroup_records import split_log
 from wireproof.kafka.values import Log, Message, RecordBatch
+from wireproof.live.loopback_broker.regroup_records import split_log
 from wireproof.wire.json_values import json_of
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader

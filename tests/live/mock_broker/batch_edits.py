@@ -1,7 +1,7 @@
 """What the edits of faulty brokers need to know of the bytes that they change."""
 
-from wireproof.kafka.family.loopback_broker.append_rules import BODY
-from wireproof.kafka.family.loopback_broker.faults import with_right_crc
+from wireproof.live.loopback_broker.append_rules import BODY
+from wireproof.live.loopback_broker.faults import with_right_crc
 
 
 def is_sound(data: bytes) -> bool:

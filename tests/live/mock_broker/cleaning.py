@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from wireproof.kafka.family.loopback_broker.partition import (
+from wireproof.kafka.values import Record
+from wireproof.live.loopback_broker.partition import (
     Aborted,
     CleaningPartition,
     StoredEntry,
@@ -10,7 +11,6 @@ from wireproof.kafka.family.loopback_broker.partition import (
     data_in,
     records_in,
 )
-from wireproof.kafka.values import Record
 
 
 class CleansMarkers(CleaningPartition):

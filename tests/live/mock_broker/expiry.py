@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from kafka.protocol.admin import DescribeConfigsRequest
 
-from wireproof.kafka.family.loopback_broker import server
-from wireproof.kafka.family.loopback_broker.coordinator import Coordinator
-from wireproof.kafka.family.loopback_broker.partition import ServedPartition
-from wireproof.kafka.family.loopback_broker.replies import Answer, LoopbackCluster, Reply, Request
+from wireproof.live.loopback_broker import server
+from wireproof.live.loopback_broker.coordinator import Coordinator
+from wireproof.live.loopback_broker.partition import ServedPartition
+from wireproof.live.loopback_broker.replies import Answer, LoopbackCluster, Reply, Request
 
 PRODUCER_AGE: Final = "producer.id.expiration.ms"
 ID_AGE: Final = "transactional.id.expiration.ms"

@@ -27,10 +27,10 @@ from tests.live.mock_broker import (
 from tests.live.mock_broker.expiry import ForgettingPartition
 from tests.live.mock_broker.old_messages import ConvertingPartition
 from tests.live.mock_broker.restart_faults import RestartingPartition
-from wireproof.kafka.family.loopback_broker import faults as served
-from wireproof.kafka.family.loopback_broker.append_rules import Form
-from wireproof.kafka.family.loopback_broker.partition import Appended, CleaningPartition, ServedPartition
-from wireproof.kafka.family.loopback_broker.server import Die, Hang
+from wireproof.live.loopback_broker import faults as served
+from wireproof.live.loopback_broker.append_rules import Form
+from wireproof.live.loopback_broker.partition import Appended, CleaningPartition, ServedPartition
+from wireproof.live.loopback_broker.server import Die, Hang
 
 DAY_MS: Final = 86_400_000
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from wireproof.kafka.family.loopback_broker.fetching import NO_LIMIT, Fetching, Part
-from wireproof.kafka.family.loopback_broker.partition import ServedPartition
+from wireproof.live.loopback_broker.fetching import NO_LIMIT, Fetching, Part
+from wireproof.live.loopback_broker.partition import ServedPartition
 
 
 class EachPartitionLimited(Fetching):

@@ -3,9 +3,9 @@
 from attrs import evolve
 
 from wireproof.kafka.attribute_bits import CODEC_MASK
-from wireproof.kafka.family.loopback_broker.append_rules import Arrival, batches_of
-from wireproof.kafka.family.loopback_broker.partition import ServedPartition, StoredEntry
 from wireproof.kafka.values import Record, RecordBatch
+from wireproof.live.loopback_broker.append_rules import Arrival, batches_of
+from wireproof.live.loopback_broker.partition import ServedPartition, StoredEntry
 
 
 def _batch(stored: StoredEntry) -> RecordBatch:

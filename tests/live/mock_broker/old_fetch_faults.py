@@ -4,8 +4,8 @@ from attrs import evolve
 
 from tests.live.mock_broker.old_messages import ConvertingPartition, written
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME
-from wireproof.kafka.family.loopback_broker.append_rules import batches_of
 from wireproof.kafka.values import Message, RecordBatch
+from wireproof.live.loopback_broker.append_rules import batches_of
 
 
 def with_inner(message: Message, **fields: object) -> Message:

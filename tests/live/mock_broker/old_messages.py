@@ -6,10 +6,10 @@ from typing import Any, Final
 from wireproof.kafka import entry
 from wireproof.kafka.append import NO_TIMESTAMP
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME
-from wireproof.kafka.family.loopback_broker.append_rules import ZSTD, AppendRefused, ErrorCode, batches_of
-from wireproof.kafka.family.loopback_broker.fetching import Fetching
-from wireproof.kafka.family.loopback_broker.partition import CleaningPartition, ServedPartition
 from wireproof.kafka.values import Message, RecordBatch
+from wireproof.live.loopback_broker.append_rules import ZSTD, AppendRefused, ErrorCode, batches_of
+from wireproof.live.loopback_broker.fetching import Fetching
+from wireproof.live.loopback_broker.partition import CleaningPartition, ServedPartition
 from wireproof.wire.writer import Writer
 
 OLD_FETCH: Final = {0: 0, 1: 0, 2: 1, 3: 1}

@@ -7,12 +7,12 @@ from attrs import evolve
 from tests.live.mock_broker.batch_edits import first_size, is_sound
 from wireproof.kafka.attribute_bits import CONTROL
 from wireproof.kafka.entry import peek_batch
-from wireproof.kafka.family.loopback_broker import append_rules
-from wireproof.kafka.family.loopback_broker.append_rules import BODY, AppendRefused, Arrival, ErrorCode, Form
-from wireproof.kafka.family.loopback_broker.faults import with_numbers, with_right_crc
-from wireproof.kafka.family.loopback_broker.partition import Appended, ServedPartition
 from wireproof.kafka.layouts import HEADS
 from wireproof.kafka.values import Record, RecordBatch
+from wireproof.live.loopback_broker import append_rules
+from wireproof.live.loopback_broker.append_rules import BODY, AppendRefused, Arrival, ErrorCode, Form
+from wireproof.live.loopback_broker.faults import with_numbers, with_right_crc
+from wireproof.live.loopback_broker.partition import Appended, ServedPartition
 
 ANY: Final = 1 << 63
 

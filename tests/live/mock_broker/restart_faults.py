@@ -1,7 +1,7 @@
 """Faults in what a broker knows after it was started again. Each class overrides that step of a partition."""
 
-from wireproof.kafka.family.loopback_broker.coordinator import Coordinator
-from wireproof.kafka.family.loopback_broker.partition import ServedPartition
+from wireproof.live.loopback_broker.coordinator import Coordinator
+from wireproof.live.loopback_broker.partition import ServedPartition
 
 
 class RestartingPartition(ServedPartition):

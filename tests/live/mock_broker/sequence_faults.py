@@ -3,15 +3,15 @@
 Each class overrides one step of a partition.
 """
 
-from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
-from wireproof.kafka.family.loopback_broker.partition import (
+from wireproof.kafka.values import RecordBatch
+from wireproof.live.loopback_broker.append_rules import AppendRefused, ErrorCode
+from wireproof.live.loopback_broker.partition import (
     SEQUENCES,
     Aborted,
     Appended,
     KnownProducer,
     ServedPartition,
 )
-from wireproof.kafka.values import RecordBatch
 
 # --- producers ---
 

@@ -13,9 +13,9 @@ from tests.live.mock_broker import expiry
 from tests.live.mock_broker.faults import partition_class
 from tests.live.mock_broker.old_messages import ConvertingPartition
 from tests.live.restarting import command_of
-from wireproof.kafka.family.loopback_broker import server
-from wireproof.kafka.family.loopback_broker.coordinator import Coordinator
-from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster
+from wireproof.live.loopback_broker import server
+from wireproof.live.loopback_broker.coordinator import Coordinator
+from wireproof.live.loopback_broker.replies import LoopbackCluster
 
 
 @frozen

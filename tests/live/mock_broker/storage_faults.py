@@ -5,11 +5,11 @@ from typing import Final
 from attrs import evolve
 
 from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME
-from wireproof.kafka.family.loopback_broker import append_rules
-from wireproof.kafka.family.loopback_broker.append_rules import BODY, Arrival, Form
-from wireproof.kafka.family.loopback_broker.faults import with_crc, with_records
-from wireproof.kafka.family.loopback_broker.partition import ServedPartition
 from wireproof.kafka.layouts import HEADS
+from wireproof.live.loopback_broker import append_rules
+from wireproof.live.loopback_broker.append_rules import BODY, Arrival, Form
+from wireproof.live.loopback_broker.faults import with_crc, with_records
+from wireproof.live.loopback_broker.partition import ServedPartition
 
 GZIP: Final = 1
 

@@ -3,9 +3,9 @@
 from attrs import evolve
 
 from wireproof.kafka.attribute_bits import LOG_APPEND_TIME, TRANSACTIONAL
-from wireproof.kafka.family.loopback_broker import append_rules
-from wireproof.kafka.family.loopback_broker.append_rules import Arrival, Form
-from wireproof.kafka.family.loopback_broker.partition import ServedPartition
+from wireproof.live.loopback_broker import append_rules
+from wireproof.live.loopback_broker.append_rules import Arrival, Form
+from wireproof.live.loopback_broker.partition import ServedPartition
 
 
 class TransactionsKeepTimes(ServedPartition):

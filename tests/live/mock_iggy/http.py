@@ -13,7 +13,7 @@ from threading import Thread
 from typing import Any, Final
 
 from wireproof import formats
-from wireproof.iggy.family.live_server.requests import BY_VERSION
+from wireproof.live.iggy_server.requests import BY_VERSION
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.rejection import Rejected
 

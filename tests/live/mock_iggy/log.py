@@ -13,7 +13,7 @@ import xxhash
 from attrs import define, field, frozen
 
 from wireproof import formats
-from wireproof.iggy.family.live_server.requests import Protocol
+from wireproof.live.iggy_server.requests import Protocol
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
 

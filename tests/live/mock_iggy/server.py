@@ -13,8 +13,8 @@ from attrs import define, field
 from tests.live.mock_iggy.faults import FAULTS, AnswersTwice, Die, Silence
 from tests.live.mock_iggy.log import INVALID_MESSAGES_COUNT, Log, Poll, Refused, Who
 from wireproof import formats
-from wireproof.iggy.family.live_server import requests
-from wireproof.iggy.family.live_server.requests import BY_VERSION, PARTITION_ID, STRING, Part, parts_of
+from wireproof.live.iggy_server import requests
+from wireproof.live.iggy_server.requests import BY_VERSION, PARTITION_ID, STRING, Part, parts_of
 from wireproof.wire.rejection import Rejected
 
 HEAD: Final = Struct("<I")

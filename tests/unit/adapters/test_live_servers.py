@@ -9,11 +9,11 @@ from attrs import evolve
 
 from wireproof.adapters import live_servers
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.live_worker import summary_of
 from wireproof.adapters.message_framing import Lines
 from wireproof.adapters.process_controller import Process, Program
 from wireproof.adapters.registry import open_adapter
 from wireproof.adapters.registry_entry import Entry
+from wireproof.live.worker import summary_of
 
 HELLO = "import sys; sys.stdin.readline(); print('{\"hello\": %s}', flush=True); sys.stdin.read()"
 FINE = '{"protocol": 1, "name": "x", "version": "1"}'

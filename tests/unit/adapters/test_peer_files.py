@@ -148,7 +148,7 @@ def test_an_object_is_imported_from_the_folder_of_its_file(folder: Path) -> None
 def test_a_client_program_is_started_by_the_worker_of_its_system(folder: Path) -> None:
     entry = peers.read(write_peer(folder, command="{build}/client 'a b'", client=True, build=BUILD))
     assert entry.name == "toy"
-    assert entry.command[:3] == (sys.executable, "-m", "wireproof.kafka.family.client_program.worker")
+    assert entry.command[:3] == (sys.executable, "-m", "wireproof.live.kafka_client.worker")
     assert entry.command[4:] == ("{build}/client", "a b")
     assert json.loads(entry.command[3])["name"] == "toy"
     assert entry.prepare is not None

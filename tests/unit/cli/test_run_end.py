@@ -201,3 +201,16 @@ def test_a_report_names_the_command_that_replays_a_finding_of_its_file(
     command = shlex.join(("wireproof", "replay", f"{copy}#1"))
     assert command in wireproof("report", copy).out
     assert wireproof(*shlex.split(command)[1:]).code == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no file that is always full")
+def test_a_result_is_printed_though_its_events_cannot_be_written(
+    wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = wireproof(*CHECK, "--out", "/dev/full")
+    assert f"exit code 1: does not conform: {MUTANT}" in done.out
+    assert (done.code, done.err) == (
+        Exit.USAGE,
+        "wireproof: [Errno 28] No space left on device: '/dev/full'\n",
+    )

@@ -20,8 +20,8 @@ from wireproof.cases.case import Steps
 from wireproof.cases.derived import FAMILIES
 from wireproof.cli import VERBS, group
 from wireproof.formats import FORMATS
-from wireproof.kafka.family.live_broker.requests import ProducerIds, produce_request
-from wireproof.kafka.family.live_broker.topics import Partition
+from wireproof.live.kafka_broker.requests import ProducerIds, produce_request
+from wireproof.live.kafka_broker.topics import Partition
 from wireproof.report.case_view import step_lines
 from wireproof.runner import events
 from wireproof.runner.exit_codes import MEANINGS

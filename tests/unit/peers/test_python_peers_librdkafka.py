@@ -12,7 +12,7 @@ from peer_adapters import python_adapter
 
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled, Unsupported
-from wireproof.kafka.family.client_program.regroup_records import SeenRecord, assign_records, split_log
+from wireproof.live.loopback_broker.regroup_records import SeenRecord, assign_records, split_log
 from wireproof.wire.options import Options
 
 W01 = bytes.fromhex(

@@ -14,6 +14,8 @@ from wireproof.installed_families import OWN
 
 PACKAGE: Final = Path(str(wireproof.__file__)).parent
 
+LIVE: Final = "live"
+
 LISTS_THE_FAMILIES: Final = "installed_families.py"
 """The one module with the list of this package's own families."""
 
@@ -44,9 +46,12 @@ def _names(node: ast.AST) -> tuple[str, ...]:
 
 
 def modules() -> list[Path]:
-    """Return the modules of the package that belong to no family, by their paths below it."""
+    """Return the modules of the package that belong to no family, by their paths below it.
+
+    The folders in `live` belong to one each: its servers and clients, and the broker to try them on.
+    """
     found = (path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
-    return sorted(path for path in found if path.parts[0] not in OWN)
+    return sorted(path for path in found if path.parts[0] not in OWN and path.parts[:-2] != (LIVE,))
 
 
 def test_no_module_outside_of_a_family_names_a_system() -> None:

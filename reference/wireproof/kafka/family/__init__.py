@@ -104,10 +104,10 @@ FAMILY: Final = Family(
     fast_decoders="wireproof.kafka.columnar.decoders:FAST_DECODERS",
     generators="wireproof.kafka.family.made_entries:GENERATORS",
     servers={
-        "kafka-broker": "wireproof.kafka.family.live_broker:entry_of_broker",
-        "kafka-client": "wireproof.kafka.family.client_program.entry:entry_of_client",
+        "kafka-broker": "wireproof.live.kafka_broker:entry_of_broker",
+        "kafka-client": "wireproof.live.kafka_client:entry_of_client",
     },
-    trial_servers={"broker": "wireproof.kafka.family.loopback_broker.faults:BROKER"},
+    trial_servers={"broker": "wireproof.live.loopback_broker.faults:BROKER"},
     client_templates="wireproof.kafka.family.client_templates:TEMPLATES",
     index_files="wireproof.kafka.family.index_files:RULES",
     directories="wireproof.kafka.family.data_directory:RULES",

@@ -15,9 +15,9 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled
-from wireproof.kafka.family.client_program.consume_case import MOST_FETCHES, REPEATS
-from wireproof.kafka.family.client_program.regroup_records import SeenRecord, assign_records, log_value
-from wireproof.kafka.family.loopback_broker.served_log import END, ServedLog, Serving
+from wireproof.live.kafka_client.consume_case import MOST_FETCHES, REPEATS
+from wireproof.live.loopback_broker.regroup_records import SeenRecord, assign_records, log_value
+from wireproof.live.loopback_broker.served_log import END, ServedLog, Serving
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reject_classes import RejectClass

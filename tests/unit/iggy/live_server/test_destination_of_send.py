@@ -7,7 +7,7 @@ from goldens import load
 
 from wireproof import formats
 from wireproof.cases.case import Data
-from wireproof.iggy.family.live_server.requests import (
+from wireproof.live.iggy_server.requests import (
     BY_REVISION,
     DEFAULT_TOPIC,
     Topic,

@@ -7,9 +7,9 @@ from each import each
 
 from wireproof.adapters.errors import AdapterStartError, UnknownAdapter
 from wireproof.adapters.registry import open_adapter, resolve
-from wireproof.iggy.family.live_server import requests
-from wireproof.iggy.family.live_server.requests import BY_REVISION
-from wireproof.iggy.family.live_server.server import IggyClientProperties, read_properties
+from wireproof.live.iggy_server import requests
+from wireproof.live.iggy_server.requests import BY_REVISION
+from wireproof.live.iggy_server.server import IggyClientProperties, read_properties
 
 # --- The name of a live server of Iggy: `iggy-server:[http://]HOST:PORT[:FILE]` ---
 

@@ -14,8 +14,8 @@ from machine import needs
 from wireproof.adapters.errors import UnknownAdapter
 from wireproof.adapters.registry import resolve
 from wireproof.cases.outcome import Outcome, Stalled
-from wireproof.kafka.family.client_program.consume_case import MOST_FETCHES, Consumption, Event, Fetched
-from wireproof.kafka.family.client_program.program import (
+from wireproof.live.kafka_client.consume_case import MOST_FETCHES, Consumption, Event, Fetched
+from wireproof.live.kafka_client.program import (
     ClientOptions,
     ClientProgram,
     Delivered,
@@ -27,8 +27,8 @@ from wireproof.kafka.family.client_program.program import (
     parse_line,
     parse_spec,
 )
-from wireproof.kafka.family.client_program.regroup_records import SeenRecord
-from wireproof.kafka.family.loopback_broker.served_log import END, ServedLog, Serving, end_batch
+from wireproof.live.loopback_broker.regroup_records import SeenRecord
+from wireproof.live.loopback_broker.served_log import END, ServedLog, Serving, end_batch
 
 # --- The name of a client program: options, then the command ---
 

@@ -6,10 +6,10 @@ pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
 from wireproof import formats
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled
-from wireproof.kafka.family.client_program import claims
-from wireproof.kafka.family.client_program.claims import batch_value
-from wireproof.kafka.family.client_program.produce_case import wrong_identity
-from wireproof.kafka.family.client_program.program import ClientOptions
+from wireproof.live.kafka_client import claims
+from wireproof.live.kafka_client.claims import batch_value
+from wireproof.live.kafka_client.produce_case import wrong_identity
+from wireproof.live.kafka_client.program import ClientOptions
 
 IDENTIFIED = {"producerId": "7", "producerEpoch": "2", "baseSequence": "0"}
 

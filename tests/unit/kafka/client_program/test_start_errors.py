@@ -9,9 +9,9 @@ import pytest
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.kafka.family.client_program import consume_case, produce_case
-from wireproof.kafka.family.client_program.claims import hello_of_client
-from wireproof.kafka.family.client_program.program import ClientOptions, Side
+from wireproof.live.kafka_client import consume_case, produce_case
+from wireproof.live.kafka_client.claims import hello_of_client
+from wireproof.live.kafka_client.program import ClientOptions, Side
 
 CONSUMES = "kafka-client does not consume a plain record: "
 PRODUCES = "kafka-client does not produce a plain record: "

@@ -12,10 +12,10 @@ from tests.authoring.kafka.entry_bytes import T, batch, message, record
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.kafka.append import APPEND_TIME
-from wireproof.kafka.family.live_broker import append_case, requests
-from wireproof.kafka.family.live_broker.append_case import BrokerCases
-from wireproof.kafka.family.live_broker.requests import FetchAnswer, ProduceAnswer
-from wireproof.kafka.family.live_broker.topics import Partition, Partitions
+from wireproof.live.kafka_broker import append_case, requests
+from wireproof.live.kafka_broker.append_case import BrokerCases
+from wireproof.live.kafka_broker.requests import FetchAnswer, ProduceAnswer
+from wireproof.live.kafka_broker.topics import Partition, Partitions
 from wireproof.wire.options import Options
 
 NOW = 1_790_000_000_000

@@ -6,9 +6,9 @@ pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
 from tests.authoring.kafka.entry_bytes import batch, message, record
 from wireproof.cases.outcome import BrokenRule
-from wireproof.kafka.family.live_broker import append_case, requests
-from wireproof.kafka.family.live_broker.requests import FetchAnswer, ProduceAnswer, is_idempotent
-from wireproof.kafka.family.live_broker.topics import Partition, TopicError
+from wireproof.live.kafka_broker import append_case, requests
+from wireproof.live.kafka_broker.requests import FetchAnswer, ProduceAnswer, is_idempotent
+from wireproof.live.kafka_broker.topics import Partition, TopicError
 
 TWO = batch(record(b"a", b"1") + record(b"b", b"2", off=1), 2)
 IDEMPOTENT = batch(record(b"k", b"v"), 1, pid=7, pepoch=0, seq=0)
@@ -38,7 +38,7 @@ class Broker:
 
     def inside(self, entry: bytes) -> list[BrokenRule]:
         place = (5, entry)
-        return list(append_case.inside_faults(None, Partition("t", None, 0, 1, 0), place, 2))  # type: ignore[arg-type]
+        return list(append_case.inside_faults(None, Partition("t", None, 0, 1, 0), place, 7))  # type: ignore[arg-type]
 
     def retry(self) -> list[BrokenRule]:
         where = Partition("t", None, 0, 1, 0)
@@ -76,13 +76,17 @@ def test_a_missing_permission_is_named(broker: Broker, produced: int, fetched: i
 
 def test_a_fetch_from_the_second_offset_must_return_the_batch(broker: Broker) -> None:
     stored = batch(record(b"a", b"1") + record(b"b", b"2", off=1), 2, base=5)
-    broker.fetched = FetchAnswer(0, 7, stored + TWO)
+    broker.fetched = FetchAnswer(0, 7, stored)
     where = "a fetch from the second offset"
     assert broker.inside(stored) == []
     assert broker.offsets == [6]
     broker.fetched = FetchAnswer(0, 7, b"")
     assert broker.inside(stored) == [
         BrokenRule("kafka.fetch.whole-batch", f"{where} does not return the batch")
+    ]
+    broker.fetched = FetchAnswer(0, 7, stored * 2)
+    assert broker.inside(stored) == [
+        BrokenRule("kafka.fetch.whole-batch", f"{where} does not return the batch alone")
     ]
     broker.fetched = FetchAnswer(1, -1, b"")
     assert broker.inside(stored) == [BrokenRule("kafka.fetch.readable", f"{where} fails with error 1")]
@@ -110,7 +114,7 @@ def test_a_batch_of_one_record_and_a_message_have_no_inside(broker: Broker) -> N
 def test_a_retry_is_answered_as_before_and_stored_once(
     broker: Broker, answer: ProduceAnswer, end: int, text: str | None
 ) -> None:
-    broker.produced, broker.fetched = answer, FetchAnswer(0, end, b"")
+    broker.produced, broker.fetched = answer, FetchAnswer(0, end, b"again" if end > 5 else b"")
     wanted = [] if text is None else [BrokenRule("kafka.state.duplicate", f"the same batch {text}")]
     assert broker.retry() == wanted
     assert broker.sent == [IDEMPOTENT]

@@ -1,5 +1,6 @@
 """A case is asked again after the end of its connection and after the loss of its topic: once for each."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -10,8 +11,8 @@ pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 from kafka import errors
 
 from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused
-from wireproof.kafka.family.live_broker.append_case import CLOSED, LOST, asked_twice
-from wireproof.kafka.family.live_broker.requests import LostTopicError
+from wireproof.live.kafka_broker.append_case import CLOSED, LOST, asked_twice
+from wireproof.live.kafka_broker.requests import LostTopicError
 
 DONE = Accepted({})
 CLOSES = errors.KafkaConnectionError("closed")
@@ -23,6 +24,7 @@ class Listening:
 
     def __init__(self, alive: bool) -> None:
         self.alive = alive
+        self.asked_again: Counter[str] = Counter()
 
     def is_alive(self) -> bool:
         return self.alive

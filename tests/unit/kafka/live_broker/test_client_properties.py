@@ -10,7 +10,7 @@ pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
 from tests.live.brokers.certificates import Authority
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.kafka.family.live_broker.client_properties import (
+from wireproof.live.kafka_broker.client_properties import (
     jaas_options,
     parse,
     read_properties,

@@ -11,7 +11,7 @@ pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
 from kafka.errors import KafkaConnectionError
 
-from wireproof.kafka.family.live_broker.step_requests import (
+from wireproof.live.kafka_broker.step_requests import (
     SETTINGS,
     NotAskedError,
     can_be_awaited,

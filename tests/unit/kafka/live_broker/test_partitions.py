@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
-from wireproof.kafka.family.live_broker.topics import SIZE, SMALL, Partition, Partitions, TopicError
+from wireproof.live.kafka_broker.topics import SIZE, SMALL, Partition, Partitions, TopicError
 
 
 class Topics:

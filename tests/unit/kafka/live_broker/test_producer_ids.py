@@ -2,8 +2,8 @@
 
 from tests.authoring.kafka.entry_bytes import batch, record
 from wireproof import formats
-from wireproof.kafka.family.live_broker.requests import ProducerIds
 from wireproof.kafka.values import Log, RecordBatch
+from wireproof.live.kafka_broker.requests import ProducerIds
 from wireproof.wire.options import DEFAULT_OPTIONS
 
 LOG = formats.get("kafka.log", "mixed")

@@ -18,12 +18,12 @@ from kafka.protocol.producer import ProduceRequest
 from tests.live.raw_client import RESPONSES, RawClient
 from tests.live.record_sets import timed_batch
 from wireproof.kafka.append import TopicSettings
-from wireproof.kafka.family.loopback_broker import server
-from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode
-from wireproof.kafka.family.loopback_broker.partition import ServedPartition
-from wireproof.kafka.family.loopback_broker.replies import VERSIONS, LoopbackCluster, ServedTopic
-from wireproof.kafka.family.loopback_broker.served_log import ServedLog, Serving, end_batch
-from wireproof.kafka.family.loopback_broker.server import LARGEST, running
+from wireproof.live.loopback_broker import server
+from wireproof.live.loopback_broker.append_rules import ErrorCode
+from wireproof.live.loopback_broker.partition import ServedPartition
+from wireproof.live.loopback_broker.replies import VERSIONS, LoopbackCluster, ServedTopic
+from wireproof.live.loopback_broker.served_log import ServedLog, Serving, end_batch
+from wireproof.live.loopback_broker.server import LARGEST, running
 
 RESPONSES.update(
     {

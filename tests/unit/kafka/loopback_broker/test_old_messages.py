@@ -12,7 +12,8 @@ from tests.live.mock_broker.old_messages import ConvertingPartition, of_batch, w
 from wireproof import formats
 from wireproof.kafka.append import TopicSettings
 from wireproof.kafka.attribute_bits import CONTROL, LOG_APPEND_TIME
-from wireproof.kafka.family.loopback_broker.append_rules import (
+from wireproof.kafka.values import Log, Message, Record, RecordBatch
+from wireproof.live.loopback_broker.append_rules import (
     AppendRefused,
     ErrorCode,
     Form,
@@ -20,7 +21,6 @@ from wireproof.kafka.family.loopback_broker.append_rules import (
     settings_of,
     written_records,
 )
-from wireproof.kafka.values import Log, Message, Record, RecordBatch
 
 GZIP, ZSTD = 1, 4
 TIME = 1_700_000_000_000

@@ -12,10 +12,10 @@ from goldens import load
 
 from wireproof.cases.case import Case, Data
 from wireproof.kafka import log
-from wireproof.kafka.family.client_program.regroup_records import split_log
-from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
-from wireproof.kafka.family.loopback_broker.served_log import END, Manner, ServedLog, Serving, abort_of
 from wireproof.kafka.values import RecordBatch
+from wireproof.live.loopback_broker.append_rules import AppendRefused, ErrorCode
+from wireproof.live.loopback_broker.regroup_records import split_log
+from wireproof.live.loopback_broker.served_log import END, Manner, ServedLog, Serving, abort_of
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
 

@@ -15,16 +15,16 @@ from tests.live.mock_broker.expiry import (
 )
 from wireproof.kafka.append import TopicSettings
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
-from wireproof.kafka.family.loopback_broker.append_rules import (
+from wireproof.kafka.values import Record, RecordBatch
+from wireproof.live.loopback_broker.append_rules import (
     AppendRefused,
     ErrorCode,
     Form,
     finished,
     written_records,
 )
-from wireproof.kafka.family.loopback_broker.coordinator import NOBODY
-from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster
-from wireproof.kafka.values import Record, RecordBatch
+from wireproof.live.loopback_broker.coordinator import NOBODY
+from wireproof.live.loopback_broker.replies import LoopbackCluster
 
 NOW: Final = 1_700_000_000_000
 AGE: Final = 1_000

@@ -11,10 +11,10 @@ from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.producer import ProduceRequest
 
 from wireproof.kafka.append import TopicSettings
-from wireproof.kafka.family.loopback_broker.coordinator import Coordinator
-from wireproof.kafka.family.loopback_broker.partition import Appended, ServedPartition
-from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster, ServedTopic
-from wireproof.kafka.family.loopback_broker.server import running
+from wireproof.live.loopback_broker.coordinator import Coordinator
+from wireproof.live.loopback_broker.partition import Appended, ServedPartition
+from wireproof.live.loopback_broker.replies import LoopbackCluster, ServedTopic
+from wireproof.live.loopback_broker.server import running
 
 TOPIC: Final = "t"
 PARTITIONS: Final = 256

@@ -1,0 +1,498 @@
+"""One case on a live server: send its bytes to a stream of our own, and poll what is stored then."""
+
+import base64
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import zip_longest
+from typing import Any, Final, Generic, TypeVar
+from urllib.parse import urlencode
+
+from attrs import evolve, frozen
+
+from wireproof import formats
+from wireproof.adapters.contract import Request
+from wireproof.adapters.python_object import line_of
+from wireproof.cases.outcome import Accepted, BrokenRule, Crashed, Outcome, Refused, Stalled, Unsupported
+from wireproof.live.iggy_server import requests
+from wireproof.live.iggy_server.connection import (
+    Connection,
+    ConnectionEndedError,
+    HttpConnection,
+    HttpReply,
+    Reply,
+)
+from wireproof.live.iggy_server.requests import (
+    MOST_POLLED,
+    U32,
+    Topic,
+    error_of,
+    topic_of,
+    with_partition,
+    with_stream,
+    with_topic,
+)
+from wireproof.live.iggy_server.server import (
+    PONG,
+    HttpServer,
+    OwnStreams,
+    RefusedError,
+    Server,
+    StreamServer,
+    error_in,
+)
+from wireproof.wire.json_values import Json, to_json
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.safe_text import one_line
+
+# --- stored ---
+#
+# The messages of a partition, polled and decoded, and what is wrong with them.
+
+
+LOG: Final = "iggy.send.log"
+CLOCK_TOLERANCE_US: Final = 60_000_000
+"""Difference of the clocks of this machine and of the server that is no fault."""
+
+FIELDS: Final = ("id", "origin_timestamp", "headers", "payload")
+"""The fields of a message that no server changes, except an id of 0."""
+
+
+@frozen
+class Stored:
+    """The messages of a partition, in the order of the answers.
+
+    Attributes:
+        messages: as the poll format of the revision has them.
+        current: the offset of the last message, as the server answers it.
+        unreadable: why a consumer refuses what was polled; empty if it does not.
+    """
+
+    messages: tuple[Any, ...]
+    current: int
+    unreadable: str = ""
+
+
+def poll_all(server: Server, stream: int, topic: Topic) -> Stored:
+    """Read the partition from the beginning to its end; raise `RefusedError`, `OSError`."""
+    row = server.protocol.poll_format
+    messages: list[Any] = []
+    current = 0
+    while True:
+        body = requests.poll(server.protocol, stream, topic.identifier, topic.partition, len(messages))
+        data = server.ask("polling", requests.POLL_MESSAGES, body)
+        try:
+            found = formats.decode(row, data).value
+        except Rejected as error:
+            return Stored(tuple(messages), current, f"{error.cls}: {error}")
+        current = found.current_offset
+        messages += found.messages
+        if not found.messages or len(messages) > current:
+            return Stored(tuple(messages), current)
+
+
+def unreadable(text: str) -> BrokenRule:
+    """Return the rule that a server breaks whose poll returns what a consumer refuses."""
+    return BrokenRule("iggy.send.readable", f"a consumer refuses what is polled: {text}")
+
+
+def broken_around(earlier: Stored, found: Stored) -> Iterator[BrokenRule]:
+    """Yield the rules that are broken around the messages of a case, whatever it is about."""
+    if found.unreadable:
+        yield unreadable(found.unreadable)
+        return
+    count = len(earlier.messages)
+    if found.messages[:count] != earlier.messages:
+        yield BrokenRule(LOG, "the message before the send has changed or is gone")
+    offsets = [message.offset for message in found.messages]
+    if offsets != list(range(len(offsets))):
+        yield BrokenRule(LOG, f"the offsets are {offsets[:5]}, not 0, 1, 2 and so on")
+    if found.messages and found.current != len(offsets) - 1:
+        text = f"the last offset is answered as {found.current}, not {len(offsets) - 1}"
+        yield BrokenRule("iggy.polling.current", text)
+    now = time.time_ns() // 1000
+    if any(abs(message.timestamp - now) > CLOCK_TOLERANCE_US for message in found.messages[count:]):
+        yield BrokenRule("iggy.send.time", "the time of the append is not that of this machine")
+
+
+def shown_messages(stored: Sequence[Any], ids: Sequence[int], names: Sequence[str]) -> list[Json]:
+    """Return these fields of the messages; an id that the server had to set is shown as it was sent."""
+    shown: list[Json] = []
+    for index, message in enumerate(stored):
+        whole = to_json(message)
+        assert isinstance(whole, dict)
+        fields = {name: whole[name] for name in names}
+        if index < len(ids) and ids[index] == 0:
+            fields["id"] = "0"
+        shown.append(fields)
+    return shown
+
+
+# --- outcome ---
+#
+# The outcome of a send by what is answered and by what is stored: live-servers.md, "Iggy servers".
+
+
+CLOSED: Final = "connection closed"
+"""Stands for the error of a server that closes the connection."""
+
+GONE: Final = "the server is gone or hangs, nothing answers at its address"
+
+TEXT: Final = 200
+"""Characters of the text of an error that are kept."""
+
+WAIT: Final = 0.5
+"""The part of a case's time limit after which a server without an answer is asked again."""
+
+PATIENCE: Final = 8
+"""How many times as long the second attempt waits: a busy machine delays an answer, and ends no stall."""
+
+PING_SECONDS: Final = 8.0
+"""What a ping after a send may take: only a server that is out of step does not answer it."""
+
+ReplyT = TypeVar("ReplyT")
+
+
+@frozen
+class Sent(Generic[ReplyT]):
+    """The end of a send: the reply, or the text of a connection that ended, or neither for silence."""
+
+    reply: ReplyT | None = None
+    closed: str = ""
+    out_of_step: str = ""
+
+
+def answered(
+    send: Callable[[float], Sent[ReplyT]], seconds: float, server: StreamServer, *, last: bool
+) -> Sent[ReplyT] | Outcome:
+    """Send; return an outcome if the server is gone or waits.
+
+    If the connection ends or no answer comes, raise `ConnectionEndedError`, unless it is the last attempt.
+    """
+    sent = send(seconds * PATIENCE if last else seconds)
+    if sent.reply is None and not last:
+        raise ConnectionEndedError(sent.closed or "no answer")
+    if sent.closed and not server.is_listening():
+        return Crashed(f"{GONE}: {sent.closed}")
+    if sent.reply is None and not sent.closed:
+        return Stalled("no answer: the server waits for more bytes than the request has")
+    return sent
+
+
+def outcome_of(
+    refused: Refused | None,
+    out_of_step: str,
+    earlier: Stored,
+    found: Stored,
+    ids: Sequence[int],
+    fields: Sequence[str],
+) -> Outcome:
+    """Return the outcome of a send that was answered, or whose connection ended.
+
+    Args:
+        refused: the answer of the server, if it is an error.
+        out_of_step: what is wrong with the answer to the next request; empty if nothing is.
+        earlier: the partition before the send.
+        found: the partition after it.
+        ids: those that the send names.
+        fields: those of a message that the send has.
+    """
+    broken = list(broken_around(earlier, found))
+    grown = found.messages[len(earlier.messages) :]
+    if refused is not None:
+        if grown:
+            text = f"{refused.detail} is answered, and {len(grown)} messages are stored"
+            broken.insert(0, BrokenRule("iggy.send.nothing", text))
+        return evolve(refused, broken=tuple(broken))
+    if out_of_step:
+        broken.append(BrokenRule("iggy.send.in-step", out_of_step))
+    return Accepted({"messages": shown_messages(grown, ids, fields)}, broken=tuple(broken))
+
+
+def gone(error: OSError) -> Crashed:
+    """Return the outcome of a case after which nothing listens any more."""
+    return Crashed(f"{GONE}: {line_of(error)}")
+
+
+def around_send(error: OSError) -> Stalled:
+    """Return the outcome of a case for which a request around the send is not answered."""
+    return Stalled(f"around the send: {line_of(error)}")
+
+
+def asked_twice(
+    server: StreamServer, ask: Callable[[bool], Outcome], closed: Callable[[OSError], Outcome]
+) -> Outcome:
+    """Return the outcome of a case, which is asked again if a connection ends.
+
+    Its end may have another reason than the case: the server may have been started again in the middle.
+
+    Args:
+        server: the server; a fault around a case is no verdict about it.
+        ask: asks it on a stream of its own; True for the last time. Raises `OSError`, `RefusedError`.
+        closed: the outcome if a connection ends in the last attempt, and the server listens.
+    """
+    outcome = _asked(server, partial(ask, False))  # noqa: FBT003 - the argument of `ask`
+    if isinstance(outcome, OSError):
+        if not server.returns():
+            return gone(outcome)
+        server.asked_again["cases whose connection the server closed"] += 1
+        outcome = _asked(server, partial(ask, True))  # noqa: FBT003 - as above
+    if isinstance(outcome, OSError):
+        outcome = closed(outcome) if server.is_listening() else gone(outcome)
+    if isinstance(outcome, Crashed):
+        server.returns()  # the process that asks the next case does not wait for it
+    return outcome
+
+
+def _asked(server: StreamServer, ask: Callable[[], Outcome]) -> Outcome | OSError:
+    """Return the outcome, or the error of a connection that ended."""
+    connected = False
+    try:
+        server.reconnect_if_lost()
+        connected = True
+        return ask()
+    except RefusedError as error:
+        return Unsupported(str(error))
+    except TimeoutError as error:
+        server.lose()
+        if not connected:  # it hangs since the last case: every other case would wait for it too
+            return gone(error)
+        return Stalled(f"no answer: {line_of(error)}")
+    except OSError as error:
+        server.lose()
+        return error
+
+
+# --- send case ---
+
+
+EARLIER: Final[Json] = {
+    "id": "7",
+    "origin_timestamp": "1745000000000000",
+    "headers": [],
+    "payload": b"earlier".hex(),
+}
+"""A message before each case, so that offset 0 is wrong for the case, and earlier data can be lost."""
+
+
+class SendCases:
+    """Runs the cases of `iggy.send`, one after another."""
+
+    def __init__(self, server: Server, names: str) -> None:
+        """Use streams whose names begin with the prefix and `names`."""
+        self._server = server
+        self._protocol = server.protocol
+        self._streams = OwnStreams(server, names)
+        self.check = self._streams.check
+        self._connection: Connection | None = None
+
+    def decode(self, request: Request) -> Outcome:
+        """Send the bytes of a request and return what the server answers and stores."""
+        return asked_twice(self._server, partial(self._on_own_stream, request), around_send)
+
+    def _on_own_stream(self, request: Request, last: bool) -> Outcome:
+        if last and self._connection:  # what ended the first attempt may have ended this connection too
+            self._connection.close()
+            self._connection = None
+        with self._streams.lend() as (name, stream):
+            data = with_stream(self._protocol, with_partition(self._protocol, request.data), stream, name)
+            topic = self._server.create_topic(stream, topic_of(self._protocol, request.data))
+            return self._stored(request, data, stream, topic, last=last)
+
+    def _stored(self, request: Request, data: bytes, stream: int, topic: Topic, *, last: bool) -> Outcome:
+        data = data if self._protocol.chosen else with_topic(data, topic.number)
+        self._server.ask("sending", requests.SEND_MESSAGES, self._earlier(stream, topic))
+        earlier = poll_all(self._server, stream, topic)
+        sent = answered(partial(self._send, data), request.limits.ms / 1000 * WAIT, self._server, last=last)
+        if not isinstance(sent, Sent):
+            return sent
+        found = poll_all(self._server, stream, topic)
+        ids = self._sent_ids(request)
+        return outcome_of(_refused(sent), sent.out_of_step, earlier, found, ids, FIELDS)
+
+    def _earlier(self, stream: int, topic: Topic) -> bytes:
+        place = requests.U32.pack(topic.partition).hex()
+        value: Json = {
+            "stream": requests.numeric(stream),
+            "topic": topic.identifier,
+            "partitioning": {"kind": "partition_id", "value": place},
+            "messages": [EARLIER],
+        }
+        return formats.encode(self._protocol.send_format, value)
+
+    def _sent_ids(self, request: Request) -> Sequence[int]:
+        """Return the ids in a request; none if its bytes are refused."""
+        try:
+            value = formats.decode(self._protocol.send_format, request.data).value
+        except Rejected:
+            return ()
+        return [message.id for message in value.messages]
+
+    def _send(self, data: bytes, seconds: float) -> Sent[Reply]:
+        connection = self._connection or self._server.connected()
+        self._connection = None
+        try:
+            reply = connection.request(requests.SEND_MESSAGES, data, seconds)
+        except TimeoutError:
+            connection.close()
+            return Sent()
+        except OSError as error:
+            connection.close()
+            return Sent(closed=one_line(str(error), TEXT))
+        return Sent(reply, out_of_step=self._step(connection))
+
+    def _step(self, connection: Connection) -> str:
+        """Keep a connection that answers a ping; return what is wrong with one that answers otherwise."""
+        try:
+            reply = connection.request(requests.PING, b"", PING_SECONDS)
+        except TimeoutError:
+            text = "no answer to a ping on the same connection"
+        except OSError:
+            text = ""  # an end of the connection after an error is no fault
+        else:
+            if reply == Reply(0, b""):
+                self._connection = connection
+                return ""
+            text = f"a ping on the same connection is answered with status {reply.status}"
+        connection.close()
+        return text
+
+
+def _refused(sent: Sent[Reply]) -> Refused | None:
+    if sent.reply is not None and not sent.reply.status:
+        return None
+    if sent.reply is None:
+        text = f"no answer: {sent.closed}"
+        return Refused(detail=CLOSED, text=text, untyped=True)
+    error = error_of(sent.reply.status)
+    text = "; ".join(filter(None, (f"error {sent.reply.status}", sent.out_of_step)))
+    return Refused(error.cls, detail=error.name, text=text, untyped=bool(sent.out_of_step))
+
+
+# --- http case ---
+#
+# One case over HTTP: post its JSON to a topic of our own, and poll what is stored then, as JSON.
+
+
+TOPIC: Final = "topic"
+HTTP_FIELDS: Final = ("id", "headers", "payload")
+"""The fields of a message that a send over HTTP has."""
+
+HTTP_EARLIER: Final = {"id": 7, "payload": base64.b64encode(b"earlier").decode()}
+"""A message before each case, so that offset 0 is wrong for the case, and earlier data can be lost."""
+
+
+class HttpSendCases:
+    """Runs the cases of `iggy.json.send`, one after another."""
+
+    def __init__(self, server: HttpServer, names: str) -> None:
+        """Use streams whose names begin with the prefix and `names`."""
+        self._server = server
+        self._protocol = server.protocol
+        self._streams = OwnStreams(server, names)
+        self.check = self._streams.check
+
+    def run(self, request: Request) -> Outcome:
+        """Post the bytes of a request and return what the server answers and stores."""
+        return asked_twice(self._server, partial(self._on_own_stream, request), around_send)
+
+    def _on_own_stream(self, request: Request, last: bool) -> Outcome:
+        with self._streams.lend() as (_, stream):
+            return self._stored(request, stream, last=last)
+
+    def _stored(self, request: Request, stream: int, *, last: bool) -> Outcome:
+        first = self._protocol.first
+        number, data = _partition(request.data), request.data
+        partition = number if first <= number <= self._protocol.most_partitions else first
+        if number > self._protocol.most_partitions:  # no topic has it: the first one stands in its place
+            there, ours = base64.b64encode(U32.pack(number)), base64.b64encode(U32.pack(first))
+            data = data.replace(there, ours, 1)
+        self._server.create_topic(stream, TOPIC, partition + 1 - first)
+        path = f"/streams/{stream}/topics/{TOPIC}/messages"
+        place = {"kind": "partition_id", "value": base64.b64encode(U32.pack(partition)).decode()}
+        self._server.ask("sending", "POST", path, {"partitioning": place, "messages": [HTTP_EARLIER]})
+        earlier = self._polled(path, partition)
+        send = partial(self._post, path, data)
+        posted = answered(send, request.limits.ms / 1000 * WAIT, self._server, last=last)
+        if not isinstance(posted, Sent):
+            return posted
+        found = self._polled(path, partition)
+        ids = self._sent_ids(request.data, found.messages[len(earlier.messages) :])
+        refused = self._refused(posted)
+        return outcome_of(refused, posted.out_of_step, earlier, found, ids, HTTP_FIELDS)
+
+    def _polled(self, path: str, partition: int) -> Stored:
+        """Poll the partition whole; raise `RefusedError`, `OSError`."""
+        protocol = self._protocol
+        query = {
+            protocol.consumer: 1, "partition_id": partition, "kind": "offset", "value": 0,
+            "count": MOST_POLLED, "auto_commit": "false",
+        }  # fmt: skip
+        connection = self._server.connected()
+        with connection:
+            reply = connection.request("GET", f"{path}?{urlencode(query)}")
+        if not reply.success:
+            raise RefusedError(f"polling is refused with {error_in(reply, protocol.json_error)[0].name}")
+        try:
+            found = formats.decode(formats.get("iggy.json.poll", protocol.json_poll), reply.body).value
+        except Rejected as error:
+            return Stored((), 0, f"{error.cls}: {error}")
+        return Stored(tuple(found.messages), found.current_offset)
+
+    def _sent_ids(self, data: bytes, stored: Sequence[Any]) -> Sequence[int]:
+        """Return the ids that a send names; of refused bytes, 0 for those that the server took for 0."""
+        row = formats.get("iggy.json.send", self._protocol.json_send)
+        try:
+            return [message.id for message in formats.decode(row, data).value.messages]
+        except Rejected:
+            pairs = zip_longest(_ids(data), (message.id for message in stored))
+            return [named if named == own else 0 for named, own in pairs]
+
+    def _post(self, path: str, data: bytes, seconds: float) -> Sent[HttpReply]:
+        with self._server.connected() as connection:
+            try:
+                reply = connection.request("POST", path, data, seconds)
+            except TimeoutError:
+                return Sent()
+            except OSError as error:
+                return Sent(closed=one_line(str(error), TEXT))
+            return Sent(reply, out_of_step=_step(connection))
+
+    def _refused(self, posted: Sent[HttpReply]) -> Refused | None:
+        if posted.reply is None:
+            return Refused(detail=CLOSED, text=f"no answer: {posted.closed}", untyped=True)
+        if posted.reply.success:
+            return None
+        error, text = error_in(posted.reply, self._protocol.json_error)
+        untyped = bool(posted.out_of_step) or posted.reply.status >= 500
+        return Refused(error.cls, detail=error.name, text=text, untyped=untyped)
+
+
+def _step(connection: HttpConnection) -> str:
+    """Return what is wrong with the answer to a ping after a post; an end of the connection is no fault."""
+    try:
+        reply = connection.request("GET", "/ping", seconds=PING_SECONDS)
+    except TimeoutError:
+        return "no answer to a ping on the same connection"
+    except OSError:
+        return ""
+    return "" if reply.body == PONG else f"a ping on the same connection is answered with HTTP {reply.status}"
+
+
+def _partition(data: bytes) -> int:
+    """Return the number of the partition that a body names; -1 if it names none."""
+    try:
+        place = json.loads(data)["partitioning"]
+        value = base64.b64decode(place["value"], validate=True)
+        is_number = place["kind"] == "partition_id" and len(value) == U32.size
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return -1
+    return int(U32.unpack(value)[0]) if is_number else -1
+
+
+def _ids(data: bytes) -> list[Any]:
+    try:
+        return [message.get("id") for message in json.loads(data)["messages"]]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return []

@@ -1,0 +1,259 @@
+"""The connections to one cluster.
+
+Each thread has connections of its own, so that a lost one, or a slow answer, concerns one case only.
+"""
+
+import contextlib
+import re
+import socket
+import ssl
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, Self
+
+from kafka import errors
+from kafka.protocol.api_key import ApiKey
+from kafka.protocol.broker_version_data import BrokerVersionData
+from kafka.protocol.metadata import MetadataRequest
+
+from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters.live_servers import ServerAddress
+from wireproof.live.kafka_broker.connection import (
+    CONNECT_SECONDS,
+    ENDED,
+    PLAIN_API_VERSIONS,
+    Connection,
+    FrameError,
+    said_by,
+)
+from wireproof.live.kafka_broker.messages import message
+
+REQUEST_SECONDS: Final = 20.0
+"""Time limit of a request that changes or asks the cluster."""
+
+RETURN_SECONDS: Final = 30.0
+"""Time in which a broker that is started again answers: Apache Kafka takes one that was killed when its old
+session has ended, after nine seconds by default (`broker.session.timeout.ms`)."""
+
+PAUSE: Final = 0.1
+NO_WISH: Final[Mapping[int, int]] = MappingProxyType({})
+
+PLAINTEXT: Final = "PLAINTEXT"
+
+SAID_BY: Final[dict[type[Exception], str]] = {
+    errors.SaslAuthenticationFailedError: "refuses the credentials",
+    errors.UnsupportedSaslMechanismError: "does not know this sasl.mechanism",
+    errors.IllegalSaslStateError: "has no SASL on this listener",
+}
+"""What a broker says by an error while it is connected."""
+
+CERTIFICATE_ALERT: Final = re.compile("ALERT_[A-Z_]*(CERTIFICATE|UNKNOWN_CA)")
+"""The alerts of TLS about a certificate: RFC 8446, §6.2."""
+
+NOT_KAFKA: Final = "does not answer as Kafka does"
+HINT: Final = "; if it expects TLS or SASL, set security.protocol in a properties file"
+
+
+class Cluster:
+    """A connected cluster; threads may share it.
+
+    Attributes:
+        address: the address that the user gave.
+        release: the release of Kafka that has what the broker offers, as a lower bound; empty if unknown.
+        versions: for each key of an API, the least and the newest version that the broker accepts.
+        wished: the version of a request that the user chose, by the key of its API.
+        fetch_wait_ms: how long a fetch lets the broker wait for records.
+        asked_again: why cases were asked again, and how often.
+    """
+
+    def __init__(
+        self,
+        address: ServerAddress,
+        settings: dict[str, Any],
+        wished: Mapping[int, int] = NO_WISH,
+        fetch_wait_ms: int = 0,
+    ) -> None:
+        """Connect; raise `AdapterStartError` with the reason if that fails."""
+        self.address = address
+        self.wished = wished
+        self.fetch_wait_ms = fetch_wait_ms
+        self.asked_again: Counter[str] = Counter()
+        self._settings = settings
+        self._nodes: dict[int, tuple[str, int]] = {}
+        self._of_thread = threading.local()
+        self._open: set[Connection] = set()
+        self._newest: int | None = None
+        self.versions: dict[int, tuple[int, int]] = {}
+        _look(address, settings.get("ssl_context"))
+        self._begin()
+        release = BrokerVersionData(api_versions=self.versions).broker_version_str
+        self.release = f"at least {release}"
+        self._check_wishes()
+
+    def _begin(self) -> None:
+        """Learn the versions and the nodes of the cluster, and which ApiVersions the broker reads."""
+        try:
+            try:
+                self._connection(None)
+            except (errors.KafkaProtocolError, errors.KafkaConnectionError):
+                self._newest = PLAIN_API_VERSIONS
+                self._connection(None)
+            self.versions.update(self._connection(None).versions)
+            self.learn_node(self.metadata())
+        except errors.KafkaError as error:
+            self.close()
+            reason = said_by(error)
+            plain = self._settings.get("security_protocol", PLAINTEXT) == PLAINTEXT
+            hint = HINT if (said := _said(error)) == NOT_KAFKA and plain else ""
+            raise AdapterStartError(f"the broker at {self.address} {said}: {reason}{hint}") from None
+        except KeyError:
+            raise AdapterStartError(f"the broker at {self.address} {NOT_KAFKA}: it has no Metadata") from None
+
+    def _check_wishes(self) -> None:
+        for api, wished in self.wished.items():
+            least, newest = self.versions.get(api, (0, -1))
+            if not least <= wished <= newest:
+                self.close()
+                name = ApiKey(api).name
+                raise AdapterStartError(
+                    f"the broker at {self.address} has versions {least} to {newest} of {name}, not {wished}"
+                )
+
+    def __enter__(self) -> Self:
+        """Return the connected cluster."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connections."""
+        self.close()
+
+    def call(
+        self,
+        request: Any,  # noqa: ANN401 - of many APIs
+        version: int,
+        node: int | None = None,
+        seconds: float = REQUEST_SECONDS,
+    ) -> Any:  # noqa: ANN401 - as above
+        """Send a request to a node, or to any, and return its response; raise an error of kafka-python."""
+        return self._exchange([(request, version)], node, seconds)[0]
+
+    def call_all(self, rows: Sequence[tuple[Any, int]], node: int | None) -> list[Any]:
+        """Send requests on one connection, none of them after an answer; return their responses in order."""
+        return self._exchange(rows, node, REQUEST_SECONDS)
+
+    def _exchange(self, rows: Sequence[tuple[Any, int]], node: int | None, seconds: float) -> list[Any]:
+        connection = self._connection(node)
+        try:
+            return connection.exchange(rows, seconds)
+        except BaseException:
+            self._drop(node)
+            raise
+
+    def _connection(self, node: int | None) -> Connection:
+        """Return the connection of this thread to a node, a new one if the broker has closed it.
+
+        Raises:
+            FrameError: something came on it since the last answer.
+            KafkaError: there is no connection to the node.
+        """
+        own: dict[tuple[str, int], Connection] = self._of_thread.__dict__.setdefault("own", {})
+        place = self._place(node)
+        if place in own and (came := own[place].idle_end()):
+            self._drop(node)
+            if came != ENDED:
+                raise FrameError(f"{came} after the last answer on this connection")
+            self.asked_again["connections that the broker had closed"] += 1
+        if place not in own:
+            own[place] = Connection(*place, self._settings, self._newest)
+            self._open.add(own[place])
+        return own[place]
+
+    def _place(self, node: int | None) -> tuple[str, int]:
+        first = self.address.host, self.address.port
+        return first if node is None else self._nodes.get(node, first)
+
+    def _drop(self, node: int | None) -> None:
+        connection = self._of_thread.own.pop(self._place(node))
+        connection.close()
+        self._open.discard(connection)
+
+    def newest(self, request: Any, most: int | None = None) -> int:  # noqa: ANN401 - a class of requests
+        """Return the newest version that both sides know, `most` at most; `KeyError` for an unknown API."""
+        _, newest = self.versions[request.API_KEY]
+        known: int = request.max_version if most is None else min(most, request.max_version)
+        return min(newest, known)
+
+    def learn_node(self, response: Any) -> None:  # noqa: ANN401 - a metadata response
+        """Note the addresses of the brokers in a metadata response."""
+        self._nodes |= {one.node_id: (one.host, one.port) for one in response.brokers}
+
+    def metadata(self, *topics: str, create: bool = False) -> Any:  # noqa: ANN401 - a metadata response
+        """Return the metadata of some topics; create one only if that is asked for."""
+        rows = [{"name": topic} for topic in topics]
+        request = message(MetadataRequest, topics=rows, allow_auto_topic_creation=create)
+        return self.call(request, self.newest(MetadataRequest))
+
+    def all_topics(self) -> list[str]:
+        """Return the names of all topics that we may see."""
+        version = self.newest(MetadataRequest)
+        response = self.call(MetadataRequest(topics=[] if version == 0 else None), version)
+        self.learn_node(response)
+        return [topic.name for topic in response.topics if topic.name]
+
+    def brokers(self) -> list[str]:
+        """Return the addresses of the brokers that metadata named."""
+        return sorted({str(ServerAddress(*place)) for place in self._nodes.values()})
+
+    def returns(self) -> bool:
+        """Wait for a broker that is started again; return False if it does not answer in time."""
+        deadline = time.monotonic() + RETURN_SECONDS
+        while time.monotonic() < deadline:
+            if self.is_alive():
+                with contextlib.suppress(errors.KafkaError, AdapterStartError):
+                    self.metadata()
+                    return True
+            time.sleep(PAUSE)
+        return self.is_alive()
+
+    def is_alive(self) -> bool:
+        """Return True if the broker accepts connections."""
+        try:
+            socket.create_connection((self.address.host, self.address.port), CONNECT_SECONDS).close()
+        except OSError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Close the connections; count those on which something came after the last answer."""
+        while self._open:
+            if self._open.pop().close():
+                self.asked_again["connections with an answer that nobody asked for at the end"] += 1
+
+
+def _said(error: errors.KafkaError) -> str:
+    """Return what the broker says by an error while it is connected."""
+    if CERTIFICATE_ALERT.search(said_by(error)):
+        return "refuses the certificate of this client, or wants one by ssl.keystore"
+    return next((text for kind, text in SAID_BY.items() if isinstance(error, kind)), NOT_KAFKA)
+
+
+def _look(address: ServerAddress, context: ssl.SSLContext | None) -> None:
+    """Connect once without Kafka's protocol: a missing listener or TLS has a plain reason then."""
+    try:
+        plain = socket.create_connection((address.host, address.port), CONNECT_SECONDS)
+    except OSError as error:
+        raise AdapterStartError(f"nothing answers at {address}: {error}") from None
+    with plain:
+        if context is None:
+            return
+        try:
+            context.wrap_socket(plain, server_hostname=address.host).close()
+        except ssl.SSLCertVerificationError as error:
+            raise AdapterStartError(
+                f"the certificate of {address} is not trusted: {error.verify_message or error}"
+            ) from None
+        except OSError as error:
+            raise AdapterStartError(f"no TLS at {address}: {error}") from None

@@ -1,0 +1,535 @@
+"""A case with steps on a live broker: a topic of its own, its requests in order, and the answer to each."""
+
+import shlex
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from itertools import count, takewhile
+from threading import Condition
+from typing import Any, Final, TypeAlias
+
+from attrs import define, evolve, field
+from kafka import errors
+from kafka.protocol.producer import InitProducerIdRequest
+
+from wireproof.adapters.contract import Request
+from wireproof.adapters.errors import AdapterError
+from wireproof.cases.outcome import Accepted, Outcome, Unsupported
+from wireproof.cases.steps import ERROR
+from wireproof.live.kafka_broker import step_requests
+from wireproof.live.kafka_broker.append_case import asked_twice, stalled
+from wireproof.live.kafka_broker.cluster import Cluster
+from wireproof.live.kafka_broker.requests import (
+    FetchLimits,
+    ProducerIds,
+    only_partition,
+    produce_request,
+)
+from wireproof.live.kafka_broker.step_requests import NoCoordinatorError, NotAskedError
+from wireproof.live.kafka_broker.topics import OwnTopics, Partition, TopicError
+from wireproof.wire.json_values import Json
+from wireproof.wire.safe_text import one_line
+
+# --- restarts ---
+#
+# Restarts of a broker in the middle of a case, by a command of its operator, while no other one is asked.
+
+
+GATHER_SECONDS: Final = 2
+"""Time in which further cases may come that wait for the same restart, which takes much longer."""
+
+COMMAND_SECONDS: Final = 120
+MOST_OF_OUTPUT: Final = 200
+
+
+class RestartError(AdapterError):
+    """The command of a restart failed, or the broker did not come back; the text is one line."""
+
+
+class Restarts:
+    """Lets cases run at the same time, and starts the broker again between them. Threads share it.
+
+    One restart serves all cases that wait for one. Cases without a restart begin before or after it.
+    """
+
+    def __init__(self, cluster: Cluster, command: str, restarted: Callable[[float], None]) -> None:
+        """Use a command, empty for none; `restarted` gets the time of each restart."""
+        self._cluster = cluster
+        self._command = command
+        self._restarted = restarted
+        self._changed = Condition()
+        self._running = self._waiting = self._begun = self._done = 0
+
+    @contextmanager
+    def case(self, *, restarts: bool) -> Iterator[None]:
+        """Run a case, after the restart that others wait for unless it has one itself."""
+        with self._changed:
+            self._changed.wait_for(lambda: restarts or not self._waiting)
+            self._begun += 1
+            self._running += 1
+        try:
+            yield
+        finally:
+            self._count(running=-1)
+
+    def restart(self) -> None:
+        """Start the broker again when every other case has ended, or waits too; raise `RestartError`."""
+        with self._changed:
+            before = self._done
+            self._count(running=-1, waiting=1)
+            try:
+                while self._done == before:
+                    self._changed.wait_for(lambda: self._done != before or not self._running)
+                    others = partial(self._others_came, before, self._begun)
+                    if not self._changed.wait_for(others, GATHER_SECONDS):
+                        self._run()
+                        self._done += 1
+            finally:
+                self._count(running=1, waiting=-1)
+
+    def _others_came(self, done: int, begun: int) -> bool:
+        """Report whether a restart was made since, or a case has begun."""
+        return self._done != done or self._begun != begun or self._running > 0
+
+    def _count(self, running: int, waiting: int = 0) -> None:
+        with self._changed:
+            self._running += running
+            self._waiting += waiting
+            self._changed.notify_all()
+
+    def _run(self) -> None:
+        try:
+            subprocess.run(  # noqa: S603 - the command of the properties file
+                shlex.split(self._command), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE, text=True, timeout=COMMAND_SECONDS, check=True,
+            )  # fmt: skip
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            said = one_line(str(getattr(error, "stderr", None) or error), MOST_OF_OUTPUT)
+            raise RestartError(f"the command that starts the broker again failed: {said}") from None
+        if not self._cluster.returns():
+            raise RestartError(
+                f"nothing answers at {self._cluster.address} after the broker was started again"
+            )
+        self._restarted(time.monotonic())
+
+
+# --- sequence case ---
+
+
+Fields: TypeAlias = Mapping[str, Any]
+Fetched: TypeAlias = dict[str, Any]
+"""The answer to a fetch: the fields of a partition, or an error."""
+
+RESTART: Final = "restart"
+"""The op of a step in which the broker is started again."""
+
+UNTIL_SECONDS: Final = 10.0
+CLEANED_SECONDS: Final = 40.0
+SETTLED_SECONDS: Final = 0.3
+"""Time in which the last stable offset follows a high watermark with the marker of a transaction."""
+
+FAR_SESSION: Final = 1_000_000_007
+LARGEST_SESSION: Final = (1 << 31) - 1
+"""Distance of a session that is not ours, and the modulus of ids: a broker that counts its sessions gives the
+next ids to other cases."""
+
+WAITING_SECONDS: Final = 0.3
+"""Time after which a fetch that waits has reached the broker."""
+
+LARGEST_TIME: Final = -3
+"""The number of ListOffsets whose answer has a time, as that of a time has: KIP-734."""
+
+PAUSE: Final = 0.03
+NOBODY: Final = (-1, -1)
+
+
+@define
+class Session:
+    """The state of one case.
+
+    Attributes:
+        partitions: of its topic, by number.
+        prefix: the beginning of its transactional ids.
+        ids: its producer ids.
+        fetch_session: the id of its fetch session; 0 if there is none.
+        append_times: the time that the broker answered for a batch under LogAppendTime, by its base offset.
+    """
+
+    partitions: Sequence[Partition]
+    prefix: str
+    ids: ProducerIds = field(factory=ProducerIds)
+    fetch_session: int = 0
+    append_times: dict[int, int] = field(factory=dict)
+
+    def partition(self, fields: Fields) -> Partition:
+        """Return the partition of a step."""
+        return self.partitions[int(fields.get("partition", 0))]
+
+    def transactional_id(self, fields: Fields) -> str | None:
+        """Return the transactional id of a step, which no other case and no other run has."""
+        name = fields.get("transactionalId")
+        return None if name is None else f"{self.prefix}-{name}"
+
+    def producer(self, fields: Fields) -> tuple[int, int]:
+        """Return the id and the epoch of a step."""
+        return self.ids.on_wire(int(fields["producerId"])), int(fields["producerEpoch"])
+
+
+class SequenceCases:
+    """Runs cases with steps on a cluster; threads may share it."""
+
+    def __init__(self, cluster: Cluster, topics: OwnTopics, token: str, restarts: Restarts) -> None:
+        """Use topics of our own; `token` is that of the run."""
+        self._restarts = restarts
+        self._cluster = cluster
+        self._topics = topics
+        self._prefix = f"wireproof-{token}"
+        self._numbers = count(1)
+
+    def run(self, request: Request) -> Outcome:
+        """Send the steps of a request and return the answers; begin again on another topic if that ends."""
+        return asked_twice(self._cluster, partial(self._ask, request), lambda _: None)
+
+    def _ask(self, request: Request) -> Outcome:
+        try:
+            answers = list(self._answers(request))
+            return Accepted({"steps": answers}, broken=tuple(step_requests.broken_in(answers)))
+        except (TopicError, NotAskedError) as error:
+            return Unsupported(str(error))
+        except errors.RequestTimedOutError as error:
+            return stalled(error)
+        except KeyError as error:
+            return Unsupported(f"the broker has no API {error}")
+
+    def _answers(self, request: Request) -> Iterator[Json]:
+        session = self._session(request)
+        for group in _groups(request.steps):
+            first = group[0]
+            if "meanwhile" in first:
+                yield from self._waiting(session, group)
+            else:
+                yield from self._taken(session, group)
+
+    def _waiting(self, session: Session, group: Sequence[Fields]) -> Sequence[Json]:
+        """Fetch on a connection of its own, and take the other steps while the broker waits."""
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(self._cluster.metadata).result()  # connects
+            waiting = pool.submit(self._answer, session, group[0])
+            time.sleep(WAITING_SECONDS)
+            others = [answer for fields in group[1:] for answer in self._taken(session, [fields])]
+            return [waiting.result(), *others]
+
+    def _taken(self, session: Session, group: Sequence[Fields]) -> Iterator[Json]:
+        if group[0]["op"] == "produce":
+            yield from self._produced(session, group)
+        elif group[0]["op"] == RESTART:
+            yield self._restart(session)
+        else:
+            yield self._answer(session, group[0])
+
+    def _answer(self, session: Session, fields: Fields) -> Json:
+        try:
+            return _OPS[str(fields["op"])](self._cluster, session, fields)
+        except NoCoordinatorError as error:
+            return step_requests.error(error.code)
+
+    def _session(self, request: Request) -> Session:
+        """Create the topic of a case, and wait until its partitions can be read."""
+        wanted = 1 + max(map(_largest, request.steps))
+        created = self._topics.create(request.options.topic or {}, wanted)
+        if len(created) < wanted:
+            raise TopicError(
+                f"a topic of the broker has {len(created)} partitions, and the case needs {wanted}"
+            )
+        partitions = sorted(created, key=lambda one: one.index)
+        self._await(partitions)
+        session = Session(partitions, f"{self._prefix}-{next(self._numbers)}")
+        self._give_ids(session, request.steps)
+        return session
+
+    def _await(self, partitions: Sequence[Partition]) -> None:
+        """Wait until partitions can be read."""
+        for one in partitions:
+            readable = partial(step_requests.fetch, self._cluster, [(one, 0)], FetchLimits())
+            step_requests.repeated(readable, _code_of_fetch)
+
+    def _restart(self, session: Session) -> Json:
+        """Start the broker again; the connections of before have ended."""
+        self._restarts.restart()
+        deadline = time.monotonic() + UNTIL_SECONDS
+        while True:
+            try:
+                self._await(session.partitions)
+            except errors.KafkaError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(PAUSE)
+            else:
+                return {"restarted": True}
+
+    def _give_ids(self, session: Session, steps: Sequence[Fields]) -> None:
+        """Return an id of the broker for each producer that no step begins: it may know only its own."""
+        if InitProducerIdRequest.API_KEY not in self._cluster.versions:
+            return
+        begun = {int(step["producerId"]) for step in steps if step["op"] == "init-producer"}
+        sent = (ProducerIds.named_in(bytes.fromhex(step["hex"])) for step in steps if "hex" in step)
+        for own in sorted({number for named in sent for number in named if number >= 0} - begun):
+            answer = step_requests.init_producer(self._cluster, None, NOBODY)
+            if not answer.error_code:
+                session.ids.learn(own, answer.producer_id)
+
+    def _produced(self, session: Session, group: Sequence[Fields]) -> Iterator[Json]:
+        """Append the batches of a group, each sent before the answer to the one before it."""
+        rows = [self._produce_request(session, fields) for fields in group]
+        node = session.partition(group[0]).node
+        time.sleep(int(group[0].get("afterMs", 0)) / 1000)
+        if len(rows) == 1:
+            ((wanted, version),) = rows
+            replies = [
+                step_requests.repeated(
+                    lambda: step_requests.produced(self._cluster.call(wanted, version, node)),
+                    lambda reply: int(reply.error_code),
+                )
+            ]
+        else:
+            replies = [step_requests.produced(one) for one in self._cluster.call_all(rows, node)]
+        for reply in replies:
+            code = reply.error_code
+            session.append_times[reply.base_offset] = reply.log_append_time_ms
+            yield step_requests.error(code) if code else {"baseOffset": str(reply.base_offset)}
+
+    def _produce_request(self, session: Session, fields: Fields) -> tuple[Any, int]:
+        name = session.transactional_id(fields)
+        data = session.ids.in_bytes(bytes.fromhex(fields["hex"]))
+        wanted = produce_request(session.partition(fields), data, name)
+        version = int(fields.get("transactionVersion", 1))
+        return wanted, step_requests.produce_version(self._cluster, name, version)
+
+
+def _groups(steps: Sequence[Fields]) -> Iterator[list[Fields]]:
+    """Yield the steps one by one, but those in flight with the one after them, and what happens meanwhile."""
+    rest = list(steps)
+    while rest:
+        in_flight = takewhile(lambda step: step.get("inFlight"), rest)
+        size = 1 + int(rest[0].get("meanwhile", sum(1 for _ in in_flight)))
+        yield rest[:size]
+        rest = rest[size:]
+
+
+def _largest(step: Fields) -> int:
+    """Return the largest number of a partition in a step."""
+    named = step.get("partitions", ())
+    numbers = [one[0] if isinstance(one, list) else one for one in named]
+    return max(map(int, [step.get("partition", 0), *numbers]))
+
+
+def _code_of_fetch(response: Any) -> int:  # noqa: ANN401 - a response
+    codes = [one.error_code for topic in response.responses for one in topic.partitions]
+    return int(next((code for code in (response.error_code or 0, *codes) if code), 0))
+
+
+# --- the other ops ---
+
+
+def _init_producer(cluster: Cluster, session: Session, fields: Fields) -> Json:
+    own = int(fields["producerId"])
+    known = session.producer(fields) if "producerEpoch" in fields else NOBODY
+    answer = step_requests.init_producer(cluster, session.transactional_id(fields), known)
+    if answer.error_code:
+        return step_requests.error(answer.error_code)
+    session.ids.learn(own, answer.producer_id)
+    return {"producerEpoch": str(answer.producer_epoch)}
+
+
+def _add_partitions(cluster: Cluster, session: Session, fields: Fields) -> Json:
+    added = [session.partitions[int(number)] for number in fields["partitions"]]
+    name = session.transactional_id(fields) or ""
+    code = step_requests.add_partitions(cluster, name, session.producer(fields), added)
+    return step_requests.error(code) if code else {"added": True}
+
+
+def _end_transaction(cluster: Cluster, session: Session, fields: Fields) -> Json:
+    version = int(fields.get("transactionVersion", 1))
+    name = session.transactional_id(fields) or ""
+    answer = step_requests.end_transaction(
+        cluster, name, session.producer(fields), commit=bool(fields["commit"]), version=version
+    )
+    if answer.error_code:
+        return step_requests.error(answer.error_code)
+    return {"producerEpoch": str(answer.producer_epoch)} if version >= step_requests.V2 else {"ended": True}
+
+
+def _fetch(cluster: Cluster, session: Session, fields: Fields) -> Json:
+    damaged: Fetched = {}
+
+    def ask() -> Fetched:
+        found = _read(cluster, session, fields)
+        damaged.update({name: found[name] for name in (step_requests.UNREADABLE,) if name in found})
+        return found
+
+    answer = ask()
+    if "until" in fields:
+        end = int(fields["until"])
+        answer = _waited(ask, answer, lambda one: int(one["highWatermark"]) >= end, UNTIL_SECONDS)
+        if not (ERROR in answer or answer.get("lastStableOffset") in (None, answer["highWatermark"])):
+            time.sleep(SETTLED_SECONDS)
+            answer = ask()
+    if "compacted" in fields:
+        most = int(fields["compacted"])
+        answer = _waited(ask, answer, lambda one: _count(one) <= most, CLEANED_SECONDS)
+    return damaged | answer  # a consumer would have read the answers before the last one too
+
+
+def _waited(
+    ask: Callable[[], Fetched], answer: Fetched, reached: Callable[[Fetched], bool], seconds: float
+) -> Fetched:
+    deadline = time.monotonic() + seconds
+    while ERROR not in answer and not reached(answer) and time.monotonic() < deadline:
+        time.sleep(PAUSE)
+        answer = ask()
+    return answer
+
+
+def _count(answer: Fetched) -> int:
+    """Return the number of records in a fetched log."""
+    return sum(step_requests.count_records(entry) for entry in answer.get("entries", ()))
+
+
+def _read(cluster: Cluster, session: Session, fields: Fields) -> Fetched:
+    """Fetch from an offset on; without limits of its own a step reads on to the end, as a consumer does.
+
+    A broker may end a response anywhere: Kafka reads one segment at a time.
+    """
+    partition, limits, offset = session.partition(fields), _limits(fields), int(fields["offset"])
+    limited = fields.keys() & {"maxBytes", "partitionMaxBytes", "minBytes"}
+    answer: Fetched = {}
+    while True:
+        reply = _of_response(step_requests.fetch(cluster, [(partition, offset)], limits))
+        found = _of_version(reply, session, limits.version, times="times" in fields)
+        answer, rows = _joined(answer, found), found.get("entries", ())
+        following = step_requests.last_offset(rows[-1]) + 1 if rows else offset
+        if limited or ERROR in answer or following <= offset or following >= _bound(answer, limits):
+            return answer
+        offset = following
+
+
+def _of_version(reply: Any, session: Session, version: int | None, *, times: bool) -> Fetched:  # noqa: ANN401 - a part of a response
+    """Return the answer of a partition: an old Fetch has messages and the high watermark alone."""
+    if version is None or version > step_requests.OLD_FETCH:
+        return step_requests.of_partition(
+            reply, session.ids, session.append_times.values() if times else None
+        )
+    return step_requests.of_old_partition(reply, session.append_times.values())
+
+
+def _joined(answer: Fetched, found: Fetched) -> Fetched:
+    """Return the answer to a fetch that went on where the one before it ended."""
+    if not answer or ERROR in found:
+        return found
+    lists: Fetched = {
+        name: [*answer[name], *(one for one in found.get(name, ()) if one not in answer[name])]
+        for name in ("aborted", "entries")
+        if name in answer
+    }
+    return {**found, **lists}
+
+
+def _bound(answer: Fetched, limits: FetchLimits) -> int:
+    """Return the offset up to which a consumer of this isolation level reads."""
+    committed = limits.isolation == "read_committed"
+    return int(answer["lastStableOffset" if committed else "highWatermark"])
+
+
+def _of_response(response: Any) -> Any:  # noqa: ANN401 - as above
+    """Return the one partition of a response; an error of the whole request has none."""
+    if not response.responses and response.error_code:
+        return response
+    return only_partition(response.responses, "partitions")
+
+
+def _limits(fields: Fields) -> FetchLimits:
+    given = FetchLimits(isolation=str(fields.get("isolation", "read_uncommitted")))
+    return evolve(
+        given,
+        max_bytes=int(fields.get("maxBytes", given.max_bytes)),
+        partition_max_bytes=int(fields.get("partitionMaxBytes", given.partition_max_bytes)),
+        version=int(fields["version"]) if "version" in fields else None,
+        min_bytes=int(fields.get("minBytes", given.min_bytes)),
+        max_wait_ms=int(fields["maxWaitMs"]) if "maxWaitMs" in fields else None,
+    )
+
+
+def _fetch_session(cluster: Cluster, session: Session, fields: Fields) -> Json:
+    """Fetch in a session: epoch 0 begins one, -1 ends it (KIP-227)."""
+    wanted = [
+        (session.partitions[int(number)], int(offset)) for number, offset in fields.get("partitions", ())
+    ]
+    forget = tuple(session.partitions[int(number)] for number in fields.get("forget", ()))
+    number, other = session.fetch_session, int(fields.get("otherSession", 0))
+    if other:
+        number = (number + other * FAR_SESSION) % LARGEST_SESSION
+    limits = evolve(_limits(fields), session=(number, int(fields["epoch"])), forget=forget)
+    response = step_requests.fetch(cluster, wanted, limits, session.partitions[0].node)
+    if response.error_code:
+        return step_requests.error(response.error_code)
+    begins = int(fields["epoch"]) == 0
+    session.fetch_session = response.session_id if begins else session.fetch_session
+    rows: list[Json] = [
+        {"partition": str(one.partition_index), **step_requests.of_partition(one, session.ids)}
+        for topic in response.responses
+        for one in topic.partitions
+    ]
+    same = response.session_id == session.fetch_session and response.session_id != 0
+    return {"session": same, "partitions": sorted(rows, key=str)}
+
+
+def _delete_records(cluster: Cluster, session: Session, fields: Fields) -> Json:
+    partition = session.partition(fields)
+    reply = step_requests.repeated(
+        lambda: step_requests.delete_records(cluster, partition, int(fields["offset"])),
+        lambda one: int(one.error_code),
+    )
+    return (
+        step_requests.error(reply.error_code)
+        if reply.error_code
+        else {"lowWatermark": str(reply.low_watermark)}
+    )
+
+
+def _await_expiry(cluster: Cluster, _: Session, fields: Fields) -> Json:
+    """Wait until every broker has forgotten what nobody used since: by its own settings."""
+    time.sleep(step_requests.waiting_ms(cluster, str(fields["of"])) / 1000)
+    return {"waited": True}
+
+
+def _list_offset(cluster: Cluster, session: Session, fields: Fields) -> Json:
+    partition, isolation = session.partition(fields), str(fields.get("isolation", "read_uncommitted"))
+    timestamp = int(fields["timestamp"])
+    asked = timestamp + session.append_times.get(int(fields.get("timestampOf", -1)), 0)
+    version = int(fields["version"]) if "version" in fields else None
+    reply = step_requests.repeated(
+        lambda: step_requests.list_offset(cluster, partition, asked, isolation, version),
+        lambda one: int(one.error_code),
+    )
+    if reply.error_code:
+        return step_requests.error(reply.error_code)
+    found: dict[str, Json] = {"offset": str(reply.offset)}
+    if asked >= 0 or asked == LARGEST_TIME:
+        found["timestamp"] = str(step_requests.named_time(reply.timestamp, session.append_times.values()))
+    return found
+
+
+_OPS: Final[Mapping[str, Callable[[Cluster, Session, Fields], Json]]] = {
+    "init-producer": _init_producer,
+    "add-partitions": _add_partitions,
+    "end-transaction": _end_transaction,
+    "fetch": _fetch,
+    "fetch-session": _fetch_session,
+    "delete-records": _delete_records,
+    "list-offset": _list_offset,
+    "await-expiry": _await_expiry,
+}
+"""The function of each op but `produce`."""

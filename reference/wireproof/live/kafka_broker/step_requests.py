@@ -1,0 +1,439 @@
+"""The requests of steps, in the versions that their rules need, and the answers to them as values."""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+from attrs import evolve
+from kafka import errors
+from kafka.errors import KafkaError
+from kafka.protocol.admin import DeleteRecordsRequest, DescribeConfigsRequest
+from kafka.protocol.consumer import FetchRequest, ListOffsetsRequest
+from kafka.protocol.metadata import ApiVersionsRequest, FindCoordinatorRequest
+from kafka.protocol.producer import (
+    AddPartitionsToTxnRequest,
+    EndTxnRequest,
+    InitProducerIdRequest,
+    ProduceRequest,
+)
+
+from wireproof.cases.outcome import BrokenRule
+from wireproof.cases.steps import ERROR
+from wireproof.kafka import control_types
+from wireproof.kafka.append import APPEND_TIME
+from wireproof.kafka.attribute_bits import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
+from wireproof.kafka.values import LogEntry, Message, RecordBatch
+from wireproof.live.kafka_broker import requests
+from wireproof.live.kafka_broker.append_case import read_by_consumer, unreadable
+from wireproof.live.kafka_broker.cluster import Cluster
+from wireproof.live.kafka_broker.error_codes import DENIED, RETRIED
+from wireproof.live.kafka_broker.messages import message
+from wireproof.live.kafka_broker.requests import (
+    ISOLATION,
+    FetchLimits,
+    ProducerIds,
+    entries_of,
+    next_offset,
+)
+from wireproof.live.kafka_broker.topics import Partition
+from wireproof.wire.json_values import Json, to_json
+
+IMPLICIT_PRODUCE: Final = 12
+"""From this version of Produce on, a broker with transactions v2 adds the partition itself: KIP-890."""
+
+BUMPING_END: Final = 5
+"""From this version of EndTxn on, the end of a transaction begins a new epoch: KIP-890."""
+
+ONE_TRANSACTION: Final = 3
+"""The newest version of AddPartitionsToTxn for clients: from 4 on, brokers ask for several transactions."""
+
+OLD_FETCH: Final = max(requests.LEGACY_FETCH.values())
+"""The newest version of Fetch without batches: the answer has messages, and no last stable offset."""
+
+CONCURRENT_TRANSACTIONS: Final = 51
+WAITED_FOR: Final = RETRIED | {15, 16, CONCURRENT_TRANSACTIONS}
+"""Codes after which a client repeats its request: the coordinator is not ready, or still writes markers."""
+
+SETTLE_SECONDS: Final = 10.0
+TRANSACTION_MS: Final = 60_000
+TRANSACTIONS: Final = 1
+"""The type of the key of FindCoordinator."""
+
+TRANSACTION_FEATURE: Final = "transaction.version"
+V2: Final = 2
+
+
+def repeated(send: Callable[[], Any], code: Callable[[Any], int]) -> Any:  # noqa: ANN401 - a response
+    """Send until the answer is about the request, and not about a broker that is busy."""
+    return requests.repeated(send, code, WAITED_FOR, SETTLE_SECONDS)
+
+
+def transaction_version(cluster: Cluster) -> int:
+    """Return the version of transactions that the cluster has: 0 without any, 2 with KIP-890."""
+    needed = (InitProducerIdRequest, AddPartitionsToTxnRequest, EndTxnRequest, FindCoordinatorRequest)
+    if any(request.API_KEY not in cluster.versions for request in needed):
+        return 0
+    if (
+        cluster.versions[EndTxnRequest.API_KEY][1] < BUMPING_END
+        or cluster.versions[requests.PRODUCE][1] < IMPLICIT_PRODUCE
+    ):
+        return 1
+    response = cluster.call(
+        ApiVersionsRequest(client_software_name="wireproof", client_software_version="1"),
+        cluster.newest(ApiVersionsRequest, 3),
+    )
+    found = {one.name: one.max_version_level for one in getattr(response, "finalized_features", None) or ()}
+    return V2 if found.get(TRANSACTION_FEATURE, 0) >= V2 else 1
+
+
+class NoCoordinatorError(Exception):
+    """FindCoordinator names no node, but an error: `code`."""
+
+    def __init__(self, code: int) -> None:
+        """Store the code."""
+        super().__init__(f"FindCoordinator answers error {code}")
+        self.code = code
+
+
+def coordinator(cluster: Cluster, name: str) -> int:
+    """Return the node that coordinates a transactional id; raise `NoCoordinatorError`."""
+    version = cluster.newest(FindCoordinatorRequest)
+
+    def ask() -> Any:  # noqa: ANN401 - a part of a response
+        if version >= 4:  # several keys: KIP-699
+            request = FindCoordinatorRequest(key_type=TRANSACTIONS, coordinator_keys=[name])
+            return requests.only(cluster.call(request, version).coordinators, "coordinators")
+        return cluster.call(FindCoordinatorRequest(key=name, key_type=TRANSACTIONS), version)
+
+    found = repeated(ask, lambda answer: int(answer.error_code))
+    if found.error_code:
+        raise NoCoordinatorError(int(found.error_code))
+    return int(found.node_id)
+
+
+def init_producer(cluster: Cluster, name: str | None, known: tuple[int, int]) -> Any:  # noqa: ANN401 - a response
+    """Ask for a producer id; `known` is the id and epoch to be raised, -1 without any: KIP-360."""
+    version = cluster.newest(InitProducerIdRequest, 5)
+    node = None if name is None else coordinator(cluster, name)
+    request = InitProducerIdRequest(
+        transactional_id=name,
+        transaction_timeout_ms=TRANSACTION_MS,
+        producer_id=known[0],
+        producer_epoch=known[1],
+    )
+    return repeated(lambda: cluster.call(request, version, node), lambda answer: int(answer.error_code))
+
+
+def add_partitions(cluster: Cluster, name: str, producer: tuple[int, int], added: Sequence[Partition]) -> int:
+    """Add partitions to a transaction; return the error code of the first one that has one."""
+    request = message(
+        AddPartitionsToTxnRequest,
+        v3_and_below_transactional_id=name,
+        v3_and_below_producer_id=producer[0],
+        v3_and_below_producer_epoch=producer[1],
+        v3_and_below_topics=[{"name": added[0].topic, "partitions": [one.index for one in added]}],
+    )
+    version, node = cluster.newest(AddPartitionsToTxnRequest, ONE_TRANSACTION), coordinator(cluster, name)
+
+    def code(answer: Any) -> int:  # noqa: ANN401 - a response
+        topic = requests.only(answer.results_by_topic_v3_and_below, "topics")
+        codes = (int(one.partition_error_code) for one in topic.results_by_partition)
+        return next((one for one in codes if one), 0)
+
+    return code(repeated(lambda: cluster.call(request, version, node), code))
+
+
+def end_transaction(
+    cluster: Cluster, name: str, producer: tuple[int, int], *, commit: bool, version: int
+) -> Any:  # noqa: ANN401 - a response
+    """End a transaction; with transactions v2 the answer has the next epoch."""
+    request = EndTxnRequest(
+        transactional_id=name, producer_id=producer[0], producer_epoch=producer[1], committed=commit
+    )
+    newest = cluster.newest(EndTxnRequest, BUMPING_END if version >= V2 else BUMPING_END - 1)
+    node = coordinator(cluster, name)
+    return repeated(lambda: cluster.call(request, newest, node), lambda answer: int(answer.error_code))
+
+
+def produce_version(cluster: Cluster, name: str | None, version: int) -> int:
+    """Return the version of Produce: one without implicit partitions for transactions of KIP-98."""
+    explicit = name is not None and version < V2
+    return cluster.newest(ProduceRequest, IMPLICIT_PRODUCE - 1 if explicit else None)
+
+
+def produced(response: Any) -> Any:  # noqa: ANN401 - a response and a part of it
+    """Return the answer of the one partition of a Produce."""
+    return requests.only_partition(response.responses, "partition_responses")
+
+
+def fetch(
+    cluster: Cluster, wanted: Sequence[tuple[Partition, int]], limits: FetchLimits, node: int | None = None
+) -> Any:  # noqa: ANN401 - a response
+    """Fetch from offsets of partitions of one topic, in their order."""
+    newest = cluster.newest(FetchRequest, requests.VERSIONS[requests.FETCH][1])
+    version = newest if limits.version is None else limits.version
+    request = requests.fetch_request(cluster, wanted, limits)
+    return cluster.call(request, version, wanted[0][0].node if node is None else node)
+
+
+def delete_records(cluster: Cluster, partition: Partition, offset: int) -> Any:  # noqa: ANN401 - a part of a response
+    """Delete the records before an offset."""
+    row = {"partition_index": partition.index, "offset": offset}
+    topics = [{"name": partition.topic, "partitions": [row]}]
+    request = message(DeleteRecordsRequest, topics=topics, timeout_ms=requests.TIMEOUT_MS)
+    response = cluster.call(request, cluster.newest(DeleteRecordsRequest), partition.node)
+    return requests.only_partition(response.topics, "partitions")
+
+
+def list_offset(
+    cluster: Cluster, partition: Partition, timestamp: int, isolation: str, version: int | None = None
+) -> Any:  # noqa: ANN401 - as above
+    """Return the offset of a time, or of what a number below 0 stands for, such as -1 for the end."""
+    row = {"partition_index": partition.index, "current_leader_epoch": -1, "timestamp": timestamp}
+    request = message(
+        ListOffsetsRequest,
+        replica_id=-1,
+        isolation_level=ISOLATION[isolation],
+        topics=[{"name": partition.topic, "partitions": [row]}],
+        timeout_ms=requests.TIMEOUT_MS,
+    )
+    version = cluster.newest(ListOffsetsRequest, 9) if version is None else version
+    response = cluster.call(request, version, partition.node)
+    return requests.only_partition(response.topics, "partitions")
+
+
+# --- step answers ---
+#
+# The answers of a broker as values of steps: numbers as texts, errors by name, batches in a few fields.
+
+
+NO_PRODUCER: Final = -1
+READABLE: Final = "kafka.fetch.readable"
+UNREADABLE: Final = "unreadable"
+"""The field of an answer with the rule that it breaks."""
+
+ENDS: Final = {control_types.COMMIT: "commit", control_types.ABORT: "abort"}
+
+
+def error(code: int) -> dict[str, Json]:
+    """Return the answer for an error code, by its name in Kafka's protocol guide."""
+    return {ERROR: str(getattr(errors.for_code(code), "message", "") or f"error {code}")}
+
+
+def of_partition(reply: Any, ids: ProducerIds, append_times: Collection[int] | None = None) -> dict[str, Any]:  # noqa: ANN401 - a part of a response
+    """Return the answer of a partition to a fetch; with append times, the time of each batch is shown."""
+    if reply.error_code:
+        return error(reply.error_code)
+    aborted: list[Json] = [
+        [str(ids.in_case(one.producer_id)), str(one.first_offset)] for one in reply.aborted_transactions or ()
+    ]
+    return {
+        "highWatermark": str(reply.high_watermark),
+        "lastStableOffset": str(reply.last_stable_offset),
+        "logStartOffset": str(reply.log_start_offset),
+        "aborted": sorted(aborted, key=str),
+        **of_log(bytes(reply.records or b""), ids, append_times),
+    }
+
+
+def of_old_partition(reply: Any, append_times: Collection[int]) -> dict[str, Any]:  # noqa: ANN401 - as above
+    """Return the answer of a partition to a Fetch before version 4, which has messages of v0 or v1."""
+    if reply.error_code:
+        return error(reply.error_code)
+    entries = _entries(bytes(reply.records or b""))
+    shown: dict[str, Json] = (
+        entries
+        if isinstance(entries, dict)
+        else {"entries": [_old_entry(entry, append_times) for entry in entries]}
+    )
+    return {"highWatermark": str(reply.high_watermark), **shown}
+
+
+def of_log(data: bytes, ids: ProducerIds, append_times: Collection[int] | None = None) -> dict[str, Json]:
+    """Return the whole entries of fetched bytes; a response may end inside an entry."""
+    entries = _entries(data)
+    if isinstance(entries, dict):
+        return entries
+    batches = [entry for entry in entries if isinstance(entry, RecordBatch)]
+    if append_times is None:
+        return {"entries": [entry_json(batch, ids) for batch in batches]}
+    return {"entries": [entry_json(batch, ids) | _time_json(batch, append_times) for batch in batches]}
+
+
+def _entries(data: bytes) -> Sequence[LogEntry] | dict[str, Json]:
+    """Return the whole entries of bytes, or the field of an answer that says why they are unreadable."""
+    rows = list(entries_of(data))
+    found, refused = read_by_consumer(b"".join(entry for _, entry in rows))
+    if refused is not None:
+        broken = unreadable(refused)
+        return {UNREADABLE: {broken.rule: broken.text}}
+    for before, (offset, _) in pairwise(rows):
+        if offset < (end := next_offset(*before)):
+            return {UNREADABLE: {READABLE: f"offset {offset} behind an entry that ends before {end}"}}
+    return found.batches
+
+
+def broken_in(answers: Sequence[Json]) -> Iterator[BrokenRule]:
+    """Yield the rules that the answers to the steps of a case break, whatever the case is about."""
+    for number, answer in enumerate(answers):
+        assert isinstance(answer, dict)
+        for part in (answer, *answer.get("partitions", ())):
+            found: Any = part.get(UNREADABLE, {})
+            yield from (BrokenRule(rule, f"step {number + 1}: {text}") for rule, text in found.items())
+
+
+def _old_entry(entry: LogEntry, append_times: Collection[int]) -> Json:
+    """Return a message as a value of its format, with `APPEND_TIME` for a time that the broker answered.
+
+    A batch, which has no place there, is shown whole.
+    """
+    return to_json(_timeless(entry, append_times) if isinstance(entry, Message) else entry)
+
+
+def named_time(timestamp: int, append_times: Collection[int]) -> int:
+    """Return a timestamp, or `APPEND_TIME` for one that the broker answered."""
+    return APPEND_TIME if timestamp >= 0 and timestamp in append_times else timestamp
+
+
+def _timeless(message: Message, append_times: Collection[int]) -> Message:
+    stamped = message.magic and message.attributes & LOG_APPEND_TIME
+    inner = message.messages
+    return evolve(
+        message,
+        timestamp=named_time(message.timestamp, append_times) if stamped else message.timestamp,
+        messages=None if inner is None else tuple(_timeless(one, append_times) for one in inner),
+    )
+
+
+def last_offset(entry: Mapping[str, Any]) -> int:
+    """Return the last offset of an entry of an answer, which a message has as its only one."""
+    return int(entry.get("lastOffset", entry.get("offset", entry.get("baseOffset"))))
+
+
+def count_records(entry: Mapping[str, Any]) -> int:
+    """Return the number of records in an entry of an answer."""
+    if "offset" in entry:
+        return len(entry["messages"] or (entry,))
+    return len(entry.get("records", ()))
+
+
+def _time_json(batch: RecordBatch, append_times: Collection[int]) -> dict[str, Json]:
+    """Return timestamp type and greatest time of a batch; of a marker, which no answer names, the type."""
+    kind: dict[str, Json] = {"timestampType": "append" if batch.attributes & LOG_APPEND_TIME else "create"}
+    if batch.attributes & CONTROL:
+        return kind
+    return {**kind, "maxTimestamp": str(named_time(batch.max_timestamp, append_times))}
+
+
+def entry_json(batch: RecordBatch, ids: ProducerIds) -> dict[str, Json]:
+    """Return a batch: its offsets, its producer, its kind, and the value of each record by its offset."""
+    last = batch.base_offset + batch.last_offset_delta
+    named: dict[str, Json] = {"baseOffset": str(batch.base_offset), "lastOffset": str(last)}
+    if batch.producer_id != NO_PRODUCER:
+        named |= {
+            "producerId": str(ids.in_case(batch.producer_id)),
+            "producerEpoch": str(batch.producer_epoch),
+            "baseSequence": str(batch.base_sequence),
+        }
+    if batch.attributes & DELETE_HORIZON:
+        named["deleteHorizon"] = True
+    elif batch.records and batch.records[0].offset != batch.base_offset:
+        named["baseTimestamp"] = str(batch.base_timestamp)  # of the first record that cleaning left
+    kind = _kind(batch)
+    return (
+        {**named, "kind": kind}
+        if kind in ENDS.values()
+        else {**named, "kind": kind, "records": dict(_records(batch))}
+    )
+
+
+def _kind(batch: RecordBatch) -> str:
+    if batch.attributes & CONTROL:
+        return next(
+            (ENDS.get(record.control.type, "control") for record in batch.records if record.control),
+            "control",
+        )
+    return "transaction" if batch.attributes & TRANSACTIONAL else "data"
+
+
+def _records(batch: RecordBatch) -> Iterator[tuple[str, Json]]:
+    for record in batch.records:
+        yield str(record.offset), None if record.value is None else record.value.hex()
+
+
+# --- expiry ---
+#
+# How long a broker remembers idle producers and transactional ids, by its own settings.
+
+
+SETTINGS: Final[Mapping[str, tuple[str, str]]] = {
+    "producer": ("producer.id.expiration.ms", "producer.id.expiration.check.interval.ms"),
+    "transactional-id": (
+        "transactional.id.expiration.ms",
+        "transaction.remove.expired.transaction.cleanup.interval.ms",
+    ),
+}
+"""What expires, with two settings of a broker: the age at which it does, and how often the broker looks."""
+
+BROKER: Final = 4
+"""The type of the resource: protocol guide, DescribeConfigs."""
+
+CHECKS: Final = 2
+"""A check may have begun when the age is reached: the next one finds what is expired."""
+
+MARGIN_MS: Final = 1_000
+LONGEST_MS: Final = 20_000
+"""The longest time that a case waits."""
+
+SHORTEST_MS: Final = 1_000
+"""The shortest age: a case must be able to send a few requests before it."""
+
+
+NUMBER: Final = re.compile("[0-9]{1,18}")
+
+
+class NotAskedError(Exception):
+    """A case cannot be asked of this broker; the text is one line with the reason."""
+
+
+def waiting_ms(cluster: Cluster, what: str) -> int:
+    """Return the milliseconds after which every broker has forgotten what is idle; raise `NotAskedError`."""
+    found = cluster.metadata()
+    cluster.learn_node(found)
+    return max((_of_broker(cluster, broker.node_id, what) for broker in found.brokers), default=0)
+
+
+def can_be_awaited(cluster: Cluster, what: str) -> bool:
+    """Return True if the brokers name settings after which something is forgotten soon.
+
+    A `KeyError` is a broker without DescribeConfigs.
+    """
+    try:
+        return waiting_ms(cluster, what) > 0
+    except (NotAskedError, KeyError, KafkaError):
+        return False
+
+
+def _of_broker(cluster: Cluster, node: int, what: str) -> int:
+    names = SETTINGS[what]
+    settings = dict(_described(cluster, node, names))
+    if missing := [name for name in names if name not in settings]:
+        raise NotAskedError(f"broker {node} does not name its setting {missing[0]}, which is long by default")
+    age, interval = (settings[name] for name in names)
+    waited = age + CHECKS * interval + MARGIN_MS
+    if age < SHORTEST_MS or waited > LONGEST_MS:
+        named = " and ".join(f"{name}={settings[name]}" for name in names)
+        raise NotAskedError(f"{named} of broker {node} are too short or too long to be tested")
+    return waited
+
+
+def _described(cluster: Cluster, node: int, names: tuple[str, str]) -> Iterator[tuple[str, int]]:
+    """Yield the settings of a broker that it describes."""
+    asked = {"resource_type": BROKER, "resource_name": str(node), "configuration_keys": list(names)}
+    request = message(DescribeConfigsRequest, resources=[asked])
+    for answer in cluster.call(request, cluster.newest(DescribeConfigsRequest), node).results:
+        if code := answer.error_code:
+            reason = "is not permitted" if code in DENIED else f"fails with error {code}"
+            raise NotAskedError(f"describing the settings of broker {node} {reason}")
+        yield from ((row.name, int(row.value)) for row in answer.configs if NUMBER.fullmatch(row.value or ""))

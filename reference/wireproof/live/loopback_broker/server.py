@@ -1,0 +1,192 @@
+"""The cluster as servers on 127.0.0.1: frames, headers, connections. Nothing that a client sends ends it."""
+
+import asyncio
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from inspect import isawaitable
+from struct import Struct
+from typing import Any, Final
+
+from kafka.protocol.api_header import ResponseClassRegistry
+from kafka.protocol.consumer import FetchRequest
+from kafka.protocol.metadata import ApiVersionsRequest, ApiVersionsResponse
+from kafka.protocol.producer import ProduceRequest
+
+from wireproof.live.kafka_broker.messages import message
+from wireproof.live.loopback_broker import coordinator_replies, replies
+from wireproof.live.loopback_broker.append_rules import AppendRefused
+from wireproof.live.loopback_broker.fetching import Fetching
+from wireproof.live.loopback_broker.replies import Answer, LoopbackCluster, Reply, Request
+
+SIZE: Final = Struct(">i")
+HEAD: Final = Struct(">hhi")
+"""API key, version and correlation id."""
+
+LARGEST: Final = 64 * 1024 * 1024
+"""Bytes of a request; a larger one ends its connection."""
+
+MOST_CONNECTIONS: Final = 256
+"""Open connections; one more is closed at once."""
+
+UNSUPPORTED_VERSION: Final = 35
+LOOK_SECONDS: Final = 0.01
+
+TURNS_TO_CLOSE: Final = 3
+"""Turns of the loop after which every closed connection has ended."""
+
+
+class Hang(Exception):  # noqa: N818 - an order to the server
+    """The server must not answer any more."""
+
+
+class Die(Exception):  # noqa: N818 - an order to the server
+    """The server must close everything."""
+
+
+class HangUp(Exception):  # noqa: N818 - an order to the server
+    """The server must close this connection without an answer."""
+
+
+class LoopbackServer:
+    """The servers of a cluster, one for each node.
+
+    Attributes:
+        cluster: what they serve, as the first node sees it.
+    """
+
+    def __init__(self, cluster: LoopbackCluster, nodes: int = 1) -> None:
+        """Prepare so many nodes."""
+        self.cluster = cluster
+        self._nodes = [cluster, *(cluster.other_node(cluster.node + more) for more in range(1, nodes))]
+        self._servers: list[asyncio.Server] = []
+        self._connections: set[asyncio.StreamWriter] = set()
+
+    async def start(self, port: int = 0) -> None:
+        """Listen, the first node on this port of 127.0.0.1; 0 is any free one."""
+        for node in self._nodes:
+            server = await asyncio.start_server(partial(self._serve, node), "127.0.0.1", port)
+            node.ports[node.node] = server.sockets[0].getsockname()[1]
+            self._servers.append(server)
+            port = 0
+
+    async def stop(self) -> None:
+        """Close the listeners and every connection."""
+        for server in self._servers:
+            server.close()
+        for writer in list(self._connections):
+            writer.close()
+
+    async def _serve(
+        self, node: LoopbackCluster, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self._connections.add(writer)
+        with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            while len(self._connections) <= MOST_CONNECTIONS:
+                (size,) = SIZE.unpack(await reader.readexactly(SIZE.size))
+                if not HEAD.size <= size <= LARGEST:
+                    break
+                reply = await self._reply(node, await reader.readexactly(size))
+                if reply is None:
+                    break
+                writer.write(reply)
+                await writer.drain()
+        self._connections.discard(writer)
+        writer.close()
+
+    async def _reply(self, node: LoopbackCluster, frame: bytes) -> bytes | None:
+        """Return the framed answer, empty for none; None to close the connection."""
+        key, version, correlation = HEAD.unpack_from(frame)
+        apis = {one.API_KEY: (one, span) for one, span in node.versions().items()}
+        request_class, (least, most) = apis.get(key, (None, (0, -1)))
+        if request_class is None or not least <= version <= most:
+            return _unsupported(node, correlation) if request_class is ApiVersionsRequest else None
+        try:
+            request = request_class.decode(frame, version=version, header=True)
+            reply = await _answer(node, request, correlation)
+        except Hang:
+            await asyncio.Event().wait()
+        except Die:
+            await self.stop()
+            return None
+        except HangUp:
+            return None
+        except Exception as error:  # noqa: BLE001 - bytes that are no request, or fields that no client sends
+            sys.stderr.write(f"loopback broker: API {key} in version {version}: {error!r}\n")
+            return None
+        silent = isinstance(request, ProduceRequest) and not request.acks
+        return b"" if silent else reply
+
+
+async def _answer(node: LoopbackCluster, request: Request, correlation: int) -> bytes:
+    """Return the framed answer to a request."""
+    answer = node.answers.get(request.API_KEY) or ANSWERS[request.API_KEY]
+    fields = answer(node, request)
+    kind = ResponseClassRegistry.get_response_class(request.header)
+    return _framed(kind, request.version, await fields if isawaitable(fields) else fields, correlation)
+
+
+async def _fetch(node: LoopbackCluster, request: Request) -> Reply:
+    """Answer a Fetch as soon as there is something, or after its time."""
+    try:
+        fetching = (node.fetching_class or Fetching).begin(node, request)
+    except AppendRefused as refused:  # the session
+        return {"error_code": refused.code, "responses": []}
+    loop = asyncio.get_running_loop()
+    end = loop.time() + request.max_wait_ms / 1000
+    parts = fetching.look()
+    while request.min_bytes and not fetching.is_ready(parts) and loop.time() < end:
+        await asyncio.sleep(LOOK_SECONDS)
+        parts = fetching.look()
+    return fetching.reply(parts)
+
+
+ANSWERS: Final[dict[int, Answer]] = {
+    **replies.ANSWERS,
+    **coordinator_replies.ANSWERS,
+    FetchRequest.API_KEY: _fetch,
+}
+"""The function that answers each API, by its key."""
+
+
+def _framed(kind: Any, version: int, fields: Mapping[str, Any], correlation: int) -> bytes:  # noqa: ANN401 - a class of kafka-python
+    reply = message(kind, version, **fields)
+    reply.with_header(correlation_id=correlation)
+    return bytes(reply.encode(header=True, framed=True))
+
+
+def _unsupported(node: LoopbackCluster, correlation: int) -> bytes:
+    """Return the answer to ApiVersions in an unknown version, in the form of version 0: KIP-511."""
+    least, newest = node.versions()[ApiVersionsRequest]
+    known = {"api_key": ApiVersionsRequest.API_KEY, "min_version": least, "max_version": newest}
+    fields = {"error_code": UNSUPPORTED_VERSION, "api_keys": [known]}
+    return _framed(ApiVersionsResponse, 0, fields, correlation)
+
+
+@contextmanager
+def running(cluster: LoopbackCluster, *, nodes: int = 1, port: int = 0) -> Iterator[str]:
+    """Run a cluster in a thread; yield the address of its first node, and stop it at the end."""
+    server, loop = LoopbackServer(cluster, nodes), asyncio.new_event_loop()
+    loop.run_until_complete(server.start(port))
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"127.0.0.1:{cluster.port}"
+    finally:
+        asyncio.run_coroutine_threadsafe(_end(server), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+async def _end(server: LoopbackServer) -> None:
+    """Stop the servers, and wait until their connections have ended."""
+    await server.stop()
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    for _ in range(TURNS_TO_CLOSE):  # a closed transport lets go of its socket in a later turn of the loop
+        await asyncio.sleep(0)
