@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import count
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from attrs import define, evolve, field
 
@@ -43,6 +43,7 @@ from wireproof.runner.events import (
     EventStream,
     EventWriter,
     Footer,
+    LineWriter,
     Run,
     manifest_fields,
     run_event,
@@ -180,7 +181,7 @@ class CheckPlan:
     specs: Sequence[str]
     show: Callable[[Run, Sequence[CaseEvent]], None] = lambda _run, _events: None
     bars: ProgressBars | None = None
-    file: IO[str] | None = None
+    file: LineWriter | None = None
     runs: list[AdapterRun] = field(init=False)
     turn: int = 0
 

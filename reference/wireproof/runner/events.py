@@ -13,7 +13,7 @@ from functools import partial
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
-from typing import IO, Any, Final, Self, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, Self, TypeAlias, TypeVar
 
 import msgspec
 from attrs import evolve, field, frozen
@@ -404,10 +404,20 @@ class EventStream:
         return self.run.hello.get("cost") == "slow"
 
 
+class LineWriter(Protocol):
+    """What events are written to: a text file, or one whose disk may be full."""
+
+    def write(self, text: str, /) -> int:
+        """Write a text."""
+
+    def flush(self) -> None:
+        """Hand it to the system."""
+
+
 class EventWriter:
     """Writes one run; an interrupted run leaves no footer."""
 
-    def __init__(self, out: IO[str], run: Run, baseline: BaselineText | None = None) -> None:
+    def __init__(self, out: LineWriter, run: Run, baseline: BaselineText | None = None) -> None:
         """Write the manifest and the baseline to `out`, a text file that the caller closes."""
         self._out = out
         self._counts: dict[str, int] = {}
