@@ -182,7 +182,9 @@ def test_a_failure_shrinks_to_the_fewest_records(holds: Callable[[RecordBatch], 
     found = find(
         values("kafka.batch", "v2"),
         counted,
-        settings=settings(max_examples=1000, derandomize=True, database=None, suppress_health_check=list(HealthCheck)),
+        settings=settings(
+            max_examples=1000, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+        ),
     )
     assert len(found.records) == records
     assert len(tries) < 1500
