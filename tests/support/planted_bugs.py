@@ -121,13 +121,13 @@ def cut_header_names(tree: Tree) -> bool:
 KAFKA: Final = (
     Bug("63 records", every("", "records", longer(63), cut(63))),
     Bug("63 headers", every("records", "headers", longer(63), cut(63))),
+    Bug("behind a tombstone", after_a_tombstone),
     Bug("null value as empty", every("records", "value", is_(None), to(""))),
     Bug("empty key as null", every("records", "key", is_(""), to(None))),
     Bug("unused bit 9", every("", "attributes", bit(0x200), lambda number: str(int(number) & ~0x200))),
     Bug("zstd in a transaction", whole(zstd_in_a_transaction, "producerId", to("-1"))),
     Bug("offset delta of 16 bits", every("records", "offsetDelta", beyond(16), wrapped(16))),
     Bug("timestamp delta of 32 bits", every("records", "timestampDelta", beyond(32), wrapped(32))),
-    Bug("behind a tombstone", after_a_tombstone),
     Bug("header name of 127", cut_header_names),
 )
 
