@@ -1,12 +1,10 @@
-"""The public strategies: what their arguments ask for, what they print, and how small a failure gets."""
+"""The public strategies: what their arguments ask for, what is drawn, and what they print."""
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import pytest
 from each import each
-from hypothesis import HealthCheck, find, settings
 from one_of_a_kind import each_format
 from property_profile import given
 from toy_format import ROWS
@@ -17,7 +15,7 @@ from wireproof.cases.mutate.encodings import written
 from wireproof.cases.strategies import Wanted, codecs_of, seeded_drawer, values_of
 from wireproof.formats import FORMATS, UnknownFormat
 from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME, TRANSACTIONAL
-from wireproof.kafka.values import Message, Record, RecordBatch
+from wireproof.kafka.values import Message, RecordBatch
 from wireproof.strategies import encoded, nearly_valid, value_classes, values
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
@@ -155,36 +153,3 @@ def _refused(data: bytes) -> bool:
     except Rejected:
         return True
     return False
-
-
-# --- how small a failure gets ---
-
-
-def any_record(holds: Callable[[Record], bool]) -> Callable[[RecordBatch], bool]:
-    return lambda batch: any(map(holds, batch.records))
-
-
-@each(
-    "holds, records",
-    [
-        (lambda batch: len(batch.records) > 63, 64),
-        (any_record(lambda record: len(record.value or b"") > 127), 1),
-        (lambda batch: bool(batch.attributes & 0x7F80), 0),
-    ],
-)
-def test_a_failure_shrinks_to_the_fewest_records(holds: Callable[[RecordBatch], bool], records: int) -> None:
-    tries: list[RecordBatch] = []
-
-    def counted(batch: RecordBatch) -> bool:
-        tries.append(batch)
-        return holds(batch)
-
-    found = find(
-        values("kafka.batch", "v2"),
-        counted,
-        settings=settings(
-            max_examples=1000, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-        ),
-    )
-    assert len(found.records) == records
-    assert len(tries) < 1500
