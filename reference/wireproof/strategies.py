@@ -1,5 +1,12 @@
-"""Hypothesis strategies for the tests of a codec: `values` and `nearly_valid` of a format and revision."""
+"""Hypothesis strategies for the values, the encodings and nearly valid bytes of all formats; see `api.md`."""
 
-from wireproof.cases.strategies import nearly_valid, values
+from wireproof.cases.strategies import (
+    Encoded,
+    NearlyValid,
+    encoded,
+    nearly_valid,
+    value_classes,
+    values,
+)
 
-__all__ = ["nearly_valid", "values"]
+__all__ = ["Encoded", "NearlyValid", "encoded", "nearly_valid", "value_classes", "values"]

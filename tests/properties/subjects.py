@@ -42,7 +42,7 @@ def valued(row: Format) -> Any:
 
 
 def nearly(row: Format) -> Any:
-    return nearly_valid(row.name, row.revision)
+    return nearly_valid(row.name, row.revision).map(lambda drawn: drawn.data)
 
 
 def read(row: Format, data: bytes) -> Decoded | Rejected:

@@ -1,9 +1,10 @@
 """Hypothesis strategies: for the values and options of all formats, and for bytes that are nearly valid.
 
 A strategy follows from the value class and the layout of a format: integers have the width of their field,
-often a limit of it, constants and codes are those of the layout; what the encoder refuses is not drawn. A
-family may refine the strategies of some types and fields, or have one of its own for a format; and it has
-strategies for options by the name of the format.
+often a limit of it, constants and codes are those of the layout; lists and bytes now and then have a size at
+which a length takes one more byte; what the encoder refuses is not drawn. A family may refine the strategies
+of some types and fields, for example to make counts and deltas agree; and it has strategies for options by
+the name of the format.
 
 Nearly valid bytes are encoded values with one or two edits: the field-aware mutations of `cases.mutate`, as
 the fuzzer uses them. Afterwards all, some or none of the lengths and checksums are fixed up, and the changed
@@ -17,11 +18,12 @@ from which Hypothesis's own search would take constants. Hypothesis is an option
 
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from random import Random
-from typing import Any, Final, Self, TypeAlias, TypeVar, get_type_hints
+from typing import Any, Final, Self, TypeAlias, TypeVar, get_args, get_type_hints
 
-from attrs import frozen
+from attrs import NOTHING, evolve, fields, frozen, has
 
 try:
     from hypothesis import HealthCheck, Phase, given, reject, settings
@@ -37,7 +39,7 @@ except ModuleNotFoundError as error:
 from wireproof import formats
 from wireproof.cases.mutate.compression_variants import compressed_regions, edit_stream
 from wireproof.cases.mutate.decode_trace import DecodeTrace, trace_of
-from wireproof.cases.mutate.draws import below, pick
+from wireproof.cases.mutate.draws import EDGE_SIZES, below, edge_numbers, pick
 from wireproof.cases.mutate.encodings import completed, normalisers, written
 from wireproof.cases.mutate.field_mutations import (
     edit_field,
@@ -58,27 +60,57 @@ from wireproof.cases.mutate.values_of_type import (
     smallest,
 )
 from wireproof.family import object_at
-from wireproof.formats import FAMILIES, Format, family_of
+from wireproof.formats import Format, family_of
 from wireproof.wire.layout import (
     Flag,
+    Length,
     Number,
     Octets,
     Part,
     ProtoField,
     all_layouts,
     attribute_of,
+    bits_of,
+    is_signed,
+    named_bits,
     present,
 )
-from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.options import DEFAULT_OPTIONS, Options, Profile
 from wireproof.wire.rejection import Rejected
 
 T = TypeVar("T")
 
 MAX_BYTES: Final = 40
-"""The largest size of a byte field of a strategy by type."""
+"""The largest size of bytes that Hypothesis draws; longer ones have an edge size and one content."""
+
+SMALL_BYTES: Final = 4
+"""The same within a list of an edge size."""
 
 MAX_ELEMENTS: Final = 3
-"""The largest number of elements of a list of a strategy by type."""
+"""The largest number of elements that are drawn one by one; longer lists have an edge size."""
+
+MOST_RECORDS: Final = 129
+"""The largest number of elements of a list, if the caller wants no other."""
+
+BYTE_SIZES: Final = (*EDGE_SIZES[3:], 255, 256, 300)
+"""The sizes of long bytes."""
+
+EDGE_ONE_IN, UNUSED_ONE_IN = 12, 8
+"""One list in this many has an edge size, one number with flags has a bit without a name."""
+
+TRIES: Final = 3
+"""Draws until one can be encoded."""
+
+CODEC: Final = "codec"
+"""The name of the flags that name a compression method."""
+
+TRAPS: Final = (b"", b"\0", b"k", b"\xff", "\u00e9".encode(), b'"\\/\n')
+"""Bytes that readers take for others: none, no text, text that is not ASCII, what JSON escapes."""
+
+FILLS: Final = (b"\0", b"a", b"\xff", "\u00e9".encode())
+"""What long bytes are made of."""
+
+NANS: Final = (bytes.fromhex("7ff8000000000001"), bytes.fromhex("fff0000000000000"))
 
 REPAIRS: Final = ((True, True), (True, True), (True, True), (False, True), (False, False))
 """The repairs to draw from, as (lengths, checksums). `apply_splices` repairs lengths only with checksums."""
@@ -93,40 +125,69 @@ SETTINGS: Final = settings(
 _BYTES: Final = st.integers(0, 255)
 """One draw. In larger ranges Hypothesis prefers small values, which would favour the first choices."""
 
-# --- values and options ---
+# --- what a caller wants ---
 
 
-@cache
-def own_strategies() -> Mapping[str, Callable[[], SearchStrategy[Any]]]:
-    """Return the strategies for the values of formats that do not follow from types, by the format id."""
-    tables = [object_at(family.strategies) for family in FAMILIES.values() if family.strategies]
-    return {key: row for table in tables for key, row in table.items() if isinstance(key, str)}
+@frozen
+class Wanted:
+    """Which values of a format are drawn.
 
-
-def values(format: str, revision: str) -> SearchStrategy[Any]:  # noqa: A002 - the public name of a format
-    """Return a strategy for the values of a format, as instances of its value class.
-
-    All values can be encoded. A decode of the bytes may return other computed fields than the drawn value
-    has. `wire.values.to_json` returns the JSON form of a value.
-
-    Raises:
-        UnknownFormat: there is no such format, and the message has similar names.
+    Attributes:
+        fmt: the format.
+        codecs: names of compression methods, `none` among them; None for all that the format has.
+        profile: `produce` for values that a broker accepts from a producer.
+        max_records: the most elements of a list.
+        edges: whether some lists and bytes have a size of `EDGE_SIZES`; inside of such a list none has.
+        inner: whether the value is part of another one of its class, which goes no deeper.
     """
+
+    fmt: Format
+    codecs: tuple[str, ...] | None = None
+    profile: Profile = DEFAULT_OPTIONS.profile
+    max_records: int = MOST_RECORDS
+    edges: bool = True
+    inner: bool = False
+
+    def numbers_of(self, flag: Flag) -> list[int]:
+        """Return the numbers of a flag that are drawn, in place: its codes, or 0 and all its bits."""
+        low = flag.mask & -flag.mask
+        if not flag.codes:
+            return [0, 0, 0, flag.mask]
+        if flag.name != CODEC or self.codecs is None:
+            return [low * code for code in flag.codes]
+        return [low * code for code, name in flag.codes.items() if name in self.codecs]
+
+
+def wanted(
+    format: str,  # noqa: A002 - the public name of a format
+    revision: str,
+    codecs: Iterable[str] | None = None,
+    profile: Profile = DEFAULT_OPTIONS.profile,
+    max_records: int = MOST_RECORDS,
+) -> Wanted:
+    """Return what these arguments of `values` ask for; raises as it does."""
     fmt = formats.get(format, revision)
-    strategy = own_strategies().get(fmt.format_id)
-    return values_by_type(fmt) if strategy is None else strategy()
+    if profile not in get_args(Profile):
+        raise ValueError(f"profile {profile!r}: there are {' and '.join(get_args(Profile))}")
+    if max_records < 0:
+        raise ValueError(f"max_records {max_records}: a list has at least 0 elements")
+    if codecs is None:
+        return Wanted(fmt, None, profile, max_records)
+    names = (codecs,) if isinstance(codecs, str) else tuple(codecs)
+    known = codecs_of(fmt)
+    for name in names:
+        if name not in known:
+            raise ValueError(f"codec {name!r}: {fmt.format_id} has {', '.join(known)}")
+    if not names:
+        raise ValueError(f"no codecs: {fmt.format_id} has {', '.join(known)}")
+    return Wanted(fmt, names, profile, max_records)
 
 
-def nearly_valid(format: str, revision: str) -> SearchStrategy[bytes]:  # noqa: A002 - as above
-    """Return a strategy for encoded values with one or two edits of fields, list elements or streams.
-
-    The lengths and checksums may be fixed up afterwards. Some of the results are still valid, for example if
-    no rule constrains the changed field.
-
-    Raises:
-        UnknownFormat: there is no such format; the message has similar names.
-    """
-    return nearly_valid_encodings(formats.get(format, revision), values(format, revision))
+def codecs_of(fmt: Format) -> tuple[str, ...]:
+    """Return the names of the compression methods that values of a format have; `none` if there are none."""
+    parts = _parts(fmt).values()
+    flags = (flag for part in parts if isinstance(part, Number) for flag in part.flags if flag.name == CODEC)
+    return tuple(dict.fromkeys(name for flag in flags for name in (flag.codes or {}).values())) or ("none",)
 
 
 # --- values by their types ---
@@ -136,93 +197,107 @@ FieldName: TypeAlias = tuple[type, str]
 
 NO_FIELD: Final[FieldName] = (object, "")
 
-Refinement: TypeAlias = Callable[[Format, SearchStrategy[Any]], SearchStrategy[Any]]
+Refinement: TypeAlias = Callable[[Wanted, SearchStrategy[Any]], SearchStrategy[Any]]
 """Returns the strategy to use in place of the one that follows from a type."""
-
-TRAPS: Final = (b"", b"\0", b"k", b"\xff", "\u00e9".encode(), b'"\\/\n')
-"""Bytes that readers take for others: none, no text, text that is not ASCII, what JSON escapes."""
-
-FILLS: Final = (b"\0", b"a", b"\xff", "\u00e9".encode())
-"""What long bytes are made of."""
-
-SIZES: Final = (63, 64, 65, 127, 128, 255, 300)
-"""The sizes of long bytes, around those whose length takes one more byte."""
-
-DOUBLE_BITS: Final = 53
-"""The most bits of an integer that a reader with doubles for numbers keeps."""
-
-NANS: Final = (bytes.fromhex("7ff8000000000001"), bytes.fromhex("fff0000000000000"))
 
 
 @cache  # a strategy is checked when it is first used, which takes longer than an example
-def values_by_type(fmt: Format) -> SearchStrategy[Any]:
+def values_of(ask: Wanted) -> SearchStrategy[Any]:
     """Return a strategy for the values of a format that its encoder accepts, by the types of their parts.
 
     The fields that the encoder computes are those that a decode returns.
     """
+    drawn, options = by_type(ask, ask.fmt.value), Options(profile=ask.profile)
 
-    def complete(value: Any) -> Any:  # noqa: ANN401 - a value of the format, or None
-        try:
-            return completed(value, formats.decode(fmt, written(fmt, value)).value)
-        except Rejected:
-            return None
+    @st.composite  # without arguments: Hypothesis prints a strategy, and these are large
+    def valid(draw: DrawFn) -> Any:  # noqa: ANN401 - a value of the format
+        for _ in range(TRIES):
+            value = draw(drawn)
+            with suppress(Rejected):
+                data = written(ask.fmt, value)
+                if ask.profile != DEFAULT_OPTIONS.profile:
+                    formats.decode(ask.fmt, data, options)
+                return completed(value, formats.decode(ask.fmt, data).value)
+        return reject()
 
-    # Hypothesis prints what it draws again: a function that is made here has a short name
-    return by_type(fmt, fmt.value).map(complete).filter(_is_encoded)
-
-
-def _is_encoded(value: object) -> bool:
-    return value is not None
+    return valid()
 
 
 @cache
 def _refinements(fmt: Format) -> Mapping[Any, Refinement]:
     """Return the refinements of the family of a format."""
     place = family_of(fmt).strategies
-    return {key: row for key, row in object_at(place).items() if not isinstance(key, str)} if place else {}
+    return object_at(place) if place else {}
 
 
-def _refined(fmt: Format, key: Any, drawn: SearchStrategy[Any]) -> SearchStrategy[Any]:  # noqa: ANN401 - a type or a field
-    refine = _refinements(fmt).get(key)
-    return drawn if refine is None else refine(fmt, drawn)
+def _refined(ask: Wanted, key: Any, drawn: SearchStrategy[Any]) -> SearchStrategy[Any]:  # noqa: ANN401 - a type or a field
+    refine = _refinements(ask.fmt).get(key)
+    return drawn if refine is None else refine(ask, drawn)
 
 
-def by_type(fmt: Format, hint: Any, name: FieldName = NO_FIELD) -> SearchStrategy[Any]:  # noqa: ANN401 - a type
+def by_type(ask: Wanted, hint: Any, name: FieldName = NO_FIELD) -> SearchStrategy[Any]:  # noqa: ANN401 - a type
     """Return a strategy for a type, in the field that has the name."""
     alternatives, kind = alternatives_of(hint), part_type(hint)
     if alternatives != (hint,):
         none = [st.none()] if kind.null else []
         # of bytes and a class, an option selects the bytes
         some = [one for one in alternatives if one is not bytes or kind.holds != "value"]
-        return _refined(fmt, hint, st.one_of(*(by_type(fmt, one, name) for one in some), *none))
+        return _refined(ask, hint, st.one_of(*none, *(by_type(ask, one, name) for one in some)))
     drawn: SearchStrategy[Any] = st.booleans()
     match kind.holds:
         case "word":
             drawn = st.sampled_from(kind.of)
         case "list":
-            drawn = st.lists(by_type(fmt, kind.of[0], name), max_size=MAX_ELEMENTS).map(tuple)
+            drawn = lists_of(ask, lambda asked: by_type(asked, kind.of[0], name))
         case "pair":
-            drawn = st.tuples(*(by_type(fmt, one, name) for one in kind.of))
+            drawn = st.tuples(*(by_type(ask, one, name) for one in kind.of))
         case "value":  # deferred, because a message may have messages in it
-            drawn = st.deferred(lambda: _instances(fmt, hint))
+            drawn = st.deferred(lambda: _instances(ask, hint))
         case "bytes":
-            drawn = _octets(fmt, name)
+            drawn = _octets(ask, name)
         case "int":
-            drawn = _integers(fmt, name)
-    return _refined(fmt, hint, drawn)
+            drawn = _integers(ask, name)
+    return _refined(ask, hint, drawn)
+
+
+def lists_of(
+    ask: Wanted, element: Callable[[Wanted], SearchStrategy[Any]], least: int = 0
+) -> SearchStrategy[tuple[Any, ...]]:
+    """Return a strategy for lists of at least `least` elements: mostly short, now and then of an edge size.
+
+    A long list repeats a few small elements, so that it is drawn and written soon, and shrinks to one.
+    """
+    most = max(ask.max_records, least)
+    short = st.lists(element(ask), min_size=least, max_size=min(MAX_ELEMENTS, most)).map(tuple)
+    sizes = [size for size in EDGE_SIZES if MAX_ELEMENTS < size <= most]
+    if not ask.edges or not sizes:
+        return short
+    pattern = st.lists(element(evolve(ask, edges=False)), min_size=1, max_size=2)
+    return seldom(short, st.builds(_repeated, pattern, st.sampled_from(sizes)), EDGE_ONE_IN)
+
+
+@st.composite
+def seldom(draw: DrawFn, often: SearchStrategy[T], other: SearchStrategy[T], one_in: int) -> T:
+    """Draw from `other` once in `one_in` times; it shrinks to `often`."""
+    return draw(other if draw(st.integers(0, one_in - 1)) == one_in - 1 else often)
+
+
+def _repeated(pattern: Sequence[Any], size: int) -> tuple[Any, ...]:
+    return tuple(pattern[at % len(pattern)] for at in range(size))
 
 
 @cache
-def _instances(fmt: Format, cls: type) -> SearchStrategy[Any]:
+def _instances(ask: Wanted, cls: type) -> SearchStrategy[Any]:
     """Return a strategy for the instances of a value class, with its computed fields at their least."""
     hints, computed = get_type_hints(cls), computed_fields().get(cls, ())
+    defaults = {one.name: one.default for one in fields(cls) if one.default is not NOTHING}
     parts = {
         name: _refined(
-            fmt,
+            ask,
             (cls, name),
-            st.just(smallest(hints[name], name))
-            if name in computed
-            else by_type(fmt, hints[name], (cls, name)),
+            st.just(defaults[name] if name in defaults else smallest(hints[name], name))
+            if name in computed or name in defaults
+            else by_type(ask, hints[name], (cls, name)),
         )
         for name in constructor_fields(cls)
     }
@@ -239,51 +314,63 @@ def _instance(cls: type, **parts: Any) -> Any:  # noqa: ANN401 - an instance of 
         return reject()
 
 
-def _octets(fmt: Format, name: FieldName) -> SearchStrategy[bytes]:
+def _octets(ask: Wanted, name: FieldName) -> SearchStrategy[bytes]:
     """Return a strategy for bytes: those of a fixed size, a double, or any."""
-    match _parts(fmt).get(name):
+    most = MAX_BYTES
+    match _parts(ask.fmt).get(name):
         case Octets(size=size) | ProtoField(size=size) if size:
             return st.binary(min_size=size, max_size=size)
         case ProtoField(of="double"):
             doubles = st.floats(width=64).map(lambda number: struct.pack(">d", number))
             return st.one_of(doubles, st.sampled_from(NANS))
-    long = st.builds(lambda fill, size: (fill * size)[:size], st.sampled_from(FILLS), st.sampled_from(SIZES))
-    return st.one_of(st.sampled_from(TRAPS), st.binary(max_size=MAX_BYTES), long)
+    if not ask.edges:
+        return st.one_of(st.sampled_from(TRAPS), st.binary(max_size=SMALL_BYTES))
+    room = _room(ask.fmt).get(name, EDGE_SIZES[-1])
+    sizes = sorted({*(size for size in (*BYTE_SIZES, room - 1) if size <= room), min(room, EDGE_SIZES[-1])})
+    long = st.builds(lambda fill, size: (fill * size)[:size], st.sampled_from(FILLS), st.sampled_from(sizes))
+    return st.one_of(st.sampled_from(TRAPS), st.binary(max_size=min(most, room)), long)
 
 
-def _integers(fmt: Format, name: FieldName) -> SearchStrategy[int]:
+@cache
+def _room(fmt: Format) -> Mapping[FieldName, int]:
+    """Return the most bytes that the length of a field allows, where it is of one byte."""
+    layouts = all_layouts(fmt.layout) if fmt.layout is not None else ()
+    return {
+        (layout.value, attribute_of(part.of)): (1 << bits_of(part.kind) - is_signed(part.kind)) - 1
+        for layout in layouts
+        if layout.value is not None
+        for part in map(present, layout.parts)
+        if isinstance(part, Length) and bits_of(part.kind) == 8
+    }
+
+
+def _integers(ask: Wanted, name: FieldName) -> SearchStrategy[int]:
     """Return a strategy for the numbers of a field: its constant, its codes, its flags, or its width."""
     coded = [st.sampled_from(codes()[name])] if name in codes() else []
-    match _parts(fmt).get(name):
+    part = _parts(ask.fmt).get(name)
+    match part:
         case Number(const=int(const)):
             return st.just(const)
         case Number(codes=Mapping() as known) | Number(known=frozenset() as known):
             return st.one_of(st.sampled_from(sorted(known)), *coded)
         case Number(flags=flags) if flags:
-            return _flags(flags)
+            return _flags(ask, part)
     field = integer_field(*name) or IntegerField(31, signed=False)
-    low, high = field.limits
-
-    def some_of(numbers: Iterable[int]) -> SearchStrategy[int]:
-        return st.sampled_from([number for number in numbers if low <= number <= high])
-
-    drawn = [
-        some_of((0, 1, -1, low, high, high >> 1, (high >> 1) + 1, (1 << DOUBLE_BITS) + 1)),
-        st.integers(low, high),
-    ]
-    if field.signed:  # with zigzag or without, a varint takes one more byte at these
-        steps = [step for bits in (6, *range(7, field.bits, 7)) for step in ((1 << bits) - 1, 1 << bits)]
-        drawn.append(some_of((*steps, *(~step for step in steps))))
-    return st.one_of(*drawn, *coded)
+    return st.one_of(*coded, st.sampled_from(edge_numbers(*field.limits)), st.integers(*field.limits))
 
 
-def _flags(flags: Sequence[Flag]) -> SearchStrategy[int]:
-    """Return a strategy for a sum of flags, each with one of its codes, or all its bits or none."""
-    choices = []
-    for flag in flags:
-        low = flag.mask & -flag.mask
-        choices.append(st.sampled_from([low * code for code in flag.codes] if flag.codes else (0, flag.mask)))
-    return st.tuples(*choices).map(sum)
+def _flags(ask: Wanted, part: Number) -> SearchStrategy[int]:
+    """Return a strategy for a sum of flags, each with one of its codes or with all its bits; or of any bits.
+
+    Each flag is drawn by itself, so that all pairs of them come up, and the bits without a name are too.
+    """
+    width = IntegerField(bits_of(part.kind), is_signed(part.kind))
+    unused = [1 << bit for bit in range(width.bits) if not named_bits(part.flags) >> bit & 1]
+    named = st.tuples(*(st.sampled_from(ask.numbers_of(flag)) for flag in part.flags)).map(sum)
+    if not unused:
+        return named.map(width.wrapped)
+    rest = seldom(st.just(0), st.sampled_from([*unused, sum(unused)]), UNUSED_ONE_IN)
+    return st.tuples(named, rest).map(sum).map(width.wrapped)
 
 
 @cache
@@ -329,24 +416,85 @@ class DrawnRandom(Random):
         return self._draw(st.binary(min_size=n, max_size=n))
 
 
-@st.composite
-def nearly_valid_encodings(draw: DrawFn, fmt: Format, values: SearchStrategy[Any]) -> bytes:
-    """Draw one of `values`, encode it and apply one or two edits."""
-    trace = trace_of(fmt, written(fmt, draw(values)))
-    rng = DrawnRandom(draw)
-    if fmt.is_json and below(rng, 2):
-        return mutate_json(rng, trace.data) or trace.data
+@frozen
+class Encoded:
+    """A value and its encoding.
+
+    Attributes:
+        data: the bytes.
+        value: an instance of the value class of the format, as a decode of the bytes returns it.
+    """
+
+    data: bytes
+    value: Any
+
+
+@frozen
+class NearlyValid:
+    """The encoding of a value after one or two edits.
+
+    Attributes:
+        data: the edited bytes. Some of them are still valid, for example if no rule constrains the field.
+        value: what was encoded.
+        edits: what was done, one line each: `batchLength 8..12 -> 0000003a`, `checksums are not fixed up`.
+    """
+
+    data: bytes
+    value: Any
+    edits: tuple[str, ...]
+
+
+def nearly_valid_encodings(fmt: Format, values: SearchStrategy[Any]) -> SearchStrategy[NearlyValid]:
+    """Return a strategy that draws one of `values`, encodes it and applies one or two edits."""
+
+    @st.composite  # without arguments, as above
+    def edited(draw: DrawFn) -> NearlyValid:
+        value = draw(values)
+        return _edited(DrawnRandom(draw), value, trace_of(fmt, written(fmt, value)))
+
+    return edited()
+
+
+def _edited(rng: Random, value: Any, trace: DecodeTrace) -> NearlyValid:  # noqa: ANN401 - a value of any format
+    """Return the encoding of a value with one or two edits."""
+    if trace.row.is_json and below(rng, 2):
+        text = mutate_json(rng, trace.data)
+        return NearlyValid(text or trace.data, value, ("members of the JSON text",) if text else ())
     splices = [splice for _ in range(pick(rng, (1, 1, 1, 2))) for splice in _edit(trace, rng)]
     splices = splices or [random_splice(rng, trace.data)]
     lengths, sums = pick(rng, REPAIRS)
     data = apply_splices(trace, splices, lengths=lengths, sums=sums)
+    edits = [_described(trace, splice) for splice in splices]
+    edits += [
+        f"{what} are not fixed up" for what, done in (("lengths", lengths), ("checksums", sums)) if not done
+    ]
     match below(rng, 12):
         case 11:
-            return data[: below(rng, len(data) + 1)]
+            data = data[: below(rng, len(data) + 1)]
+            edits.append(f"cut to {len(data)} bytes")
         case 10:
-            return data + rng.randbytes(pick(rng, (1, 2, 4)))
-        case _:
-            return data
+            more = rng.randbytes(pick(rng, (1, 2, 4)))
+            data += more
+            edits.append(f"{more.hex()} after the end")
+    return NearlyValid(data, value, tuple(edits))
+
+
+def _described(trace: DecodeTrace, splice: Splice) -> str:
+    """Return an edit in words: the field, or the structure around the bytes; the place; what is there now."""
+    inside = [
+        span
+        for span in trace.spans
+        if span.space == splice.space and span.start <= splice.start and splice.end <= span.end
+    ]
+    field = min(inside, key=lambda span: span.end - span.start).path if inside else ""
+    place = f"{splice.space and f'{splice.space}>'}{splice.start}..{splice.end}"
+    new = splice.new.hex()
+    shown = new if len(new) <= SHOWN else f"{new[:SHOWN]}… ({len(splice.new)} bytes)"
+    return f"{field} {place} -> {shown or 'nothing'}".strip()
+
+
+SHOWN: Final = 64
+"""The most hexadecimal digits that an edit shows."""
 
 
 def _edit(trace: DecodeTrace, rng: Random) -> list[Splice]:
@@ -363,6 +511,85 @@ def _edit(trace: DecodeTrace, rng: Random) -> list[Splice]:
     if kind > 6 and trace.fields:
         return reencode_protobuf_fields(trace, rng)
     return edit_field(trace, rng)
+
+
+# --- what other packages use ---
+
+
+def values(
+    format: str,  # noqa: A002 - the public name of a format
+    revision: str,
+    *,
+    codecs: Iterable[str] | None = None,
+    profile: Profile = DEFAULT_OPTIONS.profile,
+    max_records: int = MOST_RECORDS,
+) -> SearchStrategy[Any]:
+    """Return a strategy for the values of a format, as instances of its value class.
+
+    All values can be encoded. A decode of the bytes may return other computed fields than the drawn value
+    has. `wire.json_values.to_json` returns the JSON form of a value, with the fields that readers may
+    compare; those that readers derive are added by `with_derived=True`.
+
+    Args:
+        format: the name of a format, such as `kafka.batch`.
+        revision: of the format, such as `v2`.
+        codecs: the compression methods to draw from, such as `("none", "zstd")`; all without it.
+        profile: `produce` for what a broker accepts from a producer, else all that a reader may see.
+        max_records: the most elements of each list. Lists of up to 129 elements are drawn without it; with
+            8192, now and then one of that size.
+
+    Raises:
+        UnknownFormat: there is no such format, and the message has similar names.
+        ValueError: the format has no such codec, there is no such profile, or `max_records` is below 0.
+    """
+    return values_of(wanted(format, revision, codecs, profile, max_records))
+
+
+def encoded(
+    format: str,  # noqa: A002 - as above
+    revision: str,
+    *,
+    codecs: Iterable[str] | None = None,
+    profile: Profile = DEFAULT_OPTIONS.profile,
+    max_records: int = MOST_RECORDS,
+) -> SearchStrategy[Encoded]:
+    """Return a strategy for values together with their encoding; the arguments are those of `values`."""
+    ask = wanted(format, revision, codecs, profile, max_records)
+    return values_of(ask).map(lambda value: Encoded(written(ask.fmt, value), value))
+
+
+def nearly_valid(
+    format: str,  # noqa: A002 - as above
+    revision: str,
+    *,
+    codecs: Iterable[str] | None = None,
+    profile: Profile = DEFAULT_OPTIONS.profile,
+    max_records: int = MOST_RECORDS,
+) -> SearchStrategy[NearlyValid]:
+    """Return a strategy for encoded values with one or two edits of fields, list elements or streams.
+
+    Lengths and checksums are mostly fixed up afterwards. The arguments are those of `values`, before the
+    edits.
+    """
+    ask = wanted(format, revision, codecs, profile, max_records)
+    return nearly_valid_encodings(ask.fmt, values_of(ask))
+
+
+def value_classes(format: str, revision: str) -> dict[str, type]:  # noqa: A002 - as above
+    """Return the classes of the values of a format by name.
+
+    What a test prints of a value can be written into `@example` where these names are known.
+    """
+    found: dict[str, type] = {}
+    pending: list[Any] = [formats.get(format, revision).value]
+    while pending:
+        hint = pending.pop()
+        if not (isinstance(hint, type) and has(hint)):
+            pending += get_args(hint)
+        elif hint.__name__ not in found:
+            found[hint.__name__] = hint
+            pending += get_type_hints(hint).values()
+    return found
 
 
 # --- examples by name ---
@@ -387,21 +614,24 @@ class Sample:
     seed: int
 
 
-@st.composite
-def samples(draw: DrawFn, fmt: Format) -> Sample:
-    """Draw a sample of a format."""
-    value = draw(values(fmt.name, fmt.revision))
-    damaged = draw(nearly_valid_encodings(fmt, st.just(value)))
-    # A strategy for options that fit a value; the default options if the family has none for it.
+def samples(fmt: Format) -> SearchStrategy[Sample]:
+    """Return a strategy for the samples of a format."""
     place = family_of(fmt).option_strategies
-    strategy = object_at(place).get(fmt.name) if place else None
-    options = draw(strategy(value) if strategy is not None else st.just(DEFAULT_OPTIONS))
-    seed = draw(st.integers(0, (1 << 32) - 1))
-    try:
-        data = written(fmt, value, options)
-    except Rejected:  # a limit, or a signer without a key
-        data = written(fmt, value)
-    return Sample(value, data, damaged, options, seed)
+    options_of = object_at(place).get(fmt.name) if place else None
+
+    @st.composite  # without arguments, as above
+    def drawn(draw: DrawFn) -> Sample:
+        value = draw(values_of(Wanted(fmt)))
+        damaged = draw(nearly_valid_encodings(fmt, st.just(value))).data
+        options = draw(options_of(value)) if options_of is not None else DEFAULT_OPTIONS
+        seed = draw(st.integers(0, (1 << 32) - 1))
+        try:
+            data = written(fmt, value, options)
+        except Rejected:  # a limit, or a signer without a key
+            data = written(fmt, value)
+        return Sample(value, data, damaged, options, seed)
+
+    return drawn()
 
 
 def seeded_drawer(strategy: SearchStrategy[T]) -> Callable[[str], list[T]]:

@@ -1,7 +1,8 @@
-"""The property run of an adapter: judge generated cases, and shrink the first failure of each signature.
+"""The property run of an adapter: judge generated cases, and shrink the first failure of each kind.
 
-The example that first showed a signature keeps its id. Its event has the shrunk case as a token. A token over
-2 KiB is left out; the id generates the example again then, as it was before shrinking.
+A kind is a signature with a shape. The example that first showed one keeps its id. Its event has the shrunk
+case as a token. A token over 2 KiB is left out; the id generates the example again then, as it was before
+shrinking.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,7 +29,7 @@ from wireproof.runner.property_suite import (
     property_targets,
     run_target,
 )
-from wireproof.runner.signature import Signature
+from wireproof.runner.signature import Signature, shape_of_finding
 from wireproof.runner.verdicts import gates
 
 MAX_CANDIDATES_ALONE: Final = 32
@@ -68,14 +69,15 @@ def target_events(
     level: Level = "should",
 ) -> Iterator[CaseEvent]:
     """Yield the events of one target, numbered from 0."""
-    seen: set[Signature] = set()
+    seen: set[tuple[Signature, str]] = set()
     for number, judged in enumerate(list(run_target(engine, target, ask, tally))):
         event = case_event(number, judged.case, judged.verdict, judged.ns)
         fails = gates(event.verdict, event.level, hold=level)
-        if not fails or judged.signature in seen or any(entry.covers(event) for entry in ask.held):
+        way = judged.signature, shape_of_finding(judged.verdict)
+        if not fails or way in seen or any(entry.covers(event) for entry in ask.held):
             yield event
             continue
-        seen.add(judged.signature)
+        seen.add(way)
         yield _shrunk_event(number, judged, shrink_failure(engine, judged, ask.candidates))
 
 

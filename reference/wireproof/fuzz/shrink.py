@@ -1,4 +1,4 @@
-"""Make a failing case as small as possible while it fails with the same signature.
+"""Make a failing case as small as possible while it fails with the same signature and shape.
 
 Every candidate is run like any other case: the reference gives the expectation, the engine runs the adapter,
 the judge compares. So crashes and timeouts shrink too, in whatever process the adapter runs.
@@ -25,7 +25,7 @@ from wireproof.formats import Format, get
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
 from wireproof.runner.requests import CaseResult
-from wireproof.runner.signature import Signature, signature
+from wireproof.runner.signature import Signature, shape_of_finding, signature
 from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict
 from wireproof.wire.json_values import Json, canonical_json, from_json, to_json
 from wireproof.wire.rejection import Rejected
@@ -70,7 +70,7 @@ class Shrinker:
     Attributes:
         best: the smallest case so far.
         verdict: on that case.
-        signature: which every candidate must have.
+        signature, shape: which every candidate must have: in another shape it may be another bug.
     """
 
     def __init__(self, engine: Engine, case: Case, clock: Callable[[], float] = time.monotonic) -> None:
@@ -82,6 +82,7 @@ class Shrinker:
         self._fmt = get(case.format, case.revision)
         self.best = _expecting(evolve(case, twin=None))
         self.verdict, self.signature = next(self._judged([self.best]))
+        self.shape = shape_of_finding(self.verdict)
         if ROWS[self.verdict.name].gate in NO_FINDING_GATES:
             raise NothingToShrinkError(
                 f"{case.id} is {self.verdict.label} on {engine.hello.name}: no failure to shrink"
@@ -122,7 +123,7 @@ class Shrinker:
             found = [
                 (case, verdict)
                 for case, (verdict, sign) in zip(batch, self._judged(batch), strict=True)
-                if sign == self.signature
+                if sign == self.signature and shape_of_finding(verdict) == self.shape
             ]
             if found:
                 return min(found, key=lambda pair: weight(pair[0].input))

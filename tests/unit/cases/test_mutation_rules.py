@@ -10,7 +10,7 @@ from wireproof.cases.mutate import mutate_with_edits, repair, seed
 from wireproof.cases.mutate.encodings import samples, written
 from wireproof.cases.mutate.mutation_rules import NO_RULES, all_rules, rules_of
 from wireproof.cases.mutate.values_of_type import encoded_fields, part_type
-from wireproof.cases.strategies import seeded_drawer, values_by_type
+from wireproof.cases.strategies import Wanted, seeded_drawer, values_of
 from wireproof.formats import FAMILIES, FORMATS, decode
 from wireproof.iggy.family.mutation import HEADED
 from wireproof.wire.rejection import Rejected
@@ -76,7 +76,7 @@ def test_signatures_are_left_alone_where_the_family_has_none() -> None:
 def test_a_strategy_by_type_draws_what_the_classes_allow(format_id: str) -> None:
     """A message may hold messages, and a class may refuse a value; neither stops the strategy."""
     fmt = FORMATS[format_id]
-    draw = seeded_drawer(values_by_type(fmt))
+    draw = seeded_drawer(values_of(Wanted(fmt)))
     drawn = [value for number in range(12) for value in draw(str(number))]
     assert len(drawn) > 2
     assert all(written(fmt, value) for value in drawn)

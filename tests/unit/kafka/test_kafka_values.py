@@ -16,8 +16,8 @@ from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.outcome import Refused
 from wireproof.cases.reference_answers import decode_answer
 from wireproof.kafka import control_record
-from wireproof.kafka.family import strategies
 from wireproof.kafka.values import add_to_records
+from wireproof.strategies import values
 from wireproof.wire import snappy
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
@@ -29,7 +29,7 @@ from wireproof.wire.remark_classes import REMARK_CLASSES
 
 
 @settings(max_examples=60, deadline=None, derandomize=True, database=None)
-@given(strategies.producer_batches())
+@given(values("kafka.batch", "v2", profile="produce"))
 def test_what_a_producer_writes_may_be_produced(value: object) -> None:
     data = formats.encode(V2, to_json(value))
     assert accepted(V2, data, profile="produce").value == value

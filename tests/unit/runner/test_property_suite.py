@@ -83,7 +83,7 @@ def test_an_id_draws_its_example_again() -> None:
 def test_a_planted_fault_is_found_by_few_examples(name: str, row: str, op: str) -> None:
     with Engine(spec_of(f"mutant:{name}"), in_process=True) as engine:
         target = next(one for one in drawn.property_targets(engine.hello, [row]) if one.op == op)
-        judged = list(drawn.run_target(engine, target, PropertySettings(100, 1), RedrawCounts()))
+        judged = list(drawn.run_target(engine, target, PropertySettings(100, 2), RedrawCounts()))
     assert any(gates(one.verdict.name, "must") for one in judged)
 
 

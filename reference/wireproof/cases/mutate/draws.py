@@ -45,8 +45,24 @@ A wrong length may omit the header, count it twice or consist of it alone. A neg
 makes a reader that adds the size of the header loop.
 """
 
-SIZES: Final = (1, 8, 63, 64, 65, 127, 128, 129, 200, 255)
-"""Sizes for bytes fields; the varint of a length takes one more byte at 64 (zigzag) and 128."""
+EDGE_SIZES: Final = (0, 1, 2, 63, 64, 65, 127, 128, 129, 8192)
+"""Sizes of lists, texts and bytes: none, one, several; a varint takes one more byte at 64 (with zigzag), 128
+and 8192."""
+
+SIZES: Final = (*EDGE_SIZES[1:-1], 8, 200, 255)
+"""Sizes for bytes fields in mutations, which are small as a whole."""
+
+DOUBLE_BITS: Final = 53
+"""The most bits of an integer that a reader with doubles for numbers keeps."""
+
+
+def edge_numbers(low: int, high: int) -> list[int]:
+    """Return the numbers from `low` to `high` at which codecs most often have bugs, the smallest first."""
+    powers = [1 << power for power in sorted({*POWERS, *range(6, 64, 7), *range(7, 64, 7)})]
+    steps = [number for step in powers for number in (step - 1, step, -step, -step - 1)]
+    found = {0, 1, -1, 2, *steps, (1 << DOUBLE_BITS) + 1, low, high}
+    return sorted((number for number in found if low <= number <= high), key=lambda one: (abs(one), one < 0))
+
 
 FILLS: Final = (b"\x00", b"a", b"\xff", b"k", b"\xc3\xa9", b"\xf0\x9f\x98\x80", b"\x01\x02\x03")
 

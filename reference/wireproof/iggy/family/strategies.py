@@ -5,14 +5,15 @@ can be compared for equality. Hypothesis is an optional dependency.
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, get_args, get_type_hints
 
 from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from wireproof.cases.strategies import Refinement, by_type
-from wireproof.family import Format
+from wireproof.cases.mutate.values_of_type import smallest
+from wireproof.cases.strategies import Refinement, Wanted, by_type
+from wireproof.iggy import json_send, send
 from wireproof.iggy.batch import BATCHES
 from wireproof.iggy.destination import Identifier
 from wireproof.iggy.family.mutation import unique_entries
@@ -34,22 +35,22 @@ NUMBERS_FROM_1: Final = ("0.0.30", "0.0.92", "0.7")
 """The revisions in which the number of an identifier is not 0: §2.2."""
 
 
-def _identifiers(fmt: Format, drawn: SearchStrategy[Any]) -> SearchStrategy[Any]:
+def _identifiers(ask: Wanted, drawn: SearchStrategy[Any]) -> SearchStrategy[Any]:
     zero = Identifier("numeric", bytes(4))
-    return drawn if fmt.revision in NUMBERS_FROM_1 else st.one_of(drawn, drawn, st.just(zero))
+    return drawn if ask.fmt.revision in NUMBERS_FROM_1 else st.one_of(drawn, drawn, st.just(zero))
 
 
-def _sorted_map(_: Format, drawn: SearchStrategy[Any]) -> SearchStrategy[Any]:
+def _sorted_map(_: Wanted, drawn: SearchStrategy[Any]) -> SearchStrategy[Any]:
     """Sort headers by key, without duplicate keys: §10.1."""
     return drawn.map(lambda headers: tuple(sorted(unique_entries(headers), key=sort_key)))
 
 
-def _map_or_block(_: Format, drawn: SearchStrategy[Any]) -> SearchStrategy[Any]:
+def _map_or_block(_: Wanted, drawn: SearchStrategy[Any]) -> SearchStrategy[Any]:
     """Begin bytes that are no map with kind 0, so that they never are one: §10.2."""
     return drawn.map(lambda headers: b"\0" + headers if isinstance(headers, bytes) else headers)
 
 
-def _with_random_checksum(_: Format, drawn: SearchStrategy[Any]) -> SearchStrategy[Any]:
+def _with_random_checksum(_: Wanted, drawn: SearchStrategy[Any]) -> SearchStrategy[Any]:
     """Give a request no checksum if its operation has none, else another number than 0: §6.1."""
 
     def change(header: Any) -> Any:  # noqa: ANN401 - of a request
@@ -67,16 +68,33 @@ def _often(*numbers: int) -> Refinement:
     return lambda _, drawn: st.one_of(st.sampled_from(numbers), drawn)
 
 
+def _not_empty(cls: type) -> dict[Any, Refinement]:
+    """Return refinements of a send: it has a message, and a message has a payload."""
+    message = get_args(get_type_hints(cls)["messages"])[0]
+    return {
+        (cls, "messages"): lambda _, drawn: drawn.map(lambda rows: rows or (smallest(message),)),
+        (message, "payload"): lambda _, drawn: drawn.map(lambda payload: payload or b"p"),
+    }
+
+
+_SENDS: Final = {
+    row.value
+    for revisions in (send.REVISIONS, json_send.REVISIONS)
+    for row in revisions.values()
+    if "messages" in get_type_hints(row.value)
+}
+
 _WAITING: Final = (DEFERRED_POLL_REQUEST.at(WAITING).type, FETCH_REQUEST.at(WAITING).type)
 
 VALUES: Final[dict[Any, Refinement]] = {
     Identifier: _identifiers,
     HEADERS_V1: _sorted_map,
     HEADERS_V2: _sorted_map,
-    HEADERS_V1 | bytes: lambda fmt, _: by_type(fmt, HEADERS_V1),  # no client before 0.9.0 seals headers
+    HEADERS_V1 | bytes: lambda ask, _: by_type(ask, HEADERS_V1),  # no client before 0.9.0 seals headers
     HEADERS_V2 | bytes: _map_or_block,
     REQUEST_HEADER.at(CONTEXT).type: _with_random_checksum,
     (CLASSIC_REPLY.at("0.0.30").type, "status"): _often(0, 0, 3, 4009, 4022),
+    **{key: row for cls in _SENDS for key, row in _not_empty(cls).items()},
     (FetchSection, "status"): _often(0, 0, 3007),
     **{(cls, "wait_us"): _between(0, LARGEST_WAIT) for cls in _WAITING},
     **{(cls, "request_timeout_us"): _between(0, LARGEST_TIMEOUT) for cls in _WAITING},
