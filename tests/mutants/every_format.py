@@ -16,8 +16,6 @@ class RejectEverything(ReferenceCodec):
     killed_by = ("iggy.log/0.7/scan/torn",)
 
     def decode(self, request: Request) -> Outcome:
-        """Refuse."""
-        del request
         return Refused("other", text="no")
 
     encode = decode
@@ -31,7 +29,6 @@ class AcceptEverything(ReferenceCodec):
     killed_by = ("kafka.batch/v2/crc/ieee",)
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """Accept: a decode with what came before, an encode with no bytes at all."""
         if request.op == "encode":
             return Accepted(data=b"")
         return Accepted(refused_outcome(rejected).before, len(request.data))
@@ -44,7 +41,6 @@ class SaysTruncated(ReferenceCodec):
     killed_by = ("kafka.batch/v2/crc/ieee",)
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """Refuse for want of bytes, or a value for its form."""
         return evolve(refused_outcome(rejected), cls="truncated" if request.op != "encode" else "bad-length")
 
 
@@ -55,7 +51,6 @@ class ConsumesEverything(ReferenceCodec):
     killed_by = ("heka.stream/0.10/opaque/cut",)
 
     def patch_consumed(self, consumed: int, request: Request) -> int:
-        """Report all bytes of the input as consumed."""
         return max(consumed, len(request.data))
 
 
@@ -66,8 +61,6 @@ class ConsumesNothing(ReferenceCodec):
     killed_by = ("kafka.batch/v0/text/cut",)
 
     def patch_consumed(self, consumed: int, request: Request) -> int:
-        """None of them."""
-        del consumed, request
         return 0
 
 
@@ -78,8 +71,6 @@ class NullAsEmpty(ReferenceCodec):
     killed_by = ("iggy.log/0.11/scan/torn",)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Replace every null in a value by empty bytes."""
-        del request, data
         for part in walk(value):
             part.update({name: "" for name, inner in part.items() if inner is None})
         return value
@@ -91,8 +82,6 @@ class EmptyAsNull(ReferenceCodec):
     name = "empty-as-null"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Replace every empty text in a value by null."""
-        del request, data
         for part in walk(value):
             part.update({name: None for name, inner in part.items() if inner == ""})
         return value
@@ -105,8 +94,6 @@ class PrefixForgotten(ReferenceCodec):
     killed_by = ("iggy.log/0.11/records/count-2",)
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """Refuse with every list of what came before emptied."""
-        del request
         outcome = refused_outcome(rejected)
         return evolve(outcome, before=_emptied(outcome.before))
 
@@ -118,17 +105,13 @@ class LeakyState(ReferenceCodec):
     killed_by = ("kafka.batch/v2/crc/ieee",)
 
     def __init__(self) -> None:
-        """Start without a value to leak."""
         self._last: Json = None
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Keep the value."""
-        del request, data
         self._last = value
         return value
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """Return the last value, if there is one."""
         if self._last is None or request.op == "encode":
             return refused_outcome(rejected)
         return Accepted(self._last, len(request.data))
@@ -141,8 +124,6 @@ class NumbersUnsigned(ReferenceCodec):
     killed_by = ("kafka.batch/v0/text/cut",)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Negative numbers as two's complement of 64 bits; a text that is hex never begins with a minus."""
-        del request, data
         for part in walk(value):
             part.update({name: _unsigned(inner) for name, inner in part.items()})
         return value

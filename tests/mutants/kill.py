@@ -2,7 +2,7 @@
 
 import tempfile
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Final, TypeVar
@@ -11,7 +11,7 @@ from attrs import frozen
 
 from tests.mutants.registry import spec_of
 from wireproof.adapters.registry import load_object, resolve
-from wireproof.cases.case import Case, Generated, Level
+from wireproof.cases.case import Generated, Level
 from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import Suite
 from wireproof.fuzz.campaign import Campaign
@@ -98,26 +98,6 @@ def verdict_on(name: str, suite: Suite, *, in_process: bool = False) -> Killed:
     own = [event for event in deadly if event.verdict != "blocked"]
     first = (own or deadly)[0]
     return Killed(first.id, first.label, len(deadly), passed, tuple(event.id for event in own))
-
-
-def first_kill(name: str, suite: Suite, named: Collection[str] = (), *, in_process: bool = False) -> Killed:
-    """Run golden cases until one kills and is not only blocked: those named first, generated ones last."""
-    passed = 0
-    with Engine(spec_of(name), in_process=in_process) as engine:
-        for cases in _stages(suite, named):
-            for event in run(engine, Selection.of(engine.hello, cases, suite, families=False)):
-                if kills(event.verdict, event.level) and event.verdict != "blocked":
-                    return Killed(event.id, event.label, 1, passed, (event.id,))
-                passed += event.verdict in ("pass", "info")
-    return Killed("", "", 0, passed)
-
-
-def _stages(suite: Suite, named: Collection[str]) -> Iterator[list[Case]]:
-    """Yield the named cases, the other stored ones, and the generated ones, which take seconds."""
-    yield [case for case in suite.cases if case.id in named]
-    others = [case for case in suite.cases if case.id not in named]
-    yield [case for case in others if not isinstance(case.input, Generated)]
-    yield [case for case in others if isinstance(case.input, Generated)]
 
 
 def kills(verdict: str, level: Level) -> bool:

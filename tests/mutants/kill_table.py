@@ -277,15 +277,6 @@ def read(folder: Path) -> Table:
         raise KillTableError(f"{path}: {what}") from None
 
 
-def kills_by_case(folder: Path) -> Mapping[str, Sequence[str]]:
-    """Return the mutants that each golden case kills, by the table in `folder`; none without a table."""
-    found: dict[str, list[str]] = {}
-    for name, row in read(folder).rows.items():
-        for case in row.cells[GOLDEN].ids if GOLDEN in row.cells else ():
-            found.setdefault(case, []).append(name)
-    return found
-
-
 def write(table: Table, folder: Path) -> None:
     """Write the table into `folder`, whole or not at all."""
     text = json.dumps(to_tree(table), indent=1) + "\n"

@@ -6,14 +6,14 @@ the first sample showed to be missing were written for it.
 """
 
 import hmac
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from tests.mutants.base import Patched, ReferenceCodec, in_codec, walk, with_options
 from tests.mutants.heka.helpers import PatchedHeka, ReadArray, in_arrays
 from wireproof.adapters.contract import Request
 from wireproof.heka import scan, stream
-from wireproof.heka.message import FIELD, MESSAGE, VALUE_ARRAYS
+from wireproof.heka.message import FIELD, VALUE_ARRAYS
 from wireproof.heka.stream import HekaFrame, HekaHeader
 from wireproof.schema.rules import KEY, Check, Fault
 from wireproof.wire.json_values import Json
@@ -58,8 +58,6 @@ class NanCanonical(ReferenceCodec):
     system = "heka"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Change the doubles in place."""
-        del request, data
         for part in walk(value):
             if "value_double" in part:
                 part["value_double"] = [QUIET if _is_nan(bits) else bits for bits in part["value_double"]]
@@ -97,7 +95,6 @@ class LimitFixed(ReferenceCodec):
     system = "heka"
 
     def options(self, request: Request) -> Options:
-        """Drop the limit of the request."""
         return with_options(request, max_message=None)
 
 
@@ -112,8 +109,6 @@ class FieldsByName(ReferenceCodec):
     system = "heka"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Keep each name once, at its first place."""
-        del request, data
         for part in walk(value):
             if isinstance(part.get("fields"), list):
                 part["fields"] = list({field["name"]: field for field in part["fields"]}.values())
@@ -136,18 +131,6 @@ class NameFirst(PatchedHeka):
     name = "heka-name-first"
     killed_by = ("heka.message/0.10/order/value-then-name",)
     patches = in_codec(FIELD, whole_other_array=_name_first)
-
-
-def _unless_default(write: Callable[..., None]) -> Callable[..., None]:
-    return lambda writer, name, number, value: write(writer, name, number, value) if value else None
-
-
-class EncodeDefaultsOmitted(PatchedHeka):
-    """Leaves out numbers of 0 and empty texts of a message, as proto3 does."""
-
-    name = "heka-encode-defaults-omitted"
-    killed_by = ("heka.message/0.10/states/pairs-01",)
-    patches = in_codec(MESSAGE, _write_varint=_unless_default, _write_bytes=_unless_default)
 
 
 # --- framing: heka.md, section 2 ---

@@ -39,7 +39,6 @@ class HeaderKeptAfterOversized(PatchedHeka):
     name = "heka-1221-header-kept-after-oversized"
 
     def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        """Turn the rest of the stream into garbage."""
         items = list(super().items(row, chunks, options))
         end = sum(item.length for item in items)
         for item in items:
@@ -65,7 +64,6 @@ class RecordLimitForMessage(PatchedHeka):
     name = "heka-1204-record-limit-for-message"
 
     def encode(self, request: Request) -> Outcome:
-        """Compare header and message together with the sum of both limits."""
         most = max_message_size(request.options) + MAX_HEADER
         lax = evolve(request, options=evolve(request.options, max_message=most))
         checked = partial(_header_in_a_record, most, stream.encode_header)
@@ -121,8 +119,6 @@ class EmptyBytesPanic(PatchedHeka):
     name = "heka-1284-empty-bytes-panic"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Panic if there is such a value."""
-        del request, data
         if any("" in part.get("value_bytes", ()) for part in walk(value)):
             raise Panic("index out of range")
         return value
@@ -184,8 +180,6 @@ class CharactersIn16Bits(PatchedHeka):
     name = "protobuf-js-123-characters-in-16-bits"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Garble the texts of a value."""
-        del request, data
         for part in walk(value):
             part.update({name: _in_16_bits(part[name]) for name in TEXTS if part.get(name)})
         return value
@@ -298,8 +292,6 @@ class WritesPayloadToNul(PatchedHeka):
     name = "tracker-heka-writes-payload-to-nul"
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Cut the payloads of a copy."""
-        del request
         for part in walk(value):
             if isinstance(part.get("payload"), str):
                 part["payload"] = bytes.fromhex(part["payload"]).partition(b"\0")[0].hex()

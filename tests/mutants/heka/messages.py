@@ -39,16 +39,6 @@ class TimestampDouble(PatchedHeka):
     patches = in_codec(MESSAGE, _as_int64=lambda meaning: lambda number: int(float(meaning(number))))
 
 
-class Int32FiveBytes(PatchedHeka):
-    """Reads the five-byte -1 of Go's encoder as 4294967295, as Lua's table decoder does."""
-
-    name = "heka-int32-five-bytes"
-    killed_by = ("heka.message/0.10/int32/minus-one-five-bytes",)
-    patches = in_codec(
-        MESSAGE, _as_int32=lambda meaning: lambda number: meaning(number) if number >> 32 else number
-    )
-
-
 class PackedOnly(PatchedHeka):
     """Takes packed numbers only."""
 
@@ -116,26 +106,9 @@ class FieldNameOptional(ReferenceCodec):
     system = "heka"
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """Accept, with nothing of the message."""
         if rejected.detail != "field_missing_name":
             return refused_outcome(rejected)
         return Accepted(rejected.before, len(request.data))
-
-
-class SeverityDefault(ReferenceCodec):
-    """Fills in severity 7 where there is none."""
-
-    name = "heka-severity-default"
-    killed_by = ("heka.message/0.10/message/minimal",)
-    system = "heka"
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Replace null by the default of the schema."""
-        del request, data
-        for part in walk(value):
-            if part.get("severity", "") is None:
-                part["severity"] = "7"
-        return value
 
 
 class SniffsSnappy(ReferenceCodec):
@@ -146,7 +119,6 @@ class SniffsSnappy(ReferenceCodec):
     system = "heka"
 
     def read(self, row: Format, data: bytes, options: Options) -> Decoded:
-        """Whatever inflates was compressed."""
         try:
             return super().read(row, data, evolve(options, compression="snappy"))
         except Rejected as rejected:
@@ -166,8 +138,6 @@ class ArrayReversed(ReferenceCodec):
     system = "heka"
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Reverse every array of values."""
-        del request
         for part in walk(value):
             part.update(
                 {

@@ -27,14 +27,6 @@ TWO_LENGTHS: Final = in_codec(HEADER, message_length_second_length=no_rule)
 """The patches of a codec that takes two lengths."""
 
 
-class LastLengthWins(PatchedHeka):
-    """Takes the last of two message_lengths, as Go does."""
-
-    name = "heka-last-length-wins"
-    killed_by = ("heka.stream/0.10/refused/length-twice-last-right",)
-    patches = TWO_LENGTHS
-
-
 def _first_length() -> Callable[[Reader, WireField], WireField]:
     """Return a change that gives the later lengths of a header the value of the first."""
     first: list[tuple[Reader, int]] = []
@@ -93,7 +85,6 @@ class LimitExclusive(ReferenceCodec):
     system = "heka"
 
     def options(self, request: Request) -> Options:
-        """Lower the limit by one byte."""
         return with_options(request, max_message=(request.options.max_message or 65536) - 1)
 
 
@@ -105,7 +96,6 @@ class TailRefused(ReferenceCodec):
     system = "heka"
 
     def decode(self, request: Request) -> Outcome:
-        """Refuse a stream unless all its bytes are consumed."""
         outcome = super().decode(request)
         if isinstance(outcome, Accepted) and outcome.consumed != len(request.data):
             return Refused("truncated", outcome.consumed)
@@ -121,11 +111,9 @@ class HeaderLengthZero(ReferenceCodec):
     system = "heka"
 
     def decode(self, request: Request) -> Outcome:
-        """Go on behind 1e 00 1f."""
         return super().decode(evolve(request, data=request.data.replace(b"\x1e\x00\x1f", b"")))
 
     def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        """Tell it as a frame without a message."""
         for item in super().items(row, chunks, options):
             empty = (item.cls, item.length) == ("bad-length", 3)
             yield evolve(item, kind="frame", cls=None) if empty else item
@@ -143,12 +131,9 @@ class HmacSkip(ReferenceCodec):
     system = "heka"
 
     def options(self, request: Request) -> Options:
-        """Remove the keys."""
         return with_options(request, keys=None)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """And believes the header."""
-        del data
         return _believed(value) if request.options.keys is not None else value
 
 
@@ -160,7 +145,6 @@ class SignerWithoutHmac(ReferenceCodec):
     system = "heka"
 
     def read(self, row: Format, data: bytes, options: Options) -> Decoded:
-        """Unsigned is good enough."""
         try:
             return super().read(row, data, options)
         except Rejected as rejected:
@@ -169,8 +153,6 @@ class SignerWithoutHmac(ReferenceCodec):
             return super().read(row, data, evolve(options, keys=None))
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Trust the name."""
-        del data
         return _believed(value) if request.options.keys is not None else value
 
 
@@ -183,7 +165,6 @@ class ShortHeaderUnverified(ReferenceCodec):
     system = "heka"
 
     def options(self, request: Request) -> Options:
-        """Remove the keys for short headers."""
         short = len(request.data) > 1 and request.data[1] <= 13
         return with_options(request, keys=None) if short else request.options
 
@@ -199,7 +180,6 @@ class ResyncLost(ReferenceCodec):
     system = "heka"
 
     def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        """Extend the first garbage to the end."""
         return given_up(list(super().items(row, chunks, options)))
 
 
@@ -211,7 +191,6 @@ class NestedDelivered(ReferenceCodec):
     system = "heka"
 
     def options(self, request: Request) -> Options:
-        """C's framing for everybody."""
         return with_options(request, resync="c")
 
 
@@ -231,7 +210,6 @@ class ChunksAlone(ReferenceCodec):
     system = "heka"
 
     def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        """Nothing is carried from one to the next."""
         base = 0
         for chunk in chunks:
             for item in formats.scan(row, [chunk], options):
@@ -251,7 +229,6 @@ class Oversized(ReferenceCodec):
     system = "heka"
 
     def encode(self, request: Request) -> Outcome:
-        """Any size."""
         return super().encode(evolve(request, options=with_options(request, max_message=1 << 31)))
 
 

@@ -155,14 +155,6 @@ SWALLOWED: Final[tuple[Check, ...]] = (
         killed_by=("iggy.headers/0.0.30/encode/key-empty",),
     ),
     Check(
-        "iggy-reserved-unchecked",
-        "Takes reserved bytes that are not 0, as Go, Java and Node do in a batch header.",
-        ("reserved-nonzero",),
-        BINARY,
-        "reserved",
-        killed_by=("iggy.poll/0.9/messages/reserved-1",),
-    ),
-    Check(
         "iggy-index-unchecked",
         "Believes its own lengths and not the index of a send.",
         ("length-mismatch",),
@@ -334,7 +326,6 @@ class Swallows(IggyMutant):
     check: ClassVar[Check]
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """Accept if the check is the one that is left out."""
         outcome = refused_outcome(rejected)
         if not self.check.leaves_out(rejected, request):
             return outcome

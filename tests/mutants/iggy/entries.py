@@ -55,7 +55,6 @@ class Desync(IggyMutant):
     killed_by = ("iggy.send/0.0.30/headers/duplicate-key-phantom",)
 
     def patch_input(self, data: bytes, request: Request) -> bytes:
-        """Return the bytes as that server reads them: the bytes after a duplicate key begin too early."""
         if request.format != "iggy.send":
             return data
         try:
@@ -84,7 +83,6 @@ class TailDropped(IggyMutant):
     killed_by = ("iggy.poll/0.0.60/torn/one-byte-missing",)
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """Return the value of a body that ends before the torn message."""
         torn = re.match(r"messages\[(\d+)\]", rejected.path)
         if (
             request.format != "iggy.poll"
@@ -108,7 +106,6 @@ class ChecksumSkipped(IggyMutant):
     killed_by = ("iggy.log/0.0.30/records/payload-flipped",)
 
     def patch_input(self, data: bytes, request: Request) -> bytes:
-        """Correct each wrong checksum."""
         while request.format == "iggy.log":
             found = formats.decode_with_trace(row_of(request), data, request.options)
             if found.rejected is None or found.rejected.cls != "crc-mismatch":
@@ -128,7 +125,6 @@ class ScanLosesTail(IggyMutant):
     killed_by = ("iggy.log/0.0.30/scan/torn",)
 
     def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        """Yield all items except the tail."""
         return (item for item in super().items(row, chunks, options) if item.kind != "tail")
 
 
@@ -139,7 +135,6 @@ class TornRecordRefused(IggyMutant):
     killed_by = ("iggy.log/0.0.30/records/torn-last-byte",)
 
     def decode(self, request: Request) -> Outcome:
-        """Refuse if bytes are left over."""
         outcome = super().decode(request)
         torn = isinstance(outcome, Accepted) and (outcome.consumed or 0) < len(request.data)
         if request.format == "iggy.log" and torn:
@@ -154,7 +149,6 @@ class EmptyLogRefused(IggyMutant):
     killed_by = ("iggy.log/0.0.30/records/none",)
 
     def decode(self, request: Request) -> Outcome:
-        """Refuse empty input."""
         if request.format == "iggy.log" and not request.data:
             return refused_outcome(Rejected("truncated", 0, "messages"))
         return super().decode(request)
@@ -175,7 +169,6 @@ class LaxHeaders(IggyMutant):
     details: ClassVar[tuple[str, ...]] = ()
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """Return the entries read so far, if the check is the omitted one."""
         if request.format != "iggy.headers" or request.op != "decode" or not self._skips(rejected):
             return refused_outcome(rejected)
         return Accepted({"headers": list(_entries(request.data))}, len(request.data))
@@ -232,7 +225,6 @@ class BadBlockAsNone(IggyMutant):
     killed_by = ("iggy.headers/0.0.30/bounds/value-missing",)
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """Accept a truncated header block as no headers."""
         torn = rejected.cls in ("truncated", "length-past-end")
         if request.format == "iggy.headers" and request.op == "decode" and torn:
             return Accepted({"headers": []}, len(request.data))
@@ -250,7 +242,6 @@ class LimitsUnchecked(IggyMutant):
     killed_by = ("iggy.send/0.0.30/limits/headers-102401",)
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """Accept what is only too large."""
         if rejected.cls == "limit-exceeded":
             return Accepted(None, len(request.data))
         return refused_outcome(rejected)
@@ -264,7 +255,6 @@ class EmptyPayloadSent(IggyMutant):
     killed_by = ("iggy.send/0.0.30/messages/payload-empty",)
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """Accept a send that is refused for nothing else."""
         if rejected.detail == "EmptyMessagePayload":
             return Accepted(None, len(request.data))
         return refused_outcome(rejected)
@@ -281,7 +271,6 @@ class Base64Lax(IggyMutant):
     killed_by = ("iggy.json.send/0.0.30/base64/url-alphabet",)
 
     def read(self, row: Format, data: bytes, options: Options) -> Decoded:
-        """Decode the body with each payload in its canonical encoding."""
         if ".json." not in row.name:
             return super().read(row, data, options)
         decoded = super().read(row, _PAYLOAD.sub(_respelt, data), options)
@@ -304,7 +293,6 @@ class SecondFieldWins(IggyMutant):
     killed_by = ("iggy.json.send/0.0.30/send/id-twice",)
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """Accept with no look at the duplicate."""
         if rejected.cls == "duplicate-field":
             return Accepted(None, len(request.data))
         return refused_outcome(rejected)

@@ -25,22 +25,7 @@ class OpaqueRefused(IggyMutant):
     killed_by = ("iggy.poll/0.9/headers/opaque",)
 
     def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
-        """Refuse everything for one block."""
-        del request
         return Refused("bad-kind") if "iggy-opaque-headers" in outcome.remarks else outcome
-
-
-class PhantomDelivered(IggyMutant):
-    """Makes a message of zeros behind the last one, as the Rust client does from 0.7.0 on."""
-
-    name = "iggy-phantom-delivered"
-    killed_by = ("iggy.poll/0.8/phantom/header-of-zeros",)
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """Return the poll, with the bytes after it."""
-        if request.format == "iggy.poll" and rejected.cls == "trailing-data":
-            return Accepted(None, len(request.data))
-        return refused_outcome(rejected)
 
 
 class KeyKindsOne(IggyMutant):
@@ -50,8 +35,6 @@ class KeyKindsOne(IggyMutant):
     killed_by = ("iggy.headers/0.9/map/one-key-of-two-kinds",)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Keep the last entry of each text."""
-        del request, data
         for part in maps_of(value):
             kept = {_text(key): [key, held] for key, held in part["headers"]}
             part["headers"] = list(kept.values())
@@ -69,29 +52,12 @@ class DeltasCounted(IggyMutant):
     killed_by = ("iggy.poll/0.11/messages/sliced",)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Offsets as if nothing had been sliced off."""
-        del request, data
         for part in walk(value):
             if "batches" in part and "messages" in part:
                 rows = iter(part["messages"])
                 for head in part["batches"]:
                     for index in range(int(head["message_count"])):
                         next(rows)["offset"] = str(int(head["base_offset"]) + index)
-        return value
-
-
-class PartitionZero(IggyMutant):
-    """Reads no partition as partition 0."""
-
-    name = "iggy-partition-zero"
-    killed_by = ("iggy.poll-request/0.8/request/none",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """0 for none."""
-        del request, data
-        for part in walk(value):
-            if "auto_commit" in part and part["partition_id"] is None:
-                part["partition_id"] = "0"
         return value
 
 
@@ -102,7 +68,6 @@ class AnyFlag(IggyMutant):
     killed_by = ("iggy.poll-request/0.0.92/request/auto-commit-2",)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Take the last byte of a request as auto_commit."""
         if request.format == "iggy.poll-request" and isinstance(value, dict):
             value["auto_commit"] = data[-1] != 0
         return value
@@ -115,7 +80,6 @@ class EmptyReplyRefused(IggyMutant):
     killed_by = ("iggy.reply/0.11/confirmations/empty",)
 
     def decode(self, request: Request) -> Outcome:
-        """Refuse empty input."""
         if (request.format, request.revision, request.data) == ("iggy.reply", "0.11", b""):
             return refused_outcome(Rejected("truncated", 0, "count"))
         return super().decode(request)
@@ -128,7 +92,6 @@ class UuidOnWire(IggyMutant):
     killed_by = ("iggy.json.send/0.8/id/uuid",)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Make the id from the bytes of the text."""
         if request.format == "iggy.json.send" and b"-" in data:
             for part in messages_of(value):
                 part["id"] = str(int.from_bytes(int(part["id"]).to_bytes(16, "big"), "little"))
@@ -142,8 +105,6 @@ class ContextDropped(IggyMutant):
     killed_by = ("iggy.json.send/0.11.1-edge/context/send",)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Take the context for none."""
-        del data
         if request.format == "iggy.json.send" and isinstance(value, dict) and "context" in value:
             return value | {"context": None}
         return value
@@ -159,7 +120,6 @@ class HeadersBeforePayload(PatchedIggy):
     killed_by = ("iggy.poll/0.7/messages/worked",)
 
     def read(self, row: Format, data: bytes, options: Options) -> Decoded:
-        """Read with other layouts of the messages."""
         if not isinstance(row.layout, StructLayout) or row.decode != row.layout.decode:
             return super().read(row, data, options)
         for old in structures(row.layout):
@@ -177,7 +137,6 @@ class WritesStarts(PatchedIggy):
     killed_by = ("iggy.send/0.7/encode/two",)
 
     def patch_output(self, data: bytes, request: Request) -> bytes:
-        """Move the index by one entry."""
         if request.format != "iggy.send" or request.revision not in ("0.7", "0.8", "0.9"):
             return data
         length = 4 + int.from_bytes(data[:4], "little")

@@ -92,7 +92,6 @@ class SurrogatesApart(IggyMutant):
     killed_by = ("iggy.json.send/0.0.30/headers/escaped-key",)
 
     def patch_input(self, data: bytes, request: Request) -> bytes:
-        """Two U+FFFD are as long."""
         return PAIR.sub(rb"\\ufffd\\ufffd", data) if request.format.startswith("iggy.json") else data
 
 
@@ -103,8 +102,6 @@ class PartitioningKeyAsText(IggyMutant):
     killed_by = ("iggy.partitioning/0.0.30/partitioning/messages-key-binary",)
 
     def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
-        """Look for the key in any partitioning."""
-        del request
         keys = [part["value"] for part in walk(outcome.value) if part.get("kind") == "messages_key"]
         if all(is_utf8(bytes.fromhex(key)) for key in keys):
             return outcome
@@ -121,7 +118,6 @@ class ScanStopsAtGarbage(IggyMutant):
     killed_by = ("iggy.log/0.0.30/scan/garbage",)
 
     def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        """Replace everything from the first damaged record on by garbage."""
         return given_up(list(super().items(row, chunks, options)))
 
 
@@ -132,8 +128,6 @@ class WritesStateAvailable(IggyMutant):
     killed_by = ("iggy.poll/0.0.40/encode/states",)
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Change the states of a copy: the value given is the caller's."""
-        del request
         copy = deepcopy(value)
         for one in messages_of(copy):
             if "state" in one:
@@ -189,8 +183,6 @@ class CurrentOffsetFromMessages(ReferenceCodec):
     system = "iggy"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Report the last offset, if there is one."""
-        del request, data
         for part in walk(value):
             if "current_offset" in part and part["messages"]:
                 part["current_offset"] = part["messages"][-1]["offset"]

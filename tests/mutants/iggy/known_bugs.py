@@ -46,7 +46,6 @@ class PositionNotMoved(PatchedIggy):
     name = "iggy-1830-position-not-moved"
 
     def read(self, row: Format, data: bytes, options: Options) -> Decoded:
-        """Read messages until one does not fit, and never compare their number with the count."""
         message = _message_of(row)
         if message is None:
             return super().read(row, data, options)
@@ -75,7 +74,6 @@ class UserHeadersUnread(PatchedIggy):
     name = "iggy-2455-user-headers-unread"
 
     def read(self, row: Format, data: bytes, options: Options) -> Decoded:
-        """Read with a header block that is not moved past."""
         if (message := _message_of(row)) is None:
             return super().read(row, data, options)
         assert isinstance(row.layout, StructLayout)
@@ -106,13 +104,11 @@ class CutPacketPanics(PatchedIggy):
     name = "iggy-2741-cut-packet-panics"
 
     def decode(self, request: Request) -> Outcome:
-        """Panic where a slice of an identifier ends behind its bytes."""
         if _slices_past_end(request):
             raise Panic("range end index out of range")
         return super().decode(request)
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """Panic at the end of a poll request that is cut."""
         cut = rejected.cls in ("truncated", "length-past-end")
         if request.format == "iggy.poll-request" and cut and len(request.data) >= LEAST_REQUEST:
             raise Panic("range end index out of range")
@@ -159,7 +155,6 @@ class PayloadAsShown(PatchedIggy):
     name = "tracker-iggy-payload-as-shown"
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Replace the payloads of binary sends."""
         for one in messages_of(value) if request.format == "iggy.send" else ():
             one["payload"] = _shown(one["id"], bytes.fromhex(one["payload"])).hex()
         return value
@@ -174,7 +169,6 @@ class PayloadTextOnly(PatchedIggy):
     name = "tracker-iggy-payload-text-only"
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Decode every payload of a send."""
         for one in messages_of(value) if request.format == "iggy.send" else ():
             try:
                 bytes.fromhex(one["payload"]).decode()
@@ -250,8 +244,6 @@ class TimestampsInSeconds(PatchedIggy):
     name = "tracker-iggy-timestamps-in-seconds"
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Divide the timestamps of messages."""
-        del request
         for one in messages_of(value):
             for field in {"timestamp", "origin_timestamp"} & one.keys():
                 one[field] = str(int(one[field]) // MICROSECONDS)
@@ -267,8 +259,6 @@ class CurrentOffsetFromCount(PatchedIggy):
     name = "tracker-iggy-current-offset-from-count"
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Count the messages."""
-        del request
         for part in walk(value):
             if "current_offset" in part and "messages" in part:
                 part["current_offset"] = str(max(len(part["messages"]) - 1, 0))
@@ -284,8 +274,6 @@ class HeaderValuesAsText(PatchedIggy):
     name = "tracker-iggy-header-values-as-text"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Decode and encode the values."""
-        del request, data
         for held in header_values_of(value):
             held["value"] = bytes.fromhex(held["value"]).decode(errors="replace").encode().hex()
         return value
@@ -300,5 +288,4 @@ class TornTailCounted(PatchedIggy):
     name = "tracker-iggy-torn-tail-counted"
 
     def patch_consumed(self, consumed: int, request: Request) -> int:
-        """Go to the end of the file."""
         return len(request.data) if request.format == "iggy.log" else consumed

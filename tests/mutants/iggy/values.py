@@ -20,8 +20,6 @@ class KindSwap(IggyMutant):
     killed_by = ("iggy.headers/0.0.30/kinds/only-uint32",)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Int as uint, uint as int."""
-        del request, data
         for held in header_values_of(value):
             kind = held["kind"]
             held["kind"] = kind[1:] if kind.startswith("uint") else f"u{kind}" if "int" in kind else kind
@@ -35,8 +33,6 @@ class ValuePadded(IggyMutant):
     killed_by = ("iggy.headers/0.0.30/kinds/int32-3-bytes",)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Zeros behind what is too short."""
-        del request, data
         for held in header_values_of(value):
             size = KINDS_BY_NAME[held["kind"]].size
             if size is not None:
@@ -51,8 +47,6 @@ class TextReplaced(IggyMutant):
     killed_by = ("iggy.headers/0.0.30/kinds/string-bad-utf8",)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Strings decoded and encoded again."""
-        del request, data
         for held in header_values_of(value):
             if held["kind"] == "string":
                 held["value"] = bytes.fromhex(held["value"]).decode(errors="replace").encode().hex()
@@ -66,8 +60,6 @@ class BoolNormalised(IggyMutant):
     killed_by = ("iggy.headers/0.0.30/kinds/bool-is-2",)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """01 or 00 and nothing else."""
-        del request, data
         for held in header_values_of(value):
             if held["kind"] == "bool":
                 held["value"] = "01" if held["value"] == "01" else "00"
@@ -81,8 +73,6 @@ class KeysLowercased(IggyMutant):
     killed_by = ("iggy.headers/0.0.30/map/upper-case-key",)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """ASCII letters of each key."""
-        del request, data
         for part in maps_of(value):
             part["headers"] = [[_lowered(key), held] for key, held in part["headers"]]
         return value
@@ -95,20 +85,6 @@ def _lowered(key: Json) -> Json:
     return bytes.fromhex(str(key)).lower().hex()
 
 
-class NullHeaders(IggyMutant):
-    """Tells no headers as null in place of an empty map."""
-
-    name = "iggy-null-headers"
-    killed_by = ("iggy.headers/0.0.30/map/empty",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Null for none."""
-        del request, data
-        for part in maps_of(value):
-            part["headers"] = part["headers"] or None
-        return value
-
-
 class HeadersDropped(IggyMutant):
     """Skips header blocks, as the Java SDK nearly did from bdc84883b to b5c96402e."""
 
@@ -116,8 +92,6 @@ class HeadersDropped(IggyMutant):
     killed_by = ("iggy.send/0.0.30/messages/two",)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Remove all headers."""
-        del request, data
         for part in maps_of(value):
             part["headers"] = []
         return value
@@ -130,8 +104,6 @@ class StateIgnored(IggyMutant):
     killed_by = ("iggy.poll/0.0.40/state/poisoned",)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Return `available` for any byte."""
-        del request, data
         for part in messages_of(value):
             if "state" in part:
                 part["state"] = "available"
@@ -145,27 +117,10 @@ class LastEmptyDropped(IggyMutant):
     killed_by = ("iggy.poll/0.0.40/messages/empty-payload-last",)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Remove the last message if its payload is empty."""
-        del data
         if "poll" in request.format and isinstance(value, dict):
             rows: Any = value["messages"]
             if rows and not rows[-1]["payload"]:
                 value["messages"] = rows[:-1]
-        return value
-
-
-class CountTrusted(IggyMutant):
-    """Reads as many messages as the count says and ignores the others."""
-
-    name = "iggy-count-trusted"
-    killed_by = ("iggy.poll/0.0.60/count/zero-for-two",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Keep the first of them."""
-        if request.format == "iggy.poll" and isinstance(value, dict):
-            rows: Any = value["messages"]
-            at = 0 if request.revision in ("0.0.30", "0.0.40") else 12
-            value["messages"] = rows[: int.from_bytes(data[at : at + 4], "little")]
         return value
 
 
@@ -176,24 +131,8 @@ class IdReversed(IggyMutant):
     killed_by = ("iggy.send/0.0.30/messages/id-bytes",)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Reverse the sixteen bytes of the id."""
-        del request, data
         for part in messages_of(value):
             part["id"] = str(int.from_bytes(int(part["id"]).to_bytes(16, "little"), "big"))
-        return value
-
-
-class IdLow64(IggyMutant):
-    """Keeps the lower 64 bits of a message id."""
-
-    name = "iggy-id-low-64-bits"
-    killed_by = ("iggy.send/0.0.30/messages/id-max",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Reduce the id modulo 2^64."""
-        del request, data
-        for part in messages_of(value):
-            part["id"] = str(int(part["id"]) & 0xFFFF_FFFF_FFFF_FFFF)
         return value
 
 
@@ -204,8 +143,6 @@ class NumbersAsDoubles(IggyMutant):
     killed_by = ("iggy.json.send/0.0.30/id/above-2-53",)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Ids and offsets rounded to 53 bits."""
-        del data
         for part in messages_of(value) if ".json." in request.format else ():
             part.update({name: str(int(float(part[name]))) for name in ("id", "offset") if name in part})
         return value
@@ -218,8 +155,6 @@ class TimestampMilliseconds(IggyMutant):
     killed_by = ("iggy.poll/0.0.60/messages/worked",)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Microseconds cut off."""
-        del request, data
         for part in messages_of(value):
             if "timestamp" in part:
                 part["timestamp"] = str(int(part["timestamp"]) // 1000 * 1000)
@@ -233,8 +168,6 @@ class NumericAsName(IggyMutant):
     killed_by = ("iggy.identifier/0.0.30/identifier/numeric",)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Kind string."""
-        del request, data
         for part in walk(value):
             if part.get("kind") == "numeric":
                 part["kind"] = "string"
@@ -245,8 +178,6 @@ class NumberMutant(IggyMutant):
     """Replaces the numbers of typed headers, but no bool, and no bytes that the accessor refuses."""
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Read each number again."""
-        del request, data
         for part in walk(value):
             if isinstance(part.get("typed"), str):
                 part["typed"] = self.number(part["kind"], bytes.fromhex(part["value"]))

@@ -20,8 +20,6 @@ class WritesBigEndianNumbers(IggyMutant):
     killed_by = ("iggy.headers/0.0.30/encode/only-uint32",)
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Turn the bytes of each number around; the value is the case's own, so a copy of it."""
-        del request
         value = deepcopy(value)
         for held in header_values_of(value):
             if KINDS_BY_NAME[held["kind"]].size:
@@ -36,7 +34,6 @@ class WritesUtf16Lengths(IggyMutant):
     killed_by = ("iggy.identifier/0.0.30/encode/string-utf8",)
 
     def patch_output(self, data: bytes, request: Request) -> bytes:
-        """Change the length byte of a name outside of a request."""
         if request.format != "iggy.identifier" or data[0] != 2:
             return data
         units = len(data[2:].decode().encode("utf-16-le")) // 2
@@ -50,13 +47,10 @@ class WritesCrc32c(IggyMutant):
     killed_by = ("iggy.poll/0.0.40/encode/plain",)
 
     def encode(self, request: Request) -> Outcome:
-        """Remember the payloads for `patch_output`."""
         self._payloads = [bytes.fromhex(part["payload"]) for part in messages_of(request.value)]
         return super().encode(request)
 
     def patch_output(self, data: bytes, request: Request) -> bytes:
-        """Replace each checksum by the other one."""
-        del request
         for payload in self._payloads:
             right = zlib.crc32(payload).to_bytes(4, "little")
             data = data.replace(right, google_crc32c.value(payload).to_bytes(4, "little"))
@@ -71,8 +65,6 @@ class WritesAnyHeader(IggyMutant):
     killed_by = ("iggy.headers/0.0.30/encode/int32-3-bytes",)
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Turn values that would be refused into raw ones, so that they are written."""
-        del request
         value = deepcopy(value)
         for held in header_values_of(value):
             size = KINDS_BY_NAME[held["kind"]].size if held["kind"] in KINDS_BY_NAME else None
@@ -88,8 +80,6 @@ class WritesRawAsString(IggyMutant):
     killed_by = ("iggy.headers/0.0.30/encode/only-string",)
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Exchange the two kinds."""
-        del request
         value = deepcopy(value)
         for held in header_values_of(value):
             held["kind"] = {"raw": "string", "string": "raw"}.get(held["kind"], held["kind"])
@@ -103,8 +93,6 @@ class WritesSmallAsRaw(IggyMutant):
     killed_by = ("iggy.headers/0.0.30/encode/only-bool",)
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Kind raw for a size of one."""
-        del request
         value = deepcopy(value)
         for held in header_values_of(value):
             known = KINDS_BY_NAME.get(held["kind"])
@@ -120,8 +108,6 @@ class WritesNoHeaders(IggyMutant):
     killed_by = ("iggy.send/0.0.30/encode/two",)
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Put an empty map into each message."""
-        del request
         value = deepcopy(value)
         for part in maps_of(value):
             part["headers"] = []
@@ -135,8 +121,6 @@ class WritesBalanced(IggyMutant):
     killed_by = ("iggy.send/0.0.30/encode/partition-id",)
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Set every partitioning to balanced."""
-        del request
         value = deepcopy(value)
         for part in walk(value):
             if part.get("kind") in ("partition_id", "messages_key"):
@@ -151,8 +135,6 @@ class WritesIdReversed(IggyMutant):
     killed_by = ("iggy.send/0.0.30/encode/one",)
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Ids with their sixteen bytes turned around."""
-        del request
         value = deepcopy(value)
         for part in messages_of(value):
             if 0 <= int(part["id"]) < 1 << 128:
@@ -167,8 +149,6 @@ class WritesNamesOnly(IggyMutant):
     killed_by = ("iggy.identifier/0.0.30/encode/numeric",)
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Numbers as decimal text."""
-        del request
         value = deepcopy(value)
         for part in walk(value):
             if part.get("kind") == "numeric":
@@ -184,7 +164,6 @@ class WritesCountPlusOne(IggyMutant):
     killed_by = ("iggy.poll/0.0.30/encode/none",)
 
     def patch_output(self, data: bytes, request: Request) -> bytes:
-        """Change the count of the prefix."""
         if request.format != "iggy.poll":
             return data
         at = 0 if request.revision in ("0.0.30", "0.0.40") else 12
@@ -199,5 +178,4 @@ class WritesTerminator(IggyMutant):
     killed_by = ("iggy.headers/0.0.30/encode/string",)
 
     def patch_output(self, data: bytes, request: Request) -> bytes:
-        """Append one byte."""
         return data + b"\0" if request.format != "iggy.log" else data

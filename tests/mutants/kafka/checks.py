@@ -23,7 +23,6 @@ class Swallows(KafkaMutant):
     details: frozenset[str] = frozenset()
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """Accept if the check is one that is left out."""
         outcome = refused_outcome(rejected)
         if rejected.detail not in self.details:
             return outcome
@@ -47,12 +46,6 @@ SWALLOWED: Final = (
         "Ends a batch quietly where its records run out.",
         ("PREMATURE_EOF",),
         ("kafka.batch/v2/counts/int-max",),
-    ),
-    Check(
-        "negative-count-as-empty",
-        "Reads a negative count as no records.",
-        ("COUNT_NEGATIVE",),
-        ("kafka.batch/v2/counts/minus-one",),
     ),
     Check(
         "record-length-unchecked",
@@ -162,7 +155,6 @@ class DerivedMutant(KafkaMutant):
     """A Kafka codec that goes on after a log where its last entry sends it."""
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Take the next offset of a log from its last entry, as it is after the fault."""
         value = super().patch_value(value, request, data)
         match value:
             case {"batches": [*_, {"nextOffset": after}] as batches, "nextOffset": str()}:
@@ -217,8 +209,6 @@ class NextOffsetOfDelivered(KafkaMutant):
     killed_by = ("kafka.log/mixed/delivered/aborted-gzip",)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Forget the entries that are not delivered."""
-        del request, data
         match value:
             case {"batches": [*_, {"nextOffset": after}] as batches, "nextOffset": str()}:
                 return {"batches": batches, "nextOffset": after}

@@ -211,8 +211,6 @@ class ZstdWrittenAsNone(PatchedKafka):
     name = "kafkajs-911-zstd-written-as-none"
 
     def patch_output(self, data: bytes, request: Request) -> bytes:
-        """Remove the third bit of the codec."""
-        del request
         parts = [data[start:end] for start, end in frames(data)]
         return b"".join(
             with_checksum(part[:22] + bytes((part[22] & ~4,)) + part[23:]) if codec_of(part) == ZSTD else part
@@ -385,7 +383,6 @@ class XerialStateKept(PatchedKafka):
     patches = unpacking_all(_stateful_xerial)
 
     def decode(self, request: Request) -> Outcome:
-        """Decode with a new reader, which serves a whole log."""
         _xerial_seen.clear()
         return super().decode(request)
 

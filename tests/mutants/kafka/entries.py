@@ -57,8 +57,6 @@ class OtherChecksum(KafkaMutant):
         return with_checksum(entry) if good else with_checksum(entry, correct_checksum(entry) ^ 1)
 
     def patch_output(self, data: bytes, request: Request) -> bytes:
-        """Write every batch with the mutant's checksum."""
-        del request
         parts = (data[start:end] for start, end in frames(data))
         return b"".join(
             with_checksum(part, self.checksum(part)) if part[MAGIC] == V2 else part for part in parts
@@ -293,20 +291,6 @@ class NullKeyAsEmpty(KafkaMutant):
             record["key"] = record["key"] or ""
 
 
-class NullValueAsEmpty(KafkaMutant):
-    """Tells an empty value for a tombstone."""
-
-    name = "null-value-as-empty"
-    killed_by = ("kafka.batch/v2/batch/tombstone",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Empty values for null ones, but of a wrapper, whose value is its messages."""
-        del raw
-        plain = [entry] if entry.get("messages", ()) is None else []
-        for record in (*records(entry), *messages(entry), *plain):
-            record["value"] = record["value"] or ""
-
-
 class NullHeaderValueAsEmpty(KafkaMutant):
     """Tells an empty header value where there is none."""
 
@@ -349,19 +333,6 @@ class HeadersReversed(KafkaMutant):
 # --- offsets and timestamps: kafka.md, sections 1.8, 1.10 and 2.2 ---
 
 
-class OffsetDeltaIgnored(KafkaMutant):
-    """Counts records instead of reading their offset deltas."""
-
-    name = "offset-delta-ignored"
-    killed_by = ("kafka.batch/v2/offsets/underflow",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Offsets without gaps."""
-        del raw
-        for index, record in enumerate(records(entry)):
-            record["offset"] = str(int(entry["baseOffset"]) + index)
-
-
 class BaseOffsetIgnored(KafkaMutant):
     """Takes offset deltas for offsets."""
 
@@ -373,19 +344,6 @@ class BaseOffsetIgnored(KafkaMutant):
         del raw
         for record in records(entry):
             record["offset"] = record["offsetDelta"]
-
-
-class LastOffsetFromCount(KafkaMutant):
-    """Works out the last offset of a batch from its count of records."""
-
-    name = "last-offset-from-count"
-    killed_by = ("kafka.batch/v2/varints/int32-max",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Compute the delta without the gaps that compaction leaves."""
-        del raw
-        if "lastOffsetDelta" in entry:
-            entry["lastOffsetDelta"] = str(max(0, len(records(entry)) - 1))
 
 
 class RelativeOffsetsAsAbsolute(KafkaMutant):
@@ -525,7 +483,6 @@ class IsolationIgnored(KafkaMutant):
     killed_by = ("kafka.log/mixed/delivered/aborted-gzip",)
 
     def options(self, request: Request) -> Options:
-        """Everything is delivered."""
         return with_options(request, isolation="read_uncommitted", aborted=())
 
 
@@ -536,7 +493,6 @@ class AbortedByProducer(KafkaMutant):
     killed_by = ("kafka.log/mixed/delivered/aborted-unsorted",)
 
     def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
-        """Remove every batch of such a producer, even of its later committed transactions."""
         value, aborted = outcome.value, {str(producer) for producer, _ in request.options.aborted}
         if (
             not isinstance(value, dict)
@@ -556,5 +512,4 @@ class ProduceProfileIgnored(KafkaMutant):
     missing_rule = True
 
     def options(self, request: Request) -> Options:
-        """Use the profile of a reader."""
         return with_options(request, profile="reader")

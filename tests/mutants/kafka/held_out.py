@@ -206,8 +206,6 @@ class OffsetsAsDoubles(ReferenceCodec):
     system = "kafka"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Round every offset to the nearest double."""
-        del request, data
         for part in walk(value):
             for name in {"offset", "baseOffset"} & part.keys():
                 part[name] = str(int(float(int(part[name]))))

@@ -75,8 +75,6 @@ class KafkaMutant(ReferenceCodec):
     system = "kafka"
 
     def patch_input(self, data: bytes, request: Request) -> bytes:
-        """Pass each whole entry through `patch_entry`."""
-        del request
         out, done = [], 0
         for start, end in frames(data):
             out.append(self.patch_entry(data[start:end]))
@@ -88,8 +86,6 @@ class KafkaMutant(ReferenceCodec):
         return entry
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Pass each entry of the value through `spoil`."""
-        del request
         for entry, raw in entries(value, data):
             self.spoil(entry, raw)
         return value

@@ -30,7 +30,6 @@ class PartialTailRaises(KafkaMutant):
     name = "partial-tail-raises"
 
     def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
-        """Refuse what is torn, after what was whole."""
         if not _torn(outcome, request):
             return outcome
         return Refused("truncated", outcome.consumed, "batches", before=outcome.value)
@@ -43,7 +42,6 @@ class PartialTailLosesPrefix(KafkaMutant):
     killed_by = ("kafka.log/mixed/tail/v0-cut",)
 
     def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
-        """Nothing at all."""
         return Accepted({"batches": []}, outcome.consumed) if _torn(outcome, request) else outcome
 
 
@@ -59,7 +57,6 @@ class PrefixLostOnRefusal(KafkaMutant):
     killed_by = ("kafka.log/mixed/append/cut",)
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """Refuse with nothing before."""
         delivered: object = {"batches": []} if request.format == "kafka.log" else None
         return refused_outcome(rejected.with_before(delivered))
 
@@ -70,8 +67,6 @@ class FirstMagicForAll(KafkaMutant):
     name = "first-magic-for-all"
 
     def patch_input(self, data: bytes, request: Request) -> bytes:
-        """Give every entry the magic of the first one."""
-        del request
         out = bytearray(data)
         spans = list(frames(data))
         for start, _ in spans:
@@ -97,7 +92,6 @@ class ScanStopsAtDamage(KafkaMutant):
     killed_by = ("kafka.log/mixed/scan/zeros-then-v0",)
 
     def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        """Yield the items before the damage, and one tail."""
         found = list(super().items(row, chunks, options))
         whole = sum(item.length for item in found)
         for item in found:
@@ -114,7 +108,6 @@ class ScanPerChunk(KafkaMutant):
     killed_by = ("kafka.log/mixed/scan/two-frames-in-pieces",)
 
     def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        """Yield the items of each chunk, scanned alone."""
         at = 0
         for chunk in chunks:
             for item in super().items(row, (chunk,), options):
@@ -166,13 +159,11 @@ class EmptyBatchesPanic(PatchedKafka):
     link = "https://github.com/segmentio/kafka-go/pull/1107"
 
     def decode(self, request: Request) -> Outcome:
-        """Panic before the first answer."""
         if request.format == "kafka.log" and _reads_record_of_none(request.data):
             raise Panic("markRead: negative count")
         return super().decode(request)
 
     def scan(self, request: Request) -> Outcome:
-        """Do the same."""
         if _reads_record_of_none(b"".join(request.chunks)):
             raise Panic("markRead: negative count")
         return super().scan(request)
@@ -374,7 +365,6 @@ class UnknownMarkerRefused(PatchedKafka):
     patches = ((consumer_view, "AbortedTransactions", _MarkersKnown),)
 
     def decode(self, request: Request) -> Outcome:
-        """Decode wrongly only under read_committed: the list is not looked at otherwise."""
         committed = request.options.isolation == "read_committed"
         return super().decode(request) if committed else ReferenceCodec.decode(self, request)
 
@@ -405,7 +395,6 @@ class AbortedListIgnored(PatchedKafka):
     name = "tracker-aborted-list-ignored"
 
     def options(self, request: Request) -> Options:
-        """Drop the list."""
         return with_options(request, aborted=())
 
 
@@ -450,8 +439,6 @@ class GapsSkipTheRest(PatchedKafka):
     link = "https://github.com/dpkp/kafka-python/pull/752"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Keep the records up to the first gap."""
-        del data
         expected = request.options.fetch_offset
         if expected is None or not isinstance(value, dict) or "batches" not in value:
             return value
@@ -477,8 +464,6 @@ class StuckBelowFetchOffset(PatchedKafka):
     name = "tracker-stuck-below-fetch-offset"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Repeat the fetch offset."""
-        del data
         fetch = request.options.fetch_offset
         nothing = isinstance(value, dict) and value.get("batches") == [] and value.get("nextOffset")
         return {**value, "nextOffset": str(fetch)} if isinstance(value, dict) and nothing and fetch else value

@@ -157,8 +157,6 @@ class WritesNullKeyEmpty(PatchedKafka):
     name = "tracker-writes-null-key-empty"
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Fill the keys."""
-        del request
         return each_record(value, lambda one: {**one, "key": one["key"] or ""})
 
 
@@ -175,8 +173,6 @@ class WritesWrapperWithoutTime(PatchedKafka):
     name = "tracker-writes-wrapper-without-time"
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Set the timestamp of wrappers to -1."""
-        del request
         for part in walk(value):
             if _is_wrapper_of_v1(part) and not int(part["attributes"]) & LOG_APPEND_TIME:
                 part["timestamp"] = "-1"
@@ -196,8 +192,6 @@ class WritesMarkerWithoutValue(PatchedKafka):
     name = "tracker-writes-marker-without-value"
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Empty the values of markers."""
-        del request
         for part in walk(value):
             if "records" in part and int(part["attributes"]) & CONTROL:
                 each_record(part, lambda one: {**one, "value": ""} if one["key"] in MARKER_KEYS else one)
@@ -218,8 +212,6 @@ class WritesWrapperOfMagic0(PatchedKafka):
     patches = ((message, "_check_inner", _anything),)
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Change the magic of the wrapper alone."""
-        del request
         for part in list(walk(value)):
             if _is_wrapper_of_v1(part):
                 part |= {"magic": "0", "timestamp": "-1", "attributes": str(int(part["attributes"]) & 7)}

@@ -75,7 +75,6 @@ class RecordPastEndIsNull(PatchedKafka):
     errors: Literal["exact", "coarse", "none"] = "coarse"  # its fault is the exception, not the class
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """Fail with an exception that nobody expects."""
         if rejected.detail == "RECORD_PAST_END" and isinstance(rejected.at, int):
             raise NullRecord(request.op)
         return refused_outcome(rejected)
@@ -247,7 +246,6 @@ class UnknownCodecUnbound(PatchedKafka):
     errors: Literal["exact", "coarse", "none"] = "coarse"  # its fault is the exception, not the class
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """Fail with an exception that nobody expects."""
         if rejected.detail == "UNKNOWN_CODEC":
             raise UnboundCodec(request.op)
         return refused_outcome(rejected)
@@ -431,7 +429,6 @@ class AbortedListAlways(ReferenceCodec):
     system: ClassVar[str] = "kafka"
 
     def options(self, request: Request) -> Options:
-        """Filter wherever there is a list."""
         return (
             with_options(request, isolation="read_committed") if request.options.aborted else request.options
         )

@@ -174,8 +174,6 @@ class NullIsEmptyBothWays(PatchedKafka):
         each_record(entry, _filled)
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Fill those to write."""
-        del request
         return each_record(value, _filled)
 
 
@@ -245,8 +243,6 @@ class OffsetLowWordSigned(PatchedKafka):
     name = "tracker-offset-low-word-signed"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Spoil base offsets and offsets."""
-        del request, data
         for part in walk(value):
             for field in {"offset", "baseOffset"} & part.keys():
                 part[field] = str(_low_word_signed(int(part[field])))

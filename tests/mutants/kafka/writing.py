@@ -29,8 +29,6 @@ class EncodeNullAsEmpty(KafkaMutant):
     name = "encode-null-as-empty"
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Empty for null in every record."""
-        del request
         return _each_record(value, lambda one: {**one, "key": one["key"] or "", "value": one["value"] or ""})
 
 
@@ -41,26 +39,12 @@ class EncodeTimestampsAbsolute(KafkaMutant):
     killed_by = ("kafka.batch/v2/encode/lz4",)
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Add the base to every delta."""
-        del request
         if not isinstance(value, dict) or "baseTimestamp" not in value:
             return value
         base = int(str(value["baseTimestamp"]))
         return _each_record(
             value, lambda one: {**one, "timestampDelta": str(base + int(one["timestampDelta"]))}
         )
-
-
-class EncodeOffsetDeltasZero(KafkaMutant):
-    """Writes every record with offset delta 0."""
-
-    name = "encode-offset-deltas-zero"
-    killed_by = ("kafka.batch/v2/encode/lz4",)
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Set the deltas to zero."""
-        del request
-        return _each_record(value, lambda one: {**one, "offsetDelta": "0"})
 
 
 class EncodeHeadersDropped(KafkaMutant):
@@ -70,8 +54,6 @@ class EncodeHeadersDropped(KafkaMutant):
     killed_by = ("kafka.batch/v2/encode/headers",)
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Remove the headers."""
-        del request
         return _each_record(value, lambda one: {**one, "headers": []})
 
 
@@ -82,8 +64,6 @@ class EncodeCodecIgnored(KafkaMutant):
     killed_by = ("kafka.batch/v2/encode/lz4",)
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Attributes without a codec; a wrapper stays, as nothing else can hold its messages."""
-        del request
         if not isinstance(value, dict) or "records" not in value:
             return value
         return {**value, "attributes": str(int(str(value["attributes"])) & ~7)}
@@ -96,8 +76,6 @@ class EncodeLengthIncludesItself(KafkaMutant):
     killed_by = ("kafka.batch/v0/encode/lz4",)
 
     def patch_output(self, data: bytes, request: Request) -> bytes:
-        """Write a length that is four too large; no checksum covers it."""
-        del request
         return data[:8] + (int.from_bytes(data[8:12], "big") + 4).to_bytes(4, "big") + data[12:]
 
 
@@ -119,8 +97,6 @@ class WritingBug(PatchedKafka):
     """The base of the mutants that write another value than the one that they get."""
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Pass each entry of the value through `change`."""
-        del request
         for entry in _entries(value):
             self.change(entry)
         return value
@@ -400,8 +376,6 @@ class LastOffsetDeltaZero(KafkaMutant):
     name = "sarama-1026-last-offset-delta"
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Set it in every batch."""
-        del request
         for part in walk(value):
             part.update({name: "0" for name in part if name == "lastOffsetDelta"})
         return value
