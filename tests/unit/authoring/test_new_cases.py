@@ -72,21 +72,6 @@ def test_what_lint_refuses_adds_nothing(tmp_path: Path) -> None:
     assert files(tmp_path) == []
 
 
-def test_an_id_is_not_written_again(tmp_path: Path) -> None:
-    added(EXAMPLE, tmp_path)
-    before = {path: path.read_bytes() for path in (tmp_path / "fixtures").rglob("*.json")}
-    with pytest.raises(AddError, match="records/null-between: exists already: a new case needs a new id"):
-        added(EXAMPLE, tmp_path)
-    assert {path: path.read_bytes() for path in (tmp_path / "fixtures").rglob("*.json")} == before
-
-
-def test_a_large_input_is_a_file_beside_the_case(tmp_path: Path) -> None:
-    added(EXAMPLE.replace('b"3")', 'b"3" * 600)'), tmp_path)
-    (case,) = cases_of(tmp_path / "fixtures/kafka.batch/v2/records.json")
-    assert case["input"]["file"] == "records.null-between.bin"
-    assert "records.null-between.bin" in files(tmp_path)
-
-
 def test_the_builder_has_every_sort_of_case() -> None:
     cases = NewCases()
     s = cases.of("heka.stream", "0.10")

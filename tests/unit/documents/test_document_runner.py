@@ -1,13 +1,11 @@
 """The runner of documents can fail: it reports missing files, missing output and unexpected output."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from document_runner import Departs, Follower, Row
 from each import each
-from markdown_commands import Command, DocumentError, Source, departs, filled, steps, written
+from markdown_commands import Command, DocumentError, Source, departs, steps
 
 FAILURE = """\
 FAIL  an/id     wrong-accept
@@ -97,17 +95,6 @@ def test_what_is_shown_and_was_not_printed_is_named(shown: str, printed: str) ->
     assert departs(shown, printed).startswith("not printed, from line ")
 
 
-def test_a_shortened_word_is_the_last_one_printed_that_it_fits() -> None:
-    assert filled("see 'wp1:…' in …/x", "wp1:a\nreplay 'wp1:b' in some/x\n") == "see 'wp1:b' in some/x"
-    with pytest.raises(DocumentError, match="nothing that was printed fits wp2:…"):
-        filled("see wp2:…", "wp1:a\n")
-
-
-def test_files_are_those_that_options_and_arrows_name() -> None:
-    typed = "a --out x.jsonl --html y/z.html --run 'p/**' > known.toml"
-    assert written(typed) == ["x.jsonl", "y/z.html", "known.toml"]
-
-
 @pytest.mark.parametrize(("typed", "row", "why"), [
     ("false", Row(says="…"), "ended with 1, not 0"),
     ("true", Row(code=1, says="…"), "ended with 0, not 1"),
@@ -123,39 +110,3 @@ def test_a_command_with_another_result_is_reported(tmp_path: Path, typed: str, r
     with pytest.raises(Departs, match=why) as told:
         Follower(tmp_path).types(Command("Section", 7, typed), row)
     assert f"line 7: {typed}" in str(told.value)
-
-
-def test_one_folder_and_what_was_printed_in_it_are_carried_along(tmp_path: Path) -> None:
-    follower = Follower(tmp_path)
-    follower.saves(Source("", 1, "python", "print('token:1')\n", "x.py"))
-    follower.types(Command("", 2, "python x.py > told && cat told", "token:1\n"), Row())
-    follower.types(Command("", 3, "echo token:…", "token:1\n"), Row())
-    follower.types(
-        Command("", 4, "python -c 'import sys; print(sys.executable)'", f"{sys.executable}\n"), Row()
-    )
-
-
-def test_what_runs_instead_is_what_is_run(tmp_path: Path) -> None:
-    follower = Follower(tmp_path)
-    follower.types(Command("", 1, "no such thing", "b\n"), Row(run="echo b", why="there is none"))
-    done = subprocess.run(["ls", "-A"], cwd=tmp_path, capture_output=True, check=True)
-    assert done.stdout == b".venv\n"
-
-
-def test_a_command_that_names_the_tests_runs_in_a_checkout(tmp_path: Path) -> None:
-    follower = Follower(tmp_path)
-    follower.types(
-        Command(
-            "",
-            1,
-            "ls tests/unit/documents/test_document_runner.py",
-            "tests/unit/documents/test_document_runner.py\n",
-        ),
-        Row(),
-    )
-    follower.types(Command("", 2, "ls -A", ".venv\nfuzz\ntests\n"), Row())
-
-
-def test_code_without_a_use_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(DocumentError, match="line 3: what is one to do with this block of py"):
-        Follower(tmp_path).tries(Source("", 3, "py", "spark.read"))

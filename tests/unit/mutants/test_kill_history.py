@@ -5,8 +5,8 @@ from attrs import evolve
 from command_line import Command
 from goldens import load
 
-from tests.fixture_tables.history import Bug, counts, known_bugs
-from tests.mutants.kill_history import Recall, known_survivors, only, recalls, summary
+from tests.fixture_tables.history import Bug, known_bugs
+from tests.mutants.kill_history import Recall, known_survivors, only, recalls
 from tests.mutants.registry import mutants
 
 BUGS = {bug.id: bug for bug in known_bugs(load())}
@@ -28,14 +28,6 @@ def test_a_bug_that_no_case_catches_is_found_by_the_part_that_it_names(part: str
     found = next(iter(recalls(suite, [bug])))
     assert (found.problems, found.bug.caught_by, bool(found.by)) == ((), part, bool(part))
     assert found.by.startswith(by)
-
-
-def test_a_part_that_does_not_find_a_bug_is_reported() -> None:
-    suite = only(load(), ["heka.message/0.10/message/minimal"])
-    bug = evolve(BUGS["bytebuffer-20"], cases=(), missed="why", found_by="derived")
-    found = next(iter(recalls(suite, [bug])))
-    assert found.problems == (f"derived does not find {bug.mutant}",)
-    assert found.bug.caught_by == ""
 
 
 @pytest.mark.parametrize(("name", "level"), [("kafka-13149", "should"), ("aiokafka-795", "must")])
@@ -60,23 +52,6 @@ def test_a_bug_that_a_case_catches_is_not_missed() -> None:
     assert "it is said to be missed, and heka.stream/0.10/scan/refused-" in found.problems[0]
 
 
-def test_a_mutant_that_does_not_exist_catches_nothing() -> None:
-    found = recall(evolve(BUGS["heka-1221"], mutant="none"))
-    assert found.problems == ("there is no mutant none",)
-    assert found.bug.caught_by == ""
-
-
-def test_without_a_mutant_the_entry_is_believed() -> None:
-    bug = BUGS["librdkafka-482"]
-    assert recall(bug) == Recall(bug)
-    assert summary([Recall(bug)]) == counts([bug])
-
-
-def test_survivors_are_the_mutants_of_entries_without_cases() -> None:
-    missed = evolve(BUGS["heka-1221"], cases=(), missed="why")
-    assert known_survivors([missed, BUGS["sarama-996"]]) == {f"mutant:{missed.mutant}"}
-
-
 SURVIVORS = {
     "mutant:tracker-inner-set-cut-refused",
     "mutant:tracker-snappy-not-concatenated",
@@ -98,9 +73,3 @@ def test_history_prints_the_recall_of_the_bugs_that_are_named(kill: Command) -> 
     done = kill("sarama-996", "heka-1221", "kafka-9203", "--history")
     assert done.code == 0
     assert "history: 3 bugs, 2 in scope: 2 caught by golden cases" in done.out
-
-
-def test_history_says_which_bug_there_is_not(kill: Command) -> None:
-    done = kill("sarama-0", "--history")
-    assert done.code == 2
-    assert "there is no bug sarama-0" in done.err

@@ -10,8 +10,8 @@ from attrs import evolve
 from command_line import Command
 from goldens import load
 
-from tests.mutants.kill import Killed, derived_on, is_costly, system_of, verdict_on
-from tests.mutants.kill_page import html, lines, tally
+from tests.mutants.kill import Killed, derived_on
+from tests.mutants.kill_page import lines, tally
 from tests.mutants.kill_table import (
     COLUMNS,
     Cell,
@@ -26,7 +26,6 @@ from tests.mutants.kill_table import (
     write,
 )
 from tests.mutants.registry import mutants
-from wireproof.adapters.errors import AdapterError
 from wireproof.cases.fixtures import Suite
 
 SOUND = "py:wireproof.adapters.reference:Reference"
@@ -39,16 +38,8 @@ def _suite() -> Suite:
     return evolve(suite, cases=tuple(case for case in suite.cases if case.id.startswith(wanted)))
 
 
-def dies(name: str, settings: Settings) -> Killed:
-    return Killed(f"{name}/case", "fail:wrong-value", settings.examples, 0, (f"{name}/case",))
-
-
 def lives(_name: str, _settings: Settings) -> Killed:
     return Killed("", "", 0, 9)
-
-
-def fails(name: str, _settings: Settings) -> Killed:
-    raise AdapterError(f"{name}: no libfoo.so")
 
 
 def exits(name: str, _settings: Settings) -> Killed:
@@ -81,27 +72,8 @@ def test_derived_cases_kill_alone_and_stop_at_the_first(suite: Suite) -> None:
     assert killed.label.startswith("fail:")
 
 
-def test_derived_cases_do_not_see_what_only_a_writer_does_wrong(suite: Suite) -> None:
-    assert verdict_on("mutant:heka-encode-array-order", suite, in_process=True).by
-    alive = derived_on("mutant:heka-encode-array-order", suite, in_process=True)
-    assert alive.by == ""
-    assert alive.passed > 300
-
-
 def test_derived_cases_leave_a_sound_codec_alone(suite: Suite) -> None:
     assert derived_on(SOUND, suite, in_process=True).by == ""
-
-
-def test_a_golden_column_names_every_case_that_kills_and_none_that_is_blocked(suite: Suite) -> None:
-    killed = verdict_on("mutant:heka-packed-only", suite, in_process=True)
-    assert killed.by in killed.ids
-    assert len(killed.ids) <= killed.count
-    assert {"heka.message/0.10/integer/unpacked", "heka.message/0.10/integer/mixed"} <= set(killed.ids)
-
-
-def test_a_mutant_is_of_the_system_whose_formats_it_claims() -> None:
-    assert system_of("mutant:crc-skip") == "kafka"
-    assert system_of("mutant:reject-everything") == "every"
 
 
 def test_properties_kill_alone() -> None:
@@ -109,11 +81,6 @@ def test_properties_kill_alone() -> None:
     ((_, column, cell),) = filled(asked, Settings(in_process=True, examples=12))
     assert (column, cell.basis) == ("properties", "12 examples of each row and op, seed 0")
     assert cell.by.startswith("heka.stream/0.10/property/scan~s0:")
-
-
-def test_a_mutant_that_spends_memory_says_so() -> None:
-    assert is_costly("mutant:length-trusted-for-allocation")
-    assert not is_costly("mutant:crc-skip")
 
 
 # --- what is run and what is kept ---
@@ -125,21 +92,6 @@ def test_a_cell_is_kept_while_what_it_rests_on_is_the_same() -> None:
     names = ["mutant:crc-skip"]
     assert [one.name for _, one in missing(table, names, asked, Settings())] == ["derived"]
     assert len(missing(table, names, asked, Settings(examples=5))) == 2
-
-
-def test_a_cell_that_could_not_be_run_is_run_again() -> None:
-    name, _, cell = next(iter(filled([("mutant:crc-skip", column(fails))], Settings())))
-    assert cell.error == "mutant:crc-skip: no libfoo.so"
-    table = Table().having(name, "golden", cell)
-    assert len(missing(table, [name], [column(lives)], Settings())) == 1
-    assert "not run, golden: mutant:crc-skip" in list(lines(evolve(table, columns=("golden",))))
-
-
-def test_several_workers_give_every_cell_once() -> None:
-    names = ["mutant:crc-skip", "mutant:heka-packed-only", "mutant:iggy-kind-swap"]
-    tasks = [(name, column(dies)) for name in names]
-    found = {name: cell.by for name, _, cell in filled(tasks, Settings(), workers=2)}
-    assert found == {name: f"{name}/case" for name in names}
 
 
 @pytest.mark.sweeps
@@ -193,16 +145,6 @@ def test_the_sums_are_by_column_and_by_system(suite: Suite) -> None:
     assert told[-1].startswith(f"{len(must) - 2} must cases kill none")
 
 
-def test_the_page_shows_who_lives_and_escapes_what_it_is_given(suite: Suite) -> None:
-    rows = {"mutant:<b>": row(golden=Cell("b", 1.0, "by/<i>", "fail:wrong-value", 3), derived=Cell("b", 2.0))}
-    page = html(Table(rows=rows).summed(suite), {"mutant:<b>": "Says <script>."})
-    assert "&lt;b&gt;" in page
-    assert "by/&lt;i&gt;" in page
-    assert "<script" not in page
-    assert "ALIVE" in page
-    assert "1 of 1" in page
-
-
 # --- the tool ---
 
 
@@ -220,28 +162,6 @@ def test_kill_writes_a_table_and_goes_on_with_it(kill: Command, tmp_path: Path) 
     assert len(kill(*ask, "--again").out.splitlines()) == len(first.out.splitlines())
 
 
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        (("--table", "golden"), "a table needs both --table COLUMN,… and --out DIR"),
-        (("--out", "x"), "a table needs both"),
-        (("--table", "goldn", "--out", "x"), "there is no 'goldn': golden, derived, properties, fuzz"),
-    ],
-)
-def test_kill_says_what_a_table_wants(args: tuple[str, ...], said: str, kill: Command) -> None:
-    done = kill(*args)
-    assert done.code == 2
-    assert said in done.err
-
-
-def test_kill_does_not_write_over_a_file_that_is_no_table(kill: Command, tmp_path: Path) -> None:
-    (tmp_path / "kill.json").write_text("mine")
-    done = kill("crc-skip", "--table", "golden", "--out", str(tmp_path))
-    assert done.code == 2
-    assert "no kill table" in done.err
-    assert (tmp_path / "kill.json").read_text() == "mine"
-
-
 @pytest.mark.usefixtures("stored_cases_alone")
 def test_kill_names_the_case_and_who_lives(kill: Command) -> None:
     done = kill("crc-skip", "--in-process", width=80)
@@ -251,13 +171,6 @@ def test_kill_names_the_case_and_who_lives(kill: Command) -> None:
     alive = kill(SOUND, "--in-process")
     assert alive.code == 1
     assert f"alive: {SOUND}" in alive.out
-
-
-def test_kill_goes_on_behind_a_name_that_is_none(kill: Command) -> None:
-    done = kill("nosuch", "crc-skip", "--in-process")
-    assert done.code == 4
-    assert "unknown adapter mutant:nosuch" in done.one_line()
-    assert "crc-skip" in done.out
 
 
 def test_the_list_has_every_mutant_with_its_fault(kill: Command) -> None:

@@ -1,6 +1,5 @@
 """Generated segments: the same for a seed, in every shape, and a scan of them agrees with their manifest."""
 
-import hashlib
 import json
 from collections import Counter
 from pathlib import Path
@@ -55,45 +54,3 @@ def test_the_reference_agrees_with_the_manifest(tmp_path: Path) -> None:
     for verdict, count in wanted.items.items():
         summed[verdict.kind, verdict.cls] += count
     assert found == summed
-
-
-def test_they_hold_every_revision_codec_and_fault(folder: Path) -> None:
-    kinds = {(one.format, one.cls) for one in manifest(folder).items}
-    assert {name for name, cls in kinds if not cls} == {
-        "kafka.batch/v0", "kafka.batch/v1", "kafka.batch/v2", "kafka.log/mixed",
-    }  # fmt: skip
-    assert {cls for _, cls in kinds} == {
-        "", "crc-mismatch", "bad-magic", "bad-length", "count-mismatch", "unknown-codec", "decompress-failed",
-    }  # fmt: skip
-    some = list(segments.entries(5, 0, 9 * MIB, 20))
-    assert {(one.magic, one.codec) for one in some} == {
-        (magic, codec) for magic in (0, 1, 2) for codec in range(5 if magic == 2 else 4)
-    }
-    sizes = [len(one.data) for one in some]
-    assert min(sizes) < 300
-    assert max(sizes) > 40_000
-
-
-def test_a_seed_makes_the_same_bytes_and_another_one_others(tmp_path: Path) -> None:
-    def digests(seed: int, name: str) -> list[str]:
-        segments.generate(tmp_path / name, 3 * MIB, seed, segment=MIB)
-        files = sorted((tmp_path / name).iterdir())
-        return [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
-
-    assert digests(1, "a") == digests(1, "b")
-    assert not set(digests(2, "c")) & set(digests(1, "a"))
-
-
-@pytest.mark.sweeps
-def test_a_scan_with_other_results_is_reported_line_by_line(folder: Path, tmp_path: Path) -> None:
-    bare = tmp_path / "in"
-    bare.mkdir()
-    for path in folder.iterdir():
-        (bare / path.name).write_bytes(path.read_bytes())
-    last = max(bare.glob("*.log"))
-    last.write_bytes(last.read_bytes()[: -segments.TAIL])
-    scanned(bare, tmp_path / "out", 64 * MIB)
-    wrong = segments.differences(bare, tmp_path / "out")
-    assert wrong == ["manifest: kafka.log/mixed tail -: 1 items, 40 bytes"]
-    said = CliRunner().invoke(segments.main, [str(bare), "--against", str(tmp_path / "out")])
-    assert said.exit_code == 1

@@ -1,6 +1,5 @@
 """macOS and Windows, as far as a process on Linux can look like one: `other_system` takes the rest away."""
 
-import os
 import subprocess
 import sys
 import textwrap
@@ -60,20 +59,6 @@ for name in names:
 print(len(names))
 """
 
-TESTS = f"""{IMPORTED_BEFORE}
-from machine import lacking_extra
-sys.path[:0] = ["tests/peers/_shared/python"]
-paths = [path.with_suffix("") for path in sorted(Path("tests/unit").rglob("test_*.py"))]
-paths.remove(Path("tests/unit/repository/test_other_systems"))  # what is hidden is asked for in it
-for path in paths:
-    try:
-        importlib.import_module(".".join(path.parts))
-    except ImportError as error:
-        if not lacking_extra(error):
-            raise
-print(len(paths))
-"""
-
 
 @pytest.mark.sweeps
 @pytest.mark.parametrize("system", HIDDEN)
@@ -88,19 +73,6 @@ def test_every_module_is_imported_where_what_posix_or_linux_has_is_missing(syste
     )
     assert done.stderr == ""
     assert int(done.stdout) > 300
-
-
-@pytest.mark.sweeps
-@pytest.mark.parametrize("system", HIDDEN)
-def test_every_file_of_unit_tests_is_imported_there(system: str) -> None:
-    path = os.pathsep.join(map(str, (TOP, TOP / "tests" / "support")))
-    env = {**os.environ, "PYTHONPATH": path, "CI": "false"}  # an extra may be missing
-    done = subprocess.run(
-        [sys.executable, "-c", TESTS, system],
-        cwd=TOP, env=env, capture_output=True, text=True, check=False, timeout=240,
-    )  # fmt: skip
-    assert done.stderr == ""
-    assert int(done.stdout) > 200
 
 
 @pytest.mark.sweeps

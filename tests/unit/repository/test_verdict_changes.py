@@ -54,16 +54,6 @@ def test_words_about_a_case_change_no_verdict() -> None:
 
 
 @pytest.mark.sweeps
-def test_a_case_that_nobody_answers_as_it_expects_is_marked() -> None:
-    assert list(lines_of(Changes((), ()), {}, {})) == [
-        "## Verdicts on 0 changed cases", "", "No verdict is another one.", "",
-        "## Verdicts on 0 new cases", "", "There are none.", "",
-    ]  # fmt: skip
-    refuses = verdicts(TOP / "fixtures", ADAPTERS[1:], (RENAMED,))
-    assert any("**nobody**" in line for line in lines_of(Changes((RENAMED,), ()), {}, refuses))
-
-
-@pytest.mark.sweeps
 def test_an_adapter_that_does_not_start_is_an_error_and_no_empty_column() -> None:
     with pytest.raises(click.ClickException, match=r"not judged to the end: py:no\.such:Codec"):
         verdicts(TOP / "fixtures", ("reference", "py:no.such:Codec"), (RENAMED,))
