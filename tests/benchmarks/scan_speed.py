@@ -1,8 +1,8 @@
 """How fast a scan is with the reference's verdict only.
 
 Run it as `PYTHONPATH=. python tests/benchmarks/scan_speed.py [PART…]`.
-Beside the plain loop of `columnar` over the same files in this process, on one core and on two, beside a way
-that ships the bytes through the JVM, and beside Kafka's own tool. Sessions are warm: a scan went before.
+Beside the plain loop of `columnar` over the same files in this process, on one core and on two,
+and beside Kafka's own tool. Sessions are warm: a scan went before.
 Segments are the project's generator's, sound ones, for Kafka's tool gives up at damage: mixed ones, with
 `--data plain` record batches without compression, where reading is all there is to do, and with
 `--data codecs` as many full batches of each codec.
@@ -19,7 +19,6 @@ from pathlib import Path
 
 import click
 import dumping
-import shipping
 from attrs import field, frozen
 from beside import MIB, Cost, Way, best, conditions, of_tree, told
 from columnar_speed import CODECS
@@ -43,7 +42,7 @@ WARM = 12
 """Segments of a MiB for a first scan: one for each task, so that each core has its Python by then."""
 
 MEMORY = "--driver-memory 6g pyspark-shell"
-"""Files that shipping needs; a scan does not."""
+"""More than a scan needs."""
 
 
 @frozen
@@ -208,21 +207,6 @@ def cores(room: Room) -> None:
     told("a job over nothing: seconds", min(nothing), most=1)
 
 
-def shipped(room: Room) -> None:
-    """Time of all cores for a GiB, beside the two ways that ship raw bytes."""
-    segments = room.segments
-    ways = {
-        "scan": room.on("local[2]", lambda _: room.scanned(segments)),
-        "rows": room.on("local[2]", lambda spark: shipping.entries(shipping.rows(spark, segments))),
-        "files": room.on("local[2]", lambda spark: shipping.entries(shipping.files(spark, segments))),
-    }
-    took = best(ways, room.rounds)
-    for name, cost in took.items():
-        told(f"{name}: seconds of cores for a GiB", cost.cpu / room.gib)
-    told("scan / raw rows of wireproof.kafka_log", took["scan"].cpu / took["rows"].cpu, most=0.2)
-    told("scan / binaryFile", took["scan"].cpu / took["files"].cpu, most=0.2)
-
-
 def kafka(room: Room) -> None:
     """Kafka's tool less the same over next to nothing; the scan in a warm session, for it starts for longer
     than it works, and the difference of two starts is no figure.
@@ -247,7 +231,7 @@ def kafka(room: Room) -> None:
         told(f"scan, {master} / DumpLogSegments, in seconds of cores", tool.cpu / took[name].cpu)
 
 
-PARTS: dict[str, Callable[[Room], None]] = {part.__name__: part for part in (cores, shipped, kafka)}
+PARTS: dict[str, Callable[[Room], None]] = {part.__name__: part for part in (cores, kafka)}
 
 
 @click.command()
@@ -260,8 +244,6 @@ PARTS: dict[str, Callable[[Room], None]] = {part.__name__: part for part in (cor
 def main(*, parts: tuple[str, ...], mib: int, data: str, rounds: int, folder: Path | None) -> None:
     """Print each figure beside its bar."""
     os.environ.setdefault("PYSPARK_SUBMIT_ARGS", MEMORY)
-    here = str(Path(__file__).parent)  # workers look for `shipping` there
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
     conditions()
     with tempfile.TemporaryDirectory() as room:
         for part in parts or PARTS:
