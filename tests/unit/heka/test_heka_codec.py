@@ -11,7 +11,6 @@ from property_profile import given
 
 from wireproof import formats
 from wireproof.formats import FORMATS
-from wireproof.heka.message import HekaMessage
 from wireproof.heka.stream import FrameStream
 from wireproof.strategies import values
 from wireproof.wire.json_values import Json, json_schema, to_json
@@ -22,15 +21,6 @@ MESSAGE = FORMATS["heka.message/0.10"]
 STREAM = FORMATS["heka.stream/0.10"]
 MINIMAL = bytes.fromhex("0a10101112131415161718191a1b1c1d2e2f1001")
 F = bytes.fromhex("1e0208141f") + MINIMAL
-
-
-@given(values("heka.message", "0.10"), st.sampled_from(["none", "snappy"]))
-def test_a_message_comes_back_as_it_was(value: HekaMessage, compression: str) -> None:
-    options = Options(compression="snappy" if compression == "snappy" else "none")
-    data = formats.encode(MESSAGE, to_json(value), options)
-    decoded = formats.decode(MESSAGE, data, options)
-    assert decoded.value == value
-    assert decoded.consumed == len(data)
 
 
 FIELD = {"name": "61", "value_type": None, "representation": None}

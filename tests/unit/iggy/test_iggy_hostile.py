@@ -6,87 +6,11 @@ from re._parser import SubPattern
 from re._parser import parse as parsed
 from typing import Any
 
-import pytest
 from each import each
-from iggy_bytes import FRAME, WORKED, decode, refusal, u32
-from one_of_a_kind import each_format
+from iggy_bytes import decode, refusal, u32
 from work_counter import growth
 
-from wireproof import formats
-from wireproof.cases.mutate.encodings import sample
-from wireproof.formats import FORMATS
 from wireproof.iggy import json_parser
-from wireproof.wire.rejection import Rejected
-
-IGGY = [name for name in FORMATS if name.startswith("iggy.")]
-SEEDS: dict[str, list[bytes]] = {name: [] for name in IGGY}
-for _joined, _, _data in WORKED.values():
-    SEEDS[_joined].append(_data)
-SEEDS["iggy.send/0.0.30"].append(FRAME[8:])
-SEEDS["iggy.frame/0.0.30"].append(FRAME)
-SEEDS["iggy.frame/0.11"].append(bytes(48) + u32(258) + bytes(8) + b"\x05" + bytes(195) + b"hi")
-SEEDS["iggy.reply/0.0.30"].append(u32(0) + u32(2) + b"ok")
-SEEDS["iggy.log/0.7"].append(WORKED["W18"][2][16:])
-SEEDS["iggy.log/0.8"].append(WORKED["W19"][2][16:])
-SEEDS["iggy.log/0.9"].append(WORKED["W24"][2][16:])
-SEEDS["iggy.log/0.11"].append(WORKED["W26"][2][16:])
-SEEDS["iggy.headers/0.9"].append(WORKED["W21"][2])
-SEEDS["iggy.headers/0.10"].append(WORKED["W22"][2])
-SEEDS["iggy.send/0.8"].append(WORKED["W17"][2])
-SEEDS["iggy.identifier/0.8"].append(b"\x01\x04\0\0\0\0")
-SEEDS["iggy.partitioning/0.9"].append(b"\x02\x04\0\0\0\0")
-SEEDS["iggy.identifier/0.0.30"].append(b"\x02\x06sample")
-SEEDS["iggy.log/0.0.40"].append(WORKED["W13"][2][4:])
-SEEDS["iggy.json.send/0.0.30"].append(
-    b'{"partitioning":{"kind":"balanced","value":""},"messages":[{"id":1,"payload":"aGVsbG8=",'
-    b'"headers":{"k\\u00e9":{"kind":"uint8","value":"/w=="}}}]}'
-)
-for _revision, _name in (("0.0.30", "W12"), ("0.0.40", "W13"), ("0.0.60", "W14")):
-    _value = formats.to_json(decode(f"iggy.poll/{_revision}", WORKED[_name][2]).value)
-    SEEDS[f"iggy.json.poll/{_revision}"].append(
-        formats.encode(formats.get("iggy.json.poll", _revision), _value)
-    )
-for _name in IGGY:
-    SEEDS[_name] = SEEDS[_name] or [sample(FORMATS[_name])]
-
-
-def test_every_format_has_a_seed() -> None:
-    assert all(SEEDS.values())
-
-
-def _only_rejected(format_id: str, data: bytes) -> None:
-    """A decode answers or refuses, with a trace as without one."""
-    row = FORMATS[format_id]
-    layout = formats.decode_with_trace(row, data)
-    if layout.rejected is None:
-        assert formats.decode(row, data) == layout.decoded
-        return
-    with pytest.raises(Rejected) as caught:
-        formats.decode(row, data)
-    assert str(caught.value) == str(layout.rejected)
-
-
-BITS = (0, 3, 7)
-
-
-def flipped(seed: bytes, at: int, bit: int) -> bytes:
-    return seed[:at] + bytes((seed[at] ^ 1 << bit,)) + seed[at + 1 :]
-
-
-@pytest.mark.parametrize("format_id", each_format(IGGY))
-def test_every_truncation_and_every_bit_flip_is_answered_or_refused(format_id: str) -> None:
-    for seed in SEEDS[format_id]:
-        for at in range(len(seed)):
-            _only_rejected(format_id, seed[:at])
-            _only_rejected(format_id, flipped(seed, at, BITS[at % len(BITS)]))
-
-
-@pytest.mark.parametrize("format_id", each_format(name for name in IGGY if not name.startswith("iggy.json")))
-def test_bytes_that_are_all_alike_are_answered_or_refused(format_id: str) -> None:
-    for byte in (0, 1, 2, 3, 4, 127, 128, 255):
-        for size in (1, 4, 12, 40, 45, 90, 500):
-            _only_rejected(format_id, bytes([byte]) * size)
-
 
 TEXTS: dict[str, Callable[[int], bytes]] = {
     "brackets": lambda n: b"[" * n,

@@ -1,7 +1,6 @@
 """Segment files in pieces: iggy.md §7."""
 
-from each import each
-from iggy_bytes import WORKED, decode, refusal
+from iggy_bytes import WORKED, refusal
 
 from wireproof import formats
 from wireproof.wire.scan_items import Item
@@ -14,27 +13,6 @@ FIRST = 49
 
 def _scan(*chunks: bytes) -> list[Item]:
     return list(formats.scan(LOG, chunks))
-
-
-@each("stop", range(len(DISK) + 1))
-def test_a_file_cut_anywhere_keeps_what_is_whole(stop: int) -> None:
-    found = decode("iggy.log/0.0.30", DISK[:stop])
-    whole = (stop >= FIRST) + (stop == len(DISK))
-    assert len(found.value.messages) == whole
-    assert found.consumed == (0, FIRST, len(DISK))[whole]
-
-
-@each("stop", range(len(DISK) + 1))
-def test_a_scan_accounts_for_every_byte_of_a_cut_file(stop: int) -> None:
-    items = _scan(DISK[:stop])
-    assert sum(item.length for item in items) == stop
-    assert [item.at for item in items] == [0, FIRST][: len(items)]
-    assert items == _scan(*(DISK[at : at + 1] for at in range(stop)))
-
-
-@each("at", range(len(DISK)))
-def test_every_split_in_two_gives_the_same_items(at: int) -> None:
-    assert _scan(DISK[:at], DISK[at:]) == _scan(DISK)
 
 
 def test_a_rotten_payload_costs_one_record_only() -> None:

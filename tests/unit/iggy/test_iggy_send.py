@@ -26,24 +26,6 @@ def test_payloads_over_ten_mebibytes_in_all_are_refused() -> None:
     assert (rejected.cls, rejected.detail) == ("limit-exceeded", "TooBigMessagePayload")
 
 
-def _headers(total: int) -> bytes:
-    rows = [250] * (total // 250) + [total % 250] * bool(total % 250)
-    return b"".join(entry(b"k%04d" % index, 1, b"v" * size) for index, size in enumerate(rows))
-
-
-@pytest.mark.parametrize(
-    ("total", "seen"), [(100_000, []), (100_001, ["iggy-lowered-limit"]), (102_400, ["iggy-lowered-limit"])]
-)
-def test_header_values_up_to_the_limit_are_taken(total: int, seen: list[str]) -> None:
-    assert remarks(SEND, PLACE + sent(1, b"x", _headers(total))) == seen
-
-
-def test_header_values_over_the_limit_in_all_messages_together_are_refused() -> None:
-    rejected = refusal(SEND, PLACE + sent(1, b"x", _headers(100_000)) + sent(2, b"x", _headers(2_401)))
-    assert rejected is not None
-    assert (rejected.cls, rejected.detail) == ("limit-exceeded", "TooBigHeadersPayload")
-
-
 def test_keys_do_not_count_towards_the_limit() -> None:
     keys = b"".join(entry(b"%0255d" % number, 1, b"v") for number in range(500))
     assert remarks(SEND, PLACE + sent(1, b"x", keys)) == []

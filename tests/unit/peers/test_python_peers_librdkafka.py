@@ -57,12 +57,6 @@ def decoded(client: Any, data: bytes, options: Options | None = None) -> Outcome
     return client.decode(Request("1", "decode", "kafka.log", "mixed", data, options=options or Options()))
 
 
-def test_librdkafka_delivers_the_records_of_each_entry(client: Any) -> None:
-    log = W01 + moved(W01, 7)
-    later = KV | {"offset": "7"}
-    assert decoded(client, log) == Accepted(value=log_of(KV, later, then=8))
-
-
 class SlowConsumer:
     """A consumer whose events are taken late: its client fetches the end of the log meanwhile."""
 
@@ -122,14 +116,6 @@ def test_a_client_that_doubles_its_limit_of_bytes_and_then_reports_an_error_has_
     assert outcome.before == log_of(KV, then=None)
 
 
-def test_a_torn_tail_is_no_stall(client: Any) -> None:
-    assert decoded(client, W01 + moved(W01, 1)[:-1]) == Accepted(value=log_of(KV, then=1))
-
-
-def test_an_empty_log_is_read_to_its_end(client: Any) -> None:
-    assert decoded(client, b"") == Accepted(value=log_of(then=None))
-
-
 def test_a_consumer_that_begins_behind_an_entry_is_shown_nothing_of_it(client: Any) -> None:
     outcome = decoded(client, W01 + moved(W01, 1), Options(fetch_offset=1))
     assert outcome == Accepted(value=log_of(KV | {"offset": "1"}, then=2))
@@ -165,21 +151,6 @@ def test_the_broker_says_who_an_idempotent_producer_is(client: Any) -> None:
     assert isinstance(outcome, Accepted)
     assert outcome.data is not None
     assert outcome.data[43:57] == pack(">qhi", 1000, 3, 0)
-
-
-def test_a_transactional_producer_marks_its_batch(client: Any) -> None:
-    """kafka.md §1.2: bit 4."""
-    wanted = {**E01, "attributes": "16", "producerId": "5", "producerEpoch": "1", "baseSequence": "0"}
-    outcome = encoded(client, wanted)
-    assert isinstance(outcome, Accepted)
-    assert outcome.data is not None
-    assert outcome.data[21:23] == b"\x00\x10"
-
-
-def test_the_versions_of_produce_decide_the_magic(client: Any) -> None:
-    message = {"offset": "0", "magic": "0", "attributes": "0", "timestamp": "-1", "key": "6b", "value": "76"}
-    outcome = encoded(client, message | {"messages": None}, "v0")
-    assert outcome == Accepted(data=bytes.fromhex("0000000000000000000000101fecd70a0000000000016b0000000176"))
 
 
 def test_a_producer_cannot_be_asked_for_what_it_has_no_say_over(client: Any) -> None:
