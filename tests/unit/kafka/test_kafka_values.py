@@ -1,6 +1,5 @@
 """Values of Kafka: how they are written, control values, other answers of remarks, derived fields."""
 
-import gzip
 from typing import Any
 
 import cramjam
@@ -133,11 +132,6 @@ def test_computed_fields_are_not_looked_at() -> None:
     (row,) = tree(V2, batch())["records"]  # type: ignore[misc] # one record
     assert isinstance(row, dict)
     assert formats.encode(V2, BATCH | {"records": [row | {"offset": "77", "timestamp": "1"}]}) == plain
-
-
-def test_gzip_records_are_the_plain_ones() -> None:
-    value = tree(V2, batch()) | {"attributes": "1"}
-    assert gzip.decompress(formats.encode(V2, value)[61:]) == PLAIN
 
 
 def test_a_log_is_written_entry_by_entry() -> None:
