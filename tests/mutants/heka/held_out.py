@@ -5,7 +5,6 @@ mutant of them. None was changed afterwards. So they measure the suite where nob
 the first sample showed to be missing were written for it.
 """
 
-import hmac
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -176,16 +175,3 @@ class NewlineAfterFrame(PatchedHeka):
 
 
 # --- signatures: heka.md, section 3 ---
-
-
-def _md5(header: HekaHeader, key: bytes, data: bytes) -> bytes:
-    del header
-    return hmac.digest(key, data, "md5")
-
-
-class HashFunctionIgnored(PatchedHeka):
-    """Computes HMAC-MD5, whatever function the header names."""
-
-    name = "heka-hash-function-ignored"
-    killed_by = ("heka.stream/0.10/hmac/sha1",)
-    patches = ((stream, "hmac_digest", _md5),)

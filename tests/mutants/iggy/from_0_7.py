@@ -4,14 +4,12 @@ from typing import Any
 
 from attrs import evolve
 
-from tests.mutants.base import changed, in_codec, structures, walk
+from tests.mutants.base import changed, structures, walk
 from tests.mutants.iggy.helpers import IggyMutant, PatchedIggy, maps_of, messages_of
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, refused_outcome
 from wireproof.family import Format
 from wireproof.formats import Decoded
-from wireproof.iggy.checksums import CRC32, XXH3
-from wireproof.iggy.message import POLLED, STORED
 from wireproof.schema.struct import StructLayout
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
@@ -98,18 +96,6 @@ class UuidOnWire(IggyMutant):
         return value
 
 
-class ContextDropped(IggyMutant):
-    """Reads a send without its context, as a server of 0.10 would that ignores what it does not know."""
-
-    name = "iggy-json-context-dropped"
-    killed_by = ("iggy.json.send/0.11.1-edge/context/send",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        if request.format == "iggy.json.send" and isinstance(value, dict) and "context" in value:
-            return value | {"context": None}
-        return value
-
-
 # --- other parts in the reference's modules ---
 
 
@@ -128,30 +114,3 @@ class HeadersBeforePayload(PatchedIggy):
                 new = evolve(old, parts=(*rest, end, last))
                 row = evolve(row, decode=changed(row.layout, old, new).decode)
         return super().read(row, data, options)
-
-
-class WritesStarts(PatchedIggy):
-    """Writes where each message starts into the index of a send, and not where it ends."""
-
-    name = "iggy-writes-index-starts"
-    killed_by = ("iggy.send/0.7/encode/two",)
-
-    def patch_output(self, data: bytes, request: Request) -> bytes:
-        if request.format != "iggy.send" or request.revision not in ("0.7", "0.8", "0.9"):
-            return data
-        length = 4 + int.from_bytes(data[:4], "little")
-        count = int.from_bytes(data[length - 4 : length], "little")
-        ends = data[length : length + 16 * count]
-        return data[:length] + bytes(16) + ends[:-16] + data[length + len(ends) :]
-
-
-class WritesCrc32(PatchedIggy):
-    """Writes the CRC-32 of 0.7.x where XXH3-64 belongs."""
-
-    name = "iggy-writes-crc32-later"
-    killed_by = ("iggy.poll/0.8/encode/worked",)
-    patches = tuple(
-        one
-        for struct in (POLLED, STORED)
-        for one in in_codec(struct, _checksum_of=lambda own: CRC32.of if own is XXH3.of else own)
-    )

@@ -148,19 +148,6 @@ class NumbersAsDoubles(IggyMutant):
         return value
 
 
-class TimestampMilliseconds(IggyMutant):
-    """Keeps timestamps in milliseconds, as Node's Date does."""
-
-    name = "iggy-timestamp-milliseconds"
-    killed_by = ("iggy.poll/0.0.60/messages/worked",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for part in messages_of(value):
-            if "timestamp" in part:
-                part["timestamp"] = str(int(part["timestamp"]) // 1000 * 1000)
-        return value
-
-
 class NumericAsName(IggyMutant):
     """Takes every identifier for a name."""
 

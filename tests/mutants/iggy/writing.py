@@ -1,14 +1,10 @@
 """Iggy writers with one fault each: iggy.md §11.1."""
 
-import zlib
 from copy import deepcopy
-
-import google_crc32c
 
 from tests.mutants.base import walk
 from tests.mutants.iggy.helpers import IggyMutant, header_values_of, maps_of, messages_of
 from wireproof.adapters.contract import Request
-from wireproof.cases.outcome import Outcome
 from wireproof.iggy.header_kinds import KINDS_BY_NAME
 from wireproof.wire.json_values import Json
 
@@ -38,23 +34,6 @@ class WritesUtf16Lengths(IggyMutant):
             return data
         units = len(data[2:].decode().encode("utf-16-le")) // 2
         return data[:1] + bytes([units]) + data[2:]
-
-
-class WritesCrc32c(IggyMutant):
-    """Writes CRC-32C where CRC-32 belongs."""
-
-    name = "iggy-writes-crc32c"
-    killed_by = ("iggy.poll/0.0.40/encode/plain",)
-
-    def encode(self, request: Request) -> Outcome:
-        self._payloads = [bytes.fromhex(part["payload"]) for part in messages_of(request.value)]
-        return super().encode(request)
-
-    def patch_output(self, data: bytes, request: Request) -> bytes:
-        for payload in self._payloads:
-            right = zlib.crc32(payload).to_bytes(4, "little")
-            data = data.replace(right, google_crc32c.value(payload).to_bytes(4, "little"))
-        return data
 
 
 class WritesAnyHeader(IggyMutant):
@@ -155,20 +134,6 @@ class WritesNamesOnly(IggyMutant):
                 number = int.from_bytes(bytes.fromhex(part["value"]), "little")
                 part.update(kind="string", value=str(number).encode().hex())
         return value
-
-
-class WritesCountPlusOne(IggyMutant):
-    """Writes a poll with one message more counted than there are."""
-
-    name = "iggy-writes-count-plus-1"
-    killed_by = ("iggy.poll/0.0.30/encode/none",)
-
-    def patch_output(self, data: bytes, request: Request) -> bytes:
-        if request.format != "iggy.poll":
-            return data
-        at = 0 if request.revision in ("0.0.30", "0.0.40") else 12
-        count = int.from_bytes(data[at : at + 4], "little") + 1
-        return data[:at] + count.to_bytes(4, "little") + data[at + 4 :]
 
 
 class WritesTerminator(IggyMutant):

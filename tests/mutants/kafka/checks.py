@@ -97,12 +97,6 @@ SWALLOWED: Final = (
     ),
     Check("nested-wrapper-accepted", "Takes a wrapper inside a wrapper.", ("NESTED_COMPRESSION",)),
     Check(
-        "wrapper-offset-unchecked",
-        "Takes a wrapper below its last inner offset.",
-        ("WRAPPER_OFFSET",),
-        ("kafka.batch/v1/wrapper/offset-negative",),
-    ),
-    Check(
         "wrapper-null-as-empty",
         "Takes a wrapper without a value for an empty set.",
         ("WRAPPER_NULL_VALUE",),
@@ -271,20 +265,6 @@ class CreateTimeForAppendTime(KafkaMutant):
         del raw
         for part in (entry, *records(entry), *messages(entry)):
             if part.get("timestampType") == "log-append":
-                part["timestampType"] = "create"
-
-
-class CreateTimeForNone(KafkaMutant):
-    """Reports the producer's timestamp for a v0 message, which has none."""
-
-    name = "create-time-for-none"
-    killed_by = ("kafka.batch/v0/message/empty-empty",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Report CreateTime for no timestamp."""
-        del raw
-        for part in (entry, *messages(entry)):
-            if part.get("timestampType") == "none":
                 part["timestampType"] = "create"
 
 

@@ -361,22 +361,6 @@ class RelativeOffsetsAsAbsolute(KafkaMutant):
             entry["offset"] = str(int.from_bytes(raw[:8], "big", signed=True))
 
 
-class WrapperOffsetIsFirst(KafkaMutant):
-    """Takes the offset of a v1 wrapper for that of its first message."""
-
-    name = "wrapper-offset-is-first"
-    killed_by = ("kafka.batch/v1/wrapper/key",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Offsets that go on from the wrapper's."""
-        del raw
-        inner = messages(entry)
-        if entry.get("magic") == "1" and inner:
-            shift = int(entry["offset"]) - int(inner[0]["offset"])
-            for message in inner:
-                message["offset"] = str(int(message["offset"]) + shift)
-
-
 class TypelessReader(FieldByField):
     """Reads the attributes of batches and messages without the timestamp type."""
 

@@ -69,16 +69,6 @@ class EncodeCodecIgnored(KafkaMutant):
         return {**value, "attributes": str(int(str(value["attributes"])) & ~7)}
 
 
-class EncodeLengthIncludesItself(KafkaMutant):
-    """Counts the length field of an entry in the length that it writes."""
-
-    name = "encode-length-includes-itself"
-    killed_by = ("kafka.batch/v0/encode/lz4",)
-
-    def patch_output(self, data: bytes, request: Request) -> bytes:
-        return data[:8] + (int.from_bytes(data[8:12], "big") + 4).to_bytes(4, "big") + data[12:]
-
-
 def _each_record(value: Json, change: Callable[[JsonObject], JsonObject]) -> Json:
     if not isinstance(value, dict) or not isinstance(found := value.get("records"), list):
         return value

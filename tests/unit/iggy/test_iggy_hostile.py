@@ -62,9 +62,3 @@ def test_the_work_for_a_header_block_of_one_key_grows_with_its_entries_and_no_fa
     found: Any = reading(500)()
     assert [remark.cls for remark in found.remarks] == ["iggy-duplicate-header"]
     assert growth(reading, 500) < 1.1
-
-
-def test_a_huge_count_costs_nothing() -> None:
-    rejected = refusal("iggy.poll/0.0.30", u32(0xFFFFFFFF))
-    assert rejected is not None
-    assert rejected.cls == "count-mismatch"

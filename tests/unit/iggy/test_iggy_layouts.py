@@ -2,11 +2,9 @@
 
 import pytest
 from each import each
-from goldens import stored_cases
 
-from wireproof.cases.case import Accept, Data
 from wireproof.formats import FORMATS
-from wireproof.iggy import batch, frame, log, message, send
+from wireproof.iggy import batch, frame, message, send
 from wireproof.wire.layout import Layout
 
 HEADERS = [one.at(revision) for one in frame.HEADERS.values() for revision in ("0.11", "0.11.1-edge")]
@@ -40,26 +38,6 @@ def test_a_vsr_frame_has_128_bytes_before_the_header_of_its_command(revision: st
 )
 def test_headers_have_the_size_of_the_specification(layout: Layout, size: int) -> None:
     assert layout.fixed_size == size
-
-
-@each("revision", log.REVISIONS)
-def test_the_sizes_of_the_records_of_a_segment_add_up(revision: str) -> None:
-    stream = log.REVISIONS[revision]
-    seen = 0
-    for case in stored_cases("iggy.log"):
-        if (
-            case.revision != revision
-            or not isinstance(case.expect, Accept)
-            or not isinstance(case.input, Data)
-        ):
-            continue
-        data, at = case.input.data, 0
-        while at < (case.expect.consumed or 0):
-            size, known = stream.extent(data, at)
-            assert known
-            at, seen = at + size, seen + 1
-        assert at == case.expect.consumed
-    assert seen
 
 
 @each("format_id", [row for row in FORMATS if row.startswith("iggy.")])
