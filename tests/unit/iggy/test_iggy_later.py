@@ -43,6 +43,29 @@ def test_a_payload_is_checked_against_the_limit_of_its_revision(revision: str, s
     assert (rejected.cls, rejected.detail) == ("limit-exceeded", "TooBigMessagePayload")
 
 
+@pytest.mark.parametrize(("revision", "size", "fixed"), SENDS)
+def test_a_message_holds_its_whole_block_of_headers_to_100000_bytes(
+    revision: str, size: int, fixed: int
+) -> None:
+    keyed = fixed == 10
+
+    def entry(number: int, value: int) -> bytes:
+        key = b"%03d" % number
+        return b"\x02" * keyed + pack("<I", 3) + key + b"\x01" + pack("<I", value) + bytes(value)
+
+    rest = 100_000 - 390 * (fixed + 3 + 240)
+    block = b"".join(entry(number, 240) for number in range(390)) + entry(999, 100)
+    rest -= fixed + 3 + 100
+    while rest > fixed + 3 + 240:
+        block += entry(390 + rest % 400, 240)
+        rest -= fixed + 3 + 240
+    for more, refused in ((rest, False), (rest + 1, True)):
+        whole = block + entry(998, more - fixed - 3)
+        assert len(whole) == 100_000 + refused
+        rejected = refusal(f"iggy.send/{revision}", body(size, b"p", whole))
+        assert (rejected is not None and rejected.detail == "TooBigUserHeaders") == refused
+
+
 def test_the_limits_are_of_each_message_and_not_of_their_sum() -> None:
     one = to_json(decode("iggy.send/0.7", body(56, bytes(6_000_000), b"")).value)
     assert isinstance(one, dict)

@@ -13,7 +13,7 @@ from hypothesis.strategies import SearchStrategy
 
 from wireproof.cases.mutate.values_of_type import smallest
 from wireproof.cases.strategies import Refinement, Wanted, by_type
-from wireproof.iggy import json_send, send
+from wireproof.iggy import json_bodies, send
 from wireproof.iggy.batch import BATCHES
 from wireproof.iggy.destination import Identifier
 from wireproof.iggy.family.mutation import unique_entries
