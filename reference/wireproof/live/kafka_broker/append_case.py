@@ -15,7 +15,7 @@ from wireproof.kafka.append import APPEND_TIME
 from wireproof.kafka.attribute_bits import LOG_APPEND_TIME
 from wireproof.kafka.values import Log, LogEntry, Message, Record, RecordBatch
 from wireproof.live.kafka_broker import error_codes, requests
-from wireproof.live.kafka_broker.cluster import Cluster
+from wireproof.live.kafka_broker.cluster import Cluster, HangsError
 from wireproof.live.kafka_broker.connection import FrameError, said_by
 from wireproof.live.kafka_broker.requests import (
     V2,
@@ -67,6 +67,8 @@ def asked_twice(cluster: Cluster, ask: Callable[[], Outcome], lost: Callable[[fl
     while True:
         try:
             return _asked(ask)
+        except HangsError as error:
+            return Crashed(f"the broker hangs: {said_by(error)}")
         except errors.KafkaError as error:
             kind = LostTopicError if isinstance(error, LostTopicError) else errors.KafkaError
             if kind in done:

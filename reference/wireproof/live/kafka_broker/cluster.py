@@ -57,6 +57,10 @@ NOT_KAFKA: Final = "does not answer as Kafka does"
 HINT: Final = "; if it expects TLS or SASL, set security.protocol in a properties file"
 
 
+class HangsError(errors.KafkaError):  # type: ignore[misc] # the library has no types
+    """The broker accepts a connection and answers nothing on it: every case would wait for it."""
+
+
 class Cluster:
     """A connected cluster; threads may share it.
 
@@ -167,7 +171,10 @@ class Cluster:
                 raise FrameError(f"{came} after the last answer on this connection")
             self.asked_again["connections that the broker had closed"] += 1
         if place not in own:
-            own[place] = Connection(*place, self._settings, self._newest)
+            try:
+                own[place] = Connection(*place, self._settings, self._newest)
+            except errors.RequestTimedOutError as error:
+                raise HangsError(said_by(error)) from None
             self._open.add(own[place])
         return own[place]
 
