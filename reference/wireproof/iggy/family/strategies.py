@@ -79,7 +79,7 @@ def _not_empty(cls: type) -> dict[Any, Refinement]:
 
 _SENDS: Final = {
     row.value
-    for revisions in (send.REVISIONS, json_send.REVISIONS)
+    for revisions in (send.REVISIONS, json_bodies.SENDS)
     for row in revisions.values()
     if "messages" in get_type_hints(row.value)
 }
