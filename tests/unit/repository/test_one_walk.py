@@ -23,7 +23,7 @@ OTHERS = {
     "spark/": "the engine on Spark, which cuts a stream into parts that are read apart",
     "iggy/resync.py": "tries flipped bits of the lengths of one record",
     "schema/stream.py": "reads the lengths of one record, and lists the candidates of a search",
-    "kafka/family/loopback_broker/append_rules.py": "takes the one entry of a request",
+    "live/loopback_broker/append_rules.py": "takes the one entry of a request",
 }
 """The modules with such a loop that is no walk of its own, each with the reason."""
 
