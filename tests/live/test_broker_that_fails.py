@@ -128,7 +128,8 @@ def test_a_broker_that_names_itself_by_another_address_is_one_line(monkeypatch: 
     with running() as address, pytest.raises(AdapterStartError) as error:
         open_adapter(f"kafka-broker:{address}")
     line = (
-        rf"the broker at {address} names itself 127\.0\.0\.1:1 \(advertised\.listeners\), and .*ECONNREFUSED"
+        rf"the broker at {address} names itself 127\.0\.0\.1:1 \(advertised\.listeners\), and "
+        r"127\.0\.0\.1:1: .*Connection refused"
     )
     assert re.fullmatch(line, str(error.value))
 

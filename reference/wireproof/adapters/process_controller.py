@@ -400,11 +400,17 @@ class Process:
     # --- memory ---
 
     def _look_at_memory(self, now: float, *, last: bool) -> None:
-        """Raise `Broken` for too much memory: now and then, and before an answer counts as late."""
+        """Raise `Broken` for too much memory: now and then, and before an answer counts as late.
+
+        What grows slowly, and is hardly over the limit when its time is up, is late: else the speed of the
+        machine would decide what it is called. So the last look is for twice the limit.
+        """
         if now - self._looked < POLL_SECONDS and not last:
             return
         self._looked = now
         limit, size = self._program.memory, process_stats.resident(self._child.pid)
+        if limit is not None and size is not None and last and size < 2 * limit:
+            return
         if limit is not None and size is not None and size > limit:
             size = process_stats.proportional(self._child.pid) or size
         if limit is not None and size is not None and size > limit:

@@ -242,7 +242,13 @@ def by_type(ask: Wanted, hint: Any, name: FieldName = NO_FIELD) -> SearchStrateg
         none = [st.none()] if kind.null else []
         # of bytes and a class, an option selects the bytes
         some = [one for one in alternatives if one is not bytes or kind.holds != "value"]
-        return _refined(ask, hint, st.one_of(*none, *(by_type(ask, one, name) for one in some)))
+        # Hypothesis would draw each branch of a class alike, and so a class of more branches more often.
+        each = st.sampled_from(some).flatmap(lambda one: by_type(ask, one, name))
+        return _refined(
+            ask,
+            hint,
+            st.one_of(*none, each) if len(some) > 1 else st.one_of(*none, by_type(ask, some[0], name)),
+        )
     drawn: SearchStrategy[Any] = st.booleans()
     match kind.holds:
         case "word":

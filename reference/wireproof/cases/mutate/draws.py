@@ -49,7 +49,7 @@ EDGE_SIZES: Final = (0, 1, 2, 63, 64, 65, 127, 128, 129, 8192)
 """Sizes of lists, texts and bytes: none, one, several; a varint takes one more byte at 64 (with zigzag), 128
 and 8192."""
 
-SIZES: Final = (*EDGE_SIZES[1:-1], 8, 200, 255)
+SIZES: Final = (1, 8, 63, 64, 65, 127, 128, 129, 200, 255)
 """Sizes for bytes fields in mutations, which are small as a whole."""
 
 DOUBLE_BITS: Final = 53

@@ -17,6 +17,7 @@ from wireproof.cases.strategies import Refinement, Wanted, by_type, lists_of
 from wireproof.kafka import control_types
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, TRANSACTIONAL
 from wireproof.kafka.family.producer_messages import NO_PRODUCER, LogicalMessage, LogicalMessageSet
+from wireproof.kafka.layouts import NO_TIMESTAMP
 from wireproof.kafka.values import Log, LogEntry, Message, Record, RecordBatch, RecordHeader
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
@@ -25,6 +26,9 @@ RECENT_TIMESTAMP: Final = 1_700_000_000_000
 
 MOST_APART: Final = 10_000_000
 """The most milliseconds between the records of a batch in which all agrees."""
+
+WRAPPING: Final = (1, 2, 3)
+"""The codecs of wrappers: §2.2."""
 
 LARGE: Final = 1 << 62
 """Above it, sums overflow."""
@@ -103,7 +107,24 @@ def _inner_messages(ask: Wanted, _: SearchStrategy[Any]) -> SearchStrategy[tuple
 
 
 def _messages(_: Wanted, drawn: SearchStrategy[Message]) -> SearchStrategy[Message]:
-    return st.one_of(drawn, drawn.map(_counting))
+    writable = drawn.map(_writable)
+    return st.one_of(
+        writable.map(lambda one: _counting(one) if one.messages else one), writable.map(_counting)
+    )
+
+
+def _writable(message: Message) -> Message:
+    """Return a message with the codec and the timestamps that writers allow.
+
+    Without this most logs with a message of v0 could not be encoded, and would be drawn again without one.
+    """
+    inner, codec = message.messages, message.attributes & CODEC_MASK
+    timestamp = NO_TIMESTAMP if message.magic == 0 else max(message.timestamp, NO_TIMESTAMP)
+    wanted = 0 if inner is None else codec if codec in WRAPPING else WRAPPING[codec % len(WRAPPING)]
+    if inner is not None:
+        inner = tuple(_writable(evolve(one, magic=message.magic)) for one in inner)
+    attributes = message.attributes & ~CODEC_MASK | wanted
+    return evolve(message, attributes=attributes, timestamp=timestamp, messages=inner)
 
 
 def _counting(message: Message) -> Message:
