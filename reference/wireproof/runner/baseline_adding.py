@@ -148,11 +148,7 @@ def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
     new_tables = _tables(failures, found, entries, wanted)
     is_new = not (tables or shared)
     fields = [part for part in SHARED if is_new or shared.get(part) == getattr(model, part)]
-    head = (  # what stands above all tables of a new file
-        f"owner = {quoted(model.owner)}\nexpires = {model.expires.isoformat()}\n"
-        f"reason = {quoted(model.reason)}\n"
-    )
-    texts = [head] if is_new else []
+    texts = [_head_text(model)] if is_new else []
     texts += [table.text(model, fields) for table in new_tables]
     added = tuple(entry for table in new_tables for entry in table.entries(model))
     longer = _appended(text, "".join(texts))
@@ -166,6 +162,12 @@ def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
         {one: (entry.kind, event.label) for one, (entry, event) in found.changed.items() if one in wanted},
         tuple(dict.fromkeys(entry for one, entry in found.expired.items() if one in wanted)),
     )
+
+
+def _head_text(model: KnownFailure) -> str:
+    """Return what stands above all tables of a new file."""
+    owner, expires, reason = quoted(model.owner), model.expires.isoformat(), quoted(model.reason)
+    return f"owner = {owner}\nexpires = {expires}\nreason = {reason}\n"
 
 
 def _completed(model: KnownFailure, shared: Mapping[str, object], name: str) -> KnownFailure:

@@ -36,8 +36,19 @@ def test_only_the_named_codecs_are_drawn() -> None:
         batch.attributes & CODEC_MASK for batch in drawn(values("kafka.batch", "v2", codecs=("none", "zstd")))
     }
     assert found == {0, 4}
-    found = {message.attributes & CODEC_MASK for message in drawn(values("kafka.batch", "v1", codecs="gzip"))}
-    assert found <= {0, 1}
+    for name, codec in (("none", 0), ("gzip", 1), ("snappy", 2), ("lz4", 3)):
+        messages = drawn(values("kafka.batch", "v1", codecs=name))
+        assert {message.attributes & CODEC_MASK for message in messages} == {codec}
+
+
+def test_each_class_of_entry_is_drawn_alike() -> None:
+    """A class of more branches was drawn more often: five of seven entries were batches."""
+    logs = drawn(values("kafka.log", "mixed", max_records=3), 300)
+    entries = [entry for log in logs for entry in log.batches]
+    share = sum(isinstance(entry, Message) for entry in entries) / len(entries)
+    assert 0.4 < share < 0.65
+    assert {entry.magic for entry in entries} == {0, 1, 2}
+    assert sum(entry.magic == 0 for entry in entries) > len(entries) // 10
 
 
 def test_a_producer_draws_what_a_broker_accepts() -> None:

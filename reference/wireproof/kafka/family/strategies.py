@@ -4,8 +4,8 @@ A value drawn by its types has counts, deltas and flags that mostly contradict o
 values are changed into such as writers make. Hypothesis is an optional dependency.
 """
 
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any, Final
 
 from attrs import evolve
@@ -14,10 +14,9 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from wireproof.cases.mutate.values_of_type import smallest
 from wireproof.cases.strategies import Refinement, Wanted, by_type, lists_of
-from wireproof.kafka import control_types
+from wireproof.kafka import control_types, layouts
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, TRANSACTIONAL
 from wireproof.kafka.family.producer_messages import NO_PRODUCER, LogicalMessage, LogicalMessageSet
-from wireproof.kafka.layouts import NO_TIMESTAMP
 from wireproof.kafka.values import Log, LogEntry, Message, Record, RecordBatch, RecordHeader
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
@@ -106,23 +105,24 @@ def _inner_messages(ask: Wanted, _: SearchStrategy[Any]) -> SearchStrategy[tuple
     return st.one_of(st.none(), lists, lists)
 
 
-def _messages(_: Wanted, drawn: SearchStrategy[Message]) -> SearchStrategy[Message]:
-    writable = drawn.map(_writable)
+def _messages(ask: Wanted, drawn: SearchStrategy[Message]) -> SearchStrategy[Message]:
+    codecs = [codec for codec in WRAPPING if ask.codecs is None or layouts.CODECS[codec] in ask.codecs]
+    writable = drawn.map(partial(_writable, codecs))
     return st.one_of(
         writable.map(lambda one: _counting(one) if one.messages else one), writable.map(_counting)
     )
 
 
-def _writable(message: Message) -> Message:
-    """Return a message with the codec and the timestamps that writers allow.
+def _writable(codecs: Sequence[int], message: Message) -> Message:
+    """Return a message with the codec, one of those of a wrapper, and the timestamps that writers allow.
 
     Without this most logs with a message of v0 could not be encoded, and would be drawn again without one.
     """
-    inner, codec = message.messages, message.attributes & CODEC_MASK
-    timestamp = NO_TIMESTAMP if message.magic == 0 else max(message.timestamp, NO_TIMESTAMP)
-    wanted = 0 if inner is None else codec if codec in WRAPPING else WRAPPING[codec % len(WRAPPING)]
+    inner, codec = message.messages if codecs else None, message.attributes & CODEC_MASK
+    timestamp = layouts.NO_TIMESTAMP if message.magic == 0 else max(message.timestamp, layouts.NO_TIMESTAMP)
+    wanted = 0 if inner is None else codec if codec in codecs else codecs[codec % len(codecs)]
     if inner is not None:
-        inner = tuple(_writable(evolve(one, magic=message.magic)) for one in inner)
+        inner = tuple(_writable(codecs, evolve(one, magic=message.magic)) for one in inner)
     attributes = message.attributes & ~CODEC_MASK | wanted
     return evolve(message, attributes=attributes, timestamp=timestamp, messages=inner)
 
