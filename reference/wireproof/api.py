@@ -94,6 +94,8 @@ def explain(format_id: str, data: bytes, options: Options = DEFAULT_OPTIONS) -> 
 def check(adapter: str, patterns: Iterable[str] = ("**",), *, derived: bool = True) -> Iterator[CaseEvent]:
     """Judge an adapter on golden cases, and on those derived from them, and yield each verdict.
 
+    Nothing is yielded if the adapter claims no format of these cases: who wants a green result counts them.
+
     Args:
         adapter: its name, or as in `wireproof check`: `py:module:Class`, `exec:command`.
         patterns: of the ids of golden cases, such as `kafka.batch/v2/**`.

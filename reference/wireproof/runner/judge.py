@@ -165,7 +165,10 @@ def _judge_outcome(case: Case, outcome: Outcome, bench: JudgeContext) -> Verdict
                 got="unsupported",
             )
         case _:
-            kind: object = getattr(outcome, "resource", getattr(outcome, "cause", ""))
+            kind: object = ""
+            match outcome:
+                case Exhausted(resource=kind) | NotRun(cause=kind):
+                    pass
             want, got = short_expect(case.expect), short_outcome(outcome)
             name = _VERDICT_WITHOUT_ANSWER[type(outcome)]
             if kind and kind not in ROWS[name].kinds:  # of an object in this process

@@ -1,1 +1,1 @@
-"""Parts of Heka's bytes for new cases, and protobuf as a witness."""
+"""Parts of Heka's bytes for new cases, and protobuf and lua_sandbox as witnesses."""
