@@ -165,8 +165,8 @@ def test_only_a_missing_hypothesis_is_said_to_be_one(monkeypatch: pytest.MonkeyP
     forget_examples()
     monkeypatch.delitem(sys.modules, "wireproof.cases.strategies", raising=False)
     monkeypatch.delattr("wireproof.cases.strategies", raising=False)
-    monkeypatch.setitem(sys.modules, "wireproof.cases.mutate.value_mutations", None)
-    with pytest.raises(ModuleNotFoundError, match="value_mutations"):
+    monkeypatch.setitem(sys.modules, "wireproof.cases.mutate.values_of_type", None)
+    with pytest.raises(ModuleNotFoundError, match="values_of_type"):
         property_cases(IDENTIFIER, "decode", 1, 0)
 
 

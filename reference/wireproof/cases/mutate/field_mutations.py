@@ -1,6 +1,7 @@
 """Mutations of fields on the wire, found by the trace, also of Protobuf: bytes that no encoder writes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from random import Random
 from typing import Final
 
@@ -8,6 +9,8 @@ from wireproof.cases.edit_bytes import encode_field, size_kind
 from wireproof.cases.mutate.decode_trace import INTEGER_TYPES, DecodeTrace, Element, EncodedField
 from wireproof.cases.mutate.draws import below, boundary_bytes, boundary_integer, pick, pick_early
 from wireproof.cases.mutate.splice import Splice
+from wireproof.formats import Format
+from wireproof.wire.layout import Number, all_layouts, present
 from wireproof.wire.protobuf import FIXED64, LENGTH_DELIMITED, VARINT, read_packed_varints
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -34,6 +37,7 @@ def edit_field(parent: DecodeTrace, rng: Random) -> list[Splice]:
         parent.elements,
         parent.lengths,
         parent.varints,
+        _limited(parent),
     )
     kinds = [kind for kind, found in zip(FIELD_EDITS, targets, strict=True) if found]
     return pick(rng, kinds)(parent, rng) if kinds else []
@@ -56,6 +60,28 @@ def replace_number(parent: DecodeTrace, rng: Random) -> list[Splice]:
         if new is not None:
             return [Splice(span.space, span.start, span.end, new, span.path)]
     return [Splice(span.space, span.start, span.end, rng.randbytes(span.end - span.start), span.path)]
+
+
+@cache
+def _greatest(row: Format) -> Mapping[str, int]:
+    """Return the greatest number of each field of a format that has a limit below that of its type."""
+    parts = (part for layout in all_layouts(row.layout) for part in layout.parts) if row.layout else ()
+    numbers = (part for part in map(present, parts) if isinstance(part, Number))
+    return {part.name: part.most for part in numbers if part.most is not None}
+
+
+def _limited(parent: DecodeTrace) -> list[tuple[FieldSpan, int]]:
+    """Return the numbers that have such a limit, each with it."""
+    greatest = _greatest(parent.row)
+    names = ((span, span.path.rpartition(".")[2]) for span in parent.integers if greatest)
+    return [(span, greatest[name]) for span, name in names if name in greatest]
+
+
+def reach_limit(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Replace a number by the greatest that its field allows, or by one more."""
+    span, greatest = pick(rng, _limited(parent))
+    new = encode_field(span, greatest + below(rng, 2))
+    return [] if new is None else [Splice(span.space, span.start, span.end, new, span.path)]
 
 
 def replace_code(parent: DecodeTrace, rng: Random) -> list[Splice]:
@@ -160,6 +186,7 @@ FIELD_EDITS: Final = (
     edit_elements,
     remove_covered_bytes,
     lengthen_varint,
+    reach_limit,
 )
 """The edits, in the order of the targets in `edit_field`."""
 
