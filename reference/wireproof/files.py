@@ -2,28 +2,23 @@
 
 import os
 import stat
-import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from importlib import import_module
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
+
+try:
+    import fcntl
+except ImportError:
+    raise SystemExit(
+        "wireproof runs on Linux and other POSIX systems: on Windows, use WSL or a container"
+    ) from None
 
 NEW_FILE_MODE: Final = 0o666
 """Mode of a new file, before the umask."""
 
 MAX_DRAFT_NAME: Final = 200
 """Characters of a file name that the name of its draft keeps, so that it does not become too long."""
-
-NOT_INHERITED: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-"""The flags of every file that is opened here; a system that lacks one needs it no more than the others."""
-
-NOT_WAITING: Final = getattr(os, "O_NONBLOCK", 0)
-"""The flag with which a pipe without a writer can be opened; 0 on a system whose pipes have no paths."""
-
-REPLACE_TRIES: Final = 20
-"""How often a file is replaced anew, if the system refuses because another process is reading it."""
 
 
 class FileInUseError(OSError):
@@ -58,38 +53,18 @@ def replace_file(path: Path, write: Callable[[Path], object], *, durable: bool =
             write(path)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    if MAY_REPLACE_OPEN:
-        # Replace `path` by its one draft, which is locked meanwhile.
-        draft = path.with_name(f".{path.name[:MAX_DRAFT_NAME]}.new")
-        file = _locked_draft(draft)
-        try:
-            with _draft_removed(draft, path):
-                write(draft)
-                if path.exists():
-                    os.fchmod(file, stat.S_IMODE(path.stat().st_mode))
-                if durable:
-                    os.fsync(file)
-                draft.replace(path)
-        finally:
-            os.close(file)
-    else:
-        _replace_closed(path, write, durable=durable)
-
-
-def _replace_closed(path: Path, write: Callable[[Path], object], *, durable: bool) -> None:
-    """Replace `path` by a draft of this process, where an open file cannot be renamed."""
-    draft = path.with_name(f".{path.name[:MAX_DRAFT_NAME]}.{os.getpid()}-{threading.get_ident()}.new")
-    with _draft_removed(draft, path):
-        write(draft)
-        if durable:
-            with draft.open("rb+") as file:
-                os.fsync(file.fileno())
-        for _ in range(REPLACE_TRIES):
-            with suppress(PermissionError):
-                draft.replace(path)
-                return
-            time.sleep(RETRY_SECONDS)
-        draft.replace(path)
+    draft = path.with_name(f".{path.name[:MAX_DRAFT_NAME]}.new")
+    file = _locked_draft(draft)
+    try:
+        with _draft_removed(draft, path):
+            write(draft)
+            if path.exists():
+                os.fchmod(file, stat.S_IMODE(path.stat().st_mode))
+            if durable:
+                os.fsync(file)
+            draft.replace(path)
+    finally:
+        os.close(file)
 
 
 @contextmanager
@@ -127,7 +102,7 @@ def replace_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
 def _locked_draft(draft: Path) -> int:
     """Open and lock the draft; wait while another process writes the same file."""
     while True:
-        file = os.open(draft, os.O_RDWR | os.O_CREAT | NOT_INHERITED, NEW_FILE_MODE)
+        file = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, NEW_FILE_MODE)
         lock_file(file)
         if _is_open_file(file, draft):
             return file
@@ -149,7 +124,7 @@ def open_locked(path: Path) -> Iterator[IO[str]]:
     Raises:
         FileInUseError: another run is writing the file, which stays unchanged.
     """
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | NOT_INHERITED, NEW_FILE_MODE)
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, NEW_FILE_MODE)
     with naming(path), os.fdopen(file, "w", encoding="utf-8", buffering=1, newline="\n") as out:
         if stat.S_ISREG(os.fstat(file).st_mode):
             if not try_lock_file(file):
@@ -170,7 +145,7 @@ def read_limited_bytes(path: Path, max_bytes: int) -> bytes:
         UnreadableError: the file is not regular, such as a pipe or a device, or it is larger.
         OSError: the file cannot be read.
     """
-    file = os.open(path, os.O_RDONLY | NOT_INHERITED | NOT_WAITING)  # a pipe without a writer would block
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe without a writer would block
     try:
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
@@ -203,50 +178,15 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wireproof"
 
 
-def _module(name: str) -> Any:  # noqa: ANN401 - a module
-    """Return a module of the standard library; None if this system does not have it."""
-    try:
-        return import_module(name)
-    except ImportError:
-        return None
-
-
-_FCNTL: Final = _module("fcntl")
-_MSVCRT: Final = _module("msvcrt")
-
-LOCKED_BYTE: Final = 0x7FFF_FFFF
-"""Position of the byte that is locked on Windows, where a locked byte cannot be read or written."""
-
-RETRY_SECONDS: Final = 0.05
-
-MAY_REPLACE_OPEN: Final = _FCNTL is not None
-"""True if an open file can be renamed, and another file be renamed to its name."""
-
-
 def lock_file(file: int) -> None:
     """Lock an open file; wait while another process has the lock."""
-    while not try_lock_file(file, wait=True):
-        time.sleep(RETRY_SECONDS)
+    fcntl.flock(file, fcntl.LOCK_EX)
 
 
-def try_lock_file(file: int, *, wait: bool = False) -> bool:
-    """Lock an open file; return False if another process has the lock.
-
-    Args:
-        file: the descriptor.
-        wait: whether the system may wait for the lock first.
-    """
+def try_lock_file(file: int) -> bool:
+    """Lock an open file; return False if another process has the lock."""
     try:
-        if _FCNTL is not None:
-            _FCNTL.flock(file, _FCNTL.LOCK_EX | (0 if wait else _FCNTL.LOCK_NB))
-        else:
-            # Lock the byte and keep the position; raise PermissionError if another process has the lock.
-            position = os.lseek(file, 0, os.SEEK_CUR)
-            os.lseek(file, LOCKED_BYTE, os.SEEK_SET)
-            try:
-                _MSVCRT.locking(file, _MSVCRT.LK_NBLCK, 1)
-            finally:
-                os.lseek(file, position, os.SEEK_SET)
-    except (BlockingIOError, PermissionError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
         return False
     return True

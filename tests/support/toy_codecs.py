@@ -76,7 +76,7 @@ class Toy:
         return Accepted(len(None))  # type: ignore[arg-type] # the fault itself
 
     def misuse_keyword(self) -> Outcome:
-        return Accepted(valeu={"a": "1"})  # type: ignore[call-arg] # the fault itself
+        return Accepted(kept_size={"a": "1"})  # type: ignore[call-arg] # the fault itself
 
     def misuse_missing(self) -> Outcome:
         raise Rejected  # type: ignore[call-arg] # the fault itself

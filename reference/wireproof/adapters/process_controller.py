@@ -129,9 +129,9 @@ class Process:
         assert child.stdout is not None
         assert child.stderr is not None
         stdin, stdout, stderr = (
-            process_stats.pipe_to(child.stdin),
-            process_stats.pipe_from(child.stdout),
-            process_stats.pipe_from(child.stderr),
+            Pipe(child.stdin),
+            Pipe(child.stdout),
+            Pipe(child.stderr),
         )
         self._stdin: Pipe | None = stdin
         self._stdout, self._stderr_pipe = stdout, stderr
@@ -195,10 +195,7 @@ class Process:
             # Kill the session before its leader is reaped: until then no other process can get its number.
             if self._child.returncode is None:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
-                    if hasattr(os, "killpg"):
-                        os.killpg(self._child.pid, signal.SIGKILL)
-                    else:
-                        self._child.kill()
+                    os.killpg(self._child.pid, signal.SIGKILL)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._child.wait(KILL_SECONDS)
             return
@@ -243,14 +240,14 @@ class Process:
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             ended = process_stats.has_ended(self._child)
-            busy = self._serve_pipes(process_stats.LAG_SECONDS if ended else min(left, POLL_SECONDS / 10))
+            busy = self._serve_pipes(0 if ended else min(left, POLL_SECONDS / 10))
             if ended and not busy:
                 return
 
     def _read_last_bytes(self) -> None:
         """Read what a killed process wrote to stderr before its end; a pipe has a limit, and so has this."""
         for _ in range(LAST_READS):
-            if not self._serve_pipes(process_stats.LAG_SECONDS):
+            if not self._serve_pipes(0):
                 return
 
     def _read_stdout(self) -> None:
@@ -470,7 +467,7 @@ def _opened(program: Program, command: Sequence[str], *passed: int) -> "subproce
             stderr=subprocess.PIPE,
             bufsize=0,
             env={**os.environ, **program.environment},
-            start_new_session=sys.platform != "win32",
+            start_new_session=True,
             pass_fds=passed,
         )
     except (OSError, ValueError) as error:

@@ -3,7 +3,6 @@
 An entry has a command, an interpreter, an environment and a build (`prepare`); any of them may be missing.
 """
 
-import os
 import re
 import shutil
 import subprocess
@@ -219,7 +218,6 @@ FEATURES: Final = (
     SystemLimit(
         "end with a killed runner", _is_linux, "a worker that hangs in C may outlive a runner that is killed"
     ),
-    SystemLimit("fuzz", lambda: hasattr(os, "fork"), "`fuzz` needs fork: use WSL or a container"),
 )
 """Each feature that needs more than every system has."""
 

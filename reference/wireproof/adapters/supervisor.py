@@ -19,7 +19,7 @@ import sys
 import time
 
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
-ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name))
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 NOT_STARTED = 127
 LONGEST = 4.0
 """Seconds after which a process that cannot be killed is left to the system."""

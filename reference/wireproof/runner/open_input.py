@@ -9,7 +9,6 @@ import lzma
 import os
 import select
 import stat
-import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -23,7 +22,6 @@ import zstandard
 from attrs import define, field, frozen
 
 from wireproof.cases.detect_format import COMPRESSED_KINDS, looks_like
-from wireproof.files import NOT_INHERITED, NOT_WAITING
 from wireproof.wire import lz4
 from wireproof.wire.byte_source import ByteSource, BytesSource, FileSource, read_at
 from wireproof.wire.checksums import lz4_header_checksum
@@ -77,7 +75,9 @@ def open_path(path: Path) -> Iterator[OpenInput]:
 
     A pipe that nobody writes to is empty.
     """
-    descriptor = os.open(path, os.O_RDONLY | NOT_INHERITED | NOT_WAITING)
+    descriptor = os.open(
+        path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+    )  # a pipe without a writer would block
     with open(descriptor, "rb", buffering=0) as raw:  # noqa: PTH123 - a descriptor
         file = cast("BinaryIO", raw)
         if stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -100,8 +100,6 @@ def open_stream(stream: BinaryIO, wait: float | None = None) -> Iterator[OpenInp
 
 def _read_pipe(stream: BinaryIO, *, wait: float | None, begun: bool) -> bytes:
     """Read the next bytes of a pipe, and wait for them; none if nobody begins to write."""
-    if sys.platform == "win32":  # there select takes sockets alone, and no pipe has a path that can be opened
-        return os.read(stream.fileno(), COPY_BYTES)
     ready, _, _ = select.select([stream], [], [], None if begun else wait)
     return os.read(stream.fileno(), COPY_BYTES) if ready else b""
 

@@ -188,7 +188,7 @@ def _run_worker(pipe: Connection, work: Work) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends this process
     signal.signal(signal.SIGTERM, _exit_on_signal)
     sys.unraisablehook = _hide_exit
-    _mask("SIG_UNBLOCK")
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     with contextlib.suppress(BrokenPipeError, EOFError), work() as run:  # the parent is gone
         while (task := pipe.recv()) is not None:
             error: BaseException | None = None
@@ -215,16 +215,11 @@ def _sendable(error: Exception) -> Exception:
 @contextlib.contextmanager
 def _sigterm_blocked() -> Iterator[None]:
     """Block SIGTERM while a worker starts, because it has the parent's handler until it sets its own."""
-    _mask("SIG_BLOCK")
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     try:
         yield
     finally:
-        _mask("SIG_UNBLOCK")
-
-
-def _mask(how: str) -> None:
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(getattr(signal, how), {signal.SIGTERM})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
 
 def _hide_exit(unraisable: "sys.UnraisableHookArgs") -> None:

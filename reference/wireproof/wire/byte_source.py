@@ -2,8 +2,7 @@
 
 import errno
 import os
-from collections.abc import Callable, Iterator
-from threading import Lock
+from collections.abc import Iterator
 from typing import BinaryIO, Final, Protocol
 
 from attrs import define, field, frozen
@@ -153,35 +152,14 @@ def long_zeros(source: ByteSource, at: int) -> int:
     return (end if end == source.size else end - FEW_ZEROS) - at
 
 
-_SEEKING: Final = Lock()
-"""Held from a seek to its read, because two threads share the position of a descriptor."""
-
-
-def _seek_and_read(file: int, length: int, at: int, /) -> bytes:
-    with _SEEKING:
-        os.lseek(file, at, os.SEEK_SET)
-        return os.read(file, length)
-
-
-def _seek_and_fill(file: int, room: memoryview, at: int, /) -> int:
-    data = _seek_and_read(file, len(room), at)
-    room[: len(data)] = data
-    return len(data)
-
-
-def _read(file: int, length: int, at: int, /) -> bytes:
+def read_at(file: int, length: int, at: int, /) -> bytes:
+    """Return up to a number of bytes of a descriptor from a position on; empty at its end."""
     return os.pread(file, length, at)
 
 
-def _fill(file: int, room: memoryview, at: int, /) -> int:
+def read_into(file: int, room: memoryview, at: int, /) -> int:
+    """Read bytes of a descriptor from a position on into memory; return their number, 0 at its end."""
     return os.preadv(file, [room], at)
-
-
-read_at: Final[Callable[[int, int, int], bytes]] = _read if hasattr(os, "pread") else _seek_and_read
-"""Return up to a number of bytes of a descriptor from a position on; empty at its end."""
-
-read_into: Final[Callable[[int, memoryview, int], int]] = _fill if hasattr(os, "preadv") else _seek_and_fill
-"""Read bytes of a descriptor from a position on into memory; return their number, 0 at its end."""
 
 
 def hole_end(file: int, at: int, size: int) -> int:

@@ -1,4 +1,4 @@
-"""Pipes that are copied to sockets: the same bytes, the same ends."""
+"""The pipes of a child process: the bytes and the ends that a selector sees."""
 
 import os
 import selectors
@@ -7,29 +7,20 @@ import sys
 
 import pytest
 
-from wireproof.adapters import process_stats
-from wireproof.adapters.process_stats import CopiedPipe, Pipe, PlainPipe, pipe_from, pipe_to
+from wireproof.adapters.process_stats import Pipe
 
-MANY = bytes(range(256)) * 8192  # 2 MiB, more than pipes and sockets hold
+MANY = bytes(range(256)) * 8192  # 2 MiB, more than pipes hold
 
 COPIES = "import shutil, sys; shutil.copyfileobj(sys.stdin.buffer, sys.stdout.buffer)"
 
 
-@pytest.fixture(params=[PlainPipe, CopiedPipe])
-def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> type:
-    """The class of the pipes that are made."""
-    monkeypatch.setattr(process_stats, "SELECTABLE", request.param is PlainPipe)
-    return request.param
-
-
-def _exchange(data: bytes, kind: type) -> bytes:
+def _exchange(data: bytes) -> bytes:
     """Send data through a process that returns it, both directions at once."""
     command = [sys.executable, "-S", "-c", COPIES]
     child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     assert child.stdin is not None
     assert child.stdout is not None
-    stdin, stdout = pipe_to(child.stdin), pipe_from(child.stdout)
-    assert isinstance(stdin, kind)
+    stdin, stdout = Pipe(child.stdin), Pipe(child.stdout)
     got, rest = bytearray(), memoryview(data)
     with selectors.DefaultSelector() as selector:
         selector.register(stdin, selectors.EVENT_WRITE)
@@ -49,14 +40,13 @@ def _exchange(data: bytes, kind: type) -> bytes:
                     return bytes(got)
 
 
-def test_bytes_go_both_ways_and_the_ends_are_seen(kind: type) -> None:
-    assert _exchange(MANY, kind) == MANY
+def test_bytes_go_both_ways_and_the_ends_are_seen() -> None:
+    assert _exchange(MANY) == MANY
 
 
-@pytest.mark.usefixtures("kind")
 def test_nothing_there_is_no_end() -> None:
     reader, writer = os.pipe()
-    pipe = pipe_from(os.fdopen(reader, "rb", buffering=0))
+    pipe = Pipe(os.fdopen(reader, "rb", buffering=0))
     with pytest.raises(BlockingIOError):
         pipe.read()
     os.close(writer)
@@ -67,10 +57,9 @@ def test_nothing_there_is_no_end() -> None:
     pipe.close()
 
 
-@pytest.mark.usefixtures("kind")
 def test_a_reader_that_is_gone_is_a_broken_pipe() -> None:
     reader, writer = os.pipe()
-    pipe = pipe_to(os.fdopen(writer, "wb", buffering=0))
+    pipe = Pipe(os.fdopen(writer, "wb", buffering=0))
     os.close(reader)
     with pytest.raises(BrokenPipeError):
         _write_on(pipe)

@@ -25,7 +25,7 @@ from wireproof.wire.json_values import json_digest
 
 MISUSE = "the adapter calls the adapter contract wrongly:"
 MISUSES = {
-    "keyword": "TypeError: Accepted.__init__() got an unexpected keyword argument 'valeu'",
+    "keyword": "TypeError: Accepted.__init__() got an unexpected keyword argument 'kept_size'",
     "missing": "TypeError: Rejected.__init__() missing 1 required positional argument: 'cls'",
     "field": "AttributeError: 'Request' object has no attribute 'bytes'",
     "frozen": "FrozenInstanceError: can't set attribute",

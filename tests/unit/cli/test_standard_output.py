@@ -139,7 +139,6 @@ def _ended(monkeypatch: pytest.MonkeyPatch, *words: str) -> object:
     return left.value.code
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 @pytest.mark.parametrize("words", [("adapters",), ("show", "kafka.batch"), ("cases", "kafka.batch/v2/crc/*")])
 def test_a_terminal_of_60_columns_without_colour_shows_plain_lines(words: tuple[str, ...]) -> None:
     outer, inner = os.openpty()  # type: ignore[attr-defined, unused-ignore] - not on Windows

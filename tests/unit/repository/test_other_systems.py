@@ -1,30 +1,18 @@
-"""macOS and Windows, as far as a process on Linux can look like one: `other_system` takes the rest away."""
+"""macOS, as far as a process on Linux can look like it: `other_system` takes the rest away."""
 
 import subprocess
 import sys
-import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from folders import TOP
-from other_system import HIDDEN
 
 SMALL = ("--run", "kafka.batch/v2/crc/*", "--no-families")
 
 
-def python(system: str, text: str, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run a program in a process that looks like one on the system."""
-    head = f"import sys; from tests.support.other_system import hide; hide({system!r})\n"
+def verb(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", head + textwrap.dedent(text), *words],
-        cwd=TOP, capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
-
-
-def verb(system: str, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "tests.support.other_system", system, *words],
+        [sys.executable, "-m", "tests.support.other_system", *words],
         cwd=TOP, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
 
@@ -42,7 +30,7 @@ for library in OTHERS.split():  # they have their own ways on each system
     except ImportError:
         pass
 from tests.support.other_system import hide
-hide(sys.argv[1])
+hide()
 ABSENT = ("numba", "numpy", "pandas", "pyarrow", "pyspark", "atheris", "deflate", "zlib_ng", "py4j")
 """
 
@@ -61,10 +49,9 @@ print(len(names))
 
 
 @pytest.mark.sweeps
-@pytest.mark.parametrize("system", HIDDEN)
-def test_every_module_is_imported_where_what_posix_or_linux_has_is_missing(system: str) -> None:
+def test_every_module_is_imported_where_what_linux_has_is_missing() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", IMPORTS, system],
+        [sys.executable, "-c", IMPORTS],
         cwd=TOP,
         capture_output=True,
         text=True,
@@ -76,7 +63,6 @@ def test_every_module_is_imported_where_what_posix_or_linux_has_is_missing(syste
 
 
 @pytest.mark.sweeps
-@pytest.mark.parametrize("system", HIDDEN)
 @pytest.mark.parametrize(
     ("words", "code", "line"),
     [
@@ -93,8 +79,8 @@ def test_every_module_is_imported_where_what_posix_or_linux_has_is_missing(syste
         (("lint",), 0, "0 problems"),
     ],
 )
-def test_a_verb_works(system: str, words: tuple[str, ...], code: int, line: str) -> None:
-    done = verb(system, *words)
+def test_a_verb_works(words: tuple[str, ...], code: int, line: str) -> None:
+    done = verb(*words)
     assert line in done.stdout + done.stderr
     assert done.returncode == code
 
@@ -121,59 +107,10 @@ def test_adapters_run_in_parallel_where_there_is_no_fork(tmp_path: Path) -> None
 
 
 @pytest.mark.sweeps
-@pytest.mark.parametrize("system", HIDDEN)
 @pytest.mark.parametrize(("codec", "verdict"), [("Hangs", "TIMEOUT"), ("Dies", "CRASH")])
-def test_an_adapter_that_hangs_or_dies_is_ended_and_named(system: str, codec: str, verdict: str) -> None:
+def test_an_adapter_that_hangs_or_dies_is_ended_and_named(codec: str, verdict: str) -> None:
     case = ("--run", "kafka.batch/v2/counts/int-max", "--no-families")
     words = ("--timeout-scale", "0.2", "check", f"py:tests.support.hanging_codecs:{codec}", *case)
-    done = verb(system, *words)
+    done = verb(*words)
     assert f"{verdict} kafka.batch/v2/counts/int-max" in done.stdout
     assert done.returncode == 1
-
-
-# --- files ---
-
-
-REPLACES = """
-from pathlib import Path
-from wireproof.files import open_locked, replace_text
-target = Path(sys.argv[1])
-replace_text(target, "new\\n")
-with open_locked(target) as out:
-    print("locked", file=out)
-    print("ready", flush=True)
-    sys.stdin.read()
-"""
-
-
-@pytest.fixture
-def writer(tmp_path: Path) -> Iterator[Path]:
-    """A file that a process without `fcntl` is writing."""
-    path = tmp_path / "out.jsonl"
-    path.write_text("old\n")
-    head = "import sys; from tests.support.other_system import hide; hide('win32')\n"
-    with subprocess.Popen(
-        [sys.executable, "-c", head + REPLACES, str(path)],
-        cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    ) as process:  # fmt: skip
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        yield path
-
-
-def test_a_file_is_replaced_without_a_draft_left(writer: Path) -> None:
-    assert writer.read_text() == "locked\n"
-    assert [path.name for path in writer.parent.iterdir()] == [writer.name]
-
-
-def test_a_second_writer_is_refused(writer: Path) -> None:
-    text = """
-    from pathlib import Path
-    from wireproof.files import open_locked
-    with open_locked(Path(sys.argv[1])):
-        pass
-    """
-    done = python("win32", text, str(writer))
-    assert "FileInUseError" in done.stderr
-    assert "another run is writing it" in done.stderr
-    assert writer.read_text() == "locked\n"
