@@ -41,10 +41,9 @@ from wireproof.report.terminal import (
     uncompared_lines,
 )
 from wireproof.report.uses import Section, State, UseSentence, implementations, role_sentences, sections
-from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
+from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, baseline_lines
 from wireproof.runner.conclusion import conclusion_sentence, count_judged, examples_line, is_whole
 from wireproof.runner.events import CaseEvent, EventStream
-from wireproof.runner.origins import baseline_lines
 from wireproof.wire.safe_text import escape_unsafe
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from wireproof.report.terminal import (
     uncompared_in_format,
     uncompared_lines,
 )
-from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
+from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay, baseline_lines, known_origin_text
 from wireproof.runner.conclusion import (
     conclusion_sentence,
     examples_line,
@@ -38,7 +38,6 @@ from wireproof.runner.conclusion import (
 )
 from wireproof.runner.events import CaseEvent, EventStream
 from wireproof.runner.exit_codes import Exit
-from wireproof.runner.origins import baseline_lines, known_origin_text
 from wireproof.runner.value_diff import MAX_OUTPUT, MAX_TEXT, shorten
 from wireproof.wire.safe_text import escape_unsafe
 

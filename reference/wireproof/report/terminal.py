@@ -33,10 +33,9 @@ from wireproof.report.failure_groups import (
     replay_command,
     sets_exit_code,
 )
-from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
+from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay, baseline_lines
 from wireproof.runner.conclusion import conclusion_sentence, counted, examples_line, large_line
 from wireproof.runner.events import CaseEvent, EventStream, Run
-from wireproof.runner.origins import baseline_lines
 from wireproof.runner.verdicts import FLAKY, PASSING
 from wireproof.wire.safe_text import escape_unsafe
 
