@@ -26,12 +26,18 @@ from wireproof.cases.made_case import is_large, large_cases
 from wireproof.cases.seeded_examples import PropertyError, property_examples
 from wireproof.fuzz import property_run
 from wireproof.report.failure_groups import FailureGroup, failure_groups_of, failure_lines, sets_exit_code
-from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, EntryLookup, Overlay
+from wireproof.runner.baseline import (
+    NO_BASELINE,
+    AppliedBaseline,
+    EntryLookup,
+    Overlay,
+    applied_baseline,
+    known_origin_text,
+)
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.engine import Engine
 from wireproof.runner.events import CaseEvent, EventStream, Footer, Run, manifest_fields, run_event
 from wireproof.runner.known_failures import Baseline, BaselineError, KnownFailure, place
-from wireproof.runner.origins import applied_baseline, known_origin_text
 from wireproof.runner.property_suite import (
     PropertySettings,
     PropertyTarget,
@@ -39,8 +45,7 @@ from wireproof.runner.property_suite import (
     property_targets,
 )
 from wireproof.runner.requests import DerivedSample
-from wireproof.runner.retries import Retries, fresh_processes
-from wireproof.runner.run import concerns, derived_events, golden_events, parents
+from wireproof.runner.run import Retries, concerns, derived_events, fresh_processes, golden_events, parents
 from wireproof.runner.signature import Signature
 from wireproof.runner.verdicts import Verdict
 

@@ -15,6 +15,7 @@ from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.options import suite_of
 from wireproof.files import replace_text
 from wireproof.runner import baseline, baseline_adding, baseline_writing
+from wireproof.runner.baseline import applied_baseline, stored_baseline
 from wireproof.runner.events import EventStream, read_events
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.known_failures import (
@@ -24,7 +25,6 @@ from wireproof.runner.known_failures import (
     KnownFailure,
     baseline_text,
 )
-from wireproof.runner.origins import applied_baseline, stored_baseline
 from wireproof.wire.safe_text import escape_unsafe
 
 LIFETIME = timedelta(days=180)

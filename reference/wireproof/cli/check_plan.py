@@ -50,8 +50,7 @@ from wireproof.runner.events import (
 )
 from wireproof.runner.property_suite import FEW_CANDIDATES, MAX_CANDIDATES, PropertySettings
 from wireproof.runner.requests import DerivedSample, FailureBudget, blocks
-from wireproof.runner.retries import fresh_processes
-from wireproof.runner.run import Selection, concerns, left_out_notes
+from wireproof.runner.run import Selection, concerns, fresh_processes, left_out_notes
 from wireproof.runner.verdicts import Verdict
 from wireproof.runner.workers import TaskEnded, WorkerDiedError
 

@@ -41,13 +41,19 @@ from wireproof.report.terminal import (
 )
 from wireproof.report.uses import use_sentences
 from wireproof.runner import conclusion
-from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
+from wireproof.runner.baseline import (
+    COUNTED,
+    NO_BASELINE,
+    AppliedBaseline,
+    applied_baseline,
+    origin_lookup,
+    origin_text,
+)
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import counted, exit_code
 from wireproof.runner.events import EventStream, Examples, Requirements, Shard
 from wireproof.runner.exit_codes import MEANINGS, Exit, deciding_code
 from wireproof.runner.known_failures import Baseline
-from wireproof.runner.origins import COUNTED, applied_baseline, origin_lookup, origin_text
 from wireproof.runner.property_suite import DEFAULT_EXAMPLES, hypothesis_version, release_seed
 from wireproof.runner.workers import (
     WorkerDiedError,

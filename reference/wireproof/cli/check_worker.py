@@ -29,8 +29,15 @@ from wireproof.runner.events import BaselineText, CaseEvent, Examples, Requireme
 from wireproof.runner.known_failures import Baseline, KnownFailure
 from wireproof.runner.property_suite import PropertySettings
 from wireproof.runner.requests import DerivedSample, FailureBudget
-from wireproof.runner.retries import FRESH, FRESH_OBJECT, Retries
-from wireproof.runner.run import derived_events, golden_events, parents, undigested
+from wireproof.runner.run import (
+    FRESH,
+    FRESH_OBJECT,
+    Retries,
+    derived_events,
+    golden_events,
+    parents,
+    undigested,
+)
 from wireproof.runner.verdicts import Verdict
 
 BATCH: Final = 64

@@ -18,12 +18,17 @@ from wireproof.files import replace_text
 from wireproof.install_hint import install_command
 from wireproof.report.failure_groups import Kind
 from wireproof.report.terminal import RunView, output_console, print_run, summary
-from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
+from wireproof.runner.baseline import (
+    NO_BASELINE,
+    AppliedBaseline,
+    applied_baseline,
+    known_origin_text,
+    stored_baseline,
+)
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.events import EventError, EventStream, joined, read_events
 from wireproof.runner.exit_codes import Exit, deciding_code
-from wireproof.runner.origins import applied_baseline, known_origin_text, stored_baseline
 
 
 @click.command("report")

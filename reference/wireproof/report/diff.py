@@ -11,9 +11,8 @@ from wireproof.adapters.registry_entry import age
 from wireproof.cases.fixtures import Suite
 from wireproof.files import read_limited_text
 from wireproof.report.export import CASES
-from wireproof.runner.baseline import Origin
+from wireproof.runner.baseline import Origin, origin_lookup, origin_text
 from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
-from wireproof.runner.origins import origin_lookup, origin_text
 from wireproof.runner.verdicts import PASSING
 from wireproof.strict_parsing import parse_json
 from wireproof.wire.json_values import canonical_json

@@ -33,18 +33,11 @@ from wireproof.report.overview import (
     topic_grids,
     version_lines,
 )
-from wireproof.report.terminal import (
-    below_level_lines,
-    corrected_lines,
-    flaky_lines,
-    provisional_lines,
-    uncompared_lines,
-)
+from wireproof.report.terminal import note_lines, provisional_lines
 from wireproof.report.uses import Section, State, UseSentence, implementations, role_sentences, sections
-from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
-from wireproof.runner.conclusion import conclusion_sentence, count_judged, examples_line, is_whole
+from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, baseline_lines
+from wireproof.runner.conclusion import conclusion_sentence, count_judged, is_whole
 from wireproof.runner.events import CaseEvent, EventStream
-from wireproof.runner.origins import baseline_lines
 from wireproof.wire.safe_text import escape_unsafe
 
 if TYPE_CHECKING:
@@ -203,11 +196,7 @@ def _notes(streams: Sequence[EventStream], baselines: Sequence[AppliedBaseline])
         lines = (
             conclusion_sentence(stream, applied),
             *baseline_lines(stream, applied),
-            *uncompared_lines(stream),
-            *corrected_lines(stream.run),
-            *flaky_lines(stream, applied.overlays),
-            *below_level_lines(stream, applied.overlays),
-            examples_line(stream),
+            *note_lines(stream, applied),
         )
         yield from (f"{stream.run.adapter}: {line}" for line in lines if line)
 

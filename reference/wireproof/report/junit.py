@@ -19,15 +19,12 @@ from wireproof.report.failure_groups import (
 )
 from wireproof.report.terminal import (
     below_level_counts,
-    below_level_lines,
-    corrected_lines,
-    flaky_lines,
+    note_lines,
     provisional_lines,
     total_failure,
     uncompared_in_format,
-    uncompared_lines,
 )
-from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
+from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay, baseline_lines, known_origin_text
 from wireproof.runner.conclusion import (
     conclusion_sentence,
     examples_line,
@@ -38,7 +35,6 @@ from wireproof.runner.conclusion import (
 )
 from wireproof.runner.events import CaseEvent, EventStream
 from wireproof.runner.exit_codes import Exit
-from wireproof.runner.origins import baseline_lines, known_origin_text
 from wireproof.runner.value_diff import MAX_OUTPUT, MAX_TEXT, shorten
 from wireproof.wire.safe_text import escape_unsafe
 
@@ -324,10 +320,8 @@ def _endings(runs: Sequence[tuple[EventStream, AppliedBaseline]]) -> list[str]:
     provisional = dict.fromkeys(line for stream, _ in runs for line in provisional_lines(stream))
     lines += [f"- {escape(line)}" for line in provisional]
     for one, known in runs:
-        faults = (*flaky_lines(one, known.overlays), *below_level_lines(one, known.overlays))
-        more = (*uncompared_lines(one), *corrected_lines(one.run), *faults, examples_line(one))
         lines += [f"- {escape(line, MAX_OUTPUT)}" for line in baseline_lines(one, known)]
-        lines += [f"- {escape(line)}" for line in more if line]
+        lines += [f"- {escape(line)}" for line in note_lines(one, known)]
     return ["", *lines]
 
 

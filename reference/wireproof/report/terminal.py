@@ -33,10 +33,9 @@ from wireproof.report.failure_groups import (
     replay_command,
     sets_exit_code,
 )
-from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
+from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay, baseline_lines
 from wireproof.runner.conclusion import conclusion_sentence, counted, examples_line, large_line
 from wireproof.runner.events import CaseEvent, EventStream, Run
-from wireproof.runner.origins import baseline_lines
 from wireproof.runner.verdicts import FLAKY, PASSING
 from wireproof.wire.safe_text import escape_unsafe
 
@@ -317,9 +316,11 @@ def total_failure(stream: EventStream) -> str:
 
 def closing_lines(stream: EventStream, applied: AppliedBaseline) -> list[str]:
     """Return the lines below the matrix: the conclusion, and the known failures that changed."""
-    lines = [*provisional_lines(stream), *uncompared_lines(stream), *corrected_lines(stream.run)]
-    lines += [*flaky_lines(stream, applied.overlays), *below_level_lines(stream, applied.overlays)]
-    lines += filter(None, [examples_line(stream), large_line(stream.run)])
+    lines = [
+        *provisional_lines(stream),
+        *note_lines(stream, applied),
+        *filter(None, [large_line(stream.run)]),
+    ]
     lines.append(f"{stream.run.adapter}: {conclusion_sentence(stream, applied)}")
     return lines + list(baseline_lines(stream, applied))
 
@@ -399,6 +400,15 @@ def by_format(stream: EventStream) -> dict[str, EventStream]:
 
 
 # --- notes at the end of a run ---
+
+
+def note_lines(stream: EventStream, applied: AppliedBaseline) -> Iterator[str]:
+    """Yield what a run did not compare, corrected, found unsteady or below its level, and its examples."""
+    yield from uncompared_lines(stream)
+    yield from corrected_lines(stream.run)
+    yield from flaky_lines(stream, applied.overlays)
+    yield from below_level_lines(stream, applied.overlays)
+    yield from filter(None, [examples_line(stream)])
 
 
 PROVISIONAL_NOTE: Final = "provisional, a revision of a pre-release whose format may still change"

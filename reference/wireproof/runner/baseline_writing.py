@@ -14,7 +14,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof.cases.fixtures import Suite
-from wireproof.runner.baseline import UNJUDGED, EntryLookup, Evidence, evidence
+from wireproof.runner.baseline import UNJUDGED, EntryLookup, Evidence, changed_since, evidence
 from wireproof.runner.events import CaseEvent, EventStream, fails_run, joined
 from wireproof.runner.known_failures import (
     MARKS,
@@ -31,7 +31,6 @@ from wireproof.runner.known_failures import (
     parse_baseline,
     parse_tables,
 )
-from wireproof.runner.origins import changed_since
 from wireproof.runner.verdicts import CAUSED_BY_CODEC, ROWS
 from wireproof.strict_parsing import parse_toml
 from wireproof.suggestions import bracket_error, suggestion

@@ -33,9 +33,6 @@ SCHEMA: Final = 1
 EXAMPLE_OPS: Final = ("decode", "encode", "scan", "read-back")
 """The last part of the topic: the op, or `read-back` of the bytes that the adapter itself wrote."""
 
-RETIRED_FIELDS: Final = ("cluster", "previous", "strict_class")
-"""Fields that runs of earlier versions have. Nothing reads them, and those runs can still be read."""
-
 MAX_LINE: Final = 1024 * 1024
 """Maximum characters of a line; a token longer than 2 KiB is a file, so a valid line is far shorter."""
 
@@ -350,8 +347,6 @@ def from_line(line: str) -> Event:
     except (ValueError, RecursionError) as error:
         raise EventError(f"is no JSON: {error}") from None
     name = row.pop("event", None) if isinstance(row, dict) else None
-    for retired in RETIRED_FIELDS if isinstance(row, dict) else ():
-        row.pop(retired, None)
     if not isinstance(name, str) or name not in _KINDS:
         raise EventError(f'"event" must be one of {", ".join(_KINDS)}, not {name!r}')
     try:

@@ -152,7 +152,7 @@ def test_derived_cases_are_asked_again_too(check: Check) -> None:
 
 
 def test_a_part_has_a_limit_but_each_kind_is_asked(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wireproof.runner.retries.MAX_RETRIES", 0)
+    monkeypatch.setattr("wireproof.runner.run.MAX_RETRIES", 0)
     labels = list(check("AtRandom").labels.values())
     assert labels.count("fail:flaky") == 1
     assert set(labels) == {"fail:flaky", "fail:wrong-reject"}
@@ -174,7 +174,7 @@ def test_a_case_that_is_known_as_flaky_is_asked_beyond_the_limit(
     check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, *_, last = check("AtRandom").labels
-    monkeypatch.setattr("wireproof.runner.retries.MAX_RETRIES", 0)
+    monkeypatch.setattr("wireproof.runner.run.MAX_RETRIES", 0)
     ran = check("AtRandom", *known(tmp_path, "fail:flaky", "flaky = true", name=last))
     assert ran.labels[first] == ran.labels[last] == "fail:flaky"
 
@@ -219,7 +219,7 @@ def test_a_run_starts_few_fresh_processes(
 def test_a_large_run_starts_a_process_only_if_a_case_that_passed_fails_now(
     check: Check, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wireproof.runner.retries.SMALL_RUN", 0)
+    monkeypatch.setattr("wireproof.runner.run.SMALL_RUN", 0)
     assert [check(codec).starts for codec in ("Always", "InFirstProcess", "Tires")] == [1, 1, 2]
     assert list(check("Tires").labels.values()).count("fail:flaky") > 2
 
