@@ -23,6 +23,12 @@ def load(folders: Sequence[Path] = ()) -> Suite:
     return fixtures.load(folders) if folders else _own()
 
 
+def golden(name: str) -> str:
+    """The bytes of a golden case, in hex."""
+    case = load().by_id[name]
+    return case.input.data.hex()  # type: ignore[union-attr]
+
+
 def stored_cases(system: str = "") -> list[Case]:
     """Return the cases of a system whose input is stored: a generated one takes up to seconds to make."""
     return [

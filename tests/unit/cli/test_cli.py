@@ -11,7 +11,7 @@ import pytest
 from command_line import Command
 from fixture_folders import GOOD, PLACE, RULE, write
 from folders import SUPPORT
-from goldens import load
+from goldens import golden, load
 from machine import needs
 
 from tests.mutants.registry import spec_of
@@ -23,12 +23,6 @@ LENIENT = spec_of("mutant:crc-skip")
 """A codec that does not conform, for it does not look at checksums."""
 
 FAULTY = SUPPORT / "faulty_adapter.py"
-
-
-def golden(name: str) -> str:
-    """The bytes of a golden case, in hex."""
-    case = load().by_id[name]
-    return case.input.data.hex()  # type: ignore[union-attr]
 
 
 # --- check ---

@@ -15,16 +15,10 @@ import logs
 import pytest
 import zstandard
 from command_line import Command
-from goldens import load
+from goldens import golden, load
 
 from wireproof.cases.case import Accept, Either, Expect, Reject
 from wireproof.wire.remark_classes import REMARK_CLASSES
-
-
-def golden(name: str) -> str:
-    """The bytes of a golden case, in hex."""
-    case = load().by_id[name]
-    return case.input.data.hex()  # type: ignore[union-attr]
 
 
 def test_explain_reads_hex_a_file_and_standard_input(wireproof: Command, tmp_path: Path) -> None:
