@@ -61,6 +61,16 @@ def test_a_damaged_log_in_many_tasks_gives_the_items_of_the_whole(
 
 
 @pytest.mark.spark
+def test_a_log_with_an_odd_name_is_read_by_the_options_of_files_in_tasks_by_bytes(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    logs.write(tmp_path / "a b=%20é", a=DAMAGED, b=DAMAGED)
+    rows = read(spark, f"file:{tmp_path}/a b=%20é", pathGlobFilter="a.*", maxPartitionBytes="1m", tasks=1)
+    assert rows.selectExpr("spark_partition_id() AS task").distinct().count() >= 6
+    assert found(rows) == whole(KAFKA, DAMAGED)
+
+
+@pytest.mark.spark
 def test_heka_and_iggy_have_sources_too(spark: SparkSession, tmp_path: Path) -> None:
     heka = logs.heka_frame(b"a") + b"??" + logs.heka_frame(b"b") + b"\x1e\x02"
     iggy = logs.stored_30(1, b"abc") + logs.stored_30(2, b"abc")[:-2]

@@ -89,6 +89,7 @@ def command(
     for line in plan.changes:
         click.echo(escape_unsafe(line))
     summary = _watched(plan, where)
+    plan = summary.plan
     sound = _not_sound(plan, summary, out)
     rate = _rate(plan, summary)
     print_scan_tables(summary.signatures, summary.files)

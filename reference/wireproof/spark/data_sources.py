@@ -118,7 +118,7 @@ class OffsetTracker:
         places: list[ObjectPlace] = []
         for path in self.source.paths:
             try:
-                places += expand_paths([path], self.source.kind.suffixes)
+                places += expand_paths([path], self.source.kind.suffixes, self.source.chosen)
             except SourceError:  # a log that does not exist yet
                 continue
         return places
@@ -204,7 +204,21 @@ def make_request(source: SourceSettings, schema: StructType) -> ReadRequest:
             expected, found = (each.dataType.simpleString() for each in (known[column.name], column))
             raise SourceError(f"column {column.name} has type {expected}, not {found}")
     arrow = to_arrow_schema(schema, timezone="UTC")
-    return ReadRequest(source.framing, source.options, source.table, columns, arrow, source.max_unpacked)
+    return ReadRequest(
+        source.framing,
+        source.options,
+        source.table,
+        columns,
+        arrow,
+        source.max_unpacked,
+        source.ignore_missing,
+    )
+
+
+def _tasks(source: SourceSettings, ranges: Iterable[ObjectRange]) -> list[SpanTask]:
+    """Return the tasks that read some ranges."""
+    most = source.max_partition_bytes
+    return list(map(SpanTask, plan_tasks(source.framing, source.options, ranges, source.tasks, most)))
 
 
 class LogSource(DataSource):
@@ -245,12 +259,12 @@ class LogReader(DataSourceReader):
     def partitions(self) -> list[SpanTask]:
         """Return the tasks."""
         source = self.source
-        ranges = whole_objects(expand_paths(source.paths, source.kind.suffixes))
+        ranges = whole_objects(expand_paths(source.paths, source.kind.suffixes, source.chosen))
         if source.positions:
             ranges = [
                 part_of_object(source.framing, source.options, *source.positions, part) for part in ranges
             ]
-        return [SpanTask(spans) for spans in plan_tasks(source.framing, source.options, ranges, source.tasks)]
+        return _tasks(source, ranges)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the rows of a task as Arrow batches."""
@@ -298,9 +312,7 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[SpanTask]:
         """Return the tasks of one step, the same ones if it is repeated."""
-        ranges = self.follower.ranges(start[COMMITTED], end[COMMITTED])
-        tasks = plan_tasks(self.source.framing, self.source.options, ranges, self.source.tasks)
-        return [SpanTask(spans) for spans in tasks]
+        return _tasks(self.source, self.follower.ranges(start[COMMITTED], end[COMMITTED]))
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the rows of a task as Arrow batches."""

@@ -150,6 +150,9 @@ def save_json(path: Path, page: dict[str, Any]) -> None:
 
 # --- spans ---
 
+PLAN: Final = "plan.json"
+"""The file of the plan, in the folder of a job."""
+
 REPORT_SCHEMA: Final = "span long"
 """The schema of the row that goes through Spark for each span."""
 
@@ -227,7 +230,7 @@ def update_plan(
     Raises:
         SourceError: the folder contains something else.
     """
-    file = out / "plan.json"
+    file = out / PLAN
     if not file.exists() and out.exists() and any(out.iterdir()):
         raise SourceError(f"{out} is not empty and holds no {kind}: choose another folder")
     stored = load_json(file) if file.exists() else {"asked": inputs}

@@ -12,6 +12,7 @@ kills the process, but a short read can be reported.
 import os
 import re
 from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
@@ -21,7 +22,7 @@ from urllib.parse import SplitResult, urlsplit
 from attrs import define, field, frozen
 from pyarrow import fs
 
-from wireproof.spark.errors import SourceError
+from wireproof.spark.errors import LostObjectError, SourceError
 
 COMPRESSIONS: Final = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 """The compression of a whole object, by the suffix of its name."""
@@ -60,11 +61,17 @@ def filesystem(store: str) -> Any:  # noqa: ANN401 - pyarrow has no types
     return fs.FileSystem.from_uri(store)[0] if store else fs.LocalFileSystem()
 
 
+def is_missing(place: ObjectPlace) -> bool:
+    """Return whether an object is gone."""
+    return bool(filesystem(place.store).get_file_info(place.path).type == fs.FileType.NotFound)
+
+
 HIDDEN: Final = "hidden: its name, or that of a folder, begins with a dot or an underscore"
 NOT_A_LOG: Final = "not named as a log"
 DUPLICATE: Final = "another path of an object that is read"
 EMPTY: Final = "empty"
 BROKEN_LINK: Final = "a broken link"
+NOT_CHOSEN: Final = "left out by an option"
 NOT_A_FILE: Final = "neither a file nor a folder"
 UNREADABLE: Final = "cannot be read"
 
@@ -83,6 +90,16 @@ class SkippedObject:
         return self.reason.startswith((BROKEN_LINK, NOT_A_FILE, UNREADABLE))
 
 
+def lost(name: str, error: OSError) -> LostObjectError:
+    """Return the error of an object that cannot be opened or read."""
+    line = str(error).partition("\n")[0]
+    return LostObjectError(f"{name}: {line}", _ARROW_DETAIL.sub("", error.strerror or line))
+
+
+_ARROW_DETAIL: Final = re.compile(r".*Detail: \[errno \d+\] ")
+"""What pyarrow writes before the reason of the operating system."""
+
+
 def unreadable(place: ObjectPlace) -> str:
     """Return why a local object cannot be read; empty if it can, or is not on this machine."""
     try:
@@ -98,25 +115,82 @@ PARTITION: Final = re.compile(r"_.*-\d+(\.[0-9a-f]+-(delete|stray|future))?")
 """The folder of a partition: topic and number, and the suffixes that Kafka adds."""
 
 
-def expand_paths(paths: Iterable[str], suffixes: tuple[str, ...]) -> list[ObjectPlace]:
+@frozen
+class ListingFilter:
+    """The choice among listed objects by the options that Spark's own sources of files have.
+
+    Attributes:
+        glob: a pattern for the last part of a name (`pathGlobFilter`); None takes every name.
+        recursive: whether folders below a folder are read too (`recursiveFileLookup`).
+        after, before: limits of the time of change in nanoseconds (`modifiedAfter`, `modifiedBefore`).
+    """
+
+    glob: str | None = None
+    recursive: bool = True
+    after: int | None = None
+    before: int | None = None
+
+    def takes(self, place: ObjectPlace, top: str) -> bool:
+        """Return whether an object at or below the folder `top` is taken."""
+        name = place.path.rpartition("/")[2]
+        return (
+            (self.glob is None or any(fnmatchcase(name, one) for one in expand_braces(self.glob)))
+            and (self.recursive or "/" not in place.path[len(top) :].lstrip("/"))
+            and (self.after is None or place.modified > self.after)
+            and (self.before is None or place.modified < self.before)
+        )
+
+
+EVERYTHING: Final = ListingFilter()
+
+LOCAL_SCHEME: Final = re.compile(r"file:/+")
+
+HADOOP_SCHEMES: Final = {"s3a": "s3", "s3n": "s3"}
+"""The schemes that Hadoop has for a store of pyarrow."""
+
+_BRACES: Final = re.compile(r"\{([^{}]*,[^{}]*)\}")
+
+
+def expand_braces(path: str) -> list[str]:
+    """Return the paths of a pattern with alternatives, as in `orders-{0,1}`."""
+    found = _BRACES.search(path)
+    if found is None or os.path.lexists(path):
+        return [path]
+    before, behind = path[: found.start()], path[found.end() :]
+    return [whole for word in found[1].split(",") for whole in expand_braces(before + word + behind)]
+
+
+def _as_pyarrow(path: str) -> str:
+    """Return a path or URI of Hadoop as pyarrow has it."""
+    if LOCAL_SCHEME.match(path):
+        return "/" + LOCAL_SCHEME.sub("", path)
+    scheme, separator, rest = path.partition("://")
+    return f"{HADOOP_SCHEMES.get(scheme, scheme)}://{rest}" if separator else path
+
+
+def expand_paths(
+    paths: Iterable[str], suffixes: tuple[str, ...], chosen: ListingFilter = EVERYTHING
+) -> list[ObjectPlace]:
     """Return the objects that `paths` name, as `list_objects` does."""
-    return list_objects(paths, suffixes)[0]
+    return list_objects(paths, suffixes, chosen)[0]
 
 
 def list_objects(
-    paths: Iterable[str], suffixes: tuple[str, ...]
+    paths: Iterable[str], suffixes: tuple[str, ...], chosen: ListingFilter = EVERYTHING
 ) -> tuple[list[ObjectPlace], list[SkippedObject]]:
     """Return the objects that `paths` name, each once and sorted, and the objects that are left out.
 
     Args:
         paths: local paths or URIs; `*` matches within a component, `**` any number of components, `[a-c]` one
-            character, and `?` one character of a local path.
+            character, `{a,b}` one of some texts, and `?` one character of a local path.
         suffixes: endings of the names taken from a directory, compressed or not; empty takes every name.
+
+        chosen: a further choice among them.
 
     Raises:
         SourceError: nothing found, or no store of this scheme.
     """
-    found = {each.display_name: each for path in paths for each in _expand(path, suffixes)}
+    found = {each.display_name: each for path in paths for each in _named(path, suffixes, chosen)}
     places, skipped, seen = list[ObjectPlace](), list[SkippedObject](), set[str]()
     for name in sorted(found, key=lambda name: (_is_link(found[name]), name)):
         each = found[name]
@@ -141,7 +215,24 @@ def _is_link(each: ObjectPlace | SkippedObject) -> bool:
     return isinstance(each, ObjectPlace) and not each.store and os.path.realpath(each.path) != each.path
 
 
-def _expand(path: str, suffixes: tuple[str, ...]) -> Iterator[ObjectPlace | SkippedObject]:
+def _named(path: str, suffixes: tuple[str, ...], chosen: ListingFilter) -> list[ObjectPlace | SkippedObject]:
+    """Return what a path names; of several alternatives, some may name nothing."""
+    found, errors = list[ObjectPlace | SkippedObject](), list[SourceError]()
+    alternatives = expand_braces(path)
+    for each in alternatives:
+        try:
+            found += _expand(each, suffixes, chosen)
+        except SourceError as error:
+            errors.append(error)
+    if len(errors) == len(alternatives):
+        raise errors[0]
+    return found
+
+
+def _expand(
+    path: str, suffixes: tuple[str, ...], chosen: ListingFilter
+) -> Iterator[ObjectPlace | SkippedObject]:
+    path = _as_pyarrow(path)
     parts = urlsplit(path) if "://" in path else None
     wildcards = "*[" if parts else "*?["
     inside = parts.path if parts else str(Path(path).expanduser().absolute())
@@ -157,7 +248,11 @@ def _expand(path: str, suffixes: tuple[str, ...]) -> Iterator[ObjectPlace | Skip
         raise SourceError(
             f"{_without_credentials(path)}: no log found; name objects, or a directory that contains logs"
         )
-    yield from places
+    for each in places:
+        if isinstance(each, ObjectPlace) and not chosen.takes(each, root):
+            yield SkippedObject(each.display_name, each.size, NOT_CHOSEN)
+        else:
+            yield each
 
 
 def _store(parts: SplitResult | None, base: str) -> str:
@@ -338,7 +433,7 @@ class ObjectReader:
 
     @classmethod
     def of(cls, place: ObjectPlace) -> "ObjectReader":
-        """Open the object; raises `SourceError` if that fails."""
+        """Open the object; raises `LostObjectError` if that fails."""
         try:
             file = (
                 filesystem(place.store).open_input_file(place.path)
@@ -346,18 +441,21 @@ class ObjectReader:
                 else LocalFile(os.open(place.path, os.O_RDONLY))
             )
         except OSError as error:
-            raise SourceError(f"{place.display_name}: {str(error).splitlines()[0]}") from None
+            raise lost(place.display_name, error) from None
         return cls(file, place.display_name, place.size, REMOTE_WINDOW if place.store else LOCAL_WINDOW)
 
     def read(self, position: int, length: int) -> bytes:
         """Read these bytes, as far as they are before the end.
 
         Raises:
-            SourceError: the object got shorter.
+            LostObjectError: the object got shorter, or cannot be read.
         """
         wanted = min(length, self.size - position)
         if isinstance(self.file, LocalFile) and wanted > 0:  # most reads are short, and there are many
-            data = os.pread(self.file.descriptor, wanted, position)
+            try:
+                data = os.pread(self.file.descriptor, wanted, position)
+            except OSError as error:
+                raise lost(self.display_name, error) from None
             if len(data) == wanted:
                 return data
         return bytes(self.chunk(position, length))
@@ -370,19 +468,18 @@ class ObjectReader:
         wanted = min(length, self.size - position)
         if wanted <= 0:
             return memoryview(b"")
-        if isinstance(self.file, LocalFile):
-            if len(self._memory) < wanted:
-                self._memory = _chunk_memory(wanted)
-            return self._check_length(
-                self.file.read_into(memoryview(self._memory)[:wanted], position), position, wanted
-            )
-        return self._check_length(memoryview(self.file.read_at(wanted, position)), position, wanted)
-
-    def _check_length(self, data: memoryview, position: int, wanted: int) -> memoryview:
+        try:
+            if isinstance(self.file, LocalFile):
+                if len(self._memory) < wanted:
+                    self._memory = _chunk_memory(wanted)
+                data = self.file.read_into(memoryview(self._memory)[:wanted], position)
+            else:
+                data = memoryview(self.file.read_at(wanted, position))
+        except OSError as error:
+            raise lost(self.display_name, error) from None
         if len(data) < wanted:
-            raise SourceError(
-                f"{self.display_name} had {self.size} bytes and ends at {position + len(data)}: read it again"
-            )
+            reason = f"had {self.size} bytes and ends at {position + len(data)}"
+            raise LostObjectError(f"{self.display_name} {reason}: read it again", f"it {reason}")
         return data
 
     def at(self, position: int, length: int) -> tuple[bytes, int]:

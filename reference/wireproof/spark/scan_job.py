@@ -10,21 +10,30 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import count
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from attrs import astuple, define, field, frozen
+from attrs import astuple, define, evolve, field, frozen
 
 from wireproof import __version__
 from wireproof.files import replace_file
 from wireproof.spark import jobs, sources, verdict_tables
 from wireproof.spark.columns import ColumnsOrItem
-from wireproof.spark.errors import SourceError
+from wireproof.spark.errors import LostObjectError, SourceError
 from wireproof.spark.item_cases import AdapterSession, ItemCase
 from wireproof.spark.jobs import ClusterEnv
-from wireproof.spark.objects import EMPTY, ObjectPlace, ObjectReader, SkippedObject, list_objects, unreadable
+from wireproof.spark.objects import (
+    EMPTY,
+    UNREADABLE,
+    ObjectPlace,
+    ObjectReader,
+    SkippedObject,
+    list_objects,
+    unreadable,
+)
 from wireproof.spark.scan_report import first_names
 from wireproof.spark.sources import TASKS_PER_CORE, SourceSettings
 from wireproof.spark.spans import (
@@ -157,7 +166,7 @@ def _page(name: str, options: dict[str, str], grain: int, stored: dict[str, Any]
     The number of a span is never used again, so that no file of an earlier span is taken for one of its own.
     """
     source = sources.of_whole_objects(sources.parse(name, options))
-    places, skipped = list_objects(source.paths, source.kind.suffixes)
+    places, skipped = list_objects(source.paths, source.kind.suffixes, source.chosen)
     known = {tuple(each["place"]): each["spans"] for each in stored.get("objects", ())}
     numbers, objects = count(stored.get("next_span", 0)), list[dict[str, Any]]()
     for place in places:
@@ -174,7 +183,7 @@ def _page(name: str, options: dict[str, str], grain: int, stored: dict[str, Any]
     return {
         "objects": objects,
         "next_span": next(numbers),
-        "skipped": [[each.display_name, each.size, each.reason] for each in skipped],
+        "skipped": [list(astuple(each)) for each in skipped],
     }
 
 
@@ -216,11 +225,7 @@ ROW_GROUP: Final = 65536
 
 
 def scan_span(plan: ScanPlan, number: int) -> None:
-    """Read, judge and write one span, then commit it.
-
-    Raises:
-        SourceError: an object is gone, or shorter than it was when it was planned.
-    """
+    """Read, judge and write one span, then commit it; of a lost object only the reason is written."""
     span, source = plan.spans[number], plan.source
     file = plan.out / "frames" / f"{number:06}.parquet"
     size = span.place.size * (COMPRESSED_WEIGHT if span.place.compression else 1)
@@ -237,8 +242,12 @@ def scan_span(plan: ScanPlan, number: int) -> None:
             for table in _row_groups(_verdicts(checked, benches, VerdictRows(source, stored, part))):
                 writer.write_table(table)
 
-    replace_file(file, write, durable=False)
-    jobs.save_json(plan.commit_file(number), part.dump())
+    try:
+        replace_file(file, write, durable=False)
+        page = part.dump()
+    except LostObjectError as error:
+        page = {LOST: error.reason}
+    jobs.save_json(plan.commit_file(number), page)
 
 
 def _row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -322,6 +331,31 @@ class _PendingItems:
 
 # --- the tables of all spans ---
 
+LOST: Final = "lost"
+"""The key of the reason in the commit of a span whose object was listed and could not be read."""
+
+
+def drop_lost(plan: ScanPlan) -> ScanPlan:
+    """Return the plan without the objects that tasks could not read, which it lists as skipped; store it.
+
+    The next scan to the same folder finds them new if they are there, and reads them.
+    """
+    lost: dict[ObjectPlace, str] = {}
+    for number, span in plan.spans.items():
+        if reason := jobs.load_json(plan.commit_file(number)).get(LOST):
+            lost.setdefault(span.place, f"{UNREADABLE}: {reason}")
+    if not lost:
+        return plan
+    skipped = [*plan.skipped, *(SkippedObject(each.display_name, each.size, lost[each]) for each in lost)]
+    skipped.sort(key=attrgetter("display_name"))
+    page = jobs.load_json(plan.out / jobs.PLAN)
+    page["objects"] = [each for each in page["objects"] if ObjectPlace(*each["place"]) not in lost]
+    page["skipped"] = [list(astuple(each)) for each in skipped]
+    jobs.save_json(plan.out / jobs.PLAN, page)
+    spans = {number: span for number, span in plan.spans.items() if span.place not in lost}
+    jobs.remove_other_spans(plan.out, spans)
+    return evolve(plan, spans=spans, skipped=tuple(skipped))
+
 
 def merge_scan(plan: ScanPlan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Write the tables from the spans, which must all be committed; return `signatures` and `files`."""
@@ -377,11 +411,13 @@ class ScanSummary:
     """The result of a scan: its tables `signatures` and `files` in memory, and what this run did.
 
     Attributes:
+        plan: of what was read, without the objects that were listed and could not be read.
         signatures, files: the rows of the tables.
         seconds: the duration of this run.
         spans: the spans that this run scanned.
     """
 
+    plan: ScanPlan
     signatures: list[dict[str, Any]]
     files: list[dict[str, Any]]
     seconds: float
@@ -397,11 +433,12 @@ def run_scan(plan: ScanPlan, cluster: ClusterEnv | str | None, progress: jobs.Pr
         progress: receives the bytes done and the total bytes, a few times a second.
 
     Raises:
-        SourceError: an object changed, or Java was not found.
+        SourceError: Java was not found.
     """
     start, remaining = time.monotonic(), plan.remaining
     if remaining:
         jobs.run_on_spark(plan, partial(scan_span, plan), cluster, progress)
     jobs.report_progress(plan, progress, jobs.TaskCounts(phase="joining the tables"))
+    plan = drop_lost(plan)
     signatures, files = merge_scan(plan)
-    return ScanSummary(signatures, files, time.monotonic() - start, len(remaining))
+    return ScanSummary(plan, signatures, files, time.monotonic() - start, len(remaining))

@@ -17,7 +17,7 @@ from wireproof.runner.data_directory import check_index_files
 from wireproof.runner.entry_list import listing_of, read_by_other_options
 from wireproof.segment_files import CheckedIndex
 from wireproof.spark import jobs
-from wireproof.spark.errors import SourceError
+from wireproof.spark.errors import LostObjectError
 from wireproof.spark.objects import ObjectPlace, ObjectReader, SkippedObject
 from wireproof.spark.sources import SourceKind, SourceSettings, source_kinds
 
@@ -105,7 +105,7 @@ def _other_options(
         size = row["length"]
         if listing is None or row["path"] not in plain or size > HEAD_BYTES:
             continue
-        data = bytes_of(plain[row["path"]], row["position"], size)
+        data = _bytes_if_there(plain[row["path"]], row["position"], size)
         if found := read_by_other_options(source.framing.fmt, listing, data, source.options):
             words = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in found.changes.items())
             yield (
@@ -164,7 +164,7 @@ def _suggestion(place: ObjectPlace) -> str:
     """Return what the object may be instead, with the command to read it."""
     if place.compression:
         return "decompress it and run wireproof explain on the file"
-    head = bytes_of(place, 0, min(HEAD_BYTES, place.size))
+    head = _bytes_if_there(place, 0, min(HEAD_BYTES, place.size))
     for kind in source_kinds().values():
         if (revision := kind.revision_of(head)) is not None:
             of = f" --revision {revision}" if len(kind.framings) > 1 else ""
@@ -173,8 +173,16 @@ def _suggestion(place: ObjectPlace) -> str:
     return f"it looks like {guess}" if guess else "no known format matches"
 
 
+def _bytes_if_there(place: ObjectPlace, start: int, size: int) -> bytes:
+    """Return some bytes of an object; none if it was lost since it was scanned."""
+    try:
+        return bytes_of(place, start, size)
+    except LostObjectError:
+        return b""
+
+
 def bytes_of(place: ObjectPlace, start: int, size: int) -> bytes:
-    """Return some bytes of an object."""
+    """Return some bytes of an object; raises `LostObjectError` if it has them no more."""
     stored = ObjectReader.of(place)
     try:
         return stored.read(start, size)
@@ -188,7 +196,7 @@ def find_revision(kind: SourceKind, places: Sequence[ObjectPlace]) -> str | None
         if place.size and not place.compression:
             try:
                 revision = kind.revision_of(bytes_of(place, 0, min(HEAD_BYTES, place.size)))
-            except SourceError:  # the object is gone; the scan reports that
+            except LostObjectError:  # the object is gone; the scan reports that
                 continue
             if revision is not None:
                 return revision

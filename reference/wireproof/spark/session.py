@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -180,8 +181,13 @@ def one_line_errors() -> Iterator[None]:
         raise SourceError(own_error_line(str(error))) from error
 
 
+_TASK_ERROR: Final = re.compile(r"(?P<own>wireproof\.[\w.]*\.)?\w+Error: (?P<message>.+)")
+"""The last line of a traceback of Python, for an error of this package or a built-in one."""
+
+
 def own_error_line(text: str) -> str:
-    """Return the last line of an error of a task that this package wrote, else the first line."""
+    """Return the last line of an error of a task that this package wrote, or Python, else the first line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    own = [line for line in lines if line.startswith("wireproof.") and "Error: " in line]
-    return own[-1].split("Error: ", 1)[1] if own else (lines or ["Spark failed without a message"])[0]
+    errors = [found for found in map(_TASK_ERROR.fullmatch, lines) if found]
+    own = [found["message"] for found in errors if found["own"]]
+    return (own or [found[0] for found in errors] or lines[:1] or ["Spark failed without a message"])[-1]

@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache, partial
 from typing import Any, Final, get_args
@@ -14,6 +16,8 @@ from wireproof.family import Family, object_at
 from wireproof.formats import FAMILIES, Format
 from wireproof.spark.columns import RAW, SHARED, RowData, SourceColumn, SourceTable, item_row
 from wireproof.spark.errors import SourceError
+from wireproof.spark.objects import ListingFilter
+from wireproof.spark.spans import MAX_PARTITION_BYTES
 from wireproof.spark.split_points import StreamFraming, framing_of_records
 from wireproof.suggestions import suggestion
 from wireproof.wire.json_values import canonical_json, to_json
@@ -148,7 +152,10 @@ class SourceSettings:
         kind, framing, table: the source, the rules of its revision, and the table.
         paths: as given.
         raw: whether the column `raw` is in the schema if none is given.
-        tasks: about how many tasks to make of a batch.
+        chosen: which of the named objects are read.
+        ignore_missing: whether objects that are gone since they were listed are no error.
+        max_partition_bytes: about the greatest number of bytes of a task.
+        tasks: about how many tasks to make of a batch that has fewer bytes than that for each.
         max_unpacked: the greatest number of decompressed bytes of one compressed object.
         positions: the first position of the entries to read and the one after the last; None reads all.
         max_bytes, max_files: the limits of one micro-batch of a stream; None is no limit.
@@ -161,6 +168,9 @@ class SourceSettings:
     table: SourceTable
     paths: tuple[str, ...]
     raw: bool
+    chosen: ListingFilter
+    ignore_missing: bool
+    max_partition_bytes: int
     tasks: int
     max_unpacked: int
     positions: tuple[int, int] | None
@@ -205,6 +215,25 @@ def _paths(name: str, text: str) -> tuple[str, ...]:
         raise SourceError(f"option {name}: not a JSON list of paths") from None
 
 
+def _bytes(name: str, text: str) -> int:
+    """Return a number of bytes as Spark writes it: `134217728`, `134217728b` or `128m`."""
+    found = re.fullmatch(r"(\d+)(?:([kmg]?)b?)", text.lower(), re.ASCII)
+    return _number(name, found[1]) << _SHIFTS[found[2]] if found else _number(name, text)
+
+
+_SHIFTS: Final = {"": 0, "k": 10, "m": 20, "g": 30}
+
+
+def _time(name: str, text: str) -> int:
+    """Return a time in nanoseconds from text such as `2026-01-31T12:00:00`, in UTC unless it has a zone."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise SourceError(f"option {name}: {text!r} is not a time such as 2026-01-31T12:00:00") from None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return int(moment.timestamp() * 1_000_000) * 1000
+
+
 def _one_of(*words: str) -> Callable[[str, str], str]:
     def parse(name: str, text: str) -> str:
         if text not in words:
@@ -220,6 +249,12 @@ _OPTIONS: Final[dict[str, Callable[[str, str], Any]]] = {
     "rows": _one_of("frames", "records"),
     "raw": _boolean,
     "revision": lambda _, text: text,
+    "pathglobfilter": lambda _, text: text,
+    "recursivefilelookup": _boolean,
+    "ignoremissingfiles": _boolean,
+    "modifiedafter": _time,
+    "modifiedbefore": _time,
+    "maxpartitionbytes": _bytes,
     "tasks": _number,
     "max_unpacked": _number,
     "max_output": _number,
@@ -254,6 +289,14 @@ def parse(name: str, given: Mapping[str, str]) -> SourceSettings:
         table=kind.records if records else kind.frames,
         paths=(*parsed.get("path", ()), *parsed.get("paths", ())),
         raw=parsed.get("raw", False),
+        chosen=ListingFilter(
+            parsed.get("pathglobfilter"),
+            parsed.get("recursivefilelookup", True),
+            parsed.get("modifiedafter"),
+            parsed.get("modifiedbefore"),
+        ),
+        ignore_missing=parsed.get("ignoremissingfiles", False),
+        max_partition_bytes=parsed.get("maxpartitionbytes", MAX_PARTITION_BYTES),
         tasks=parsed.get("tasks", TASKS_PER_CORE * CORES),
         max_unpacked=parsed.get("max_unpacked", MAX_UNPACKED),
         positions=parsed.get("positions"),

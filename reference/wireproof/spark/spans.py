@@ -5,7 +5,7 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from itertools import pairwise
 from typing import Any, Final, TypeVar
@@ -22,8 +22,8 @@ from wireproof.spark.columns import (
     SourceTable,
     make_batches,
 )
-from wireproof.spark.errors import SourceError
-from wireproof.spark.objects import REMOTE_WINDOW, ObjectPlace, ObjectReader, filesystem
+from wireproof.spark.errors import LostObjectError, SourceError
+from wireproof.spark.objects import REMOTE_WINDOW, ObjectPlace, ObjectReader, filesystem, is_missing, lost
 from wireproof.spark.split_points import StreamFraming, find_split_points
 from wireproof.wire.options import Options
 from wireproof.wire.reject_classes import RejectClass
@@ -31,6 +31,9 @@ from wireproof.wire.scan_items import Item
 
 MIN_GRAIN: Final = 1024 * 1024
 """The smallest span, a mebibyte: a smaller one costs more to schedule than to read."""
+
+MAX_PARTITION_BYTES: Final = 128 * 1024 * 1024
+"""Bytes of a task: the default of `spark.sql.files.maxPartitionBytes`."""
 
 SLACK_FRACTION: Final = 8
 """A span or a task may exceed the grain by this fraction of it, because so small a rest is not worth one."""
@@ -109,15 +112,19 @@ def part_of_object(
 
 
 def plan_tasks(
-    framing: StreamFraming, options: Options, ranges: Iterable[ObjectRange], tasks: int
+    framing: StreamFraming,
+    options: Options,
+    ranges: Iterable[ObjectRange],
+    tasks: int,
+    most: int = MAX_PARTITION_BYTES,
 ) -> list[tuple[ObjectSpan, ...]]:
-    """Group the ranges into about `tasks` tasks; none is empty.
+    """Group the ranges into about `tasks` tasks, or more if one had over `most` bytes; none is empty.
 
     Each range begins and ends at a split point.
     """
     nonempty = [(place, start, end) for place, start, end in ranges if end > start]
     total = sum(end - start for _, start, end in nonempty)
-    grain = max(MIN_GRAIN, -(-total // tasks))
+    grain = max(MIN_GRAIN, min(most, -(-total // tasks)))
     is_remote = any(place.store for place, _, _ in nonempty)
     with ThreadPoolExecutor(INDEXERS if is_remote else 1) as pool:
         spans = [
@@ -131,16 +138,18 @@ def plan_tasks(
 def split_range(framing: StreamFraming, options: Options, part: ObjectRange, grain: int) -> list[ObjectSpan]:
     """Cut a range at the first split point after each `grain` bytes.
 
-    A range that is only a little longer than `grain` stays whole.
+    A range that is only a little longer than `grain` stays whole. So does one of an object that is gone or
+    got shorter: it is for the task to say so.
     """
     place, start, end = part
     if place.compression or end - start <= grain + grain // SLACK_FRACTION:
         return [ObjectSpan(place, start, end)]
-    stored, garbage = ObjectReader.of(place), dict[int, Item]()
+    garbage = dict[int, Item]()
     try:
-        points = [start, *choose_split_points(framing, stored, options, start, end, grain, garbage), end]
-    finally:
-        stored.close()
+        with closing(ObjectReader.of(place)) as stored:
+            points = [start, *choose_split_points(framing, stored, options, start, end, grain, garbage), end]
+    except LostObjectError:
+        return [ObjectSpan(place, start, end)]
     return [
         ObjectSpan(place, first, last, garbage[first].cls if first in garbage else None)
         for first, last in pairwise(points)
@@ -249,6 +258,7 @@ class ReadRequest:
         framing, options: the way to read the bytes.
         table, columns, schema: the rows and their columns, in the order of the schema.
         max_unpacked: the greatest number of decompressed bytes of a compressed object.
+        ignore_missing: whether an object that is gone has no rows, instead of failing.
     """
 
     framing: StreamFraming
@@ -257,13 +267,14 @@ class ReadRequest:
     columns: tuple[SourceColumn, ...]
     schema: pa.Schema
     max_unpacked: int
+    ignore_missing: bool = False
 
 
 def read_spans(spans: Iterable[ObjectSpan], request: ReadRequest) -> Iterator[pa.RecordBatch]:
     """Yield the rows of all spans, in order.
 
     Raises:
-        SourceError: an object is gone, or shorter than it was when the spans were made.
+        LostObjectError: an object is gone, or shorter than it was when the spans were made.
         CoverageError: the items do not cover a span.
     """
     return make_batches(_span_parts(spans, request), request.table, request.columns, request.schema)
@@ -275,6 +286,8 @@ def _span_parts(spans: Iterable[ObjectSpan], request: ReadRequest) -> Iterator[R
     revision = None if fmt.revision == "mixed" else fmt.revision
     decode = request.table.decode or partial(framing.items, framing)
     for span in spans:
+        if request.ignore_missing and is_missing(span.place):
+            continue
         with open_span(span, request.max_unpacked) as (stored, start, end, fault):
             parts = span.known or decode(stored, start, end, request.options)
             for part in check_coverage(parts, stored, start, end):
@@ -341,7 +354,10 @@ def open_span(
 def _unpack(place: ObjectPlace, file: Any, most: int) -> tuple[int, RejectClass | None]:  # noqa: ANN401 - a file
     """Decompress the object into `file`: return the number of bytes and the error that ended it, if any."""
     size = 0
-    stream = filesystem(place.store).open_input_stream(place.path, compression=place.compression)
+    try:
+        stream = filesystem(place.store).open_input_stream(place.path, compression=place.compression)
+    except OSError as error:
+        raise lost(place.display_name, error) from None
     while True:
         try:
             piece = stream.read(PIECE_BYTES)

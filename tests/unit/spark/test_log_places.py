@@ -1,6 +1,9 @@
 """Paths, directories and globs, on a disk and on an S3 server, as the objects that they name."""
 
+import os
+import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import logs
@@ -8,7 +11,9 @@ import pytest
 from attrs import define
 from moto.server import ThreadedMotoServer
 
+from pyspark_wireproof_kafka_log import DefaultSource as KafkaLog
 from wireproof.kafka.family.spark_reader import KAFKA
+from wireproof.spark import sources
 from wireproof.spark.errors import SourceError
 from wireproof.spark.objects import (
     HIDDEN,
@@ -108,6 +113,87 @@ def test_what_names_nothing_is_said_in_one_line(tree: Path, path: str, text: str
         found(tree, path)
     assert len(str(caught.value).splitlines()) == 1
     assert str(tree / path) in str(caught.value)
+
+
+def test_the_names_of_hadoop_and_alternatives_name_the_same_objects(tree: Path) -> None:
+    both = [*SEGMENTS, "b-1/00000000000000000000.log", "b-1/deep/er/5.log"]
+    assert found(tree, "{a-0,b-1}") == both
+    with pytest.raises(SourceError, match=r"/no: not found$"):
+        found(tree, "{no,none*}")
+    for uri in (f"file:{tree}/a-0", f"file://{tree}/a-0", f"file://{tree}/{{a-0,no,none*}}"):
+        assert [place.display_name for place in expand_paths([uri], (".log",))] == [
+            str(tree / name) for name in SEGMENTS
+        ]
+    odd = tree / "a b=%20é{x,y}" / "0.log"
+    odd.parent.mkdir()
+    odd.write_bytes(b"x")
+    assert [place.path for place in expand_paths([str(odd.parent)], (".log",))] == [str(odd)]
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({"pathGlobFilter": "*7.log.{gz,bz2}"}, SEGMENTS[1:]),
+        ({"recursiveFileLookup": "false"}, []),
+        ({"modifiedAfter": "2026-01-01T00:00:00"}, SEGMENTS[1:]),
+        ({"modifiedBefore": "2026-01-01T01:00:00+01:00"}, SEGMENTS[:1]),
+    ],
+    ids=str,
+)
+def test_the_options_of_spark_s_files_choose_among_objects(
+    tree: Path, options: dict[str, str], names: list[str]
+) -> None:
+    for name, year in zip(SEGMENTS, (2025, 2027), strict=True):
+        moment = datetime(year, 1, 1, tzinfo=UTC).timestamp()
+        os.utime(tree / name, (moment, moment))
+    (tree / "b-1").rename(tree / "_hidden")
+    asked = sources.parse("wireproof.kafka_log", {"path": str(tree), **options})
+    places, skipped = list_objects(asked.paths, asked.kind.suffixes, asked.chosen)
+    assert [str(Path(place.path).relative_to(tree)) for place in places] == names
+    left_out = {each.display_name for each in skipped if each.reason == "left out by an option"}
+    assert left_out == {str(tree / name) for name in SEGMENTS if name not in names}
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "wanted"),
+    [
+        ("maxPartitionBytes", "64m", 64 << 20),
+        ("maxPartitionBytes", "134217728b", 128 << 20),
+        ("maxPartitionBytes", "1GB", 1 << 30),
+        ("maxPartitionBytes", "5", 5),
+        ("maxPartitionBytes", "0", "'0' is not a positive number"),
+        ("maxPartitionBytes", "5 m", "'5 m' is not a positive number"),
+        ("modifiedAfter", "yesterday", "'yesterday' is not a time such as 2026-01-31T12:00:00"),
+        ("ignoreMissingFiles", "yes", "'yes' is not true or false"),
+    ],
+)
+def test_sizes_and_times_are_those_of_spark(option: str, text: str, wanted: int | str) -> None:
+    given = {"path": "x", option: text}
+    if isinstance(wanted, int):
+        assert sources.parse("wireproof.kafka_log", given).max_partition_bytes == wanted
+    else:
+        with pytest.raises(SourceError, match=re.escape(wanted)):
+            sources.parse("wireproof.kafka_log", given)
+
+
+@pytest.mark.parametrize("ignored", [True, False])
+def test_an_object_that_is_gone_when_its_task_begins_is_named_or_ignored(
+    tree: Path, *, ignored: bool
+) -> None:
+    """Both when tasks are planned, as an object of several spans is, and when they read."""
+    many = [logs.batch(b"x" * 100_000, n) for n in range(30)]
+    for name in ("0", "1"):
+        logs.write(tree / "c-2", **{name: b"".join(many)})
+    asked = KafkaLog({"path": str(tree / "c-2"), "ignoreMissingFiles": str(ignored), "tasks": "4"})
+    reader = asked.reader(asked.schema())
+    tasks = reader.partitions()
+    (tree / "c-2" / "0.log").unlink()
+    if not ignored:
+        with pytest.raises(SourceError, match=r"0\.log: \[Errno 2\] No such file or directory"):
+            [list(reader.read(task)) for task in tasks]
+        return
+    assert len(tasks) > 1
+    assert sum(batch.num_rows for task in tasks for batch in reader.read(task)) == len(many)
 
 
 def test_an_unknown_store_is_said_in_one_line() -> None:

@@ -15,13 +15,14 @@ from wireproof import formats
 from wireproof.heka.family.spark_source import HEKA
 from wireproof.iggy.family.spark_source import IGGY
 from wireproof.kafka.family.spark_reader import KAFKA
-from wireproof.spark.errors import SourceError
+from wireproof.spark.errors import LostObjectError, SourceError
 from wireproof.spark.objects import ObjectPlace, ObjectReader
 from wireproof.spark.spans import (
     SLACK_FRACTION,
     CoverageError,
     ObjectSpan,
     choose_split_points,
+    open_span,
     part_of_object,
     plan_tasks,
     split_range,
@@ -251,11 +252,15 @@ def test_small_objects_share_a_task_compressed_ones_too_and_a_large_one_has_its_
     assert tasks[1] == (ObjectSpan(large, 0, size),)
 
 
-def test_an_object_that_got_shorter_is_named(tmp_path: Any) -> None:
+def test_an_object_that_got_shorter_is_one_span_whose_task_names_it(tmp_path: Any) -> None:
     place = kafka_place(tmp_path, 3000)
     (tmp_path / "0.log").write_bytes(b"short")
-    with pytest.raises(SourceError, match=r"0\.log had 3\d+ bytes and ends at 5: read it again"):
-        split_range(KAFKA, DEFAULT_OPTIONS, (place, 0, place.size), 1 << 20)
+    [span] = split_range(KAFKA, DEFAULT_OPTIONS, (place, 0, place.size), 1 << 20)
+    with (
+        open_span(span, 1) as (stored, start, end, _),
+        pytest.raises(LostObjectError, match=r"0\.log had 3\d+ bytes and ends at 5: read it again"),
+    ):
+        list(KAFKA.items(KAFKA, stored, start, end, DEFAULT_OPTIONS))
 
 
 def test_items_that_leave_a_gap_are_not_passed_on() -> None:

@@ -175,6 +175,54 @@ def test_what_cannot_be_read_is_listed_with_exit_code_1_and_the_rest_is_read(
     assert (scanned(folder).code, len(table(tmp_path, "files"))) == (0, 2), "it is read once it can be"
 
 
+def test_what_is_lost_between_listing_and_reading_is_listed_and_the_rest_is_read(
+    wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "in"
+    sound = write(folder / "a.log", LOG)
+    shorter, vanished = write(folder / "b.log", LOG), write(folder / "c.log", LOG)
+    packed = write(folder / "d.log.gz", gzip.compress(LOG))
+    replaced = write(folder / "e.log", LOG)
+
+    lost: list[ScanPlan] = []
+
+    def lose() -> None:
+        shorter.write_bytes(LOG[:1000])
+        for path in (vanished, packed, replaced):
+            path.unlink()
+        replaced.mkdir()
+
+    def losing(plan: ScanPlan, *_: Any) -> None:
+        if not lost:
+            lose()
+        lost.append(plan)
+        for number in plan.remaining:
+            scan_span(plan, number)
+
+    monkeypatch.setattr("wireproof.spark.jobs.run_on_spark", losing)
+    done = wireproof("scan", folder, "--out", tmp_path / "out")
+    assert (done.code, done.err) == (1, "")
+    gone = "cannot be read: No such file or directory"
+    wanted = {
+        shorter: f"cannot be read: it had {len(LOG)} bytes and ends at 1000",
+        vanished: gone,
+        packed: gone,
+        replaced: "cannot be read: Is a directory",
+    }
+    assert {Path(row["path"]): row["reason"] for row in table(tmp_path, "skipped")} == wanted
+    assert f"not read: 1 objects, {len(LOG):,} bytes: {wanted[shorter]}: {shorter}\n" in done.out
+    assert [row["path"] for row in table(tmp_path, "files")] == [str(sound)]
+    frames = [
+        row for path in (tmp_path / "out" / "frames").iterdir() for row in pq.read_table(path).to_pylist()
+    ]
+    assert {row["path"] for row in frames} == {str(sound)}
+    replaced.rmdir()
+    write(vanished, LOG)
+    again = wireproof("scan", folder, "--out", tmp_path / "out")
+    assert f"new: 2 objects: {shorter}, {vanished}\n" in again.out
+    assert [row["path"] for row in table(tmp_path, "files")] == list(map(str, (sound, shorter, vanished)))
+
+
 def test_an_entry_over_a_limit_is_no_unknown_format_and_the_option_is_named(
     scanned: Command, tmp_path: Path
 ) -> None:

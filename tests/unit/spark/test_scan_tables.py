@@ -372,6 +372,8 @@ def test_a_failed_job_prints_the_one_line_of_this_package() -> None:
     )
     assert session.own_error_line(text) == "a.log is gone"
     assert session.own_error_line("Job aborted\n  at org") == "Job aborted"
+    full = "An exception\n  File x\nOSError: [Errno 28] No space left on device: '/x'\n\nJVM:\norg.a.B"
+    assert session.own_error_line(full) == "OSError: [Errno 28] No space left on device: '/x'"
     assert session.own_error_line("")
 
 
