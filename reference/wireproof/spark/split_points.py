@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from attrs import evolve, field, frozen
 
 from wireproof import formats
-from wireproof.formats import Format, stream_rules
+from wireproof.formats import Format, steps_of
 from wireproof.spark.objects import ObjectReader, PieceReader
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
@@ -111,7 +111,7 @@ def recover_by_item(fmt: Format, pieces: PieceReader, options: Options) -> Itera
 def is_certain(fmt: Format, pieces: PieceReader, garbage: Item, options: Options) -> bool:
     """Return whether garbage certainly ends here, although bytes in it look like a cut entry."""
     end = garbage.at + garbage.length
-    proves = stream_rules(fmt).entries_begin_at
+    proves = steps_of(fmt).entries_begin_at
     if proves is None or garbage.kind != "garbage" or end >= pieces.stored.size:
         return False
     return proves(pieces.read, end, options)
@@ -122,7 +122,7 @@ def recheck_item(
 ) -> Item:
     """Return the item, or garbage in its place if valid entries follow inside the bytes that it claims.
 
-    If an entry seems to be cut, its size may be damaged: see `StreamRules.damaged_length`.
+    If an entry seems to be cut, its size may be damaged: see `Steps.damaged_length`.
 
     Args:
         fmt: the format of the scan.
@@ -131,12 +131,14 @@ def recheck_item(
         options: of the codec.
         end: a split point; an entry that claims bytes after it has a damaged size.
     """
-    search = stream_rules(fmt).damaged_length
     over = end is not None and item.at + item.length > end
-    if item.kind == "frame" or not (over or item.kind == "tail") or search is None:
+    if item.kind == "frame" or not (over or item.kind == "tail"):
+        return item
+    search = steps_of(fmt).damaged_length
+    if search is None:
         return item
     length = end - item.at if over and end is not None else item.length
-    stop = search(fmt, pieces.read(item.at, length), length, options, None) if length <= MAX_TAIL_BYTES else 0
+    stop = search(pieces.read(item.at, length), length, options, None) if length <= MAX_TAIL_BYTES else 0
     if not stop and (not over or end == pieces.stored.size):
         return item
     return Item("garbage", item.at, stop or length, cls="bad-length")

@@ -215,6 +215,8 @@ class Steps:
         head_bytes: how many bytes `cells` needs.
         reread: returns the item of a refused entry under other options, and a note about them; or None.
         allocated: whether a file may end in zeros, which are allocated and not written yet.
+        entries_begin_at: returns whether entries certainly begin at a position, after damaged bytes that look
+            like a cut entry. It gets a function that reads bytes at a position up to a length.
     """
 
     scan: Callable[[Iterable[bytes], Options], Iterator[Item]]
@@ -229,6 +231,7 @@ class Steps:
     head_bytes: int = 0
     reread: Callable[[bytes, Options], tuple[Item, str] | None] | None = None
     allocated: bool = False
+    entries_begin_at: Callable[[Callable[[int, int], bytes], int, Options], bool] | None = None
 
 
 @define
