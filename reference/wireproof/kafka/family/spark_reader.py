@@ -22,7 +22,6 @@ from wireproof.kafka.columnar.entry_kernels import HEADER
 from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps, step_frames
 from wireproof.kafka.columnar.garbage_search import garbage_item
 from wireproof.kafka.columnar.header_columns import ALL_COLUMNS, CODECS, ITEM_COLUMNS, header_columns
-from wireproof.kafka.columnar.judged_block import RecordForm
 from wireproof.kafka.family.streams import ATTRIBUTE_CAPABILITIES
 from wireproof.kafka.layouts import BATCH, BY_MAGIC
 from wireproof.kafka.scan import MAX_ENTRY
@@ -75,7 +74,7 @@ def read_entries(
     Entries that the reference refuses are rows too; other bytes are items. `names` are the wanted columns.
     """
     collector = _EntryCollector(stored, names)
-    for part in read_parts(stored, start, end, options, EntryReading(None, ENTRY_CHUNKS, collector.add)):
+    for part in read_parts(stored, start, end, options, EntryReading(ENTRY_CHUNKS, collector.add)):
         if isinstance(part, Item):
             yield from collector.rest()
         yield part
@@ -115,7 +114,7 @@ def read_records(stored: ObjectReader, start: int, end: int, options: Options) -
 
     Records of clean entries are rows; other entries, and bytes that are not an entry, are items.
     """
-    reading = EntryReading("columns", RECORD_CHUNKS, partial(_step_records, stored))
+    reading = EntryReading(RECORD_CHUNKS, partial(_step_records, stored), keep=True)
     return read_parts(stored, start, end, options, reading)
 
 
@@ -157,14 +156,14 @@ class EntryReading(Generic[Part]):
     """The way to read whole entries.
 
     Attributes:
-        keep: the form in which records are kept, as for `columnar.kafka_scan.scan_steps`.
         chunks: bytes of the first chunk and of the longest.
         make_parts: makes the parts of a scan step, from the step and the position of its chunk in the object.
+        keep: whether records are kept, as for `scan_steps`.
     """
 
-    keep: RecordForm
     chunks: tuple[int, int]
     make_parts: Callable[[ScanStep, int], Iterator[Part]]
+    keep: bool = False
 
 
 def read_parts(
