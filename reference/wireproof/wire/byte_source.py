@@ -30,7 +30,7 @@ class ShrunkError(OSError):
         self.size = size
 
 
-class ByteSource(Protocol):
+class StoredBytes(Protocol):
     """Bytes with a known end."""
 
     @property
@@ -39,6 +39,10 @@ class ByteSource(Protocol):
 
     def read(self, at: int, length: int, /) -> bytes:
         """Return the bytes at a position, as far as they are before the end."""
+
+
+class ByteSource(StoredBytes, Protocol):
+    """Bytes of an input, which may be a file with holes."""
 
     def view(self, at: int, length: int, /) -> memoryview:
         """Return the same bytes in memory that the next view overwrites: new memory is slow."""
@@ -121,7 +125,7 @@ class FileSource:
         return hole_end(self.file.fileno(), at, self.size) if at < self.size else at
 
 
-def pieces(source: ByteSource, at: int, end: int | None = None) -> Iterator[bytes]:
+def pieces(source: StoredBytes, at: int, end: int | None = None) -> Iterator[bytes]:
     size, end = PIECE_BYTES, source.size if end is None else end
     while at < end:
         piece = source.read(at, min(size, end - at))

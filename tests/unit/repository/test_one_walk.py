@@ -20,7 +20,6 @@ OTHERS = {
     "kafka/columnar/": "the fast walker, whose kernel has a loop of its own",
     "kafka/family/fast_listing.py": "what the walk asks the fast walker for",
     "kafka/family/spark_reader.py": "what the engine on Spark asks the fast walker for",
-    "spark/": "the engine on Spark, which cuts a stream into parts that are read apart",
     "iggy/resync.py": "tries flipped bits of the lengths of one record",
     "schema/stream.py": "reads the lengths of one record, and lists the candidates of a search",
     "live/loopback_broker/append_rules.py": "takes the one entry of a request",
