@@ -9,8 +9,8 @@ import wireproof
 PACKAGE = Path(wireproof.__file__).parent
 
 STEPS = {
-    "bytes_needed", "damaged_length", "decode_entry", "extent", "peek_size_and_magic", "peek_whole_entry",
-    "peek_whole_segment_entry", "scan_steps", "stride", "walk_entries",
+    "damaged_length", "decode_entry", "extent", "peek_size_and_magic", "peek_whole_entry",
+    "peek_whole_segment_entry", "scan_steps", "stride", "walk_entries", "whole_size",
 }  # fmt: skip
 """What shows the size of an entry, or reads the next one: a loop that calls it goes over entries."""
 
