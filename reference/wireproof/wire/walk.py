@@ -12,7 +12,15 @@ from typing import Any, Final, Protocol
 
 from attrs import define, evolve, field, frozen
 
-from wireproof.wire.byte_source import ByteSource, StoredBytes, long_zeros, pieces, zeros_end
+from wireproof.wire.byte_source import (
+    WINDOW_BYTES,
+    ByteSource,
+    StoredBytes,
+    Window,
+    long_zeros,
+    pieces,
+    zeros_end,
+)
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Position, Rejected, Remark
 from wireproof.wire.remark_classes import REMARK_CLASSES
@@ -23,9 +31,6 @@ MAX_HELD: Final = 64 * 1024 * 1024 + 12
 
 HEAD_LENGTHS: Final = (512, 1 << 16, 1 << 20, 1 << 24)
 """Bytes of an entry that show its size: few at first, then more."""
-
-WINDOW_BYTES: Final = 1 << 16
-"""Bytes of headers that are read in one go: the headers of many small entries, and little of a large one."""
 
 FREE_BYTES: Final = 256 * 1024 * 1024
 WORK_FACTOR: Final = 4
@@ -521,9 +526,8 @@ def within_part(
     if item.kind == "frame" or not (over or item.kind == "tail") or steps.damaged_length is None:
         return item
     length = end - item.at if over and end is not None else item.length
-    stop = 0
-    if length <= MAX_HELD:
-        stop = steps.damaged_length(source.read(item.at, length), length, options, None)
+    data = source.read(item.at, length) if length <= MAX_HELD else b""  # what is longer is not searched
+    stop = steps.damaged_length(data, length, options, None) if data else 0
     if not stop and (not over or end == source.size):
         return item
     return Item("garbage", item.at, stop or length, cls="bad-length")
@@ -570,23 +574,6 @@ def _quick_parts(
 
 
 # --- from header to header ---
-
-
-class Window:
-    """Some bytes of a source, read in one go; most of what is looked at next is in them."""
-
-    def __init__(self, source: StoredBytes) -> None:
-        """Begin with no bytes."""
-        self._source, self._at, self._data = source, 0, b""
-
-    def read(self, at: int, length: int) -> bytes:
-        """Return the bytes at a position, as far as they are before the end."""
-        begin = at - self._at
-        if begin < 0 or begin + length > len(self._data):
-            if length > WINDOW_BYTES:
-                return self._source.read(at, length)
-            self._data, self._at, begin = self._source.read(at, WINDOW_BYTES), at, 0
-        return self._data[begin : begin + length]
 
 
 class EntryHeads:
