@@ -29,7 +29,7 @@ from wireproof.wire.rejection import Remark
 from wireproof.wire.remark_classes import RemarkClass
 from wireproof.wire.scan_items import Item
 from wireproof.wire.trace import FieldSpan
-from wireproof.wire.walk import OrderCheck
+from wireproof.wire.walk import Steps
 from wireproof.wire.writer import Writer
 
 PROVISIONAL_SUFFIX: Final = "-edge"
@@ -211,7 +211,7 @@ class EntryListing:
         indexed: the place of a function that returns the last offset and the position of an entry that an
             index file beside a log has, not after an offset or a position; empty if there is none.
         also_read: options with which a rejected entry is read again, and the words for what it then is. The
-            `bytes_needed` of the stream shows where such an entry ends.
+            `size` of the steps shows where such an entry ends.
         compare_modes: the place of a function that compares how readers divide the stream; empty if there is
             none. It gets the pieces of the bytes, the names of the readers, the options and the number of
             differences to show; it yields lines, and returns whether every reader accounts for all bytes.
@@ -251,55 +251,6 @@ class EntryListing:
     times: Callable[[tuple[Any, ...]], tuple[int, int] | None] = lambda _: None
     ticks: int = 1000
     is_joinable: bool = False
-
-
-@frozen
-class StreamRules:
-    """The knowledge about a stream that its scan does not give.
-
-    Attributes:
-        derived_fields: returns the fields that the value of a stream has beside the list of its entries, from
-            these entries in JSON form.
-        damaged_length: returns the number of damaged bytes at the beginning of an item that is refused or
-            cut, if its length may be damaged; else 0. It gets the format, the bytes, the length of the item,
-            the options, and what precedes it: the entry before it in a tuple, an empty tuple at the
-            beginning, or None if that is unknown. Without this function the scan itself searches for entries.
-        lookahead: the number of bytes after the item that `damaged_length` gets.
-        bytes_needed: returns the size of the entry that begins with these bytes; 0 if they do not show it.
-        order: returns a new check of the order of entries, where no checksum covers it.
-        unlimited: whether an entry may be of any length, so that a scan would keep all that a damaged length
-            claims; `bytes_needed` then shows the size of every entry.
-        entries_begin_at: returns whether entries certainly begin at a position, after damaged bytes that look
-            like a cut entry. It gets a function that reads bytes at a position up to a length.
-    """
-
-    derived_fields: Callable[[Sequence[Json]], dict[str, Json]] = lambda _: {}
-    damaged_length: Callable[[Format, bytes, int, Options, tuple[Any, ...] | None], int] | None = None
-    lookahead: int = 0
-    bytes_needed: Callable[[Format, bytes], int] = lambda _, __: 0
-    order: Callable[[], OrderCheck] | None = None
-    entries_begin_at: Callable[[Callable[[int, int], bytes], int, Options], bool] | None = None
-    unlimited: bool = False
-
-
-def _records_of(fmt: Format) -> RecordStream:
-    assert fmt.records is not None, "these rules are for streams of records"
-    return fmt.records
-
-
-def _damaged_length(fmt: Format, data: bytes, length: int, _: Options, __: object) -> int:
-    return _records_of(fmt).damaged_length(data, length)
-
-
-def _bytes_needed(fmt: Format, data: bytes) -> int:
-    size, known = _records_of(fmt).extent(data)
-    return size if known else 0
-
-
-RECORD_RULES: Final = StreamRules(
-    damaged_length=_damaged_length, lookahead=256, bytes_needed=_bytes_needed, unlimited=True
-)
-"""The rules of a stream of records whose family has none for it: all of them follow from the description."""
 
 
 @frozen
@@ -346,7 +297,10 @@ class Family:
         dictionary: yields the words of the fuzzing dictionary of a format; None for boundary values only.
         marks: by the beginning of a format's name, a function that returns whether bytes begin like it.
         file_names: patterns of the names of files, each with the beginning of the names of their formats.
-        streams: the rules of its streams, by the name of the format.
+        streams: by the name of a stream, a function that gets its format and the steps that the format alone
+            shows; it returns them with what the family knows of damage and order.
+        derived_fields: by the name of a stream, a function that returns the fields that its value has beside
+            the list of its entries, from these entries in JSON form.
         listings: the places of the `EntryListing` of its streams, by the name of the format. A format that is
             an entry of a stream has the listing of this stream.
         capabilities: yields the capabilities that decoded fields need under some options.
@@ -390,7 +344,8 @@ class Family:
     dictionary: Callable[[Format], Iterable[bytes]] | None = None
     marks: Mapping[str, Callable[[bytes], bool]] = field(factory=dict)
     file_names: tuple[tuple[re.Pattern[str], str], ...] = ()
-    streams: Mapping[str, StreamRules] = field(factory=dict)
+    streams: Mapping[str, Callable[[Format, Steps], Steps]] = field(factory=dict)
+    derived_fields: Mapping[str, Callable[[Sequence[Json]], dict[str, Json]]] = field(factory=dict)
     listings: Mapping[str, str] = field(factory=dict)
     capabilities: Callable[[Sequence[FieldSpan], Options], Iterable[str]] = lambda _, __: ()
     value_capabilities: Callable[[Json], Iterable[str]] = lambda _: ()

@@ -10,17 +10,18 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from wireproof.family import PROVISIONAL_SUFFIX, RECORD_RULES, Decoded, Family, Format, StreamRules
+from wireproof.family import PROVISIONAL_SUFFIX, Decoded, Family, Format
 from wireproof.installed_families import INSTALLED
 from wireproof.suggestions import bracket_error, suggestion
 from wireproof.wire.json_values import Json, from_json, to_json
-from wireproof.wire.layout import declared_lengths
+from wireproof.wire.layout import Repeated, declared_lengths
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, Reader, TracingReader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.remark_classes import COMMON_REMARKS, RemarkClass
 from wireproof.wire.scan_items import Item
 from wireproof.wire.trace import FieldSpan
+from wireproof.wire.walk import Steps
 from wireproof.wire.writer import Writer
 
 
@@ -104,7 +105,7 @@ __all__ = [
     "matching_ids",
     "remark_classes",
     "scan",
-    "stream_rules",
+    "steps_of",
     "trace_with_reader",
 ]
 
@@ -149,12 +150,18 @@ def family_of(fmt: Format) -> Family:
     return FAMILIES.get(fmt.family) or Family(fmt.family, (fmt,))
 
 
-def stream_rules(fmt: Format) -> StreamRules:
-    """Return the rules of a stream: those of its family, else those of its records.
-
-    They know nothing if it has neither.
-    """
-    return family_of(fmt).streams.get(fmt.name) or (StreamRules() if fmt.records is None else RECORD_RULES)
+def steps_of(fmt: Format) -> Steps:
+    """Return the steps of a stream: from its codec, its description, and what its family knows of it."""
+    parts = fmt.layout.parts if fmt.layout is not None else ()
+    steps = Steps(
+        scan=lambda chunks, options: scan(fmt, chunks, options),
+        decode=lambda data, options: decode(fmt, data, options),
+        path=next((part.name for part in parts if isinstance(part, Repeated)), "entries"),
+    )
+    if fmt.records is not None:
+        steps = fmt.records.steps(steps)
+    known = family_of(fmt).streams.get(fmt.name)
+    return steps if known is None else known(fmt, steps)
 
 
 def own_format(format_id: str) -> Format | None:

@@ -8,7 +8,7 @@ from subjects import nearly, valued, written
 
 from wireproof import formats
 from wireproof.cases.case import Chunks, Data
-from wireproof.columnar.array_types import KINDS
+from wireproof.columnar.basic_kernels import KINDS
 from wireproof.formats import FORMATS
 from wireproof.heka import columnar
 from wireproof.wire.options import DEFAULT_OPTIONS, Options

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from property_profile import given
 
 from wireproof import formats
-from wireproof.cases.log_survey import steps_of
-from wireproof.formats import Format
+from wireproof.formats import Format, steps_of
 from wireproof.kafka.family.index_files import headers_of
 from wireproof.runner.data_directory import DirectoryTotals, FolderReport, read_directory
 from wireproof.runner.entry_list import ListingSettings, list_entries, listing_of

@@ -15,7 +15,7 @@ from wireproof.iggy.family.spark_source import IGGY
 from wireproof.kafka.family.spark_reader import KAFKA
 from wireproof.spark.objects import ObjectReader
 from wireproof.spark.spans import check_coverage
-from wireproof.spark.split_points import StreamFraming
+from wireproof.spark.split_points import StreamFraming, scan_items
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
 
@@ -40,7 +40,7 @@ def items(
     framing: StreamFraming, one: ObjectReader, start: int, end: int, options: Options = DEFAULT_OPTIONS
 ) -> list[Item]:
     """Return the items of a range, from the reference, after a check that they cover it."""
-    parts = framing.items(framing, one, start, end, options)
+    parts = scan_items(framing, one, start, end, options)
     return [part for part in check_coverage(parts, one, start, end) if isinstance(part, Item)]
 
 

@@ -14,7 +14,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof.cases.edit_bytes import EditedBytes, fix_up
-from wireproof.cases.log_survey import LogSurvey, bytes_needed, quick_survey, survey_log
+from wireproof.cases.log_survey import LogSurvey, quick_survey, survey_log
 from wireproof.formats import (
     FAMILIES,
     FORMATS,
@@ -22,7 +22,7 @@ from wireproof.formats import (
     TracedDecode,
     decode_with_trace,
     family_of,
-    stream_rules,
+    steps_of,
     trace_with_reader,
 )
 from wireproof.wire.byte_source import ByteSource, zeros_end
@@ -213,7 +213,7 @@ def _surveys(
     yield from found.items()
     some = any(one.proven for one in found.values())
     doubted = [row for row in logs if found[row.format_id].proven] if some else logs
-    doubted = [row for row in doubted if not found[row.format_id].whole and stream_rules(row).damaged_length]
+    doubted = [row for row in doubted if not found[row.format_id].whole and steps_of(row).damaged_length]
     if not (some or rows or len(data) > FEW_BYTES or any(is_named(row, name) for row in logs)):
         return
     for row in sorted(doubted, key=lambda row: found[row.format_id].proven, reverse=True):
@@ -327,9 +327,9 @@ def _windows(source: ByteSource) -> Iterator[bytes]:
 
 def _first_entry(row: Format, source: ByteSource, data: bytes) -> bytes:
     """Return the window, or the first entry of the input and what follows if the window cuts this entry."""
-    if not (is_marked(row, data) or stream_rules(row).unlimited) or data[:64] != source.read(0, 64):
+    if not (is_marked(row, data) or steps_of(row).unlimited) or data[:64] != source.read(0, 64):
         return data
-    needed = bytes_needed(row, data)
+    needed = steps_of(row).size(data)
     whole = len(data) < needed <= min(MAX_FIRST_ENTRY, source.size)
     return source.read(0, needed + WINDOW_BYTES[0]) if whole else data
 

@@ -11,12 +11,11 @@ from typing import Any
 from attrs import field, frozen
 
 from wireproof import formats
-from wireproof.formats import Format, stream_rules
+from wireproof.formats import Format, steps_of
 from wireproof.wire.byte_source import BytesSource
-from wireproof.wire.layout import Repeated
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
-from wireproof.wire.walk import Steps, items
+from wireproof.wire.walk import items
 
 
 @frozen
@@ -38,22 +37,6 @@ class LogSurvey:
     tail: int = 0
     whole: bool = True
     remarks: Counter[str] = field(factory=Counter)
-
-
-def steps_of(fmt: Format) -> Steps:
-    """Return the steps of a stream, from its codec and the rules of its family."""
-    rules, parts = stream_rules(fmt), fmt.layout.parts if fmt.layout is not None else ()
-    search = rules.damaged_length
-    return Steps(
-        scan=lambda chunks, options: formats.scan(fmt, chunks, options),
-        decode=lambda data, options: formats.decode(fmt, data, options),
-        size=lambda head: rules.bytes_needed(fmt, head),
-        damaged_length=None if search is None else lambda *given: search(fmt, *given),
-        lookahead=rules.lookahead,
-        unlimited=rules.unlimited,
-        order=rules.order,
-        path=next((part.name for part in parts if isinstance(part, Repeated)), "entries"),
-    )
 
 
 def survey_log(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> LogSurvey:
@@ -91,8 +74,3 @@ def _proven(value: Any) -> bool:  # noqa: ANN401 - any entry's class
 def mismatch_remarks() -> frozenset[str]:
     """Return the remarks on a wrong checksum or count: a reader may ignore it, but the bytes are damaged."""
     return frozenset(name for name, one in formats.remark_classes().items() if one.mismatch)
-
-
-def bytes_needed(fmt: Format, tail: bytes) -> int:
-    """Return the bytes that a cut entry needs; 0 if its header is cut too."""
-    return stream_rules(fmt).bytes_needed(fmt, tail)

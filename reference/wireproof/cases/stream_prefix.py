@@ -14,7 +14,6 @@ from attrs import frozen
 from wireproof.cases.case import (
     Accept,
 )
-from wireproof.family import StreamRules
 from wireproof.formats import FAMILIES
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Remark
@@ -35,7 +34,7 @@ def stream_value(form: str, name: str, frames: Sequence[Json], *, ended: bool = 
 def _derived_fields(form: str) -> Callable[[Sequence[Json]], dict[str, Json]]:
     """Return the function for the fields of a stream beside its list."""
     family = FAMILIES.get(form.partition(".")[0])
-    return (family.streams if family is not None else {}).get(form, StreamRules()).derived_fields
+    return (family.derived_fields if family is not None else {}).get(form, lambda _: {})
 
 
 @frozen

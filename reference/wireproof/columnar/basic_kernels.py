@@ -1,13 +1,15 @@
-"""The numbers and bytes of all Numba kernels: types, constants, integers, text, copies.
+"""The numbers and bytes of all Numba kernels: types, constants, integers, text, copies, checksums.
 
 All positions are `uint64`. With signed indices numba adds Python's wrap-around of negative indices to every
 access, which makes the same code ten times slower; mixing signed and unsigned gives floats. The position
 `BAD` means "not clean": it is greater than the end of any buffer, so further reads pass it on unchanged.
 """
 
+from collections.abc import Iterable
 from typing import Any, Final, TypeAlias
 
 from wireproof.columnar.optional_deps import compile_kernel, move_sixteen, np
+from wireproof.wire.layout import FixedPart, attribute_of, bits_of, is_signed
 
 Octets: TypeAlias = "np.ndarray[Any, np.dtype[np.uint8]]"
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -23,6 +25,28 @@ SLACK: Final = U(16)
 CONTINUED, LOW7 = U(0x80), U(0x7F)
 INT63: Final = (1 << 63) - 1
 LEAST: Final = -INT63 - 1
+
+
+# --- buffers, the kinds of items, and the integers of a layout ---
+
+Buffer = bytes | bytearray | memoryview
+"""A buffer to scan; wrap a `mmap.mmap` in a memoryview."""
+
+FRAME, GARBAGE, TAIL = 0, 1, 2
+KINDS: Final = ("frame", "garbage", "tail")
+
+
+def numpy_dtype(parts: Iterable[FixedPart]) -> "np.dtype[Any]":
+    """Return the type of a row of integers, the widest first, so that each is at a multiple of its size.
+
+    The integers have the names of the attributes of a value.
+    """
+    return np.dtype(
+        [
+            (attribute_of(part.name), f"{'i' if is_signed(part.kind) else 'u'}{bits_of(part.kind) // 8}")
+            for part in sorted(parts, key=lambda part: -bits_of(part.kind))
+        ]
+    )
 
 
 # --- fixed-width integers, big-endian ---

@@ -12,13 +12,15 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from wireproof.columnar.array_types import FRAME, KINDS, Buffer
 from wireproof.columnar.basic_kernels import (
     BAD,
     EIGHT,
+    FRAME,
+    KINDS,
     ONE,
     ZERO,
     Array,
+    Buffer,
     Flag,
     Int,
     Octets,

@@ -8,9 +8,8 @@ from typing import Any, Final, Literal, TextIO
 from attrs import define, evolve, frozen
 
 from wireproof.cases.detect_format import layout_of_damaged
-from wireproof.cases.log_survey import steps_of
 from wireproof.family import EntryListing, object_at
-from wireproof.formats import Format, TracedDecode
+from wireproof.formats import Format, TracedDecode, steps_of
 from wireproof.report.field_listing import field_lines, text_notes
 from wireproof.runner.entry_list import Place
 from wireproof.runner.file_survey import FileSurvey

@@ -12,9 +12,8 @@ from typing import Any, Final
 from attrs import evolve, frozen
 
 from wireproof import formats
-from wireproof.cases.log_survey import steps_of
 from wireproof.family import EntryListing, object_at
-from wireproof.formats import Format
+from wireproof.formats import Format, steps_of
 from wireproof.install_hint import install_command
 from wireproof.schema.stream import RecordStream
 from wireproof.wire.byte_source import ByteSource

@@ -9,9 +9,8 @@ from attrs import define, evolve, field, frozen
 
 from wireproof import formats
 from wireproof.cases.detect_format import detect_stream
-from wireproof.cases.log_survey import bytes_needed
 from wireproof.family import EntryListing
-from wireproof.formats import Format
+from wireproof.formats import Format, steps_of
 from wireproof.runner.entry_list import ListingSettings, list_entries, listing_of
 from wireproof.runner.lost_records import FileLosses, LossFinder, bounds_of
 from wireproof.runner.open_input import OpenInput, open_path
@@ -162,7 +161,7 @@ def survey_stream(
 
 def _wanted(fmt: Format, source: ByteSource, tail: int) -> int:
     """Return the bytes that the entry at the end needs; 0 if its first bytes do not show them."""
-    return bytes_needed(fmt, source.read(source.size - tail, HEAD_LENGTHS[-1])) if tail else 0
+    return steps_of(fmt).size(source.read(source.size - tail, HEAD_LENGTHS[-1])) if tail else 0
 
 
 def survey_file(

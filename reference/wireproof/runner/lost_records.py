@@ -14,9 +14,9 @@ from typing import Final, Literal
 
 from attrs import define, evolve, field, frozen
 
-from wireproof.cases.log_survey import mismatch_remarks, steps_of
+from wireproof.cases.log_survey import mismatch_remarks
 from wireproof.family import EntryListing
-from wireproof.formats import Format
+from wireproof.formats import Format, steps_of
 from wireproof.wire.byte_source import ByteSource
 from wireproof.wire.readable import instant
 from wireproof.wire.walk import DamagedRange, Entry, EntryHeads, EntryRows

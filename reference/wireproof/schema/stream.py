@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from wireproof.schema.struct import DescriptionError, StructLayout
 from wireproof.schema.unreadable import check
@@ -17,10 +17,14 @@ from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.scan_items import Item, StreamBuffer, next_valid, scan_items
+from wireproof.wire.walk import Steps
 from wireproof.wire.writer import Writer
 
 MAX_SEARCHED: Final = 1 << 20
 """The most positions at which a search looks for a record."""
+
+LOOKAHEAD: Final = 256
+"""Bytes after a record that `damaged_length` gets: they show whether another one follows."""
 
 FREE_READ: Final = 1 << 20
 """Bytes of records that a search reads, beside as many as it is given, and those for each byte passed."""
@@ -129,7 +133,22 @@ class RecordStream:
             return Item("garbage", at, len(record), cls=rejected.cls)
         return Item("frame", at, len(record), value, remarks=tuple(reader.remarks))
 
-    # --- damage ---
+    # --- the walk, and damage ---
+
+    def steps(self, plain: Steps) -> Steps:
+        """Return the steps with what the description of a record shows: its size, and what is damaged."""
+
+        def size(data: bytes) -> int:
+            found, known = self.extent(data)
+            return found if known else 0
+
+        return evolve(
+            plain,
+            size=size,
+            damaged_length=lambda data, length, *_: self.damaged_length(data, length),
+            lookahead=LOOKAHEAD,
+            unlimited=True,
+        )
 
     @cached_property
     def is_sealed(self) -> bool:

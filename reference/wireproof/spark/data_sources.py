@@ -30,7 +30,7 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from wireproof.cases.log_survey import bytes_needed
+from wireproof.formats import steps_of
 from wireproof.spark import sources
 from wireproof.spark.columns import HEADER_BYTES
 from wireproof.spark.errors import SourceError
@@ -157,7 +157,7 @@ class OffsetTracker:
             return
         self._logged.add((place.display_name, at))
         available = place.size - at
-        needs = bytes_needed(self.source.framing.fmt, stored.read(at, HEADER_BYTES))
+        needs = steps_of(self.source.framing.fmt).size(stored.read(at, HEADER_BYTES))
         reason = (
             f"the entry there has {needs} bytes, of which {available} are available"
             if needs > available

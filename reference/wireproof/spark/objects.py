@@ -536,6 +536,11 @@ class PieceReader(Iterator[bytes]):
         self._length = min(2 * self._length, PIECE_SIZES[1])
         return piece
 
+    @property
+    def size(self) -> int:
+        """Return the end of the object."""
+        return self.stored.size
+
     def read(self, position: int, length: int) -> bytes:
         """Read as `ObjectReader.read`, from the kept bytes if possible."""
         inside = position - (self.position - len(self._kept))

@@ -44,6 +44,7 @@ from wireproof.spark.spans import (
     open_span,
     split_range,
 )
+from wireproof.spark.split_points import scan_items
 from wireproof.spark.verdict_rows import VerdictRows
 from wireproof.spark.verdict_tables import FRAMES, SpanResult, VerdictVectors, stretch_bytes
 from wireproof.wire.scan_items import Item
@@ -268,7 +269,7 @@ def _parts(
     """Return the parts of a span: items if adapters are asked, else rows of columns if possible."""
     fast = source.framing.fast
     if fast is None or benches:
-        return source.framing.items(source.framing, stored, start, end, source.options)
+        return scan_items(source.framing, stored, start, end, source.options)
     return fast.columns(stored, start, end, source.options, verdict_tables.is_segment(stored.display_name))
 
 

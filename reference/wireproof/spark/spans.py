@@ -24,7 +24,7 @@ from wireproof.spark.columns import (
 )
 from wireproof.spark.errors import LostObjectError, SourceError
 from wireproof.spark.objects import REMOTE_WINDOW, ObjectPlace, ObjectReader, filesystem, is_missing, lost
-from wireproof.spark.split_points import StreamFraming, find_split_points
+from wireproof.spark.split_points import StreamFraming, find_split_points, scan_items
 from wireproof.wire.options import Options
 from wireproof.wire.reject_classes import RejectClass
 from wireproof.wire.scan_items import Item
@@ -284,7 +284,7 @@ def _span_parts(spans: Iterable[ObjectSpan], request: ReadRequest) -> Iterator[R
     """Yield the parts of all spans, as the fast decoder returns them if there is one, else the reference."""
     fmt, framing = request.framing.fmt, request.framing
     revision = None if fmt.revision == "mixed" else fmt.revision
-    decode = request.table.decode or partial(framing.items, framing)
+    decode = request.table.decode or partial(scan_items, framing)
     for span in spans:
         if request.ignore_missing and is_missing(span.place):
             continue

@@ -13,6 +13,9 @@ PIECE_BYTES: Final = 1 << 16
 LARGEST_PIECE: Final = 1 << 20
 
 
+WINDOW_BYTES: Final = 1 << 16
+"""Bytes of headers that are read in one go: the headers of many small entries, and little of a large one."""
+
 ZEROS: Final = bytes(LARGEST_PIECE)
 
 LONG_ZEROS: Final = 1 << 16
@@ -29,7 +32,7 @@ class ShrunkError(OSError):
         self.size = size
 
 
-class ByteSource(Protocol):
+class StoredBytes(Protocol):
     """Bytes with a known end."""
 
     @property
@@ -38,6 +41,10 @@ class ByteSource(Protocol):
 
     def read(self, at: int, length: int, /) -> bytes:
         """Return the bytes at a position, as far as they are before the end."""
+
+
+class ByteSource(StoredBytes, Protocol):
+    """Bytes of an input, which may be a file with holes."""
 
     def view(self, at: int, length: int, /) -> memoryview:
         """Return the same bytes in memory that the next view overwrites: new memory is slow."""
@@ -120,7 +127,24 @@ class FileSource:
         return hole_end(self.file.fileno(), at, self.size) if at < self.size else at
 
 
-def pieces(source: ByteSource, at: int, end: int | None = None) -> Iterator[bytes]:
+class Window:
+    """Some bytes of a source, read in one go; most of what is looked at next is in them."""
+
+    def __init__(self, source: StoredBytes) -> None:
+        """Begin with no bytes."""
+        self._source, self._at, self._data = source, 0, b""
+
+    def read(self, at: int, length: int) -> bytes:
+        """Return the bytes at a position, as far as they are before the end."""
+        begin = at - self._at
+        if begin < 0 or begin + length > len(self._data):
+            if length > WINDOW_BYTES:
+                return self._source.read(at, length)
+            self._data, self._at, begin = self._source.read(at, WINDOW_BYTES), at, 0
+        return self._data[begin : begin + length]
+
+
+def pieces(source: StoredBytes, at: int, end: int | None = None) -> Iterator[bytes]:
     size, end = PIECE_BYTES, source.size if end is None else end
     while at < end:
         piece = source.read(at, min(size, end - at))

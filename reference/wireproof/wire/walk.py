@@ -12,7 +12,15 @@ from typing import Any, Final, Protocol
 
 from attrs import define, evolve, field, frozen
 
-from wireproof.wire.byte_source import ByteSource, long_zeros, pieces, zeros_end
+from wireproof.wire.byte_source import (
+    WINDOW_BYTES,
+    ByteSource,
+    StoredBytes,
+    Window,
+    long_zeros,
+    pieces,
+    zeros_end,
+)
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Position, Rejected, Remark
 from wireproof.wire.remark_classes import REMARK_CLASSES
@@ -23,9 +31,6 @@ MAX_HELD: Final = 64 * 1024 * 1024 + 12
 
 HEAD_LENGTHS: Final = (512, 1 << 16, 1 << 20, 1 << 24)
 """Bytes of an entry that show its size: few at first, then more."""
-
-WINDOW_BYTES: Final = 1 << 16
-"""Bytes of headers that are read in one go: the headers of many small entries, and little of a large one."""
 
 FREE_BYTES: Final = 256 * 1024 * 1024
 WORK_FACTOR: Final = 4
@@ -215,6 +220,8 @@ class Steps:
         head_bytes: how many bytes `cells` needs.
         reread: returns the item of a refused entry under other options, and a note about them; or None.
         allocated: whether a file may end in zeros, which are allocated and not written yet.
+        entries_begin_at: returns whether entries certainly begin at a position, after damaged bytes that look
+            like a cut entry. It gets a function that reads bytes at a position up to a length.
     """
 
     scan: Callable[[Iterable[bytes], Options], Iterator[Item]]
@@ -229,6 +236,7 @@ class Steps:
     head_bytes: int = 0
     reread: Callable[[bytes, Options], tuple[Item, str] | None] | None = None
     allocated: bool = False
+    entries_begin_at: Callable[[Callable[[int, int], bytes], int, Options], bool] | None = None
 
 
 @define
@@ -442,26 +450,35 @@ def items(steps: Steps, source: ByteSource, options: Options, at: int = 0) -> It
                 break
 
 
-def _scan_from(steps: Steps, source: ByteSource, at: int, options: Options) -> Iterator[Item]:
+def _scan_from(steps: Steps, source: StoredBytes, at: int, options: Options) -> Iterator[Item]:
     for item in steps.scan(pieces(source, at), options):
         yield evolve(item, at=at + item.at)
 
 
-def _scan_one_by_one(steps: Steps, source: ByteSource, at: int, options: Options) -> Iterator[Item]:
+def _scan_one_by_one(steps: Steps, source: StoredBytes, at: int, options: Options) -> Iterator[Item]:
     """Yield the items of a stream whose entries have no greatest length: none that is cut is read whole."""
     most = MAX_HELD if options.max_message is None else options.max_message
+    window = Window(source)
     while at < source.size:
-        sizes = (steps.size(source.read(at, length)) for length in HEAD_LENGTHS)
-        size = next(filter(None, sizes), 0)
-        if not size or at + size > source.size:
+        size = whole_size(steps, window.read, at, source.size)
+        if not size:
             yield Item("tail", at, source.size - at)
             return
         if size > most:
             yield Item("garbage", at, size, cls="limit-exceeded")
         else:
-            for item in steps.scan(pieces(source, at, at + size), options):
+            data = [window.read(at, size)] if size <= WINDOW_BYTES else pieces(source, at, at + size)
+            for item in steps.scan(data, options):
                 yield evolve(item, at=at + item.at)
         at += size
+
+
+def whole_size(steps: Steps, read: Callable[[int, int], bytes], at: int, end: int) -> int:
+    """Return the size of the entry at a position by its first bytes; 0 if it is not whole before the end."""
+    for length in HEAD_LENGTHS:
+        if size := steps.size(read(at, length)):
+            return size if at + size <= end else 0
+    return 0
 
 
 def _resumed(
@@ -474,6 +491,56 @@ def _resumed(
     here = source.read(item.at, length + steps.lookahead)
     stop = steps.damaged_length(here, length, options, last)
     return stop if stop < length or length == item.length else 0
+
+
+# --- a part of a stream, which is read apart from the others ---
+
+
+def part_items(steps: Steps, source: StoredBytes, options: Options, at: int, end: int) -> Iterator[Item]:
+    """Yield the items that begin in a part of a stream, up to `end`, where an item ends.
+
+    Sizes are trusted that do not reach past it. Bytes behind it are read as far as they must be.
+    """
+    budget = Budget(at)
+    scan = _scan_one_by_one if steps.unlimited else _scan_from
+    while at < end:
+        for item in scan(steps, source, at, options):
+            if item.at >= end:
+                return
+            found = within_part(steps, source, item, options, end) if budget.allows(item.at) else item
+            at = found.at + found.length
+            yield found
+            if found.length != item.length:
+                budget.spent += item.length
+                break
+
+
+def within_part(
+    steps: Steps, source: StoredBytes, item: Item, options: Options, end: int | None = None
+) -> Item:
+    """Return the item, or garbage in its place if valid entries follow inside the bytes that it claims.
+
+    The size of an entry that seems to be cut, or that claims bytes after the end of a part, may be damaged.
+    """
+    over = end is not None and item.at + item.length > end
+    if item.kind == "frame" or not (over or item.kind == "tail") or steps.damaged_length is None:
+        return item
+    length = end - item.at if over and end is not None else item.length
+    data = source.read(item.at, length) if length <= MAX_HELD else b""  # what is longer is not searched
+    stop = steps.damaged_length(data, length, options, None) if data else 0
+    if not stop and (not over or end == source.size):
+        return item
+    return Item("garbage", item.at, stop or length, cls="bad-length")
+
+
+def follow_sizes(size_at: Callable[[int], int], at: int, goal: int) -> int:
+    """Return the first position from `goal` on that sizes lead to, or the last one that they lead to.
+
+    `size_at` returns the size of the entry at a position; 0 if its first bytes do not prove it.
+    """
+    while at < goal and (size := size_at(at)):
+        at += size
+    return at
 
 
 # --- the entries, as a quick reader finds them ---
@@ -512,17 +579,13 @@ def _quick_parts(
 class EntryHeads:
     """The first bytes of entries, each given its position; many are read in one go."""
 
-    def __init__(self, steps: Steps, source: ByteSource) -> None:
+    def __init__(self, steps: Steps, source: StoredBytes) -> None:
         """Begin with no bytes."""
-        self._steps, self._source = steps, source
-        self._at, self._data = 0, b""
+        self._steps, self._window = steps, Window(source)
 
     def at(self, at: int) -> bytes:
         """Return the first bytes of the entry at a position."""
-        begin = at - self._at
-        if begin < 0 or begin + HEAD_LENGTHS[0] > len(self._data):
-            self._data, self._at, begin = self._source.read(at, WINDOW_BYTES), at, 0
-        return self._data[begin : begin + HEAD_LENGTHS[0]]
+        return self._window.read(at, HEAD_LENGTHS[0])
 
     def sizes(self, at: int, end: int) -> Iterator[tuple[int, int]]:
         """Yield position and claimed size of entries that follow each other up to `end`; nothing is checked.

@@ -8,8 +8,8 @@ from each import each
 from goldens import stored_cases
 
 from wireproof.cases.case import Data
-from wireproof.columnar.array_types import numpy_dtype
 from wireproof.columnar.arrow_types import arrow_fields
+from wireproof.columnar.basic_kernels import numpy_dtype
 from wireproof.kafka.columnar import entry_kernels as kernels
 from wireproof.kafka.columnar.entry_kernels import BATCH_HEADER, HEADER, MAGIC_AT, OVERHEAD, THROUGH_MAGIC
 from wireproof.kafka.layouts import BATCH, BY_MAGIC, HEADS, MESSAGE_V0, MESSAGE_V1
@@ -80,7 +80,7 @@ def test_positions_are_those_of_the_layouts() -> None:
     assert int(BATCH_HEADER) == BATCH.fixed_size
     assert {layout.offset("magic") for layout in BY_MAGIC} == {magic_at}
     keys = [MESSAGE_V0.offset("keyLength"), MESSAGE_V1.offset("keyLength")]
-    assert keys == [18, 26], "the positions in `message_kernels.read_message` and `compressed_entries`"
+    assert keys == [18, 26], "the positions in `entry_kernels.read_message` and `judged_block`"
 
 
 def test_types_of_columns_are_those_of_the_fields() -> None:

@@ -22,6 +22,7 @@ from wireproof.spark.columns import FRAME_COLUMNS, RowData, SourceTable
 from wireproof.spark.errors import SourceError
 from wireproof.spark.objects import expand_paths
 from wireproof.spark.spans import ReadRequest, plan_tasks, read_spans, whole_objects
+from wireproof.wire import walk
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.scan_items import Item
 
@@ -218,7 +219,7 @@ def test_blocks_that_cut_entries_and_damage_change_nothing(
 def test_hostile_damage_is_left_to_the_reference_for_good(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(columnar_reader, "FREE_REREAD", 1000)
+    monkeypatch.setattr(walk, "FREE_BYTES", 1000)
     data = (logs.batch(b"one") + b"?") * 200
     (tmp_path / "a.log").write_bytes(data)
     assert brief(rows(tmp_path)) == brief(slowly(tmp_path / "a.log"))

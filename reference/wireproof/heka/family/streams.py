@@ -5,7 +5,6 @@ from typing import Final
 
 from attrs import evolve
 
-from wireproof.family import Format, StreamRules
 from wireproof.heka import stream
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
@@ -34,7 +33,7 @@ ANY_SIZE: Final = evolve(DEFAULT_OPTIONS, max_message=0xFFFF_FFFF)
 """The header of a frame shows its size, also if the size is over the limit of the reader."""
 
 
-def _bytes_needed(_: Format, tail: bytes) -> int:
+def _size(tail: bytes) -> int:
     """Return the bytes of a frame, by its header: heka.md, section 2."""
     reader = Reader(tail[: stream.FRAME_OVERHEAD + 0xFF])
     try:
@@ -44,4 +43,4 @@ def _bytes_needed(_: Format, tail: bytes) -> int:
     return 0 if found is None else reader.pos + found.message_length
 
 
-STREAMS: Final = {"heka.stream": StreamRules(bytes_needed=_bytes_needed)}
+STREAMS: Final = {"heka.stream": lambda _, plain: evolve(plain, size=_size)}

@@ -9,9 +9,9 @@ from typing import Final
 from attrs import frozen
 
 from wireproof import formats
-from wireproof.cases.log_survey import quick_survey, steps_of
+from wireproof.cases.log_survey import quick_survey
 from wireproof.data_files import FileFinding
-from wireproof.formats import Format
+from wireproof.formats import Format, steps_of
 from wireproof.iggy.index_file import (
     INDEX_LAYOUTS,
     IndexLayout,

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from wireproof.family import RECORD_RULES, Format
+from wireproof.family import Format
 from wireproof.iggy import log, resync
 from wireproof.iggy.batch import RETAINED_LAYOUT, RetainedBatch
 from wireproof.wire.options import Options
 from wireproof.wire.trace import FieldSpan
-from wireproof.wire.walk import DamagedRange, Entry, EntryRows
+from wireproof.wire.walk import DamagedRange, Entry, EntryRows, Steps
 
 # --- the beginning and the names of files ---
 
@@ -101,14 +101,15 @@ class RecordOrder:
 # --- streams ---
 
 
-def _damaged_length(fmt: Format, data: bytes, length: int, _: Options, before: tuple[Any, ...] | None) -> int:
-    """Search for the next record; its offset is not far after that of the record before."""
-    offset = None if before is None else resync.last_offset(before[0]) if before else -1
-    return resync.damaged_length(log.REVISIONS[fmt.revision], data, length, offset)
+def _steps(fmt: Format, plain: Steps) -> Steps:
+    """Return the steps of a segment; the offset of a record is not far after that of the record before."""
+    revision = log.REVISIONS[fmt.revision]
+
+    def damaged_length(data: bytes, length: int, _: Options, before: tuple[Any, ...] | None) -> int:
+        offset = None if before is None else resync.last_offset(before[0]) if before else -1
+        return resync.damaged_length(revision, data, length, offset)
+
+    return evolve(plain, damaged_length=damaged_length, lookahead=resync.LOOKAHEAD, order=RecordOrder)
 
 
-STREAMS: Final = {
-    "iggy.log": evolve(
-        RECORD_RULES, damaged_length=_damaged_length, lookahead=resync.LOOKAHEAD, order=RecordOrder
-    )
-}
+STREAMS: Final = {"iggy.log": _steps}

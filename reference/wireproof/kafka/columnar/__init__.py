@@ -14,14 +14,14 @@ the reference (`wireproof.kafka`), one at a time. So the result is always that o
 differs. `KafkaFrames.by_reference` marks the entries that the reference decoded; `reference_share` is their
 part of all entries.
 
-Memory: a scan needs about 30 bytes for each item. Records are returned in blocks of 16 MiB of entries or 2
+Memory: a scan needs about 30 bytes for each item. Records are returned in blocks of 4 MiB of entries or 2
 MiB of decompressed bytes, unless one entry alone is larger. Without numba and pyarrow the import fails with
 one line that names the extra.
 """
 
 from typing import TYPE_CHECKING, Any, Final
 
-from wireproof.columnar.array_types import FRAME, GARBAGE, KINDS, TAIL
+from wireproof.columnar.basic_kernels import FRAME, GARBAGE, KINDS, TAIL
 from wireproof.family import object_at
 from wireproof.kafka.columnar.entry_scan import KafkaFrames, scan
 

@@ -8,7 +8,7 @@ from wireproof.columnar.basic_kernels import Octets, Row
 from wireproof.columnar.optional_deps import np
 from wireproof.family import Decoded, FastDecoder
 from wireproof.kafka import control_record
-from wireproof.kafka.columnar import message_kernels
+from wireproof.kafka.columnar import entry_kernels
 from wireproof.kafka.columnar.entry_kernels import CODEC, CONTROL, HEADER
 from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
 from wireproof.kafka.columnar.judged_block import JudgedBlock
@@ -122,7 +122,7 @@ def _headers(block: JudgedBlock, slot: Row) -> tuple[RecordHeader, ...]:
     count = int(slot["headers"])
     at, length = np.empty((2, count), np.uint64), np.empty((2, count), np.int32)
     slots = np.array([slot])
-    message_kernels.locate_headers(
+    entry_kernels.locate_headers(
         block.entries.wire, block.arena, slots["headers_at"], slots["headers"], at, length
     )
     keys, values = (
@@ -143,7 +143,7 @@ def decode_entry(data: bytes, options: Options, magic: int) -> Decoded | None:
     total = int.from_bytes(data[8:12], signed=True) + 12
     if total > len(data) or data[16:17] != bytes((magic,)):
         return None
-    step = next(scan_steps(memoryview(data)[: max(total, 0)], options, keep="slots", most=MAX_SIZE), None)
+    step = next(scan_steps(memoryview(data)[: max(total, 0)], options, keep=True, most=MAX_SIZE), None)
     if step is None or step.block is None or step.answers:
         return None
     return Decoded(value_items(step)[0].value, total, ())
@@ -179,7 +179,7 @@ def _clean_items(data: bytes, options: Options) -> list[Item] | None:
     """
     found: list[Item] = []
     unpacked = 0
-    for step in scan_steps(data, options, keep="slots", most=MAX_SIZE):
+    for step in scan_steps(data, options, keep=True, most=MAX_SIZE):
         unpacked += 0 if step.block is None else int(step.block.unpacked.sum())
         if _needs_reference(step, data) or unpacked > options.max_output:
             return None
@@ -222,7 +222,7 @@ def scan_items(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[list[It
     """Scan a `kafka.log`: return its items with values, and how many of them come from the reference."""
     items_found: list[Item] = []
     by_reference = 0
-    for step in scan_steps(data, options, keep="slots"):
+    for step in scan_steps(data, options, keep=True):
         items_found += value_items(step)
         by_reference += sum(item.kind != "tail" for item in step.answers.values())
     return items_found, by_reference

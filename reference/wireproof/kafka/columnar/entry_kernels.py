@@ -1,4 +1,4 @@
-"""Numba kernels for Kafka entries. An entry that they call clean is valid and has no remarks.
+"""Numba kernels for Kafka entries: batches, messages and wrappers. What they call clean has no remarks.
 
 A kernel gives no reasons. If anything in an entry is invalid, rare or left open by the format, the kernel
 answers "not clean" and the reference decides. So a condition here may be stricter than kafka.md, but never
@@ -7,10 +7,10 @@ less strict.
 
 from typing import Final
 
-from wireproof.columnar.array_types import numpy_dtype
 from wireproof.columnar.basic_kernels import (
     BAD,
     CONTINUED,
+    CRC32,
     FOUR,
     INT63,
     LEAST,
@@ -28,7 +28,9 @@ from wireproof.columnar.basic_kernels import (
     Row,
     U,
     copy_bytes,
+    crc,
     is_utf8,
+    numpy_dtype,
     read_base128,
     read_int32,
     read_int64,
@@ -322,37 +324,29 @@ def is_control_marker(data: Octets, row: Row, header: Row) -> Flag:
 
 
 @compile_kernel
-def read_batch(  # noqa: C901, PLR0913, PLR0917 - the loop that all time is spent in
-    data: Octets, at: Pos, end: Pos, header: Row, slots: Array, first: int, step: int, base: Pos,
-    numbers: Array, headers_at: Array, ends: Array, absent: Array, keys: Octets, values: Octets,
-    used: Array,
-) -> Flag:  # fmt: skip
+def read_batch(
+    data: Octets, at: Pos, end: Pos, header: Row, slots: Array, first: int, step: int
+) -> Flag:  # the loop that all time is spent in
     """Read the records of one batch, which must fill `at` to `end`, and return whether all are clean.
 
-    Rows `first`, `first + step`, … of `slots` are filled; with step 0 one row serves as scratch space. The
-    arrays after `base` are those of `ColumnBuffers`, filled if `numbers` has room; `base` is the position of
-    the first byte of `data`.
+    Rows `first`, `first + step`, … of `slots` are filled; with step 0 one row serves as scratch space.
     """
     append, control = header.attributes & APPEND_TIME != 0, header.attributes & CONTROL != 0
     count, first_offset = header.records_count, header.base_offset
     base_time, max_time = header.base_timestamp, header.max_timestamp
-    previous, latest, columnar = np.int64(-1), np.int64(-1), numbers.size > 0
-    row_at, key_end, value_end, header_end = used[0], used[1], used[2], used[3]
+    previous, latest = np.int64(-1), np.int64(-1)
     for index in range(count):
         row = slots[first + step * index]
         stop, raw_time, raw_offset_delta, key_at, key, value_at, value = read_short_record(data, at, end)
-        time_delta, offset_delta, has_headers = zigzag(raw_time), zigzag(raw_offset_delta), False
-        key_size, value_size = nullable_length(key), nullable_length(value)
+        time_delta, offset_delta = zigzag(raw_time), zigzag(raw_offset_delta)
         if stop == BAD or control:
             stop = read_record(data, at, end, row)
             if stop == BAD or (control and not is_control_marker(data, row, header)):
                 return False
-            time_delta, offset_delta, has_headers = row.timestamp_delta, row.offset, row.headers > 0
-            key_at, key_size = row.key_at, np.int64(row.key_length)
-            value_at, value_size = row.value_at, np.int64(row.value_length)
+            time_delta, offset_delta = row.timestamp_delta, row.offset
         elif step:
-            row.key_at, row.key_length = key_at, key_size
-            row.value_at, row.value_length = value_at, value_size
+            row.key_at, row.key_length = key_at, nullable_length(key)
+            row.value_at, row.value_length = value_at, nullable_length(value)
             row.headers, row.headers_at = 0, stop
         if offset_delta <= previous:
             return False
@@ -367,42 +361,205 @@ def read_batch(  # noqa: C901, PLR0913, PLR0917 - the loop that all time is spen
         if step:
             row.offset, row.timestamp = first_offset + offset_delta, timestamp
             row.timestamp_delta, row.attributes = time_delta, 0
-        if columnar:
-            numbers[0, row_at], numbers[1, row_at] = first_offset + offset_delta, timestamp
-            absent[0, row_at], absent[1, row_at] = key_size < 0, value_size < 0
-            key_end = copy_bytes(data, key_at, U(max(key_size, 0)), keys, key_end)
-            value_end = copy_bytes(data, value_at, U(max(value_size, 0)), values, value_end)
-            if has_headers:
-                headers_at[row_at] = row.headers_at + base
-                header_end += U(row.headers)
-            row_at += ONE
-            ends[0, row_at], ends[1, row_at], ends[2, row_at] = key_end, value_end, header_end
     if count and (previous > header.last_offset_delta or (not append and latest != max_time)):
         return False
-    used[0], used[1], used[2], used[3] = row_at, key_end, value_end, header_end
     return at == end
 
 
-@compile_kernel
-def read_batches(  # noqa: PLR0913, PLR0917 - a kernel takes arrays, not the objects that hold them
-    data: Octets, start: Array, end: Array, selected: Array, entry_headers: Array, slots: Array,
-    first: Array, step: int, clean: Array,
-) -> None:  # fmt: skip
-    """Apply `read_batch` to the `selected` entries, whose records fill `start` to `end` of `data`.
+# --- messages and wrappers: kafka.md §2.1, §2.2 ---
 
-    The records are stored in `slots` only.
+
+@compile_kernel
+def read_int32_octets(data: Octets, at: Pos, end: Pos) -> tuple[Pos, Int, Pos]:
+    """Read bytes after an int32 length, where -1 is null: return their start, their length and their end."""
+    if at > end or end - at < FOUR:
+        return ZERO, 0, BAD
+    length = read_int32(data, at)
+    at += FOUR
+    if length < -1 or length > np.int64(end - at):
+        return ZERO, 0, BAD
+    return at, length, at + U(max(length, 0))
+
+
+@compile_kernel
+def read_message(data: Octets, at: Pos, end: Pos, magic: int, row: Row) -> Flag:
+    """Read the message that fills `at` to `end` into `row` and return whether it is clean, CRC included.
+
+    The value of a wrapper is stored as it is, still compressed.
     """
-    numbers, ends, absent, octets, used = empty_columns()
-    for index in range(selected.size):
-        entry = selected[index]
-        clean[entry] = read_batch(
-            data, start[index], end[index], entry_headers[entry], slots, first[entry], step, ZERO,
-            numbers, numbers[0], ends, absent, octets, octets, used,
-        )  # fmt: skip
+    if read_uint(data, at + U(12), FOUR) != crc(CRC32, data, at + MAGIC_AT, end):
+        return False
+    row.offset = read_int64(data, at)
+    row.attributes = np.int8(data[at + U(17)])
+    row.timestamp = read_int64(data, at + U(18)) if magic else -1
+    row.timestamp_delta, row.headers, row.headers_at = 0, 0, ZERO
+    row.key_at, row.key_length, at = read_int32_octets(data, at + U(26 if magic else 18), end)
+    row.value_at, row.value_length, at = read_int32_octets(data, at, end)
+    return at == end and row.offset >= 0 and row.timestamp >= -1
 
 
 @compile_kernel
-def empty_columns() -> tuple[Array, Array, Array, Octets, Array]:
-    """Return the arrays of `ColumnBuffers` without any room; one array serves as keys and values."""
-    numbers, ends = np.empty((2, 0), np.int64), np.empty((3, 0), np.int32)
-    return numbers, ends, np.empty((2, 0), np.bool_), np.empty(0, np.uint8), np.zeros(4, np.uint64)
+def count_inner_messages(data: Octets, at: Pos, end: Pos, magic: int) -> Int:
+    """Return how many messages of `magic` fill `at` to `end`; 0 if they do not fill it: §2.2."""
+    found, smallest = 0, 14 + 8 * magic
+    while at < end:
+        if end - at < THROUGH_MAGIC:
+            return 0
+        size = read_int32(data, at + U(8))
+        if size < smallest or U(size) + OVERHEAD > end - at or data[at + MAGIC_AT] != magic:
+            return 0
+        at += U(size) + OVERHEAD
+        found += 1
+    return found
+
+
+@compile_kernel
+def read_set(  # noqa: PLR0913, PLR0917 - the loop of a wrapper, with its place and that of its slots
+    data: Octets, at: Pos, end: Pos, header: Row, magic: int, slots: Array, first: int, step: int
+) -> Flag:
+    """Read the messages of one wrapper, which must fill `at` to `end`, and return whether all are clean.
+
+    Offsets and timestamps are set as in §2.2. With step 0 the scratch row has the offset of the first message
+    at the end.
+    """
+    append, previous, earliest = header.attributes & APPEND_TIME, np.int64(-1), np.int64(-1)
+    for index in range(header.records_count):
+        row = slots[first + step * index]
+        stop = at + U(read_int32(data, at + U(8))) + OVERHEAD
+        if not read_message(data, at, stop, magic, row) or row.offset <= previous:
+            return False
+        if row.attributes & ~APPEND_TIME or (row.attributes and not (magic and append)):
+            return False
+        previous = row.offset
+        earliest = previous if index == 0 else earliest
+        if append and magic:
+            row.timestamp = header.max_timestamp
+        at = stop
+    base = header.base_offset - previous if magic and header.base_offset else np.int64(0)
+    if header.records_count == 0 or base < 0 or at != end:
+        return False
+    for index in range(header.records_count * step):
+        slots[first + index].offset += base
+    if step == 0:
+        slots[first].offset = earliest + base
+    return True
+
+
+# --- all entries of a block ---
+#
+# `start` and `stop` are the limits of decompressed entries in the arena; for the others both are `BAD`.
+
+
+@compile_kernel
+def count_messages(arena: Octets, start: Array, stop: Array, magic: Array, entry_headers: Array) -> None:
+    """Store the number of messages in each wrapper that was decompressed in its entry header."""
+    for index in range(magic.size):
+        if magic[index] < 2 and start[index] != BAD:
+            entry_headers[index].records_count = count_inner_messages(
+                arena, start[index], stop[index], magic[index]
+            )
+
+
+@compile_kernel
+def read_entries(  # noqa: PLR0913, PLR0917 - a kernel takes arrays, not the objects that hold them
+    wire: Octets, position: Array, length: Array, magic: Array, arena: Octets, start: Array, stop: Array,
+    entry_headers: Array, wanted: Array, slots: Array, first: Array, step: int, clean: Array,
+) -> None:  # fmt: skip
+    """Read the records of the wanted entries into the rows of `slots` from `first` of each on.
+
+    With step 0 none is kept. `clean` is updated.
+    """
+    for index in range(position.size):
+        if not wanted[index]:
+            continue
+        at, end, row = position[index], position[index] + length[index], first[index] * step
+        header = entry_headers[index]
+        if start[index] != BAD:
+            clean[index] = read_region(
+                arena, start[index], stop[index], header, magic[index], slots, row, step
+            )
+        elif magic[index] == 2:
+            clean[index] = read_batch(wire, at + BATCH_HEADER, end, header, slots, row, step)
+        else:
+            clean[index] = read_message(wire, at, end, magic[index], slots[row])
+
+
+@compile_kernel
+def read_region(  # noqa: PLR0913, PLR0917 - as `read_set`
+    data: Octets, at: Pos, end: Pos, header: Row, magic: int, slots: Array, first: int, step: int
+) -> Flag:
+    """Read the records or messages of one compressed entry, which must fill `at` to `end`."""
+    if magic == 2:
+        return read_batch(data, at, end, header, slots, first, step)
+    return read_set(data, at, end, header, magic, slots, first, step)
+
+
+@compile_kernel
+def judge_decompressed(
+    data: Octets, entry: int, entry_headers: Array, magic: Array, slots: Array, clean: Array
+) -> None:
+    """Judge the records or messages of one entry, which must fill `data`; store none of them."""
+    header, end = entry_headers[entry], U(data.size)
+    if magic[entry] < 2:
+        header.records_count = count_inner_messages(data, ZERO, end, magic[entry])
+    clean[entry] = read_region(data, ZERO, end, header, magic[entry], slots, 0, 0)
+
+
+# --- columns, from the slots of clean entries: nothing is checked again ---
+
+
+@compile_kernel
+def compute_ends(length: Array, ends: Array) -> None:
+    """Write the ends of consecutive runs of these lengths to `ends`; a negative length is empty."""
+    stop = 0
+    for index in range(length.size):
+        stop += max(length[index], 0)
+        ends[index + 1] = stop
+
+
+@compile_kernel
+def copy_ranges(wire: Octets, arena: Octets, at: Array, ends: Array, out: Octets) -> None:
+    """Copy the runs of bytes to `out`, one after another; `out` must be longer by `SLACK`."""
+    size = U(wire.size)
+    for index in range(at.size):
+        start, stop = at[index], U(ends[index])
+        count = U(ends[index + 1]) - stop
+        if start < size:
+            copy_bytes(wire, start, count, out, stop)
+        else:
+            copy_bytes(arena, start - size, count, out, stop)
+
+
+@compile_kernel
+def locate_headers(
+    wire: Octets, arena: Octets, headers_at: Array, headers: Array, at: Array, length: Array
+) -> None:
+    """Write position and length of each header key (row 0) and header value (row 1) to `at` and `length`.
+
+    `headers_at` and `headers` hold, for each record, the position of its first header and their number.
+    """
+    found, size = 0, U(wire.size)
+    for index in range(headers.size):
+        first, count = U(headers_at[index]), headers[index]
+        if count:
+            if first < size:
+                found = locate_record_headers(wire, ZERO, first, count, at, length, found)
+            else:
+                found = locate_record_headers(arena, size, first, count, at, length, found)
+
+
+@compile_kernel
+def locate_record_headers(
+    data: Octets, base: Pos, first: Pos, count: int, at: Array, length: Array, found: int
+) -> Int:
+    """Write positions and lengths of the headers of one record; return the number of headers so far.
+
+    `base` is the position of the first byte of `data`.
+    """
+    here, end = first - base, U(data.size)
+    for _ in range(count):
+        for part in range(2):
+            start, size, here = read_octets(data, here, end)
+            at[part, found], length[part, found] = start + base, size
+        found += 1
+    return found

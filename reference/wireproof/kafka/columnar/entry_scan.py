@@ -8,17 +8,16 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from wireproof.columnar.array_types import KINDS, Buffer
-from wireproof.columnar.basic_kernels import Array
+from wireproof.columnar.basic_kernels import KINDS, Array, Buffer
 from wireproof.columnar.optional_deps import np
 from wireproof.kafka.columnar import entry_kernels as kernels
 from wireproof.kafka.columnar.entry_kernels import BROKEN, BUFFER_END, CUT
 from wireproof.kafka.columnar.garbage_search import garbage_item
 from wireproof.kafka.columnar.judged_block import (
     MAX_BLOCK_BYTES,
+    MAX_KEPT_BYTES,
     EntryIndex,
     JudgedBlock,
-    RecordForm,
     judge_entries,
 )
 from wireproof.kafka.scan import MAX_ENTRY
@@ -45,26 +44,27 @@ class ScanStep:
 
 
 def scan_steps(
-    buffer: Buffer, options: Options = DEFAULT_OPTIONS, *, keep: RecordForm, most: int = MAX_ENTRY
+    buffer: Buffer, options: Options = DEFAULT_OPTIONS, *, keep: bool, most: int = MAX_ENTRY
 ) -> Iterator[ScanStep]:
     """Yield the steps of a scan, in order and without gaps.
 
     Args:
         buffer: any bytes.
         options: as for `scan`.
-        keep: the form in which records are kept, as for `judge_entries`.
+        keep: whether records are kept, as for `judge_entries`.
         most: the greatest size of an entry, unless `options.max_message` is set.
     """
     view = memoryview(buffer).cast("B")
     wire = np.frombuffer(view, np.uint8)
     most = most if options.max_message is None else options.max_message
+    block_bytes = MAX_KEPT_BYTES if keep else MAX_BLOCK_BYTES
     at, reason = 0, kernels.FULL if view.nbytes else BUFFER_END
     while reason != BUFFER_END:
         entries, at, reason = _entries(EntryIndex(wire, view, *_room()), at, most)
         first, ends = 0, np.cumsum(entries.length)
         while first < entries.magic.size:
             bytes_before = int(ends[first - 1]) if first else 0
-            stop = max(int(np.searchsorted(ends, bytes_before + MAX_BLOCK_BYTES, side="right")), first + 1)
+            stop = max(int(np.searchsorted(ends, bytes_before + block_bytes, side="right")), first + 1)
             for block in judge_entries(entries.part(first, stop), options.max_output, keep=keep):
                 yield _step(block, options)
             first = stop
@@ -109,9 +109,7 @@ def _step(judged: JudgedBlock, options: Options) -> ScanStep:
 def _without_clean(block: JudgedBlock) -> JudgedBlock:
     """Return the block with every entry marked as not clean."""
     none = np.zeros_like(block.clean)
-    return evolve(
-        block, clean=none, records=np.zeros_like(block.records), slots=block.slots[:0], buffers=None
-    )
+    return evolve(block, clean=none, records=np.zeros_like(block.records), slots=block.slots[:0])
 
 
 def _unclean(block: JudgedBlock) -> list[int]:
@@ -194,7 +192,7 @@ class KafkaFrames:
 
 def scan(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> KafkaFrames:
     """Scan `buffer`: return an item for every byte of it, without the values."""
-    return KafkaFrames.joined([step_frames(step) for step in scan_steps(buffer, options, keep=None)])
+    return KafkaFrames.joined([step_frames(step) for step in scan_steps(buffer, options, keep=False)])
 
 
 def step_frames(step: ScanStep, base: int = 0) -> KafkaFrames:

@@ -6,9 +6,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from wireproof.columnar.array_types import KINDS, Buffer
 from wireproof.columnar.arrow_types import arrow_fields
-from wireproof.columnar.basic_kernels import Array
+from wireproof.columnar.basic_kernels import KINDS, Array, Buffer
 from wireproof.columnar.optional_deps import np
 from wireproof.kafka.columnar import entry_kernels as kernels
 from wireproof.kafka.columnar.entry_kernels import CODEC, HEADER

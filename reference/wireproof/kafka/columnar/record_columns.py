@@ -5,10 +5,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from wireproof.columnar.array_types import Buffer
-from wireproof.columnar.basic_kernels import SLACK, Array, Octets
+from wireproof.columnar.basic_kernels import SLACK, Array, Buffer
 from wireproof.columnar.optional_deps import np
-from wireproof.kafka.columnar import message_kernels
+from wireproof.kafka.columnar import entry_kernels
 from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
 from wireproof.kafka.columnar.judged_block import JudgedBlock
 from wireproof.kafka.values import Message, Record
@@ -41,7 +40,7 @@ def records(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> Iterator[pa.R
 
     A batch holds the records of one block. Garbage and tail hold no records; `scan` reports them.
     """
-    for step in scan_steps(buffer, options, keep="columns"):
+    for step in scan_steps(buffer, options, keep=True):
         batch = step_records(step)
         if batch.num_rows:
             yield batch
@@ -61,49 +60,51 @@ def step_records(step: ScanStep) -> pa.RecordBatch:
 
 
 def clean_records(block: JudgedBlock) -> pa.RecordBatch:
-    """Return the records of the clean entries of a block, which must have column buffers."""
-    entries, buffers = block.entries, block.buffers
-    if buffers is None:
-        return _rows({})
-    size, keys, values, _ = buffers.used.tolist()
-    ends, absent = buffers.ends[:, : size + 1], buffers.absent
+    """Return the records of the clean entries of a block, which must have slots."""
+    slots = block.slots
     return pa.RecordBatch.from_arrays(
         [
-            pa.array(np.repeat(entries.position.astype(np.int64), block.records)),
-            pa.array(buffers.numbers[0, :size]),
-            pa.array(buffers.numbers[1, :size]),
-            _binary(buffers.keys[:keys].copy(), ends[0], absent[0, :size]),
-            _binary(buffers.values[:values], ends[1], absent[1, :size]),
-            _headers(block, buffers.headers_at[:size], ends[2]),
+            pa.array(np.repeat(block.entries.position.astype(np.int64), block.records)),
+            pa.array(np.ascontiguousarray(slots["offset"])),
+            pa.array(np.ascontiguousarray(slots["timestamp"])),
+            _octets(block, slots["key_at"], slots["key_length"]),
+            _octets(block, slots["value_at"], slots["value_length"]),
+            _headers(block),
         ],
         schema=RECORD_COLUMNS,
     )
 
 
-def _binary(data: Octets, ends: Array, null: Array) -> pa.Array:
-    """Return consecutive runs of bytes as a column; `null` is true for the rows that are null."""
+def _octets(block: JudgedBlock, at: Array, length: Array) -> pa.Array:
+    """Copy runs of bytes of these lengths into a column; a negative length is null."""
+    at, length = np.ascontiguousarray(at), np.ascontiguousarray(length)
+    ends, null = _ends(length), length < 0
+    out = pa.allocate_buffer(int(ends[-1]) + int(SLACK))  # its pool keeps freed memory: new pages are slow
+    entry_kernels.copy_ranges(block.entries.wire, block.arena, at, ends, np.frombuffer(out, np.uint8))
     valid = pa.py_buffer(np.packbits(~null, bitorder="little")) if null.any() else None
-    return pa.Array.from_buffers(pa.binary(), null.size, [valid, pa.py_buffer(ends), pa.py_buffer(data)])
+    return pa.Array.from_buffers(pa.binary(), at.size, [valid, pa.py_buffer(ends), out])
 
 
-def _headers(block: JudgedBlock, headers_at: Array, ends: Array) -> pa.Array:
-    kind, size = RECORD_COLUMNS.field("headers").type, int(ends[-1])
+def _ends(length: Array) -> Array:
+    """Return the ends of consecutive runs of these lengths, after a first 0."""
+    ends = np.zeros(length.size + 1, np.int32)
+    entry_kernels.compute_ends(length, ends)
+    return ends
+
+
+def _headers(block: JudgedBlock) -> pa.Array:
+    counts = np.ascontiguousarray(block.slots["headers"])
+    kind, ends = RECORD_COLUMNS.field("headers").type, _ends(counts)
+    size = int(ends[-1])
     if not size:
         return pa.ListArray.from_arrays(pa.array(ends), pa.array([], RECORD_HEADER), type=kind)
     at, length = np.empty((2, size), np.uint64), np.empty((2, size), np.int32)
-    message_kernels.locate_headers(block.entries.wire, block.arena, headers_at, np.diff(ends), at, length)
-    parts = [_sized(block.entries.wire, block.arena, at[row], length[row]) for row in (0, 1)]
+    entry_kernels.locate_headers(
+        block.entries.wire, block.arena, np.ascontiguousarray(block.slots["headers_at"]), counts, at, length
+    )
+    parts = [_octets(block, at[row], length[row]) for row in (0, 1)]
     pairs = pa.StructArray.from_arrays(parts, fields=list(RECORD_HEADER))
     return pa.ListArray.from_arrays(pa.array(ends), pairs, type=kind)
-
-
-def _sized(wire: Array, arena: Array, at: Array, length: Array) -> pa.Array:
-    """Copy runs of bytes of these lengths into a column; a negative length is null."""
-    ends, null = np.zeros(at.size + 1, np.int32), length < 0
-    message_kernels.compute_ends(length, ends)
-    out = np.empty(int(ends[-1]) + int(SLACK), np.uint8)
-    message_kernels.copy_ranges(wire, arena, at, ends, out)
-    return _binary(out[: int(ends[-1])], ends, null)
 
 
 def _rows(answers: dict[int, Item]) -> pa.RecordBatch:

@@ -6,7 +6,7 @@ from typing import Final
 from wireproof.family import Family, Format, Redaction, deferred
 from wireproof.kafka import entry, layouts, log, scan
 from wireproof.kafka.family import streams
-from wireproof.kafka.family.streams import FILE_NAMES, MARKS, STREAMS
+from wireproof.kafka.family.streams import DERIVED_FIELDS, FILE_NAMES, MARKS, STREAMS
 from wireproof.kafka.remark_classes import KAFKA_REMARKS
 from wireproof.kafka.values import Log, Message, RecordBatch
 from wireproof.wire.layout import Layout
@@ -94,6 +94,7 @@ FAMILY: Final = Family(
     marks=MARKS,
     file_names=FILE_NAMES,
     streams=STREAMS,
+    derived_fields=DERIVED_FIELDS,
     listings={"kafka.log": "wireproof.kafka.family.listing:LISTING"},
     capabilities=streams.of_bytes,
     value_capabilities=streams.of_value,

@@ -48,7 +48,7 @@ def _judged(
     are not, the reference searches for the next one.
     """
     at = 0
-    for step in scan_steps(chunk, options, keep="slots" if values else None):
+    for step in scan_steps(chunk, options, keep=values):
         if step.block is None:
             return ChunkEnd(at, step.answers[0].kind != "tail")
         stop = _doubtful(step)

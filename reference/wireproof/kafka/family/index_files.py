@@ -13,9 +13,8 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from wireproof.cases.log_survey import steps_of
 from wireproof.data_files import FileFinding
-from wireproof.formats import FORMATS
+from wireproof.formats import FORMATS, steps_of
 from wireproof.kafka.attribute_bits import CONTROL
 from wireproof.kafka.control_types import ABORT, COMMIT, CONTROL_TYPES
 from wireproof.kafka.entry import V2

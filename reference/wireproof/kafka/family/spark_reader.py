@@ -22,7 +22,6 @@ from wireproof.kafka.columnar.entry_kernels import HEADER
 from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps, step_frames
 from wireproof.kafka.columnar.garbage_search import garbage_item
 from wireproof.kafka.columnar.header_columns import ALL_COLUMNS, CODECS, ITEM_COLUMNS, header_columns
-from wireproof.kafka.columnar.judged_block import RecordForm
 from wireproof.kafka.family.streams import ATTRIBUTE_CAPABILITIES
 from wireproof.kafka.layouts import BATCH, BY_MAGIC
 from wireproof.kafka.scan import MAX_ENTRY
@@ -37,18 +36,17 @@ from wireproof.spark.columns import FRAME_COLUMNS, ORDERED_COLUMNS, ColumnsOrIte
 from wireproof.spark.item_cases import ItemCase, case_of_bytes
 from wireproof.spark.objects import ObjectReader, PieceReader
 from wireproof.spark.split_points import (
-    FREE_REREAD,
-    REREAD_FACTOR,
     FastScan,
     SplitPoint,
     StreamFraming,
     is_certain,
-    recheck_item,
     recover_by_item,
 )
+from wireproof.wire.byte_source import pieces
 from wireproof.wire.json_values import Json, json_of
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
+from wireproof.wire.walk import Budget, part_items, within_part
 
 MIB: Final = 1024 * 1024
 
@@ -64,6 +62,8 @@ MAX_WAITING: Final = 1 << 16
 RECORD_ENTRY_COLUMNS: Final = ("position", "length", "magic", "attributes")
 """The columns of `columnar.HEADER_COLUMNS` that rows of records show of their entry."""
 
+STEPS: Final = formats.steps_of(formats.get("kafka.log", "mixed"))
+
 NO_HEADERS: Final = np.empty(0, HEADER)
 
 
@@ -75,7 +75,7 @@ def read_entries(
     Entries that the reference refuses are rows too; other bytes are items. `names` are the wanted columns.
     """
     collector = _EntryCollector(stored, names)
-    for part in read_parts(stored, start, end, options, EntryReading(None, ENTRY_CHUNKS, collector.add)):
+    for part in read_parts(stored, start, end, options, EntryReading(ENTRY_CHUNKS, collector.add)):
         if isinstance(part, Item):
             yield from collector.rest()
         yield part
@@ -115,7 +115,7 @@ def read_records(stored: ObjectReader, start: int, end: int, options: Options) -
 
     Records of clean entries are rows; other entries, and bytes that are not an entry, are items.
     """
-    reading = EntryReading("columns", RECORD_CHUNKS, partial(_step_records, stored))
+    reading = EntryReading(RECORD_CHUNKS, partial(_step_records, stored), keep=True)
     return read_parts(stored, start, end, options, reading)
 
 
@@ -157,26 +157,26 @@ class EntryReading(Generic[Part]):
     """The way to read whole entries.
 
     Attributes:
-        keep: the form in which records are kept, as for `columnar.kafka_scan.scan_steps`.
         chunks: bytes of the first chunk and of the longest.
         make_parts: makes the parts of a scan step, from the step and the position of its chunk in the object.
+        keep: whether records are kept, as for `scan_steps`.
     """
 
-    keep: RecordForm
     chunks: tuple[int, int]
     make_parts: Callable[[ScanStep, int], Iterator[Part]]
+    keep: bool = False
 
 
 def read_parts(
     stored: ObjectReader, start: int, end: int, options: Options, reading: EntryReading[Any]
 ) -> Iterator[Any]:
     """Yield the parts that `reading` makes of whole entries, and the items of all other bytes."""
-    at, reread, size = start, 0, reading.chunks[0]
+    at, size, budget = start, reading.chunks[0], Budget(start)
     # the parts refer to the bytes of kept records, and the memory of `chunk` is used again
     read = stored.read if reading.keep else stored.chunk
     while at < end:
-        if reread > FREE_REREAD + REREAD_FACTOR * (at - start):
-            yield from KAFKA.items(KAFKA, stored, at, end, options)
+        if not budget.allows(at):
+            yield from part_items(STEPS, stored, options, at, end)
             return
         base, stopped = at, False
         chunk = read(base, min(size, end - base))
@@ -186,7 +186,7 @@ def read_parts(
                 break
             yield from reading.make_parts(step, base)
             at = base + int(step.block.entries.end[-1])
-        reread += base + len(chunk) - at if stopped else 0
+        budget.spent += base + len(chunk) - at if stopped else 0
         size = min(2 * max(size, len(chunk)), reading.chunks[1] if at > base else stored.size)
         if stopped and at < end:
             item = _reference_item(stored, at, options, end)
@@ -196,10 +196,11 @@ def read_parts(
 
 def _reference_item(stored: ObjectReader, at: int, options: Options, end: int) -> Item:
     """Return the item at `at`; `end` is a split point."""
-    pieces = stored.pieces(at)
     found = garbage_item(stored.read, at, stored.size, options)
-    item = _moved(next(iter(formats.scan(KAFKA.fmt, pieces, options))), at) if found is None else found[0]
-    return recheck_item(KAFKA.fmt, pieces, item, options, end)
+    item = found[0] if found is not None else next(STEPS.scan(pieces(stored, at), options))
+    if found is None:
+        item = _moved(item, at)
+    return within_part(STEPS, stored, item, options, end)
 
 
 def _moved(item: Item, base: int) -> Item:

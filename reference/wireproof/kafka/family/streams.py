@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterator, Sequence
 from struct import Struct
-from typing import Any, Final
+from typing import Final
 
-from wireproof.family import Format, StreamRules
+from attrs import evolve
+
+from wireproof.family import Format
 from wireproof.kafka import attribute_bits, resync
 from wireproof.kafka.family.entry_cells import (
     BASE_OFFSET,
@@ -19,7 +21,7 @@ from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.wire.json_values import DECIMAL_PATTERN, Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.trace import FieldSpan
-from wireproof.wire.walk import DamagedRange, Entry, EntryRows
+from wireproof.wire.walk import DamagedRange, Entry, EntryRows, Steps
 
 # --- the beginning and the names of files ---
 
@@ -180,16 +182,24 @@ class EntryOrder:
         return index
 
 
-def _damaged_length(
-    _: Format, data: bytes, length: int, options: Options, before: tuple[Any, ...] | None
-) -> int:
-    del before  # an entry has its own checksum, so the one before it is not needed
-    return resync.damaged_length(data, length, options)
-
-
-def _bytes_needed(_: Format, tail: bytes) -> int:
+def _size(tail: bytes) -> int:
     """Return size and overhead of an entry: kafka.md §1.1."""
     return int.from_bytes(tail[8:12], "big", signed=True) + 12 if len(tail) > MAGIC_AT else 0
+
+
+def _steps(_: Format, plain: Steps) -> Steps:
+    """Return the steps of a log; an entry has its own checksum, so the one before it shows nothing."""
+    return evolve(
+        plain,
+        size=_size,
+        damaged_length=lambda data, length, options, _: resync.damaged_length(data, length, options),
+        lookahead=resync.LOOKAHEAD,
+        order=EntryOrder,
+        entries_begin_at=resync.two_entries_begin_at,
+    )
+
+
+STREAMS: Final = {"kafka.log": _steps}
 
 
 def _next_offset(entries: Sequence[Json]) -> dict[str, Json]:
@@ -198,13 +208,4 @@ def _next_offset(entries: Sequence[Json]) -> dict[str, Json]:
     return {"nextOffset": last.get("nextOffset") if isinstance(last, dict) else None}
 
 
-STREAMS: Final = {
-    "kafka.log": StreamRules(
-        _next_offset,
-        _damaged_length,
-        resync.LOOKAHEAD,
-        _bytes_needed,
-        EntryOrder,
-        resync.two_entries_begin_at,
-    )
-}
+DERIVED_FIELDS: Final = {"kafka.log": _next_offset}
