@@ -26,7 +26,7 @@ from wireproof.fuzz.findings import read_findings
 from wireproof.runner.case_lookup import find_case
 from wireproof.runner.engine import Engine
 from wireproof.runner.events import read_events
-from wireproof.runner.judge import judge
+from wireproof.runner.judge import judge_ways
 from wireproof.runner.signature import Signature, shape_of_finding, signature
 
 WAYS = {
@@ -91,15 +91,18 @@ def failures(way: str, codec: type[Planted], seed: int, minutes: float, folder: 
             yield case
 
 
-def ways_to_fail(codec: type[Planted], cases: list[Case], bugs: str) -> dict[str, WayToFail]:
-    """Return how each case fails with these bugs, by its id."""
+def ways_to_fail(codec: type[Planted], cases: list[Case], bugs: str) -> dict[str, tuple[WayToFail, ...]]:
+    """Return in which ways each case fails with these bugs, by its id; the first is what `check` says."""
     os.environ["PLANTED"] = bugs
     found = {}
     with Engine(spec_of(codec), in_process=True) as engine:
         for ran in engine.run(cases):
-            verdict = judge(ran.case, ran.outcome, hello=engine.hello)
-            if verdict.name == "fail":
-                found[ran.case.id] = signature(codec.name, ran.case, verdict), shape_of_finding(verdict)
+            verdicts = judge_ways(ran.case, ran.outcome, hello=engine.hello)
+            if verdicts[0].name == "fail":
+                found[ran.case.id] = tuple(
+                    (signature(codec.name, ran.case, verdict), shape_of_finding(verdict))
+                    for verdict in verdicts
+                )
     return found
 
 
@@ -108,11 +111,15 @@ def row_of(way: str, codec: type[Planted], seed: int, minutes: float) -> Row:
         cases = list({case.id: case for case in failures(way, codec, seed, minutes, Path(folder))}.values())
         reached = frozenset(path.name for path in (Path(folder) / "seen").iterdir())
     together = ways_to_fail(codec, cases, "all")
-    first = {way_to_fail: name for name, way_to_fail in reversed(together.items())}
-    shown = [case for case in cases if case.id in first.values()] if way != "fuzz" else cases
-    alone = {bug.name: ways_to_fail(codec, shown, bug.name) for bug in codec.bugs}
+    if way != "fuzz":  # a run says of each case how it fails first, and shows the first of these cases
+        together = {name: ways[:1] for name, ways in together.items()}
+        first = {ways: name for name, ways in reversed(together.items())}
+        cases = [case for case in cases if case.id in first.values()]
+    alone = {bug.name: ways_to_fail(codec, cases, bug.name) for bug in codec.bugs}
     reported = frozenset(
-        bug for bug, found in alone.items() if any(together.get(name) == how for name, how in found.items())
+        bug
+        for bug, found in alone.items()
+        if any(how[0] in together.get(name, ()) for name, how in found.items())
     )
     return Row(reached, reported)
 

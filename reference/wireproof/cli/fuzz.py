@@ -273,7 +273,8 @@ def _rank(finding: Finding) -> tuple[int, int]:
 def _lines(console: Console, adapter: str, root: Path, finding: Finding) -> None:
     """Print a finding: its signature, expectation and answer, and the command that replays it."""
     console.print(Text(str(finding), style="bold"), soft_wrap=True)
-    said = f"want {finding.want}; got {finding.got}" if finding.want or finding.got else finding.text
+    answers = f"want {finding.want}; got {finding.got}" if finding.want or finding.got else ""
+    said = "; ".join(filter(None, (answers, finding.text)))
     console.print(Text(f"  {finding.count} times, smallest {finding.size} bytes; {said}"), soft_wrap=True)
     name = shlex.quote(f"{root}#{finding.name}")
     console.print(Text(f"  wireproof replay {name} {shlex.quote(adapter)}"), soft_wrap=True)

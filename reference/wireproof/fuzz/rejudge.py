@@ -11,7 +11,7 @@ from wireproof.cases.token import TokenError, from_token
 from wireproof.fuzz.findings import Finding, FindingError, Findings, State, finding_name, read_findings
 from wireproof.fuzz.target import signature_of_finding
 from wireproof.runner.engine import Engine
-from wireproof.runner.judge import judge
+from wireproof.runner.judge import judge_ways
 from wireproof.runner.signature import shape_of_finding
 
 
@@ -52,22 +52,23 @@ def _case(folder: Path, token: str) -> Case:
 
 
 def _judged(engine: Engine, store: Findings, finding: Finding, cases: list[Case]) -> Iterator[str | None]:
-    """Yield the name of the finding to which each input belongs now: empty if it passes, None if unknown."""
+    """Yield the findings to which each input belongs now: empty if it passes, None if that is unknown."""
     engine.begin(finding.name)  # what others did to the adapter leaves none of these out
     for case, ran in zip(cases, engine.run(cases), strict=True):
-        verdict = judge(ran.case, ran.outcome, hello=engine.hello)
-        sign = signature_of_finding(engine.hello.name, case, verdict, ran.outcome)
         if isinstance(ran.outcome, NotRun):
             yield None
-        elif sign is None:
-            yield ""
-        else:
-            name = finding_name(sign, shape_of_finding(verdict))
-            if name != finding.name:
-                data = case.input.data if isinstance(case.input, Data) else store.data_of(finding.name)
-                origin = f"replay of {finding.name}"
+            continue
+        ways = {}
+        for verdict in judge_ways(ran.case, ran.outcome, hello=engine.hello):
+            sign = signature_of_finding(engine.hello.name, case, verdict, ran.outcome)
+            if sign is not None:
+                ways[finding_name(sign, shape_of_finding(verdict))] = sign, verdict
+        if finding.name not in ways:
+            data = case.input.data if isinstance(case.input, Data) else store.data_of(finding.name)
+            origin = f"replay of {finding.name}"
+            for sign, verdict in ways.values():
                 store.add(sign, verdict, case, data, version=engine.hello.version, origin=origin)
-            yield name
+        yield from ways or ("",)
 
 
 def _state(before: State, name: str, ways: list[str | None]) -> State:

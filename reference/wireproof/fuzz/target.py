@@ -10,6 +10,7 @@ from typing import Any, Final
 from attrs import evolve, frozen
 
 from wireproof import formats
+from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.derived import broken_relations, sample_derived
 from wireproof.cases.edit_bytes import checksums, deciding_fields, encode_field, name_of, replace_field
@@ -20,7 +21,7 @@ from wireproof.cases.outcome import Outcome, Refused
 from wireproof.formats import Format
 from wireproof.fuzz.executors import CaseOutcome, CpuTimer, Executor, SharedInput
 from wireproof.fuzz.findings import NOT_GATING, Findings, is_finding
-from wireproof.runner.judge import judge
+from wireproof.runner.judge import judge, judge_ways
 from wireproof.runner.signature import Signature, shape_of_finding, signature
 from wireproof.runner.value_diff import shorten
 from wireproof.runner.verdicts import Verdict
@@ -274,11 +275,16 @@ class FuzzTarget:
         if sent.op == "encode" and isinstance(outcome, Refused):
             return  # An encoder need not support every value of the format; what it writes is judged.
         case = evolve(case, limits=sent.limits)
-        verdict = judge(sent, outcome, hello=hello)
-        if is_finding(verdict) and verdict.name != "info":
+        verdicts: tuple[Verdict, ...] = (judge(sent, outcome, hello=hello),)
+        if is_finding(verdicts[0]) and verdicts[0].name != "info":
             needs = tuple(dict.fromkeys((*case.needs, *capabilities_of_case(case))))
             case = evolve(case, needs=needs)
-            verdict = judge(evolve(sent, needs=needs), outcome, hello=hello)
+            verdicts = judge_ways(evolve(sent, needs=needs), outcome, hello=hello)
+        for verdict in reversed(verdicts):  # `failure` is that of the first
+            self._add(case, verdict, outcome, data, hello)
+
+    def _add(self, case: Case, verdict: Verdict, outcome: Outcome, data: bytes, hello: Hello) -> None:
+        """Add a verdict to the findings if it is one."""
         sign = signature_of_finding(hello.name, case, verdict, outcome)
         if sign is None:
             return

@@ -4,6 +4,7 @@ Golden, derived, property, fuzz, interop and Spark runs all use it. See architec
 """
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Final, TypeAlias
 
 from attrs import evolve
@@ -35,9 +36,12 @@ from wireproof.cases.reference_answers import (
 )
 from wireproof.cases.steps import is_refusing
 from wireproof.runner.judge_context import JudgeContext, exclusion_reason, names_field
+from wireproof.runner.signature import without_indices
 from wireproof.runner.value_diff import (
     MAX_OUTPUT,
+    MOST_DIFFERENCES,
     apply_remarks,
+    differences,
     different_fields,
     first_difference,
     is_shorter,
@@ -93,6 +97,32 @@ def judge(
     if isinstance(outcome, Accepted | Refused) and outcome.broken:
         return _apply_broken(case, verdict, outcome)
     return verdict
+
+
+MOST_WAYS: Final = 4
+"""Ways in which one value may be wrong, each a failure: a reader that has lost its place has many more."""
+
+
+def judge_ways(case: Case, outcome: Outcome, *, hello: Hello) -> tuple[Verdict, ...]:
+    """Return the verdict, and for a wrong value the verdicts on what else differs in it.
+
+    Each field and shape is a way: else the bug that changes most values would hide those of later fields.
+    """
+    bench = JudgeContext(case, hello, reference_answer)
+    first = judge(case, outcome, hello=hello, bench=bench)
+    expect, is_wrong = case.expect, first.shape and first.label == "fail:wrong-value"
+    if not (is_wrong and isinstance(expect, Accept) and isinstance(outcome, Accepted)):
+        return (first,)
+    left, right, _ = _compared(bench.expected(expect), outcome.value, bench)
+    ways: dict[tuple[str, str], Verdict] = {}
+    for found in islice(differences(left, right), MOST_DIFFERENCES):
+        wanted, actual = short_field(found)
+        way = evolve(first, path=found.path, want=wanted, got=actual, shape=shape_of(found))
+        ways.setdefault((without_indices(found.path), way.shape), way)
+        if len(ways) > MOST_WAYS:
+            return (first,)
+    text = f"the answer differs first in {without_indices(first.path)} ({first.shape})"
+    return first, *(evolve(way, text=text) for way in [*ways.values()][1:])
 
 
 def refusal_verdict(case: Case, refused: Refused = Refused("other")) -> Verdict:  # noqa: B008 - it is frozen
@@ -357,11 +387,9 @@ def _pass(bench: JudgeContext) -> Verdict:
 
 
 def _judge_value(want: Json, got: Json, bench: JudgeContext) -> Verdict:
-    left, right = bench.seen(want), bench.seen(got)
-    if left == right:
+    if bench.seen(want) == bench.seen(got):
         return _pass(bench)
-    left, right = _drop_classes(left, right, bench)
-    left, remarked = apply_remarks(left, right, bench.remarks())
+    left, right, remarked = _compared(want, got, bench)
     found = first_difference(left, right)
     if found is None:
         return (
@@ -375,6 +403,13 @@ def _judge_value(want: Json, got: Json, bench: JudgeContext) -> Verdict:
     return Verdict(
         "fail", kind, path=found.path, want=wanted, got=actual, fields=fields, shape=shape_of(found)
     )
+
+
+def _compared(want: Json, got: Json, bench: JudgeContext) -> tuple[Json, Json, tuple[str, ...]]:
+    """Return what is compared of two values, and the classes of the remarks that allow what is in `got`."""
+    left, right = _drop_classes(bench.seen(want), bench.seen(got), bench)
+    left, remarked = apply_remarks(left, right, bench.remarks())
+    return left, right, remarked
 
 
 def _drop_classes(want: Json, got: Json, bench: JudgeContext) -> tuple[Json, Json]:

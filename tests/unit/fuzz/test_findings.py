@@ -12,14 +12,17 @@ from each import each
 from folders import TOP
 from machine import needs
 
+from wireproof.adapters.contract import Hello
+from wireproof.cases.case import Accept, Case
 from wireproof.cases.examples import Examples, with_expectation
+from wireproof.cases.outcome import Accepted
 from wireproof.formats import FORMATS
 from wireproof.fuzz.corpus import input_files
 from wireproof.fuzz.findings import MAX_INPUTS, Finding, Findings, finding_name, read_findings
 from wireproof.fuzz.rejudge import judge_again
 from wireproof.fuzz.target import signature_of_finding
 from wireproof.runner.engine import Engine
-from wireproof.runner.judge import judge
+from wireproof.runner.judge import MOST_WAYS, judge, judge_ways
 from wireproof.runner.signature import Signature, shape_of_finding
 from wireproof.runner.value_diff import MISSING, ValueDifference, shape_of
 from wireproof.runner.verdicts import Verdict
@@ -29,7 +32,7 @@ SIGNATURE = Signature("x", ROW.format_id, "decode", "fail:wrong-value", "", "val
 VERDICT = Verdict("fail", "wrong-value", path="value", shape="cut")
 
 
-def case_of(data: bytes):  # noqa: ANN201 - a case
+def case_of(data: bytes) -> Case:
     return Examples(ROW, (), ("decode",)).decode_case(data)
 
 
@@ -85,6 +88,20 @@ def test_each_shape_has_a_finding_and_each_facet_an_input(tmp_path: Path) -> Non
     assert [one.size for one in cut.inputs] == [1, 7, 9, 20]
 
 
+def test_a_wrong_field_hides_no_other_unless_the_reader_is_lost() -> None:
+    case = with_expectation(case_of(b"\2\5lmnop"))
+    assert isinstance(case.expect, Accept)
+    right = case.expect.value
+    assert isinstance(right, dict)
+    hello = Hello("mine", "1")
+    ways = judge_ways(case, Accepted({**right, "kind": "numeric", "value": "6c6d"}, 7), hello=hello)
+    assert [(one.path, one.shape) for one in ways] == [("kind", "longer"), ("value", "cut")]
+    assert [one.text for one in ways] == ["", "the answer differs first in kind (longer)"]
+    lost = {**right, **{f"field {number}": "1" for number in range(MOST_WAYS + 1)}}
+    assert [one.path for one in judge_ways(case, Accepted(lost, 7), hello=hello)] == ["field 0"]
+    assert [one.passing for one in judge_ways(case, Accepted(right, 7), hello=hello)] == [True]
+
+
 # --- judged again ---
 
 CODEC = """
@@ -105,12 +122,12 @@ class Mine(Reference):
             os.abort()
         if not isinstance(found, Accepted) or found.value["kind"] != "string":
             return found
-        value = found.value["value"]
+        kind, value = "numeric" if "kind" in bugs else "string", found.value["value"]
         if "cut" in bugs and len(value) > 8:
             value = value[:-2]
         elif "lower" in bugs and value.startswith("5a"):
             value = "7a" + value[2:]
-        return evolve(found, value={**found.value, "value": value})
+        return evolve(found, value={**found.value, "kind": kind, "value": value})
 """
 INPUTS = {"cut": b"\2\5lmnop", "lower": b"\2\2Zz", "abort": b"\1\4*\0\0\0"}
 ADAPTER = "py:mine:Mine"
@@ -142,6 +159,27 @@ def states(folder: Path) -> dict[str, str]:
 
 def bugs(folder: Path, *names: str) -> None:
     (folder.parents[2] / "bugs").write_text(" ".join(names), encoding="utf-8")
+
+
+def test_what_another_bug_precedes_is_mended_by_itself(folder: Path) -> None:
+    bugs(folder, "lower", "kind")
+    case, store = with_expectation(case_of(INPUTS["lower"])), Findings(folder, "w1")
+    with Engine(ADAPTER) as engine:
+        (ran,) = engine.run([case])
+        for verdict in judge_ways(ran.case, ran.outcome, hello=engine.hello):
+            sign = signature_of_finding("mine", case, verdict, ran.outcome)
+            assert sign is not None
+            store.add(sign, verdict, case, INPUTS["lower"])
+    store.close()
+    for on, expected in (
+        (("lower", "kind"), {"longer": "open", "other": "open"}),
+        (("kind",), {"longer": "open", "other": "mended"}),
+        (("lower",), {"longer": "mended", "other": "open"}),
+    ):
+        bugs(folder, *on)
+        judge_again(folder, ADAPTER)
+        found = states(folder)
+        assert {shape: found[shape] for shape in expected} == expected, on
 
 
 def test_a_finding_is_mended_when_its_bug_is_and_opens_again_with_it(folder: Path) -> None:
