@@ -17,7 +17,7 @@ from wireproof.formats import Format, steps_of
 from wireproof.spark.objects import ObjectReader, PieceReader
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
-from wireproof.wire.walk import Budget, follow_sizes, part_items, whole_size, within_part
+from wireproof.wire.walk import Budget, Steps, follow_sizes, part_items, whole_size, within_part
 
 if TYPE_CHECKING:
     from wireproof.spark.columns import EntryColumns
@@ -111,7 +111,9 @@ def scan_items(
     return part_items(steps_of(framing.fmt), stored, options, start, end)
 
 
-_steps = cache(steps_of)
+@cache
+def _steps(fmt: Format) -> Steps:  # a function of this module, since Spark's pickling looks it up by its name
+    return steps_of(fmt)
 
 
 def stride_of_records(fmt: Format) -> Stride:

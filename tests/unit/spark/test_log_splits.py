@@ -26,7 +26,7 @@ from wireproof.spark.spans import (
     plan_tasks,
     split_range,
 )
-from wireproof.spark.split_points import SplitPoint, StreamFraming, find_split_points
+from wireproof.spark.split_points import SplitPoint, StreamFraming, find_split_points, scan_items
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
 
@@ -259,7 +259,7 @@ def test_an_object_that_got_shorter_is_one_span_whose_task_names_it(tmp_path: An
         open_span(span, 1) as (stored, start, end, _),
         pytest.raises(LostObjectError, match=r"0\.log had 3\d+ bytes and ends at 5: read it again"),
     ):
-        list(KAFKA.items(KAFKA, stored, start, end, DEFAULT_OPTIONS))
+        list(scan_items(KAFKA, stored, start, end, DEFAULT_OPTIONS))
 
 
 def test_items_that_leave_a_gap_are_not_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
