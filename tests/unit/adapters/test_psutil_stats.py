@@ -4,12 +4,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from wireproof.adapters import process_stats, psutil_stats
-from wireproof.wire.byte_source import _seek_and_fill, _seek_and_read, read_at, read_into
 
 PROGRAM = """
 import subprocess, sys
@@ -64,15 +62,6 @@ def test_without_proc_psutil_answers(parent: int, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(process_stats, "_portable", lambda: psutil_stats)
     assert process_stats.peak(parent) == pytest.approx(psutil_stats.resident(parent, 10), rel=0.1)
     assert process_stats.tree(parent) == psutil_stats.tree(parent, 10)
-
-
-@pytest.mark.parametrize(("at", "length"), [(0, 10), (100, 50), (10**9, 5)])
-def test_a_read_after_a_seek_is_a_read_at_a_position(at: int, length: int) -> None:
-    with Path(__file__).open("rb") as file:
-        number, one, two = file.fileno(), bytearray(length), bytearray(length)
-        assert _seek_and_read(number, length, at) == read_at(number, length, at)
-        assert _seek_and_fill(number, memoryview(one), at) == read_into(number, memoryview(two), at)
-    assert one == two
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="on Linux alone a peak is kept across exec")
