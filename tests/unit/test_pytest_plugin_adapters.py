@@ -189,7 +189,7 @@ def test_last_failed_asks_the_failures_alone(plugin_run: PluginRun, mine: Path) 
     both = ("--codec-run", f"{BASE}*", "--codec-run", "iggy.identifier/0.0.30/identifier/string*")
     words = ("--codec", "py:mine:Mine", *both, "-p", "cacheprovider")
     assert "6 failed, 7 passed" in str(plugin_run(*words).stdout)
-    (mine / "mine.py").write_text(READS_NO_NUMBERS.format(first=b"none"), encoding="utf-8")
+    (mine / "mine.py").write_text(READS_NO_NUMBERS.format(first=b"no byte"), encoding="utf-8")
     again = str(plugin_run(*words, "--lf").stdout)
     assert "run-last-failure: rerun previous" in again
     assert "6 passed, 7 deselected" in again
