@@ -8,10 +8,12 @@ processes of their own; it has a session that is warm.
 import shutil
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import click
 from beside import MIB, best, conditions, of_tree, told
+from pyspark.sql import SparkSession
 
 from tests.generators.kafka_segments import generate
 from wireproof.adapters.contract import Hello, Request
@@ -20,8 +22,9 @@ from wireproof.adapters.registry import load_object, resolve
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.kafka import columnar
 from wireproof.runner.requests import prepare_case, request_for
-from wireproof.spark.scan_job import plan_scan, run_scan
+from wireproof.spark.scan_folder import open_scan
 from wireproof.spark.session import session, source_options
+from wireproof.spark.verdict_rows import ScanSettings
 
 BAR = 0.7
 SOUND = 1 << 62
@@ -67,10 +70,10 @@ def main(*, adapter: str, mib: int, plain: bool, rounds: int) -> None:
         click.echo(f"{mib} MiB, {len(requests)} entries are asked of {adapter}")
         for master in ("local[1]", "local[2]"):
             spark = session(master)
-            scanned(adapter, warm, room / "out")
+            scanned(spark, adapter, warm, room / "out")
             ways = {
                 "alone": of_tree(lambda: alone(caller, requests)),
-                "scan": of_tree(lambda: scanned(adapter, segments, room / "out")),
+                "scan": of_tree(partial(scanned, spark, adapter, segments, room / "out")),
             }
             took = best(ways, rounds)
             spark.stop()
@@ -82,12 +85,11 @@ def main(*, adapter: str, mib: int, plain: bool, rounds: int) -> None:
             told(f"scan, {master} / alone", took["alone"].seconds / took["scan"].seconds, least=BAR)
 
 
-def scanned(adapter: str, folder: Path, out: Path) -> None:
+def scanned(spark: SparkSession, adapter: str, folder: Path, out: Path) -> None:
     """A scan as the verb makes it."""
     shutil.rmtree(out, ignore_errors=True)
-    options = source_options([str(folder)])
-    plan = plan_scan("wireproof.kafka_log", options, [adapter], out)
-    run_scan(plan, None, lambda *_: None)
+    settings = ScanSettings("wireproof.kafka_log", source_options([str(folder)]), (adapter,))
+    open_scan(settings, out).run(spark)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import click
 import dumping
-from attrs import field, frozen
+from attrs import frozen
 from beside import MIB, Cost, Way, best, conditions, of_tree, told
 from columnar_speed import CODECS
 from explain_speed import write_codec
@@ -27,9 +27,9 @@ from pyspark.sql import SparkSession
 
 from tests.generators.kafka_segments import SEGMENT, generate
 from wireproof.kafka import columnar
-from wireproof.spark import jobs
-from wireproof.spark.scan_job import plan_scan, run_scan
+from wireproof.spark.scan_folder import open_scan
 from wireproof.spark.session import session, source_options
+from wireproof.spark.verdict_rows import ScanSettings
 
 SOUND = 1 << 62
 """One entry in so many is damaged: none."""
@@ -98,20 +98,19 @@ class Room:
         """Return the size of the segments in GiB."""
         return sum(path.stat().st_size for path in self.files) / (1 << 30)
 
-    def scanned(self, folder: Path) -> None:
-        """A scan as the verb makes it, its plan and its tables included."""
+    def scanned(self, spark: SparkSession, folder: Path) -> None:
+        """A scan as the verb makes it, its tables included."""
         out = self.folder / "out"
         shutil.rmtree(out, ignore_errors=True)
-        options = source_options([str(folder)])
-        plan = plan_scan("wireproof.kafka_log", options, [], out)
-        run_scan(plan, None, lambda *_: None)
+        settings = ScanSettings("wireproof.kafka_log", source_options([str(folder)]), ())
+        open_scan(settings, out).run(spark)
 
     @contextmanager
     def session(self, master: str) -> Iterator[SparkSession]:
         """A warm one."""
         spark = session(master)
         spark.sparkContext.setLogLevel("ERROR")
-        self.scanned(self.warm)
+        self.scanned(spark, self.warm)
         try:
             yield spark
         finally:
@@ -155,21 +154,6 @@ def halved(files: Sequence[Path], half: int) -> list[Path]:
     return halves[half]
 
 
-@frozen
-class Nothing:
-    """A job whose spans are nothing to do."""
-
-    out: Path
-    weights: list[int] = field(factory=lambda: [1] * 16)
-
-    def tasks(self, count: int) -> list[list[int]]:
-        return [list(range(16))[start::count] for start in range(min(count, 16))]
-
-
-def do_nothing(number: int) -> None:
-    """Run no span."""
-
-
 def cores(room: Room) -> None:
     """The scan on one core and on two, beside the plain loop; and a job over nothing."""
     segments, files = room.segments, room.files
@@ -177,10 +161,8 @@ def cores(room: Room) -> None:
     nothing: list[float] = []
 
     def idle(spark: SparkSession) -> None:
-        del spark
-        plan = Nothing(room.folder / "nothing")
-        cost = of_tree(lambda: jobs.run_on_spark(plan, do_nothing, None, lambda *_: None))()
-        nothing.append(cost.seconds)
+        rows = spark.range(0, 6, 1, 6).mapInArrow(lambda batches: batches, "id long")
+        nothing.append(of_tree(rows.collect)().seconds)
 
     pool = ProcessPoolExecutor(2, get_context("spawn"))
     halves = [halved(files, number) for number in (0, 1)]
@@ -189,8 +171,8 @@ def cores(room: Room) -> None:
         {
             "loop": of_tree(lambda: plainly(files)),
             "loops": of_tree(lambda: list(pool.map(plainly, halves))),
-            "one": room.on("local[1]", lambda _: room.scanned(segments)),
-            "two": room.on("local[2]", lambda _: room.scanned(segments)),
+            "one": room.on("local[1]", lambda spark: room.scanned(spark, segments)),
+            "two": room.on("local[2]", lambda spark: room.scanned(spark, segments)),
             "nothing": room.on("local[2]", idle),
         },
         room.rounds,
@@ -217,8 +199,8 @@ def kafka(room: Room) -> None:
     ways = {
         "tool": of_tree(lambda: dumping.dump(files)),
         "start": of_tree(lambda: dumping.dump([first])),
-        "one": room.on("local[1]", lambda _: room.scanned(room.segments)),
-        "two": room.on("local[2]", lambda _: room.scanned(room.segments)),
+        "one": room.on("local[1]", lambda spark: room.scanned(spark, room.segments)),
+        "two": room.on("local[2]", lambda spark: room.scanned(spark, room.segments)),
     }
     took = best(ways, room.rounds)
     tool = Cost(took["tool"].seconds - took["start"].seconds, took["tool"].cpu - took["start"].cpu)

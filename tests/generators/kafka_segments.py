@@ -12,10 +12,10 @@ from random import Random
 from typing import Any, Final
 
 import click
-import pyarrow.parquet as pq
 from attrs import define, field, frozen
 
 from tests.generators.kafka_entries import Entry, damaged_entry, intact_entry, text_pool
+from wireproof.spark.stored_tables import latest_table, stored_rows
 
 MIB: Final = 1 << 20
 SEGMENT: Final = 128 * MIB
@@ -125,14 +125,18 @@ def read(rows: Iterable[dict[str, Any]]) -> Manifest:
     found = Manifest()
     for row in rows:
         if row.get("op", "scan") == "scan":
-            found.add(Verdict(row["format"], row["kind"], row["class"]), row["bytes"], row["count"])
+            found.add(
+                Verdict(row["format"], row.get("verdict") or row["kind"], row["class"]),
+                row["bytes"],
+                row["count"],
+            )
     return found
 
 
 def differences(folder: Path, out: Path) -> list[str]:
     """Return the lines in which the manifest in `folder` and the scan with the tables in `out` differ."""
     wanted = read(json.loads((folder / MANIFEST).read_text())["verdicts"]).lines()
-    found = read(pq.read_table(out / "signatures.parquet").to_pylist()).lines()
+    found = read(stored_rows(latest_table(out, "signatures"))).lines()
     return [f"manifest: {line}" for line in wanted if line not in found] + [
         f"scan: {line}" for line in found if line not in wanted
     ]

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from machine import need
 
+from tests.unit.conftest import fixtures_read_once, wireproof  # noqa: F401 - fixtures
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -55,12 +57,18 @@ def spark(classic: "SparkSession") -> "SparkSession":
 
 
 @pytest.fixture(scope="session")
-def connect(classic: "SparkSession") -> Iterator[Any]:
-    """A client of Spark Connect, over loopback."""
-    from pyspark.sql.connect.session import SparkSession as Remote  # noqa: PLC0415 - wants the extra `connect`
-
+def connect_url(classic: "SparkSession") -> str:
+    """The address of Spark Connect, on the loopback."""
     package = classic._jvm.org.apache.spark.sql.connect.service  # type: ignore[union-attr]
     service = getattr(getattr(package, "SparkConnectService$"), "MODULE$")  # an object of Scala
-    one = Remote.builder.remote(f"sc://localhost:{service.localPort()}/;token={TOKEN}").create()
+    return f"sc://localhost:{service.localPort()}/;token={TOKEN}"
+
+
+@pytest.fixture(scope="session")
+def connect(connect_url: str) -> Iterator[Any]:
+    """A client of Spark Connect."""
+    from pyspark.sql.connect.session import SparkSession as Remote  # noqa: PLC0415 - wants the extra `connect`
+
+    one = Remote.builder.remote(connect_url).create()
     yield one
     one.client.close()

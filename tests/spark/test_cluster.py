@@ -1,6 +1,5 @@
 """The verbs on a standalone cluster of two workers, whose executors have what they are given, no more."""
 
-import hashlib
 import json
 import os
 import shlex
@@ -11,13 +10,14 @@ from pathlib import Path
 
 import logs
 import pytest
+import spark_scans
 from machine import needs
+from pyspark.sql import SparkSession
 from standalone import cluster
 
 from tests.mutants.registry import spec_of
-from wireproof.cases.seeded_examples import SeededCases
-from wireproof.spark import campaign_job, scan_report, session
-from wireproof.spark.scan_job import plan_scan, run_scan
+from wireproof.spark import session
+from wireproof.spark.campaign_job import campaign_settings, open_campaign
 
 pytestmark = [pytest.mark.cluster, needs("java")]
 
@@ -73,23 +73,13 @@ def packed(room: Path) -> Path:
     return room / "environment.tar.gz"
 
 
-def digests(out: Path) -> dict[str, str]:
-    """Of the tables and of what commits the spans."""
-    files = [path for path in out.rglob("*") if path.suffix in {".parquet", ".json"}]
-    return {str(path.relative_to(out)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-
-
 @pytest.fixture
-def local(tmp_path: Path, spark: object) -> Path:  # noqa: ARG001 - of the local session all of it is made
+def local(tmp_path: Path, spark: SparkSession) -> Path:
     """The tables of a scan and of a campaign on `local[2]`."""
     folder = logs.write(tmp_path / "in", **{f"f{number}": LOG for number in range(4)})
-    options = session.source_options([str(folder)])
-    scanned = plan_scan("wireproof.kafka_log", options, [ADAPTER], tmp_path / "l" / "scan")
-    run_scan(scanned, None, lambda *_: None)
-    scan_report.check_local_logs(scanned.places, tmp_path / "l" / "scan")
-    numbered = SeededCases((FORMAT,), campaign_job.claimed_ops(session.start_adapters([ADAPTER])), SEED)
-    plan = campaign_job.plan_campaign(numbered, [ADAPTER], CASES, tmp_path / "l" / "campaign")
-    campaign_job.run_campaign(plan, None, lambda *_: None)
+    spark_scans.scanned(spark, folder, tmp_path / "l" / "scan", ADAPTER)
+    settings = campaign_settings(session.start_adapters([ADAPTER]), [ADAPTER], [FORMAT], SEED)
+    open_campaign(settings, CASES, tmp_path / "l" / "campaign").run(spark)
     return tmp_path / "l"
 
 
@@ -113,8 +103,9 @@ def test_on_two_workers_come_the_tables_of_one_machine_and_executors_use_what_th
             env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
-    for name in ("scan", "campaign"):
-        assert digests(out / name) == digests(local / name)
+    assert spark_scans.tables(out / "scan") == spark_scans.tables(local / "scan")
+    for name in ("signatures", "samples", "matrix"):
+        assert spark_scans.table(out / "campaign", name) == spark_scans.table(local / "campaign", name)
     [told] = [line for line in done.stdout.splitlines() if line.startswith("FOUND")]
     rows = json.loads(told.removeprefix("FOUND"))
     assert {(file, said) for file, said, cwd in rows} == {

@@ -9,10 +9,11 @@ from contextlib import chdir, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 import pytest
 from document_runner import WIDTH, Follower
-from documentation import SCANNING, Section, follow, sections
+from documentation import SCANNING, Section, follow, sections, steps_of
 from markdown_commands import Source
 from pyspark.sql import DataFrame, SparkSession
 
@@ -29,7 +30,6 @@ class Here(Follower):
     """A reader whose scans run in a session that there is: one of their own would cost a virtual machine."""
 
     spark: SparkSession
-    tried: str = ""
 
     def runs(self, typed: str) -> "CompletedProcess[str]":
         """`wireproof scan` in this process, by the same command; the others as ever."""
@@ -42,6 +42,9 @@ class Here(Follower):
 
     def tries(self, source: Source) -> None:
         """Check the rows of the sources against the manifests of what was generated."""
+        if "import wireproof.spark" in source.text:
+            self.notebook(source.text)
+            return
         entries, records, stream = self.frames(source.text)
         kinds = {row["kind"]: row["count"] for row in entries.groupBy("kind").count().collect()}
         assert kinds == manifest(self.folder / "segments")
@@ -52,7 +55,18 @@ class Here(Follower):
         writer.start().awaitTermination(60)
         read = self.spark.sql("select * from scanning where kind = 'frame'")
         assert read.count() == manifest(self.folder / "streams")["frame"]
-        self.tried = source.text
+
+    def notebook(self, text: str) -> None:
+        """Run the cell of a notebook, and check what it computes last."""
+        there = ast.parse(text.replace('"segments"', f'"{self.folder}/segments"'))
+        names: dict[str, Any] = {"spark": self.spark}
+        exec(compile(there, SCANNING, "exec"), names)
+        wanted = manifest(self.folder / "segments")
+        assert names["tables"].files.count() > 0
+        assert names["tables"].frames.filter("kind = 'frame'").count() == wanted["frame"]
+        assert names["sound"].records.count() > wanted["frame"]
+        assert names["sound"].lost.count() == sum(wanted.values()) - wanted["frame"]
+        names["tables"].rows.unpersist()
 
     def frames(self, text: str) -> Iterator[DataFrame]:
         """Return the value of each expression; the processes of the session run in another folder."""
@@ -72,7 +86,10 @@ def test_the_commands_and_the_sources_of_a_section_do_what_it_says(
     reader = Here(tmp_path)
     reader.spark = spark
     follow(section, reader)
-    assert reader.tried
+    sources = [step for step in steps_of(SCANNING) if isinstance(step, Source) and not step.name]
+    assert len(sources) == 2
+    for source in sources:
+        reader.tries(source)
 
 
 def manifest(folder: Path) -> dict[str, int]:

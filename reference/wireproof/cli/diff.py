@@ -1,4 +1,4 @@
-"""`wireproof diff`: compare two runs, several versions, or the cases of two exports."""
+"""`wireproof diff`: compare two runs, several versions, the cases of two exports, or two scans."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,10 +6,14 @@ from pathlib import Path
 import click
 
 from wireproof.cases.fixtures import load
+from wireproof.install_hint import install_command
 from wireproof.report.diff import changelog, diff, export_diff, histories, read_export
 from wireproof.runner.events import EventError, EventStream, joined, read_events
 from wireproof.runner.exit_codes import Exit
 from wireproof.wire.safe_text import escape_unsafe
+
+JOB = "_job.json"
+"""The file by which a folder of a scan is known, also where Spark is not installed."""
 
 
 @click.command("diff")
@@ -18,16 +22,20 @@ from wireproof.wire.safe_text import escape_unsafe
 )
 @click.option("--markdown", is_flag=True, help="of two exports: print the list of changes as Markdown")
 def command(paths: tuple[Path, ...], markdown: bool) -> int:
-    """Print the changes from one RUN of `check --out` to the next, or between two folders of `export`.
+    """Print the changes from one RUN of `check --out` to the next, between two exports, or between two scans.
 
     Of two runs: fixed, broken and changed cases. Of one file, or of three and more: the version that failed
-    each case first, and the one that fixed it. Of exports: added, renamed, removed and changed cases. Exit
-    code 1 means that a case is broken, or that one of an export is removed or has another input.
+    each case first, and the one that fixed it. Of exports: added, renamed, removed and changed cases. Of
+    scans, two folders or one with two scans: what is newly damaged or read otherwise, and what is no longer.
+    Exit code 1 means that a case is broken, that one of an export is removed or has another input, or that a
+    scan found something new.
     """
+    if all((path / JOB).exists() for path in paths):
+        return _scans(paths)
     folders = [path.is_dir() for path in paths]
     if any(folders):
         if folders != [True, True]:
-            raise click.UsageError("name runs or two exports: a run is a file, an export is a folder")
+            raise click.UsageError("name runs, two exports or scans: a run is a file, the others are folders")
         found = export_diff(*map(read_export, paths))
         for line in [changelog(found)] if markdown else list(found.lines()) or ["no change"]:
             click.echo(line if markdown else escape_unsafe(line))
@@ -35,6 +43,21 @@ def command(paths: tuple[Path, ...], markdown: bool) -> int:
     if markdown:
         raise click.UsageError("--markdown is for two exports: `report --markdown` renders runs")
     return _runs(*paths) if len(paths) == 2 else _versions(paths)
+
+
+def _scans(folders: Sequence[Path]) -> int:
+    """Print what is in one of two scans only."""
+    try:
+        from wireproof.spark.stored_tables import scan_changes  # noqa: PLC0415 - Spark is an extra
+    except ImportError as error:
+        text = f"the tables need further packages: {install_command('spark')} ({error})"
+        raise click.ClickException(text) from None
+    if len(folders) > 2:
+        raise click.UsageError("name two scans, or one folder that holds two")
+    found = scan_changes(folders)
+    for line in found.lines or ("no change",):
+        click.echo(escape_unsafe(line))
+    return Exit.FAILS if found.worse else Exit.CONFORMS
 
 
 def _versions(paths: Sequence[Path]) -> int:

@@ -36,7 +36,7 @@ POLL_SECONDS: Final = 1.0
 LINE_SECONDS: Final = 30.0
 """Seconds between two lines of numbers where the output is no terminal."""
 
-GUIDED_ONLY: Final = ("minutes", "max_size", "level")
+GUIDED_ONLY: Final = ("minutes", "workers", "max_size", "level")
 """Options of fuzzing that is guided by coverage."""
 
 SPARK_ONLY: Final = ("cases", "master", "archive", "wheel", "given")
@@ -54,8 +54,7 @@ SPARK_ONLY: Final = ("cases", "master", "archive", "wheel", "given")
 )
 @click.option("--minutes", default=5.0, type=MINUTES, help="total minutes")
 @click.option("--workers", default=1, type=click.IntRange(min=1),
-              help="number of processes, which share one corpus; with --spark about how many tasks, on which "
-              "the result does not depend")  # fmt: skip
+              help="number of processes, which share one corpus")  # fmt: skip
 @click.option("--dir", "root", default=Path("wireproof-fuzz"), type=OUT,
               help="the folder for corpus and findings, with --spark for its tables; a later run continues "
               "there")  # fmt: skip
@@ -105,8 +104,7 @@ def command(
             raise click.UsageError(f"{param.opts[0]} is an option of fuzzing {where}")
     cluster = {name: more.pop(name) for name in SPARK_ONLY}
     if spark:
-        tasks = more["workers"] if _is_given(ctx, "workers") else None
-        return fuzz_on_spark(adapters, more["root"], patterns, tasks, seed=more["seed"], **cluster)
+        return fuzz_on_spark(adapters, more["root"], patterns, seed=more["seed"], **cluster)
     if len(adapters) > 1:
         raise click.UsageError("name one ADAPTER: several are checked together with --spark alone")
     fixtures = tuple(map(str, folders))

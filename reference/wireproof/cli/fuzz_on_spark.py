@@ -12,13 +12,12 @@ from rich.text import Text
 
 from wireproof.cli.progress import job_bar
 from wireproof.cli.scan import job_exit_code
-from wireproof.cli.spark_options import SPARK_LOG
 from wireproof.formats import FORMATS, matching_ids
 from wireproof.install_hint import install_command
 
 if TYPE_CHECKING:
-    from wireproof.spark.campaign_job import CampaignPlan, CampaignSummary
-    from wireproof.spark.jobs import ClusterEnv
+    from wireproof.spark.campaign_job import CampaignSummary, FolderCampaign
+    from wireproof.spark.session import ClusterEnv
 
 ONLY_COUNTED = ("pass", "info", "unsupported")
 """Verdicts that are only counted; the table `signatures` contains them."""
@@ -32,26 +31,21 @@ def fuzz_on_spark(
     specs: Sequence[str],
     out: Path,
     patterns: Sequence[str],
-    tasks: int | None,
     **more: Any,  # noqa: ANN401 - `cases`, `seed` and the options of the cluster
 ) -> int:
     """Generate cases, check every adapter with them, and keep the smallest cases of each kind of failure."""
     try:
-        from wireproof.cases.seeded_examples import SeededCases  # noqa: PLC0415 - as below
         from wireproof.spark import campaign_job, session  # noqa: PLC0415 - Spark is an extra
-        from wireproof.spark.jobs import cluster_env_of  # noqa: PLC0415 - as above
     except ImportError as error:
         text = f"fuzz --spark needs further packages: {install_command('spark')} ({error})"
         raise click.ClickException(text) from None
     wanted = matching_ids(patterns) if patterns else tuple(FORMATS)
-    where = cluster_env_of(more)
+    where = session.cluster_env_of(more)
     where.settings()
     hellos = session.start_adapters(specs)
-    numbered = SeededCases(
-        campaign_job.claimed_formats(hellos, wanted), campaign_job.claimed_ops(hellos), more["seed"]
-    )
-    cases = more["cases"] or DEFAULT_CASES
-    summary = _watched(campaign_job.plan_campaign(numbered, specs, cases, out.absolute()), where, tasks)
+    settings = campaign_job.campaign_settings(hellos, specs, wanted, more["seed"])
+    job = campaign_job.open_campaign(settings, more["cases"] or DEFAULT_CASES, out.absolute())
+    summary = _watched(job, where)
     print_campaign_tables(summary.signatures)
     rate = f", {summary.cases / summary.seconds:,.0f}/s" if summary.cases else ""
     Console().print(
@@ -62,28 +56,28 @@ def fuzz_on_spark(
     return job_exit_code(summary.signatures)
 
 
-def _watched(plan: "CampaignPlan", where: "ClusterEnv", tasks: int | None) -> "CampaignSummary":
+def _watched(job: "FolderCampaign", where: "ClusterEnv") -> "CampaignSummary":
     """Run the campaign, with a progress bar on a terminal."""
-    from wireproof.spark import campaign_job, session  # noqa: PLC0415 - as above
+    from wireproof.spark import session  # noqa: PLC0415 - as above
 
     with (
-        session.spark_errors(plan.out / SPARK_LOG) as console,
+        session.spark_of(where, job.out) as (spark, console),
         job_bar(console, "campaign", MofNCompleteColumn()) as report_progress,
     ):
-        return campaign_job.run_campaign(plan, where, report_progress, tasks)
+        return job.run(spark, report_progress)
 
 
 def print_campaign_tables(signatures: list[dict[str, Any]]) -> None:
     """Print the table `signatures`: a line for each finding, and the number of the other verdicts."""
     console = Console()
     table = Table(box=None)
-    for name in ("implementation", "format", "op", "verdict", "class", "path", "finding"):
+    for name in ("implementation", "format", "op", "verdict", "class", "field", "finding"):
         table.add_column(name, overflow="fold")
     table.add_column("cases", justify="right", no_wrap=True)
-    told = [row for row in signatures if row["kind"].partition(":")[0] not in ONLY_COUNTED]
+    told = [row for row in signatures if row["verdict"].partition(":")[0] not in ONLY_COUNTED]
     for row in told:
-        names = ("implementation", "format", "op", "kind", "class", "path", "finding")
-        table.add_row(*(row[name] for name in names), f"{row['count']:,}")
+        names = ("implementation", "format", "op", "verdict", "class", "field", "finding")
+        table.add_row(*(row[name] or "" for name in names), f"{row['count']:,}")
     console.print(table)
     for name in dict.fromkeys(row["implementation"] for row in signatures):
         console.print(Text(_counted(name, signatures)), soft_wrap=True)
@@ -93,6 +87,6 @@ def print_campaign_tables(signatures: list[dict[str, Any]]) -> None:
 def _counted(name: str, signatures: list[dict[str, Any]]) -> str:
     by_kind: dict[str, int] = {}
     for row in (row for row in signatures if row["implementation"] == name):
-        kind = row["kind"].partition(":")[0]
+        kind = row["verdict"].partition(":")[0]
         by_kind[kind] = by_kind.get(kind, 0) + row["count"]
     return f"{name}: " + ", ".join(f"{count:,} {kind}" for kind, count in by_kind.items())

@@ -24,7 +24,7 @@ from wireproof.runner.events import CaseEvent
 from wireproof.runner.verdicts import PASSING
 
 if TYPE_CHECKING:  # Spark is an extra
-    from wireproof.spark.jobs import TaskCounts
+    from wireproof.spark.batches import TaskCounts
 
 
 @define

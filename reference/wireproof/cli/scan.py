@@ -1,6 +1,6 @@
 """`wireproof scan`: read archives of any size on Spark."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_args
 
@@ -10,7 +10,7 @@ from rich.progress import DownloadColumn, TransferSpeedColumn
 from rich.table import Table
 
 from wireproof.cli.progress import job_bar
-from wireproof.cli.spark_options import OUT, SPARK_LOG, on_cluster
+from wireproof.cli.spark_options import OUT, on_cluster
 from wireproof.files import read_limited_text
 from wireproof.formats import FAMILIES
 from wireproof.install_hint import install_command
@@ -18,12 +18,12 @@ from wireproof.report import directory_view
 from wireproof.runner.conclusion import NO_RESULT
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.verdicts import CAUSED_BY_CODEC, ROWS, gates
-from wireproof.spark.jobs import ClusterEnv, cluster_env_of
 from wireproof.wire.options import Compression
 from wireproof.wire.safe_text import escape_unsafe
 
 if TYPE_CHECKING:
-    from wireproof.spark.scan_job import ScanPlan, ScanSummary
+    from wireproof.spark.scan_folder import FolderScan, ScanSummary
+    from wireproof.spark.session import ClusterEnv
 
 SOURCES = tuple(name for family in FAMILIES.values() for name in family.source_names)
 """The sources of all families."""
@@ -71,7 +71,7 @@ def command(
     and `.txnindex` beside a local Kafka log are checked against it: exit code 1 if one of them is wrong.
     """
     try:
-        from wireproof.spark import scan_job, session  # noqa: PLC0415 - Spark is an extra
+        from wireproof.spark import scan_folder, session, verdict_rows  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
         text = f"scan needs further packages: {install_command('spark')} ({error})"
         raise click.ClickException(text) from None
@@ -82,22 +82,26 @@ def command(
         except UnicodeDecodeError:
             raise click.UsageError(f"--keys {keys}: this is no text") from None
     options = _with_revision(source, session.source_options(paths, **given))
-    where = cluster_env_of(more)
+    where = session.cluster_env_of(more)
     where.settings()
     session.start_adapters(adapters)
-    plan = scan_job.plan_scan(f"wireproof.{source}", options, adapters, out.absolute())
-    for line in plan.changes:
+    settings = verdict_rows.ScanSettings(f"wireproof.{source}", options, adapters)
+    job = scan_folder.open_scan(settings, out.absolute())
+    summary = job.stored() if job.is_current else _watched(job, where)
+    for line in summary.changes:
         click.echo(escape_unsafe(line))
-    summary = _watched(plan, where)
-    plan = summary.plan
-    sound = _not_sound(plan, summary, out)
-    rate = _rate(plan, summary)
-    print_scan_tables(summary.signatures, summary.files)
+    sound = _not_sound(summary, out)
+    signatures, files = summary.tables["signatures"], summary.tables["files"]
+    print_scan_tables(signatures, files)
+    speed = summary.new_bytes / max(summary.seconds, 0.001) / (1 << 20)
+    rate = f", {speed:,.1f} MiB/s with Spark's start"
     Console().print(
-        f"{summary.spans} spans in {summary.seconds:.1f} s{rate}; tables in {out}", soft_wrap=True
+        f"{summary.new_bytes:,} bytes read in {summary.seconds:.1f} s{rate * bool(summary.new_bytes)}; "
+        f"tables in {out}",
+        soft_wrap=True,
     )
-    beside = _check_index_files(plan, out) if plan.source.kind.index_files else Exit.CONFORMS
-    return deciding_code([Exit(job_exit_code(summary.signatures)), sound, beside])
+    beside = _index_files(summary)
+    return deciding_code([Exit(job_exit_code(signatures)), sound, beside])
 
 
 def _with_revision(source: str, options: dict[str, str]) -> dict[str, str]:
@@ -117,21 +121,20 @@ def _with_revision(source: str, options: dict[str, str]) -> dict[str, str]:
     return {**options, "revision": found}
 
 
-def _not_sound(plan: "ScanPlan", summary: "ScanSummary", out: Path) -> Exit:
+def _not_sound(summary: "ScanSummary", out: Path) -> Exit:
     """Print the damaged places and the objects that were not read; return the exit code for them."""
     from wireproof.spark import scan_report  # noqa: PLC0415 - as above
 
-    found = scan_report.report_scan(plan.source, plan.places, plan.skipped, summary.files, out)
+    source, files = summary.settings.source, summary.tables["files"]
+    found = scan_report.report_scan(source, summary.places, summary.skipped, files, out)
     for line in found.lines:
         click.echo(escape_unsafe(line))
     return Exit.FAILS if found.wrong else Exit.CONFORMS
 
 
-def _check_index_files(plan: "ScanPlan", out: Path) -> Exit:
-    """Check the index files beside the logs; print a line for each wrong one and a total."""
-    from wireproof.spark import scan_report  # noqa: PLC0415 - as above
-
-    found = scan_report.check_local_logs(plan.places, out)
+def _index_files(summary: "ScanSummary") -> Exit:
+    """Print a line for each wrong index file beside the logs, and a total."""
+    found = summary.indexes
     for line in directory_view.finding_lines([one for one in found if one.findings]):
         click.echo(line)
     errors = sum(one.errors for one in found)
@@ -143,36 +146,29 @@ def _check_index_files(plan: "ScanPlan", out: Path) -> Exit:
     return Exit.FAILS if errors else Exit.CONFORMS
 
 
-def _watched(plan: "ScanPlan", where: ClusterEnv) -> "ScanSummary":
+def _watched(job: "FolderScan", where: "ClusterEnv") -> "ScanSummary":
     """Run the scan, with a progress bar on a terminal."""
-    from wireproof.spark import scan_job, session  # noqa: PLC0415 - as above
+    from wireproof.spark import session  # noqa: PLC0415 - as above
 
     columns = (DownloadColumn(), TransferSpeedColumn())
     with (
-        session.spark_errors(plan.out / SPARK_LOG) as console,
+        session.spark_of(where, job.out) as (spark, console),
         job_bar(console, "scan", *columns) as report_progress,
     ):
-        return scan_job.run_scan(plan, where, report_progress)
+        return job.run(spark, report_progress)
 
 
-def _rate(plan: "ScanPlan", summary: "ScanSummary") -> str:
-    """Return the speed of a scan; empty if a part of it was done before."""
-    whole = summary.spans == len(plan.spans)
-    read = sum(row["bytes_read"] for row in summary.files)
-    return f", {read / summary.seconds / (1 << 20):,.1f} MiB/s with Spark's start" if whole else ""
-
-
-def print_scan_tables(signatures: list[dict[str, Any]], files: list[dict[str, Any]]) -> None:
+def print_scan_tables(signatures: Sequence[Mapping[str, Any]], files: Sequence[Mapping[str, Any]]) -> None:
     """Print the tables `signatures` and `files`."""
     table = Table(box=None)
-    for name in ("implementation", "format", "verdict", "class", "path"):
+    for name in ("implementation", "format", "verdict", "class", "field"):
         table.add_column(name, overflow="fold")
     for name in ("frames", "bytes"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in signatures:
         count, size = f"{row['count']:,}", f"{row['bytes']:,}"
         table.add_row(
-            row["implementation"], row["format"], row["kind"], row["class"], row["path"], count, size
+            row["implementation"], row["format"], row["verdict"], row["class"], row["field"], count, size
         )
     console = Console()
     console.print(table)
@@ -187,25 +183,25 @@ def print_scan_tables(signatures: list[dict[str, Any]], files: list[dict[str, An
     )
 
 
-def job_exit_code(signatures: list[dict[str, Any]]) -> int:
+def job_exit_code(signatures: Sequence[Mapping[str, Any]]) -> int:
     """Return the exit code of a job; an item that only the reference refuses is no finding."""
-    rows = [row for row in signatures if row["kind"] not in NOT_JUDGED]
+    rows = [row for row in signatures if row["verdict"] not in NOT_JUDGED]
     silent = list(_silent(rows))
     for name in silent:
         click.echo(f"wireproof: {name}: no case was judged: check its claims", err=True)
     return int(deciding_code([*map(_code, rows), *([Exit.USAGE] * bool(silent))]))
 
 
-def _silent(rows: list[dict[str, Any]]) -> Iterator[str]:
+def _silent(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the implementations without any verdict."""
     for name in dict.fromkeys(row["implementation"] for row in rows):
-        kinds = {row["kind"].partition(":")[0] for row in rows if row["implementation"] == name}
+        kinds = {row["verdict"].partition(":")[0] for row in rows if row["implementation"] == name}
         if kinds <= NO_RESULT:
             yield name
 
 
-def _code(row: dict[str, Any]) -> Exit:
-    name, _, kind = row["kind"].partition(":")
+def _code(row: Mapping[str, Any]) -> Exit:
+    name, _, kind = row["verdict"].partition(":")
     by_gate = {"suite": Exit.SUITE, "adapter": Exit.ADAPTER}
     if (gate := ROWS[name].gate) in by_gate:
         return by_gate[gate]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -22,9 +22,6 @@ class WrittenPath(click.Path):
             )
         return super().convert(value, param, ctx)
 
-
-SPARK_LOG: Final = "spark.log"
-"""The file of Spark's log, in the folder of a job."""
 
 OUT = WrittenPath(file_okay=False, path_type=Path)
 

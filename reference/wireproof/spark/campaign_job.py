@@ -1,25 +1,24 @@
 """Run a campaign: generated cases by number, adapters judged, findings grouped by signature.
 
-    OUT/plan.json            the arguments; written first
-    OUT/spans/<span>.json    the groups of a span of case numbers; commits it
-    OUT/tokens/*.wp1         the tokens that are too long for a command line
-    OUT/{signatures,samples,matrix,positions,run}.parquet    at the end, from the spans alone
-
-Case n is a function of the seed and n, and a span is a range of numbers. So the tables do not depend on the
+Case n is a function of the seed and n, and a block is a range of numbers. So the tables do not depend on the
 number of tasks, or on work that was done before the campaign was interrupted. Adapters start anew for each
-span, because state that an adapter collects over a million cases must not influence the tables.
+block, because state that an adapter collects over a million cases must not influence the tables.
 """
 
 import hashlib
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from datetime import UTC, datetime
+from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
-from attrs import astuple, define, field, frozen
+from attrs import define, frozen
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
 
 from wireproof import __version__
 from wireproof.adapters.contract import Claim, Hello
@@ -30,226 +29,77 @@ from wireproof.cases.made_case import input_bytes
 from wireproof.cases.seeded_examples import SeededCases
 from wireproof.formats import FORMATS
 from wireproof.runner.requests import blocks
-from wireproof.runner.signature import Signature
-from wireproof.spark import jobs, verdict_tables
+from wireproof.spark import batches, verdict_tables
+from wireproof.spark.batches import Progress, as_uri, no_progress, parallelism
 from wireproof.spark.errors import SourceError
 from wireproof.spark.item_cases import AdapterSession
-from wireproof.spark.jobs import ClusterEnv
-from wireproof.spark.verdict_tables import VectorTotal, VerdictVectors
+from wireproof.spark.session import start_adapters
+from wireproof.spark.stored_tables import stored_rows
+from wireproof.spark.table_columns import CAMPAIGN_TABLES, SIGNATURE_PARTS, schema_of, spark_schema
+from wireproof.spark.verdict_rows import verdict_rows
 
-# --- cases by signature ---
-#
-# Merging is associative and commutative, and an empty group changes nothing. So the groups of any spans,
-# merged in any order, are the groups of the whole.
-
-
-@frozen(order=True)
-class SampleKey:
-    """A case that has a signature; the smallest come first.
-
-    Attributes:
-        size: bytes of its input.
-        question: a digest of its question, so that equal questions are stored once.
-        number: of the case.
-    """
-
-    size: int
-    question: str
-    number: int
-
-
-@frozen
-class SignatureGroup:
-    """The cases of one signature: how many, the number of the first, and the smallest."""
-
-    count: int
-    first: int
-    smallest: tuple[SampleKey, ...]
-
-    def merged(self, other: "SignatureGroup", most: int) -> "SignatureGroup":
-        """Return both together, with at most `most` smallest cases; of equal questions the first is kept."""
-        samples = (*self.smallest, *other.smallest)
-        by_question: dict[tuple[int, str], SampleKey] = {}
-        for sample in sorted(samples):
-            by_question.setdefault((sample.size, sample.question), sample)
-        smallest = tuple(by_question.values())[:most]
-        return SignatureGroup(self.count + other.count, min(self.first, other.first), smallest)
-
-
-@define
-class SignatureGroups:
-    """Groups of cases.
-
-    Attributes:
-        most: the number of smallest cases that are stored for a group.
-        groups: by signature.
-    """
-
-    most: int
-    groups: dict[Signature, SignatureGroup] = field(factory=dict)
-
-    def add(self, signature: Signature, case: SampleKey, *, sample: bool) -> None:
-        """Count a case; `sample` means that it is stored if it is small."""
-        self._merge(signature, SignatureGroup(1, case.number, (case,) if sample and self.most else ()))
-
-    def merge(self, other: "SignatureGroups") -> None:
-        """Add the groups of another object."""
-        for signature, group in other.groups.items():
-            self._merge(signature, group)
-
-    def _merge(self, signature: Signature, group: SignatureGroup) -> None:
-        before = self.groups.get(signature)
-        self.groups[signature] = group if before is None else before.merged(group, self.most)
-
-    def dump(self) -> list[list[Any]]:
-        """Return the JSON form, sorted."""
-        return [
-            [*astuple(signature), group.count, group.first,
-             [[case.size, case.question, case.number] for case in group.smallest]]
-            for signature, group in sorted(self.groups.items(), key=lambda pair: pair[0])
-        ]  # fmt: skip
-
-
-def load_groups(rows: Iterable[list[Any]], most: int) -> SignatureGroups:
-    """Return the object that `dump` was called on."""
-    groups = SignatureGroups(most)
-    for *parts, count, first, smallest in rows:
-        smallest_cases = tuple(SampleKey(*parts_of_case) for parts_of_case in smallest)
-        groups.groups[Signature(*parts)] = SignatureGroup(count, first, smallest_cases)
-    return groups
-
-
-# --- the campaign ---
-
-CASES_PER_SPAN: Final = 10_000
-"""Cases of a span. An interruption loses up to that many for each core; adapters start once for a span."""
-
-MIN_CASES_PER_SPAN: Final = 500
-SPANS_OF_SHORT_JOB: Final = 32
-"""A short campaign has that many spans, but none with fewer cases than `MIN_CASES_PER_SPAN`."""
+BLOCK: Final = 500
+"""Cases of a block: adapters start once for each."""
 
 MAX_CASES_TOGETHER: Final = 512
 """Cases that are sent and judged together."""
 
 SAMPLES: Final = 3
-
-SIGNATURES: Final = pa.schema([*verdict_tables.SIGNATURE, ("count", pa.int64()), ("first_case", pa.int64())])
-"""`first_case` is the number of the first case."""
-
-SAMPLE: Final = pa.schema(
-    [
-        *verdict_tables.SIGNATURE,
-        ("case_number", pa.int64()),
-        ("length", pa.int64()),
-        ("codec_format", pa.string()),
-        ("token", pa.string()),
-        ("raw", pa.binary()),
-    ]
-)
-"""The smallest cases of each signature that is a finding.
-
-`token` replays the case; if it begins with `@` it names a file in the folder.
-"""
-
-RUN: Final = pa.schema(
-    [
-        ("version", pa.string()),
-        ("adapters", pa.list_(pa.string())),
-        ("formats", pa.list_(pa.string())),
-        ("ops", pa.list_(pa.string())),
-        ("seed", pa.int64()),
-        ("cases", pa.int64()),
-        ("spans", pa.int64()),
-    ]
-)
-"""The arguments, in one row; it does not depend on when, how often or in how many tasks the job was run."""
+"""Samples that are kept of a finding, if no other number is given."""
 
 
 @frozen
-class CampaignPlan:
-    """The plan of a campaign: `grain` cases are a span, of which the last may have fewer."""
+class CaseBlock:
+    """The cases of one block, by number."""
+
+    start: int
+    end: int
+
+    @property
+    def weight(self) -> int:
+        """Return the number of cases."""
+        return self.end - self.start
+
+
+@frozen
+class CampaignSettings:
+    """What a task must know beside its blocks: the source of the cases, and the adapters."""
 
     numbered: SeededCases
     adapters: tuple[str, ...]
-    cases: int
-    most: int
-    grain: int
-    out: Path
-
-    @property
-    def weights(self) -> dict[int, int]:
-        """Return the number of cases of each span."""
-        return {span: len(self.numbers(span)) for span in range(-(-self.cases // self.grain))}
-
-    def numbers(self, span: int) -> range:
-        """Return the numbers of the cases of a span."""
-        return range(span * self.grain, min(self.cases, (span + 1) * self.grain))
-
-    def tasks(self, count: int) -> list[list[int]]:
-        """Distribute the remaining spans over at most `count` tasks."""
-        spans = jobs.remaining_spans(self)
-        return [spans[start::count] for start in range(min(count, len(spans)))]
-
-    def run_span(self, number: int) -> None:
-        """Generate, ask, judge and commit one span."""
-        groups, combined = judge_cases(self, self.numbers(number))
-        jobs.save_json(jobs.commit_file(self.out, number), {"groups": groups.dump(), **combined.dump()})
 
 
-# --- the plan ---
+def judge_blocks(
+    settings: CampaignSettings, parts: Sequence[CaseBlock], numbers: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Yield a row for each case of the blocks whose numbers are in some Arrow batches, for `mapInArrow`."""
+    schema = schema_of(CAMPAIGN_TABLES["cases"])
+    for batch in numbers:
+        for number in batch.column(0).to_pylist():
+            rows = list(case_rows(settings, parts[number]))
+            yield pa.RecordBatch.from_pylist(rows, schema=schema)
 
 
-def plan_campaign(
-    numbered: SeededCases, adapters: Sequence[str], cases: int, out: Path, most: int = SAMPLES, grain: int = 0
-) -> CampaignPlan:
-    """Return the plan of a new campaign, or of the one in `out`.
-
-    Args:
-        numbered: makes the cases.
-        adapters: as the registry reads them.
-        cases: the number of cases.
-        out: the folder, which every worker can write to at this path.
-        most: the number of samples of a signature.
-        grain: cases of a span; 0 derives it from the number of cases.
-
-    Raises:
-        SourceError: `out` contains something else.
-    """
-    grain = grain or min(CASES_PER_SPAN, max(MIN_CASES_PER_SPAN, -(-cases // SPANS_OF_SHORT_JOB)))
-    inputs = {
-        "seed": numbered.seed, "cases": cases, "adapters": list(adapters), "formats": list(numbered.formats),
-        "ops": list(numbered.ops), "samples": most, "grain": grain, "version": __version__,
-        "hypothesis": version("hypothesis"), "fixtures": load().hash,
-    }  # fmt: skip
-    jobs.update_plan(out, "campaign", inputs, lambda _: {})
-    return CampaignPlan(numbered, tuple(adapters), cases, most, grain, out)
-
-
-# --- one span ---
-
-
-def judge_cases(plan: CampaignPlan, numbers: range) -> tuple[SignatureGroups, VerdictVectors]:
-    """Return the groups of the cases of a span, and the combined verdicts of the adapters."""
-    groups, combined = SignatureGroups(plan.most), VerdictVectors(plan.grain)
+def case_rows(settings: CampaignSettings, block: CaseBlock) -> Iterator[dict[str, Any]]:
+    """Generate, ask and judge the cases of one block."""
     with ExitStack() as stack:
-        sessions = [stack.enter_context(AdapterSession(spec)) for spec in plan.adapters]
-        for chunk in blocks(numbers, MAX_CASES_TOGETHER):
-            cases = [plan.numbered.case(number) for number in chunk]
-            keys = [_sample_key(case, number) for case, number in zip(cases, chunk, strict=True)]
+        sessions = [stack.enter_context(AdapterSession(spec)) for spec in settings.adapters]
+        for chunk in blocks(range(block.start, block.end), MAX_CASES_TOGETHER):
+            cases = [settings.numbered.case(number) for number in chunk]
             answers = [session.judge(cases) for session in sessions]
-            for key, *verdicts in zip(keys, *answers, strict=True):
-                for verdict in verdicts:
-                    groups.add(verdict.signature, key, sample=verdict.finding)
-                    combined.put(key.number, verdict.signature)
-                vector = tuple(verdict.signature for verdict in verdicts)
-                combined.add(vector, VectorTotal(1, key.size, ("", key.number)))
-    return groups, combined
+            for number, case, *verdicts in zip(chunk, cases, *answers, strict=True):
+                yield {
+                    "case_number": number,
+                    "length": len(input_bytes(case)),
+                    "question": question_of(case),
+                    "verdicts": verdict_rows(verdicts),
+                }
 
 
-def _sample_key(case: Case, number: int) -> SampleKey:
-    data = input_bytes(case)
-    question = f"{case.format_id} {case.op} {case.options!r} {chunk_lengths(case)} ".encode() + data
-    return SampleKey(len(data), hashlib.blake2b(question, digest_size=8).hexdigest(), number)
+def question_of(case: Case) -> str:
+    """Return a digest of what is asked, so that of equal questions one is a sample."""
+    text = f"{case.format_id} {case.op} {case.options!r} {chunk_lengths(case)} ".encode()
+    return hashlib.blake2b(text + input_bytes(case), digest_size=8).hexdigest()
 
 
 def chunk_lengths(case: Case) -> list[int]:
@@ -257,7 +107,122 @@ def chunk_lengths(case: Case) -> list[int]:
     return list(map(len, case.input.chunks)) if isinstance(case.input, Chunks) else []
 
 
-# --- all of them ---
+# --- tables ---
+
+
+@define(slots=False)
+class CampaignTables:
+    """The tables of a campaign as DataFrames; `verdict_tables.CAMPAIGN_TABLES` says what each column is.
+
+    Attributes:
+        cases: one row for each case.
+        settings: the source of the cases, and the adapters.
+        samples_of_each: how many samples of a finding there are.
+        tokens: the folder for tokens that are too long for a command line; None keeps them in the table.
+    """
+
+    cases: DataFrame
+    settings: CampaignSettings
+    samples_of_each: int = SAMPLES
+    tokens: Path | None = None
+
+    @cached_property
+    def counts(self) -> verdict_tables.Counts:
+        """Return the counts of cases by their answers, of which two tables are made."""
+        return verdict_tables.count_cases(self.cases)
+
+    def small(self, name: str) -> list[dict[str, Any]]:
+        """Return the rows of `signatures` or `matrix`."""
+        return (verdict_tables.signatures if name == "signatures" else verdict_tables.matrix)(self.counts)
+
+    def _frame(self, name: str) -> DataFrame:
+        table = pa.Table.from_pylist(self.small(name), schema_of(CAMPAIGN_TABLES[name]))
+        return self.cases.sparkSession.createDataFrame(table, spark_schema(CAMPAIGN_TABLES[name]))
+
+    @cached_property
+    def signatures(self) -> DataFrame:
+        """Return a row for each kind of verdict, with counts and the first case."""
+        return self._frame("signatures")
+
+    @cached_property
+    def matrix(self) -> DataFrame:
+        """Return a row for each combination of answers."""
+        return self._frame("matrix")
+
+    @cached_property
+    def samples(self) -> DataFrame:
+        """Return the smallest cases of each finding, generated again from their numbers."""
+        each = self.cases.select("case_number", "length", "question", sql.explode("verdicts").alias("one"))
+        rows = each.filter("one.finding is not null").select("one.*", "case_number", "length", "question")
+        of_question = ["finding", "length", "question"]
+        first = rows.groupBy(*of_question, *SIGNATURE_PARTS).agg(sql.min("case_number").alias("case_number"))
+        chosen = verdict_tables.smallest(first, self.samples_of_each, "length", "question", "case_number")
+        add = partial(_with_bytes, self.settings.numbered, self.tokens)
+        return chosen.coalesce(1).mapInArrow(add, spark_schema(CAMPAIGN_TABLES["samples"]))
+
+
+def _with_bytes(
+    numbered: SeededCases, tokens: Path | None, rows: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Add token and bytes to samples, for `mapInArrow`."""
+    for batch in rows:
+        found = list[dict[str, Any]]()
+        for row in batch.to_pylist():
+            case = numbered.case(row["case_number"])
+            text = token.save_token(case, tokens) if tokens else token.to_token(case)
+            text = f"@tokens/{Path(text[1:]).name}" if text.startswith("@") else text
+            found.append(row | {"codec_format": case.format_id, "token": text, "raw": input_bytes(case)})
+        yield pa.RecordBatch.from_pylist(found, schema=schema_of(CAMPAIGN_TABLES["samples"]))
+
+
+def campaign(
+    spark: SparkSession,
+    adapters: Sequence[str],
+    *,
+    cases: int,
+    seed: int = 0,
+    formats: Collection[str] = FORMATS,
+    samples: int = SAMPLES,
+) -> CampaignTables:
+    """Check adapters against generated cases, and return the tables as DataFrames.
+
+    Args:
+        spark: a session, classic or of Spark Connect; nothing in it is changed.
+        adapters: the codecs, as `wireproof check` names them.
+        cases: the number of cases.
+        seed: of the cases.
+        formats: the formats of the cases, as far as an adapter claims them.
+        samples: how many samples of a finding to keep.
+
+    Raises:
+        SourceError: no adapter claims any of the formats.
+    """
+    settings = campaign_settings(start_adapters(adapters), adapters, formats, seed)
+    rows = cases_of(spark, settings, block_list(0, cases)).persist()
+    return CampaignTables(rows, settings, samples)
+
+
+def campaign_settings(
+    hellos: Sequence[Hello], adapters: Sequence[str], formats: Collection[str], seed: int
+) -> CampaignSettings:
+    """Return the settings for what some adapters claim; raises `SourceError` if that is nothing."""
+    return CampaignSettings(
+        SeededCases(claimed_formats(hellos, formats), claimed_ops(hellos), seed), tuple(adapters)
+    )
+
+
+def block_list(start: int, cases: int) -> list[CaseBlock]:
+    """Return the blocks of the cases from `start` on; both are multiples of a block, but for the last."""
+    return [CaseBlock(at, min(at + BLOCK, cases)) for at in range(start, cases, BLOCK)]
+
+
+def cases_of(spark: SparkSession, settings: CampaignSettings, parts: Sequence[CaseBlock]) -> DataFrame:
+    """Return the rows of some blocks, each in a task of its own."""
+    rows = spark.range(0, len(parts), 1, len(parts))
+    return rows.mapInArrow(partial(judge_blocks, settings, parts), spark_schema(CAMPAIGN_TABLES["cases"]))
+
+
+# --- a campaign in a folder ---
 
 
 @frozen
@@ -270,71 +235,85 @@ class CampaignSummary:
     cases: int
 
 
-def run_campaign(
-    plan: CampaignPlan,
-    cluster: ClusterEnv | str | None,
-    progress: jobs.Progress,
-    tasks: int | None = None,
-) -> CampaignSummary:
-    """Run the remaining spans and merge the tables; arguments and errors as for `run_on_spark`."""
-    start, spans = time.monotonic(), jobs.remaining_spans(plan)
-    weights = plan.weights
-    if spans:
-        jobs.run_on_spark(plan, plan.run_span, cluster, progress, tasks)
-    signatures, samples = merge_campaign(plan)
-    return CampaignSummary(
-        signatures, samples, time.monotonic() - start, sum(weights[span] for span in spans)
-    )
+@define
+class FolderCampaign:
+    """A campaign whose tables are in a folder.
 
+    Attributes:
+        settings: the source of the cases, and the adapters.
+        cases: the number of cases.
+        out: the folder, which every worker can write to at this path.
+        samples: how many samples of a finding to keep.
+        started: the time of its begin.
+        state: what the folder knows, as JSON.
+    """
 
-def merge_campaign(plan: CampaignPlan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Write the tables from the committed spans; return `signatures` and `samples`."""
-    jobs.remove_partial_files(plan.out)
-    merged = SignatureGroups(plan.most)
-    parts = [jobs.load_json(jobs.commit_file(plan.out, span)) for span in plan.weights]
-    for part in parts:
-        merged.merge(load_groups(part["groups"], plan.most))
-    groups = sorted(merged.groups.items(), key=lambda pair: pair[0])
-    signatures = [
-        {**verdict_tables.signature_columns(signature), "count": group.count, "first_case": group.first}
-        for signature, group in groups
-    ]
-    samples = [
-        {**verdict_tables.signature_columns(signature), **row}
-        for signature, group in groups
-        for row in _samples(plan, group.smallest)
-    ]
-    jobs.write_table(plan.out / "signatures.parquet", signatures, SIGNATURES)
-    jobs.write_table(plan.out / "samples.parquet", samples, SAMPLE)
-    jobs.write_table(plan.out / "matrix.parquet", verdict_tables.matrix_rows(parts), verdict_tables.MATRIX)
-    places = verdict_tables.position_rows([("", part) for part in parts])
-    jobs.write_table(plan.out / "positions.parquet", places, verdict_tables.POSITIONS)
-    jobs.write_table(plan.out / "run.parquet", [_manifest(plan)], RUN)
-    return signatures, samples
+    settings: CampaignSettings
+    cases: int
+    out: Path
+    samples: int
+    started: datetime
+    state: dict[str, Any]
 
+    @property
+    def done(self) -> int:
+        """Return the number of cases that are judged."""
+        return int(self.state.get("done", 0))
 
-def _samples(plan: CampaignPlan, keys: Iterable[SampleKey]) -> Iterator[dict[str, Any]]:
-    """Generate the cases again from their numbers, so that no span has to store them."""
-    for key in keys:
-        case = plan.numbered.case(key.number)
-        assert _sample_key(case, key.number) == key, f"case {key.number} differs from the judged case"
-        yield {
-            "case_number": key.number, "length": key.size, "codec_format": case.format_id,
-            "token": _token(case, plan.out), "raw": input_bytes(case),
+    def commit(self, parts: Sequence[CaseBlock], folder: Path) -> None:
+        """Store that blocks are written to a folder."""
+        self.state["done"] = parts[-1].end
+        self.state.setdefault("batches", []).append(str(folder.relative_to(self.out / "cases")))
+        batches.save_state(self.out, self.state)
+
+    def run(self, spark: SparkSession, progress: Progress = no_progress) -> CampaignSummary:
+        """Judge the cases that are not judged yet, and write the tables of all.
+
+        Args:
+            spark: the session.
+            progress: receives the cases done, their number and the tasks, a few times a second.
+        """
+        began, before, out = time.monotonic(), self.done, self.out
+        if before < self.cases:
+            first, parts = parallelism(spark) * BLOCK, block_list(before, self.cases)
+            rows_of, table = partial(cases_of, spark, self.settings), out / "cases" / f"from={before}"
+            batches.run_batches(spark, parts, first, rows_of, self.commit, table, progress)
+        columns = CAMPAIGN_TABLES["cases"]
+        stored = spark.read.schema(spark_schema(columns)).parquet(as_uri(out / "cases"))
+        rows = stored.select(*schema_of(columns).names)
+        tables = CampaignTables(rows, self.settings, self.samples, out.absolute() / "tokens")
+        for name in ("signatures", "matrix"):
+            batches.write_small(name, tables.small(name), CAMPAIGN_TABLES[name], out / name)
+        batches.write_small("samples", tables.samples, CAMPAIGN_TABLES["samples"], out / "samples")
+        seconds = time.monotonic() - began
+        batches.write_small("run", [self._run_row(seconds)], CAMPAIGN_TABLES["run"], out / "run")
+        signatures, samples = stored_rows(out / "signatures"), stored_rows(out / "samples")
+        return CampaignSummary(signatures, samples, seconds, self.cases - before)
+
+    def _run_row(self, seconds: float) -> dict[str, Any]:
+        numbered = self.settings.numbered
+        return {
+            "version": __version__, "started": self.started, "seconds": seconds,
+            "adapters": list(self.settings.adapters), "formats": list(numbered.formats),
+            "ops": list(numbered.ops), "seed": numbered.seed, "cases": self.cases,
         }  # fmt: skip
 
 
-def _token(case: Case, out: Path) -> str:
-    text = token.save_token(case, out / "tokens")
-    return f"@tokens/{Path(text[1:]).name}" if text.startswith("@") else text
-
-
-def _manifest(plan: CampaignPlan) -> dict[str, Any]:
-    numbered = plan.numbered
-    return {
-        "version": __version__, "adapters": list(plan.adapters), "formats": list(numbered.formats),
-        "ops": list(numbered.ops), "seed": numbered.seed, "cases": plan.cases, "spans": len(plan.weights),
+def open_campaign(
+    settings: CampaignSettings, cases: int, out: Path, samples: int = SAMPLES
+) -> FolderCampaign:
+    """Return a new campaign, or the one in `out`; raises `SourceError` if that contains something else."""
+    numbered = settings.numbered
+    inputs = {
+        "seed": numbered.seed, "cases": cases, "adapters": list(settings.adapters),
+        "formats": list(numbered.formats), "ops": list(numbered.ops), "samples": samples,
+        "version": __version__, "hypothesis": version("hypothesis"), "fixtures": load().hash,
     }  # fmt: skip
+    state = batches.load_state(out, "campaign", inputs)
+    out.mkdir(parents=True, exist_ok=True)
+    batches.save_state(out, state)
+    batches.remove_uncommitted(out / "cases", state.get("batches", []))
+    return FolderCampaign(settings, cases, out, samples, datetime.now(UTC), state)
 
 
 # --- formats and ops of the adapters ---

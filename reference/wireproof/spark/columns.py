@@ -26,9 +26,6 @@ HEADER_BYTES: Final = 61
 FRAME_COLUMNS: Final = ("position", "length", "kind", "fault", "remarks", "magic")
 """The columns of `columnar.HEADER_COLUMNS` that the table `frames` of a scan needs."""
 
-ORDERED_COLUMNS: Final = (*FRAME_COLUMNS, "offset", "last_offset", "leader_epoch")
-"""The same, with the columns whose order in a segment is checked."""
-
 TEXT_LIST: Final = pa.list_(pa.string())
 
 

@@ -102,17 +102,6 @@ def case_of_bytes(fmt: Format, data: bytes, expect: Accept | Reject | None, opti
     )
 
 
-# --- verdicts ---
-
-
-def reference_verdict(fmt: str, item: Item) -> ItemVerdict:
-    """Return what the reference makes of an item as a verdict; `fmt` is the format of the item."""
-    kind, cls = item.kind, item.cls or ""
-    cluster = {"frame": "accepted", "garbage": "refused"}.get(kind, "")
-    signature = Signature(REFERENCE, fmt, "scan", kind, cls, "")
-    return ItemVerdict(REFERENCE, kind, cls, cluster, signature, kind == "garbage")
-
-
 # --- adapters ---
 
 CLUSTER_CHARACTERS: Final = 16

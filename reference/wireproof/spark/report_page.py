@@ -10,7 +10,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final, cast
 
-import pyarrow.parquet as pq
 from attrs import frozen
 
 from wireproof.cases import token
@@ -23,6 +22,7 @@ from wireproof.runner.verdicts import ROWS, VerdictName
 from wireproof.spark.errors import SourceError
 from wireproof.spark.item_cases import REFERENCE
 from wireproof.spark.sample_case import case_of_row
+from wireproof.spark.stored_tables import latest_table, stored_rows
 
 TableRows = list[dict[str, Any]]
 
@@ -75,22 +75,17 @@ class JobTables:
         version = f"wireproof {job['version']}"
         if self.is_scan:
             options = ", ".join(job["options"])
-            size = f"{job['objects']:,} objects, {job['bytes']:,} bytes, {job['spans']:,} spans"
+            size = f"{job['objects']:,} objects, {job['bytes']:,} bytes"
             return "; ".join(filter(None, [f"{version}, {job['source']}", options, size]))
         return f"{version}; {job['cases']:,} cases of seed {job['seed']}: {', '.join(job['formats'])}"
 
 
 def load_job(folder: Path) -> JobTables:
     """Load the tables in a folder; raises `SourceError` if one is missing."""
-    files = {name: folder / f"{name}.parquet" for name in TABLE_NAMES}
-    missing = [file.name for file in files.values() if not file.exists()]
-    if missing:
-        raise SourceError(
-            f"{folder}: {missing[0]} is missing; give the --out folder of a completed scan or campaign"
-        )
-    account = folder / f"{FILES_TABLE}.parquet"
-    files |= {FILES_TABLE: account} if account.exists() else {}
-    return JobTables(folder, {name: pq.read_table(file).to_pylist() for name, file in files.items()})
+    tables = {name: stored_rows(latest_table(folder, name)) for name in (*TABLE_NAMES, FILES_TABLE)}
+    if not tables["run"]:
+        raise SourceError(f"{folder}: no table `run`; give the --out folder of a completed scan or campaign")
+    return JobTables(folder, tables)
 
 
 def render_page(folder: Path) -> str:
@@ -166,12 +161,12 @@ class _Line:
 
 
 def _title(answer: dict[str, Any]) -> str:
-    parts = (answer["op"], answer["kind"], answer["class"], answer["path"])
+    parts = (answer["op"], answer["verdict"], answer["class"], answer["field"])
     return " ".join(part for part in parts if part)
 
 
 def _name(answer: dict[str, Any]) -> str:
-    return str(answer["kind"]).partition(":")[0]
+    return str(answer["verdict"]).partition(":")[0]
 
 
 def _event(
@@ -179,9 +174,9 @@ def _event(
 ) -> CaseEvent:
     """Return an answer as an event of the page; if its token is short, it replays the sample."""
     name, _, revision = answer["format"].partition("/")
-    verdict, _, kind = answer["kind"].partition(":")
+    verdict, _, kind = answer["verdict"].partition(":")
     case_token = token.to_token(case) if case else ""
-    place = f"{row['object']} at {row['position']:,}" if job.is_scan else f"case {row['position']:,}"
+    place = f"{row['path']} at {row['position']:,}" if job.is_scan else f"case {row['position']:,}"
     promote = f"; wireproof promote '{job.folder}#{answer['finding']}'" if case else ""
     return CaseEvent(
         seq,
@@ -193,7 +188,7 @@ def _event(
         cast("VerdictName", verdict),  # or the reference's kind of an item: frame, garbage, tail
         kind,
         answer["class"],
-        answer["path"],
+        answer["field"],
         text=f"first: {place}{promote}",
         token="" if case_token.startswith("@") else case_token,
     )

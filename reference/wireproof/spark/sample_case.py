@@ -7,7 +7,6 @@ name, or a part of its signature as it is printed. The smallest sample of the fi
 from pathlib import Path
 from typing import Any, Final
 
-import pyarrow.parquet as pq
 from attrs import evolve, frozen
 
 from wireproof.cases.case import ORIGIN_CORPUS, Accept, Case, Chunks, Source
@@ -15,9 +14,12 @@ from wireproof.cases.examples import capabilities_of_case
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.token import from_token
 from wireproof.runner.signature import Signature
-from wireproof.spark import jobs, sources, verdict_tables
+from wireproof.spark import sources
+from wireproof.spark.batches import load_inputs
 from wireproof.spark.errors import SourceError
 from wireproof.spark.item_cases import REFERENCE, make_item_case
+from wireproof.spark.stored_tables import latest_table, stored_rows
+from wireproof.spark.table_columns import SIGNATURE_PARTS
 from wireproof.wire.scan_items import Item
 
 MAX_LISTED: Final = 4
@@ -37,11 +39,11 @@ def load_sample(name: str) -> SampleCase:
     """Return the sample `DIR#FINDING`; raises `SourceError` if no finding, or more than one, matches."""
     text, _, word = name.rpartition("#")
     folder = Path(text)
-    if not (folder / "samples.parquet").exists():
+    if not (rows := stored_rows(latest_table(folder, "samples"))):
         raise SourceError(
             f"{folder} contains no table of samples; give the --out folder of a completed scan or campaign"
         )
-    row = _chosen(pq.read_table(folder / "samples.parquet").to_pylist(), word, folder)
+    row = _chosen(rows, word, folder)
     signature = _signature(row)
     adapter = "" if signature.implementation == REFERENCE else signature.implementation
     return SampleCase(case_of_row(row, folder), signature, adapter)
@@ -65,7 +67,7 @@ def _chosen(rows: list[dict[str, Any]], word: str, folder: Path) -> dict[str, An
 
 
 def _signature(row: dict[str, Any]) -> Signature:
-    return Signature(*(row[name] for name in verdict_tables.SIGNATURE_PARTS))
+    return Signature(*(row[name] for name in SIGNATURE_PARTS))
 
 
 def _of_campaign(row: dict[str, Any], folder: Path) -> Case:
@@ -76,7 +78,7 @@ def _of_campaign(row: dict[str, Any], folder: Path) -> Case:
 
 def _of_scan(row: dict[str, Any], folder: Path) -> Case:
     """Return the case of the item, or the scan of its bytes if they are not an entry."""
-    inputs = jobs.load_json(folder / "plan.json")["asked"]
+    inputs = load_inputs(folder)
     source = sources.parse(inputs["source"], inputs["options"])
     item = Item("garbage", 0, row["length"], cls=row["class"] or None)
     case = (

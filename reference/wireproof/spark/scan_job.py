@@ -1,445 +1,350 @@
-"""Run a scan: archives in, tables of verdicts out.
+"""Scan archives: objects in, tables of what is damaged and of what adapters read differently out.
 
-A task reads, checks and writes its spans itself; only one row for each span goes through Spark. The output of
-a span depends only on the span, so a scan that was interrupted continues and gives the same tables.
+`scan` returns the tables as DataFrames of any session, also one of Spark Connect, and changes nothing in it.
+`scan_folder` writes them to a folder.
 """
 
-import time
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from functools import partial
-from itertools import count
-from operator import attrgetter
-from pathlib import Path
+from functools import cached_property, partial
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
-from attrs import astuple, define, evolve, field, frozen
+from attrs import define
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
+from pyspark.sql.pandas.types import from_arrow_schema
 
-from wireproof import __version__
-from wireproof.files import replace_file
-from wireproof.spark import jobs, sources, verdict_tables
-from wireproof.spark.columns import ColumnsOrItem
+from wireproof.spark import sources, verdict_tables
+from wireproof.spark.batches import parallelism
 from wireproof.spark.errors import LostObjectError, SourceError
-from wireproof.spark.item_cases import AdapterSession, ItemCase
-from wireproof.spark.jobs import ClusterEnv
+from wireproof.spark.item_cases import REFERENCE, make_item_case
 from wireproof.spark.objects import (
     EMPTY,
     UNREADABLE,
     ObjectPlace,
-    ObjectReader,
     SkippedObject,
     list_objects,
     unreadable,
 )
-from wireproof.spark.scan_report import first_names
+from wireproof.spark.session import source_options
 from wireproof.spark.sources import TASKS_PER_CORE, SourceSettings
 from wireproof.spark.spans import (
-    COMPRESSED_WEIGHT,
+    SLACK_FRACTION,
+    ObjectRange,
     ObjectSpan,
-    check_coverage,
     group_spans,
     open_span,
     split_range,
 )
-from wireproof.spark.split_points import scan_items
-from wireproof.spark.verdict_rows import VerdictRows
-from wireproof.spark.verdict_tables import FRAMES, SpanResult, VerdictVectors, stretch_bytes
+from wireproof.spark.table_columns import TABLES, schema_of, spark_schema
+from wireproof.spark.verdict_rows import FRAMES_SCHEMA, ScanSettings, read_tasks
+from wireproof.spark.verdict_tables import Counts
 from wireproof.wire.scan_items import Item
 
-# --- the plan: the objects, their spans, and how the spans are distributed over tasks ---
-
 SPAN_BYTES: Final = 64 * 1024 * 1024
-"""Bytes of a span. An interruption loses up to that many for each core."""
+"""Bytes of a span: a larger object is cut, so that several tasks read it."""
+
+ASKED_SPAN_BYTES: Final = 8 * 1024 * 1024
+"""The same if adapters are asked, which read a few megabytes in a second."""
 
 MIN_TASK_BYTES: Final = 32 * 1024 * 1024
 """Bytes of a task, below which starting it costs more than reading them: about a tenth of a second."""
 
 SAMPLES: Final = 3
+"""Samples that are kept of a finding, if no other number is given."""
+
+# --- spans ---
 
 
-@frozen
-class ScanPlan:
-    """The plan of a scan.
+def plan_spans(
+    spark: SparkSession, settings: ScanSettings, ranges: Sequence[ObjectRange]
+) -> list[ObjectSpan]:
+    """Cut the ranges that are larger than a span, each in a task: the driver of a cluster reads no object.
 
-    Attributes:
-        name, options: of the source, as `sources.parse` takes them.
-        adapters: as the registry reads them.
-        spans: all of them by number, in the order of the objects' names and of their bytes.
-        most: the number of samples of a signature.
-        out: the folder, which every worker can write to at this path.
-        skipped: the objects that are not read.
-        changes: the differences from the plan that was stored before, in lines for a person.
+    If all runs on this machine and the objects are here, their headers are read sooner than a task starts.
     """
-
-    name: str
-    options: dict[str, str]
-    adapters: tuple[str, ...]
-    spans: dict[int, ObjectSpan]
-    most: int
-    out: Path
-    skipped: tuple[SkippedObject, ...] = ()
-    changes: tuple[str, ...] = ()
-
-    @property
-    def source(self) -> SourceSettings:
-        """Return the settings of the source."""
-        return sources.parse(self.name, self.options)
-
-    @property
-    def places(self) -> list[ObjectPlace]:
-        """Return the objects that are read."""
-        return list(dict.fromkeys(span.place for span in self.spans.values()))
-
-    @property
-    def weights(self) -> dict[int, int]:
-        """Return the bytes of each span."""
-        return {number: span.weight for number, span in self.spans.items()}
-
-    @property
-    def remaining(self) -> list[int]:
-        """Return the spans that are not committed."""
-        return jobs.remaining_spans(self)
-
-    def commit_file(self, number: int) -> Path:
-        """Return the file that commits a span."""
-        return jobs.commit_file(self.out, number)
-
-    def tasks(self, count: int) -> list[list[int]]:
-        """Return the remaining spans as about `count` tasks of about the same weight, in order.
-
-        Small tasks become fewer, down to one for each core, because the reference alone reads them in less
-        time than Spark needs to start them. If adapters are asked, even a few bytes take long.
-        """
-        remaining = self.remaining
-        total = sum(self.spans[number].weight for number in remaining)
-        numbers = {id(self.spans[number]): number for number in remaining}
-        if not self.adapters:
-            count = min(count, max(-(-total // MIN_TASK_BYTES), count // TASKS_PER_CORE))
-        grain = max(1, -(-total // max(count, 1)))
-        tasks = group_spans((self.spans[number] for number in remaining), grain)
-        return [[numbers[id(span)] for span in task] for task in tasks]
+    grain = ASKED_SPAN_BYTES if settings.adapters else SPAN_BYTES
+    large = [
+        number
+        for number, (place, start, end) in enumerate(ranges)
+        if not place.compression and end - start > grain + grain // SLACK_FRACTION
+    ]
+    cut: dict[int, list[ObjectSpan]] = {}
+    source = settings.source
+    if str(spark.conf.get("spark.master", "")).startswith("local"):
+        here = [number for number in large if not ranges[number][0].store]
+        large = [number for number in large if ranges[number][0].store]
+        for number in here:
+            cut[number] = split_range(source.framing, source.options, ranges[number], grain)
+    if large:
+        tasks = min(len(large), TASKS_PER_CORE * parallelism(spark))
+        rows = spark.createDataFrame([(number,) for number in large], "number long").repartition(tasks)
+        find = partial(_cut, settings, {number: ranges[number] for number in large}, grain)
+        schema = "number long, start long, end long, garbage string"
+        for number, start, end, garbage in sorted(map(tuple, rows.mapInArrow(find, schema).collect())):
+            cut.setdefault(number, []).append(ObjectSpan(ranges[number][0], start, end, garbage))
+    return [span for number, part in enumerate(ranges) for span in cut.get(number) or [ObjectSpan(*part)]]
 
 
-def plan_scan(
-    name: str,
-    options: dict[str, str],
-    adapters: Sequence[str],
-    out: Path,
-    most: int = SAMPLES,
-    grain: int = SPAN_BYTES,
-) -> ScanPlan:
-    """Return the plan of a scan of the objects as they are now, and store it in `out`.
-
-    If `out` has a plan already, the spans of the objects that have not changed since stay as they are,
-    committed or not. An object that is new, or has another size or time of change, is read whole: bytes that
-    are appended to a log may complete an entry, or prove that it is damaged. Objects that are gone leave the
-    tables.
-
-    Raises:
-        SourceError: `out` contains another scan.
-    """
-    inputs = {"source": name, "options": options, "adapters": list(adapters), "samples": most}
-    inputs |= {"span_bytes": grain, "version": __version__}
-    changes = list[str]()
-
-    def renew(stored: dict[str, Any]) -> dict[str, Any]:
-        page = _page(name, options, grain, stored)
-        changes.extend(_changes(*(_places(each) for each in (stored, page))) if "objects" in stored else [])
-        return page
-
-    page = jobs.update_plan(out, "scan", inputs, renew)
-    spans = {
-        number: ObjectSpan(place, start, end, garbage)
-        for place, each in zip(_places(page).values(), page["objects"], strict=True)
-        for number, start, end, garbage in each["spans"]
-    }
-    jobs.remove_other_spans(out, spans)
-    skipped = tuple(SkippedObject(*row) for row in page["skipped"])
-    return ScanPlan(name, options, tuple(adapters), spans, most, out, skipped, tuple(changes))
-
-
-def _page(name: str, options: dict[str, str], grain: int, stored: dict[str, Any]) -> dict[str, Any]:
-    """Return the spans of all objects, those of a stored plan for unchanged objects; and what has none.
-
-    The number of a span is never used again, so that no file of an earlier span is taken for one of its own.
-    """
-    source = sources.of_whole_objects(sources.parse(name, options))
-    places, skipped = list_objects(source.paths, source.kind.suffixes, source.chosen)
-    known = {tuple(each["place"]): each["spans"] for each in stored.get("objects", ())}
-    numbers, objects = count(stored.get("next_span", 0)), list[dict[str, Any]]()
-    for place in places:
-        if reason := EMPTY if not place.size else "" if astuple(place) in known else unreadable(place):
-            skipped.append(SkippedObject(place.display_name, place.size, reason))
-            continue
-        spans = known.get(astuple(place)) or [
-            [next(numbers), span.start, span.end, span.garbage]
-            for span in split_range(source.framing, source.options, (place, 0, place.size), grain)
-        ]
-        objects.append({"place": list(astuple(place)), "spans": spans})
-    if not objects:
-        raise SourceError("nothing to scan: every object is empty or cannot be read")
-    return {
-        "objects": objects,
-        "next_span": next(numbers),
-        "skipped": [list(astuple(each)) for each in skipped],
-    }
-
-
-def _places(page: dict[str, Any]) -> dict[str, ObjectPlace]:
-    """Return the objects of a plan, by name."""
-    places = (ObjectPlace(*each["place"]) for each in page.get("objects", ()))
-    return {place.display_name: place for place in places}
-
-
-def _changes(before: dict[str, ObjectPlace], now: dict[str, ObjectPlace]) -> Iterator[str]:
-    """Yield a line for the objects that are new, changed and gone since the plan was stored."""
-    sizes = {
-        name: f"{name} ({before[name].size:,} bytes, now {now[name].size:,})"
-        for name in before
-        if name in now
-    }
-    for what, names in (
-        ("new", [name for name in now if name not in before]),
-        ("read again", [sizes[name] for name in sizes if before[name] != now[name]]),
-        ("gone, and no longer in the tables", [name for name in before if name not in now]),
-    ):
-        if names:
-            yield f"{what}: {len(names)} objects: {first_names(names)}"
-
-
-# --- one span ---
-
-MAX_ITEMS: Final = 512
-"""The greatest number of items that are sent and judged together."""
-
-MAX_BYTES: Final = 1024 * 1024
-"""Bytes of items that are collected before they are sent: their values take many times as much memory."""
-
-GROUPS_AHEAD: Final = 1
-"""Groups of items that the adapters work on while the items before them are judged."""
-
-ROW_GROUP: Final = 65536
-"""The smallest number of rows in a row group, except for the last one."""
-
-
-def scan_span(plan: ScanPlan, number: int) -> None:
-    """Read, judge and write one span, then commit it; of a lost object only the reason is written."""
-    span, source = plan.spans[number], plan.source
-    file = plan.out / "frames" / f"{number:06}.parquet"
-    size = span.place.size * (COMPRESSED_WEIGHT if span.place.compression else 1)
-    part = SpanResult(plan.most, vectors=VerdictVectors(stretch_bytes(size)))
-
-    def write(new: Path) -> None:
-        with ExitStack() as stack:
-            writer = stack.enter_context(pq.ParquetWriter(new, FRAMES, compression=jobs.COMPRESSION))
-            opened = open_span(span, source.max_unpacked)
-            stored, start, end, part.fault = stack.enter_context(opened)
-            benches = [stack.enter_context(AdapterSession(spec)) for spec in plan.adapters]
-            parts = span.known or _parts(benches, source, stored, start, end)
-            checked = check_coverage(parts, stored, start, end)
-            for table in _row_groups(_verdicts(checked, benches, VerdictRows(source, stored, part))):
-                writer.write_table(table)
-
-    try:
-        replace_file(file, write, durable=False)
-        page = part.dump()
-    except LostObjectError as error:
-        page = {LOST: error.reason}
-    jobs.save_json(plan.commit_file(number), page)
-
-
-def _row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Combine batches to row groups, because many small ones cost more than their contents."""
-    waiting: list[pa.RecordBatch] = []
-    for batch in batches:
-        waiting.append(batch)
-        if sum(each.num_rows for each in waiting) >= ROW_GROUP:
-            yield pa.Table.from_batches(waiting)
-            waiting = []
-    if waiting:
-        yield pa.Table.from_batches(waiting)
-
-
-def _parts(
-    benches: list[AdapterSession], source: SourceSettings, stored: ObjectReader, start: int, end: int
-) -> Iterable[ColumnsOrItem]:
-    """Return the parts of a span: items if adapters are asked, else rows of columns if possible."""
-    fast = source.framing.fast
-    if fast is None or benches:
-        return scan_items(source.framing, stored, start, end, source.options)
-    return fast.columns(stored, start, end, source.options, verdict_tables.is_segment(stored.display_name))
-
-
-def _verdicts(
-    parts: Iterable[ColumnsOrItem], benches: list[AdapterSession], rows: VerdictRows
+def _cut(
+    settings: ScanSettings,
+    ranges: Mapping[int, ObjectRange],
+    grain: int,
+    numbers: Iterable[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a span. The adapters work on items while the next items are read."""
-    pending = _PendingItems(benches, rows)
-    for part in parts:
-        if isinstance(part, Item):
-            yield from pending.add(rows.item_case(part))
-        else:
-            yield from pending.finish()
-            yield rows.of_columns(part.entries)
-    yield from pending.finish()
+    """Yield the spans of the ranges whose numbers are in some Arrow batches, for `mapInArrow`."""
+    source = settings.source
+    for batch in numbers:
+        for number in batch.column(0).to_pylist():
+            spans = split_range(source.framing, source.options, ranges[number], grain)
+            rows = [
+                {"number": number, "start": span.start, "end": span.end, "garbage": span.garbage}
+                for span in spans
+            ]
+            kinds = [
+                ("number", pa.int64()),
+                ("start", pa.int64()),
+                ("end", pa.int64()),
+                ("garbage", pa.string()),
+            ]
+            yield pa.RecordBatch.from_pylist(rows, schema=pa.schema(kinds))
 
 
-@define
-class _PendingItems:
-    """The items that are collected, and those that the adapters are working on.
+def frames_of(spark: SparkSession, settings: ScanSettings, spans: Sequence[ObjectSpan]) -> DataFrame:
+    """Return the rows of some spans, in a few tasks for each core.
+
+    Small tasks become fewer, down to one for each core, because the reference alone reads them in less time
+    than Spark needs to start them. If adapters are asked, even a few bytes take long.
+    """
+    cores = parallelism(spark)
+    count, total = TASKS_PER_CORE * cores, sum(span.weight for span in spans)
+    if not settings.adapters:
+        count = min(count, max(-(-total // MIN_TASK_BYTES), cores))
+    tasks = list(group_spans(spans, max(1, -(-total // count))))
+    rows = spark.range(0, len(tasks), 1, max(len(tasks), 1))
+    return rows.mapInArrow(partial(read_tasks, settings, tasks), from_arrow_schema(FRAMES_SCHEMA))
+
+
+# --- tables ---
+
+
+@define(slots=False)
+class ScanTables:
+    """The tables of a scan; `table_columns.TABLES` says what each column is.
+
+    The tables that count are small: they are made in this process of the result of one query.
 
     Attributes:
-        benches: the adapters.
-        rows: makes the rows.
-        items, size: collected, not sent yet; `size` is in bytes.
-        sent: groups of items that the adapters were asked about.
+        spark: the session.
+        settings: the source, its options and the adapters.
+        rows: one row for each entry, also of objects that a task could not read to their end.
+        places: the objects.
+        left_out: the objects that are not read, and the reasons.
+        samples_of_each: how many samples of a finding there are.
+        is_cut: whether an object is read in several spans.
     """
 
-    benches: list[AdapterSession]
-    rows: VerdictRows
-    items: list[ItemCase] = field(factory=list)
-    size: int = 0
-    sent: deque[list[ItemCase]] = field(factory=deque)
+    spark: SparkSession
+    settings: ScanSettings
+    rows: DataFrame
+    places: Sequence[ObjectPlace]
+    left_out: Sequence[SkippedObject] = ()
+    samples_of_each: int = SAMPLES
+    is_cut: bool = True
 
-    def add(self, item: ItemCase) -> Iterator[pa.RecordBatch]:
-        """Collect an item, and yield the rows of groups that must be judged now."""
-        self.items.append(item)
-        self.size += len(item.data)
-        if len(self.items) >= MAX_ITEMS or self.size >= MAX_BYTES:
-            self._send()
-        yield from self._judge(GROUPS_AHEAD if self.benches else 0)
+    @cached_property
+    def _all_counts(self) -> Counts:
+        return verdict_tables.count_scan(self.rows)
 
-    def finish(self) -> Iterator[pa.RecordBatch]:
-        """Send the collected items, and yield all rows."""
-        if self.items:
-            self._send()
-        yield from self._judge(0)
+    @cached_property
+    def lost(self) -> dict[str, str]:
+        """Return the reason for each object that a task could not read."""
+        return {row["path"]: row["fault"] for row in self._all_counts if row["kind"] == "lost"}
 
-    def _send(self) -> None:
-        for bench in self.benches:
-            bench.submit(self.items)
-        self.sent.append(self.items)
-        self.items, self.size = [], 0
+    @property
+    def counts(self) -> Counts:
+        """Return the counts of the objects that were read."""
+        return [row for row in self._all_counts if row["path"] not in self.lost]
 
-    def _judge(self, ahead: int) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of the oldest groups, until `ahead` groups are left."""
-        while len(self.sent) > ahead:
-            yield self.rows.of_items(self.sent.popleft(), self.benches)
+    @cached_property
+    def frames(self) -> DataFrame:
+        """Return one row for each entry of the objects that were read."""
+        return self.rows.filter(~sql.col("path").isin(list(self.lost))) if self.lost else self.rows
 
+    @cached_property
+    def _between(self) -> DataFrame | None:
+        """Return the damaged places between spans; None if there can be none."""
+        if not (self.is_cut and "leader_epoch" in self.settings.source.kind.facts):
+            return None
+        return verdict_tables.order_between(self.frames)
 
-# --- the tables of all spans ---
+    def small(self, name: str) -> list[dict[str, Any]]:
+        """Return the rows of `signatures`, `matrix`, `files` or `skipped`."""
+        match name:
+            case "signatures":
+                return verdict_tables.signatures(verdict_tables.with_bytes(self.counts))
+            case "matrix":
+                return verdict_tables.matrix(verdict_tables.with_bytes(self.counts))
+            case "files":
+                pairs = [] if self._between is None else self._between.groupBy("path").count().collect()
+                sizes = {each.display_name: each.size for each in self.places}
+                read = {path: size for path, size in sizes.items() if path not in self.lost}
+                return verdict_tables.files(read, self.counts, dict(map(tuple, pairs)))
+            case _:
+                rows = {each.display_name: (each.size, each.reason) for each in self.left_out}
+                for each in self.places:
+                    if why := self.lost.get(each.display_name):
+                        rows[each.display_name] = each.size, f"{UNREADABLE}: {why}"
+                return [
+                    {"path": path, "size": rows[path][0], "reason": rows[path][1]} for path in sorted(rows)
+                ]
 
-LOST: Final = "lost"
-"""The key of the reason in the commit of a span whose object was listed and could not be read."""
+    def _frame(self, name: str) -> DataFrame:
+        table = pa.Table.from_pylist(self.small(name), schema_of(TABLES[name]))
+        return self.spark.createDataFrame(table, spark_schema(TABLES[name]))
 
+    @cached_property
+    def signatures(self) -> DataFrame:
+        """Return a row for each way to fail, with counts."""
+        return self._frame("signatures")
 
-def drop_lost(plan: ScanPlan) -> ScanPlan:
-    """Return the plan without the objects that tasks could not read, which it lists as skipped; store it.
+    @cached_property
+    def matrix(self) -> DataFrame:
+        """Return a row for each combination of answers."""
+        return self._frame("matrix")
 
-    The next scan to the same folder finds them new if they are there, and reads them.
-    """
-    lost: dict[ObjectPlace, str] = {}
-    for number, span in plan.spans.items():
-        if reason := jobs.load_json(plan.commit_file(number)).get(LOST):
-            lost.setdefault(span.place, f"{UNREADABLE}: {reason}")
-    if not lost:
-        return plan
-    skipped = [*plan.skipped, *(SkippedObject(each.display_name, each.size, lost[each]) for each in lost)]
-    skipped.sort(key=attrgetter("display_name"))
-    page = jobs.load_json(plan.out / jobs.PLAN)
-    page["objects"] = [each for each in page["objects"] if ObjectPlace(*each["place"]) not in lost]
-    page["skipped"] = [list(astuple(each)) for each in skipped]
-    jobs.save_json(plan.out / jobs.PLAN, page)
-    spans = {number: span for number, span in plan.spans.items() if span.place not in lost}
-    jobs.remove_other_spans(plan.out, spans)
-    return evolve(plan, spans=spans, skipped=tuple(skipped))
+    @cached_property
+    def files(self) -> DataFrame:
+        """Return a row for each object: the bytes of its frames, garbage and tails."""
+        return self._frame("files")
 
+    @cached_property
+    def skipped(self) -> DataFrame:
+        """Return a row for each object that was not read, with the reason."""
+        return self._frame("skipped")
 
-def merge_scan(plan: ScanPlan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Write the tables from the spans, which must all be committed; return `signatures` and `files`."""
-    jobs.remove_partial_files(plan.out)
-    parts = [jobs.load_json(plan.commit_file(number)) for number in plan.spans]
-    placed = list(zip((span.place for span in plan.spans.values()), parts, strict=True))
-    named = [(place.display_name, part) for place, part in placed]
-    signatures = verdict_tables.merge_signatures(parts)
-    files = list(
-        verdict_tables.merge_files(
-            (place.display_name, place.size, place.compression is not None, part) for place, part in placed
-        )
-    )
-    tables = {
-        "signatures": (signatures, verdict_tables.SIGNATURES),
-        "samples": (verdict_tables.merge_samples(parts, plan.most), verdict_tables.SAMPLES),
-        "matrix": (verdict_tables.matrix_rows(parts), verdict_tables.MATRIX),
-        "positions": (verdict_tables.position_rows(named), verdict_tables.POSITIONS),
-        "damage": (
-            verdict_tables.damage_rows((name, part["damages"]) for name, part in named),
-            verdict_tables.DAMAGE,
-        ),
-        "skipped": (
-            [{"path": each.display_name, "size": each.size, "reason": each.reason} for each in plan.skipped],
-            verdict_tables.SKIPPED,
-        ),
-        "files": (files, verdict_tables.FILES),
-        "run": ([_manifest(plan)], verdict_tables.RUN),
-    }
-    for name, (rows, schema) in tables.items():
-        jobs.write_table(plan.out / f"{name}.parquet", rows, schema)
-    return signatures, files
+    @cached_property
+    def damage(self) -> DataFrame:
+        """Return a row for each damaged place."""
+        return verdict_tables.damage(self.frames, self._between)
 
+    @cached_property
+    def failures(self) -> DataFrame:
+        """Return a row for each answer of an adapter that is a finding."""
+        return verdict_tables.failures(self.frames)
 
-def _manifest(plan: ScanPlan) -> dict[str, Any]:
-    options = {key: text for key, text in plan.options.items() if key not in {"keys", "path", "paths"}}
-    return {
-        "version": __version__,
-        "source": plan.name,
-        "options": sorted(f"{key}={text}" for key, text in options.items()),
-        "adapters": list(plan.adapters),
-        "spans": len(plan.spans),
-        "objects": len(plan.places),
-        "bytes": sum(span.end - span.start for span in plan.spans.values()),
-    }
+    @cached_property
+    def samples(self) -> DataFrame:
+        """Return the smallest entries of each finding, with their bytes."""
+        chosen = verdict_tables.samples(self.frames, self.samples_of_each).coalesce(1)
+        places = {place.display_name: place for place in self.places}
+        add = partial(_with_bytes, self.settings, places)
+        return chosen.mapInArrow(add, spark_schema(TABLES["samples"]))
 
-
-# --- all of it ---
-
-
-@frozen
-class ScanSummary:
-    """The result of a scan: its tables `signatures` and `files` in memory, and what this run did.
-
-    Attributes:
-        plan: of what was read, without the objects that were listed and could not be read.
-        signatures, files: the rows of the tables.
-        seconds: the duration of this run.
-        spans: the spans that this run scanned.
-    """
-
-    plan: ScanPlan
-    signatures: list[dict[str, Any]]
-    files: list[dict[str, Any]]
-    seconds: float
-    spans: int
+    def is_empty(self, name: str) -> bool:
+        """Return whether `damage`, `failures` or `samples` certainly has no row, as the counts show."""
+        answers = [(row["damaged"], one) for row in self.counts for one in row["answers"]]
+        match name:
+            case "damage":
+                return self._between is None and not any(damaged for damaged, _ in answers)
+            case "failures":
+                return not any(one["finding"] and one["implementation"] != REFERENCE for _, one in answers)
+            case _:
+                return not any(one["finding"] for _, one in answers)
 
 
-def run_scan(plan: ScanPlan, cluster: ClusterEnv | str | None, progress: jobs.Progress) -> ScanSummary:
-    """Scan the remaining spans, then merge the tables.
+def _with_bytes(
+    settings: ScanSettings, places: Mapping[str, ObjectPlace], rows: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Add the bytes of samples, for `mapInArrow`."""
+    for batch in rows:
+        found = add_bytes(settings, places, batch.to_pylist())
+        yield pa.RecordBatch.from_pylist(found, schema=schema_of(TABLES["samples"]))
+
+
+def add_bytes(
+    settings: ScanSettings, places: Mapping[str, ObjectPlace], rows: Iterable[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Add the bytes of samples, and the format as which adapters were asked; without those that are gone."""
+    found = (row | _bytes_of(settings.source, places[row["path"]], row) for row in rows)
+    return [row for row in found if row["raw"] is not None]
+
+
+def _bytes_of(source: SourceSettings, place: ObjectPlace, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the bytes of a sample, None if the object is gone, and the format of its case."""
+    try:
+        with ExitStack() as stack:
+            whole = ObjectSpan(place, 0, place.size)
+            stored, _, _, _ = stack.enter_context(open_span(whole, source.max_unpacked))
+            data = stored.read(row["position"], row["length"])
+    except LostObjectError:
+        return {"raw": None, "codec_format": ""}
+    item = Item("garbage", row["position"], row["length"], cls=row["class"] or None)
+    case = make_item_case(source.framing, item, data, source.options).case
+    return {"raw": data, "codec_format": case.format_id if case else ""}
+
+
+# --- a scan in a session ---
+
+
+def scan(
+    spark: SparkSession,
+    paths: str | Sequence[str],
+    *,
+    source: str | None = None,
+    adapters: Sequence[str] = (),
+    samples: int = SAMPLES,
+    **options: str,
+) -> ScanTables:
+    """Scan objects, and return the tables as DataFrames.
+
+    The rows of entries are persisted when the first table is asked for; `tables.rows.unpersist()` frees them.
 
     Args:
-        plan: from `plan_scan`.
-        cluster: where the scan runs; a string is the master of Spark, None is all cores of this machine.
-        progress: receives the bytes done and the total bytes, a few times a second.
+        spark: a session, classic or of Spark Connect; nothing in it is changed.
+        paths: local paths, folders, patterns and URIs.
+        source: the name of a source without `wireproof.`; None is that of Kafka's logs.
+        adapters: codecs that read every entry too, as `wireproof check` names them.
+        samples: how many samples of a finding to keep.
+        options: of the source, as for `spark.read`.
 
     Raises:
-        SourceError: Java was not found.
+        SourceError: nothing was found, or an option is wrong.
     """
-    start, remaining = time.monotonic(), plan.remaining
-    if remaining:
-        jobs.run_on_spark(plan, partial(scan_span, plan), cluster, progress)
-    jobs.report_progress(plan, progress, jobs.TaskCounts(phase="joining the tables"))
-    plan = drop_lost(plan)
-    signatures, files = merge_scan(plan)
-    return ScanSummary(plan, signatures, files, time.monotonic() - start, len(remaining))
+    given = source_options([paths] if isinstance(paths, str) else list(paths), **options)
+    settings = ScanSettings(sources.full_name(source), given, tuple(adapters))
+    places, skipped = list_logs(settings.source)
+    spans = plan_spans(spark, settings, [(place, 0, place.size) for place in places])
+    rows = frames_of(spark, settings, spans).persist()
+    return ScanTables(spark, settings, rows, places, skipped, samples, len(spans) > len(places))
+
+
+def list_logs(
+    source: SourceSettings, known: Mapping[str, Any] | None = None
+) -> tuple[list[ObjectPlace], list[SkippedObject]]:
+    """Return the objects that have bytes to read, and the others.
+
+    Args:
+        source: the settings.
+        known: objects by name of which nothing new is read, so that nobody has to look whether it can be.
+
+    Raises:
+        SourceError: nothing was found, or the settings are for parts of objects.
+    """
+    source, found = sources.of_whole_objects(source), list[ObjectPlace]()
+    places, skipped = list_objects(source.paths, source.kind.suffixes, source.chosen)
+    for place in places:
+        if (
+            reason := EMPTY
+            if not place.size
+            else ""
+            if place.display_name in (known or {})
+            else unreadable(place)
+        ):
+            skipped.append(SkippedObject(place.display_name, place.size, reason))
+        else:
+            found.append(place)
+    if not found:
+        raise SourceError("nothing to scan: every object is empty or cannot be read")
+    return found, skipped

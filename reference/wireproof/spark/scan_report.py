@@ -4,22 +4,20 @@ Objects without a single valid entry are looked at again, because they may be of
 or compressed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from attrs import frozen
 
 from wireproof.cases.detect_format import looks_like
 from wireproof.runner.data_directory import check_index_files
 from wireproof.runner.entry_list import listing_of, read_by_other_options
 from wireproof.segment_files import CheckedIndex
-from wireproof.spark import jobs
 from wireproof.spark.errors import LostObjectError
 from wireproof.spark.objects import ObjectPlace, ObjectReader, SkippedObject
 from wireproof.spark.sources import SourceKind, SourceSettings, source_kinds
+from wireproof.spark.stored_tables import latest_table, stored_rows
 
 MAX_LINES: Final = 100
 """Lines of one kind; the others are counted, and are in the tables."""
@@ -51,16 +49,16 @@ def report_scan(
     source: SourceSettings,
     places: Sequence[ObjectPlace],
     skipped: Sequence[SkippedObject],
-    files: list[dict[str, Any]],
+    files: Sequence[Mapping[str, Any]],
     out: Path,
 ) -> ScanReport:
     """Return a report of everything that is damaged or was not read; the tables of the scan are in `out`."""
-    places_of_damage = pq.read_table(out / "damage.parquet").to_pylist()
+    places_of_damage = stored_rows(latest_table(out, "damage"), MAX_LINES)
     limited = {row["path"] for row in places_of_damage if row["class"] == "limit-exceeded"}
     unread = list(_unread(source, [place for place in places if place.display_name not in limited], files))
     faults = [_fault(row) for row in files if row["fault"]]
     damaged = list(_damaged(places_of_damage, sum(row["damaged_places"] for row in files)))
-    large = list(_too_large(out))
+    large = list(_too_large(stored_rows(latest_table(out, "signatures"))))
     lines = [
         *_capped(unread),
         *_capped(faults),
@@ -79,7 +77,7 @@ def _capped(lines: list[str]) -> list[str]:
     return lines[:MAX_LINES] + [f"… {len(lines) - MAX_LINES} more"] * (len(lines) > MAX_LINES)
 
 
-def _fault(row: dict[str, Any]) -> str:
+def _fault(row: Mapping[str, Any]) -> str:
     reason = "it is too large, see the option max_unpacked"
     if row["fault"] == "decompress-failed":
         reason = "it is cut or damaged"
@@ -87,7 +85,7 @@ def _fault(row: dict[str, Any]) -> str:
     return f"not read to its end: {row['path']}: {row['fault']}, {size}; {reason}"
 
 
-def _damaged(rows: list[dict[str, Any]], count: int) -> Iterator[str]:
+def _damaged(rows: Sequence[Mapping[str, Any]], count: int) -> Iterator[str]:
     for row in rows[:MAX_LINES]:
         end = row["position"] + row["length"]
         yield f"wrong: {row['path']}: bytes {row['position']} to {end}: {row['class']}"
@@ -96,7 +94,7 @@ def _damaged(rows: list[dict[str, Any]], count: int) -> Iterator[str]:
 
 
 def _other_options(
-    source: SourceSettings, places: Sequence[ObjectPlace], rows: Sequence[dict[str, Any]]
+    source: SourceSettings, places: Sequence[ObjectPlace], rows: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
     """Yield a line if a damaged place is an entry under other options, as in a stream of snappy messages."""
     plain = {place.display_name: place for place in places if not place.compression}
@@ -115,15 +113,14 @@ def _other_options(
             return
 
 
-def _too_large(out: Path) -> Iterator[str]:
+def _too_large(signatures: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield a line for the entries that were too large for an adapter."""
-    signatures = pq.read_table(out / "signatures.parquet", filters=[("class", "==", "too-large")]).to_pylist()
-    for row in signatures:
+    for row in (row for row in signatures if row["class"] == "too-large"):
         entries = f"{row['count']:,} entries of {row['bytes']:,} bytes together"
         yield f"not run: {row['implementation']} was not asked about {entries}: too large for an adapter"
 
 
-def _tails(files: list[dict[str, Any]]) -> list[str]:
+def _tails(files: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a line for the objects that end within an entry, as objects do that are being written."""
     cut = [row for row in files if row["tails"] and row["frames"]]
     named = first_names([f"{row['path']} ({row['tail_bytes']:,} bytes)" for row in cut])
@@ -151,7 +148,7 @@ def _skipped(skipped: Sequence[SkippedObject]) -> Iterator[str]:
 
 
 def _unread(
-    source: SourceSettings, places: Sequence[ObjectPlace], files: list[dict[str, Any]]
+    source: SourceSettings, places: Sequence[ObjectPlace], files: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
     empty = {row["path"] for row in files if not row["frames"] and row["bytes_read"]}
     for place in places:
@@ -207,32 +204,19 @@ def find_revision(kind: SourceKind, places: Sequence[ObjectPlace]) -> str | None
 #
 # Only logs on the local file system are checked, because an index file has megabytes and is read whole.
 
-FILE_NAME: Final = "index_files.parquet"
 
-INDEX_FILES: Final = pa.schema(
-    [
-        ("path", pa.string()),
-        ("position", pa.int64()),
-        ("is_error", pa.bool_()),
-        ("message", pa.string()),
-        ("next_step", pa.string()),
-    ]
-)
-
-
-def check_local_logs(places: Sequence[ObjectPlace], out: Path) -> tuple[CheckedIndex, ...]:
-    """Check the index files of the local logs; write their findings to `out`.
+def check_local_logs(places: Sequence[ObjectPlace]) -> tuple[CheckedIndex, ...]:
+    """Check the index files of the local logs.
 
     Raises:
         IndexFileError: a file is too large to be an index file.
     """
     local = (Path(place.path) for place in places if not place.store)
-    results = tuple(checked for path in local for checked in check_index_files(path))
-    jobs.write_table(out / FILE_NAME, list(_rows(results)), INDEX_FILES)
-    return results
+    return tuple(checked for path in local for checked in check_index_files(path))
 
 
-def _rows(results: Sequence[CheckedIndex]) -> Iterator[dict[str, Any]]:
+def index_rows(results: Sequence[CheckedIndex]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the table `index_files`."""
     for checked in results:
         for finding in checked.findings:
             yield {

@@ -1,27 +1,133 @@
-"""A Spark session as the sources and jobs of this package need it, and the errors of its jobs in one line."""
+"""A Spark session as the sources and jobs of this package need it, and the errors of its jobs in one line.
 
+An environment or the wheel of this package is sent to executors as an archive, which Spark unpacks in their
+working directory. A wheel on the search path without unpacking would be a zip file, from which neither
+fixtures nor compiled kernels can be read.
+"""
+
+import atexit
 import json
 import logging
 import os
 import re
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from shutil import which
-from typing import Final
+from typing import Any, Final
 
+from attrs import frozen
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from rich.console import Console
 
+from wireproof import __version__
 from wireproof.adapters.contract import Hello
 from wireproof.runner.engine import Engine
 from wireproof.spark.errors import JavaEndedError, SourceError
-from wireproof.spark.jobs import PYTHON_SETTING
+
+# --- the cluster ---
+
+ENVIRONMENT: Final = "wireproof-environment"
+PACKAGE: Final = "wireproof-package"
+"""The directories of an executor into which the archives are unpacked."""
+
+SUFFIXES: Final = (".tar.gz", ".tgz", ".zip")
+"""The archives that Spark unpacks, which it knows by their names."""
+
+ARCHIVES_SETTING: Final = "spark.archives"
+PYTHON_SETTING: Final = "spark.pyspark.python"
+PYTHONPATH_SETTING: Final = "spark.executorEnv.PYTHONPATH"
+
+
+@frozen
+class ClusterEnv:
+    """The place where a job runs: this machine or a cluster.
+
+    Attributes:
+        master: of Spark; None is all cores of this machine.
+        archive: a packed environment with `bin/python`, as venv-pack and conda-pack make it.
+        wheel: of this package, for executors whose Python has all other packages.
+        conf: settings of Spark, each `NAME=VALUE`.
+    """
+
+    master: str | None = None
+    archive: Path | None = None
+    wheel: Path | None = None
+    conf: tuple[str, ...] = ()
+
+    @property
+    def local(self) -> bool:
+        """Return True if tasks run on this machine, in the environment of this process."""
+        return self.master is None or self.master.startswith("local")
+
+    def settings(self) -> dict[str, str]:
+        """Return the settings of Spark for this place; a wheel is copied for the driver to serve.
+
+        Raises:
+            SourceError: a file does not exist or executors cannot use it, or a setting has no value.
+        """
+        if self.local and (self.archive or self.wheel):
+            raise SourceError("--archive and --wheel are for executors: choose a cluster with --master")
+        settings = dict(map(_setting, self.conf))
+        if self.archive:
+            _prepend(settings, ARCHIVES_SETTING, f"{_check_archive(self.archive)}#{ENVIRONMENT}", ",")
+            settings.setdefault(PYTHON_SETTING, f"./{ENVIRONMENT}/bin/python")
+        if self.wheel:
+            _prepend(settings, ARCHIVES_SETTING, f"{_copy_as_zip(self.wheel)}#{PACKAGE}", ",")
+            _prepend(settings, PYTHONPATH_SETTING, f"./{PACKAGE}", ":")
+        return settings
+
+
+def cluster_env_of(options: Mapping[str, Any]) -> ClusterEnv:
+    """Make the object from the options of a command."""
+    return ClusterEnv(options["master"], options["archive"], options["wheel"], tuple(options["given"]))
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (equals and name.startswith("spark.")):
+        raise SourceError(f"--conf {text}: expected spark.NAME=VALUE")
+    return name, value
+
+
+def _prepend(settings: dict[str, str], name: str, value: str, separator: str) -> None:
+    """Add a value before the one that the user has set."""
+    settings[name] = separator.join(filter(None, [value, settings.get(name, "")]))
+
+
+def _check_archive(archive: Path) -> Path:
+    if not archive.is_file():
+        raise SourceError(f"--archive {archive}: not found; make one with `venv-pack -o environment.tar.gz`")
+    if not archive.name.endswith(SUFFIXES):
+        raise SourceError(f"--archive {archive}: Spark unpacks only {', '.join(SUFFIXES)}")
+    return archive.absolute()
+
+
+@cache
+def _copy_as_zip(wheel: Path) -> Path:
+    """Copy the wheel, once in this process, to a name that Spark recognizes as an archive.
+
+    The copy is removed when this process ends.
+    """
+    if not wheel.is_file():
+        raise SourceError(f"--wheel {wheel}: not found; make one with `pip wheel --no-deps wireproof`")
+    if not (wheel.name.startswith(f"wireproof-{__version__}-") and wheel.suffix == ".whl"):
+        raise SourceError(
+            f"--wheel {wheel}: not a wheel of wireproof {__version__}, the version that runs here"
+        )
+    folder = Path(tempfile.mkdtemp(prefix="wireproof-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(shutil.copy(wheel, folder / f"{PACKAGE}.zip"))
+
+
+# --- the session ---
 
 SETTINGS: Final = {
     "spark.sql.session.timeZone": "UTC",
@@ -31,8 +137,12 @@ SETTINGS: Final = {
     "spark.ui.showConsoleProgress": "false",
 }
 
-LOCAL_SETTINGS: Final = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-"""Settings with which a local session listens on no other address."""
+LOCAL_SETTINGS: Final = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "4",
+}
+"""Settings with which a local session listens on no other address and makes few small tasks."""
 
 TASK_ATTEMPTS: Final = 2
 """Attempts of a task in local mode, where Spark's default is one attempt."""
@@ -54,7 +164,7 @@ def session(
     if active := _active_session():
         _check_settings(active, {**(conf or {}), **({"spark.master": master} if master else {})})
         return active
-    if not (os.environ.get("JAVA_HOME") or which("java")):
+    if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
         raise SourceError("Spark needs Java 17 or later: install it, or set JAVA_HOME to where it is")
     master = master or f"local[{os.cpu_count() or 1},{TASK_ATTEMPTS}]"
     builder = SparkSession.builder.appName(name).master(master).config(map=dict(SETTINGS))
@@ -124,6 +234,26 @@ def start_adapters(adapters: Sequence[str]) -> list[Hello]:
     return hellos
 
 
+SPARK_LOG: Final = "spark.log"
+"""The file of Spark's log, in the folder of a job."""
+
+
+@contextmanager
+def spark_of(cluster: ClusterEnv, out: Path) -> Iterator[tuple[SparkSession, Console]]:
+    """Give a session for a verb: the active one, or a new one whose log is in the folder of the job.
+
+    Yields:
+        the session, and a console of standard error for a progress bar.
+
+    Raises:
+        SourceError: Java was not found, executors cannot get the files that they need, or the job failed.
+        JavaEndedError: Spark's Java process ended.
+    """
+    conf = cluster.settings()
+    with spark_errors(out / SPARK_LOG) as console:
+        yield session(cluster.master, conf=conf), console
+
+
 @contextmanager
 def spark_errors(log: Path) -> Iterator[Console]:
     """Send Spark's log to a file, and turn the errors of a job into one line for the user that names it.
@@ -185,9 +315,18 @@ _TASK_ERROR: Final = re.compile(r"(?P<own>wireproof\.[\w.]*\.)?\w+Error: (?P<mes
 """The last line of a traceback of Python, for an error of this package or a built-in one."""
 
 
+_JAVA_ERROR: Final = re.compile(r"(?:Caused by)?: [\w.$]+(?:Exception|Error): (?P<message>.+)")
+"""A line of Java's trace that names an exception with its message."""
+
+
 def own_error_line(text: str) -> str:
-    """Return the last line of an error of a task that this package wrote, or Python, else the first line."""
+    """Return the line of an error that this package wrote, else Python, else Java; else the first line.
+
+    Of several causes the last one is the first to have happened.
+    """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [found for found in map(_TASK_ERROR.fullmatch, lines) if found]
     own = [found["message"] for found in errors if found["own"]]
-    return (own or [found[0] for found in errors] or lines[:1] or ["Spark failed without a message"])[-1]
+    java = [found["message"] for found in map(_JAVA_ERROR.fullmatch, lines) if found]
+    found = own or [each[0] for each in errors] or java or lines[:1] or ["Spark failed without a message"]
+    return found[-1]

@@ -10,7 +10,7 @@ from functools import cache, partial
 from typing import Any, Final, get_args
 
 import pyarrow as pa
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from wireproof.family import Family, object_at
 from wireproof.formats import FAMILIES, Format
@@ -51,6 +51,9 @@ class SourceKind:
             that it is such a log.
         index_files: whether index files may be beside the logs.
         stream_max_message: the `max_message` of a stream if none is given; None is the limit of the format.
+        facts: the columns of a scan's rows that the header of an entry gives, from `verdict_rows.FACTS`.
+        timestamp_scale: what a `timestamp_number` is multiplied with, and divided by, to give microseconds.
+        partition: finds `topic` and `partition` in the path of an object; None if no path names them.
     """
 
     name: str
@@ -61,6 +64,9 @@ class SourceKind:
     revision_of: Callable[[bytes], str | None] = lambda _: None
     index_files: bool = False
     stream_max_message: int | None = None
+    facts: Mapping[str, SourceColumn] = field(factory=dict)
+    timestamp_scale: tuple[int, int] = (1, 1)
+    partition: str | None = None
 
     @property
     def short_name(self) -> str:
@@ -72,6 +78,17 @@ class SourceKind:
 def source_kinds() -> dict[str, SourceKind]:
     """Return the sources of all families, by name."""
     return {kind.name: kind for family in FAMILIES.values() for kind in sources_of(family)}
+
+
+def full_name(source: str | None) -> str:
+    """Return the name in Spark of a source, by default of the first one; raises `SourceError` if unknown."""
+    if source is None:
+        return next(iter(source_kinds()))
+    name = f"{PREFIX}{source.removeprefix(PREFIX)}"
+    if name not in source_kinds():
+        known = ", ".join(kind.short_name for kind in source_kinds().values())
+        raise SourceError(f"source {source!r} is not one of {known}")
+    return name
 
 
 def sources_of(family: Family) -> list[SourceKind]:

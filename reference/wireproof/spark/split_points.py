@@ -6,7 +6,7 @@ over the entry without reading its contents. Anywhere else the reference itself 
 headers can be followed again. No position is ever guessed.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -139,18 +139,17 @@ class FastScan:
     """The fast decoder of a stream.
 
     Attributes:
-        columns: yields the entries of a range as columns, with those whose order is checked if the last
-            argument is true; and other bytes as items.
+        columns: yields the entries of a range as columns with the names in the last argument, and other bytes
+            as items.
+        facts: the names of the columns from which the facts of an entry are made.
         formats: the ids of the formats of entries, by the number in the column `magic`.
         entry_format: returns the id of the format of an entry; None if the bytes do not show it.
-        order_of: returns first offset, last offset and leader epoch of an entry, which rise in a segment;
-            None for an entry without them.
     """
 
-    columns: "Callable[[ObjectReader, int, int, Options, bool], Iterator[EntryColumns | Item]]"
+    columns: "Callable[[ObjectReader, int, int, Options, Sequence[str]], Iterator[EntryColumns | Item]]"
+    facts: tuple[str, ...]
     formats: tuple[str, ...]
     entry_format: Callable[[bytes], str | None]
-    order_of: Callable[[bytes], tuple[int, int, int] | None]
 
 
 @frozen

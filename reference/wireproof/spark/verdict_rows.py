@@ -1,54 +1,235 @@
-"""Make the verdict rows of a scan, and count them in the result of the span.
+"""Read and judge spans of objects: the rows of the table `frames`, one for each entry.
 
-There are two ways: one item at a time with the verdicts of the adapters, or many accepted entries at once
-from the columns of the kernels if no adapter is asked.
+There are two ways: one item at a time with the verdicts of the adapters, or many entries at once from the
+columns of a fast decoder if no adapter is asked. Both make the same rows. The rows of a span depend only on
+the span: adapters start anew for each, because questions of one must not influence the answers in another.
 """
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import lru_cache
+from re import search
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from attrs import evolve, frozen
+from attrs import astuple, define, evolve, field, frozen
 
 from wireproof.cases.log_survey import mismatch_remarks
+from wireproof.fuzz.findings import finding_name
 from wireproof.runner.signature import Signature
-from wireproof.spark import verdict_tables
-from wireproof.spark.columns import FRAME_COLUMNS, HEADER_BYTES
+from wireproof.spark import sources
+from wireproof.spark.columns import (
+    FRAME_COLUMNS,
+    HEADER_BYTES,
+    TEXT_LIST,
+    ColumnsOrItem,
+    EntryColumns,
+    RowData,
+)
+from wireproof.spark.errors import LostObjectError
 from wireproof.spark.item_cases import (
+    REFERENCE,
     AdapterSession,
     ItemCase,
     ItemVerdict,
     make_item_case,
-    reference_verdict,
 )
 from wireproof.spark.objects import ObjectReader
 from wireproof.spark.sources import SourceSettings
-from wireproof.spark.verdict_tables import FRAMES, SpanResult, VectorTotal
+from wireproof.spark.spans import ObjectSpan, check_coverage, open_span
+from wireproof.spark.split_points import scan_items
+from wireproof.spark.table_columns import (
+    EPOCH_ORDER,
+    FRAMES,
+    OFFSET_ORDER,
+    SEGMENT,
+    SIGNATURE_PARTS,
+    VERDICTS,
+    schema_of,
+)
 from wireproof.wire.scan_items import Item
 
 MAX_ASKED_BYTES: Final = 8 * 1024 * 1024
 """The greatest item, in bytes, about which adapters are asked."""
 
+MAX_ITEMS: Final = 512
+"""The greatest number of items that are sent and judged together."""
+
+MAX_BYTES: Final = 1024 * 1024
+"""Bytes of items that are collected before they are sent: their values take many times as much memory."""
+
+GROUPS_AHEAD: Final = 1
+"""Groups of items that the adapters work on while the items before them are judged."""
+
+FRAMES_SCHEMA: Final = schema_of(FRAMES)
+
+LARGEST: Final = 2**63 - 1
+
+MICROSECONDS: Final = (-62_135_596_800_000_000, 253_402_300_799_999_999)
+"""The first and the last microsecond that Spark shows as a time: the years 1 to 9999."""
+
 
 @frozen
-class VerdictRows:
-    """Makes the rows of a span.
+class ScanSettings:
+    """What a task must know beside its spans: the source and its options, and the adapters."""
+
+    name: str
+    options: Mapping[str, str]
+    adapters: tuple[str, ...]
+
+    @property
+    def source(self) -> SourceSettings:
+        """Return the settings of the source."""
+        return sources.parse(self.name, self.options)
+
+
+def read_tasks(
+    settings: ScanSettings, tasks: Sequence[Sequence[ObjectSpan]], batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of the tasks whose numbers are in some Arrow batches, for `mapInArrow`."""
+    source = settings.source
+    for batch in batches:
+        for number in batch.column(0).to_pylist():
+            for span in tasks[number]:
+                yield from span_rows(source, settings.adapters, span)
+
+
+def span_rows(source: SourceSettings, adapters: Sequence[str], span: ObjectSpan) -> Iterator[pa.RecordBatch]:
+    """Read and judge one span; the last row of an object that was lost meanwhile says why."""
+    try:
+        with ExitStack() as stack:
+            stored, start, end, fault = stack.enter_context(open_span(span, source.max_unpacked))
+            sessions = [stack.enter_context(AdapterSession(spec)) for spec in adapters]
+            rows = _Rows(source, stored, span.start, sessions)
+            yield from rows.all(span.known or _parts(sessions, source, stored, start, end), start, end)
+            if fault is not None:
+                yield rows.bare("stopped", end, fault)
+    except LostObjectError as error:
+        lost = ObjectReader(None, span.place.display_name, 0)
+        yield _Rows(source, lost, span.start, []).bare("lost", 0, error.reason)
+
+
+def _parts(
+    sessions: Sequence[AdapterSession], source: SourceSettings, stored: ObjectReader, start: int, end: int
+) -> Iterable[ColumnsOrItem]:
+    """Return the parts of a span: items if adapters are asked, else rows of columns if possible."""
+    fast = source.framing.fast
+    if fast is None or sessions:
+        return scan_items(source.framing, stored, start, end, source.options)
+    return fast.columns(stored, start, end, source.options, (*FRAME_COLUMNS, *fast.facts))
+
+
+# --- the facts of an entry's header ---
+
+FACTS: Final = ("first_offset", "last_offset", "timestamp_number", "leader_epoch", "codec", "records")
+"""The columns that a column of the source's own table has under another name."""
+
+
+def _as_number(value: Any) -> Any:  # noqa: ANN401 - a cell of any type
+    """Return a number as the table holds it; None if it is too large."""
+    if value is None or isinstance(value, str):
+        return value
+    return int(value) if -LARGEST - 1 <= value <= LARGEST else None
+
+
+@lru_cache(maxsize=256)
+def _finding(fmt: str, kind: str, cls: str) -> str | None:
+    """Return the name of the reference's finding; None for what it does not refuse."""
+    return finding_name(Signature(REFERENCE, fmt, "scan", kind, cls, "")) if kind == "garbage" else None
+
+
+# --- rows ---
+
+
+@define
+class _Rows:
+    """Makes the rows of one span.
 
     Attributes:
         source: the settings of the source.
         stored: the object.
-        part: the result of the span, in which every row is counted.
+        span: the byte at which the span begins.
+        sessions: the adapters.
+        ends: last offset and leader epoch of the last batch; None before the first one.
+        waiting, size: the items that are collected, not sent yet, and their bytes.
+        sent: groups of items that the adapters were asked about.
     """
 
     source: SourceSettings
     stored: ObjectReader
-    part: SpanResult
+    span: int
+    sessions: Sequence[AdapterSession]
+    ends: tuple[int, int] | None = None
+    waiting: list[ItemCase] = field(factory=list)
+    size: int = 0
+    sent: deque[list[ItemCase]] = field(factory=deque)
+
+    @property
+    def ordered(self) -> bool:
+        """Return whether the object has the name of a segment, in which offsets rise."""
+        return search(SEGMENT, self.stored.display_name) is not None
+
+    def all(self, parts: Iterable[ColumnsOrItem], start: int, end: int) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a span. The adapters work on items while the next items are read."""
+        for part in check_coverage(parts, self.stored, start, end):
+            if isinstance(part, Item):
+                yield from self._add(self._item_case(part))
+            else:
+                yield from self._rest()
+                yield self._of_columns(part)
+        yield from self._rest()
+
+    def bare(self, kind: str, position: int, fault: str) -> pa.RecordBatch:
+        """Return a row that has no bytes."""
+        row = {**self._place, "position": position, "length": 0, "kind": kind, "fault": fault}
+        row |= {"format": self.source.framing.fmt.format_id, "remarks": [], "damage": [], "verdicts": []}
+        return pa.RecordBatch.from_pylist([row], schema=FRAMES_SCHEMA)
+
+    @property
+    def _place(self) -> dict[str, Any]:
+        """Return what all rows of the span have in common."""
+        path = self.stored.display_name
+        found = search(self.source.kind.partition, path) if self.source.kind.partition else None
+        topic, partition = (found["topic"], int(found["partition"])) if found else (None, None)
+        return {"path": path, "topic": topic, "partition": partition, "span": self.span}
 
     # --- items ---
 
-    def item_case(self, item: Item) -> ItemCase:
+    def _add(self, item: ItemCase) -> Iterator[pa.RecordBatch]:
+        """Collect an item, and yield the rows of groups that must be judged now."""
+        self.waiting.append(item)
+        self.size += len(item.data)
+        if len(self.waiting) >= MAX_ITEMS or self.size >= MAX_BYTES:
+            self._send()
+        yield from self._judge(GROUPS_AHEAD if self.sessions else 0)
+
+    def _rest(self) -> Iterator[pa.RecordBatch]:
+        """Send the collected items, and yield all rows."""
+        if self.waiting:
+            self._send()
+        yield from self._judge(0)
+
+    def _send(self) -> None:
+        for session in self.sessions:
+            session.submit(self.waiting)
+        self.sent.append(self.waiting)
+        self.waiting, self.size = [], 0
+
+    def _judge(self, ahead: int) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of the oldest groups, until `ahead` groups are left."""
+        while len(self.sent) > ahead:
+            items = self.sent.popleft()
+            answers = [session.collect() for session in self.sessions]
+            rows = [
+                self._row(item, [found for answer in answers if (found := answer[number])])
+                for number, item in enumerate(items)
+            ]
+            yield pa.RecordBatch.from_pylist(rows, schema=FRAMES_SCHEMA)
+
+    def _item_case(self, item: Item) -> ItemCase:
         """Make a case of an item; of an item that is too large, only the beginning is read."""
         length = item.length if item.length <= MAX_ASKED_BYTES else HEADER_BYTES
         data = self.stored.read(item.at, length) if item.kind != "tail" else b""
@@ -56,54 +237,41 @@ class VerdictRows:
             return make_item_case(self.source.framing, item, data, self.source.options)
         return ItemCase(item, data, None)
 
-    def of_items(self, items: list[ItemCase], benches: list[AdapterSession]) -> pa.RecordBatch:
-        """Return the rows of items that were submitted to `benches`, with the verdicts."""
-        answers = [bench.collect() for bench in benches]
-        rows = []
-        for number, item_case in enumerate(items):
-            ours = reference_verdict(self._format(item_case), item_case.item)
-            theirs = [judged for answer in answers if (judged := answer[number])]
-            verdicts = theirs or _too_large(item_case, benches, ours)
-            self._count(item_case, (ours, *verdicts))
-            rows.append(self._row(item_case, verdicts))
-        return pa.RecordBatch.from_pylist(rows, schema=FRAMES)
-
     def _row(self, item_case: ItemCase, verdicts: Sequence[ItemVerdict]) -> dict[str, Any]:
-        item = item_case.item
+        item, fmt = item_case.item, self._format(item_case)
+        facts = dict.fromkeys(FACTS)
+        if item.kind == "frame":
+            head = RowData(self.stored, item, item_case.data[:HEADER_BYTES], self.source.framing.fmt.revision)
+            facts |= {name: _as_number(column.read(head)) for name, column in self.source.kind.facts.items()}
         return {
-            "path": self.stored.display_name,
+            **self._place,
+            **facts,
             "position": item.at,
             "length": item.length,
-            "format": self._format(item_case),
+            "format": fmt,
             "kind": item.kind,
             "fault": item.cls,
             "remarks": [remark.cls for remark in item.remarks],
-            "verdicts": [
-                {
-                    "adapter": judged.adapter,
-                    "verdict": judged.verdict,
-                    "class": judged.cls or None,
-                    "cluster": judged.cluster or None,
-                }
-                for judged in verdicts
-            ],
+            "damage": [*_damage_of(item), *self._order(facts)],
+            "timestamp": self._time(facts["timestamp_number"]),
+            "finding": _finding(fmt, item.kind, item.cls or ""),
+            "verdicts": verdict_rows(verdicts or _too_large(item_case, self.sessions, fmt)),
         }
 
-    def _count(self, item_case: ItemCase, verdicts: Sequence[ItemVerdict]) -> None:
-        """Count an item, and keep it as a sample if it is one."""
-        item, part, name = item_case.item, self.part, self.stored.display_name
-        part.damages.add_item(item)
-        fast = self.source.framing.fast
-        in_order = fast is not None and item.kind == "frame" and verdict_tables.is_segment(name)
-        if fast is not None and in_order and (order := fast.order_of(item_case.data)) is not None:
-            part.damages.add_entry(item, order)
-        part.account(item.kind, 1, item.length)
-        for judged in verdicts:
-            part.count(judged, item)
-            part.sample(judged, item_case, name)
-            part.vectors.put(item.at, judged.signature)
-        vector = tuple(judged.signature for judged in verdicts)
-        part.vectors.add(vector, VectorTotal(1, item.length, (name, item.at)))
+    def _order(self, facts: Mapping[str, Any]) -> list[str]:
+        """Return how an entry is out of order with the one before it, if it is a batch of a segment."""
+        numbers = [facts[name] for name in ("first_offset", "last_offset", "leader_epoch")]
+        if None in numbers or not self.ordered:
+            return []
+        flags = self._out_of_order(*(np.array([number], np.int64) for number in numbers))
+        return [cls for cls, wrong in flags if wrong[0]]
+
+    def _time(self, number: int | None) -> int | None:
+        if number is None:
+            return None
+        times, per = self.source.kind.timestamp_scale
+        found = number * times // per
+        return found if MICROSECONDS[0] <= found <= MICROSECONDS[1] and number >= 0 else None
 
     def _format(self, item_case: ItemCase) -> str:
         """Return the format as which adapters are asked about the item, or would be if it were smaller."""
@@ -114,85 +282,116 @@ class VerdictRows:
             return framing.fast.entry_format(item_case.data) or framing.fmt.format_id
         return framing.fmt.format_id
 
-    @property
-    def _entry_formats(self) -> tuple[str, ...]:
-        """Return the formats of entries, by the number in the column `magic`."""
-        assert self.source.framing.fast is not None, "which returns columns"
-        return self.source.framing.fast.formats
-
     # --- columns ---
 
-    def of_columns(self, entries: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the rows of entries that have `FRAME_COLUMNS`; only refused ones are handled one by one."""
-        self._count_damage(entries)
-        self._count_accepted(entries)
-        fault = entries.column("fault")
-        if fault.null_count < entries.num_rows:
-            for row in entries.filter(fault.is_valid()).to_pylist():
-                item = Item(row["kind"], row["position"], row["length"], cls=row["fault"])
-                item_case = self.item_case(item)
-                self._count(item_case, (reference_verdict(self._format(item_case), item),))
-        size = entries.num_rows
-        none = pa.array(np.zeros(size + 1, np.int32))
-        verdicts = pa.ListArray.from_arrays(
-            none, pa.array([], verdict_tables.VERDICTS.value_type), type=verdict_tables.VERDICTS
-        )
-        path = pa.repeat(pa.scalar(self.stored.display_name), size)
-        fmt = pa.array(self._entry_formats).take(entries.column("magic"))
-        columns = [entries.column(name) for name in FRAME_COLUMNS[:5]]
-        arrays = [path, *columns[:2], fmt, *columns[2:], verdicts]
-        cast = [array.cast(column.type) for array, column in zip(arrays, FRAMES, strict=True)]
-        return pa.RecordBatch.from_arrays(cast, schema=FRAMES)
+    def _of_columns(self, part: EntryColumns) -> pa.RecordBatch:
+        """Return the rows of entries that have `FRAME_COLUMNS` and the columns of their facts."""
+        entries = part.entries
+        assert self.source.framing.fast is not None, "which returns columns"
+        is_frame = pc.equal(entries.column("kind"), "frame")
+        fmt = pa.array(self.source.framing.fast.formats).take(entries.column("magic"))
+        columns: dict[str, Any] = {name: pa.repeat(pa.scalar(value), entries.num_rows)
+                                   for name, value in self._place.items()}  # fmt: skip
+        columns |= {name: entries.column(name) for name in FRAME_COLUMNS[:5]}
+        columns |= {
+            name: pc.if_else(is_frame, column.values(part).cast(column.type), pa.scalar(None, column.type))
+            for name, column in self.source.kind.facts.items()
+        }
+        columns |= {
+            "format": fmt,
+            "damage": self._damage(entries, columns),
+            "timestamp": self._times(columns["timestamp_number"]),
+            "finding": _findings(fmt, entries),
+            "verdicts": _empty_lists(entries.num_rows, VERDICTS),
+        }
+        arrays = [
+            columns[column.name].cast(column.type) if column.name in columns
+            else pa.nulls(entries.num_rows, column.type)
+            for column in FRAMES_SCHEMA
+        ]  # fmt: skip
+        return pa.RecordBatch.from_arrays(arrays, schema=FRAMES_SCHEMA)
 
-    def _count_accepted(self, entries: pa.RecordBatch) -> None:
-        accepted = entries.column("fault").is_null().to_numpy(zero_copy_only=False)
-        magic, length, position = (
-            entries.column(name).to_numpy() for name in ("magic", "length", "position")
-        )
-        for number, name in enumerate(self._entry_formats):
-            rows = accepted & (magic == number)
-            if count := int(rows.sum()):
-                frame, weight = Item("frame", 0, 0), int(length[rows].sum())
-                judged = reference_verdict(name, frame)
-                self.part.count(judged, frame, count, weight)
-                self.part.account("frame", count, weight)
-                self._count_places(judged.signature, position[rows], weight)
+    def _times(self, numbers: pa.Array) -> pa.Array:
+        """Return times from numbers of the format, null for what is no time."""
+        times, per = self.source.kind.timestamp_scale
+        low, high = 0, MICROSECONDS[1] * per // times
+        valid = pc.and_(pc.greater_equal(numbers, low), pc.less_equal(numbers, high))
+        kept = pc.if_else(valid, numbers, pa.scalar(None, pa.int64()))
+        return pc.divide(pc.multiply(kept, times), per).cast(pa.timestamp("us", tz="UTC"))
 
-    def _count_places(
-        self, signature: Signature, position: "np.ndarray[Any, np.dtype[np.int64]]", weight: int
-    ) -> None:
-        """Count items with one verdict, each at its place."""
-        vectors = self.part.vectors
-        starts, counts = np.unique(position - position % vectors.width, return_counts=True)
-        for start, count in zip(starts.tolist(), counts.tolist(), strict=True):
-            vectors.put(start, signature, count)
-        first = self.stored.display_name, int(position.min())
-        vectors.add((signature,), VectorTotal(len(position), weight, first))
+    def _damage(self, entries: pa.RecordBatch, columns: Mapping[str, Any]) -> pa.Array:
+        """Return the classes of damage of each entry."""
+        found: dict[int, list[str]] = {}
+        for row in np.flatnonzero(entries.column("fault").is_valid().to_numpy(zero_copy_only=False)).tolist():
+            found[row] = [entries.column("fault")[row].as_py()]
+        remarked = pc.greater(pc.list_value_length(entries.column("remarks")), 0)
+        for row in np.flatnonzero(remarked.to_numpy(zero_copy_only=False)).tolist():
+            classes = mismatch_remarks().intersection(entries.column("remarks")[row].as_py())
+            found.setdefault(row, []).extend(sorted(classes))
+        if self.ordered:
+            rows = np.flatnonzero(columns["leader_epoch"].is_valid().to_numpy(zero_copy_only=False))
+            numbers = (
+                columns[name].take(pa.array(rows)).to_numpy().astype(np.int64)
+                for name in ("first_offset", "last_offset", "leader_epoch")
+            )
+            for cls, wrong in self._out_of_order(*numbers):
+                for row in rows[wrong].tolist():
+                    found.setdefault(row, []).append(cls)
+        if not any(found.values()):
+            return _empty_lists(entries.num_rows, TEXT_LIST)
+        return pa.array([found.get(row, []) for row in range(entries.num_rows)], TEXT_LIST)
 
-    def _count_damage(self, entries: pa.RecordBatch) -> None:
-        """Count the damage of entries that are accepted."""
-        found = self.part.damages
-        remarked = entries.filter(pc.greater(pc.list_value_length(entries.column("remarks")), 0))
-        for row in remarked.select(["position", "length", "remarks"]).to_pylist():
-            for cls in sorted(mismatch_remarks().intersection(row["remarks"])):
-                found.add(row["position"], row["length"], cls)
-        if "offset" in entries.schema.names:
-            is_batch = pc.and_(pc.equal(entries.column("magic"), 2), pc.is_null(entries.column("fault")))
-            batches = entries.filter(is_batch)
-            names = ("offset", "last_offset", "leader_epoch", "position", "length")
-            found.add_batches(*(batches.column(name).to_numpy(zero_copy_only=False) for name in names))
+    def _out_of_order(self, first: Any, last: Any, epoch: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - arrays
+        """Return which of some consecutive batches are out of order, by class."""
+        if not first.size:
+            return []
+        before = self.ends or (int(first[0]) - 1, int(epoch[0]))
+        lasts, epochs = np.concatenate([[before[0]], last]), np.concatenate([[before[1]], epoch])
+        self.ends = int(lasts[-1]), int(epochs[-1])
+        return [
+            (OFFSET_ORDER, first <= lasts[:-1]),
+            (EPOCH_ORDER, (epoch < epochs[:-1]) | (epoch < -1)),
+        ]
 
 
-def _too_large(item_case: ItemCase, benches: list[AdapterSession], ours: ItemVerdict) -> list[ItemVerdict]:
-    """Return the verdicts on an item that is too large to ask the adapters about it."""
+def _damage_of(item: Item) -> list[str]:
+    """Return the errors of an item itself."""
+    own = [item.cls or "other"] if item.kind == "garbage" else []
+    return [*own, *sorted({remark.cls for remark in item.remarks} & mismatch_remarks())]
+
+
+def _empty_lists(count: int, kind: pa.DataType) -> pa.Array:
+    ends = pa.array(np.zeros(count + 1, np.int32))
+    return pa.ListArray.from_arrays(ends, pa.array([], kind.value_type), type=kind)
+
+
+def _findings(fmt: pa.Array, entries: pa.RecordBatch) -> pa.Array:
+    """Return the names of the reference's findings."""
+    faults = entries.column("fault")
+    if faults.null_count == entries.num_rows:
+        return pa.nulls(entries.num_rows, pa.string())
+    rows = zip(fmt.to_pylist(), entries.column("kind").to_pylist(), faults.to_pylist(), strict=True)
+    return pa.array([_finding(name, kind, cls or "") for name, kind, cls in rows], pa.string())
+
+
+def verdict_rows(verdicts: Iterable[ItemVerdict]) -> list[dict[str, Any]]:
+    """Return the elements of the column `verdicts`."""
+    return [
+        {
+            **dict(zip(SIGNATURE_PARTS, astuple(judged.signature), strict=True)),
+            "cluster": judged.cluster or None,
+            "finding": finding_name(judged.signature) if judged.finding else None,
+        }
+        for judged in verdicts
+    ]
+
+
+def _too_large(item_case: ItemCase, sessions: Sequence[AdapterSession], fmt: str) -> Iterator[ItemVerdict]:
+    """Yield the verdicts on an item that is too large to ask the adapters about it."""
     item = item_case.item
     if item.kind == "tail" or item.length <= MAX_ASKED_BYTES:
-        return []
-    cls = f"{item.length} bytes"
-    signature = evolve(ours.signature, op="decode", kind="not-run", cls="too-large")
-    return [
-        ItemVerdict(
-            bench.spec, "not-run", cls, "", evolve(signature, implementation=bench.spec), finding=False
-        )
-        for bench in benches
-    ]
+        return
+    signature = Signature("", fmt, "decode", "not-run", "too-large", "")
+    for session in sessions:
+        one = evolve(signature, implementation=session.spec)
+        yield ItemVerdict(session.spec, "not-run", f"{item.length} bytes", "", one, finding=False)

@@ -4,11 +4,11 @@ import gzip
 import struct
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import cramjam
 import kafka_bytes
 import logs
-import pyarrow.parquet as pq
 import pytest
 import xxhash
 from attrs import evolve
@@ -16,6 +16,7 @@ from command_line import Command
 from each import each
 from goldens import load
 from kafka_bytes import LOG, V0, V1, V2
+from spark_scans import planned, table
 
 from tests.mutants.registry import spec_of
 from wireproof import formats
@@ -26,9 +27,11 @@ from wireproof.formats import Format
 from wireproof.fuzz.redaction_check import RedactionError, redact_case, redactions
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
-from wireproof.spark import jobs, session
-from wireproof.spark import verdict_tables as tables_of_scan
-from wireproof.spark.scan_job import merge_scan, plan_scan, scan_span
+from wireproof.spark.batches import STATE, write_small
+from wireproof.spark.scan_job import add_bytes
+from wireproof.spark.spans import ObjectSpan
+from wireproof.spark.table_columns import TABLES
+from wireproof.spark.verdict_rows import span_rows
 from wireproof.wire.rejection import Rejected
 
 MUTANT = spec_of("mutant:crc-skip")
@@ -196,11 +199,23 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tables of a scan in which an adapter takes what it should not."""
     room = tmp_path_factory.mktemp("scanned")
     folder = logs.write(room / "in", a=batch() + batch(1, crc=7) + b"\xff" * 40 + batch())
-    options = session.source_options([str(folder)])
-    plan = plan_scan("wireproof.kafka_log", options, [MUTANT], room / "out")
-    scan_span(plan, 0)
-    merge_scan(plan)
-    return plan.out
+    job = planned(folder, room / "out", MUTANT)
+    [span] = job.ranges
+    batches = span_rows(job.settings.source, [MUTANT], ObjectSpan(*span))
+    samples = list[dict[str, Any]]()
+    for row in (row for batch in batches for row in batch.to_pylist()):
+        ours = {"implementation": "reference", "op": "scan", "verdict": row["kind"], "class": row["fault"]}
+        for answer in (ours | {"field": "", "finding": row["finding"]}, *row["verdicts"]):
+            if answer["finding"]:
+                samples.append({**row, **answer})
+    write_samples(
+        room / "out", add_bytes(job.settings, {place.display_name: place for place in job.places}, samples)
+    )
+    return room / "out"
+
+
+def write_samples(out: Path, rows: list[dict[str, Any]]) -> None:
+    write_small("samples", rows, TABLES["samples"], out / "samples")
 
 
 @pytest.mark.sweeps
@@ -226,7 +241,7 @@ def test_without_redact_the_bytes_are_those_of_the_sample(
 ) -> None:
     name = next(
         row["finding"]
-        for row in pq.read_table(tables / "samples.parquet").to_pylist()
+        for row in table(tables, "samples")
         if row["implementation"] == "reference" and row["class"] == "crc-mismatch"
     )
     done = wireproof("promote", f"{tables}#{name[:9]}", "--to", tmp_path / "fixtures")
@@ -270,12 +285,11 @@ def test_a_finding_that_was_fixed_meanwhile_is_not_promoted(
     """The table says that another adapter failed so, which does not."""
     copy = tmp_path / "tables"
     copy.mkdir()
-    (copy / "plan.json").write_text((tables / "plan.json").read_text())
-    table = pq.read_table(tables / "samples.parquet").to_pylist()
-    rows = [row for row in table if row["implementation"] == MUTANT]
+    (copy / STATE).write_text((tables / STATE).read_text())
+    rows = [row for row in table(tables, "samples") if row["implementation"] == MUTANT]
     right = spec_of("mutant:crc-range-from-magic")
     rows = [{**row, "implementation": right} for row in rows]
-    jobs.write_table(copy / "samples.parquet", rows, tables_of_scan.SAMPLES)
+    write_samples(copy, rows)
     words = ("promote", f"{copy}#wrong-accept", "--redact", "--to", tmp_path / "fixtures")
     done = wireproof(*words, "--adapter", right)
     assert done.code == 2

@@ -70,15 +70,14 @@ def test_the_options_of_the_data_sources_are_listed() -> None:
 
 
 @needs("[spark]")
-def test_the_tables_of_a_scan_are_listed() -> None:
-    from wireproof.spark import verdict_tables as tables_of_scan  # noqa: PLC0415 - needs the extra `spark`
+def test_the_tables_of_a_scan_are_listed_and_their_columns_are_those_of_the_code() -> None:
+    from scan_tables_page import page  # noqa: PLC0415 - needs the extra `spark`
 
-    text = f"{tables_of_scan.__doc__} index_files"
+    from wireproof.spark.table_columns import TABLES  # noqa: PLC0415 - likewise
+
     shown = [words(row[0])[0] for row in tables(text_of("scanning.md"), "One scan")[0]]
-    assert all(name in text for name in shown)
-    listed = re.search(r"\{([\w,]+)\}\.parquet", text)
-    assert listed
-    assert {*listed[1].split(","), "frames", "skipped", "index_files"} == set(shown)
+    assert set(shown) == set(TABLES)
+    assert text_of("scan-tables.md") == page(), "write it: python -m tests.support.scan_tables_page"
 
 
 # --- releases.md ---

@@ -165,4 +165,4 @@ def test_a_folder_that_is_no_export_is_one_line(
 def test_a_run_is_not_compared_with_an_export(wireproof: Command, exports: tuple[Path, Path]) -> None:
     done = wireproof("diff", str(exports[0]), str(exports[0] / "cases.ndjson"))
     assert done.code == 2
-    assert "name runs or two exports" in done.err
+    assert "name runs, two exports or scans" in done.err

@@ -11,9 +11,9 @@ from each import each
 
 from wireproof import formats
 from wireproof.kafka.columnar import garbage_search
-from wireproof.kafka.family.spark_reader import KAFKA, read_frames
+from wireproof.kafka.family.spark_reader import KAFKA, read_entries
 from wireproof.spark import spans as object_spans
-from wireproof.spark.columns import EntryColumns
+from wireproof.spark.columns import FRAME_COLUMNS, EntryColumns
 from wireproof.spark.objects import ObjectPlace
 from wireproof.spark.spans import split_range
 from wireproof.spark.split_points import find_split_points, recover_by_item
@@ -90,7 +90,7 @@ def test_a_long_candidate_is_checked_though_it_exceeds_the_window() -> None:
 
 def rows(data: bytes) -> list[tuple[int, int]]:
     one = logs.stored(data, 4096)
-    parts = read_frames(one, 0, len(data), DEFAULT_OPTIONS, ordered=False)
+    parts = read_entries(one, 0, len(data), DEFAULT_OPTIONS, FRAME_COLUMNS)
     return [
         row
         for part in parts

@@ -10,7 +10,7 @@ from machine import needs
 
 from wireproof import __version__
 from wireproof.spark.errors import SourceError
-from wireproof.spark.jobs import ClusterEnv
+from wireproof.spark.session import ClusterEnv
 
 MASTER = "spark://127.0.0.1:7077"
 

@@ -204,4 +204,11 @@ STREAM: Final = SourceKind(
     {HEKA.fmt.revision: HEKA},
     FRAMES,
     RECORDS,
+    facts={
+        "timestamp_number": SourceColumn(
+            "timestamp_number", pa.int64(), read_part(lambda frame: frame.message.timestamp, _frame)
+        ),
+        "records": SourceColumn("records", pa.int64(), read_part(lambda _: 1, _frame)),
+    },
+    timestamp_scale=(1, 1000),
 )

@@ -141,4 +141,17 @@ LOG: Final = SourceKind(
     RECORDS,
     (".log",),
     revision_of=_revision,
+    facts={
+        "first_offset": _of("first_offset", UNSIGNED, lambda record: Decimal(first_offset(record))),
+        "last_offset": _of(
+            "last_offset",
+            UNSIGNED,
+            lambda record: Decimal(first_offset(record) + max(len(messages_of(record)) - 1, 0)),
+        ),
+        "timestamp_number": _of(
+            "timestamp_number", UNSIGNED, _number("timestamp", "base_timestamp", "max_timestamp")
+        ),
+        "records": _of("records", pa.int64(), lambda record: len(messages_of(record))),
+    },
+    partition=r"/topics/(?P<topic>[^/]+)/partitions/(?P<partition>\d+)/[^/]+$",
 )

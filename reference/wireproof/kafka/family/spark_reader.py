@@ -16,14 +16,13 @@ from wireproof import formats
 from wireproof.cases.case import Accept, Case, Reject
 from wireproof.columnar.basic_kernels import Array
 from wireproof.formats import Format
-from wireproof.kafka import entry
 from wireproof.kafka.columnar import KafkaFrames, clean_records
 from wireproof.kafka.columnar.entry_kernels import HEADER
 from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps, step_frames
 from wireproof.kafka.columnar.garbage_search import garbage_item
 from wireproof.kafka.columnar.header_columns import ALL_COLUMNS, CODECS, ITEM_COLUMNS, header_columns
 from wireproof.kafka.family.streams import ATTRIBUTE_CAPABILITIES
-from wireproof.kafka.layouts import BATCH, BY_MAGIC
+from wireproof.kafka.layouts import BY_MAGIC
 from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.size_and_magic import (
     HEADER_SIZE_UP_TO_MAGIC,
@@ -32,7 +31,7 @@ from wireproof.kafka.size_and_magic import (
     MIN_SIZE_BY_MAGIC,
     SIZE_AT,
 )
-from wireproof.spark.columns import FRAME_COLUMNS, ORDERED_COLUMNS, ColumnsOrItem, EntryColumns
+from wireproof.spark.columns import ColumnsOrItem, EntryColumns
 from wireproof.spark.item_cases import ItemCase, case_of_bytes
 from wireproof.spark.objects import ObjectReader, PieceReader
 from wireproof.spark.split_points import (
@@ -138,13 +137,6 @@ def _step_records(stored: ObjectReader, step: ScanStep, base: int) -> Iterator[C
         if stop in step.answers:
             yield _moved(step.answers[stop], base)
         first = stop + 1
-
-
-def read_frames(
-    stored: ObjectReader, start: int, end: int, options: Options, ordered: bool
-) -> Iterator[ColumnsOrItem]:
-    """Yield the entries of a range, with the columns that a scan needs, and those whose order it checks."""
-    return read_entries(stored, start, end, options, ORDERED_COLUMNS if ordered else FRAME_COLUMNS)
 
 
 # --- chunks ---
@@ -300,24 +292,15 @@ def _entry_format(data: bytes) -> str | None:
     return ENTRY_FORMATS[data[MAGIC_AT]] if len(data) > MAGIC_AT else None
 
 
-def _order(data: bytes) -> tuple[int, int, int] | None:
-    """Return first and last offset and leader epoch of a batch; older entries have none: kafka.md §1.5."""
-    if len(data) < BATCH.fixed_size or data[MAGIC_AT] != entry.V2:
-        return None
-    header = entry.peek_batch(data)
-    first = header.base_offset
-    return first, first + header.last_offset_delta, header.partition_leader_epoch
-
-
 KAFKA: Final = StreamFraming(
     formats.get("kafka.log", "mixed"),
     _stride,
     recover,
     item_case=item_case,
     fast=FastScan(
-        read_frames,
+        read_entries,
+        ("offset", "last_offset", "leader_epoch", "max_timestamp", "codec", "records"),
         ENTRY_FORMATS,
         _entry_format,
-        _order,
     ),
 )

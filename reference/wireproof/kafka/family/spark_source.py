@@ -236,6 +236,15 @@ MAX_MESSAGE_BYTES: Final = 1024 * 1024 + LOG_OVERHEAD
 """Kafka's default of `max.message.bytes`, which limits whole batches: kafka/server/config, 1048588."""
 
 
+_FACTS: Final = {
+    "first_offset": "base_offset",
+    "last_offset": "last_offset",
+    "timestamp_number": "max_timestamp",
+    "leader_epoch": "leader_epoch",
+    "codec": "codec",
+    "records": "records",
+}
+
 LOG: Final = SourceKind(
     "wireproof.kafka_log",
     {KAFKA.fmt.revision: KAFKA},
@@ -245,4 +254,7 @@ LOG: Final = SourceKind(
     revision_of=_revision,
     index_files=True,
     stream_max_message=MAX_MESSAGE_BYTES,
+    facts={name: column for name, own in _FACTS.items() for column in FRAMES.columns if column.name == own},
+    timestamp_scale=(1000, 1),
+    partition=r"(^|/)(?P<topic>[^/]+)-(?P<partition>\d+)(\.[0-9a-f]+-(delete|stray|future))?/[^/]+$",
 )

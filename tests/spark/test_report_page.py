@@ -2,26 +2,24 @@
 
 import io
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import logs
-import pyarrow.parquet as pq
 import pytest
+import spark_scans
 from command_line import Command
-from each import each
 from page_contents import rows, shown
+from pyspark.sql import SparkSession
 from rich.console import Console
 from rich.progress import MofNCompleteColumn
 
 from tests.mutants.registry import spec_of
 from wireproof.cases.seeded_examples import SeededCases
 from wireproof.cli.progress import job_bar, tasks_text
-from wireproof.runner.signature import Signature
-from wireproof.spark import campaign_job, jobs, report_page, session, verdict_tables
+from wireproof.spark import report_page
+from wireproof.spark.batches import TaskCounts, count_tasks
+from wireproof.spark.campaign_job import CampaignSettings, open_campaign
 from wireproof.spark.errors import SourceError
-from wireproof.spark.jobs import TaskCounts
-from wireproof.spark.scan_job import merge_scan, plan_scan, scan_span
-from wireproof.spark.verdict_tables import VectorTotal, VerdictVectors
 
 ADAPTER = spec_of("mutant:crc-skip")
 GOOD = [logs.batch(bytes([n % 251]) * 900, n) for n in range(400)]
@@ -30,41 +28,31 @@ LOG = b"".join(GOOD[:300]) + FLIPPED + b"\xff" * 40 + b"".join(GOOD[300:]) + GOO
 
 
 @pytest.fixture(scope="module")
-def scanned(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two objects, of which one is damaged, in spans of 100 kB."""
+def scanned(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Path:
+    """Two objects, of which one is damaged."""
     room = tmp_path_factory.mktemp("scanned")
     folder = logs.write(room / "in", a=LOG, b=b"".join(GOOD[:100]))
-    options = session.source_options([str(folder)])
-    plan = plan_scan("wireproof.kafka_log", options, [ADAPTER], room / "out", grain=100_000)
-    for number in plan.remaining:
-        scan_span(plan, number)
-    merge_scan(plan)
+    spark_scans.scanned(spark, folder, room / "out", ADAPTER)
     return room / "out"
 
 
 @pytest.fixture(scope="module")
-def campaigned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def campaigned(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Path:
     """Two adapters over some cases."""
     out = tmp_path_factory.mktemp("campaigned") / "out"
     numbered = SeededCases(("kafka.batch/v1", "kafka.batch/v2"), ("decode", "encode"), 10)
-    plan = campaign_job.plan_campaign(numbered, [ADAPTER, "reference"], 75, out, grain=30)
-    for number in jobs.remaining_spans(plan):
-        plan.run_span(number)
-    campaign_job.merge_campaign(plan)
+    open_campaign(CampaignSettings(numbered, (ADAPTER, "reference")), 75, out).run(spark)
     return out
-
-
-def table(out: Path, name: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = pq.read_table(out / f"{name}.parquet").to_pylist()
-    return rows
 
 
 # --- the tables ---
 
 
-@pytest.mark.sweeps
+@pytest.mark.spark
 def test_a_vector_is_what_reference_and_adapters_say_of_one_item(scanned: Path) -> None:
-    found = {tuple(one["kind"] for one in row["answers"]): row for row in table(scanned, "matrix")}
+    found = {
+        tuple(one["verdict"] for one in row["answers"]): row for row in spark_scans.table(scanned, "matrix")
+    }
     assert {key: row["count"] for key, row in found.items()} == {
         ("frame", "pass:canonical"): 500,
         ("garbage", "fail:wrong-accept"): 1,
@@ -73,42 +61,14 @@ def test_a_vector_is_what_reference_and_adapters_say_of_one_item(scanned: Path) 
     }
     flipped = found["garbage", "fail:wrong-accept"]
     assert (flipped["position"], flipped["bytes"]) == (300 * 970, 970)
-    assert flipped["object"].endswith("a.log")
+    assert flipped["path"].endswith("a.log")
     assert found["frame", "pass:canonical"]["position"] == 0
-
-
-@pytest.mark.sweeps
-def test_places_count_every_item_once_for_each_implementation(scanned: Path) -> None:
-    rows = table(scanned, "positions")
-    for name, answers in (("reference", 503), (ADAPTER, 501)):
-        assert sum(row["count"] for row in rows if row["implementation"] == name) == answers
-    [bad] = [row for row in rows if row["verdict"] == "fail:wrong-accept"]
-    assert bad["start"] <= 300 * 970 < bad["end"] == bad["start"] + verdict_tables.MIN_STRETCH
-
-
-def test_the_vectors_of_parts_in_any_order_are_those_of_the_whole() -> None:
-    one, two = (Signature(name, "kafka.batch/v2", "decode", "crash", "", "") for name in "ab")
-    parts = [VerdictVectors(), VerdictVectors(), VerdictVectors()]
-    parts[0].add((one, two), VectorTotal(2, 20, ("x", 7)))
-    parts[1].add((one, two), VectorTotal(1, 10, ("x", 3)))
-    parts[2].add((one,), VectorTotal(1, 5, ("y", 0)))
-    parts[1].put(70_000, one)
-    rows = verdict_tables.matrix_rows([part.dump() for part in parts])
-    assert rows == verdict_tables.matrix_rows([part.dump() for part in reversed(parts)])
-    assert [(row["count"], row["bytes"], row["position"]) for row in rows] == [(1, 5, 0), (3, 30, 3)]
-    [place] = verdict_tables.position_rows([("x", parts[1].dump())])
-    assert (place["start"], place["end"], place["count"]) == (65536, 131072, 1)
-
-
-@each("size, wide", [(0, 65536), (1 << 23, 65536), ((1 << 23) + 1, 1 << 17), (1 << 30, 1 << 23)])
-def test_an_object_has_at_most_as_many_stretches(size: int, wide: int) -> None:
-    assert verdict_tables.stretch_bytes(size) == wide
 
 
 # --- the page ---
 
 
-@pytest.mark.sweeps
+@pytest.mark.spark
 def test_the_page_of_a_scan_has_the_matrix_and_the_bytes(scanned: Path) -> None:
     page = report_page.render_page(scanned)
     text = shown(page)
@@ -127,16 +87,16 @@ def test_the_page_of_a_scan_has_the_matrix_and_the_bytes(scanned: Path) -> None:
     assert "1 wrong of 501 judged" in page
 
 
-@pytest.mark.sweeps
+@pytest.mark.spark
 def test_the_page_of_a_campaign_has_a_column_for_each_adapter(campaigned: Path) -> None:
     text = shown(report_page.render_page(campaigned))
     assert "75 cases of seed 10: kafka.batch/v1, kafka.batch/v2" in text
     assert "fail:wrong-accept" in text
-    total = sum(row["count"] for row in table(campaigned, "matrix"))
+    total = sum(row["count"] for row in spark_scans.table(campaigned, "matrix"))
     assert total == 75
 
 
-@pytest.mark.sweeps
+@pytest.mark.spark
 def test_report_prints_the_tables_of_a_folder_and_writes_the_page(
     wireproof: Command, scanned: Path, campaigned: Path, tmp_path: Path
 ) -> None:
@@ -148,19 +108,19 @@ def test_report_prints_the_tables_of_a_folder_and_writes_the_page(
         assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
 
 
-@pytest.mark.sweeps
+@pytest.mark.spark
 def test_what_report_cannot_do_with_a_folder_is_one_line(
     wireproof: Command, scanned: Path, tmp_path: Path
 ) -> None:
     for words, text in (
-        ((tmp_path,), "matrix.parquet is missing; give the --out folder of a completed scan or campaign"),
+        ((tmp_path,), "no table `run`; give the --out folder of a completed scan or campaign"),
         ((scanned, scanned), "a folder of tables must be the only argument"),
         ((scanned, "--junit", tmp_path / "x.xml"), "of a folder of tables there is --html"),
     ):
         done = wireproof("report", *words)
         assert (done.code, len(done.err.splitlines())) == (2, 1)
         assert text in done.err
-    with pytest.raises(SourceError, match="is missing"):
+    with pytest.raises(SourceError, match="no table"):
         report_page.load_job(tmp_path)
 
 
@@ -192,8 +152,8 @@ class Tracker:
 
 
 def test_tasks_are_those_of_the_group_that_the_tracker_still_knows() -> None:
-    assert jobs.count_tasks(Tracker(), "mine") == TaskCounts(8, 2, 5, 1)
-    assert jobs.count_tasks(Tracker(), "yours") == TaskCounts()
+    assert count_tasks(Tracker(), "mine") == TaskCounts(8, 2, 5, 1)
+    assert count_tasks(Tracker(), "yours") == TaskCounts()
     assert tasks_text(TaskCounts(8, 2, 5, 1)) == "5 of 8 tasks, 2 running, 1 failed"
     assert tasks_text(TaskCounts()) == "starting tasks"
     assert tasks_text(TaskCounts(phase="starting Spark")) == "starting Spark"

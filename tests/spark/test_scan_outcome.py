@@ -1,4 +1,4 @@
-"""A scan hides nothing: what it did not read, what is damaged, and the exit code of that. Without Spark."""
+"""A scan hides nothing: what it did not read, what is damaged, and the exit code of that."""
 
 import errno
 import gzip
@@ -8,35 +8,33 @@ import shutil
 import struct
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import damaged_logs
 import iggy_segments
 import logs
-import pyarrow.parquet as pq
 import pytest
+import spark_scans
 from command_line import Command
 from folders import SUPPORT
+from pyspark.sql import SparkSession
 
+from tests.mutants.registry import spec_of
 from wireproof.spark import session
 from wireproof.spark.errors import SourceError
-from wireproof.spark.scan_job import ScanPlan, merge_scan, plan_scan, run_scan, scan_span
+from wireproof.spark.scan_folder import FolderScan
+from wireproof.spark.verdict_rows import MAX_ASKED_BYTES
+
+pytestmark = pytest.mark.spark
 
 LOG = b"".join(logs.batch(bytes([n]) * 60, n) for n in range(50))
 ENTRY = len(LOG) // 50
 
 
 @pytest.fixture
-def scanned(wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
-    """The verb `scan`, span after span in this process."""
-
-    def alone(plan: ScanPlan, *_: Any) -> None:
-        for number in plan.remaining:
-            scan_span(plan, number)
-
-    monkeypatch.setattr("wireproof.spark.jobs.run_on_spark", alone)
+def scanned(wireproof: Command, tmp_path: Path, spark: SparkSession) -> Command:  # noqa: ARG001 - the active session
+    """The verb `scan`, in the session of the tests."""
     return lambda *words: wireproof("scan", *words, "--out", tmp_path / "out")
 
 
@@ -55,8 +53,7 @@ def write(path: Path, data: bytes) -> Path:
 
 
 def table(tmp_path: Path, name: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = pq.read_table(tmp_path / "out" / f"{name}.parquet").to_pylist()
-    return rows
+    return spark_scans.table(tmp_path / "out", name)
 
 
 def test_internal_topics_are_read_and_what_is_hidden_is_listed(scanned: Command, tmp_path: Path) -> None:
@@ -100,11 +97,42 @@ def test_a_damaged_segment_that_is_added_to_a_scanned_folder_is_read(
         file.write(b"\0")
     grown = scanned(folder)
     assert grown.code == 1
-    assert f"read again: 1 objects: {added} ({len(LOG):,} bytes, now {len(LOG) + 1:,})" in grown.out
+    assert (
+        f"changed: 1 objects: {added} ({len(LOG):,} bytes, now {len(LOG) + 1:,}; read again from 0)"
+        in grown.out
+    )
     assert sum(row["bytes_read"] for row in table(tmp_path, "files")) == 2 * len(LOG) + 1
     added.unlink()
     sound = scanned(folder)
     assert (sound.code, f"gone, and no longer in the tables: 1 objects: {added}" in sound.out) == (0, True)
+
+
+def test_two_scans_are_compared_by_what_is_new_and_what_is_gone(
+    scanned: Command, wireproof: Command, tmp_path: Path
+) -> None:
+    folder, out = tmp_path / "in", tmp_path / "out"
+    damaged = LOG[:100] + bytes([LOG[100] ^ 1]) + LOG[101:]
+    first, second = write(folder / "a.log", LOG), write(folder / "b.log", damaged)
+    words = (folder, "--adapter", spec_of("mutant:crc-skip"))
+    assert scanned(*words).code == 1
+    one = wireproof("diff", out)
+    why = "holds one scan: name another folder, or scan again"
+    assert (one.code, one.err) == (2, f"wireproof: {out} {why}\n")
+    first.write_bytes(damaged)
+    second.write_bytes(LOG)
+    assert scanned(*words).code == 1
+    done = wireproof("diff", out)
+    finding = f"{spec_of('mutant:crc-skip')} · fail:wrong-accept · crc-mismatch · crc"
+    assert done.out.splitlines() == [
+        f"new: {first}: bytes 0 to {ENTRY}: crc-mismatch",
+        f"gone: {second}: bytes 0 to {ENTRY}: crc-mismatch",
+        f"new: {first}: bytes 0 to {ENTRY}: {finding}",
+        f"gone: {second}: bytes 0 to {ENTRY}: {finding}",
+    ]
+    assert done.code == 1
+    same = wireproof("diff", out, out)
+    assert (same.code, same.out) == (0, "no change\n")
+    assert wireproof("diff", tmp_path).code == 2
 
 
 def test_what_cannot_be_unpacked_is_named_and_what_unpacks_before_the_cut_is_read(
@@ -176,7 +204,7 @@ def test_what_cannot_be_read_is_listed_with_exit_code_1_and_the_rest_is_read(
 
 
 def test_what_is_lost_between_listing_and_reading_is_listed_and_the_rest_is_read(
-    wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    scanned: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "in"
     sound = write(folder / "a.log", LOG)
@@ -184,23 +212,18 @@ def test_what_is_lost_between_listing_and_reading_is_listed_and_the_rest_is_read
     packed = write(folder / "d.log.gz", gzip.compress(LOG))
     replaced = write(folder / "e.log", LOG)
 
-    lost: list[ScanPlan] = []
+    run = FolderScan.run
 
-    def lose() -> None:
+    def losing(job: FolderScan, *words: Any) -> Any:
         shorter.write_bytes(LOG[:1000])
         for path in (vanished, packed, replaced):
             path.unlink()
         replaced.mkdir()
+        return run(job, *words)
 
-    def losing(plan: ScanPlan, *_: Any) -> None:
-        if not lost:
-            lose()
-        lost.append(plan)
-        for number in plan.remaining:
-            scan_span(plan, number)
-
-    monkeypatch.setattr("wireproof.spark.jobs.run_on_spark", losing)
-    done = wireproof("scan", folder, "--out", tmp_path / "out")
+    with monkeypatch.context() as patch:
+        patch.setattr(FolderScan, "run", losing)
+        done = scanned(folder)
     assert (done.code, done.err) == (1, "")
     gone = "cannot be read: No such file or directory"
     wanted = {
@@ -212,13 +235,9 @@ def test_what_is_lost_between_listing_and_reading_is_listed_and_the_rest_is_read
     assert {Path(row["path"]): row["reason"] for row in table(tmp_path, "skipped")} == wanted
     assert f"not read: 1 objects, {len(LOG):,} bytes: {wanted[shorter]}: {shorter}\n" in done.out
     assert [row["path"] for row in table(tmp_path, "files")] == [str(sound)]
-    frames = [
-        row for path in (tmp_path / "out" / "frames").iterdir() for row in pq.read_table(path).to_pylist()
-    ]
-    assert {row["path"] for row in frames} == {str(sound)}
     replaced.rmdir()
     write(vanished, LOG)
-    again = wireproof("scan", folder, "--out", tmp_path / "out")
+    again = scanned(folder)
     assert f"new: 2 objects: {shorter}, {vanished}\n" in again.out
     assert [row["path"] for row in table(tmp_path, "files")] == list(map(str, (sound, shorter, vanished)))
 
@@ -234,22 +253,17 @@ def test_an_entry_over_a_limit_is_no_unknown_format_and_the_option_is_named(
     assert "no known format" not in done.out
 
 
-def test_an_entry_too_large_for_an_adapter_is_not_run_with_its_size(
-    scanned: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("wireproof.spark.verdict_rows.MAX_ASKED_BYTES", 1000)
-    large = logs.batch(bytes(5000), 50)
+def test_an_entry_too_large_for_an_adapter_is_not_run_with_its_size(scanned: Command, tmp_path: Path) -> None:
+    large = logs.batch(bytes(MAX_ASKED_BYTES), 50)
     write(tmp_path / "in" / "a.log", LOG + large)
     done = scanned(tmp_path / "in", "--adapter", "reference")
     assert done.code == 4
     assert f"not run: reference was not asked about 1 entries of {len(large):,} bytes together" in done.out
-    [row] = [row for row in table(tmp_path, "signatures") if row["kind"] == "not-run"]
+    [row] = [row for row in table(tmp_path, "signatures") if row["verdict"] == "not-run"]
     assert (row["format"], row["class"], row["bytes"]) == ("kafka.batch/v2", "too-large", len(large))
-    frames = pq.read_table(tmp_path / "out" / "frames").to_pylist()
-    assert frames[-1]["format"] == "kafka.batch/v2"
-    assert [(one["verdict"], one["class"]) for one in frames[-1]["verdicts"]] == [
-        ("not-run", f"{len(large)} bytes")
-    ]
+    last = spark_scans.frames(tmp_path / "out")[-1]
+    assert last["format"] == "kafka.batch/v2"
+    assert [(one["verdict"], one["class"]) for one in last["verdicts"]] == [("not-run", "too-large")]
 
 
 @pytest.mark.parametrize("revision", ["0.0.30", "0.2.7", "0.7", "0.9", "0.11"])
@@ -338,13 +352,13 @@ def test_an_object_that_ends_within_an_entry_is_named(scanned: Command, tmp_path
 
 
 @pytest.mark.parametrize("grain", [1 << 30, 3 * ENTRY])
-def test_order_is_looked_at_across_the_spans_of_an_object(tmp_path: Path, grain: int) -> None:
+def test_order_is_looked_at_across_the_spans_of_an_object(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grain: int
+) -> None:
     data = LOG[: 12 * ENTRY] + LOG[5 * ENTRY : 6 * ENTRY] + LOG[12 * ENTRY :]
     write(tmp_path / "in" / "00000000000000000000.log", data)
-    plan = plan_scan("wireproof.kafka_log", {"path": str(tmp_path / "in")}, [], tmp_path / "out", grain=grain)
-    for number in plan.remaining:
-        scan_span(plan, number)
-    merge_scan(plan)
+    monkeypatch.setattr("wireproof.spark.scan_job.SPAN_BYTES", grain)
+    spark_scans.scanned(spark, tmp_path / "in", tmp_path / "out")
     assert [(row["position"], row["class"]) for row in table(tmp_path, "damage")] == [
         (12 * ENTRY, "offsets-not-monotonic")
     ]
@@ -393,21 +407,3 @@ def test_spark_s_log_is_in_a_file_that_an_error_names(
         sys.stderr.write("")
     subprocess.run([sys.executable, "-c", "import sys; sys.stderr.write('afterwards')"], check=True)
     assert capfd.readouterr().err == "afterwards"
-
-
-def test_the_phases_of_a_scan_have_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path / "in" / "00000000000000000000.log", LOG)
-    paths = session.source_options([str(tmp_path / "in")])
-    plan = plan_scan("wireproof.kafka_log", paths, (), tmp_path / "out")
-    phases: list[str] = []
-
-    def begins(*_: object, **__: object) -> None:
-        for number in plan.remaining:
-            scan_span(plan, number)
-        raise SourceError("no Java here")
-
-    monkeypatch.setattr("wireproof.spark.session.session", begins)
-    for _ in range(2):
-        with suppress(SourceError):
-            run_scan(plan, None, lambda *now: phases.append(now[2].phase))
-    assert phases == ["starting Spark", "joining the tables"]

@@ -4,15 +4,14 @@ import json
 from collections import Counter
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
+import spark_scans
 from click.testing import CliRunner
+from pyspark.sql import SparkSession
 
 from tests.generators import kafka_segments as segments
 from tests.generators.kafka_segments import MIB, Manifest
 from wireproof import formats
-from wireproof.spark import session
-from wireproof.spark.scan_job import merge_scan, plan_scan, scan_span
 
 
 @pytest.fixture(scope="module")
@@ -23,23 +22,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def scanned(folder: Path, out: Path, grain: int) -> None:
-    plan = plan_scan("wireproof.kafka_log", session.source_options([str(folder)]), [], out, grain=grain)
-    for number in plan.remaining:
-        scan_span(plan, number)
-    merge_scan(plan)
-
-
 def manifest(folder: Path) -> Manifest:
     return segments.read(json.loads((folder / "manifest.json").read_text())["verdicts"])
 
 
-def test_a_scan_agrees_with_the_manifest(folder: Path, tmp_path: Path) -> None:
-    scanned(folder, tmp_path / "out", 2 * MIB)
+@pytest.mark.spark
+def test_a_scan_agrees_with_the_manifest(
+    spark: SparkSession, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wireproof.spark.scan_job.SPAN_BYTES", 2 * MIB)
+    spark_scans.scanned(spark, folder, tmp_path / "out")
     assert segments.differences(folder, tmp_path / "out") == []
     said = CliRunner().invoke(segments.main, [str(folder), "--against", str(tmp_path / "out")])
     assert (said.exit_code, said.output) == (0, "the scan agrees with the manifest\n")
-    [*files] = pq.read_table(tmp_path / "out" / "files.parquet").to_pylist()
+    files = spark_scans.table(tmp_path / "out", "files")
     assert sum(row["bytes_read"] for row in files) == sum(manifest(folder).bytes.values())
 
 

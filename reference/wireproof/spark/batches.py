@@ -1,0 +1,239 @@
+"""Run a job on Spark in batches: each appends rows to a table, and what is committed is not done again.
+
+Spark writes a batch completely or not at all, and retries its tasks. The folder of the job has one small file
+that names what is committed, which the driver alone writes. So a job that is killed at any time goes on with
+the same command, and its tables are those of an undisturbed run.
+"""
+
+import json
+import shutil
+import threading
+import time
+import uuid
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Protocol, TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from attrs import frozen
+from pyspark.sql import DataFrame, SparkSession
+
+from wireproof.files import replace_file, replace_text
+from wireproof.spark.errors import SourceError
+from wireproof.spark.sources import CORES
+from wireproof.spark.table_columns import ORDER, TableColumn, schema_of
+
+# --- the state of a folder ---
+
+STATE: Final = "_job.json"
+"""The file of the state, in the folder of a job."""
+
+
+def load_state(out: Path, kind: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the state of the job in `out`, which is empty for a new one.
+
+    Args:
+        out: the folder of the job.
+        kind: the kind of job, in one word.
+        inputs: everything that must be as it was, as JSON.
+
+    Raises:
+        SourceError: the folder contains something else.
+    """
+    file = out / STATE
+    if not file.exists():
+        if out.exists() and any(out.iterdir()):
+            raise SourceError(f"{out} is not empty and holds no {kind}: choose another folder")
+        return {"kind": kind, "inputs": dict(inputs)}
+    stored: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    if stored.get("kind") != kind or stored["inputs"].keys() != inputs.keys():
+        raise SourceError(f"{out} holds no {kind}, or one of another version: choose another folder")
+    if other := [name for name in inputs if stored["inputs"][name] != inputs[name]]:
+        raise SourceError(f"{out} holds a {kind} with other {other[0]}: choose another folder")
+    return stored
+
+
+def load_inputs(out: Path) -> dict[str, Any]:
+    """Return the inputs of the job in a folder."""
+    inputs: dict[str, Any] = json.loads((out / STATE).read_text(encoding="utf-8"))["inputs"]
+    return inputs
+
+
+def save_state(out: Path, state: Mapping[str, Any]) -> None:
+    """Write the state, which only its owner may read: URIs and options may hold credentials."""
+    replace_text(out / STATE, json.dumps(state, sort_keys=True) + "\n", durable=False)
+    (out / STATE).chmod(0o600)
+
+
+def remove_uncommitted(table: Path, committed: Collection[str]) -> None:
+    """Remove the batches of a table that are not committed: a killed job left them."""
+    for folder in table.glob("**/batch=*"):
+        if str(folder.relative_to(table)) not in committed:
+            shutil.rmtree(folder)
+
+
+# --- progress ---
+
+PROGRESS_SECONDS: Final = 0.3
+"""Seconds between two reports of progress."""
+
+
+@frozen
+class TaskCounts:
+    """The tasks of a job, from Spark's status tracker; all 0 where the phase has none.
+
+    Attributes:
+        phase: what the job does while it has no tasks.
+    """
+
+    all: int = 0
+    running: int = 0
+    done: int = 0
+    failed: int = 0
+    phase: str = "starting tasks"
+
+
+Progress = Callable[[int, int, TaskCounts], None]
+"""Receives the completed weight, the total weight and the tasks, a few times a second."""
+
+
+def no_progress(done: int, total: int, tasks: TaskCounts) -> None:
+    """Report nothing."""
+
+
+def count_tasks(tracker: Any, group: str) -> TaskCounts:  # noqa: ANN401 - the status tracker of a session, or a stand-in
+    """Count the tasks of a group of jobs; jobs that the tracker has forgotten count nothing."""
+    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+    stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+    known = [stage for stage in stages if stage]
+    return TaskCounts(
+        sum(stage.numTasks for stage in known),
+        sum(stage.numActiveTasks for stage in known),
+        sum(stage.numCompletedTasks for stage in known),
+        sum(stage.numFailedTasks for stage in known),
+    )
+
+
+def parallelism(spark: SparkSession) -> int:
+    """Return the number of tasks that run at the same time, as far as the session says it."""
+    context = getattr(spark, "_sc", None)  # a session of Spark Connect has none
+    return int(context.defaultParallelism) if context else CORES
+
+
+def watched(
+    spark: SparkSession, text: str, action: Callable[[], object], report: Callable[[TaskCounts], None]
+) -> None:
+    """Run an action of Spark under a description, and report its tasks while it runs."""
+    context = getattr(spark, "_sc", None)
+    if context is None:
+        action()
+        return
+    group, failed = f"wireproof-{uuid.uuid4()}", list[BaseException]()
+
+    def run() -> None:
+        try:
+            context.setJobGroup(group, text, interruptOnCancel=True)
+            action()
+        except BaseException as error:  # noqa: BLE001 - raised again in the waiting thread
+            failed.append(error)
+
+    job = threading.Thread(target=run, daemon=True)
+    job.start()
+    while job.is_alive():
+        job.join(PROGRESS_SECONDS)
+        report(count_tasks(context.statusTracker(), group))
+    if failed:
+        raise failed[0]
+
+
+# --- batches ---
+
+BATCH_SECONDS: Final = 60
+"""About the most seconds of work that are lost if the job is killed."""
+
+MAX_GROWTH: Final = 8
+"""How many times larger than the last batch the next one may be."""
+
+
+class Unit(Protocol):
+    """A part of the work that is done in one batch."""
+
+    @property
+    def weight(self) -> int:
+        """Return the cost, in the unit of the job: bytes or cases."""
+
+
+U = TypeVar("U", bound=Unit)
+
+
+def write_rows(frame: DataFrame, folder: Path) -> None:
+    """Write rows to a folder of its own, in place of what a killed job left there."""
+    frame.write.mode("overwrite").option("compression", "zstd").parquet(as_uri(folder))
+
+
+def write_sorted(name: str, frame: DataFrame, folder: Path) -> None:
+    """Write a table as one sorted file, which may be larger than memory."""
+    write_rows(frame.repartition(1).sortWithinPartitions(*ORDER[name]), folder)
+
+
+def write_small(
+    name: str, frame: DataFrame | list[dict[str, Any]], columns: Sequence[TableColumn], folder: Path
+) -> None:
+    """Write a small table as one sorted file, which needs no job that commits its tasks."""
+    folder.mkdir(parents=True, exist_ok=True)
+    schema = schema_of(columns)
+    rows = pa.Table.from_pylist(frame, schema) if isinstance(frame, list) else frame.toArrow().cast(schema)
+    order = [(key, "ascending") for key in ORDER.get(name, ()) if key in schema.names]
+    rows = rows.sort_by(order) if order else rows
+    replace_file(
+        folder / "part-0.parquet", lambda new: pq.write_table(rows, new, compression="zstd"), durable=False
+    )
+
+
+def as_uri(folder: Path) -> str:
+    """Return a path of this machine as Hadoop has it, whatever its default file system is."""
+    return f"file://{folder.absolute()}"
+
+
+def run_batches(
+    spark: SparkSession,
+    units: Sequence[U],
+    first: int,
+    frame_of: Callable[[Sequence[U]], DataFrame],
+    commit: Callable[[Sequence[U], Path], None],
+    table: Path,
+    progress: Progress = no_progress,
+) -> None:
+    """Write the rows of all units in batches that take about a minute each.
+
+    Args:
+        spark: the session.
+        units: the work, in order.
+        first: the weight of the first batch.
+        frame_of: returns the rows of some units.
+        commit: stores that these units are written to this folder.
+        table: the folder for the batches.
+        progress: receives the progress.
+    """
+    total, done, size, at, number = sum(unit.weight for unit in units), 0, first, 0, 0
+    while at < len(units):
+        batch, weight = list[U](), 0
+        while at < len(units) and (not batch or weight + units[at].weight <= size):
+            batch.append(units[at])
+            weight += units[at].weight
+            at += 1
+        folder, start = table / f"batch={number}", time.monotonic()
+
+        def report(tasks: TaskCounts, done: int = done, weight: int = weight) -> None:
+            progress(done + weight * tasks.done // max(tasks.all, 1), total, tasks)
+
+        def write(batch: Sequence[U] = batch, folder: Path = folder) -> None:
+            write_rows(frame_of(batch), folder)
+
+        watched(spark, f"wireproof: batch {number}, {len(batch)} parts", write, report)
+        commit(batch, folder)
+        done, number = done + weight, number + 1
+        rate = weight / max(time.monotonic() - start, 0.1)
+        size = int(min(rate * BATCH_SECONDS, size * MAX_GROWTH))
+    progress(total, total, TaskCounts(phase="making the tables"))

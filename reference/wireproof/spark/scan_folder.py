@@ -1,0 +1,353 @@
+"""Scan to a folder: append the tables, and remember what was read, so that the next scan reads the rest."""
+
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import astuple, define, field, frozen
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
+
+from wireproof import __version__
+from wireproof.segment_files import CheckedIndex
+from wireproof.spark import batches
+from wireproof.spark.batches import Progress, TaskCounts, as_uri, no_progress, parallelism
+from wireproof.spark.errors import LostObjectError
+from wireproof.spark.objects import ObjectPlace, ObjectReader, SkippedObject
+from wireproof.spark.scan_job import (
+    ASKED_SPAN_BYTES,
+    SAMPLES,
+    SPAN_BYTES,
+    ScanTables,
+    frames_of,
+    list_logs,
+    plan_spans,
+)
+from wireproof.spark.scan_report import check_local_logs, first_names, index_rows
+from wireproof.spark.spans import ObjectRange, ObjectSpan
+from wireproof.spark.stored_tables import latest_table, stored_rows
+from wireproof.spark.table_columns import TABLES, spark_schema
+from wireproof.spark.verdict_rows import FRAMES_SCHEMA, LARGEST, ScanSettings
+
+MARK_BYTES: Final = 64
+"""Bytes of an entry that show whether an object that grew is still the same one: a header has a checksum."""
+
+
+@define
+class KnownObject:
+    """What a folder knows of an object.
+
+    Attributes:
+        place: the object as it was read.
+        spans: scan, start, and the end before which its rows count, of each span that was read.
+        certain: appended bytes change nothing before this byte; None if the object is not read whole.
+        mark: the first bytes there.
+    """
+
+    place: ObjectPlace
+    spans: list[tuple[str, int, int]] = field(factory=list)
+    certain: int | None = None
+    mark: str = ""
+
+    @property
+    def done(self) -> int:
+        """Return the byte before which everything is read; spans are read in any order."""
+        at = 0
+        for _, start, end in sorted(self.spans, key=lambda span: span[1]):
+            if start > at:
+                break
+            at = max(at, end)
+        return at
+
+
+@frozen
+class ScanSummary:
+    """The result of a scan to a folder.
+
+    Attributes:
+        settings: the source, its options and the adapters.
+        places: the objects in the tables.
+        skipped: the objects that are not.
+        changes: what is new, changed or gone since the last scan, in lines for a person.
+        tables: the rows of the small tables by name, as this scan wrote them.
+        seconds: the duration.
+        new_bytes: the bytes that this scan read.
+        indexes: the index files beside local logs.
+        folder: of the tables.
+    """
+
+    settings: ScanSettings
+    places: Sequence[ObjectPlace]
+    skipped: Sequence[SkippedObject]
+    changes: Sequence[str]
+    tables: Mapping[str, Sequence[Mapping[str, Any]]]
+    seconds: float
+    new_bytes: int
+    indexes: Sequence[CheckedIndex]
+    folder: Path
+
+
+@define
+class FolderScan:
+    """A scan whose tables are in a folder.
+
+    Attributes:
+        settings, samples, out: as `open_scan` takes them.
+        started: the time of its begin, which is in its id.
+        places, skipped: the objects, and those that are not read.
+        ranges: what is to be read of the objects.
+        changes: what is new, changed or gone since the last scan, in lines for a person.
+        state, known: what the folder knows, as JSON, and of the objects by name.
+    """
+
+    settings: ScanSettings
+    samples: int
+    out: Path
+    started: datetime
+    places: list[ObjectPlace] = field(factory=list)
+    skipped: list[SkippedObject] = field(factory=list)
+    ranges: list[ObjectRange] = field(factory=list)
+    changes: list[str] = field(factory=list)
+    state: dict[str, Any] = field(factory=dict)
+    known: dict[str, KnownObject] = field(factory=dict)
+
+    @property
+    def id(self) -> str:
+        """Return the name of the scan, which sorts by time."""
+        return f"scan-{self.started:%Y%m%d-%H%M%S-%f}"
+
+    def folder(self, table: str) -> Path:
+        """Return the folder of a table of this scan."""
+        return self.out / table / f"scan_date={self.started:%Y-%m-%d}" / f"scan_id={self.id}"
+
+    def load(self) -> None:
+        """Read what the folder knows, and remove what a killed scan left half done.
+
+        Raises:
+            SourceError: the folder contains something else.
+        """
+        inputs = {
+            "source": self.settings.name, "options": dict(self.settings.options),
+            "adapters": list(self.settings.adapters), "samples": self.samples, "version": __version__,
+        }  # fmt: skip
+        self.state = batches.load_state(self.out, "scan", inputs)
+        self.known = {
+            row["place"][2]: KnownObject(
+                ObjectPlace(*row["place"]), [(one, start, end) for one, start, end in row["spans"]],
+                row["certain"], row["mark"],
+            )
+            for row in self.state.get("objects", [])
+        }  # fmt: skip
+        batches.remove_uncommitted(self.out / "frames", self.state.get("batches", []))
+        for folder in self.out.glob("*/scan_date=*/scan_id=*"):
+            if folder.parts[-3] != "frames" and folder.name.partition("=")[2] not in self.state.get(
+                "scans", []
+            ):
+                shutil.rmtree(folder)
+
+    def save(self) -> None:
+        """Store what is known."""
+        self.state["objects"] = [
+            {"place": list(astuple(one.place)), "spans": one.spans, "certain": one.certain, "mark": one.mark}
+            for one in self.known.values()
+        ]
+        batches.save_state(self.out, self.state)
+
+    def find_ranges(self, places: Sequence[ObjectPlace]) -> list[ObjectRange]:
+        """Return what is to be read of the objects; say what changed."""
+        before, names = self.known, {place.display_name for place in places}
+        self.known, ranges, again = {}, list[ObjectRange](), list[str]()
+        for place in places:
+            known = before.get(place.display_name)
+            if known is None or known.place != place:
+                grown = known is not None and known.certain is not None and _only_grew(known, place)
+                kept = [(one, start, min(end, known.certain or 0)) for one, start, end in known.spans
+                        if start < (known.certain or 0)] if known and grown else []  # fmt: skip
+                if known is not None:
+                    how = "read on" if kept else "read again"
+                    size = f"{known.place.size:,} bytes, now {place.size:,}"
+                    again.append(f"{place.display_name} ({size}; {how} from {kept[-1][2] if kept else 0:,})")
+                known = KnownObject(place, kept)
+            self.known[place.display_name] = known
+            if known.certain is None and known.done < place.size:
+                ranges.append((place, known.done, place.size))
+        if before:
+            lines = (
+                ("new", [name for name in self.known if name not in before]),
+                ("changed", again),
+                ("gone, and no longer in the tables", [name for name in before if name not in names]),
+            )
+            self.changes += [
+                f"{what}: {len(rows)} objects: {first_names(rows)}" for what, rows in lines if rows
+            ]
+        return ranges
+
+    @property
+    def is_current(self) -> bool:
+        """Return whether the tables of the last scan are those of the objects as they are now."""
+        if not self.state.get("scans") or self.ranges or self.changes:
+            return False
+        stored = {(row["path"], row["reason"]) for row in stored_rows(latest_table(self.out, "skipped"))}
+        return {(each.display_name, each.reason) for each in self.skipped} == stored
+
+    def stored(self) -> "ScanSummary":
+        """Return the result of the last scan, if nothing changed since."""
+        local = self.places if self.settings.source.kind.index_files else []
+        rows = {name: stored_rows(latest_table(self.out, name)) for name in ("signatures", "files")}
+        return ScanSummary(
+            self.settings, self.places, self.skipped, [], rows, 0, 0, check_local_logs(local), self.out
+        )
+
+    def run(self, spark: SparkSession, progress: Progress = no_progress) -> "ScanSummary":
+        """Read what is new, and append the tables of all objects.
+
+        A scan that was killed goes on where its last batch was committed. An object that grew is read from
+        its last certain entry on; one that is shorter or begins otherwise is read again.
+
+        Args:
+            spark: the session.
+            progress: receives the bytes done, the total bytes and the tasks, a few times a second.
+        """
+        began, settings = time.monotonic(), self.settings
+        new_bytes = sum(end - start for _, start, end in self.ranges)
+        progress(0, new_bytes, TaskCounts(phase="looking for entries"))
+        spans = plan_spans(spark, settings, self.ranges)
+        first = parallelism(spark) * (ASKED_SPAN_BYTES if settings.adapters else 4 * SPAN_BYTES)
+        rows_of = partial(frames_of, spark, settings)
+        batches.run_batches(spark, spans, first, rows_of, self.commit, self.folder("frames"), progress)
+        tables = self._tables(spark)
+        self.skipped = [SkippedObject(*row.values()) for row in tables.small("skipped")]
+        for path in tables.lost:
+            del self.known[path]
+        self.places = [known.place for known in self.known.values()]
+        indexes = check_local_logs(self.places if settings.source.kind.index_files else [])
+        written = _write_tables(self, tables, indexes)
+        for row in written["files"]:
+            if self.known[row["path"]].certain is None:
+                _mark(self.known[row["path"]], row["certain"])
+        seconds = time.monotonic() - began
+        summary = ScanSummary(
+            settings, self.places, self.skipped, self.changes, written, seconds, new_bytes, indexes, self.out
+        )
+        batches.write_small("run", [_run_row(self, summary)], TABLES["run"], self.folder("run"))
+        self.state["scans"] = [*self.state.get("scans", []), self.id]
+        self.save()
+        return summary
+
+    def _tables(self, spark: SparkSession) -> ScanTables:
+        is_cut = any(len(known.spans) > 1 for known in self.known.values())
+        rows = self.rows(spark)
+        return ScanTables(spark, self.settings, rows, self.places, self.skipped, self.samples, is_cut)
+
+    def commit(self, spans: Sequence[ObjectSpan], folder: Path) -> None:
+        """Store that spans are written to a folder."""
+        for span in spans:
+            self.known[span.place.display_name].spans.append((self.id, span.start, span.end))
+        self.state.setdefault("batches", []).append(str(folder.relative_to(self.out / "frames")))
+        self.save()
+
+    def rows(self, spark: SparkSession) -> DataFrame:
+        """Return the rows of all objects as they are now, whichever scan read them."""
+        if all(one == self.id for known in self.known.values() for one, *_ in known.spans):
+            return spark.read.schema(spark_schema(TABLES["frames"])).parquet(as_uri(self.folder("frames")))
+        parts = [
+            (one, name, start, LARGEST if end >= known.place.size else end)
+            for name, known in self.known.items()
+            for one, start, end in known.spans
+        ]
+        keys = spark.createDataFrame(parts, "scan_id string, path string, span long, until long")
+        stored = spark.read.schema(spark_schema(TABLES["frames"])).parquet(as_uri(self.out / "frames"))
+        current = stored.join(sql.broadcast(keys), ["scan_id", "path", "span"]).filter("position < until")
+        return current.select(*FRAMES_SCHEMA.names)
+
+
+def _only_grew(known: KnownObject, place: ObjectPlace) -> bool:
+    """Return whether the object has what it had where its last certain entry begins."""
+    assert known.certain is not None, "it was read whole"
+    if place.size <= known.place.size or place.compression or not known.certain:
+        return False
+    try:
+        with closing(ObjectReader.of(place)) as stored:
+            return stored.read(known.certain, MARK_BYTES).hex().startswith(known.mark)
+    except LostObjectError:
+        return False
+
+
+def _mark(known: KnownObject, certain: int) -> None:
+    """Store up to where an object is certain, and the bytes by which it is known again."""
+    known.certain = 0 if known.place.compression or known.place.store else certain
+    if not known.certain:  # a whole object of a store is replaced, never appended to
+        return
+    try:
+        with closing(ObjectReader.of(known.place)) as stored:
+            known.mark = stored.read(certain, MARK_BYTES).hex()
+    except LostObjectError:  # it is gone already; the next scan says so
+        known.certain = 0
+
+
+def open_scan(settings: ScanSettings, out: Path, samples: int = SAMPLES) -> FolderScan:
+    """Return the scan of what is new in the objects as they are now, whose tables are in a folder.
+
+    Args:
+        settings: the source, its options and the adapters.
+        out: the folder, which every worker can write to at this path.
+        samples: how many samples of a finding to keep.
+
+    Raises:
+        SourceError: the folder contains something else, or nothing was found.
+    """
+    job = FolderScan(settings, samples, out, datetime.now(UTC))
+    job.load()
+    job.places, job.skipped = list_logs(settings.source, job.known)
+    job.ranges = job.find_ranges(job.places)
+    out.mkdir(parents=True, exist_ok=True)
+    job.save()
+    return job
+
+
+WRITERS: Final = 3
+"""Tables that are written at the same time: most of each is waiting for Spark to begin."""
+
+
+def _write_tables(
+    job: FolderScan, tables: ScanTables, indexes: Sequence[CheckedIndex]
+) -> dict[str, list[dict[str, Any]]]:
+    """Write the tables of a scan, each as one file; return the rows of the small ones."""
+    small = {name: tables.small(name) for name in ("signatures", "matrix", "files", "skipped")}
+    small["index_files"] = list(index_rows(indexes))
+    for name, rows in small.items():
+        batches.write_small(name, rows, TABLES[name], job.folder(name))
+
+    def write(name: str) -> None:
+        folder = job.folder(name)
+        if tables.is_empty(name):
+            batches.write_small(name, [], TABLES[name], folder)
+        elif name == "samples":
+            batches.write_small(name, tables.samples, TABLES[name], folder)
+        else:
+            batches.write_sorted(name, getattr(tables, name), folder)
+
+    with ThreadPoolExecutor(WRITERS) as pool:
+        list(pool.map(write, ("damage", "failures", "samples")))
+    return {name: stored_rows(job.folder(name)) for name in ("signatures", "files")}
+
+
+def _run_row(job: FolderScan, summary: ScanSummary) -> dict[str, Any]:
+    hidden = {"keys", "path", "paths"}
+    return {
+        "version": __version__,
+        "started": job.started,
+        "seconds": summary.seconds,
+        "source": job.settings.name,
+        "options": sorted(f"{key}={text}" for key, text in job.settings.options.items() if key not in hidden),
+        "adapters": list(job.settings.adapters),
+        "objects": len(summary.places),
+        "bytes": sum(place.size for place in summary.places),
+        "new_bytes": summary.new_bytes,
+    }
