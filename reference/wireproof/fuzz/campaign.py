@@ -18,7 +18,7 @@ from math import inf
 from pathlib import Path
 from typing import Final
 
-from attrs import Factory, define, field, frozen
+from attrs import Factory, define, evolve, field, frozen
 
 from wireproof.adapters.contract import Hello
 from wireproof.adapters.errors import AdapterStartError
@@ -26,8 +26,17 @@ from wireproof.adapters.registry import resolve
 from wireproof.cases.case import Level
 from wireproof.formats import FORMATS
 from wireproof.fuzz import supervisor as worker_process
-from wireproof.fuzz.corpus import MINIMISE_FROM, Minimised, StatsReader, WorkDirectory, minimise, recover
+from wireproof.fuzz.corpus import (
+    LIBFUZZER_TIMEOUT,
+    MINIMISE_FROM,
+    Minimised,
+    StatsReader,
+    WorkDirectory,
+    minimise,
+    recover,
+)
 from wireproof.fuzz.findings import Finding, finding_files, read_finding, update_counts
+from wireproof.fuzz.known_ways import NOTHING_KNOWN, KnownWays
 from wireproof.fuzz.rejudge import judge_again
 from wireproof.fuzz.standalone import write_launcher
 from wireproof.fuzz.target import REFERENCE
@@ -59,12 +68,15 @@ class Campaign:
             again.
         workers: number of worker processes.
         seed: random seed.
-        max_size: largest input in bytes.
         fixtures: folders of further fixtures that serve as seeds.
         stop_at_first: stop at the first finding.
         minimal_seeds: begin with the minimal encodings only, without the fixtures.
         held_out: ids of fixtures that do not serve as seeds.
         level: the lowest level whose failures are findings against the adapter.
+        runs: executions of each format after which the campaign ends, of all workers together; 0 for any
+            number.
+        inputs: a folder with further inputs for every format.
+        known: ways to fail that fail no run.
     """
 
     adapter: str
@@ -73,17 +85,24 @@ class Campaign:
     minutes: float = 5.0
     workers: int = 1
     seed: int = 1
-    max_size: int = 4096
     fixtures: tuple[str, ...] = ()
     stop_at_first: bool = False
     minimal_seeds: bool = False
     held_out: tuple[str, ...] = ()
     level: Level = "must"
+    runs: int = 0
+    inputs: Path | None = None
+    known: KnownWays = NOTHING_KNOWN
 
     @property
     def work_directory(self) -> WorkDirectory:
         """Return the work directory."""
         return WorkDirectory(self.root)
+
+    def findings(self) -> list[Finding]:
+        """Return the stored findings with their counts; those that fail no run are known."""
+        found = update_counts(self.work_directory.findings(self.adapter))
+        return [evolve(one, state="known") if self.known.has(one.signature) else one for one in found]
 
 
 @define
@@ -140,8 +159,9 @@ class CampaignProgress:
         files = [path for path in finding_files(self._folder) if path not in self._seen]
         self._seen.update(files)
         found = sorted((read_finding(path) for path in files), key=lambda finding: finding.first)
-        failures = [finding for finding in found if finding.gates_at(self._campaign.level)]
-        self.permitted += len(found) - len(failures)
+        gating = [finding for finding in found if finding.gates_at(self._campaign.level)]
+        self.permitted += len(found) - len(gating)
+        failures = [finding for finding in gating if not self._campaign.known.has(finding.signature)]
         self.kinds.update(finding.signature.kind for finding in failures)
         self.newest = failures[-1] if failures else self.newest
         return failures
@@ -186,7 +206,7 @@ def run_campaign(campaign: Campaign, tick: Callable[[], None] = lambda: None) ->
     corpora = dict(_minimise_large_corpora(campaign, format_ids))
     until = begin + campaign.minutes * 60 if campaign.minutes else inf
     worker_errors = list(_run_workers(_worker_configs(campaign, format_ids, until), tick))
-    return CampaignResult(update_counts(folder), worker_errors, corpora, mended)
+    return CampaignResult(campaign.findings(), worker_errors, corpora, mended)
 
 
 def _hello(adapter: str) -> Hello:
@@ -204,13 +224,14 @@ def _worker_configs(campaign: Campaign, format_ids: Sequence[str], until: float)
             f"w{number}",
             campaign.minutes * 60,
             campaign.seed + 100_000 * number,
-            campaign.max_size,
             campaign.fixtures,
             stop_at_first=campaign.stop_at_first,
             minimal_seeds=campaign.minimal_seeds,
             held_out=campaign.held_out,
             level=campaign.level,
             until=until,
+            runs=-(-campaign.runs // campaign.workers),
+            inputs=str(campaign.inputs or ""),
         )
         for number in range(campaign.workers)
         for first in [number * len(format_ids) // campaign.workers]
@@ -306,7 +327,6 @@ def _minimise_large_corpora(campaign: Campaign, format_ids: Sequence[str]) -> It
             continue
         # In a work directory of its own: a replay of the corpus must not count its findings again.
         own = campaign.work_directory.worker("minimise")
-        config = WorkerConfig(
-            campaign.adapter, (format_id,), str(own), "minimise", 0.0, max_size=campaign.max_size
-        )
-        yield format_id, minimise(folder, write_launcher(own / "target", _json(config)), seconds)
+        config = WorkerConfig(campaign.adapter, (format_id,), str(own), "minimise", 0.0)
+        launcher = write_launcher(own / "target", _json(config))
+        yield format_id, minimise(folder, launcher, min(seconds, LIBFUZZER_TIMEOUT))

@@ -10,6 +10,7 @@ from attrs import evolve
 from command_line import Command
 from each import each
 from folders import TOP
+from goldens import load
 from machine import needs
 
 from wireproof.adapters.contract import Hello
@@ -17,12 +18,14 @@ from wireproof.cases.case import Accept, Case
 from wireproof.cases.examples import Examples, with_expectation
 from wireproof.cases.outcome import Accepted
 from wireproof.formats import FORMATS
-from wireproof.fuzz.corpus import input_files
+from wireproof.fuzz.corpus import MAX_SIZE, copy_inputs, input_files, left_out
 from wireproof.fuzz.findings import MAX_INPUTS, Finding, Findings, finding_name, read_findings
+from wireproof.fuzz.known_ways import known_ways
 from wireproof.fuzz.rejudge import judge_again
 from wireproof.fuzz.target import signature_of_finding
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import MOST_WAYS, judge, judge_ways
+from wireproof.runner.known_failures import Baseline
 from wireproof.runner.signature import Signature, shape_of_finding
 from wireproof.runner.value_diff import MISSING, ValueDifference, shape_of
 from wireproof.runner.verdicts import Verdict
@@ -123,7 +126,8 @@ class Mine(Reference):
         if not isinstance(found, Accepted) or found.value["kind"] != "string":
             return found
         kind, value = "numeric" if "kind" in bugs else "string", found.value["value"]
-        if "cut" in bugs and len(value) > 8:
+        followed = "rest" in bugs and len(request.data) > 2 + request.data[1]
+        if followed or ("cut" in bugs and len(value) > 8):
             value = value[:-2]
         elif "lower" in bugs and value.startswith("5a"):
             value = "7a" + value[2:]
@@ -251,16 +255,85 @@ def test_a_run_without_new_inputs_says_what_is_mended_and_ends_well(folder: Path
 # --- a corpus of somebody else ---
 
 
-def test_a_folder_and_a_huge_file_in_a_corpus_are_no_trouble_and_an_unreadable_file_is_named(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "folder").mkdir()
-    with (tmp_path / "huge").open("wb") as file:
+@pytest.fixture
+def strange(tmp_path: Path) -> Path:
+    """A corpus of one input, a folder, a file of 1 GiB, and one that cannot be read."""
+    (tmp_path / "corpus" / "folder").mkdir(parents=True)
+    (tmp_path / "corpus" / "input").write_bytes(INPUTS["lower"] + bytes(MAX_SIZE))
+    (tmp_path / "corpus" / "gone").symlink_to("/nosuch/file")
+    with (tmp_path / "corpus" / "huge").open("wb") as file:
         file.truncate(1 << 30)
-    assert [one.name for one in input_files([tmp_path])] == ["huge"]
-    (tmp_path / "gone").symlink_to("/nosuch/file")
-    with pytest.raises(OSError, match=r"/gone'$"):
-        list(input_files([tmp_path]))
+    return tmp_path / "corpus"
+
+
+STRANGE = (
+    "not read as inputs: folder (a folder), gone (No such file or directory), "
+    "huge (1,073,741,824 bytes, at most 1,048,576 are read)"
+)
+
+
+def test_what_is_no_input_of_a_corpus_is_named_and_the_rest_is_used(strange: Path) -> None:
+    assert [one.name for one in input_files([strange])] == ["input"]
+    assert left_out(strange) == f"{strange}: {STRANGE}"
+    (copied,) = copy_inputs([strange], strange.with_name("copied")).iterdir()
+    assert copied.read_bytes() == (INPUTS["lower"] + bytes(MAX_SIZE))[:MAX_SIZE]
+    assert left_out(copied.parent) == ""
+    for number in range(9):
+        (copied.parent / f"{number}").mkdir()
+    assert left_out(copied.parent).endswith("2 (a folder), 3 (a folder), and 5 more")
+
+
+# --- a baseline ---
+
+BASELINE = """
+[[known-failure]]
+id = "{id}"
+kind = "fail:wrong-value"
+class = ""
+reason = "The last byte is lost."
+owner = "me"
+expires = {year}-01-01
+"""
+
+
+def test_what_the_cases_of_a_baseline_show_is_known(folder: Path) -> None:
+    bugs(folder, "cut", "rest")
+    shown = evolve(SIGNATURE, implementation="mine")
+    for name, year, expected in (
+        (f"{ROW.format_id}/identifier/string-255", 2999, True),
+        (f"{ROW.format_id}/identifier/string-255", 2001, False),
+        (f"{ROW.format_id}/identifier/numeric", 2999, False),  # it passes
+        ("iggy.*/**~append:*", 2999, True),
+        (f"{ROW.format_id}/property/decode~*", 2999, True),
+        (f"{ROW.format_id}/property/encode~*", 2999, False),
+    ):
+        baseline = Baseline.of(BASELINE.format(id=name, year=year), "known.toml")
+        known = known_ways(ADAPTER, baseline, load(), (ROW.format_id,))
+        assert known.has(shown) is expected, name
+        assert not known.has(evolve(shown, kind="crash"))
+
+
+@pytest.mark.campaigns
+def test_inputs_of_another_corpus_are_read_too(folder: Path, strange: Path, wireproof: Command) -> None:
+    """Nothing of it becomes an input of the campaign; in its own corpus, a folder is named too."""
+    bugs(folder)
+    done = wireproof("fuzz", ADAPTER, "--runs", "300")
+    assert (done.code, f"{ROW.format_id}   300 executions in " in done.out) == (0, True), done
+    (own,) = (folder.parents[1] / "corpus" / folder.name).iterdir()
+    (own / "folder").mkdir()
+    before = sorted(own.iterdir())
+    bugs(folder, "lower")
+    (strange / "input").write_bytes(b"\2\3Zzz")
+    name = f"{ROW.format_id}/property/decode~*"
+    for year, code in ((2001, 1), (2999, 0)):
+        Path("known.toml").write_text(BASELINE.format(id=name, year=year), encoding="utf-8")
+        done = wireproof("fuzz", ADAPTER, "--minutes", "0", "--corpus", strange, "--baseline", "known.toml")
+        assert (done.code, "wrong-value · value · other" in done.out) == (code, bool(code)), done
+        assert done.err.splitlines()[0] == f"wireproof: {strange}: {STRANGE}"
+        assert done.err.splitlines()[1].endswith("not read as inputs: folder (a folder)")
+        assert sorted(own.iterdir()) == before
+    Path("known.toml").write_text("[[", encoding="utf-8")
+    assert "known.toml" in wireproof("fuzz", ADAPTER, "--baseline", "known.toml").err.splitlines()[-1]
 
 
 # --- libFuzzer's own target ---

@@ -183,7 +183,7 @@ def test_two_workers_share_a_corpus(tmp_path: Path) -> None:
 @pytest.mark.campaigns
 def test_a_corpus_is_made_fewer_by_libfuzzer_and_keeps_its_features(tmp_path: Path) -> None:
     row = FORMATS["iggy.identifier/0.0.30"]
-    corpus = write_seeds(tmp_path / "corpus", row, load().cases, 4096)
+    corpus = write_seeds(tmp_path / "corpus", row, load().cases)
     for number in range(100):
         add_input(corpus, b"\x01\x04" + number.to_bytes(4, "little"))
     config = {

@@ -298,11 +298,11 @@ def test_a_corpus_whose_replacement_was_cut_off_comes_back(tmp_path: Path) -> No
 
 def test_seeds_are_the_bytes_of_the_fixtures_and_the_least_encoding(tmp_path: Path) -> None:
     suite = load()
-    folder = write_seeds(tmp_path / "seeds", ROW, suite.cases, 4096)
+    folder = write_seeds(tmp_path / "seeds", ROW, suite.cases)
     seen = {path.read_bytes() for path in folder.iterdir()}
     assert seed(ROW) in seen
     assert bytes.fromhex("010401000000") in seen
-    bare = write_seeds(tmp_path / "bare", ROW, (), 4096)
+    bare = write_seeds(tmp_path / "bare", ROW, ())
     assert [path.read_bytes() for path in bare.iterdir()] == [seed(ROW)]
 
 
