@@ -43,10 +43,11 @@ def command(
     DIR#FINDING is a finding of `fuzz` or `scan`, by its name or a part of its line; #N is the Nth
     finding that the last `check` printed, and RUN.jsonl#N that of a stream.
     """
-    case = find_named(suite_of(folders), name).case
+    named = find_named(suite_of(folders), name)
+    case = named.case
     announce_builds((adapter,))
     with Engine(adapter, in_process=in_process, timeout_scale=scale) as engine:
-        shrunk = shrink(engine, case, SECONDS)
+        shrunk = shrink(engine, case, SECONDS, named.way)
     before, after = weight(case.input)[0], weight(shrunk.case.input)[0]
     click.echo(f"{shrunk.signature}")
     end = "nothing smaller fails in the same way" if shrunk.done else "the time limit was reached"
@@ -66,4 +67,6 @@ def command(
     layout = layout_of(shrunk.case)
     for line in field_lines(layout, layout.rejected.at if layout.rejected else None) if layout else ():
         click.echo(str(line))
+    if shrunk.behind:
+        click.echo(shrunk.verdict.text)
     click.echo(save_token(shrunk.case, out))

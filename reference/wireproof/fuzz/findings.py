@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from attrs import evolve, frozen
 
@@ -51,6 +51,9 @@ class FindingError(ValueError):
 
 State = Literal["open", "mended", "known"]
 """Mended: no kept input fails so any more. Known: the user has written so into the file; it fails no run."""
+
+WayToFail: TypeAlias = tuple[Signature, str]
+"""What a finding is about: a signature, and the shape of the difference or the top frames of a crash."""
 
 MAX_INPUTS: Final = 4
 """Inputs of a finding that are kept, each with other capabilities."""
@@ -115,6 +118,11 @@ class Finding:
         return f"{self.signature} · {self.shape}" if self.shape else str(self.signature)
 
     @property
+    def way(self) -> WayToFail:
+        """Return what the finding is about."""
+        return self.signature, self.shape
+
+    @property
     def inputs(self) -> tuple[KeptInput, ...]:
         """Return all kept inputs, the smallest one first."""
         return KeptInput(self.facets, self.token, self.size), *self.others
@@ -140,6 +148,11 @@ def finding_name(signature: Signature, shape: str = "") -> str:
     """Return the name of the finding with this signature and shape."""
     text = f"{signature} · {shape}" if shape else str(signature)
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def is_way(way: WayToFail, sign: Signature, shape: str) -> bool:
+    """Return whether a failure is that of a finding; implementations may differ."""
+    return (evolve(sign, implementation=way[0].implementation), shape) == way
 
 
 def is_finding(verdict: Verdict) -> bool:

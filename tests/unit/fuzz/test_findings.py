@@ -165,16 +165,38 @@ def bugs(folder: Path, *names: str) -> None:
     (folder.parents[2] / "bugs").write_text(" ".join(names), encoding="utf-8")
 
 
-def test_what_another_bug_precedes_is_mended_by_itself(folder: Path) -> None:
+def stored_ways(folder: Path, data: bytes) -> None:
+    """Store each way in which an input fails with a bug in each of two fields."""
     bugs(folder, "lower", "kind")
-    case, store = with_expectation(case_of(INPUTS["lower"])), Findings(folder, "w1")
+    case, store = with_expectation(case_of(data)), Findings(folder, "w1")
     with Engine(ADAPTER) as engine:
         (ran,) = engine.run([case])
         for verdict in judge_ways(ran.case, ran.outcome, hello=engine.hello):
             sign = signature_of_finding("mine", case, verdict, ran.outcome)
             assert sign is not None
-            store.add(sign, verdict, case, INPUTS["lower"])
+            store.add(sign, verdict, case, data)
     store.close()
+
+
+def test_replay_and_shrink_keep_to_a_finding_behind_another(folder: Path, wireproof: Command) -> None:
+    for path in folder.glob("*.json"):
+        path.unlink()
+    stored_ways(folder, b"\2\3Zzz")
+    for found in read_findings(folder):
+        name = f"wireproof-fuzz#{found.name}"
+        done = wireproof("replay", name, ADAPTER)
+        assert f"  wrong-value {found.signature.path}  must" in done.out, done.out
+        assert f"want {found.want}; got {found.got}" in done.out.splitlines()[-1]
+        lines = wireproof("shrink", name, ADAPTER, "--in-process").out.splitlines()
+        assert lines[0] == str(found.signature)
+        assert lines[1].startswith("5 bytes became 3: ")
+        assert (lines[2][-2:] == "5a") is (found.signature.path == "value")
+    bugs(folder, "kind")
+    assert "wrong-value kind  must" in wireproof("replay", name, ADAPTER).out, "what is left of it"
+
+
+def test_what_another_bug_precedes_is_mended_by_itself(folder: Path) -> None:
+    stored_ways(folder, INPUTS["lower"])
     for on, expected in (
         (("lower", "kind"), {"longer": "open", "other": "open"}),
         (("kind",), {"longer": "open", "other": "mended"}),
