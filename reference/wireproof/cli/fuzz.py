@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from wireproof.cases.case import Level
-from wireproof.cases.fixtures import load
+from wireproof.cases.fixtures import Suite, load
 from wireproof.cli import ARGUMENTS
 from wireproof.cli.check_run import announce_builds
 from wireproof.cli.fuzz_on_spark import DEFAULT_CASES, fuzz_on_spark
@@ -28,9 +28,12 @@ from wireproof.cli.standard_output import interrupted
 from wireproof.formats import matching_ids
 from wireproof.fuzz.campaign import Campaign, CampaignProgress, CampaignResult, run_campaign
 from wireproof.fuzz.corpus import FormatStats, copy_inputs, left_out
-from wireproof.fuzz.findings import Finding
+from wireproof.fuzz.findings import Finding, case_of_token
 from wireproof.fuzz.known_ways import known_ways
 from wireproof.fuzz.target import REFERENCE
+from wireproof.report.failure_groups import explanation
+from wireproof.report.terminal import MAX_FINDINGS, output_console
+from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.known_failures import Baseline
 from wireproof.wire.safe_text import escape_unsafe
@@ -137,7 +140,7 @@ def _is_given(ctx: click.Context, name: str) -> bool:
 
 
 def _fuzz(campaign: Campaign, words: Sequence[str]) -> int:
-    console = Console()
+    console = output_console()
     announce_builds((campaign.adapter,))
     display = CampaignDisplay(campaign, console)
     broken_off = None
@@ -158,8 +161,9 @@ def _fuzz(campaign: Campaign, words: Sequence[str]) -> int:
     ]
     for finding in ended.mended:
         console.print(Text(f"mended: {finding}"), soft_wrap=True)
-    for finding in sorted(gating, key=_rank):
-        _lines(console, campaign.adapter, campaign.root, finding)
+    suite = load(tuple(map(Path, campaign.fixtures)))
+    for place, finding in enumerate(sorted(gating, key=_rank)):
+        _print_finding(console, campaign, finding, suite if place < MAX_FINDINGS else None)
     if apart:
         console.print(
             "permitted differences: the format allows several answers, or the exception is not documented"
@@ -291,14 +295,19 @@ def _rank(finding: Finding) -> tuple[int, int]:
     return RUNAWAY.index(kind) if kind in RUNAWAY else len(RUNAWAY), -finding.count
 
 
-def _lines(console: Console, adapter: str, root: Path, finding: Finding) -> None:
-    """Print a finding: its signature, expectation and answer, and the command that replays it."""
-    console.print(Text(str(finding), style="bold"), soft_wrap=True)
-    answers = f"want {finding.want}; got {finding.got}" if finding.want or finding.got else ""
-    said = "; ".join(filter(None, (answers, finding.text)))
-    console.print(Text(f"  {finding.count} times, smallest {finding.size} bytes; {said}"), soft_wrap=True)
-    name = shlex.quote(f"{root}#{finding.name}")
-    console.print(Text(f"  wireproof replay {name} {shlex.quote(adapter)}"), soft_wrap=True)
+def _print_finding(console: Console, campaign: Campaign, finding: Finding, suite: Suite | None) -> None:
+    """Print a finding: its signature, with `suite` its explanation, and the command that replays it."""
+    console.print()
+    console.print(Text(escape_unsafe(str(finding)), style="bold"), soft_wrap=True)
+    lines = [f"  {finding.count:,} times, smallest {finding.size} bytes"]
+    if suite is not None:
+        case = case_of_token(campaign.work_directory.findings(campaign.adapter), finding.token)
+        lookup = CaseLookup(suite)
+        lines += explanation(finding.event(case), case, lookup.twin, console.width, lookup.basis)
+    name = shlex.quote(f"{campaign.root}#{finding.name}")
+    lines.append(f"  replay  wireproof replay {name} {shlex.quote(campaign.adapter)}")
+    for line in lines:
+        console.print(Text(escape_unsafe(line)), soft_wrap=True)
 
 
 def _apart(apart: list[Finding]) -> Iterator[str]:

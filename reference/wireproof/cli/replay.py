@@ -55,7 +55,7 @@ def command(name: str, adapter: str | None, in_process: bool, scale: float, fold
             events = tuple(_as_found(engine, case, event, named.way, name) for event in events)
     stream = EventStream(head, events, Footer({}, complete=True))
     lookups = CaseLookup(suite)
-    print_run(stream, output_console(), RunView(lambda _: case, lookups.twin, lookups.source, every=True))
+    print_run(stream, output_console(), RunView(lambda _: case, lookups.twin, lookups.basis, every=True))
     for event in events:
         click.echo(answer_line(event))
     return exit_code(stream)

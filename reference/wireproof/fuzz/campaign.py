@@ -37,7 +37,7 @@ from wireproof.fuzz.corpus import (
 )
 from wireproof.fuzz.findings import Finding, finding_files, read_finding, update_counts
 from wireproof.fuzz.known_ways import NOTHING_KNOWN, KnownWays
-from wireproof.fuzz.rejudge import judge_again
+from wireproof.fuzz.rejudge import judge_again, shrink_findings
 from wireproof.fuzz.standalone import write_launcher
 from wireproof.fuzz.target import REFERENCE
 from wireproof.fuzz.worker_config import WorkerConfig
@@ -54,6 +54,12 @@ MINIMISE_SHARE: Final = 0.25
 
 LEAST_MINIMISE_SECONDS: Final = 30.0
 """Less time than this is not worth the attempt: a run of libFuzzer over a corpus starts three processes."""
+
+SHRINK_SHARE: Final = 0.1
+"""The part of its time that a campaign takes beyond it to make new findings smaller."""
+
+MOST_SHRINK_SECONDS: Final = 30.0
+LEAST_SHRINK_SECONDS: Final = 5.0
 
 
 @frozen
@@ -177,7 +183,9 @@ class _RunningWorker:
 
 
 def run_campaign(campaign: Campaign, tick: Callable[[], None] = lambda: None) -> CampaignResult:
-    """Fuzz until the time is over; `tick` is called a few times a second while workers run.
+    """Fuzz until the time is over, then make the new findings smaller.
+
+    `tick` is called a few times a second while workers run.
 
     The start of the workers belongs to the time, but `LEAST_SECONDS` of fuzzing are left.
 
@@ -202,10 +210,15 @@ def run_campaign(campaign: Campaign, tick: Callable[[], None] = lambda: None) ->
     for format_id in format_ids:
         recover(campaign.work_directory.corpus(campaign.adapter, format_id))
     folder = campaign.work_directory.findings(campaign.adapter)
+    older = {path.stem for path in finding_files(folder)}
     mended = judge_again(folder, campaign.adapter) if campaign.adapter != REFERENCE else []
     corpora = dict(_minimise_large_corpora(campaign, format_ids))
     until = begin + campaign.minutes * 60 if campaign.minutes else inf
     worker_errors = list(_run_workers(_worker_configs(campaign, format_ids, until), tick))
+    new = [one for one in campaign.findings() if one.is_open_at(campaign.level) and one.name not in older]
+    if new and campaign.adapter != REFERENCE and not campaign.stop_at_first:
+        seconds = max(LEAST_SHRINK_SECONDS, min(MOST_SHRINK_SECONDS, campaign.minutes * 60 * SHRINK_SHARE))
+        shrink_findings(folder, campaign.adapter, new, seconds)
     return CampaignResult(campaign.findings(), worker_errors, corpora, mended)
 
 

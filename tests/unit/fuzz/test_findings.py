@@ -14,14 +14,21 @@ from goldens import load
 from machine import needs
 
 from wireproof.adapters.contract import Hello
-from wireproof.cases.case import Accept, Case
+from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.examples import Examples, with_expectation
 from wireproof.cases.outcome import Accepted
 from wireproof.formats import FORMATS
 from wireproof.fuzz.corpus import MAX_SIZE, copy_inputs, input_files, left_out
-from wireproof.fuzz.findings import MAX_INPUTS, Finding, Findings, finding_name, read_findings
+from wireproof.fuzz.findings import (
+    MAX_INPUTS,
+    Finding,
+    Findings,
+    case_of_token,
+    finding_name,
+    read_findings,
+)
 from wireproof.fuzz.known_ways import known_ways
-from wireproof.fuzz.rejudge import judge_again
+from wireproof.fuzz.rejudge import judge_again, shrink_findings
 from wireproof.fuzz.target import signature_of_finding
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import MOST_WAYS, judge, judge_ways
@@ -43,7 +50,9 @@ def case_of(data: bytes) -> Case:
     (None, "", "empty for null"), ("", None, "null for empty"), ("61", None, "null for str"),
     (MISSING, "61", "str for nothing"), ([], None, "null for empty"), (True, False, "false for true"),
     ("5", "-5", "sign"), ("5", "-6", "sign"), ("300", "44", "off by 2^8"), ("5", "6", "off by 2^0"),
-    ("70000", "4464", "off by 2^16"), ("12884901893", "5", "modulo 2^32"), ("5", "90", "another number"),
+    ("70000", "4464", "off by 2^16"), ("1048575", "-1", "modulo 2^16"), ("2147483648", "0", "modulo 2^16"),
+    ("36028797018963967", "-1", "modulo 2^32"), ("12884901893", "5", "modulo 2^32"),
+    ("5", "90", "another number"),
     ("6a6b6c", "6a6b", "cut"), ("6a6b6c", "6b6c", "shorter"), ("6a6b", "6a6b6c", "longer"),
     ("6a", "6b", "other"),
 ])  # fmt: skip
@@ -193,6 +202,23 @@ def test_replay_and_shrink_keep_to_a_finding_behind_another(folder: Path, wirepr
         assert (lines[2][-2:] == "5a") is (found.signature.path == "value")
     bugs(folder, "kind")
     assert "wrong-value kind  must" in wireproof("replay", name, ADAPTER).out, "what is left of it"
+
+
+def test_new_findings_are_made_smaller_each_in_its_way(folder: Path) -> None:
+    for path in folder.glob("*.json"):
+        path.unlink()
+    stored_ways(folder, b"\2\6Zzzzzz")
+    before = read_findings(folder)
+    shrink_findings(folder, ADAPTER, before, 0.0)
+    assert read_findings(folder) == before, "no time, and nothing is lost"
+    shrink_findings(folder, ADAPTER, before, 60.0)
+    for found in read_findings(folder):
+        data = (folder / f"{found.name}.bin").read_bytes()
+        assert (len(data), data[2:] == b"Z") == (3, found.signature.path == "value")
+        assert case_of_token(folder, found.token).input == Data(data)
+        assert found.origin.endswith(", shrunk")
+    assert [one.way for one in read_findings(folder)] == [one.way for one in before]
+    assert judge_again(folder, ADAPTER) == []
 
 
 def test_what_another_bug_precedes_is_mended_by_itself(folder: Path) -> None:

@@ -205,6 +205,14 @@ def test_the_verb_ends_with_a_line_for_each_finding(wireproof: Command, tmp_path
     done = wireproof("fuzz", MUTANT, "--format", "kafka.batch/v2", "--minutes", "0.2", "--dir", str(tmp_path))
     assert done.code == 1
     assert "fail:wrong-accept · crc-mismatch" in done.out
+    for line in (
+        "  rule    kafka.v2.crc (likely) kafka.batch/v2/fuzz/n",
+        "  source  Apache Kafka documentation 4.4, Message Format: https://",
+        "  want    refuse crc-mismatch",
+        "  bytes   0010  02│",
+        "                   ^^ crc",
+    ):
+        assert f"\n{line}" in done.out
     token = next(line for line in done.out.splitlines() if "wireproof replay" in line).split("'")[1]
     again = wireproof("replay", token, MUTANT)
     assert again.code == 1
