@@ -21,7 +21,7 @@ from typing import Final
 from attrs import Factory, define, evolve, field, frozen
 
 from wireproof.adapters.contract import Hello
-from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters.errors import AdapterError, AdapterStartError
 from wireproof.adapters.registry import resolve
 from wireproof.cases.case import Level
 from wireproof.formats import FORMATS
@@ -218,7 +218,10 @@ def run_campaign(campaign: Campaign, tick: Callable[[], None] = lambda: None) ->
     new = [one for one in campaign.findings() if one.is_open_at(campaign.level) and one.name not in older]
     if new and campaign.adapter != REFERENCE and not campaign.stop_at_first:
         seconds = max(LEAST_SHRINK_SECONDS, min(MOST_SHRINK_SECONDS, campaign.minutes * 60 * SHRINK_SHARE))
-        shrink_findings(folder, campaign.adapter, new, seconds)
+        try:
+            shrink_findings(folder, campaign.adapter, new, seconds)
+        except AdapterError as error:  # what was found is told all the same
+            worker_errors.append(f"the new findings are as they were found: {error}")
     return CampaignResult(campaign.findings(), worker_errors, corpora, mended)
 
 

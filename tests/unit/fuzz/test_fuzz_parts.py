@@ -359,6 +359,26 @@ def test_a_large_corpus_becomes_smaller_before_the_fuzzing_and_only_in_a_part_of
     assert steps == [*limits, "fuzzing"]
 
 
+def test_findings_are_told_though_the_adapter_starts_no_more_to_shrink_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = Campaign("kafka-python", tmp_path, formats=("kafka.batch/v2",), minutes=0.1)
+
+    def found(*_: object) -> list[str]:
+        store = Findings(campaign.work_directory.findings("kafka-python"), "w0")
+        store.add(SIGNATURE, VERDICT, case_of(b"\x01"), b"\x01")
+        return []
+
+    def gone(*_: object) -> None:
+        raise AdapterStartError("gone")
+
+    monkeypatch.setattr(campaigns, "_run_workers", found)
+    monkeypatch.setattr(campaigns, "shrink_findings", gone)
+    ended = run_campaign(campaign)
+    assert [one.signature for one in ended.findings] == [SIGNATURE]
+    assert ended.worker_errors == ["the new findings are as they were found: gone"]
+
+
 def campaign_of(root: Path) -> Campaign:
     return Campaign("x", root, formats=(ROW.format_id,))
 
