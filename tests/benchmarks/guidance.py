@@ -1,11 +1,11 @@
-"""Print what guidance is worth: how soon three ways of fuzzing reach planted bugs, by processor time.
+"""Print what guidance is worth: how soon four ways of fuzzing reach planted bugs, by processor time.
 
     python -m tests.benchmarks.guidance [--seconds 30] [--seeds 1 2 3] [--bare] [--json FILE]
 
-`guided` is `wireproof fuzz`: the coverage of codec and reference chooses what is mutated again.
-`reference` has the coverage of the reference alone, as for a codec in a process of its own. `plain` has
-none: it mutates the seeds, and never what came of them. All have the same mutator, seeds and random numbers.
-With `--bare` they begin with the least encoding alone, without the fixtures.
+`guided` is `wireproof fuzz`: the coverage of codec and reference chooses what is mutated again. `codec` has
+the coverage of the codec alone, and `reference` that of the reference alone, as for a codec in a process of
+its own. `plain` has none: it mutates the seeds, and never what came of them. All have the same mutator,
+seeds and random numbers. With `--bare` they begin with the least encoding alone, without the fixtures.
 """
 
 import argparse
@@ -34,7 +34,7 @@ from wireproof.fuzz.libfuzzer import modules_to_instrument
 from wireproof.fuzz.worker_config import WorkerConfig
 from wireproof.strict_parsing import to_tree
 
-WAYS = ("guided", "reference", "plain")
+WAYS = ("guided", "codec", "reference", "plain")
 BUGS = 10
 """Bugs of each codec."""
 
@@ -69,10 +69,13 @@ def worker(way: str, config: str) -> int:
         vars(format_session)["instrument"] = lambda _: 0
         arguments = session._libfuzzer_arguments
         session._libfuzzer_arguments = lambda self, turn: [*arguments(self, turn), "-keep_seed=1"]  # type: ignore[method-assign]
-    if way == "reference":
+    if way in ("codec", "reference"):
 
         def modules(fmts: Sequence[Format], entry: Entry) -> tuple[str, ...]:
-            return modules_to_instrument(fmts, evolve(entry, object=""))
+            of_reference = modules_to_instrument(fmts, evolve(entry, object=""))
+            if way == "reference":
+                return of_reference
+            return tuple(one for one in modules_to_instrument(fmts, entry) if one not in of_reference)
 
         vars(format_session)["modules_to_instrument"] = modules
     return supervisor.main([config])
@@ -99,6 +102,7 @@ def main() -> int:
     parser.add_argument("--worker", nargs=2, metavar=("WAY", "CONFIG"), help=argparse.SUPPRESS)
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--way", action="append", choices=WAYS)
     parser.add_argument("--bare", action="store_true")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
@@ -107,11 +111,11 @@ def main() -> int:
     found = []
     for seed in given.seeds:
         for codec in CODECS:
-            for way in WAYS:  # in turn, so that a slow minute of the machine meets all of them
+            for way in given.way or WAYS:  # in turn, so that a slow minute of the machine meets all of them
                 found.append(run(codec, way, seed, given.seconds, bare=given.bare))
                 sys.stderr.write(f"{found[-1]}\n")
     for codec in CODECS:
-        for way in WAYS:
+        for way in given.way or WAYS:
             rows = [one for one in found if (one.codec, one.way) == (codec.__name__, way)]
             bugs = sorted(one.bugs for one in rows)
             last = sorted(one.last for one in rows)
