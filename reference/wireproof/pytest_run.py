@@ -362,7 +362,7 @@ class PytestRun:
     def _block(self, group: FailureGroup, applied: AppliedBaseline = NO_BASELINE) -> str:
         lookups, run = self._lookups, self.head
         origin = known_origin_text(applied, group.first, run)
-        lines = failure_lines(group, run, lookups.case, lookups.twin, source=lookups.source, origin=origin)
+        lines = failure_lines(group, run, lookups.case, lookups.twin, basis=lookups.basis, origin=origin)
         return "\n".join(lines)
 
     def _cause(self, twin: str) -> Iterator[str]:

@@ -19,11 +19,12 @@ LANES: Final = {
     "revisions": "states of the revisions between the first and the newest of a format: in `.ci/full`",
     "releases": "old releases of libraries, built with the bugs that others reported: in `.ci/full`",
     "builds": "libraries in Rust that take minutes to build: in `.ci/full`",
+    "benchmarks": "ratios of two speeds in one run, each with its bar: in a workflow of their own",
     "largest": "cases of tens of MiB or very many records on codecs with a planted bug: in `.ci/full`",
 }
 """Markers whose tests the README's test command leaves out; `.ci/run` runs after it all but `FULL`."""
 
-FULL: Final = ("largest", "brokers", "revisions", "releases", "builds")
+FULL: Final = ("largest", "brokers", "revisions", "releases", "builds", "benchmarks")
 """The markers that only `.ci/full` runs: they need servers or take long, and repeat what others show."""
 
 UNMARKED: Final = ""

@@ -2,10 +2,11 @@
 
 A codec is the reference with changes of what it reads. The environment variable `PLANTED` names the bugs that
 are switched on, `all` for each, and `PLANTED_SEEN` a folder in which each bug leaves a file once it has
-changed an answer.
+changed an answer, with the seconds of the process until then.
 """
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -179,8 +180,8 @@ class Planted:
         decoded = formats.decode(row, request.data, request.options)
         value = to_json(decoded.value)
         for bug in self._on:
-            if bug.change(value) and self._seen is not None:
-                (self._seen / bug.name).touch()
+            if bug.change(value) and self._seen is not None and not (self._seen / bug.name).exists():
+                (self._seen / bug.name).write_text(f"{time.process_time()}", encoding="utf-8")
         return Accepted(value=value, consumed=decoded.consumed)
 
 

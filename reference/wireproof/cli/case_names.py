@@ -33,13 +33,17 @@ MAX_NAMED_FINDINGS: Final = 4
 
 @frozen
 class NamedCase:
-    """A case; for a finding also its adapter and signature, and what the verdict has as want and got."""
+    """A case; for a finding also its adapter and signature, and what the verdict has as want and got.
+
+    `way` is how it fails if it can fail in several ways.
+    """
 
     case: Case
     adapter: str = ""
     signature: Signature | None = None
     want: str = ""
     got: str = ""
+    way: findings.WayToFail | None = None
 
 
 def find_named(suite: Suite, text: str) -> NamedCase:
@@ -96,4 +100,4 @@ def _of_fuzzing(path: Path, word: str) -> NamedCase:
     (finding, folder) = fitting[0]
     token = f"@{folder / finding.token[1:]}" if finding.token.startswith("@") else finding.token
     sign = finding.signature
-    return NamedCase(from_token(token), sign.implementation, sign, finding.want, finding.got)
+    return NamedCase(from_token(token), sign.implementation, sign, finding.want, finding.got, finding.way)

@@ -148,11 +148,11 @@ def _printer(options: CheckOptions, output: Console, *, every: bool) -> FindingP
     lookups = CaseLookup(options.suite)
     known = options.baseline
     if known is None:
-        view = RunView(lookups.case, lookups.twin, lookups.source, every=every)
+        view = RunView(lookups.case, lookups.twin, lookups.basis, every=every)
         return FindingPrinter(output, view)
     origin = origin_lookup(known.suite, known.ids, options.suite)
     view = RunView(
-        lookups.case, lookups.twin, lookups.source, every=every,
+        lookups.case, lookups.twin, lookups.basis, every=every,
         origin=lambda event, run: origin_text(origin(event, run), known.suite, run.suite),
     )  # fmt: skip
     return FindingPrinter(output, view, options.expects)

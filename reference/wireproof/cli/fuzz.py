@@ -3,10 +3,12 @@
 import shlex
 import time
 from collections.abc import Iterator, Sequence
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any, Final
 
 import click
+from attrs import evolve
 from click.core import ParameterSource
 from rich.console import Console
 from rich.console import Group as Renderables
@@ -15,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from wireproof.cases.case import Level
+from wireproof.cases.fixtures import Suite, load
 from wireproof.cli import ARGUMENTS
 from wireproof.cli.check_run import announce_builds
 from wireproof.cli.fuzz_on_spark import DEFAULT_CASES, fuzz_on_spark
@@ -24,10 +27,15 @@ from wireproof.cli.spark_options import OUT, on_cluster
 from wireproof.cli.standard_output import interrupted
 from wireproof.formats import matching_ids
 from wireproof.fuzz.campaign import Campaign, CampaignProgress, CampaignResult, run_campaign
-from wireproof.fuzz.corpus import FormatStats
-from wireproof.fuzz.findings import Finding, update_counts
+from wireproof.fuzz.corpus import FormatStats, copy_inputs, left_out
+from wireproof.fuzz.findings import Finding, case_of_token
+from wireproof.fuzz.known_ways import known_ways
 from wireproof.fuzz.target import REFERENCE
+from wireproof.report.failure_groups import explanation
+from wireproof.report.terminal import MAX_FINDINGS, output_console
+from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.exit_codes import Exit
+from wireproof.runner.known_failures import Baseline
 from wireproof.wire.safe_text import escape_unsafe
 
 POLL_SECONDS: Final = 1.0
@@ -36,7 +44,7 @@ POLL_SECONDS: Final = 1.0
 LINE_SECONDS: Final = 30.0
 """Seconds between two lines of numbers where the output is no terminal."""
 
-GUIDED_ONLY: Final = ("minutes", "workers", "max_size", "level")
+GUIDED_ONLY: Final = ("minutes", "runs", "corpora", "baseline_file", "workers", "level")
 """Options of fuzzing that is guided by coverage."""
 
 SPARK_ONLY: Final = ("cases", "master", "archive", "wheel", "given")
@@ -52,20 +60,20 @@ SPARK_ONLY: Final = ("cases", "master", "archive", "wheel", "given")
     metavar="PATTERN",
     help="formats such as kafka.batch or iggy.*/0.0.60  [default: all]",
 )
-@click.option("--minutes", default=5.0, type=MINUTES, help="total minutes")
+@click.option("--minutes", default=5.0, type=MINUTES, help="total minutes; with --runs no limit")
+@click.option("--runs", type=click.IntRange(min=1), metavar="N",
+              help="executions of each format; with --minutes too, what ends first")  # fmt: skip
+@click.option("--corpus", "corpora", multiple=True, metavar="DIR",
+              type=click.Path(exists=True, file_okay=False, path_type=Path),
+              help="a folder with further inputs for every format; nothing is written there")  # fmt: skip
+@click.option("--baseline", "baseline_file", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              metavar="FILE", help="known failures, as for check: they do not fail the run")  # fmt: skip
 @click.option("--workers", default=1, type=click.IntRange(min=1),
               help="number of processes, which share one corpus")  # fmt: skip
 @click.option("--dir", "root", default=Path("wireproof-fuzz"), type=OUT,
               help="the folder for corpus and findings, with --spark for its tables; a later run continues "
               "there")  # fmt: skip
 @click.option("--seed", default=1, help="random seed")
-@click.option(
-    "--max-size",
-    default=4096,
-    type=click.IntRange(min=64, max=1 << 20),
-    metavar="BYTES",
-    help="maximum input size",
-)
 @click.option(
     "--level",
     type=click.Choice(["must", "should"]),
@@ -107,8 +115,21 @@ def command(
         return fuzz_on_spark(adapters, more["root"], patterns, seed=more["seed"], **cluster)
     if len(adapters) > 1:
         raise click.UsageError("name one ADAPTER: several are checked together with --spark alone")
-    fixtures = tuple(map(str, folders))
-    campaign = Campaign(adapters[0], formats=matching_ids(patterns), fixtures=fixtures, **more)
+    corpora, file, runs = more.pop("corpora"), more.pop("baseline_file"), more.pop("runs") or 0
+    if runs and not _is_given(ctx, "minutes"):
+        more["minutes"] = inf
+    campaign = Campaign(
+        adapters[0], formats=matching_ids(patterns), fixtures=tuple(map(str, folders)), runs=runs, **more
+    )
+    directory = campaign.work_directory
+    for line in filter(None, map(left_out, (*corpora, *directory.corpora(campaign.adapter)))):
+        click.echo(f"wireproof: {line}", err=True)
+    if corpora:
+        campaign = evolve(campaign, inputs=copy_inputs(corpora, directory.worker("inputs")))
+    if file:
+        suite = load(folders)
+        known = known_ways(campaign.adapter, Baseline.read(file, suite), suite, campaign.formats)
+        campaign = evolve(campaign, known=known)
     return _fuzz(campaign, ctx.meta.get(ARGUMENTS, ()))
 
 
@@ -117,7 +138,7 @@ def _is_given(ctx: click.Context, name: str) -> bool:
 
 
 def _fuzz(campaign: Campaign, words: Sequence[str]) -> int:
-    console = Console()
+    console = output_console()
     announce_builds((campaign.adapter,))
     display = CampaignDisplay(campaign, console)
     broken_off = None
@@ -125,7 +146,7 @@ def _fuzz(campaign: Campaign, words: Sequence[str]) -> int:
         ended = display.run()
     except KeyboardInterrupt as error:
         broken_off = error
-        ended = CampaignResult(update_counts(campaign.work_directory.findings(campaign.adapter)))
+        ended = CampaignResult(campaign.findings())
     for effort in display.progress.reader.formats():
         console.print(Text(_worked(effort)), soft_wrap=True)
     folder = campaign.work_directory.findings(campaign.adapter)
@@ -138,8 +159,9 @@ def _fuzz(campaign: Campaign, words: Sequence[str]) -> int:
     ]
     for finding in ended.mended:
         console.print(Text(f"mended: {finding}"), soft_wrap=True)
-    for finding in sorted(gating, key=_rank):
-        _lines(console, campaign.adapter, campaign.root, finding)
+    suite = load(tuple(map(Path, campaign.fixtures)))
+    for place, finding in enumerate(sorted(gating, key=_rank)):
+        _print_finding(console, campaign, finding, suite if place < MAX_FINDINGS else None)
     if apart:
         console.print(
             "permitted differences: the format allows several answers, or the exception is not documented"
@@ -191,10 +213,13 @@ class CampaignDisplay:
         """Run the campaign; raises as `run_campaign` does."""
         if not self._console.is_terminal:
             return run_campaign(self._campaign, self.update)
-        left = TextColumn(f"of {self._campaign.minutes:g} min")
+        minutes, runs = self._campaign.minutes, self._campaign.runs
+        left = TextColumn(f"of {minutes:g} min" if isfinite(minutes) else f"for {runs:,} runs of each format")
         columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn(), left)
         bar = Progress(*columns, console=self._console)
-        task = bar.add_task(f"fuzzing {self._campaign.adapter}", total=self._campaign.minutes * 60)
+        task = bar.add_task(
+            f"fuzzing {self._campaign.adapter}", total=minutes * 60 if isfinite(minutes) else None
+        )
 
         def view() -> Renderables:
             bar.update(task, completed=self.seconds)
@@ -268,14 +293,19 @@ def _rank(finding: Finding) -> tuple[int, int]:
     return RUNAWAY.index(kind) if kind in RUNAWAY else len(RUNAWAY), -finding.count
 
 
-def _lines(console: Console, adapter: str, root: Path, finding: Finding) -> None:
-    """Print a finding: its signature, expectation and answer, and the command that replays it."""
-    console.print(Text(str(finding), style="bold"), soft_wrap=True)
-    answers = f"want {finding.want}; got {finding.got}" if finding.want or finding.got else ""
-    said = "; ".join(filter(None, (answers, finding.text)))
-    console.print(Text(f"  {finding.count} times, smallest {finding.size} bytes; {said}"), soft_wrap=True)
-    name = shlex.quote(f"{root}#{finding.name}")
-    console.print(Text(f"  wireproof replay {name} {shlex.quote(adapter)}"), soft_wrap=True)
+def _print_finding(console: Console, campaign: Campaign, finding: Finding, suite: Suite | None) -> None:
+    """Print a finding: its signature, with `suite` its explanation, and the command that replays it."""
+    console.print()
+    console.print(Text(escape_unsafe(str(finding)), style="bold"), soft_wrap=True)
+    lines = [f"  {finding.count:,} times, smallest {finding.size} bytes"]
+    if suite is not None:
+        case = case_of_token(campaign.work_directory.findings(campaign.adapter), finding.token)
+        lookup = CaseLookup(suite)
+        lines += explanation(finding.event(case), case, lookup.twin, console.width, lookup.basis)
+    name = shlex.quote(f"{campaign.root}#{finding.name}")
+    lines.append(f"  replay  wireproof replay {name} {shlex.quote(campaign.adapter)}")
+    for line in lines:
+        console.print(Text(escape_unsafe(line)), soft_wrap=True)
 
 
 def _apart(apart: list[Finding]) -> Iterator[str]:

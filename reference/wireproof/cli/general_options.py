@@ -96,11 +96,14 @@ OPTIONS: Final = {
         }.items()
     },
     ("check", "--requirements"): "`--run @DATE:NAME` runs a set",
+    ("fuzz", "--max-size"): "an input has at most 4 KiB; `check --large` judges large cases",
+    ("interop", "--tokens"): "tokens of long inputs are in `wireproof-interop` of the current folder",
     ("lint", "--generated"): "`wireproof check reference` makes the large cases and judges them",
     ("promote", "--pull-request"): "`show CASE` prints expectation and bytes, `show RULE` its sources",
     ("scan", "--html"): "`wireproof report DIR --html FILE` writes the page",
     ("scan", "--samples"): "three samples of each kind of failure are kept",
     ("scan", "--set"): "--revision, --keys, --compression, --max-message and --max-output take its place",
+    ("shrink", "--seconds"): "it takes at most 60 s, and prints the smallest case so far",
     ("check", "--strict-class"): "the table of verdicts counts `pass-unclassified`",
 }
 """By command and option: what to do instead."""

@@ -4,7 +4,7 @@ import time
 from functools import partial
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 from attrs import evolve
@@ -42,6 +42,9 @@ REFERENCE = "reference"
 COUNT = 100
 """Values of each format; with all peers this takes far less than ten minutes on two cores."""
 
+TOKENS: Final = Path("wireproof-interop")
+"""The folder for the tokens of long inputs, in the current one."""
+
 
 @click.command("interop")
 @click.argument("adapters", nargs=-1, metavar="[ADAPTER]…")
@@ -53,9 +56,6 @@ COUNT = 100
 @with_scale
 @click.option("--through", "server", metavar="SERVER",
               help="store what is written on a server, kafka-broker:HOST:PORT, and read it back")  # fmt: skip
-@click.option("--tokens", default=Path("wireproof-interop"), show_default=True, metavar="DIR",
-              type=click.Path(file_okay=False, path_type=Path),
-              help="the folder for the tokens of long inputs")  # fmt: skip
 @click.option("--html", "file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="the whole answer as one HTML page")  # fmt: skip
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
@@ -64,7 +64,6 @@ def command(
     adapters: tuple[str, ...],
     patterns: tuple[str, ...],
     server: str | None,
-    tokens: Path,
     file: Path | None,
     out: Path | None,
     **more: Any,  # noqa: ANN401 - `count`, `seed` and `scale`
@@ -84,7 +83,7 @@ def command(
         click.echo(f"wireproof: {error}", err=True)
     if not found.encoded_messages:
         raise click.UsageError("there is no format that one of them writes and another reads")
-    made = collect_results(found, partial(save_token, folder=tokens), relayed=relayed)
+    made = collect_results(found, partial(save_token, folder=TOKENS), relayed=relayed)
     shown = InteropView(found, made, _case, relayed)
     print_interop(shown, output_console())
     click.echo(f"{_counted(found)} in {time.monotonic() - began:.0f} s")

@@ -21,11 +21,8 @@ MAX_PATTERN_BYTES: Final = 4 * 1024 * 1024
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-SECONDS: Final = LimitedNumber(7 * 24 * 3600, zero=True)
-"""The type of a limit in seconds: at most a week."""
-
 MINUTES: Final = LimitedNumber(7 * 24 * 60, zero=True)
-"""The same in minutes, of a campaign."""
+"""The type of the minutes of a campaign: at most a week."""
 
 
 def selection_options(command: F) -> F:

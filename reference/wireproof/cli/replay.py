@@ -4,16 +4,27 @@ from pathlib import Path
 
 import click
 
+from wireproof.cases.case import Case
 from wireproof.cli.case_names import find_named
 from wireproof.cli.check_run import announce_builds
 from wireproof.cli.general_options import with_fixtures, with_scale
 from wireproof.cli.options import adapter_names, case_ids, suite_of
+from wireproof.fuzz.findings import WayToFail, is_way
 from wireproof.report.terminal import RunView, output_console, print_run
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.engine import Engine
-from wireproof.runner.events import CaseEvent, EventStream, Footer, manifest_fields, run_event
+from wireproof.runner.events import (
+    CaseEvent,
+    EventStream,
+    Footer,
+    case_event,
+    manifest_fields,
+    run_event,
+)
+from wireproof.runner.judge import judge_ways
 from wireproof.runner.run import Selection, run
+from wireproof.runner.signature import signature
 
 
 @click.command("replay")
@@ -40,12 +51,25 @@ def command(name: str, adapter: str | None, in_process: bool, scale: float, fold
             engine.hello, spec=adapter, fixtures=suite.hash_of((case,)), filters=(name,), **manifest_fields()
         )
         events = tuple(run(engine, Selection((case,), suite.by_id, families=False)))
+        if named.way is not None:
+            events = tuple(_as_found(engine, case, event, named.way, name) for event in events)
     stream = EventStream(head, events, Footer({}, complete=True))
     lookups = CaseLookup(suite)
-    print_run(stream, output_console(), RunView(lambda _: case, lookups.twin, lookups.source, every=True))
+    print_run(stream, output_console(), RunView(lambda _: case, lookups.twin, lookups.basis, every=True))
     for event in events:
         click.echo(answer_line(event))
     return exit_code(stream)
+
+
+def _as_found(engine: Engine, case: Case, event: CaseEvent, way: WayToFail, name: str) -> CaseEvent:
+    """Return the event of the finding `way` if that stands behind the difference of `event`."""
+    if event.label != "fail:wrong-value":
+        return event
+    (ran,) = engine.run((case,))
+    for verdict in judge_ways(ran.case, ran.outcome, hello=engine.hello)[1:]:
+        if is_way(way, signature(engine.hello.name, case, verdict), verdict.shape):
+            return case_event(event.seq, case, verdict, ran.ns, name)  # its token alone fails as `event` does
+    return event
 
 
 def answer_line(event: CaseEvent) -> str:

@@ -90,7 +90,7 @@ def _shown(
     first = 1
     for stream, applied in zip(streams, baselines, strict=True):
         view = RunView(
-            lookups.case, lookups.twin, lookups.source, applied, every=every, share=len(streams), first=first,
+            lookups.case, lookups.twin, lookups.basis, applied, every=every, share=len(streams), first=first,
             numbers=numbers, origin=partial(known_origin_text, applied),
         )  # fmt: skip
         shown = print_run(stream, output, view)

@@ -1,6 +1,7 @@
 """`wireproof shrink`: make a failing case smaller while it fails in the same way."""
 
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -9,23 +10,20 @@ from wireproof.cases.token import save_token
 from wireproof.cli.case_names import find_named
 from wireproof.cli.check_run import announce_builds
 from wireproof.cli.general_options import with_fixtures, with_scale
-from wireproof.cli.options import SECONDS, suite_of
+from wireproof.cli.options import suite_of
 from wireproof.fuzz.shrink import shrink, weight
 from wireproof.report.case_view import step_lines
 from wireproof.report.field_listing import field_lines
 from wireproof.report.hexdump import layout_of
 from wireproof.runner.engine import Engine
 
+SECONDS: Final = 60.0
+"""Time limit; then the smallest case so far is printed."""
+
 
 @click.command("shrink")
 @click.argument("name", metavar="ID|TOKEN|DIR#FINDING|#N")
 @click.argument("adapter")
-@click.option(
-    "--seconds",
-    type=SECONDS,
-    default=60.0,
-    help="time limit in seconds; then the smallest case so far is printed",
-)
 @click.option("--in-process", is_flag=True, help="call a Python adapter in this process: faster, no timeouts")
 @with_scale
 @click.option("--out", default=Path(), show_default="current folder",
@@ -35,7 +33,6 @@ from wireproof.runner.engine import Engine
 def command(
     name: str,
     adapter: str,
-    seconds: float,
     in_process: bool,
     scale: float,
     out: Path,
@@ -46,10 +43,11 @@ def command(
     DIR#FINDING is a finding of `fuzz` or `scan`, by its name or a part of its line; #N is the Nth
     finding that the last `check` printed, and RUN.jsonl#N that of a stream.
     """
-    case = find_named(suite_of(folders), name).case
+    named = find_named(suite_of(folders), name)
+    case = named.case
     announce_builds((adapter,))
     with Engine(adapter, in_process=in_process, timeout_scale=scale) as engine:
-        shrunk = shrink(engine, case, seconds)
+        shrunk = shrink(engine, case, SECONDS, named.way)
     before, after = weight(case.input)[0], weight(shrunk.case.input)[0]
     click.echo(f"{shrunk.signature}")
     end = "nothing smaller fails in the same way" if shrunk.done else "the time limit was reached"
@@ -69,4 +67,6 @@ def command(
     layout = layout_of(shrunk.case)
     for line in field_lines(layout, layout.rejected.at if layout.rejected else None) if layout else ():
         click.echo(str(line))
+    if shrunk.behind:
+        click.echo(shrunk.verdict.text)
     click.echo(save_token(shrunk.case, out))

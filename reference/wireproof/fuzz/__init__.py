@@ -14,7 +14,8 @@ See `architecture.md`, section "fuzzing". The way of one input through `wireproo
       findings            keep the smallest input of each signature, and count it
 
 If the process hangs or dies, `CpuTimer` and `HangDetector` decide when to stop it, and the supervisor runs
-the input again. `corpus` has the inputs, the layout of the files and the statistics.
+the input again. `corpus` has the inputs, the layout of the files and the statistics. `rejudge` judges the
+findings of earlier campaigns again and shrinks the new ones; `known_ways` are those of a baseline.
 
 Findings become fixtures through `shrink`, `redaction_check` and `promote`. `property_run` judges and shrinks
 the generated examples of `check`. `mutator_process` gives the mutations to fuzzers of other people.

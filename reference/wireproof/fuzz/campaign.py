@@ -18,17 +18,26 @@ from math import inf
 from pathlib import Path
 from typing import Final
 
-from attrs import Factory, define, field, frozen
+from attrs import Factory, define, evolve, field, frozen
 
 from wireproof.adapters.contract import Hello
-from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters.errors import AdapterError, AdapterStartError
 from wireproof.adapters.registry import resolve
 from wireproof.cases.case import Level
 from wireproof.formats import FORMATS
 from wireproof.fuzz import supervisor as worker_process
-from wireproof.fuzz.corpus import MINIMISE_FROM, Minimised, StatsReader, WorkDirectory, minimise, recover
+from wireproof.fuzz.corpus import (
+    LIBFUZZER_TIMEOUT,
+    MINIMISE_FROM,
+    Minimised,
+    StatsReader,
+    WorkDirectory,
+    minimise,
+    recover,
+)
 from wireproof.fuzz.findings import Finding, finding_files, read_finding, update_counts
-from wireproof.fuzz.rejudge import judge_again
+from wireproof.fuzz.known_ways import NOTHING_KNOWN, KnownWays
+from wireproof.fuzz.rejudge import judge_again, shrink_findings
 from wireproof.fuzz.standalone import write_launcher
 from wireproof.fuzz.target import REFERENCE
 from wireproof.fuzz.worker_config import WorkerConfig
@@ -46,6 +55,12 @@ MINIMISE_SHARE: Final = 0.25
 LEAST_MINIMISE_SECONDS: Final = 30.0
 """Less time than this is not worth the attempt: a run of libFuzzer over a corpus starts three processes."""
 
+SHRINK_SHARE: Final = 0.1
+"""The part of its time that a campaign takes beyond it to make new findings smaller."""
+
+MOST_SHRINK_SECONDS: Final = 30.0
+LEAST_SHRINK_SECONDS: Final = 5.0
+
 
 @frozen
 class Campaign:
@@ -59,12 +74,15 @@ class Campaign:
             again.
         workers: number of worker processes.
         seed: random seed.
-        max_size: largest input in bytes.
         fixtures: folders of further fixtures that serve as seeds.
         stop_at_first: stop at the first finding.
         minimal_seeds: begin with the minimal encodings only, without the fixtures.
         held_out: ids of fixtures that do not serve as seeds.
         level: the lowest level whose failures are findings against the adapter.
+        runs: executions of each format after which the campaign ends, of all workers together; 0 for any
+            number.
+        inputs: a folder with further inputs for every format.
+        known: ways to fail that fail no run.
     """
 
     adapter: str
@@ -73,17 +91,24 @@ class Campaign:
     minutes: float = 5.0
     workers: int = 1
     seed: int = 1
-    max_size: int = 4096
     fixtures: tuple[str, ...] = ()
     stop_at_first: bool = False
     minimal_seeds: bool = False
     held_out: tuple[str, ...] = ()
     level: Level = "must"
+    runs: int = 0
+    inputs: Path | None = None
+    known: KnownWays = NOTHING_KNOWN
 
     @property
     def work_directory(self) -> WorkDirectory:
         """Return the work directory."""
         return WorkDirectory(self.root)
+
+    def findings(self) -> list[Finding]:
+        """Return the stored findings with their counts; those that fail no run are known."""
+        found = update_counts(self.work_directory.findings(self.adapter))
+        return [evolve(one, state="known") if self.known.has(one.signature) else one for one in found]
 
 
 @define
@@ -140,8 +165,9 @@ class CampaignProgress:
         files = [path for path in finding_files(self._folder) if path not in self._seen]
         self._seen.update(files)
         found = sorted((read_finding(path) for path in files), key=lambda finding: finding.first)
-        failures = [finding for finding in found if finding.gates_at(self._campaign.level)]
-        self.permitted += len(found) - len(failures)
+        gating = [finding for finding in found if finding.gates_at(self._campaign.level)]
+        self.permitted += len(found) - len(gating)
+        failures = [finding for finding in gating if not self._campaign.known.has(finding.signature)]
         self.kinds.update(finding.signature.kind for finding in failures)
         self.newest = failures[-1] if failures else self.newest
         return failures
@@ -157,7 +183,9 @@ class _RunningWorker:
 
 
 def run_campaign(campaign: Campaign, tick: Callable[[], None] = lambda: None) -> CampaignResult:
-    """Fuzz until the time is over; `tick` is called a few times a second while workers run.
+    """Fuzz until the time is over, then make the new findings smaller.
+
+    `tick` is called a few times a second while workers run.
 
     The start of the workers belongs to the time, but `LEAST_SECONDS` of fuzzing are left.
 
@@ -182,11 +210,19 @@ def run_campaign(campaign: Campaign, tick: Callable[[], None] = lambda: None) ->
     for format_id in format_ids:
         recover(campaign.work_directory.corpus(campaign.adapter, format_id))
     folder = campaign.work_directory.findings(campaign.adapter)
+    older = {path.stem for path in finding_files(folder)}
     mended = judge_again(folder, campaign.adapter) if campaign.adapter != REFERENCE else []
     corpora = dict(_minimise_large_corpora(campaign, format_ids))
     until = begin + campaign.minutes * 60 if campaign.minutes else inf
     worker_errors = list(_run_workers(_worker_configs(campaign, format_ids, until), tick))
-    return CampaignResult(update_counts(folder), worker_errors, corpora, mended)
+    new = [one for one in campaign.findings() if one.is_open_at(campaign.level) and one.name not in older]
+    if new and campaign.adapter != REFERENCE and not campaign.stop_at_first:
+        seconds = max(LEAST_SHRINK_SECONDS, min(MOST_SHRINK_SECONDS, campaign.minutes * 60 * SHRINK_SHARE))
+        try:
+            shrink_findings(folder, campaign.adapter, new, seconds)
+        except AdapterError as error:  # what was found is told all the same
+            worker_errors.append(f"the new findings are as they were found: {error}")
+    return CampaignResult(campaign.findings(), worker_errors, corpora, mended)
 
 
 def _hello(adapter: str) -> Hello:
@@ -204,13 +240,14 @@ def _worker_configs(campaign: Campaign, format_ids: Sequence[str], until: float)
             f"w{number}",
             campaign.minutes * 60,
             campaign.seed + 100_000 * number,
-            campaign.max_size,
             campaign.fixtures,
             stop_at_first=campaign.stop_at_first,
             minimal_seeds=campaign.minimal_seeds,
             held_out=campaign.held_out,
             level=campaign.level,
             until=until,
+            runs=-(-campaign.runs // campaign.workers),
+            inputs=str(campaign.inputs or ""),
         )
         for number in range(campaign.workers)
         for first in [number * len(format_ids) // campaign.workers]
@@ -306,7 +343,6 @@ def _minimise_large_corpora(campaign: Campaign, format_ids: Sequence[str]) -> It
             continue
         # In a work directory of its own: a replay of the corpus must not count its findings again.
         own = campaign.work_directory.worker("minimise")
-        config = WorkerConfig(
-            campaign.adapter, (format_id,), str(own), "minimise", 0.0, max_size=campaign.max_size
-        )
-        yield format_id, minimise(folder, write_launcher(own / "target", _json(config)), seconds)
+        config = WorkerConfig(campaign.adapter, (format_id,), str(own), "minimise", 0.0)
+        launcher = write_launcher(own / "target", _json(config))
+        yield format_id, minimise(folder, launcher, min(seconds, LIBFUZZER_TIMEOUT))

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 import time
@@ -20,6 +21,15 @@ from wireproof.cases.mutate import seed
 from wireproof.cases.mutate.dictionary import dictionary_text
 from wireproof.formats import Format
 from wireproof.strict_parsing import parse_json, structure
+
+MAX_SIZE: Final = 4096
+"""Largest input in bytes; of a longer one, its beginning is used."""
+
+MAX_FILE_SIZE: Final = 1 << 20
+"""A file of a corpus with more bytes is none of a fuzzer."""
+
+MAX_NAMED: Final = 4
+"""Files that a line about a corpus names."""
 
 MINIMISE_FROM: Final = 300
 """A corpus with fewer inputs is not minimised."""
@@ -47,25 +57,55 @@ def remove_input(folders: Iterable[Path], data: bytes) -> None:
         (folder / _name(data)).unlink(missing_ok=True)
 
 
-def input_files(folders: Iterable[Path]) -> Iterator[Path]:
-    """Yield the files of some corpora, in order; a folder among them holds no inputs.
-
-    Raises:
-        OSError: a file cannot be read, which libFuzzer would take for an empty one; the text names it.
-    """
-    for path in sorted(path for folder in folders for path in folder.iterdir() if not path.is_dir()):
+def _fault(path: Path) -> str:
+    """Return why a file of a corpus is no input; empty if it is one."""
+    try:
+        found = path.stat()
+        if stat.S_ISDIR(found.st_mode):
+            return "a folder"
+        if not stat.S_ISREG(found.st_mode):
+            return "no regular file"
+        if found.st_size > MAX_FILE_SIZE:
+            return f"{found.st_size:,} bytes, at most {MAX_FILE_SIZE:,} are read"
         path.open("rb").close()
-        yield path
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
+def input_files(folders: Iterable[Path]) -> Iterator[Path]:
+    """Yield the files of some corpora that can be inputs, in order."""
+    yield from sorted(path for folder in folders for path in folder.iterdir() if not _fault(path))
+
+
+def left_out(folder: Path) -> str:
+    """Return one line about what is no input in the corpus `folder`; empty if all of it is."""
+    faults = {path.name: fault for path in sorted(folder.iterdir()) if (fault := _fault(path))}
+    if not faults:
+        return ""
+    named = [f"{name} ({fault})" for name, fault in faults.items()][:MAX_NAMED]
+    more = f", and {len(faults) - MAX_NAMED} more" if len(faults) > MAX_NAMED else ""
+    return f"{folder}: not read as inputs: {', '.join(named)}{more}"
+
+
+def copy_inputs(folders: Iterable[Path], target: Path) -> Path:
+    """Copy the inputs of other folders into the empty folder `target`, each cut to `MAX_SIZE` bytes."""
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    for path in input_files(folders):
+        with path.open("rb") as file:
+            add_input(target, file.read(MAX_SIZE))
+    return target
 
 
 def _name(data: bytes) -> str:
     return hashlib.sha1(data, usedforsecurity=False).hexdigest()
 
 
-def write_seeds(folder: Path, fmt: Format, cases: Iterable[Case], max_size: int) -> Path:
+def write_seeds(folder: Path, fmt: Format, cases: Iterable[Case]) -> Path:
     """Write the first inputs of a worker: the minimal encoding of `fmt`, and the inputs of its cases.
 
-    Chunks of a scan are joined, inputs are cut to `max_size` bytes, and values to encode are left out.
+    Chunks of a scan are joined, inputs are cut to `MAX_SIZE` bytes, and values to encode are left out.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -75,9 +115,9 @@ def write_seeds(folder: Path, fmt: Format, cases: Iterable[Case], max_size: int)
             continue
         match case.input:
             case Data(data):
-                add_input(folder, data[:max_size])
+                add_input(folder, data[:MAX_SIZE])
             case Chunks(chunks):
-                add_input(folder, b"".join(chunks)[:max_size])
+                add_input(folder, b"".join(chunks)[:MAX_SIZE])
             case _:
                 pass
     return folder
@@ -190,6 +230,11 @@ class WorkDirectory:
     def corpus(self, adapter: str, format_id: str) -> Path:
         """Return the folder of the inputs of one adapter and format."""
         return self.root / "corpus" / slug(adapter) / slug(format_id)
+
+    def corpora(self, adapter: str) -> list[Path]:
+        """Return the folders of the inputs of one adapter that there are, by format."""
+        folders = (self.root / "corpus" / slug(adapter)).glob("[!.]*")
+        return sorted(folder for folder in folders if folder.is_dir())
 
     def findings(self, adapter: str) -> Path:
         """Return the folder of the findings in one adapter."""

@@ -19,15 +19,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from attrs import evolve, frozen
 
-from wireproof.cases.case import Case, Level
-from wireproof.cases.token import save_token
+from wireproof.cases.case import Case, Level, Reject
+from wireproof.cases.examples import with_expectation
+from wireproof.cases.token import TokenError, from_token, save_token
 from wireproof.files import lock_file, read_limited_bytes, replace_bytes, replace_text
+from wireproof.runner.events import CaseEvent
 from wireproof.runner.signature import Signature, shape_of_finding
-from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict
+from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict, VerdictName
 from wireproof.strict_parsing import parse_json, structure, to_tree
 
 NOT_GATING: Final = frozenset({"info", "untyped", "lenient"})
@@ -45,12 +47,27 @@ MAX_JSON_BYTES: Final = 4 * 1024 * 1024
 """Size limit in bytes of the JSON file of a finding. A long token has a file of its own."""
 
 
+def case_of_token(folder: Path, token: str) -> Case:
+    """Return the case of an input in a folder of findings, with the expectation of this version.
+
+    Raises:
+        FindingError: it cannot be read.
+    """
+    try:
+        return with_expectation(from_token(f"@{folder / token[1:]}" if token.startswith("@") else token))
+    except (TokenError, OSError) as error:
+        raise FindingError(f"{folder}: an input cannot be read: {error}") from None
+
+
 class FindingError(ValueError):
     """A file of the folder cannot be read; the message names the file."""
 
 
 State = Literal["open", "mended", "known"]
 """Mended: no kept input fails so any more. Known: the user has written so into the file; it fails no run."""
+
+WayToFail: TypeAlias = tuple[Signature, str]
+"""What a finding is about: a signature, and the shape of the difference or the top frames of a crash."""
 
 MAX_INPUTS: Final = 4
 """Inputs of a finding that are kept, each with other capabilities."""
@@ -86,6 +103,7 @@ class Finding:
         count: number of occurrences.
         origin: random seed, and number of the execution that found the smallest input.
         level: of the case of the smallest input.
+        path: the field of the verdict on the smallest input, with indices.
         shape: how the value differs, or where a crash was; empty if neither is known.
         facets: the capabilities that the smallest input needs.
         others: further inputs, which need other capabilities.
@@ -105,6 +123,7 @@ class Finding:
     count: int = 0
     origin: str = ""
     level: Level = "must"
+    path: str = ""
     shape: str = ""
     facets: tuple[str, ...] = ()
     others: tuple[KeptInput, ...] = ()
@@ -115,9 +134,35 @@ class Finding:
         return f"{self.signature} · {self.shape}" if self.shape else str(self.signature)
 
     @property
+    def way(self) -> WayToFail:
+        """Return what the finding is about."""
+        return self.signature, self.shape
+
+    @property
     def inputs(self) -> tuple[KeptInput, ...]:
         """Return all kept inputs, the smallest one first."""
         return KeptInput(self.facets, self.token, self.size), *self.others
+
+    def event(self, case: Case) -> CaseEvent:
+        """Return the event of the verdict on the smallest input, which is `case`."""
+        name, _, kind = self.signature.kind.partition(":")
+        return CaseEvent(
+            0,
+            case.id,
+            case.format,
+            case.revision,
+            case.op,
+            self.level,
+            cast("VerdictName", name),
+            kind,
+            self.signature.cls,
+            self.path,
+            case.expect.at if isinstance(case.expect, Reject) else None,
+            self.text,
+            self.want,
+            self.got,
+            rules=case.rules,
+        )
 
     def is_open_at(self, hold: Level) -> bool:
         """Return True if the finding fails a run in which `hold` is the lowest level whose failures do."""
@@ -140,6 +185,11 @@ def finding_name(signature: Signature, shape: str = "") -> str:
     """Return the name of the finding with this signature and shape."""
     text = f"{signature} · {shape}" if shape else str(signature)
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def is_way(way: WayToFail, sign: Signature, shape: str) -> bool:
+    """Return whether a failure is that of a finding; implementations may differ."""
+    return (evolve(sign, implementation=way[0].implementation), shape) == way
 
 
 def is_finding(verdict: Verdict) -> bool:
@@ -278,7 +328,7 @@ def _finding(
         name, signature, details.get("version", ""), verdict.text, verdict.want, verdict.got, token,
         len(data), hashlib.sha256(data).hexdigest(),
         before.first if before else datetime.now(tz=UTC).isoformat(timespec="seconds"),
-        origin=details.get("origin", ""),
+        origin=details.get("origin", ""), path=verdict.path,
     )  # fmt: skip
 
 

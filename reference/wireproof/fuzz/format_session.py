@@ -21,7 +21,7 @@ from wireproof.cases.fixtures import load
 from wireproof.cases.mutate import dictionary, seed
 from wireproof.cases.reference_answers import load_levels
 from wireproof.formats import FORMATS
-from wireproof.fuzz.corpus import input_files, slug, write_dictionary, write_seeds
+from wireproof.fuzz.corpus import MAX_SIZE, input_files, slug, write_dictionary, write_seeds
 from wireproof.fuzz.executors import CpuTimer, Executor, InProcessExecutor, SharedInput, SubprocessExecutor
 from wireproof.fuzz.findings import Findings
 from wireproof.fuzz.libfuzzer import (
@@ -71,9 +71,7 @@ class WorkerContext:
         self.suite = load(tuple(Path(folder) for folder in config.fixtures))
         self.caller = _caller(config, entry)
         self.hello = self._hello()
-        self.shared_input = SharedInput(
-            config.work_directory.worker(config.worker) / "input", config.max_size
-        )
+        self.shared_input = SharedInput(config.work_directory.worker(config.worker) / "input", MAX_SIZE)
         compile_codecs(case for case in self.suite.cases if case.format_id in config.formats)
         instrument(modules_to_instrument((FORMATS[format_id] for format_id in config.formats), entry))
         # After `instrument`, so that the copy is not instrumented; before the first fork, which shares it.
@@ -121,16 +119,12 @@ class FormatSession:
         shared_input: the input that the fuzzing process works on.
         log: the file with the output of libFuzzer.
         dictionary: the file with the words that libFuzzer inserts.
-        folders: the folders of the corpus and of the seeds.
+        folders: the folders of the corpus, of the seeds, and of further inputs.
         files: the inputs in these folders when the worker began.
     """
 
     def __init__(self, context: WorkerContext, format_id: str) -> None:
-        """Write the seeds and the dictionary, and call the adapter once.
-
-        Raises:
-            OSError: a file of the corpus cannot be read.
-        """
+        """Write the seeds and the dictionary, and call the adapter once."""
         config, self.fmt = context.config, FORMATS[format_id]
         self.config, self.shared_input, self._context = config, context.shared_input, context
         hello = context.hello
@@ -144,10 +138,10 @@ class FormatSession:
         own = config.work_directory.worker(config.worker)
         self.log = own / "log"
         self.dictionary = write_dictionary(own / f"{slug(format_id)}.dict", dictionary(self.fmt))
-        seeds = write_seeds(own / "seeds" / slug(format_id), self.fmt, self._seed_cases(), config.max_size)
+        seeds = write_seeds(own / "seeds" / slug(format_id), self.fmt, self._seed_cases())
         corpus = config.work_directory.corpus(config.adapter, format_id)
         corpus.mkdir(parents=True, exist_ok=True)
-        self.folders: Sequence[Path] = (corpus, seeds)
+        self.folders: Sequence[Path] = (corpus, seeds, *(Path(one) for one in (config.inputs,) if one))
         self.files = tuple(input_files(self.folders))
         self._warm_up()
 
@@ -192,14 +186,14 @@ class FormatSession:
             f"seed {config.seed}",
         )
 
-    def fuzz(self, turn: int, until: float, parent: int, skip: int = 0) -> NoReturn:
+    def fuzz(self, turn: int, until: float, parent: int, done: int = 0) -> NoReturn:
         """Turn this process into the fuzzing process of one turn.
 
         Args:
             turn: added to the random seed.
             until: when to stop, on the monotonic clock.
             parent: id of the supervisor; the process stops when the supervisor has ended.
-            skip: files that were read already, where nothing but these is read.
+            done: executions of the turn so far; where nothing but files is read, so many were read.
         """
         log = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
         os.dup2(log, 1)
@@ -208,11 +202,13 @@ class FormatSession:
         limit_memory(own_address_space() + EXTRA_MEMORY)
         context.timer.start()
         if self.config.replays:
-            replay(FuzzTarget(context), self.files[skip:], self.config.max_size)
+            replay(FuzzTarget(context), self.files[done:])
 
         def is_over() -> bool:
-            found = self.config.stop_at_first and context.findings.gating > 0
-            return found or time.monotonic() > until or os.getppid() != parent
+            if self.config.stop_at_first and context.findings.gating > 0:
+                return True
+            spent = 0 < self.config.runs <= done + context.shared_input.executions
+            return spent or time.monotonic() > until or os.getppid() != parent
 
         mutator = Mutator(self.fmt, libfuzzer_mutation, self.examples.keys)
         fuzz_until(mutator, FuzzTarget(context), self._libfuzzer_arguments(turn), is_over)
@@ -220,7 +216,7 @@ class FormatSession:
     def _libfuzzer_arguments(self, turn: int) -> list[str]:
         config = self.config
         return [
-            f"-max_len={config.max_size}",
+            f"-max_len={MAX_SIZE}",
             f"-seed={config.seed + turn}",
             f"-dict={self.dictionary}",
             f"-artifact_prefix={config.work_directory.worker(config.worker)}/",

@@ -26,6 +26,7 @@ from wireproof.adapters.registry_entry import Entry
 from wireproof.cases.case import Case, Data
 from wireproof.cases.mutate import Keys
 from wireproof.formats import FORMATS, Format
+from wireproof.fuzz.corpus import MAX_SIZE
 from wireproof.fuzz.target import FuzzTarget
 from wireproof.installed_families import INSTALLED
 from wireproof.schema.compiling import COMPILED
@@ -128,11 +129,11 @@ def fuzz_until(
     os._exit(EXIT_DONE)
 
 
-def replay(target: FuzzTarget, files: Iterable[Path], max_size: int) -> NoReturn:
-    """Run the first `max_size` bytes of some files, of those that are there still; then end the process."""
+def replay(target: FuzzTarget, files: Iterable[Path]) -> NoReturn:
+    """Run the first `MAX_SIZE` bytes of some files, of those that are there still; then end the process."""
     for path in files:
         with suppress(FileNotFoundError), path.open("rb") as file:
-            target(file.read(max_size))
+            target(file.read(MAX_SIZE))
     target.finish()
     os._exit(EXIT_DONE)
 

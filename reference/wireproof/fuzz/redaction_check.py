@@ -16,7 +16,7 @@ from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.formats import Format, family_of, get
 from wireproof.runner.engine import Engine
-from wireproof.runner.judge import judge
+from wireproof.runner.judge import judge_ways
 from wireproof.runner.signature import Signature, signature, without_indices
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.trace import FieldSpan
@@ -52,7 +52,7 @@ def redact_case(case: Case, adapter: str = "", wanted: Signature | None = None) 
         UnknownAdapter, AdapterStartError: the adapter does not exist or cannot be started.
     """
     candidates = list(_candidates(case))
-    results = _results([case, *candidates], adapter)
+    results = _results([case, *candidates], adapter, wanted)
     if wanted is not None and results[0].adapter != wanted:
         raise RedactionError(
             f"{adapter} no longer reproduces the finding: got {results[0].adapter}, expected {wanted}"
@@ -87,15 +87,20 @@ def _cut(data: bytes, like: tuple[bytes, ...]) -> tuple[bytes, ...]:
     return (*chunks, data[at:])
 
 
-def _results(cases: list[Case], adapter: str) -> list[CaseResults]:
-    """Return the results of each case."""
+def _results(cases: list[Case], adapter: str, wanted: Signature | None) -> list[CaseResults]:
+    """Return the results of each case; of the ways in which one fails, that with the signature `wanted`."""
     ours = [_by_reference(case) for case in cases]
     if not adapter:
         return [CaseResults(answered, None) for answered in ours]
     with Engine(adapter) as engine:
-        rans = list(engine.run(cases))
-        verdicts = [judge(ran.case, ran.outcome, hello=engine.hello) for ran in rans]
-    theirs = [signature(adapter, ran.case, verdict) for ran, verdict in zip(rans, verdicts, strict=True)]
+        ways = [
+            [
+                signature(adapter, ran.case, one)
+                for one in judge_ways(ran.case, ran.outcome, hello=engine.hello)
+            ]
+            for ran in engine.run(cases)
+        ]
+    theirs = [wanted if wanted in signs else signs[0] for signs in ways]
     return [CaseResults(*both) for both in zip(ours, theirs, strict=True)]
 
 

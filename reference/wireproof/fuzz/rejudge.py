@@ -1,14 +1,19 @@
-"""The findings of earlier campaigns, judged again before a new one: those of a repaired codec are mended."""
+"""The findings of a campaign: those of earlier ones are judged again before it, new ones shrunk behind it."""
 
-from collections.abc import Iterator
+import hashlib
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Final
+
+from attrs import evolve
 
 from wireproof.cases.case import Case, Data
-from wireproof.cases.examples import with_expectation
+from wireproof.cases.examples import capabilities_of_case
 from wireproof.cases.outcome import NotRun
-from wireproof.cases.token import TokenError, from_token
-from wireproof.fuzz.findings import Finding, FindingError, Findings, State, finding_name, read_findings
+from wireproof.fuzz.findings import Finding, Findings, State, case_of_token, finding_name, read_findings
+from wireproof.fuzz.shrink import ONE_AT_A_TIME, NothingToShrinkError, Shrinker
 from wireproof.fuzz.target import signature_of_finding
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge_ways
@@ -25,7 +30,7 @@ def judge_again(folder: Path, spec: str) -> list[Finding]:
         FindingError: a finding cannot be read.
     """
     found = read_findings(folder)
-    inputs = {finding.name: [_case(folder, one.token) for one in finding.inputs] for finding in found}
+    inputs = {finding.name: [case_of_token(folder, one.token) for one in finding.inputs] for finding in found}
     if not found:
         return []
     mended = []
@@ -41,14 +46,6 @@ def judge_again(folder: Path, spec: str) -> list[Finding]:
             if state == "mended" != finding.state:
                 mended.append(finding)
     return mended
-
-
-def _case(folder: Path, token: str) -> Case:
-    """Return the case of a kept input, with the expectation of this version."""
-    try:
-        return with_expectation(from_token(f"@{folder / token[1:]}" if token.startswith("@") else token))
-    except (TokenError, OSError) as error:
-        raise FindingError(f"{folder}: an input cannot be read: {error}") from None
 
 
 def _judged(engine: Engine, store: Findings, finding: Finding, cases: list[Case]) -> Iterator[str | None]:
@@ -75,3 +72,44 @@ def _state(before: State, name: str, ways: list[str | None]) -> State:
     if name in ways:
         return "open" if before == "mended" else before
     return before if None in ways else "mended"
+
+
+CANDIDATES: Final = 300
+"""Candidates that are tried to make a finding smaller."""
+
+CANDIDATES_ALONE: Final = 8
+"""The same if each may end a process or take all of its time."""
+
+
+def shrink_findings(folder: Path, spec: str, findings: Iterable[Finding], seconds: float) -> None:
+    """Replace the smallest inputs of findings in `folder` by smaller ones, for at most `seconds`.
+
+    One that does not fail again in its way is left as it is.
+
+    Raises:
+        AdapterError: the adapter cannot be started.
+        FindingError: an input cannot be read.
+    """
+    until = time.monotonic() + seconds
+    store = Findings(folder, "shrink")
+    with closing(store), Engine(spec) as engine:
+        for finding in findings:
+            case = case_of_token(folder, finding.token)
+            if time.monotonic() > until or not isinstance(case.input, Data):
+                continue
+            engine.begin(finding.name)
+            try:
+                shrinker = Shrinker(engine, case, way=finding.way)
+            except NothingToShrinkError:
+                continue
+            if (shrinker.signature, shrinker.shape) != finding.way:
+                continue
+            most = CANDIDATES_ALONE if shrinker.verdict.name in ONE_AT_A_TIME else CANDIDATES
+            small = shrinker.run(until - time.monotonic(), most)
+            assert isinstance(small.case.input, Data), "a smaller input is of the same kind"
+            data = small.case.input.data
+            name = f"{case.format_id}/fuzz/n{hashlib.sha256(data).hexdigest()[:16]}"
+            kept = evolve(small.case, id=name, needs=capabilities_of_case(small.case))
+            if len(data) < len(case.input.data):
+                origin = f"{finding.origin}, shrunk"
+                store.save(small.signature, small.verdict, kept, data, version=finding.version, origin=origin)

@@ -22,8 +22,9 @@ from wireproof.cases.mutate.values_of_type import EditSite, edit_sites, replace_
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.steps import bytes_of_steps, fewer_steps, with_steps
 from wireproof.formats import Format, get
+from wireproof.fuzz.findings import WayToFail, is_way
 from wireproof.runner.engine import Engine
-from wireproof.runner.judge import judge
+from wireproof.runner.judge import judge, judge_ways
 from wireproof.runner.requests import CaseResult
 from wireproof.runner.signature import Signature, shape_of_finding, signature
 from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict
@@ -49,6 +50,7 @@ class Shrunk:
         case: the smallest case with the signature.
         signature: of the first case and of the smallest one.
         verdict: on the smallest case.
+        behind: whether another difference stands before this one in the answer.
         asked: number of candidates that were run.
         kept: number of candidates that were smaller and had the signature.
         seconds: time that it took.
@@ -58,6 +60,7 @@ class Shrunk:
     case: Case
     signature: Signature
     verdict: Verdict
+    behind: bool
     asked: int
     kept: int
     seconds: float
@@ -71,18 +74,32 @@ class Shrinker:
         best: the smallest case so far.
         verdict: on that case.
         signature, shape: which every candidate must have: in another shape it may be another bug.
+        behind: whether another difference stands before this one in the answer.
     """
 
-    def __init__(self, engine: Engine, case: Case, clock: Callable[[], float] = time.monotonic) -> None:
-        """Judge the case; raises `NothingToShrinkError` if the adapter does not fail it."""
+    def __init__(
+        self,
+        engine: Engine,
+        case: Case,
+        clock: Callable[[], float] = time.monotonic,
+        way: WayToFail | None = None,
+    ) -> None:
+        """Judge the case; raises `NothingToShrinkError` if the adapter does not fail it.
+
+        It is shrunk in the way `way`, of whatever implementation, if it fails so; else as it fails first.
+        """
         self._engine = engine
         self._clock = clock
         self._asked = 0
         self._max_candidates: int | None = None
         self._fmt = get(case.format, case.revision)
         self.best = _expecting(evolve(case, twin=None))
-        self.verdict, self.signature = next(self._judged([self.best]))
-        self.shape = shape_of_finding(self.verdict)
+        self.behind = way is not None
+        ways = next(self._judged([self.best]))
+        fitting = (number for number, (_, sign, shape) in enumerate(ways) if way and is_way(way, sign, shape))
+        place = next(fitting, 0)
+        self.behind = place > 0
+        self.verdict, self.signature, self.shape = ways[place]
         if ROWS[self.verdict.name].gate in NO_FINDING_GATES:
             raise NothingToShrinkError(
                 f"{case.id} is {self.verdict.label} on {engine.hello.name}: no failure to shrink"
@@ -105,7 +122,7 @@ class Shrinker:
             kept += 1
         spent = self._clock() - start
         done = spent < seconds and not self._is_spent
-        return Shrunk(self.best, self.signature, self.verdict, self._asked, kept, spent, done)
+        return Shrunk(self.best, self.signature, self.verdict, self.behind, self._asked, kept, spent, done)
 
     @property
     def _is_spent(self) -> bool:
@@ -122,8 +139,9 @@ class Shrinker:
                 return None
             found = [
                 (case, verdict)
-                for case, (verdict, sign) in zip(batch, self._judged(batch), strict=True)
-                if sign == self.signature and shape_of_finding(verdict) == self.shape
+                for case, ways in zip(batch, self._judged(batch), strict=True)
+                for verdict, *way in ways
+                if way == [self.signature, self.shape]
             ]
             if found:
                 return min(found, key=lambda pair: weight(pair[0].input))
@@ -135,11 +153,16 @@ class Shrinker:
         case = evolve(self.best, input=given, id=f"{self.best.format_id}/shrink/n{self._asked}", parent=None)
         return _expecting(case)
 
-    def _judged(self, cases: Iterable[Case]) -> Iterator[tuple[Verdict, Signature]]:
-        """Run the cases, and yield the verdict and the signature of each."""
+    def _judged(self, cases: Iterable[Case]) -> Iterator[list[tuple[Verdict, Signature, str]]]:
+        """Run the cases, and yield how each fails first; what stands behind that too, if it is looked for."""
+        hello = self._engine.hello
         for ran in self._engine.run(cases):
-            verdict = judge(ran.case, ran.outcome, hello=self._engine.hello)
-            yield verdict, signature(self._engine.hello.name, self._with_own_format(ran), verdict)
+            own = self._with_own_format(ran)
+            if self.behind:
+                verdicts = judge_ways(ran.case, ran.outcome, hello=hello)
+            else:
+                verdicts = (judge(ran.case, ran.outcome, hello=hello),)
+            yield [(one, signature(hello.name, own, one), shape_of_finding(one)) for one in verdicts]
 
     def _with_own_format(self, ran: CaseResult) -> Case:
         """Return the case that was run, under the format of the first case instead of that of its stream."""
@@ -153,15 +176,17 @@ def _expecting(case: Case) -> Case:
     return evolve(case, expect=reference_expectation(case))
 
 
-def shrink(engine: Engine, case: Case, seconds: float) -> Shrunk:
+def shrink(engine: Engine, case: Case, seconds: float, way: WayToFail | None = None) -> Shrunk:
     """Shrink `case` for at most `seconds`; the id of the shrunk case begins with the id of `case`.
+
+    `way` is how the case must fail, if it can fail in several ways.
 
     Raises:
         NothingToShrinkError: the adapter does not fail the case.
     """
     if needs_digest(case):
         raise NothingToShrinkError(f"{case.id} has values over 1.5 MiB: its recipe is as small as it gets")
-    shrunk = Shrinker(engine, made_case(case)).run(seconds)
+    shrunk = Shrinker(engine, made_case(case), way=way).run(seconds)
     name = case.id.partition("~")[0]
     small = evolve(shrunk.case, id=f"{name}~shrunk:0", parent=case.parent or name, family="shrunk")
     return evolve(shrunk, case=small)

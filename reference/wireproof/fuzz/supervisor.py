@@ -11,6 +11,7 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -101,7 +102,10 @@ class Supervisor:
     def _numbers(self) -> Iterator[int]:
         """Yield what is added to the random seed of each process, as long as the turn lasts."""
         number = self._seed
+        most = self._session.config.runs or inf
         while time.monotonic() < self._until and os.getppid() == self._parent and not self.may_stop():
+            if self.line.executions >= most:
+                return
             yield number
             number += 1
 
@@ -113,7 +117,7 @@ class Supervisor:
         if process:
             return process
         try:
-            self._session.fuzz(number, self._until, supervisor, skip=self.line.executions)
+            self._session.fuzz(number, self._until, supervisor, self.line.executions)
         except BaseException:  # noqa: BLE001 - whatever it is, it must not continue as a second supervisor
             traceback.print_exc()
         finally:

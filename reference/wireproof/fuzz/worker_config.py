@@ -32,12 +32,13 @@ class WorkerConfig:
         seconds: time for all formats together; 0 only reads the corpora again.
         until: when the campaign ends, on the monotonic clock: a worker that took long to start fuzzes less.
         seed: random seed of libFuzzer.
-        max_size: largest input in bytes.
         fixtures: folders of further fixtures that serve as seeds.
         hang_seconds: seconds of wall-clock time after which an input counts as a hang.
         stop_at_first: stop at the first finding.
         minimal_seeds: begin with the minimal encodings only, without the fixtures.
         held_out: ids of fixtures that do not serve as seeds.
+        runs: executions of each format after which its turn ends; 0 for any number.
+        inputs: a folder with further inputs; empty if there is none.
         level: the lowest level whose failures are findings against the adapter.
     """
 
@@ -47,7 +48,6 @@ class WorkerConfig:
     worker: str
     seconds: float
     seed: int = 1
-    max_size: int = 4096
     fixtures: tuple[str, ...] = ()
     hang_seconds: float = 15.0
     stop_at_first: bool = False
@@ -55,6 +55,8 @@ class WorkerConfig:
     held_out: tuple[str, ...] = ()
     level: Level = "must"
     until: float = inf
+    runs: int = 0
+    inputs: str = ""
 
     @property
     def work_directory(self) -> WorkDirectory:
@@ -70,13 +72,14 @@ class WorkerConfig:
         """Yield the format of each turn and when it ends, on the monotonic clock, if the first begins now.
 
         Every format has one turn in each round. A turn that begins late is shorter, and the last one ends in
-        time. Without new inputs a turn has no end.
+        time. Without new inputs a turn has no end. There is one round if executions are counted.
         """
         if self.replays:
             yield from ((format_id, inf) for format_id in self.formats)
             return
         seconds = min(self.seconds, max(self.until - begin, LEAST_SECONDS))
         share = seconds / len(self.formats)
-        rounds = ceil(share / (LONGEST_SHORT_TURN if self.stop_at_first else LONGEST_TURN))
+        longest = LONGEST_SHORT_TURN if self.stop_at_first else LONGEST_TURN
+        rounds = 1 if self.runs else ceil(share / longest)
         for number, format_id in enumerate(self.formats * rounds, 1):
             yield format_id, begin + number * share / rounds

@@ -3,7 +3,7 @@
 import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from attrs import frozen
@@ -12,6 +12,7 @@ from wireproof.cases.case import ROBUSTNESS, Case
 from wireproof.cases.rules import Citation
 from wireproof.report.hexdump import excerpt_of
 from wireproof.runner.baseline import Overlay
+from wireproof.runner.case_lookup import Basis
 from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
 from wireproof.runner.signature import Signature, without_indices
 from wireproof.runner.value_diff import MAX_OUTPUT, UNREADABLE, shorten
@@ -29,13 +30,18 @@ LEVELS: Final = ("must", "should", "may", "info")
 Lookup: TypeAlias = Callable[[CaseEvent], Case | None]
 """Returns the case of an event, by id or by token; None if it is not available."""
 
-SourceLookup: TypeAlias = Callable[[CaseEvent], Citation | None]
-"""Returns the place that the rules of an event cite; None if they cite none."""
+BasisLookup: TypeAlias = Callable[[CaseEvent, Case | None], Basis]
+"""Returns what the expectation of an event rests on; its case helps where the event has no rules."""
 
 
 def no_lookup(_: CaseEvent) -> None:
     """Return None: the lookup for callers that have only the stream."""
     return
+
+
+def no_basis(event: CaseEvent, _: Case | None) -> Basis:
+    """Return the rules of the event without a place, for callers that have no fixtures."""
+    return Basis(event.deciding_rules)
 
 
 Kind: TypeAlias = tuple[str, str]
@@ -147,30 +153,45 @@ def failure_lines(
     lookup: Lookup,
     twins: Lookup,
     width: int = sys.maxsize,
-    source: SourceLookup = no_lookup,
+    basis: BasisLookup = no_basis,
     origin: str = "",
 ) -> list[str]:
-    """Return the lines of a failure: title, rule, source, want and got, bytes, and the replay command.
+    """Return the lines of a failure: heading, explanation, and the replay command.
 
     Lines of text are cut at `width`; bytes and commands stay whole. `origin` says why no baseline has it.
     """
     event = group.first
-    case = lookup(event)
+    lines = explanation(event, lookup(event), twins, width, basis, origin)
+    ends = _rows([("like", _like(group)), ("replay", replay_command(event, run))], width)
+    return [heading(event), *lines, *ends][:LINES]
+
+
+def explanation(
+    event: CaseEvent,
+    case: Case | None,
+    twins: Lookup,
+    width: int = sys.maxsize,
+    basis: BasisLookup = no_basis,
+    origin: str = "",
+) -> list[str]:
+    """Return what is to know of a failure: title, rule, source, want and got, and the bytes, marked."""
+    rests_on = basis(event, case)
     rows = [
         ("title", event.title),
         ("origin", origin),
-        ("rule", _rule(event, case)),
-        ("source", _source(source(event), width)),
+        ("rule", _rule(event, case, rests_on)),
+        ("source", _source(rests_on.place, width)),
         ("want", event.want),
         ("got", event.got),
         ("note", _note(event)),
         *_bytes(event, case, twins, width),
-        ("like", _like(group)),
-        ("replay", replay_command(event, run)),
     ]
+    return _rows(rows, width)
+
+
+def _rows(rows: Iterable[tuple[str, str]], width: int) -> list[str]:
     most = max(MARGIN, min(MAX_OUTPUT, width - MARGIN))
-    body = [f"  {name:<7} {text if name in _EXACT else shorten(text, most)}" for name, text in rows if text]
-    return [heading(event), *body][:LINES]
+    return [f"  {name:<7} {text if name in _EXACT else shorten(text, most)}" for name, text in rows if text]
 
 
 def heading(event: CaseEvent) -> str:
@@ -206,9 +227,10 @@ def _note(event: CaseEvent) -> str:
     return "; ".join(filter(None, (text, also)))
 
 
-def _rule(event: CaseEvent, case: Case | None) -> str:
+def _rule(event: CaseEvent, case: Case | None, basis: Basis) -> str:
     source = case.source.document if case is not None else ""
-    return event.broken or "   ".join(part for part in (", ".join(event.rules), source) if part)
+    named = ", ".join(basis.rules) + (" (likely)" if basis.likely and basis.rules else "")
+    return event.broken or "   ".join(part for part in (named, source) if part)
 
 
 def _source(place: Citation | None, width: int) -> str:

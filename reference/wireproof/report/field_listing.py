@@ -3,6 +3,7 @@
 All offsets come from the trace of the decode.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -156,6 +157,24 @@ def innermost(spans: Sequence[FieldSpan], at: Position | None) -> FieldSpan | No
     return min(here, key=lambda span: span.end - span.start, default=None)
 
 
+_LAST_STEP: Final = re.compile(r"\.?[^.\[\]]+$|\[(\d+)\]$")
+"""The last step of a path: a name or an index."""
+
+
 def by_path(spans: Sequence[FieldSpan], path: str) -> FieldSpan | None:
-    """Return the span of a field; None if it was not read."""
-    return next((span for span in spans if span.path == path), None)
+    """Return the span of a field of a value; None if nothing like it was read.
+
+    A field without bytes of its own stands where its length or its delta does, or else at the beginning of
+    what it is a part of: `records[0].value` at `records[0].valueLength` if it is null.
+    """
+    while path:
+        found = [span for span in spans if span.path.startswith(path)]
+        if found:
+            return next((span for span in found if span.path == path), found[0])
+        step = _LAST_STEP.search(path)
+        outer = path[: step.start()] if step else ""
+        if step and step[1] in ("0", "1") and outer.endswith("]"):  # a pair in JSON has named parts in bytes
+            path = f"{outer}.{('key', 'value')[int(step[1])]}"
+        else:
+            path = outer
+    return None

@@ -49,13 +49,16 @@ def excerpt_of(case: Case, at: Position | None, path: str = "", twin: Case | Non
     data, layout = data_of(case), layout_of(case)
     if not data or layout is None:
         return None
-    span = innermost(layout.spans, at) or by_path(layout.spans, path)
+    here = innermost(layout.spans, at)
+    span = here or by_path(layout.spans, path)
     start, end = wire_range(span, at)
     if not 0 <= start < len(data):
         return None
     row, column = _row(data, start, min(end, len(data)))
     name = span.path if span is not None else path
     parts = [name or f"byte {start}"]
+    if here is None and span is not None and not span.path.startswith(path):
+        parts.append(f"{path} has no bytes of its own")
     if span is not None and span.space:
         parts.append(f"in the bytes unpacked from here, at {span.at}")
     other = data_of(twin) if twin is not None else None

@@ -20,15 +20,16 @@ from rich.text import Text
 from wireproof.formats import FORMATS
 from wireproof.report.failure_groups import (
     SEVEREST,
+    BasisLookup,
     FailureGroup,
     Kind,
     Lookup,
-    SourceLookup,
     cause_of,
     count_verdicts,
     failure_groups_of,
     failure_lines,
     known_security_failures,
+    no_basis,
     no_lookup,
     replay_command,
     sets_exit_code,
@@ -72,7 +73,7 @@ class RunView:
 
     Attributes:
         lookup, twins: return the case of an event, and the accepted twin of that case.
-        source: returns the place that the rules of an event cite.
+        basis: returns the rules of an event and the place that they cite.
         origin: returns why the baseline does not have a failure, in words.
         every: show every finding; else those that fit the screen, or `MAX_FINDINGS` without a screen.
         first: the number of the first finding, for `replay '#N'`.
@@ -81,7 +82,7 @@ class RunView:
 
     lookup: Lookup = no_lookup
     twins: Lookup = no_lookup
-    source: SourceLookup = no_lookup
+    basis: BasisLookup = no_basis
     applied: AppliedBaseline = NO_BASELINE
     origin: Callable[[CaseEvent, Run], str] = lambda _event, _run: ""
     every: bool = False
@@ -216,7 +217,7 @@ def wrap_words(text: str, width: int, indent: str = "  ") -> list[str]:
 
 def _block(number: int, group: FailureGroup, run: Run, console: Console, view: RunView) -> list[str]:
     origin = view.origin(group.first, run)
-    head, *body = failure_lines(group, run, view.lookup, view.twins, console.width, view.source, origin)
+    head, *body = failure_lines(group, run, view.lookup, view.twins, console.width, view.basis, origin)
     return [f"{escape_unsafe(head)}  #{number}", *map(escape_unsafe, body)]
 
 

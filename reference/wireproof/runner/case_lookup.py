@@ -1,5 +1,7 @@
 """Find the case of an event: by the token that it carries, or by its id among the fixtures."""
 
+from attrs import frozen
+
 from wireproof.cases.case import Case
 from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import Suite
@@ -7,6 +9,22 @@ from wireproof.cases.rules import Citation, cited
 from wireproof.cases.seeded_examples import property_case
 from wireproof.cases.token import TokenError, from_token
 from wireproof.runner.events import CaseEvent
+from wireproof.runner.likely_rules import rule_of_field
+
+
+@frozen
+class Basis:
+    """What an expectation rests on.
+
+    Attributes:
+        rules: ids of rules.
+        likely: whether they were found by field and class, because nobody wrote which rule a case tests.
+        place: the first place that they cite; None if they cite none.
+    """
+
+    rules: tuple[str, ...] = ()
+    likely: bool = False
+    place: Citation | None = None
 
 
 class CaseLookup:
@@ -29,12 +47,15 @@ class CaseLookup:
         """Return the accepted twin of the event's case; for a derived case, its parent."""
         return self._by_id.get(event.twin or event.id.partition("~")[0])
 
-    def source(self, event: CaseEvent) -> Citation | None:
-        """Return the first place that the rules of an event cite; None if they cite none."""
-        for rule in filter(None, map(self._suite.rules.get, event.deciding_rules)):
+    def basis(self, event: CaseEvent, case: Case | None) -> Basis:
+        """Return the rules of an event, or else the likeliest one, and the first place that they cite."""
+        rules, likely = event.deciding_rules, False
+        if not rules and case is not None and event.verdict == "fail":
+            rules, likely = rule_of_field(case, self._suite, event.path), True
+        for rule in filter(None, map(self._suite.rules.get, rules)):
             if places := cited(rule.cites, self._suite.sources):
-                return places[0]
-        return None
+                return Basis(rules, likely, places[0])
+        return Basis(rules, likely)
 
 
 def find_case(suite: Suite, name: str) -> Case | None:

@@ -149,7 +149,7 @@ def _shape_of_numbers(want: int, got: int) -> str:
     off = abs(got - want)
     if got in (-want, ~want):
         return "sign"
-    if off & (off - 1) == 0:
+    if off & (off - 1) == 0 and off <= 1 << 16:  # a bit; what lies above is mostly cut off
         return f"off by 2^{off.bit_length() - 1}"
     wrapped = next((bits for bits in (32, 16, 8) if off % (1 << bits) == 0), 0)
     return f"modulo 2^{wrapped}" if wrapped else "another number"
@@ -249,6 +249,9 @@ MAX_TEXT: Final = 120
 SHOWN_TEXT: Final = 64
 """Characters of a long text that are shown from a difference on."""
 
+BYTES_BEFORE: Final = 4
+"""Bytes of a long text that are shown before a difference, and a bar behind them."""
+
 MAX_OUTPUT: Final = 400
 """Maximum characters of the last output of a dead process or its adapter."""
 
@@ -328,9 +331,11 @@ def short_field(found: ValueDifference) -> tuple[str, str]:
 
 
 def _from_difference(name: str, text: str, other: str) -> str:
-    """Return a text in hex from the first byte on in which it differs from another, with the place of it."""
+    """Return a text in hex around the first byte in which it differs from another, with the place of it."""
     pairs = enumerate(zip(text, other, strict=False))
     start = next((at for at, (one, two) in pairs if one != two), min(len(text), len(other))) // 2
     rest, size = text[2 * start :], len(text) // 2
-    shown = f'"{rest[:SHOWN_TEXT]}{"…" if len(rest) > SHOWN_TEXT else ""}"' if rest else "(end)"
+    before = text[max(0, 2 * (start - BYTES_BEFORE)) : 2 * start]
+    lead = f"{'…' if start > BYTES_BEFORE else ''}{before}|" if before else ""
+    shown = f'"{lead}{rest[:SHOWN_TEXT]}{"…" if len(rest) > SHOWN_TEXT else ""}"' + ("" if rest else " (end)")
     return f"{name} from byte {start:,} of {size:,} = {shown}"

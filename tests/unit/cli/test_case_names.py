@@ -39,7 +39,7 @@ def test_a_number_behind_a_stream_names_what_its_report_prints(wireproof: Comman
     wireproof("check", MUTANT, *ONLY, "--out", stream)
     printed = wireproof("report", stream).out
     ids = [line.split()[1] for line in printed.splitlines() if line.startswith("FAIL")]
-    done = wireproof("shrink", f"{stream}#2", MUTANT, "--in-process", "--seconds", 0)
+    done = wireproof("shrink", f"{stream}#2", MUTANT, "--in-process")
     assert done.code == Exit.CONFORMS
     assert ids[1] in wireproof("replay", f"{stream}#2", MUTANT, "--in-process").out
 

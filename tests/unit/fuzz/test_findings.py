@@ -10,19 +10,29 @@ from attrs import evolve
 from command_line import Command
 from each import each
 from folders import TOP
+from goldens import load
 from machine import needs
 
 from wireproof.adapters.contract import Hello
-from wireproof.cases.case import Accept, Case
+from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.examples import Examples, with_expectation
 from wireproof.cases.outcome import Accepted
 from wireproof.formats import FORMATS
-from wireproof.fuzz.corpus import input_files
-from wireproof.fuzz.findings import MAX_INPUTS, Finding, Findings, finding_name, read_findings
-from wireproof.fuzz.rejudge import judge_again
+from wireproof.fuzz.corpus import MAX_SIZE, copy_inputs, input_files, left_out
+from wireproof.fuzz.findings import (
+    MAX_INPUTS,
+    Finding,
+    Findings,
+    case_of_token,
+    finding_name,
+    read_findings,
+)
+from wireproof.fuzz.known_ways import known_ways
+from wireproof.fuzz.rejudge import judge_again, shrink_findings
 from wireproof.fuzz.target import signature_of_finding
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import MOST_WAYS, judge, judge_ways
+from wireproof.runner.known_failures import Baseline
 from wireproof.runner.signature import Signature, shape_of_finding
 from wireproof.runner.value_diff import MISSING, ValueDifference, shape_of
 from wireproof.runner.verdicts import Verdict
@@ -40,7 +50,9 @@ def case_of(data: bytes) -> Case:
     (None, "", "empty for null"), ("", None, "null for empty"), ("61", None, "null for str"),
     (MISSING, "61", "str for nothing"), ([], None, "null for empty"), (True, False, "false for true"),
     ("5", "-5", "sign"), ("5", "-6", "sign"), ("300", "44", "off by 2^8"), ("5", "6", "off by 2^0"),
-    ("70000", "4464", "off by 2^16"), ("12884901893", "5", "modulo 2^32"), ("5", "90", "another number"),
+    ("70000", "4464", "off by 2^16"), ("1048575", "-1", "modulo 2^16"), ("2147483648", "0", "modulo 2^16"),
+    ("36028797018963967", "-1", "modulo 2^32"), ("12884901893", "5", "modulo 2^32"),
+    ("5", "90", "another number"),
     ("6a6b6c", "6a6b", "cut"), ("6a6b6c", "6b6c", "shorter"), ("6a6b", "6a6b6c", "longer"),
     ("6a", "6b", "other"),
 ])  # fmt: skip
@@ -123,7 +135,8 @@ class Mine(Reference):
         if not isinstance(found, Accepted) or found.value["kind"] != "string":
             return found
         kind, value = "numeric" if "kind" in bugs else "string", found.value["value"]
-        if "cut" in bugs and len(value) > 8:
+        followed = "rest" in bugs and len(request.data) > 2 + request.data[1]
+        if followed or ("cut" in bugs and len(value) > 8):
             value = value[:-2]
         elif "lower" in bugs and value.startswith("5a"):
             value = "7a" + value[2:]
@@ -161,16 +174,55 @@ def bugs(folder: Path, *names: str) -> None:
     (folder.parents[2] / "bugs").write_text(" ".join(names), encoding="utf-8")
 
 
-def test_what_another_bug_precedes_is_mended_by_itself(folder: Path) -> None:
+def stored_ways(folder: Path, data: bytes) -> None:
+    """Store each way in which an input fails with a bug in each of two fields."""
     bugs(folder, "lower", "kind")
-    case, store = with_expectation(case_of(INPUTS["lower"])), Findings(folder, "w1")
+    case, store = with_expectation(case_of(data)), Findings(folder, "w1")
     with Engine(ADAPTER) as engine:
         (ran,) = engine.run([case])
         for verdict in judge_ways(ran.case, ran.outcome, hello=engine.hello):
             sign = signature_of_finding("mine", case, verdict, ran.outcome)
             assert sign is not None
-            store.add(sign, verdict, case, INPUTS["lower"])
+            store.add(sign, verdict, case, data)
     store.close()
+
+
+def test_replay_and_shrink_keep_to_a_finding_behind_another(folder: Path, wireproof: Command) -> None:
+    for path in folder.glob("*.json"):
+        path.unlink()
+    stored_ways(folder, b"\2\3Zzz")
+    for found in read_findings(folder):
+        name = f"wireproof-fuzz#{found.name}"
+        done = wireproof("replay", name, ADAPTER)
+        assert f"  wrong-value {found.signature.path}  must" in done.out, done.out
+        assert f"want {found.want}; got {found.got}" in done.out.splitlines()[-1]
+        lines = wireproof("shrink", name, ADAPTER, "--in-process").out.splitlines()
+        assert lines[0] == str(found.signature)
+        assert lines[1].startswith("5 bytes became 3: ")
+        assert (lines[2][-2:] == "5a") is (found.signature.path == "value")
+    bugs(folder, "kind")
+    assert "wrong-value kind  must" in wireproof("replay", name, ADAPTER).out, "what is left of it"
+
+
+def test_new_findings_are_made_smaller_each_in_its_way(folder: Path) -> None:
+    for path in folder.glob("*.json"):
+        path.unlink()
+    stored_ways(folder, b"\2\6Zzzzzz")
+    before = read_findings(folder)
+    shrink_findings(folder, ADAPTER, before, 0.0)
+    assert read_findings(folder) == before, "no time, and nothing is lost"
+    shrink_findings(folder, ADAPTER, before, 60.0)
+    for found in read_findings(folder):
+        data = (folder / f"{found.name}.bin").read_bytes()
+        assert (len(data), data[2:] == b"Z") == (3, found.signature.path == "value")
+        assert case_of_token(folder, found.token).input == Data(data)
+        assert found.origin.endswith(", shrunk")
+    assert [one.way for one in read_findings(folder)] == [one.way for one in before]
+    assert judge_again(folder, ADAPTER) == []
+
+
+def test_what_another_bug_precedes_is_mended_by_itself(folder: Path) -> None:
+    stored_ways(folder, INPUTS["lower"])
     for on, expected in (
         (("lower", "kind"), {"longer": "open", "other": "open"}),
         (("kind",), {"longer": "open", "other": "mended"}),
@@ -251,16 +303,85 @@ def test_a_run_without_new_inputs_says_what_is_mended_and_ends_well(folder: Path
 # --- a corpus of somebody else ---
 
 
-def test_a_folder_and_a_huge_file_in_a_corpus_are_no_trouble_and_an_unreadable_file_is_named(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "folder").mkdir()
-    with (tmp_path / "huge").open("wb") as file:
+@pytest.fixture
+def strange(tmp_path: Path) -> Path:
+    """A corpus of one input, a folder, a file of 1 GiB, and one that cannot be read."""
+    (tmp_path / "corpus" / "folder").mkdir(parents=True)
+    (tmp_path / "corpus" / "input").write_bytes(INPUTS["lower"] + bytes(MAX_SIZE))
+    (tmp_path / "corpus" / "gone").symlink_to("/nosuch/file")
+    with (tmp_path / "corpus" / "huge").open("wb") as file:
         file.truncate(1 << 30)
-    assert [one.name for one in input_files([tmp_path])] == ["huge"]
-    (tmp_path / "gone").symlink_to("/nosuch/file")
-    with pytest.raises(OSError, match=r"/gone'$"):
-        list(input_files([tmp_path]))
+    return tmp_path / "corpus"
+
+
+STRANGE = (
+    "not read as inputs: folder (a folder), gone (No such file or directory), "
+    "huge (1,073,741,824 bytes, at most 1,048,576 are read)"
+)
+
+
+def test_what_is_no_input_of_a_corpus_is_named_and_the_rest_is_used(strange: Path) -> None:
+    assert [one.name for one in input_files([strange])] == ["input"]
+    assert left_out(strange) == f"{strange}: {STRANGE}"
+    (copied,) = copy_inputs([strange], strange.with_name("copied")).iterdir()
+    assert copied.read_bytes() == (INPUTS["lower"] + bytes(MAX_SIZE))[:MAX_SIZE]
+    assert left_out(copied.parent) == ""
+    for number in range(9):
+        (copied.parent / f"{number}").mkdir()
+    assert left_out(copied.parent).endswith("2 (a folder), 3 (a folder), and 5 more")
+
+
+# --- a baseline ---
+
+BASELINE = """
+[[known-failure]]
+id = "{id}"
+kind = "fail:wrong-value"
+class = ""
+reason = "The last byte is lost."
+owner = "me"
+expires = {year}-01-01
+"""
+
+
+def test_what_the_cases_of_a_baseline_show_is_known(folder: Path) -> None:
+    bugs(folder, "cut", "rest")
+    shown = evolve(SIGNATURE, implementation="mine")
+    for name, year, expected in (
+        (f"{ROW.format_id}/identifier/string-255", 2999, True),
+        (f"{ROW.format_id}/identifier/string-255", 2001, False),
+        (f"{ROW.format_id}/identifier/numeric", 2999, False),  # it passes
+        ("iggy.*/**~append:*", 2999, True),
+        (f"{ROW.format_id}/property/decode~*", 2999, True),
+        (f"{ROW.format_id}/property/encode~*", 2999, False),
+    ):
+        baseline = Baseline.of(BASELINE.format(id=name, year=year), "known.toml")
+        known = known_ways(ADAPTER, baseline, load(), (ROW.format_id,))
+        assert known.has(shown) is expected, name
+        assert not known.has(evolve(shown, kind="crash"))
+
+
+@pytest.mark.campaigns
+def test_inputs_of_another_corpus_are_read_too(folder: Path, strange: Path, wireproof: Command) -> None:
+    """Nothing of it becomes an input of the campaign; in its own corpus, a folder is named too."""
+    bugs(folder)
+    done = wireproof("fuzz", ADAPTER, "--runs", "300")
+    assert (done.code, f"{ROW.format_id}   300 executions in " in done.out) == (0, True), done
+    (own,) = (folder.parents[1] / "corpus" / folder.name).iterdir()
+    (own / "folder").mkdir()
+    before = sorted(own.iterdir())
+    bugs(folder, "lower")
+    (strange / "input").write_bytes(b"\2\3Zzz")
+    name = f"{ROW.format_id}/property/decode~*"
+    for year, code in ((2001, 1), (2999, 0)):
+        Path("known.toml").write_text(BASELINE.format(id=name, year=year), encoding="utf-8")
+        done = wireproof("fuzz", ADAPTER, "--minutes", "0", "--corpus", strange, "--baseline", "known.toml")
+        assert (done.code, "wrong-value · value · other" in done.out) == (code, bool(code)), done
+        assert done.err.splitlines()[0] == f"wireproof: {strange}: {STRANGE}"
+        assert done.err.splitlines()[1].endswith("not read as inputs: folder (a folder)")
+        assert sorted(own.iterdir()) == before
+    Path("known.toml").write_text("[[", encoding="utf-8")
+    assert "known.toml" in wireproof("fuzz", ADAPTER, "--baseline", "known.toml").err.splitlines()[-1]
 
 
 # --- libFuzzer's own target ---

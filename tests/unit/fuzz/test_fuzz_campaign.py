@@ -183,7 +183,7 @@ def test_two_workers_share_a_corpus(tmp_path: Path) -> None:
 @pytest.mark.campaigns
 def test_a_corpus_is_made_fewer_by_libfuzzer_and_keeps_its_features(tmp_path: Path) -> None:
     row = FORMATS["iggy.identifier/0.0.30"]
-    corpus = write_seeds(tmp_path / "corpus", row, load().cases, 4096)
+    corpus = write_seeds(tmp_path / "corpus", row, load().cases)
     for number in range(100):
         add_input(corpus, b"\x01\x04" + number.to_bytes(4, "little"))
     config = {
@@ -205,6 +205,14 @@ def test_the_verb_ends_with_a_line_for_each_finding(wireproof: Command, tmp_path
     done = wireproof("fuzz", MUTANT, "--format", "kafka.batch/v2", "--minutes", "0.2", "--dir", str(tmp_path))
     assert done.code == 1
     assert "fail:wrong-accept · crc-mismatch" in done.out
+    for line in (
+        "  rule    kafka.v2.crc (likely) kafka.batch/v2/fuzz/n",
+        "  source  Apache Kafka documentation 4.4, Message Format: https://",
+        "  want    refuse crc-mismatch",
+        "  bytes   0010  02│",
+        "                   ^^ crc",
+    ):
+        assert f"\n{line}" in done.out
     token = next(line for line in done.out.splitlines() if "wireproof replay" in line).split("'")[1]
     again = wireproof("replay", token, MUTANT)
     assert again.code == 1

@@ -298,11 +298,11 @@ def test_a_corpus_whose_replacement_was_cut_off_comes_back(tmp_path: Path) -> No
 
 def test_seeds_are_the_bytes_of_the_fixtures_and_the_least_encoding(tmp_path: Path) -> None:
     suite = load()
-    folder = write_seeds(tmp_path / "seeds", ROW, suite.cases, 4096)
+    folder = write_seeds(tmp_path / "seeds", ROW, suite.cases)
     seen = {path.read_bytes() for path in folder.iterdir()}
     assert seed(ROW) in seen
     assert bytes.fromhex("010401000000") in seen
-    bare = write_seeds(tmp_path / "bare", ROW, (), 4096)
+    bare = write_seeds(tmp_path / "bare", ROW, ())
     assert [path.read_bytes() for path in bare.iterdir()] == [seed(ROW)]
 
 
@@ -357,6 +357,26 @@ def test_a_large_corpus_becomes_smaller_before_the_fuzzing_and_only_in_a_part_of
     monkeypatch.setattr(campaigns, "_run_workers", lambda *_: steps.append("fuzzing") or ())
     run_campaign(campaign)
     assert steps == [*limits, "fuzzing"]
+
+
+def test_findings_are_told_though_the_adapter_starts_no_more_to_shrink_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = Campaign("kafka-python", tmp_path, formats=("kafka.batch/v2",), minutes=0.1)
+
+    def found(*_: object) -> list[str]:
+        store = Findings(campaign.work_directory.findings("kafka-python"), "w0")
+        store.add(SIGNATURE, VERDICT, case_of(b"\x01"), b"\x01")
+        return []
+
+    def gone(*_: object) -> None:
+        raise AdapterStartError("gone")
+
+    monkeypatch.setattr(campaigns, "_run_workers", found)
+    monkeypatch.setattr(campaigns, "shrink_findings", gone)
+    ended = run_campaign(campaign)
+    assert [one.signature for one in ended.findings] == [SIGNATURE]
+    assert ended.worker_errors == ["the new findings are as they were found: gone"]
 
 
 def campaign_of(root: Path) -> Campaign:

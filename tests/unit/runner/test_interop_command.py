@@ -4,11 +4,19 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
 from command_line import Command
 from each import each
 
 from tests.mutants.registry import spec_of
 from wireproof.runner.events import read_events
+
+
+@pytest.fixture(autouse=True)
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The current folder, in which tokens of long inputs are stored."""
+    monkeypatch.chdir(tmp_path)
+
 
 READER = spec_of("mutant:legacy-timestamp-ignored")
 REPLAY = re.compile(r"replay  wireproof (replay .+)")
@@ -23,7 +31,7 @@ def test_the_verb_shows_the_matrix_and_a_replay_line_that_does_it_again(
     out, page = tmp_path / "x.jsonl", tmp_path / "x.html"
     done = wireproof(
         *INTEROP, "reference", READER, "--count", 6, "--seed", 3, "--format", "kafka.batch", "--out", out,
-        "--html", page, "--tokens", tmp_path / "tokens",
+        "--html", page,
     )  # fmt: skip
     assert done.code == 1
     assert f"{READER}: FAIL  kafka.batch/v1/interop/" in done.out
@@ -45,10 +53,7 @@ def test_the_verb_shows_the_matrix_and_a_replay_line_that_does_it_again(
 
 
 def test_codecs_that_agree_end_with_0(wireproof: Command, tmp_path: Path) -> None:
-    done = wireproof(
-        *INTEROP, spec_of("mutant:crc-skip"), "--count", 2, "--format", "kafka.batch/v2",
-        "--tokens", tmp_path,
-    )  # fmt: skip
+    done = wireproof(*INTEROP, spec_of("mutant:crc-skip"), "--count", 2, "--format", "kafka.batch/v2")
     assert done.code == 0, done.out
     assert "FAIL" not in done.out
     assert list(tmp_path.iterdir()) == []
@@ -71,10 +76,10 @@ def test_what_cannot_be_exchanged_is_a_line(
     assert said in done.err
 
 
-def test_one_that_does_not_start_leaves_the_others_at_it(wireproof: Command, tmp_path: Path) -> None:
+def test_one_that_does_not_start_leaves_the_others_at_it(wireproof: Command) -> None:
     done = wireproof(
         *INTEROP, "reference", spec_of("mutant:crc-skip"), "exec:no-such-program", "--count", 1,
-        "--format", "kafka.batch/v2", "--tokens", tmp_path,
+        "--format", "kafka.batch/v2",
     )  # fmt: skip
     assert done.code == 4
     assert "no-such-program" in done.one_line()

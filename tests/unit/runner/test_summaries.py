@@ -38,28 +38,31 @@ def test_a_field_of_that_name_below_is_a_field_as_any_other() -> None:
             "00" * MIB + "ab",
             "00" * MIB + "cd" + "00" * 50,
             (
-                'value from byte 1,048,576 of 1,048,577 = "ab"',
-                f'value from byte 1,048,576 of 1,048,627 = "cd{"00" * 31}…"',
+                'value from byte 1,048,576 of 1,048,577 = "…00000000|ab"',
+                f'value from byte 1,048,576 of 1,048,627 = "…00000000|cd{"00" * 31}…"',
             ),
             id="far inside",
         ),
         pytest.param(
             "0" * 399 + "1",
             "0" * 400,
-            ('value from byte 199 of 200 = "01"', 'value from byte 199 of 200 = "00"'),
+            ('value from byte 199 of 200 = "…00000000|01"', 'value from byte 199 of 200 = "…00000000|00"'),
             id="in the second digit of a byte",
         ),
         pytest.param(
             "61" * 100,
             "61" * 60,
-            (f'value from byte 60 of 100 = "{"61" * 32}…"', "value from byte 60 of 60 = (end)"),
+            (
+                f'value from byte 60 of 100 = "…61616161|{"61" * 32}…"',
+                'value from byte 60 of 60 = "…61616161|" (end)',
+            ),
             id="too short",
         ),
         pytest.param("6162", "6163", ('value = "6162"', 'value = "6163"'), id="short"),
         pytest.param("61" * 100, None, (f'value = "{"61" * 59}…', "value = null"), id="null"),
     ],
 )
-def test_a_long_text_is_shown_from_the_byte_where_it_differs(
+def test_a_long_text_is_shown_around_the_byte_where_it_differs(
     want: str, got: str | None, texts: tuple[str, str]
 ) -> None:
     found = first_difference({"value": want}, {"value": got})
