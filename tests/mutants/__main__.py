@@ -12,7 +12,7 @@ import click
 from tests.fixture_tables.history import BUGS_FILE, known_bugs
 from tests.mutants import kill_history
 from tests.mutants.kill import Killed, is_costly, verdict_on
-from tests.mutants.kill_page import html, line, lines, tally
+from tests.mutants.kill_lines import line, lines, tally
 from tests.mutants.kill_table import COLUMNS, Column, Settings, Table, filled, missing, read, write
 from tests.mutants.registry import PREFIX, description_of, mutants
 from wireproof.adapters.errors import AdapterError
@@ -20,7 +20,6 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cli import run
 from wireproof.cli.general_options import fixtures_option
 from wireproof.cli.options import suite_of
-from wireproof.files import replace_text
 from wireproof.runner.exit_codes import Exit
 
 INSTRUMENTS: Final = {column.name: column for column in COLUMNS}
@@ -65,7 +64,7 @@ def _print_list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="where the table lies: kill.json, which a second run goes on with, and kill.html",
+    help="where the table lies: kill.json, which a second run goes on with",
 )
 @click.option("--examples", default=1000, type=click.IntRange(1), help="property examples for each mutant")
 @click.option("--fuzz-seconds", default=60, type=click.IntRange(1), help="seconds of fuzzing for each mutant")
@@ -101,11 +100,8 @@ def command(  # noqa: PLR0913 - the options of the tool
     if not columns or out is None:
         raise click.UsageError("a table needs both --table COLUMN,… and --out DIR")
     settings = Settings(folders, in_process, examples, fuzz_seconds)
-    held = read(out).rows
-    texts = {name: description_of(name) for name in (*held, *wanted)}
     whole = _filled(wanted, columns, settings, out, workers=workers, again=again).summed(suite)
     write(whole, out)
-    replace_text(out / "kill.html", html(whole, texts))
     asked = whole.only(wanted, [column.name for column in columns]).summed(suite)
     for told in lines(asked):
         click.echo(told)

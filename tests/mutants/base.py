@@ -47,7 +47,6 @@ class ReferenceCodec(Reference):
         system: `kafka`, `iggy` or `heka`, whose formats it claims; empty for all formats.
         reader: the class that reads the bytes.
         costly: whether it needs much time or memory: it must run in its own process, where these are limited.
-        missing_rule: whether it is the reference without one of its rules, and not one with a mistake.
         killed_by: golden cases, each of which kills it. Those of a mutant that repeats a known bug stand in
             `bugs.toml`, with the links to the bug.
         left_open: why no case kills it, where its answer turned out to be one that the sources leave open.
@@ -56,7 +55,6 @@ class ReferenceCodec(Reference):
 
     system: ClassVar[str] = ""
     costly: ClassVar[bool] = False
-    missing_rule: ClassVar[bool] = False
     killed_by: ClassVar[tuple[str, ...]] = ()
     left_open: ClassVar[str] = ""
     link: ClassVar[str] = ""

@@ -151,7 +151,6 @@ class UnitSeparatorUnchecked(PatchedHeka):
     """Steps over the byte behind a header without a look whether it is 1F."""
 
     name = "heka-unit-separator-unchecked"
-    missing_rule = True
     killed_by = ("heka.stream/0.10/scan/separators-64",)
     patches = tuple((module, "UNIT_SEPARATOR", _AnyByte(stream.UNIT_SEPARATOR)) for module in (stream, scan))
 

@@ -11,7 +11,6 @@ from attrs import evolve
 from tests.mutants.base import ReferenceCodec, in_codec, walk
 from tests.mutants.heka.helpers import PatchedHeka, ReadArray, in_arrays, no_rule, only
 from wireproof.adapters.contract import Request
-from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
 from wireproof.formats import Decoded, Format
 from wireproof.heka.message import FIELD, MESSAGE
 from wireproof.wire.json_values import Json
@@ -27,7 +26,6 @@ class UuidAnyLength(PatchedHeka):
     """Takes a uuid of any length, as Go and protobuf do."""
 
     name = "heka-uuid-any-length"
-    missing_rule = True
     patches = in_codec(MESSAGE, uuid_wrong_size=no_rule)
 
 
@@ -95,20 +93,6 @@ class DoubleBigEndian(PatchedHeka):
     name = "heka-double-big-endian"
     killed_by = ("heka.message/0.10/double/packed",)
     patches = in_codec(FIELD, _read_doubles=_reversed_doubles)
-
-
-class FieldNameOptional(ReferenceCodec):
-    """Answers a message that holds a Field without name, as Go does."""
-
-    name = "heka-field-nameless"
-    missing_rule = True
-    killed_by = ("heka.message/0.10/field/nameless",)
-    system = "heka"
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        if rejected.detail != "field_missing_name":
-            return refused_outcome(rejected)
-        return Accepted(rejected.before, len(request.data))
 
 
 class SniffsSnappy(ReferenceCodec):

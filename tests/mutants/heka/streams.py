@@ -106,7 +106,6 @@ class HeaderLengthZero(ReferenceCodec):
     """Delivers a frame of an empty header, as Go does, and steps over it."""
 
     name = "heka-header-length-zero"
-    missing_rule = True
     killed_by = ("heka.stream/0.10/refused/zero-header",)
     system = "heka"
 
@@ -126,7 +125,6 @@ class HmacSkip(ReferenceCodec):
     """Never verifies, as C, Lua, Python, Scala and Java do."""
 
     name = "heka-hmac-skip"
-    missing_rule = True
     killed_by = ("heka.stream/0.10/hmac/wrong-key",)
     system = "heka"
 
@@ -160,7 +158,6 @@ class ShortHeaderUnverified(ReferenceCodec):
     """Verifies no header of 13 bytes or less, as Go does."""
 
     name = "heka-short-header-unverified"
-    missing_rule = True
     killed_by = ("heka.stream/0.10/hmac/short-header",)
     system = "heka"
 
@@ -224,7 +221,6 @@ class Oversized(ReferenceCodec):
     """Writes messages over the limit."""
 
     name = "heka-encode-oversized"
-    missing_rule = True
     killed_by = ("heka.stream/0.10/encode/message-65537",)
     system = "heka"
 

@@ -19,33 +19,8 @@ from wireproof.formats import Decoded, Format
 from wireproof.iggy.header_kinds import KINDS_BY_CODE
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
-from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.scan_items import Item
-
-
-class BigEndianReader(Reader):
-    """Reads every little-endian number in network order."""
-
-    def uint32le(self, name: str) -> int:
-        """Four bytes."""
-        return int.from_bytes(self.take(name, 4), "big")
-
-    def uint64le(self, name: str) -> int:
-        """Eight bytes."""
-        return int.from_bytes(self.take(name, 8), "big")
-
-    def uint128le(self, name: str) -> int:
-        """Sixteen bytes."""
-        return int.from_bytes(self.take(name, 16), "big")
-
-
-class BigEndian(IggyMutant):
-    """Reads numbers in network order."""
-
-    name = "iggy-big-endian"
-    killed_by = ("iggy.poll/0.0.30/messages/worked",)
-    reader: ClassVar[type[Reader]] = BigEndianReader
 
 
 class Desync(IggyMutant):
@@ -76,6 +51,28 @@ def _slipped(request: Request, value: JsonObject, data: bytes) -> bytes:
     return data
 
 
+_IDENTIFIERS: Final = re.compile(r"(stream|topic)\..*|kind|length|value")
+
+
+class IdentifierUnchecked(IggyMutant):
+    """Takes identifiers of any kind, length, text and number."""
+
+    name = "iggy-identifier-unchecked"
+    killed_by = ("iggy.identifier/0.0.30/identifier/zero",)
+
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
+        outcome = refused_outcome(rejected)
+        classes = ("bad-kind", "bad-length", "bad-utf8", "invalid-value")
+        if (
+            request.op == "decode"
+            and request.format in ("iggy.identifier", "iggy.send")
+            and rejected.cls in classes
+            and _IDENTIFIERS.fullmatch(rejected.path)
+        ):
+            return Accepted(outcome.before, len(request.data))
+        return outcome
+
+
 class TailDropped(IggyMutant):
     """Drops what does not fit at the end of a poll, as the Rust client does."""
 
@@ -102,7 +99,6 @@ class ChecksumSkipped(IggyMutant):
     """Does not compare the checksums of a segment file."""
 
     name = "iggy-log-checksum-skipped"
-    missing_rule = True
     killed_by = ("iggy.log/0.0.30/records/payload-flipped",)
 
     def patch_input(self, data: bytes, request: Request) -> bytes:
@@ -194,7 +190,6 @@ class KindUnchecked(LaxHeaders):
     """Takes header kinds that do not exist, as Go and C++ do."""
 
     name = "iggy-kind-unchecked"
-    missing_rule = True
     killed_by = ("iggy.headers/0.0.30/kinds/kind-16",)
     details = ("InvalidCommand",)
 
@@ -203,7 +198,6 @@ class HeaderLengthUnchecked(LaxHeaders):
     """Takes keys and values of 0 and of more than 255 bytes, as the first build of 0.0.30 did."""
 
     name = "iggy-header-length-unchecked"
-    missing_rule = True
     killed_by = ("iggy.headers/0.0.30/bounds/key-256",)
     details = ("InvalidHeaderKey", "InvalidHeaderValue")
 
@@ -234,32 +228,6 @@ class BadBlockAsNone(IggyMutant):
 # --- limits and JSON ---
 
 
-class LimitsUnchecked(IggyMutant):
-    """Takes a send over its limits."""
-
-    name = "iggy-limits-unchecked"
-    missing_rule = True
-    killed_by = ("iggy.send/0.0.30/limits/headers-102401",)
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        if rejected.cls == "limit-exceeded":
-            return Accepted(None, len(request.data))
-        return refused_outcome(rejected)
-
-
-class EmptyPayloadSent(IggyMutant):
-    """Takes an empty payload in a send."""
-
-    name = "iggy-empty-payload-sent"
-    missing_rule = True
-    killed_by = ("iggy.send/0.0.30/messages/payload-empty",)
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        if rejected.detail == "EmptyMessagePayload":
-            return Accepted(None, len(request.data))
-        return refused_outcome(rejected)
-
-
 _PAYLOAD: Final = re.compile(rb'"payload":"([^"\\]*)"')
 
 
@@ -267,7 +235,6 @@ class Base64Lax(IggyMutant):
     """Takes base64 without padding, of the other alphabet, or with blanks."""
 
     name = "iggy-json-base64-lax"
-    missing_rule = True
     killed_by = ("iggy.json.send/0.0.30/base64/url-alphabet",)
 
     def read(self, row: Format, data: bytes, options: Options) -> Decoded:

@@ -40,7 +40,6 @@ class WritesAnyHeader(IggyMutant):
     """Writes header values without a look at them, as Node does."""
 
     name = "iggy-writes-any-header"
-    missing_rule = True
     killed_by = ("iggy.headers/0.0.30/encode/int32-3-bytes",)
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:

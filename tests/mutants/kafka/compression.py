@@ -263,7 +263,6 @@ class Lz4ContentChecksumSkipped(PatchedKafka):
     """Steps over the checksum of an LZ4 frame's content and never compares it."""
 
     name = "kafka-20528-lz4-content-checksum"
-    missing_rule = True
     patches = ((lz4, "_content", _checksum_skipped),)
 
 

@@ -35,7 +35,6 @@ class CrcSkip(KafkaMutant):
     """Does not look at the checksum of an entry."""
 
     name = "crc-skip"
-    missing_rule = True
 
     def patch_entry(self, entry: bytes) -> bytes:
         """Correct the checksum of the entry."""
@@ -493,7 +492,6 @@ class ProduceProfileIgnored(KafkaMutant):
 
     name = "produce-profile-ignored"
     killed_by = ("kafka.log/mixed/append/cut",)
-    missing_rule = True
 
     def options(self, request: Request) -> Options:
         return with_options(request, profile="reader")

@@ -225,7 +225,6 @@ class Lz4BlockChecksumUnverified(PatchedKafka):
 
     name = "lz4-block-checksum-unverified"
     killed_by = ("kafka.batch/v2/lz4/block-checksum-wrong",)
-    missing_rule = True
     patches = ((lz4, "_block_checksum", _passed_over),)
 
 

@@ -78,7 +78,6 @@ class Magic255Accepted(KafkaMutant):
     """Takes every magic of 2 and more, unsigned, for a v2 batch."""
 
     name = "magic-255-accepted"
-    missing_rule = True
 
     def patch_entry(self, entry: bytes) -> bytes:
         """Turn it into a v2 batch; no checksum covers the magic."""
@@ -504,5 +503,4 @@ class SeveralBatchesTaken(PatchedKafka):
     """
 
     name = "tracker-several-batches-taken"
-    missing_rule = True
     patches = ((append, "check_request", _check_magic_only),)

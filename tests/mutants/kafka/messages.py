@@ -94,7 +94,6 @@ class WrapperCrcNeverChecked(PatchedKafka):
     """
 
     name = "tracker-wrapper-crc-never-checked"
-    missing_rule = True
     patches = in_codec(message.WRAPPER, crc_wrong_crc=lambda _: lambda *_: None)
 
 
