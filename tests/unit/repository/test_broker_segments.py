@@ -15,6 +15,7 @@ sys.path.insert(0, str(BROKER))
 import compare_explain  # noqa: E402 - a script of tests/broker
 import dump  # noqa: E402 - likewise
 import explain_lines  # noqa: E402 - likewise
+import plan  # noqa: E402 - likewise
 
 W01 = bytes.fromhex(
     "00000000000000000000003a0000000002e99b8dd80000000000000000018bcf"
@@ -32,6 +33,14 @@ position: 0 CreateTime: 1700000000000 size: 70 magic: 2 compresscodec: none crc:
 | offset: 0 CreateTime: 1700000000000 keySize: 1 valueSize: 1 sequence: -1 headerKeys: [] key: k payload: v
 """
 """The same batch, as `DumpLogSegments --deep-iteration --print-data-log` prints one."""
+
+
+def test_each_client_sends_more_than_fifty_batches_in_each_codec_and_mode() -> None:
+    kept = [step for step in plan.steps("x") if step["topic"] == "x-kept"]
+    assert sum(len(step["batches"]) for step in kept) == 55
+    assert {(step["codec"], step["mode"]) for step in kept} == {
+        (codec, mode) for codec in plan.CODECS for mode, _ in plan.MODES
+    }
 
 
 def test_the_lines_of_the_tool_and_of_the_reference_are_the_same() -> None:

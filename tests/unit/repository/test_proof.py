@@ -1,4 +1,4 @@
-"""The proof that a change loses nothing: what it calls lost, changed, new and not measured; what it shows."""
+"""The proof that a change loses nothing: what it calls lost, changed, new and not measured."""
 
 import gzip
 from pathlib import Path
