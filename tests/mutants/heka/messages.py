@@ -8,12 +8,10 @@ from typing import Any
 
 from attrs import evolve
 
-from tests.mutants.base import ReferenceCodec, in_codec, walk
+from tests.mutants.base import ReferenceCodec, in_codec
 from tests.mutants.heka.helpers import PatchedHeka, ReadArray, in_arrays, no_rule, only
-from wireproof.adapters.contract import Request
 from wireproof.formats import Decoded, Format
 from wireproof.heka.message import FIELD, MESSAGE
-from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.protobuf import VARINT, WireField
 from wireproof.wire.reader import Reader
@@ -43,14 +41,6 @@ class PackedOnly(PatchedHeka):
     name = "heka-packed-only"
     killed_by = ("heka.message/0.10/integer/unpacked",)
     patches = in_arrays(only(packed=True))
-
-
-class UnpackedOnly(PatchedHeka):
-    """Takes unpacked numbers only."""
-
-    name = "heka-unpacked-only"
-    killed_by = ("heka.message/0.10/integer/packed",)
-    patches = in_arrays(only(packed=False))
 
 
 def _bools(read_one: Callable[[Reader, WireField], int]) -> Callable[[ReadArray], ReadArray]:
@@ -109,25 +99,3 @@ class SniffsSnappy(ReferenceCodec):
             if rejected.cls == "decompress-failed":
                 return super().read(row, data, options)
             raise
-
-
-# --- encoders ---
-
-
-class ArrayReversed(ReferenceCodec):
-    """Writes the values of a Field from the last to the first."""
-
-    name = "heka-encode-array-order"
-    killed_by = ("heka.message/0.10/encode/strings-in-order",)
-    system = "heka"
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        for part in walk(value):
-            part.update(
-                {
-                    name: rows[::-1]
-                    for name, rows in part.items()
-                    if name.startswith("value_") and isinstance(rows, list)
-                }
-            )
-        return value

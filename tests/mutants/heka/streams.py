@@ -1,12 +1,11 @@
 """Codecs of Heka streams with one planted fault each, of real readers: heka.md, sections 2, 3 and 7."""
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator
 
 from attrs import evolve
 
-from tests.mutants.base import ReferenceCodec, given_up, in_codec, walk, with_options
-from tests.mutants.heka.helpers import PatchedHeka, in_fields, no_rule
+from tests.mutants.base import ReferenceCodec, walk, with_options
+from tests.mutants.heka.helpers import PatchedHeka, in_fields
 from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused
@@ -21,32 +20,6 @@ from wireproof.wire.rejection import Rejected
 from wireproof.wire.scan_items import Item
 
 # --- frames ---
-
-
-TWO_LENGTHS: Final = in_codec(HEADER, message_length_second_length=no_rule)
-"""The patches of a codec that takes two lengths."""
-
-
-def _first_length() -> Callable[[Reader, WireField], WireField]:
-    """Return a change that gives the later lengths of a header the value of the first."""
-    first: list[tuple[Reader, int]] = []
-
-    def change(reader: Reader, field: WireField) -> WireField:
-        if field.number != LENGTH_FIELD:
-            return field
-        if not first or first[-1][0] is not reader:
-            first[:] = [(reader, field.value)]
-        return evolve(field, value=first[-1][1])
-
-    return change
-
-
-class FirstLengthWins(PatchedHeka):
-    """Takes the first of two message_lengths, as C does."""
-
-    name = "heka-first-length-wins"
-    killed_by = ("heka.stream/0.10/refused/length-twice-first-right",)
-    patches = (*TWO_LENGTHS, *in_fields(HEADER, _first_length()))
 
 
 def _modulo(_: Reader, field: WireField) -> WireField:
@@ -169,28 +142,6 @@ class ShortHeaderUnverified(ReferenceCodec):
 # --- scans ---
 
 
-class ResyncLost(ReferenceCodec):
-    """Finds no frame behind garbage."""
-
-    name = "heka-resync-lost"
-    killed_by = ("heka.stream/0.10/scan/between",)
-    system = "heka"
-
-    def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        return given_up(list(super().items(row, chunks, options)))
-
-
-class NestedDelivered(ReferenceCodec):
-    """Looks for frames inside a refused one, as C does."""
-
-    name = "heka-nested-delivered"
-    killed_by = ("heka.stream/0.10/scan/nested-in-refused",)
-    system = "heka"
-
-    def options(self, request: Request) -> Options:
-        return with_options(request, resync="c")
-
-
 class NoEndRescan(PatchedHeka):
     """Waits for a false separator at the end of a stream, as Go and C do."""
 
@@ -212,20 +163,6 @@ class ChunksAlone(ReferenceCodec):
             for item in formats.scan(row, [chunk], options):
                 yield evolve(item, at=item.at + base)
             base += len(chunk)
-
-
-# --- encoders ---
-
-
-class Oversized(ReferenceCodec):
-    """Writes messages over the limit."""
-
-    name = "heka-encode-oversized"
-    killed_by = ("heka.stream/0.10/encode/message-65537",)
-    system = "heka"
-
-    def encode(self, request: Request) -> Outcome:
-        return super().encode(evolve(request, options=with_options(request, max_message=1 << 31)))
 
 
 # --- parts ---

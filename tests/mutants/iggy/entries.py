@@ -73,28 +73,6 @@ class IdentifierUnchecked(IggyMutant):
         return outcome
 
 
-class TailDropped(IggyMutant):
-    """Drops what does not fit at the end of a poll, as the Rust client does."""
-
-    name = "iggy-tail-dropped"
-    killed_by = ("iggy.poll/0.0.60/torn/one-byte-missing",)
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        torn = re.match(r"messages\[(\d+)\]", rejected.path)
-        if (
-            request.format != "iggy.poll"
-            or rejected.cls not in ("truncated", "trailing-data")
-            or torn is None
-        ):
-            return refused_outcome(rejected)
-        count, at = int(torn[1]), 0 if request.revision in ("0.0.30", "0.0.40") else 12
-        spans = formats.decode_with_trace(row_of(request), request.data, request.options).spans
-        end = next(span.start for span in spans if span.path.startswith(f"messages[{count}]."))
-        body = request.data[:at] + count.to_bytes(4, "little") + request.data[at + 4 : end]
-        outcome = self.decode(evolve(request, data=body))
-        return evolve(outcome, consumed=len(request.data)) if isinstance(outcome, Accepted) else outcome
-
-
 class ChecksumSkipped(IggyMutant):
     """Does not compare the checksums of a segment file."""
 
@@ -122,20 +100,6 @@ class ScanLosesTail(IggyMutant):
 
     def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
         return (item for item in super().items(row, chunks, options) if item.kind != "tail")
-
-
-class TornRecordRefused(IggyMutant):
-    """Refuses a segment file whose last record is torn, and loses all the others."""
-
-    name = "iggy-torn-record-refused"
-    killed_by = ("iggy.log/0.0.30/records/torn-last-byte",)
-
-    def decode(self, request: Request) -> Outcome:
-        outcome = super().decode(request)
-        torn = isinstance(outcome, Accepted) and (outcome.consumed or 0) < len(request.data)
-        if request.format == "iggy.log" and torn:
-            return refused_outcome(Rejected("truncated", len(request.data), "messages"))
-        return outcome
 
 
 class EmptyLogRefused(IggyMutant):
@@ -210,19 +174,6 @@ class ValueClamped(LaxHeaders):
 
     def _skips(self, rejected: Rejected) -> bool:
         return rejected.cls in ("truncated", "length-past-end")
-
-
-class BadBlockAsNone(IggyMutant):
-    """Reads a header block that is cut as no headers, as Java and Rust 0.9 do."""
-
-    name = "iggy-bad-block-as-none"
-    killed_by = ("iggy.headers/0.0.30/bounds/value-missing",)
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        torn = rejected.cls in ("truncated", "length-past-end")
-        if request.format == "iggy.headers" and request.op == "decode" and torn:
-            return Accepted({"headers": []}, len(request.data))
-        return refused_outcome(rejected)
 
 
 # --- limits and JSON ---

@@ -2,17 +2,11 @@
 
 from typing import Any
 
-from attrs import evolve
-
-from tests.mutants.base import changed, structures, walk
-from tests.mutants.iggy.helpers import IggyMutant, PatchedIggy, maps_of, messages_of
+from tests.mutants.base import walk
+from tests.mutants.iggy.helpers import IggyMutant, maps_of, messages_of
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, refused_outcome
-from wireproof.family import Format
-from wireproof.formats import Decoded
-from wireproof.schema.struct import StructLayout
 from wireproof.wire.json_values import Json
-from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
 
 
@@ -94,23 +88,3 @@ class UuidOnWire(IggyMutant):
             for part in messages_of(value):
                 part["id"] = str(int.from_bytes(int(part["id"]).to_bytes(16, "big"), "little"))
         return value
-
-
-# --- other parts in the reference's modules ---
-
-
-class HeadersBeforePayload(PatchedIggy):
-    """Reads the headers of a message before its payload, as up to 0.6.x."""
-
-    name = "iggy-headers-before-payload"
-    killed_by = ("iggy.poll/0.7/messages/worked",)
-
-    def read(self, row: Format, data: bytes, options: Options) -> Decoded:
-        if not isinstance(row.layout, StructLayout) or row.decode != row.layout.decode:
-            return super().read(row, data, options)
-        for old in structures(row.layout):
-            *rest, last, end = old.parts
-            if (last.name, end.name) == ("payload", "headers"):
-                new = evolve(old, parts=(*rest, end, last))
-                row = evolve(row, decode=changed(row.layout, old, new).decode)
-        return super().read(row, data, options)

@@ -9,9 +9,9 @@ import re
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
-from tests.mutants.base import ReferenceCodec, given_up, in_codec, walk
+from tests.mutants.base import given_up, in_codec, walk
 from tests.mutants.iggy.helpers import IggyMutant, PatchedIggy, messages_of
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused
@@ -21,11 +21,11 @@ from wireproof.iggy import (
     json_body,
     json_headers,
 )
-from wireproof.iggy.destination import IDENTIFIER, PARTITIONING
+from wireproof.iggy.destination import PARTITIONING
 from wireproof.iggy.header_kinds import is_utf8
-from wireproof.iggy.headers import HeaderMap, TlvRules
+from wireproof.iggy.headers import TlvRules
 from wireproof.iggy.json_parser import JsonNode
-from wireproof.iggy.message import SENT, STORED
+from wireproof.iggy.message import STORED
 from wireproof.iggy.send import SEND
 from wireproof.schema.rules import Check, Fault
 from wireproof.wire.json_values import Json
@@ -60,25 +60,6 @@ class Length255Refused(PatchedIggy):
 
 
 # --- numbers and texts: iggy.md, sections 2.2, 3.3 and 8 ---
-
-
-class SignedReader(Reader):
-    """Reads 64 bits with a sign, as a language without unsigned numbers does."""
-
-    __slots__ = ()
-    tracing: ClassVar[bool] = True  # a reader that traces reads each field alone, by its own primitive
-
-    def uint64le(self, name: str) -> int:
-        """Eight bytes."""
-        return int.from_bytes(self.take(name, 8), "little", signed=True)
-
-
-class SixtyFourSigned(IggyMutant):
-    """Reads offsets and timestamps with a sign."""
-
-    name = "iggy-u64-signed"
-    killed_by = ("iggy.poll/0.0.60/prefix/bytes",)
-    reader = SignedReader
 
 
 PAIR: Final = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
@@ -154,41 +135,6 @@ class BalancedTwoBytes(PatchedIggy):
     patches = in_codec(PARTITIONING, _unpack_kind=_length_of_balanced_ignored)
 
 
-def _signed(rule: Check) -> Check:
-    def wrong(kind: str, length: int) -> Fault | None:
-        return Fault("bad-length", "negative") if length > 0x7F else rule(kind, length)
-
-    return wrong
-
-
-class LengthByteSigned(PatchedIggy):
-    """Reads the length byte of names and messages keys with a sign, and refuses those over 127 bytes."""
-
-    name = "iggy-length-byte-signed"
-    killed_by = ("iggy.send/0.7/states/greatest",)
-    patches = (
-        *in_codec(IDENTIFIER, length_identifier_length=_signed),
-        *in_codec(PARTITIONING, length_length_of_chosen=_signed, length_partitioning_length=_signed),
-    )
-
-
-# --- polls: iggy.md, section 3.3 ---
-
-
-class CurrentOffsetFromMessages(ReferenceCodec):
-    """Tells the offset of the last message of a poll for the current offset of the partition."""
-
-    name = "iggy-current-offset-from-messages"
-    killed_by = ("iggy.json.poll/0.7/id/max",)
-    system = "iggy"
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for part in walk(value):
-            if "current_offset" in part and part["messages"]:
-                part["current_offset"] = part["messages"][-1]["offset"]
-        return value
-
-
 # --- headers: iggy.md, section 2.4 ---
 
 _read_entry = headers._read_entry  # noqa: SLF001 - the part that is wrong in the mutant
@@ -205,18 +151,6 @@ class KeyToNul(PatchedIggy):
     name = "iggy-key-to-nul"
     killed_by = ("iggy.log/0.7/text/headers",)
     patches = ((headers, "_read_entry", _entry_to_nul),)
-
-
-def _without_kinds(size: Callable[[HeaderMap | bytes], int]) -> Any:  # noqa: ANN401 - the same
-    return lambda headers: size(headers) - len(headers)
-
-
-class WritesHeadersLengthShort(PatchedIggy):
-    """Writes a length of the headers that leaves out the kind byte of each."""
-
-    name = "iggy-writes-headers-length-short"
-    killed_by = ("iggy.send/0.7/encode/two",)
-    patches = in_codec(SENT, size_of_headers=_without_kinds)
 
 
 # --- JSON: iggy.md, section 8 ---

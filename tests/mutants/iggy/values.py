@@ -4,7 +4,6 @@ iggy.md §2.3.
 """
 
 import struct
-from typing import Any
 
 from tests.mutants.base import walk
 from tests.mutants.iggy.helpers import IggyMutant, header_values_of, maps_of, messages_of
@@ -85,18 +84,6 @@ def _lowered(key: Json) -> Json:
     return bytes.fromhex(str(key)).lower().hex()
 
 
-class HeadersDropped(IggyMutant):
-    """Skips header blocks, as the Java SDK nearly did from bdc84883b to b5c96402e."""
-
-    name = "iggy-headers-dropped"
-    killed_by = ("iggy.send/0.0.30/messages/two",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for part in maps_of(value):
-            part["headers"] = []
-        return value
-
-
 class StateIgnored(IggyMutant):
     """Hands on a poisoned message as an available one."""
 
@@ -110,32 +97,6 @@ class StateIgnored(IggyMutant):
         return value
 
 
-class LastEmptyDropped(IggyMutant):
-    """Drops a last message with an empty payload, as the Rust client does up to 0.6.x."""
-
-    name = "iggy-last-empty-dropped"
-    killed_by = ("iggy.poll/0.0.40/messages/empty-payload-last",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        if "poll" in request.format and isinstance(value, dict):
-            rows: Any = value["messages"]
-            if rows and not rows[-1]["payload"]:
-                value["messages"] = rows[:-1]
-        return value
-
-
-class IdReversed(IggyMutant):
-    """Reads message ids in the byte order of UUIDs, as Java's BytesMessageId does."""
-
-    name = "iggy-id-reversed"
-    killed_by = ("iggy.send/0.0.30/messages/id-bytes",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for part in messages_of(value):
-            part["id"] = str(int.from_bytes(int(part["id"]).to_bytes(16, "little"), "big"))
-        return value
-
-
 class NumbersAsDoubles(IggyMutant):
     """Reads the numbers of JSON as doubles."""
 
@@ -145,19 +106,6 @@ class NumbersAsDoubles(IggyMutant):
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         for part in messages_of(value) if ".json." in request.format else ():
             part.update({name: str(int(float(part[name]))) for name in ("id", "offset") if name in part})
-        return value
-
-
-class NumericAsName(IggyMutant):
-    """Takes every identifier for a name."""
-
-    name = "iggy-identifier-kind-ignored"
-    killed_by = ("iggy.identifier/0.0.30/identifier/numeric",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for part in walk(value):
-            if part.get("kind") == "numeric":
-                part["kind"] = "string"
         return value
 
 
@@ -175,17 +123,6 @@ class NumberMutant(IggyMutant):
         if kind.startswith("float"):
             return float_text(data)
         return str(int.from_bytes(data, "little", signed=kind.startswith("int")))
-
-
-class TypedBigEndian(NumberMutant):
-    """Reads the numbers of typed headers big-endian."""
-
-    name = "iggy-typed-big-endian"
-    killed_by = ("iggy.headers/0.9/kinds/all",)
-
-    def number(self, kind: str, data: bytes) -> str:
-        """Reverse the bytes."""
-        return super().number(kind, data[::-1])
 
 
 class Unsigned(NumberMutant):

@@ -3,7 +3,7 @@
 from copy import deepcopy
 
 from tests.mutants.base import walk
-from tests.mutants.iggy.helpers import IggyMutant, header_values_of, maps_of, messages_of
+from tests.mutants.iggy.helpers import IggyMutant, header_values_of
 from wireproof.adapters.contract import Request
 from wireproof.iggy.header_kinds import KINDS_BY_NAME
 from wireproof.wire.json_values import Json
@@ -79,19 +79,6 @@ class WritesSmallAsRaw(IggyMutant):
         return value
 
 
-class WritesNoHeaders(IggyMutant):
-    """Leaves the headers out, as the Java SDK did from bdc84883b to b5c96402e."""
-
-    name = "iggy-writes-no-headers"
-    killed_by = ("iggy.send/0.0.30/encode/two",)
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        value = deepcopy(value)
-        for part in maps_of(value):
-            part["headers"] = []
-        return value
-
-
 class WritesBalanced(IggyMutant):
     """Leaves the choice of the partition to the server, ignoring the request."""
 
@@ -104,42 +91,3 @@ class WritesBalanced(IggyMutant):
             if part.get("kind") in ("partition_id", "messages_key"):
                 part.update(kind="balanced", value="")
         return value
-
-
-class WritesIdReversed(IggyMutant):
-    """Writes message ids in the byte order of UUIDs."""
-
-    name = "iggy-writes-id-reversed"
-    killed_by = ("iggy.send/0.0.30/encode/one",)
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        value = deepcopy(value)
-        for part in messages_of(value):
-            if 0 <= int(part["id"]) < 1 << 128:
-                part["id"] = str(int.from_bytes(int(part["id"]).to_bytes(16, "little"), "big"))
-        return value
-
-
-class WritesNamesOnly(IggyMutant):
-    """Writes every identifier as a name."""
-
-    name = "iggy-writes-names-only"
-    killed_by = ("iggy.identifier/0.0.30/encode/numeric",)
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        value = deepcopy(value)
-        for part in walk(value):
-            if part.get("kind") == "numeric":
-                number = int.from_bytes(bytes.fromhex(part["value"]), "little")
-                part.update(kind="string", value=str(number).encode().hex())
-        return value
-
-
-class WritesTerminator(IggyMutant):
-    """Ends a header block, an identifier and a send with a zero byte."""
-
-    name = "iggy-writes-terminator"
-    killed_by = ("iggy.headers/0.0.30/encode/string",)
-
-    def patch_output(self, data: bytes, request: Request) -> bytes:
-        return data + b"\0" if request.format != "iggy.log" else data

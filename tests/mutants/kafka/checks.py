@@ -97,19 +97,6 @@ class NextOffsetOfLastRecord(DerivedMutant):
             entry["nextOffset"] = ends[-1] if ends else entry["baseOffset"]
 
 
-class NextOffsetOfWrapperByCount(DerivedMutant):
-    """Fetches next after a wrapper at its first offset and the count of its messages."""
-
-    name = "next-offset-of-wrapper-by-count"
-    killed_by = ("kafka.batch/v0/wrapper/gzip-gap",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Count the messages that are there."""
-        del raw
-        if inner := messages(entry):
-            entry["nextOffset"] = str(int(inner[0]["offset"]) + len(inner))
-
-
 class NextOffsetOfDelivered(KafkaMutant):
     """Fetches next after the last record that it delivers, and so a marker at the end again and again."""
 
@@ -123,21 +110,6 @@ class NextOffsetOfDelivered(KafkaMutant):
             case {"batches": [], "nextOffset": str()}:
                 return {"batches": [], "nextOffset": None}
         return value
-
-
-class SequenceDoesNotWrap(KafkaMutant):
-    """Adds the offset delta to the base sequence beyond 2147483647, where an int32 is negative."""
-
-    name = "sequence-does-not-wrap"
-    killed_by = ("kafka.batch/v2/batch/sequence-wraps",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Let the sum overflow."""
-        del raw
-        for record in records(entry):
-            if entry["baseSequence"] != "-1":
-                total = int(entry["baseSequence"]) + int(record["offsetDelta"])
-                record["sequence"] = str((total + (1 << 31)) % (1 << 32) - (1 << 31))
 
 
 class SequenceByCount(KafkaMutant):
@@ -180,17 +152,3 @@ class CreateTimeForAppendTime(KafkaMutant):
         for part in (entry, *records(entry), *messages(entry)):
             if part.get("timestampType") == "log-append":
                 part["timestampType"] = "create"
-
-
-class InnerTimestampType(KafkaMutant):
-    """Takes the timestamp type of inner messages from their own attributes, not from the wrapper's."""
-
-    name = "timestamp-type-of-inner"
-    killed_by = ("kafka.batch/v1/wrapper/gzip-log-append",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Ignore the wrapper."""
-        del raw
-        for message in messages(entry):
-            if message["timestampType"] != "none":
-                message["timestampType"] = "log-append" if int(message["attributes"]) & 8 else "create"

@@ -3,12 +3,11 @@
 Each was seen in some client, or is one edit away from right.
 """
 
-import zlib
 from typing import Final
 
 from xxhash import xxh32_intdigest
 
-from tests.mutants.base import JsonObject, with_options
+from tests.mutants.base import JsonObject
 from tests.mutants.kafka.helpers import (
     MAGIC,
     V2,
@@ -23,9 +22,7 @@ from tests.mutants.kafka.helpers import (
     with_checksum,
 )
 from wireproof.adapters.contract import Request
-from wireproof.cases.outcome import Accepted, Outcome
 from wireproof.wire.checksums import crc32c
-from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
 
 # --- checksums: kafka.md, section 1.1 ---
@@ -62,17 +59,6 @@ class OtherChecksum(KafkaMutant):
         )
 
 
-class CrcIeeeForV2(OtherChecksum):
-    """Takes CRC-32 for CRC-32C in v2 batches."""
-
-    name = "crc-ieee-for-v2"
-    killed_by = ("kafka.batch/v2/crc/ieee",)
-
-    def checksum(self, entry: bytes) -> int:
-        """CRC-32 over the right bytes."""
-        return zlib.crc32(entry[21:])
-
-
 class CrcRangeFromMagic(OtherChecksum):
     """Begins the checksum of a v2 batch at its magic."""
 
@@ -82,17 +68,6 @@ class CrcRangeFromMagic(OtherChecksum):
     def checksum(self, entry: bytes) -> int:
         """CRC-32C over magic and all that follows the checksum, which cannot cover itself."""
         return crc32c(entry[16:17] + entry[21:])
-
-
-class CrcCoversLeaderEpoch(OtherChecksum):
-    """Lets the checksum of a v2 batch cover the leader epoch too."""
-
-    name = "crc-covers-leader-epoch"
-    killed_by = ("kafka.batch/v2/lz4/bd-3",)
-
-    def checksum(self, entry: bytes) -> int:
-        """CRC-32C over the epoch and the right bytes; right by accident nowhere."""
-        return crc32c(entry[12:16] + entry[21:])
 
 
 # --- varints: kafka.md, section 4 ---
@@ -272,8 +247,6 @@ class CountTrustedForAllocation(KafkaMutant):
 
 APPEND_TIME: Final = 0x08
 CONTROL: Final = 0x20
-HORIZON: Final = 0x40
-
 # --- nulls and headers: kafka.md, section 1.3 ---
 
 
@@ -301,19 +274,6 @@ class NullHeaderValueAsEmpty(KafkaMutant):
         del raw
         for record in records(entry):
             record["headers"] = [[key, value or ""] for key, value in record["headers"]]
-
-
-class DuplicateHeadersCollapse(KafkaMutant):
-    """Keeps headers in a map: of two with one key the last is left."""
-
-    name = "duplicate-headers-collapse"
-    killed_by = ("kafka.batch/v2/headers/five",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Keep one header for each key."""
-        del raw
-        for record in records(entry):
-            record["headers"] = [[key, value] for key, value in dict(record["headers"]).items()]
 
 
 class HeadersReversed(KafkaMutant):
@@ -407,20 +367,6 @@ class LogAppendTimePerRecord(KafkaMutant):
                 record["timestamp"] = str(int(entry["maxTimestamp"]) + int(record["timestampDelta"]))
 
 
-class DeleteHorizonAsZero(KafkaMutant):
-    """Counts timestamp deltas from 0 where the base is a delete horizon."""
-
-    name = "delete-horizon-as-zero"
-    killed_by = ("kafka.log/mixed/append/bit-6-kept",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Deltas for timestamps."""
-        del raw
-        for record in records(entry):
-            if bit(entry, HORIZON) and not bit(entry, APPEND_TIME):
-                record["timestamp"] = record["timestampDelta"]
-
-
 class LegacyTimestampIgnored(KafkaMutant):
     """Reads v1 messages as if they had no timestamp."""
 
@@ -457,41 +403,3 @@ class ControlBatchAsData(KafkaMutant):
     def spoil(self, entry: JsonObject, raw: bytes) -> None:
         """Restore the attributes themselves."""
         _restore_attributes(entry, raw)
-
-
-class IsolationIgnored(KafkaMutant):
-    """Delivers the records of aborted transactions to a reader of committed ones."""
-
-    name = "isolation-ignored"
-    killed_by = ("kafka.log/mixed/delivered/aborted-gzip",)
-
-    def options(self, request: Request) -> Options:
-        return with_options(request, isolation="read_uncommitted", aborted=())
-
-
-class AbortedByProducer(KafkaMutant):
-    """Drops every transactional batch of a producer that ever aborted."""
-
-    name = "aborted-forever"
-    killed_by = ("kafka.log/mixed/delivered/aborted-unsorted",)
-
-    def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
-        value, aborted = outcome.value, {str(producer) for producer, _ in request.options.aborted}
-        if (
-            not isinstance(value, dict)
-            or not isinstance(batches := value.get("batches"), list)
-            or not aborted
-        ):
-            return outcome
-        kept = [one for one in batches if isinstance(one, dict) and one.get("producerId") not in aborted]
-        return Accepted({**value, "batches": [*kept]}, outcome.consumed, remarks=outcome.remarks)
-
-
-class ProduceProfileIgnored(KafkaMutant):
-    """Lets a producer send whatever a consumer can read."""
-
-    name = "produce-profile-ignored"
-    killed_by = ("kafka.log/mixed/append/cut",)
-
-    def options(self, request: Request) -> Options:
-        return with_options(request, profile="reader")

@@ -19,11 +19,10 @@ from wireproof.kafka.layouts import MESSAGE_V0, PLAIN, RECORD_BATCH
 from wireproof.kafka.message import MessageHead
 from wireproof.kafka.record import BatchContext
 from wireproof.kafka.values import Endpoint, LogEntry, Message, RecordBatch
-from wireproof.wire import gzip, lz4
+from wireproof.wire import lz4
 from wireproof.wire.checksums import crc32
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
-from wireproof.wire.output_buffer import decompress_failed
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
@@ -226,21 +225,6 @@ class Lz4BlockChecksumUnverified(PatchedKafka):
     name = "lz4-block-checksum-unverified"
     killed_by = ("kafka.batch/v2/lz4/block-checksum-wrong",)
     patches = ((lz4, "_block_checksum", _passed_over),)
-
-
-def _ten_bytes(reader: Reader) -> None:
-    start = reader.pos
-    if reader.uint16le("magic") != gzip.MAGIC or reader.uint8("method") != gzip.DEFLATE:
-        raise decompress_failed(reader, "magic", "no gzip member", start)
-    reader.skip("rest", 7)
-
-
-class GzipHeaderTenBytes(PatchedKafka):
-    """Takes every gzip header for ten bytes, whatever parts its flags announce."""
-
-    name = "gzip-header-ten-bytes"
-    killed_by = ("kafka.batch/v2/text/gzip",)
-    patches = ((gzip, "_header", _ten_bytes),)
 
 
 # --- control records: kafka.md, section 1.9 ---

@@ -6,9 +6,8 @@ from typing import Final
 
 from tests.mutants.base import JsonObject, Panic, ReferenceCodec, with_options
 from tests.mutants.kafka.helpers import MAGIC, V2, KafkaMutant, PatchedKafka, frames
-from tests.mutants.kafka.reading import READ_ENTRY
 from wireproof.adapters.contract import Request
-from wireproof.cases.outcome import Accepted, Outcome, Refused, refused_outcome
+from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.formats import Format
 from wireproof.kafka import append, consumer_view, control_types, log
 from wireproof.kafka import entry as kafka_entry
@@ -35,30 +34,9 @@ class PartialTailRaises(KafkaMutant):
         return Refused("truncated", outcome.consumed, "batches", before=outcome.value)
 
 
-class PartialTailLosesPrefix(KafkaMutant):
-    """Drops the whole log if its last entry is torn."""
-
-    name = "partial-tail-loses-prefix"
-    killed_by = ("kafka.log/mixed/tail/v0-cut",)
-
-    def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
-        return Accepted({"batches": []}, outcome.consumed) if _torn(outcome, request) else outcome
-
-
 def _torn(outcome: Accepted, request: Request) -> bool:
     stream = request.op == "decode" and request.format == "kafka.log"
     return stream and outcome.consumed is not None and outcome.consumed < len(request.data)
-
-
-class PrefixLostOnRefusal(KafkaMutant):
-    """Forgets the batches before a damaged one."""
-
-    name = "prefix-lost-on-refusal"
-    killed_by = ("kafka.log/mixed/append/cut",)
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        delivered: object = {"batches": []} if request.format == "kafka.log" else None
-        return refused_outcome(rejected.with_before(delivered))
 
 
 class FirstMagicForAll(KafkaMutant):
@@ -115,6 +93,7 @@ class ScanPerChunk(KafkaMutant):
 
 
 DELIVERED: Final = consumer_view.delivered_entries
+READ_ENTRY: Final = kafka_entry.read
 
 
 # --- batches one after the other ---

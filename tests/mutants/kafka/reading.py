@@ -13,12 +13,11 @@ from tests.mutants.kafka.helpers import FieldByField, KafkaMutant, PatchedKafka,
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome, refused_outcome
 from wireproof.kafka import consumer_view, control_record, entry, log, message, record
-from wireproof.kafka import entry as kafka_entry
 from wireproof.kafka import message as kafka_message
 from wireproof.kafka import record as kafka_record
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME, wrap64
 from wireproof.kafka.control_record import _end_of_transaction, _type
-from wireproof.kafka.layouts import HEADERS, MESSAGE, build_message
+from wireproof.kafka.layouts import MESSAGE
 from wireproof.kafka.message import MessageHead
 from wireproof.kafka.record import BatchContext
 from wireproof.kafka.size_and_magic import SizeAndMagic, peek_whole_entry
@@ -28,7 +27,6 @@ from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
-READ_ENTRY: Final = kafka_entry.read
 READ_RECORDS: Final = kafka_record.read_records
 READ_MESSAGE: Final = kafka_message.read
 
@@ -147,42 +145,6 @@ class ControlRecordWithoutEnvelope(PatchedKafka):
 
 
 # --- messages of v0 and v1 ---
-
-
-def _compact(reader: Reader, name: str) -> bytes | None:
-    """Read the length of a field as a compact one: a varint, which is the length plus one."""
-    length = reader.uvarint(f"{name}Length")
-    return reader.take(name, length - 1) if length else None
-
-
-def _compact_message(reader: Reader, magic: int) -> Message:
-    start, fields = reader.pos, HEADERS[magic].codec.read(reader)
-    if fields["attributes"] & CODEC_MASK:
-        raise reader.reject("decompress-failed", "value", "null", at=start)
-    return build_message(key=_compact(reader, "key"), value=_compact(reader, "value"), **fields)
-
-
-def _drifting(reader: Reader, prefix: SizeAndMagic, options: Options) -> LogEntry:
-    """Read an entry; the next one begins where key and value seem to end."""
-    start = reader.pos
-    value = READ_ENTRY(reader, prefix, options)
-    if isinstance(value, Message):
-        reader.pos = start + (26 if value.magic else 18)
-        for _ in range(2):
-            reader.skip("compact", max(reader.uvarint("length") - 1, 0))
-    return value
-
-
-class LegacyFieldsReadAsCompact(PatchedKafka):
-    """Reads key and value of v0 and v1 as compact fields: both are null, and the next message is misread."""
-
-    name = "librdkafka-5549-legacy-fields-read-as-compact"
-    killed_by = ("kafka.batch/v0/text/cut",)
-    link = "https://github.com/confluentinc/librdkafka/issues/5549"
-    patches = (
-        (kafka_message, "read", _compact_message),
-        (kafka_entry, "read", _drifting),
-    )
 
 
 ATTRIBUTES: Final = 17
