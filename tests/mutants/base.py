@@ -214,6 +214,42 @@ class Patched(ReferenceCodec):
         return stack
 
 
+def patched(base: type[Patched], rows: Mapping[str, tuple[Any, ...]]) -> None:
+    """Make a mutant of each row: by its name the fault, the patches, and the golden cases that kill it."""
+    for name, (fault, patches, *killed_by) in rows.items():
+        _made(base, name, fault, tuple(killed_by), patches=patches)
+
+
+def mutant(
+    base: type[ReferenceCodec], hook: str, name: str, *killed_by: str
+) -> Callable[[Callable[..., Any]], type[ReferenceCodec]]:
+    """Make a mutant of a function that takes the place of a hook; its docstring is the fault.
+
+    It gets as many of the values of the hook as it has parameters. If it returns None, the first of them,
+    which it may have changed, is the answer.
+    """
+
+    def decorate(function: Callable[..., Any]) -> type[ReferenceCodec]:
+        taken = function.__code__.co_argcount
+
+        def method(_: ReferenceCodec, *given: Any) -> Any:  # noqa: ANN401 - as the hook
+            answer = function(*given[:taken])
+            return given[0] if answer is None else answer
+
+        place = {"__module__": function.__module__, "__qualname__": function.__name__}
+        return _made(base, name, function.__doc__ or "", killed_by, **{hook: method}, **place)
+
+    return decorate
+
+
+def _made(
+    base: type[ReferenceCodec], name: str, fault: str, killed_by: tuple[str, ...], **parts: object
+) -> type[ReferenceCodec]:
+    """Return a new mutant; one without a place of its own is found in the registry."""
+    place = {"__module__": "tests.mutants.registry", "__qualname__": f"MUTANTS[{name}]"}
+    return type(name, (base,), {"name": name, "__doc__": fault, "killed_by": killed_by, **place, **parts})
+
+
 def in_codec(
     struct: Struct, revisions: Sequence[str] = (), **replacements: Callable[[Any], Any]
 ) -> tuple[Patch, ...]:

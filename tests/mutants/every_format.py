@@ -1,6 +1,6 @@
 """Faults that need no format: a suite that misses one of these tests nothing."""
 
-from tests.mutants.base import ReferenceCodec, walk
+from tests.mutants.base import ReferenceCodec, mutant, walk
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, refused_outcome
 from wireproof.wire.json_values import Json
@@ -20,24 +20,16 @@ class RejectEverything(ReferenceCodec):
     scan = decode
 
 
-class AcceptEverything(ReferenceCodec):
+@mutant(ReferenceCodec, "on_rejected", "accept-everything", "kafka.batch/v2/crc/ieee")
+def accept_everything(rejected: Rejected, request: Request) -> Outcome:
     """Accepts invalid bytes, with the value that was read before the fault."""
-
-    name = "accept-everything"
-    killed_by = ("kafka.batch/v2/crc/ieee",)
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        if request.op == "encode":
-            return Accepted(data=b"")
-        return Accepted(refused_outcome(rejected).before, len(request.data))
+    if request.op == "encode":
+        return Accepted(data=b"")
+    return Accepted(refused_outcome(rejected).before, len(request.data))
 
 
-class EmptyAsNull(ReferenceCodec):
+@mutant(ReferenceCodec, "patch_value", "empty-as-null")
+def empty_as_null(value: Json) -> None:
     """Returns empty as null."""
-
-    name = "empty-as-null"
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for part in walk(value):
-            part.update({name: None for name, inner in part.items() if inner == ""})
-        return value
+    for part in walk(value):
+        part.update({name: None for name, inner in part.items() if inner == ""})

@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import evolve
 
-from tests.mutants.base import ReferenceCodec, in_codec
+from tests.mutants.base import ReferenceCodec, in_codec, patched
 from tests.mutants.heka.helpers import PatchedHeka, ReadArray, in_arrays, no_rule, only
 from wireproof.formats import Decoded, Format
 from wireproof.heka.message import FIELD, MESSAGE
@@ -18,29 +18,6 @@ from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
 # --- messages ---
-
-
-class UuidAnyLength(PatchedHeka):
-    """Takes a uuid of any length, as Go and protobuf do."""
-
-    name = "heka-uuid-any-length"
-    patches = in_codec(MESSAGE, uuid_wrong_size=no_rule)
-
-
-class TimestampDouble(PatchedHeka):
-    """Keeps a timestamp in a double, as Lua does."""
-
-    name = "heka-timestamp-double"
-    killed_by = ("heka.message/0.10/timestamp/nanoseconds",)
-    patches = in_codec(MESSAGE, _as_int64=lambda meaning: lambda number: int(float(meaning(number))))
-
-
-class PackedOnly(PatchedHeka):
-    """Takes packed numbers only."""
-
-    name = "heka-packed-only"
-    killed_by = ("heka.message/0.10/integer/unpacked",)
-    patches = in_arrays(only(packed=True))
 
 
 def _bools(read_one: Callable[[Reader, WireField], int]) -> Callable[[ReadArray], ReadArray]:
@@ -57,32 +34,8 @@ def _bools(read_one: Callable[[Reader, WireField], int]) -> Callable[[ReadArray]
     return change
 
 
-class BoolAsByte(PatchedHeka):
-    """Reads the first byte of an unpacked bool and no more: 80 00 is true to it."""
-
-    name = "heka-bool-as-byte"
-    killed_by = ("heka.message/0.10/bool/zero-in-two-bytes",)
-    patches = in_arrays(_bools(lambda reader, field: reader.data[field.start]))
-
-
-class BoolLow32(PatchedHeka):
-    """Looks at the low 32 bits of a bool, as Lua does: 2^32 is false to it."""
-
-    name = "heka-bool-low-32-bits"
-    killed_by = ("heka.message/0.10/bool/2-to-the-32",)
-    patches = in_arrays(_bools(lambda _, field: field.value & 0xFFFF_FFFF))
-
-
 def _reversed_doubles(read_doubles: ReadArray) -> ReadArray:
     return lambda reader, name, field: [bits[::-1] for bits in read_doubles(reader, name, field)]
-
-
-class DoubleBigEndian(PatchedHeka):
-    """Reads the bytes of a double in the wrong order."""
-
-    name = "heka-double-big-endian"
-    killed_by = ("heka.message/0.10/double/packed",)
-    patches = in_codec(FIELD, _read_doubles=_reversed_doubles)
 
 
 class SniffsSnappy(ReferenceCodec):
@@ -99,3 +52,41 @@ class SniffsSnappy(ReferenceCodec):
             if rejected.cls == "decompress-failed":
                 return super().read(row, data, options)
             raise
+
+
+# --- other parts in the modules of the reference ---
+
+patched(
+    PatchedHeka,
+    {
+        "heka-uuid-any-length": (
+            "Takes a uuid of any length, as Go and protobuf do.",
+            in_codec(MESSAGE, uuid_wrong_size=no_rule),
+        ),
+        "heka-timestamp-double": (
+            "Keeps a timestamp in a double, as Lua does.",
+            in_codec(MESSAGE, _as_int64=lambda meaning: lambda number: int(float(meaning(number)))),
+            "heka.message/0.10/timestamp/nanoseconds",
+        ),
+        "heka-packed-only": (
+            "Takes packed numbers only.",
+            in_arrays(only(packed=True)),
+            "heka.message/0.10/integer/unpacked",
+        ),
+        "heka-bool-as-byte": (
+            "Reads the first byte of an unpacked bool and no more: 80 00 is true to it.",
+            in_arrays(_bools(lambda reader, field: reader.data[field.start])),
+            "heka.message/0.10/bool/zero-in-two-bytes",
+        ),
+        "heka-bool-low-32-bits": (
+            "Looks at the low 32 bits of a bool, as Lua does: 2^32 is false to it.",
+            in_arrays(_bools(lambda _, field: field.value & 0xFFFF_FFFF)),
+            "heka.message/0.10/bool/2-to-the-32",
+        ),
+        "heka-double-big-endian": (
+            "Reads the bytes of a double in the wrong order.",
+            in_codec(FIELD, _read_doubles=_reversed_doubles),
+            "heka.message/0.10/double/packed",
+        ),
+    },
+)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from attrs import evolve
 
-from tests.mutants.base import ReferenceCodec, walk, with_options
+from tests.mutants.base import ReferenceCodec, patched, walk, with_options
 from tests.mutants.heka.helpers import PatchedHeka, in_fields
 from wireproof import formats
 from wireproof.adapters.contract import Request
@@ -24,14 +24,6 @@ from wireproof.wire.scan_items import Item
 
 def _modulo(_: Reader, field: WireField) -> WireField:
     return evolve(field, value=field.value & 0xFFFF_FFFF) if field.number == LENGTH_FIELD else field
-
-
-class LengthModulo(PatchedHeka):
-    """Takes message_length modulo 2^32, as Go and Python do."""
-
-    name = "heka-length-modulo"
-    killed_by = ("heka.stream/0.10/refused/33-bits",)
-    patches = in_fields(HEADER, _modulo)
 
 
 class _SignedBytes(Reader):
@@ -142,14 +134,6 @@ class ShortHeaderUnverified(ReferenceCodec):
 # --- scans ---
 
 
-class NoEndRescan(PatchedHeka):
-    """Waits for a false separator at the end of a stream, as Go and C do."""
-
-    name = "heka-no-end-rescan"
-    killed_by = ("heka.stream/0.10/scan/false-separator",)
-    patches = ((RESYNC_MODES, "strict", evolve(RESYNC_MODES["strict"], rescans=False)),)
-
-
 class ChunksAlone(ReferenceCodec):
     """Scans every chunk as a stream of its own."""
 
@@ -174,3 +158,22 @@ def _believed(value: Json) -> Json:
         if isinstance(header, dict):
             part["signer"] = header["hmac_signer"]
     return value
+
+
+# --- other parts in the modules of the reference ---
+
+patched(
+    PatchedHeka,
+    {
+        "heka-length-modulo": (
+            "Takes message_length modulo 2^32, as Go and Python do.",
+            in_fields(HEADER, _modulo),
+            "heka.stream/0.10/refused/33-bits",
+        ),
+        "heka-no-end-rescan": (
+            "Waits for a false separator at the end of a stream, as Go and C do.",
+            ((RESYNC_MODES, "strict", evolve(RESYNC_MODES["strict"], rescans=False)),),
+            "heka.stream/0.10/scan/false-separator",
+        ),
+    },
+)

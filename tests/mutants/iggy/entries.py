@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 
 from attrs import evolve
 
-from tests.mutants.base import JsonObject
+from tests.mutants.base import JsonObject, mutant
 from tests.mutants.iggy.helpers import IggyMutant, collapsed, position_after, row_of
 from wireproof import formats
 from wireproof.adapters.contract import Request
@@ -23,20 +23,16 @@ from wireproof.wire.rejection import Rejected
 from wireproof.wire.scan_items import Item
 
 
-class Desync(IggyMutant):
+@mutant(IggyMutant, "patch_input", "iggy-duplicate-desync", "iggy.send/0.0.30/headers/duplicate-key-phantom")
+def desync(data: bytes, request: Request) -> bytes:
     """Steps over a message by the size of its map, as the Rust server does up to 0.4.x."""
-
-    name = "iggy-duplicate-desync"
-    killed_by = ("iggy.send/0.0.30/headers/duplicate-key-phantom",)
-
-    def patch_input(self, data: bytes, request: Request) -> bytes:
-        if request.format != "iggy.send":
-            return data
-        try:
-            value: Any = to_json(formats.decode(row_of(request), data, request.options).value)
-            return _slipped(request, value, data)
-        except Rejected:
-            return data
+    if request.format != "iggy.send":
+        return data
+    try:
+        value: Any = to_json(formats.decode(row_of(request), data, request.options).value)
+        return _slipped(request, value, data)
+    except Rejected:
+        return data
 
 
 def _slipped(request: Request, value: JsonObject, data: bytes) -> bytes:
@@ -54,42 +50,34 @@ def _slipped(request: Request, value: JsonObject, data: bytes) -> bytes:
 _IDENTIFIERS: Final = re.compile(r"(stream|topic)\..*|kind|length|value")
 
 
-class IdentifierUnchecked(IggyMutant):
+@mutant(IggyMutant, "on_rejected", "iggy-identifier-unchecked", "iggy.identifier/0.0.30/identifier/zero")
+def identifier_unchecked(rejected: Rejected, request: Request) -> Outcome:
     """Takes identifiers of any kind, length, text and number."""
-
-    name = "iggy-identifier-unchecked"
-    killed_by = ("iggy.identifier/0.0.30/identifier/zero",)
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        outcome = refused_outcome(rejected)
-        classes = ("bad-kind", "bad-length", "bad-utf8", "invalid-value")
-        if (
-            request.op == "decode"
-            and request.format in ("iggy.identifier", "iggy.send")
-            and rejected.cls in classes
-            and _IDENTIFIERS.fullmatch(rejected.path)
-        ):
-            return Accepted(outcome.before, len(request.data))
-        return outcome
+    outcome = refused_outcome(rejected)
+    classes = ("bad-kind", "bad-length", "bad-utf8", "invalid-value")
+    if (
+        request.op == "decode"
+        and request.format in ("iggy.identifier", "iggy.send")
+        and rejected.cls in classes
+        and _IDENTIFIERS.fullmatch(rejected.path)
+    ):
+        return Accepted(outcome.before, len(request.data))
+    return outcome
 
 
-class ChecksumSkipped(IggyMutant):
+@mutant(IggyMutant, "patch_input", "iggy-log-checksum-skipped", "iggy.log/0.0.30/records/payload-flipped")
+def checksum_skipped(data: bytes, request: Request) -> bytes:
     """Does not compare the checksums of a segment file."""
-
-    name = "iggy-log-checksum-skipped"
-    killed_by = ("iggy.log/0.0.30/records/payload-flipped",)
-
-    def patch_input(self, data: bytes, request: Request) -> bytes:
-        while request.format == "iggy.log":
-            found = formats.decode_with_trace(row_of(request), data, request.options)
-            if found.rejected is None or found.rejected.cls != "crc-mismatch":
-                break
-            span = next(span for span in reversed(found.spans) if span.path == found.rejected.path)
-            assert span.cover is not None
-            new = correct_bytes(data, span, span.cover)
-            assert new is not None
-            data = data[: span.start] + new + data[span.end :]
-        return data
+    while request.format == "iggy.log":
+        found = formats.decode_with_trace(row_of(request), data, request.options)
+        if found.rejected is None or found.rejected.cls != "crc-mismatch":
+            break
+        span = next(span for span in reversed(found.spans) if span.path == found.rejected.path)
+        assert span.cover is not None
+        new = correct_bytes(data, span, span.cover)
+        assert new is not None
+        data = data[: span.start] + new + data[span.end :]
+    return data
 
 
 class ScanLosesTail(IggyMutant):
@@ -204,13 +192,9 @@ def _respelt(found: re.Match[bytes]) -> bytes:
     return b'"payload":"' + base64.b64encode(data) + b'"'
 
 
-class SecondFieldWins(IggyMutant):
+@mutant(IggyMutant, "on_rejected", "iggy-json-second-field-wins", "iggy.json.send/0.0.30/send/id-twice")
+def second_field_wins(rejected: Rejected, request: Request) -> Outcome:
     """Takes a JSON object with one of its fields twice."""
-
-    name = "iggy-json-second-field-wins"
-    killed_by = ("iggy.json.send/0.0.30/send/id-twice",)
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        if rejected.cls == "duplicate-field":
-            return Accepted(None, len(request.data))
-        return refused_outcome(rejected)
+    if rejected.cls == "duplicate-field":
+        return Accepted(None, len(request.data))
+    return refused_outcome(rejected)

@@ -4,7 +4,7 @@ from typing import Final
 
 from attrs import frozen
 
-from tests.mutants.base import JsonObject
+from tests.mutants.base import JsonObject, mutant
 from tests.mutants.kafka.helpers import KafkaMutant, messages, records
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
@@ -70,85 +70,51 @@ class DerivedMutant(KafkaMutant):
         return value
 
 
-class NextOffsetByCount(DerivedMutant):
+@mutant(DerivedMutant, "spoil", "next-offset-by-count", "kafka.batch/v2/batch/compacted-gaps")
+def next_offset_by_count(entry: JsonObject) -> None:
     """Fetches next at the base offset and the count of records, which compaction makes too low."""
-
-    name = "next-offset-by-count"
-    killed_by = ("kafka.batch/v2/batch/compacted-gaps",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Count the records that are there."""
-        del raw
-        if "records" in entry:
-            entry["nextOffset"] = str(int(entry["baseOffset"]) + len(records(entry)))
+    if "records" in entry:
+        entry["nextOffset"] = str(int(entry["baseOffset"]) + len(records(entry)))
 
 
-class NextOffsetOfLastRecord(DerivedMutant):
+@mutant(DerivedMutant, "spoil", "next-offset-of-last-record", "kafka.log/mixed/entries/data-then-empty")
+def next_offset_of_last_record(entry: JsonObject) -> None:
     """Fetches next after the last record, and at the base offset of an empty batch again and again."""
-
-    name = "next-offset-of-last-record"
-    killed_by = ("kafka.log/mixed/entries/data-then-empty",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Ignore the last offset of the batch."""
-        del raw
-        if "records" in entry:
-            ends = [str(int(record["offset"]) + 1) for record in records(entry)]
-            entry["nextOffset"] = ends[-1] if ends else entry["baseOffset"]
+    if "records" in entry:
+        ends = [str(int(record["offset"]) + 1) for record in records(entry)]
+        entry["nextOffset"] = ends[-1] if ends else entry["baseOffset"]
 
 
-class NextOffsetOfDelivered(KafkaMutant):
+@mutant(KafkaMutant, "patch_value", "next-offset-of-delivered", "kafka.log/mixed/delivered/aborted-gzip")
+def next_offset_of_delivered(value: Json) -> Json:
     """Fetches next after the last record that it delivers, and so a marker at the end again and again."""
-
-    name = "next-offset-of-delivered"
-    killed_by = ("kafka.log/mixed/delivered/aborted-gzip",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        match value:
-            case {"batches": [*_, {"nextOffset": after}] as batches, "nextOffset": str()}:
-                return {"batches": batches, "nextOffset": after}
-            case {"batches": [], "nextOffset": str()}:
-                return {"batches": [], "nextOffset": None}
-        return value
+    match value:
+        case {"batches": [*_, {"nextOffset": after}] as batches, "nextOffset": str()}:
+            return {"batches": batches, "nextOffset": after}
+        case {"batches": [], "nextOffset": str()}:
+            return {"batches": [], "nextOffset": None}
+    return value
 
 
-class SequenceByCount(KafkaMutant):
+@mutant(KafkaMutant, "spoil", "sequence-by-count", "kafka.log/mixed/broker/kafka-clients-compacted-0")
+def sequence_by_count(entry: JsonObject) -> None:
     """Numbers the records that are there, as if compaction had left no gap."""
-
-    name = "sequence-by-count"
-    killed_by = ("kafka.log/mixed/broker/kafka-clients-compacted-0",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Add the position of the record to the base sequence."""
-        del raw
-        for index, record in enumerate(records(entry)):
-            if entry["baseSequence"] != "-1":
-                record["sequence"] = str((int(entry["baseSequence"]) + index) % (1 << 31))
+    for index, record in enumerate(records(entry)):
+        if entry["baseSequence"] != "-1":
+            record["sequence"] = str((int(entry["baseSequence"]) + index) % (1 << 31))
 
 
-class SequenceWithoutProducer(KafkaMutant):
+@mutant(KafkaMutant, "spoil", "sequence-without-producer", "kafka.batch/v2/attributes/unused-bit-7")
+def sequence_without_producer(entry: JsonObject) -> None:
     """Counts sequences from -1 on in a batch that has none."""
-
-    name = "sequence-without-producer"
-    killed_by = ("kafka.batch/v2/attributes/unused-bit-7",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Add the delta to -1."""
-        del raw
-        for record in records(entry):
-            if entry["baseSequence"] == "-1":
-                record["sequence"] = str(int(record["offsetDelta"]) - 1)
+    for record in records(entry):
+        if entry["baseSequence"] == "-1":
+            record["sequence"] = str(int(record["offsetDelta"]) - 1)
 
 
-class CreateTimeForAppendTime(KafkaMutant):
+@mutant(KafkaMutant, "spoil", "create-time-for-append-time", "kafka.batch/v1/message/log-append-time")
+def create_time_for_append_time(entry: JsonObject) -> None:
     """Names every timestamp the producer's, also those that the broker set."""
-
-    name = "create-time-for-append-time"
-    killed_by = ("kafka.batch/v1/message/log-append-time",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Report LogAppendTime as CreateTime."""
-        del raw
-        for part in (entry, *records(entry), *messages(entry)):
-            if part.get("timestampType") == "log-append":
-                part["timestampType"] = "create"
+    for part in (entry, *records(entry), *messages(entry)):
+        if part.get("timestampType") == "log-append":
+            part["timestampType"] = "create"
