@@ -4,19 +4,19 @@ import gzip
 import itertools
 import re
 import tracemalloc
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from random import Random
 
 import logs
 import pytest
 from each import each
 from kafka_bytes import LOG, PLAIN, V2, batch, message, record, refused, wrapper
-from work_counter import growth, steps
+from work_counter import steps
 
 from wireproof import formats
 from wireproof.kafka import resync, scan
 from wireproof.wire.options import DEFAULT_OPTIONS
-from wireproof.wire.scan_items import SEARCH_FACTOR, Item
+from wireproof.wire.scan_items import Item
 
 # --- every byte goes to a frame, to garbage or to the tail: architecture.md#verdicts ---
 
@@ -154,18 +154,6 @@ def test_entries_that_claim_more_than_there_is_do_not_use_up_the_search() -> Non
 
 
 HEADER = "0000 00 026b 0276"
-
-
-@each("pattern", [b"\0", b"\1", b"\0\0\1\0", b"\0\0\0\x0e\0\0\0\0\0", b"\0" * 9 + b"\1\0\0"])
-def test_a_scan_of_nothing_but_beginnings_of_entries_is_linear(pattern: bytes) -> None:
-    start = bytes(8) + b"\xff" * 9
-
-    def scanning(count: int) -> Callable[[], object]:
-        data = start + pattern * (count // len(pattern))
-        return lambda: list(formats.scan(LOG, [data], formats.Options(max_message=1 << 12)))
-
-    assert growth(scanning, 3000) < 1.2
-    assert SEARCH_FACTOR < 64
 
 
 def test_lengths_are_compared_with_the_available_bytes_before_anything_is_allocated() -> None:
