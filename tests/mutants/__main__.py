@@ -1,7 +1,4 @@
-"""Run the mutants and report which case of the suite kills each: `python -m tests.mutants` in a checkout.
-
-`python -m tests.mutants --history` runs those that repeat a known bug against the cases of its entry.
-"""
+"""Run the mutants and report which case of the suite kills each: `python -m tests.mutants` in a checkout."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -9,9 +6,8 @@ from typing import Final
 
 import click
 
-from tests.fixture_tables.history import BUGS_FILE, known_bugs
-from tests.mutants import kill_history
-from tests.mutants.kill import Killed, is_costly, verdict_on
+from tests.fixture_tables.history import known_bugs
+from tests.mutants.kill import Killed, is_costly, known_survivors, verdict_on
 from tests.mutants.kill_lines import line, lines, tally
 from tests.mutants.kill_table import COLUMNS, Column, Settings, Table, filled, missing, read, write
 from tests.mutants.registry import PREFIX, description_of, mutants
@@ -52,9 +48,6 @@ def _print_list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 )
 @click.argument("names", nargs=-1, metavar="[MUTANT]…")
 @click.option(
-    "--history", is_flag=True, help="run the mutants of known bugs, NAMEs of them, against their cases"
-)
-@click.option(
     "--in-process/--isolated", default=False, help="faster, but a mutant that hangs hangs everything"
 )
 @click.option(
@@ -74,7 +67,6 @@ def _print_list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 def command(  # noqa: PLR0913 - the options of the tool
     *,
     names: tuple[str, ...],
-    history: bool,
     in_process: bool,
     columns: tuple[Column, ...],
     out: Path | None,
@@ -92,8 +84,6 @@ def command(  # noqa: PLR0913 - the options of the tool
     With --table each part of the suite is measured by itself; a mutant survives if no part kills it.
     """
     suite = suite_of(folders)
-    if history:
-        return _history(suite, names)
     wanted = [_whole(name) for name in names] or mutants()
     if not columns and out is None:
         return _plain(wanted, suite, in_process=in_process)
@@ -105,22 +95,7 @@ def command(  # noqa: PLR0913 - the options of the tool
     asked = whole.only(wanted, [column.name for column in columns]).summed(suite)
     for told in lines(asked):
         click.echo(told)
-    return _code(asked, kill_history.known_survivors(known_bugs(suite)))
-
-
-# --- known bugs ---
-
-
-def _history(suite: Suite, names: Sequence[str]) -> int:
-    """Print what is wrong with the entries, and the recall; exit code 1 if an entry is wrong."""
-    unknown = sorted(set(names) - {bug.id for bug in known_bugs(suite)})
-    if unknown:
-        raise click.UsageError(f"there is no bug {unknown[0]}: the ids are in tests/mutants/{BUGS_FILE.name}")
-    bugs = [bug for bug in known_bugs(suite) if not names or bug.id in names]
-    found = list(kill_history.recalls(suite, bugs))
-    for told in kill_history.lines(found):
-        click.echo(told)
-    return Exit.FAILS if any(one.problems for one in found) else Exit.CONFORMS
+    return _code(asked, known_survivors(known_bugs(suite)))
 
 
 # --- tables ---
