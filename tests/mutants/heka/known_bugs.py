@@ -9,7 +9,7 @@ from unittest.mock import patch
 from attrs import evolve
 
 from tests.mutants.base import Panic, in_codec, mutant, patched, walk
-from tests.mutants.heka.helpers import PatchedHeka, ReadArray, in_arrays, in_fields, only
+from tests.mutants.heka.helpers import PatchedHeka, ReadArray, in_arrays, in_fields
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome
 from wireproof.formats import Format
@@ -251,10 +251,6 @@ patched(
         "gogo-protobuf-579-negative-skip-panics": (
             "Ends its process at a length whose sum with the position is no positive number of 64 bits.",
             ((protobuf, "_length", _length_to_skip),),
-        ),
-        "heka-1003-unpacked-refused": (
-            "Refuses numbers and booleans that are not packed.",
-            in_arrays(only(packed=True)),
         ),
         "bytebuffer-js-3-negative-int32-refused": (
             "Refuses an int32 of more than 5 bytes, which every negative one has.",

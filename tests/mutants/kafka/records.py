@@ -45,26 +45,6 @@ class VarintCut(PatchedKafka):
     reader = OpenVarints
 
 
-@mutant(PatchedKafka, "spoil", "tracker-header-null-as-empty")
-def header_null_as_empty(entry: JsonObject) -> None:
-    """Returns a header value that is null as empty, as a backup tool did; keys and values stay null.
-
-    Trigger: a header whose value has the length -1.
-    """
-    for one in records(entry):
-        one["headers"] = [[key, "" if held is None else held] for key, held in one["headers"]]
-
-
-@mutant(PatchedKafka, "spoil", "tracker-headers-as-index-map")
-def headers_as_index_map(entry: JsonObject) -> None:
-    """Keeps headers in a map: the last value of a key stands where its first was, as in Rust's IndexMap.
-
-    Trigger: a record with two headers of one key.
-    """
-    for one in records(entry):
-        one["headers"] = [list(pair) for pair in dict(one["headers"]).items()]
-
-
 _header, _headers, _read = record._header, record._headers, record._read  # noqa: SLF001 - the parts that are wrong in the mutants
 
 
