@@ -143,7 +143,7 @@ def _in_16_bits(text: Json) -> Json:
 
 
 @mutant(PatchedHeka, "patch_value", "protobuf-js-123-characters-in-16-bits")
-def characters_in16_bits(value: Json) -> None:
+def characters_in_16_bits(value: Json) -> None:
     """Keeps 16 bits of each character of a text, and so reads another one for each beyond U+FFFF."""
     for part in walk(value):
         part.update({name: _in_16_bits(part[name]) for name in TEXTS if part.get(name)})

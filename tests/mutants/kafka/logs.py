@@ -47,7 +47,7 @@ def first_magic_for_all(data: bytes) -> bytes:
 
 
 @mutant(KafkaMutant, "patch_entry", "magic-255-accepted")
-def magic255_accepted(entry: bytes) -> bytes:
+def magic_255_accepted(entry: bytes) -> bytes:
     """Takes every magic of 2 and more, unsigned, for a v2 batch."""
     return entry[:MAGIC] + b"\2" + entry[MAGIC + 1 :] if entry[MAGIC] > 2 else entry
 

@@ -35,7 +35,7 @@ READ_MESSAGE: Final = kafka_message.read
 
 
 @mutant(PatchedKafka, "spoil", "franz-go-324-timestamp-delta-of-32-bits")
-def timestamp_delta_of32_bits(entry: JsonObject) -> None:
+def timestamp_delta_of_32_bits(entry: JsonObject) -> None:
     """Loses the records of a batch from the first one whose timestamp delta needs more than 32 bits."""
     fits = [-(1 << 31) <= int(one["timestampDelta"]) < 1 << 31 for one in records(entry)]
     if False in fits:
