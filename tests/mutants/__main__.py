@@ -1,7 +1,4 @@
-"""Run the mutants and report which case of the suite kills each: `python -m tests.mutants` in a checkout.
-
-`python -m tests.mutants --history` runs those that repeat a known bug against the cases of its entry.
-"""
+"""Run the mutants and report which case of the suite kills each: `python -m tests.mutants` in a checkout."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -9,10 +6,9 @@ from typing import Final
 
 import click
 
-from tests.fixture_tables.history import BUGS_FILE, known_bugs
-from tests.mutants import kill_history
-from tests.mutants.kill import Killed, is_costly, verdict_on
-from tests.mutants.kill_page import html, line, lines, tally
+from tests.fixture_tables.history import known_bugs
+from tests.mutants.kill import Killed, is_costly, known_survivors, verdict_on
+from tests.mutants.kill_lines import line, lines, tally
 from tests.mutants.kill_table import COLUMNS, Column, Settings, Table, filled, missing, read, write
 from tests.mutants.registry import PREFIX, description_of, mutants
 from wireproof.adapters.errors import AdapterError
@@ -20,7 +16,6 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cli import run
 from wireproof.cli.general_options import fixtures_option
 from wireproof.cli.options import suite_of
-from wireproof.files import replace_text
 from wireproof.runner.exit_codes import Exit
 
 INSTRUMENTS: Final = {column.name: column for column in COLUMNS}
@@ -53,9 +48,6 @@ def _print_list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 )
 @click.argument("names", nargs=-1, metavar="[MUTANT]…")
 @click.option(
-    "--history", is_flag=True, help="run the mutants of known bugs, NAMEs of them, against their cases"
-)
-@click.option(
     "--in-process/--isolated", default=False, help="faster, but a mutant that hangs hangs everything"
 )
 @click.option(
@@ -65,7 +57,7 @@ def _print_list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="where the table lies: kill.json, which a second run goes on with, and kill.html",
+    help="where the table lies: kill.json, which a second run goes on with",
 )
 @click.option("--examples", default=1000, type=click.IntRange(1), help="property examples for each mutant")
 @click.option("--fuzz-seconds", default=60, type=click.IntRange(1), help="seconds of fuzzing for each mutant")
@@ -75,7 +67,6 @@ def _print_list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 def command(  # noqa: PLR0913 - the options of the tool
     *,
     names: tuple[str, ...],
-    history: bool,
     in_process: bool,
     columns: tuple[Column, ...],
     out: Path | None,
@@ -93,38 +84,18 @@ def command(  # noqa: PLR0913 - the options of the tool
     With --table each part of the suite is measured by itself; a mutant survives if no part kills it.
     """
     suite = suite_of(folders)
-    if history:
-        return _history(suite, names)
     wanted = [_whole(name) for name in names] or mutants()
     if not columns and out is None:
         return _plain(wanted, suite, in_process=in_process)
     if not columns or out is None:
         raise click.UsageError("a table needs both --table COLUMN,… and --out DIR")
     settings = Settings(folders, in_process, examples, fuzz_seconds)
-    held = read(out).rows
-    texts = {name: description_of(name) for name in (*held, *wanted)}
     whole = _filled(wanted, columns, settings, out, workers=workers, again=again).summed(suite)
     write(whole, out)
-    replace_text(out / "kill.html", html(whole, texts))
     asked = whole.only(wanted, [column.name for column in columns]).summed(suite)
     for told in lines(asked):
         click.echo(told)
-    return _code(asked, kill_history.known_survivors(known_bugs(suite)))
-
-
-# --- known bugs ---
-
-
-def _history(suite: Suite, names: Sequence[str]) -> int:
-    """Print what is wrong with the entries, and the recall; exit code 1 if an entry is wrong."""
-    unknown = sorted(set(names) - {bug.id for bug in known_bugs(suite)})
-    if unknown:
-        raise click.UsageError(f"there is no bug {unknown[0]}: the ids are in tests/mutants/{BUGS_FILE.name}")
-    bugs = [bug for bug in known_bugs(suite) if not names or bug.id in names]
-    found = list(kill_history.recalls(suite, bugs))
-    for told in kill_history.lines(found):
-        click.echo(told)
-    return Exit.FAILS if any(one.problems for one in found) else Exit.CONFORMS
+    return _code(asked, known_survivors(known_bugs(suite)))
 
 
 # --- tables ---

@@ -47,7 +47,6 @@ class ReferenceCodec(Reference):
         system: `kafka`, `iggy` or `heka`, whose formats it claims; empty for all formats.
         reader: the class that reads the bytes.
         costly: whether it needs much time or memory: it must run in its own process, where these are limited.
-        missing_rule: whether it is the reference without one of its rules, and not one with a mistake.
         killed_by: golden cases, each of which kills it. Those of a mutant that repeats a known bug stand in
             `bugs.toml`, with the links to the bug.
         left_open: why no case kills it, where its answer turned out to be one that the sources leave open.
@@ -56,7 +55,6 @@ class ReferenceCodec(Reference):
 
     system: ClassVar[str] = ""
     costly: ClassVar[bool] = False
-    missing_rule: ClassVar[bool] = False
     killed_by: ClassVar[tuple[str, ...]] = ()
     left_open: ClassVar[str] = ""
     link: ClassVar[str] = ""
@@ -214,6 +212,42 @@ class Patched(ReferenceCodec):
                 patch.dict(module, {name: part}) if names else patch.object(module, name, part)
             )
         return stack
+
+
+def patched(base: type[Patched], rows: Mapping[str, tuple[Any, ...]]) -> None:
+    """Make a mutant of each row: by its name the fault, the patches, and the golden cases that kill it."""
+    for name, (fault, patches, *killed_by) in rows.items():
+        _made(base, name, fault, tuple(killed_by), patches=patches)
+
+
+def mutant(
+    base: type[ReferenceCodec], hook: str, name: str, *killed_by: str
+) -> Callable[[Callable[..., Any]], type[ReferenceCodec]]:
+    """Make a mutant of a function that takes the place of a hook; its docstring is the fault.
+
+    It gets as many of the values of the hook as it has parameters. If it returns None, the first of them,
+    which it may have changed, is the answer.
+    """
+
+    def decorate(function: Callable[..., Any]) -> type[ReferenceCodec]:
+        taken = function.__code__.co_argcount
+
+        def method(_: ReferenceCodec, *given: Any) -> Any:  # noqa: ANN401 - as the hook
+            answer = function(*given[:taken])
+            return given[0] if answer is None else answer
+
+        place = {"__module__": function.__module__, "__qualname__": function.__name__}
+        return _made(base, name, function.__doc__ or "", killed_by, **{hook: method}, **place)
+
+    return decorate
+
+
+def _made(
+    base: type[ReferenceCodec], name: str, fault: str, killed_by: tuple[str, ...], **parts: object
+) -> type[ReferenceCodec]:
+    """Return a new mutant; one without a place of its own is found in the registry."""
+    place = {"__module__": "tests.mutants.registry", "__qualname__": f"MUTANTS[{name}]"}
+    return type(name, (base,), {"name": name, "__doc__": fault, "killed_by": killed_by, **place, **parts})
 
 
 def in_codec(

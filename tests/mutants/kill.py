@@ -2,14 +2,15 @@
 
 import tempfile
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Final, TypeVar
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from tests.mutants.registry import spec_of
+from tests.fixture_tables.history import Bug
+from tests.mutants.registry import PREFIX, spec_of
 from wireproof.adapters.registry import load_object, resolve
 from wireproof.cases.case import Generated, Level
 from wireproof.cases.derived import derived_cases
@@ -122,6 +123,18 @@ def derived_on(name: str, suite: Suite, *, in_process: bool = False) -> Killed:
                 return Killed(ran.case.id, verdict.label, 1, passed, (ran.case.id,))
             passed += verdict.name in ("pass", "info")
     return Killed("", "", 0, passed)
+
+
+def only(suite: Suite, names: Sequence[str]) -> Suite:
+    """Return the suite with these cases and their twins, without which a refusal counts for nothing."""
+    named = [suite.by_id[name] for name in names if name in suite.by_id]
+    ids = {case.id for case in named} | {case.twin for case in named if case.twin}
+    return evolve(suite, cases=tuple(case for case in suite.cases if case.id in ids))
+
+
+def known_survivors(bugs: Iterable[Bug]) -> frozenset[str]:
+    """Return the mutants that no golden case kills, as the entries of their bugs say."""
+    return frozenset(f"{PREFIX}{bug.mutant}" for bug in bugs if bug.mutant and not bug.cases)
 
 
 def _one_of_each(sources: Iterable[Iterator[T]]) -> Iterator[T]:

@@ -7,8 +7,7 @@ an interrupted one. A cell is kept as long as its `basis`, what it was computed 
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
@@ -208,44 +207,14 @@ def missing(
 def filled(
     tasks: Sequence[tuple[str, Column]], settings: Settings, workers: int = 1
 ) -> Iterator[tuple[str, str, Cell]]:
-    """Yield mutant, column and cell of each task as they finish.
-
-    With several workers, a mutant that ends its worker runs again in a worker of its own. If it ends that
-    worker too, the verdict is a crash.
-    """
+    """Yield mutant, column and cell of each task as they finish."""
     if workers == 1:
         yield from ((name, column.name, _cell(name, column, settings)) for name, column in tasks)
         return
-    left = list(tasks)
-    while left:
-        for task, cell in _pooled(left, settings, workers):
-            left.remove(task)
-            yield task[0], task[1].name, cell
-        suspects, left = left[: workers + 1], left[workers + 1 :]
-        for task in suspects:  # the pool died, and these were in it or next
-            yield task[0], task[1].name, _alone(task, settings)
-
-
-def _alone(task: tuple[str, Column], settings: Settings) -> Cell:
-    cells = [cell for _, cell in _pooled([task], settings, 1)]
-    return cells[0] if cells else Cell(task[1].basis(settings), 0, "its own process", "crash", 1)
-
-
-def _pooled(
-    tasks: Sequence[tuple[str, Column]], settings: Settings, workers: int
-) -> Iterator[tuple[tuple[str, Column], Cell]]:
-    """Yield the results of the workers until one of them dies."""
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        futures: dict[Future[Cell], tuple[str, Column]] = {}
-        try:
-            for name, column in tasks:
-                futures[pool.submit(_cell, name, column, settings)] = name, column
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        except BrokenProcessPool:
-            return
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        futures = {pool.submit(_cell, name, column, settings): (name, column.name) for name, column in tasks}
+        for future in as_completed(futures):
+            yield *futures[future], future.result()
 
 
 def _cell(name: str, column: Column, settings: Settings) -> Cell:

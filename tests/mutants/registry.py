@@ -17,10 +17,7 @@ PREFIX: Final = "mutant:"
 MODULES: Final = (
     "every_format",
     *(f"heka.{topic}" for topic in ("held_out", "known_bugs", "messages", "streams")),
-    *(
-        f"iggy.{topic}"
-        for topic in ("checks", "entries", "from_0_7", "held_out", "known_bugs", "values", "writing")
-    ),
+    *(f"iggy.{topic}" for topic in ("entries", "from_0_7", "held_out", "known_bugs", "values", "writing")),
     *(
         f"kafka.{topic}"
         for topic in (

@@ -6,7 +6,6 @@ checksums that are computed apart from the codecs, and with the value that a fix
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
 from typing import Any, Final
 
 from wireproof.cases.case import Accept, Case, Data, Value
@@ -51,9 +50,6 @@ JSON: Final = "iggy.json."
 TABLES: Final = ("sections_count",)
 """Counts of a table whose elements go on after it: the batches of the sections of an Iggy fetch reply."""
 
-PEEKED: Final = ("size", "magic")
-"""Fields of Kafka entries that are read before the entry; so their trace may be missing."""
-
 
 def layout_errors(case: Case) -> Iterator[str]:
     """Yield one line for each error in the layout of the decode or encode of a case; none for a scan."""
@@ -62,16 +58,9 @@ def layout_errors(case: Case) -> Iterator[str]:
     if not isinstance(case.input, Data):
         return
     reader = TracingReader(case.input.data, budget=Budget(case.options.max_output))
-    rejected = trace_with_reader(FORMATS[case.format_id], reader, case.effective_options).rejected
-    marks = [] if rejected is None else [rejected]
-    if rejected is None:
+    if trace_with_reader(FORMATS[case.format_id], reader, case.effective_options).rejected is None:
         yield from _check_accepted(case, reader)
-    if not case.format.startswith(JSON):
-        yield from _check_rejections(marks, reader)
     yield from _check_remarks(reader)
-    yield from _check_numbering(reader.spans)
-    yield from _check_spaces(reader)
-    yield from _check_prefixes(reader.spans)
 
 
 def _check_encode(case: Case, value: Json) -> Iterator[str]:
@@ -104,17 +93,6 @@ def _check_accepted(case: Case, reader: TracingReader) -> Iterator[str]:
         yield from _check_gaps(wire, reader.pos)
 
 
-def _check_rejections(marks: Iterable[Rejected], reader: TracingReader) -> Iterator[str]:
-    """Check that the rejection of a field that was read points to the start or end of a field."""
-    edges, named = {reader.at(0), reader.at(len(reader.data))}, set[str]()
-    for span in reader.spans:
-        edges |= {span.at, f"{span.space}{span.end}" if span.space else span.end}
-        named.add(span.path)
-    for mark in marks:
-        if mark.path in named and mark.at not in edges and not mark.path.endswith(PEEKED):
-            yield f"{mark.cls} of {mark.path} points to {mark.at}, where no field begins or ends"
-
-
 def _check_remarks(reader: TracingReader) -> Iterator[str]:
     """Check that a remark points to the start of its field or of a part; in JSON, of a string or list."""
     json = any(span.type == "json" for span in reader.spans)
@@ -133,38 +111,6 @@ def _enclosing(path: str) -> Iterator[str]:
     yield path
     for cut in re.finditer(r"[.\[]", path):
         yield path[: cut.start()]
-
-
-def _check_numbering(spans: Iterable[FieldSpan]) -> Iterator[str]:
-    """Check that the elements of a list are numbered from 0 on, in their order."""
-    lists: dict[str, list[int]] = {}
-    for span in spans:
-        for found in re.finditer(r"\[(\d+)\]", span.path):
-            numbers, number = lists.setdefault(span.path[: found.start()], []), int(found[1])
-            if number not in numbers[-1:]:
-                numbers.append(number)
-    for path, numbers in lists.items():
-        if list(dict.fromkeys(numbers)) != list(range(len(set(numbers)))):
-            yield f"the elements of {path} are numbered {numbers}"
-
-
-def _check_spaces(reader: TracingReader) -> Iterator[str]:
-    """Check that an inner space is named after the start of its bytes: a field, or the text of a string."""
-    starts = {span.at if span.space else str(span.at) for span in reader.spans}
-    quotes = {str(span.start + 1) for span in reader.spans if span.type == "base64"}
-    for space in {span.space.removesuffix(">") for span in reader.spans if span.space}:
-        if space not in (quotes or starts):
-            yield f"a space is said to be opened at {space}, where no field begins"
-
-
-def _check_prefixes(spans: Iterable[FieldSpan]) -> Iterator[str]:
-    """Check that a length named after the bytes behind it covers them: damage edits the two together."""
-    for length, data in pairwise(spans):
-        named = length.path in (f"{data.path}{suffix}" for suffix in ("Length", "_len", "_length"))
-        if (length.value, length.cover) != (data.end - data.start, None) or length.space != data.space:
-            continue  # KRaft's lengths are one too high, and the codec sets their cover itself
-        if named and data.type == "bytes":
-            yield f"{length.path} covers nothing"
 
 
 def _check_fields(spans: Iterable[FieldSpan], data: bytes) -> Iterator[str]:

@@ -8,7 +8,7 @@ the first sample showed to be missing were written for it.
 from collections.abc import Sequence
 from typing import Any, Final
 
-from tests.mutants.base import Patched, ReferenceCodec, in_codec, walk, with_options
+from tests.mutants.base import Patched, ReferenceCodec, in_codec, patched, walk, with_options
 from tests.mutants.heka.helpers import PatchedHeka, ReadArray, in_arrays
 from wireproof.adapters.contract import Request
 from wireproof.heka import scan, stream
@@ -36,14 +36,6 @@ def _packed_once_packed(read_array: ReadArray) -> ReadArray:
         return found
 
     return read
-
-
-class PackedOncePacked(PatchedHeka):
-    """Drops the numbers of a Field that are unpacked and follow packed ones."""
-
-    name = "heka-packed-once-packed"
-    killed_by = ("heka.message/0.10/integer/packed-then-unpacked",)
-    patches = in_arrays(_packed_once_packed)
 
 
 QUIET: Final = "7ff8000000000000"
@@ -124,14 +116,6 @@ def _name_first(rule: Check) -> Check:
     return check
 
 
-class NameFirst(PatchedHeka):
-    """Refuses a Field with a value before its name, as C does."""
-
-    name = "heka-name-first"
-    killed_by = ("heka.message/0.10/order/value-then-name",)
-    patches = in_codec(FIELD, whole_other_array=_name_first)
-
-
 # --- framing: heka.md, section 2 ---
 
 
@@ -145,15 +129,6 @@ class _AnyByte(int):
 
     def __ne__(self, other: object) -> bool:
         return not isinstance(other, int)
-
-
-class UnitSeparatorUnchecked(PatchedHeka):
-    """Steps over the byte behind a header without a look whether it is 1F."""
-
-    name = "heka-unit-separator-unchecked"
-    missing_rule = True
-    killed_by = ("heka.stream/0.10/scan/separators-64",)
-    patches = tuple((module, "UNIT_SEPARATOR", _AnyByte(stream.UNIT_SEPARATOR)) for module in (stream, scan))
 
 
 _read = stream.read
@@ -175,3 +150,27 @@ class NewlineAfterFrame(PatchedHeka):
 
 
 # --- signatures: heka.md, section 3 ---
+
+
+# --- other parts in the modules of the reference ---
+
+patched(
+    PatchedHeka,
+    {
+        "heka-packed-once-packed": (
+            "Drops the numbers of a Field that are unpacked and follow packed ones.",
+            in_arrays(_packed_once_packed),
+            "heka.message/0.10/integer/packed-then-unpacked",
+        ),
+        "heka-name-first": (
+            "Refuses a Field with a value before its name, as C does.",
+            in_codec(FIELD, whole_other_array=_name_first),
+            "heka.message/0.10/order/value-then-name",
+        ),
+        "heka-unit-separator-unchecked": (
+            "Steps over the byte behind a header without a look whether it is 1F.",
+            tuple((module, "UNIT_SEPARATOR", _AnyByte(stream.UNIT_SEPARATOR)) for module in (stream, scan)),
+            "heka.stream/0.10/scan/separators-64",
+        ),
+    },
+)

@@ -8,8 +8,8 @@ from unittest.mock import patch
 
 from attrs import evolve
 
-from tests.mutants.base import Panic, in_codec, walk
-from tests.mutants.heka.helpers import PatchedHeka, ReadArray, in_arrays, in_fields, only
+from tests.mutants.base import Panic, in_codec, mutant, patched, walk
+from tests.mutants.heka.helpers import PatchedHeka, ReadArray, in_arrays, in_fields
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome
 from wireproof.formats import Format
@@ -86,13 +86,6 @@ def _length_in_32_bits(reader: Reader, name: str) -> int:
     return length & 0xFFFF_FFFF
 
 
-class LengthWraps(PatchedHeka):
-    """Takes a length that leads past the end if its sum with the position wraps at 32 bits."""
-
-    name = "lua-sandbox-226-length-wraps"
-    patches = ((protobuf, "_length", _length_in_32_bits),)
-
-
 def _length_to_skip(reader: Reader, name: str) -> int:
     """Read a length, and slice the message at its sum with the position, which may be negative."""
     length = read_varint(reader, f"{name}.length")
@@ -103,32 +96,14 @@ def _length_to_skip(reader: Reader, name: str) -> int:
     return length
 
 
-class NegativeSkipPanics(PatchedHeka):
-    """Ends its process at a length whose sum with the position is no positive number of 64 bits."""
-
-    name = "gogo-protobuf-579-negative-skip-panics"
-    patches = ((protobuf, "_length", _length_to_skip),)
-
-
 # --- values ---
 
 
-class EmptyBytesPanic(PatchedHeka):
+@mutant(PatchedHeka, "patch_value", "heka-1284-empty-bytes-panic")
+def empty_bytes_panic(value: Json) -> None:
     """Ends its process at a bytes value of no bytes."""
-
-    name = "heka-1284-empty-bytes-panic"
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        if any("" in part.get("value_bytes", ()) for part in walk(value)):
-            raise Panic("index out of range")
-        return value
-
-
-class UnpackedRefused(PatchedHeka):
-    """Refuses numbers and booleans that are not packed."""
-
-    name = "heka-1003-unpacked-refused"
-    patches = in_arrays(only(packed=True))
+    if any("" in part.get("value_bytes", ()) for part in walk(value)):
+        raise Panic("index out of range")
 
 
 INT32_FIELDS: Final = {5: "severity", 8: "pid"}
@@ -138,13 +113,6 @@ def _of_five_bytes(reader: Reader, field: WireField) -> WireField:
     if field.number in INT32_FIELDS and field.wire == VARINT and field.length > 5:
         raise reader.reject("bad-varint", INT32_FIELDS[field.number], "more than 5 bytes", at=field.start)
     return field
-
-
-class NegativeInt32Refused(PatchedHeka):
-    """Refuses an int32 of more than 5 bytes, which every negative one has."""
-
-    name = "bytebuffer-js-3-negative-int32-refused"
-    patches = in_fields(MESSAGE, _of_five_bytes)
 
 
 TEXTS: Final = (
@@ -174,15 +142,11 @@ def _in_16_bits(text: Json) -> Json:
     return "".join(chr(ord(one) & 0xFFFF) for one in whole).encode(errors="surrogatepass").hex()
 
 
-class CharactersIn16Bits(PatchedHeka):
+@mutant(PatchedHeka, "patch_value", "protobuf-js-123-characters-in-16-bits")
+def characters_in_16_bits(value: Json) -> None:
     """Keeps 16 bits of each character of a text, and so reads another one for each beyond U+FFFF."""
-
-    name = "protobuf-js-123-characters-in-16-bits"
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for part in walk(value):
-            part.update({name: _in_16_bits(part[name]) for name in TEXTS if part.get(name)})
-        return value
+    for part in walk(value):
+        part.update({name: _in_16_bits(part[name]) for name in TEXTS if part.get(name)})
 
 
 # --- writing ---
@@ -203,17 +167,6 @@ def _room_for_one_byte_of_length(writer: Writer, name: str, number: int, data: b
     WRITE_BYTES(writer, name, number, data)
 
 
-class RoomForOneByteOfLength(PatchedHeka):
-    """Fails to write a text of more than 127 bytes, for whose length it makes room for one byte."""
-
-    name = "bytebuffer-js-20-room-for-one-byte-of-length"
-    patches = tuple(
-        patch_of_codec
-        for struct in (MESSAGE, FIELD, stream.HEADER)
-        for patch_of_codec in in_codec(struct, _write_bytes=lambda _: _room_for_one_byte_of_length)
-    )
-
-
 # --- reading: heka.md, section 4 ---
 
 
@@ -225,16 +178,6 @@ def _packed_kept(read_array: ReadArray) -> ReadArray:
     return read
 
 
-class UnpackedLost(PatchedHeka):
-    """Loses the numbers of a Field that are not packed, as the code did that gogo made for Heka.
-
-    Trigger: a Field with one integer in a field of its own.
-    """
-
-    name = "tracker-heka-unpacked-lost"
-    patches = in_arrays(_packed_kept)
-
-
 _length = protobuf._length  # noqa: SLF001 - the part that is wrong in the mutant
 
 BYTES_FIELDS: Final = frozenset({"uuid", "value_bytes", "hmac"})
@@ -243,16 +186,6 @@ BYTES_FIELDS: Final = frozenset({"uuid", "value_bytes", "hmac"})
 def _length_at_most_left(reader: Reader, name: str) -> int:
     length = _length(reader, name)
     return min(length, reader.left) if name in BYTES_FIELDS else length
-
-
-class CutBytesTaken(PatchedHeka):
-    """Takes as many bytes as there are if a field of bytes claims more, as ProtoBuf.js did.
-
-    Trigger: a Field whose last value of bytes has fewer bytes than its length says.
-    """
-
-    name = "tracker-heka-cut-bytes-taken"
-    patches = ((protobuf, "_length", _length_at_most_left),)
 
 
 # --- writing: heka.md, section 1 ---
@@ -273,29 +206,15 @@ def _bytes_untyped(write: WriteField) -> WriteField:
     return write_field
 
 
-class WritesBytesUntyped(PatchedHeka):
-    """Leaves out the type of a Field of bytes without a representation, so that it counts as STRING.
-
-    The encoder of lua_sandbox did. Trigger: a Field of type BYTES that has no representation.
-    """
-
-    name = "tracker-heka-writes-bytes-untyped"
-    patches = in_codec(MESSAGE, write_fields=_bytes_untyped)
-
-
-class WritesPayloadToNul(PatchedHeka):
+@mutant(PatchedHeka, "patch_value_to_write", "tracker-heka-writes-payload-to-nul")
+def writes_payload_to_nul(value: Json) -> None:
     """Writes a payload up to its first zero byte, as the output of lua_sandbox did.
 
     Trigger: a payload with a zero byte inside.
     """
-
-    name = "tracker-heka-writes-payload-to-nul"
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        for part in walk(value):
-            if isinstance(part.get("payload"), str):
-                part["payload"] = bytes.fromhex(part["payload"]).partition(b"\0")[0].hex()
-        return value
+    for part in walk(value):
+        if isinstance(part.get("payload"), str):
+            part["payload"] = bytes.fromhex(part["payload"]).partition(b"\0")[0].hex()
 
 
 LONG_ARRAY: Final = 3
@@ -311,16 +230,6 @@ def _last_first(write: WriteField) -> WriteField:
     return write_field
 
 
-class WritesArraysOutOfOrder(PatchedHeka):
-    """Writes the values of a longer array out of order, as lua_sandbox did, which walked over a hash table.
-
-    Trigger: a Field with the integers 1, 2 and 3.
-    """
-
-    name = "tracker-heka-writes-arrays-out-of-order"
-    patches = in_codec(MESSAGE, write_fields=_last_first)
-
-
 def _pack_floats(pack_numbers: Callable[..., bytes]) -> Callable[..., bytes]:
     def packed(writer: Writer, name: str, kind: str, values: tuple[Any, ...]) -> bytes:
         if kind != "double":
@@ -330,12 +239,59 @@ def _pack_floats(pack_numbers: Callable[..., bytes]) -> Callable[..., bytes]:
     return packed
 
 
-class WritesDoublesShort(PatchedHeka):
-    """Writes the doubles of a Field in four bytes each.
+# --- other parts in the modules of the reference ---
 
-    The thread of heka-node only says that ProtoBuf.js wrote arrays of doubles wrongly, not which bytes.
-    Trigger: a Field with the double 0.25.
-    """
-
-    name = "tracker-heka-writes-doubles-short"
-    patches = in_codec(FIELD, _pack=_pack_floats)
+patched(
+    PatchedHeka,
+    {
+        "lua-sandbox-226-length-wraps": (
+            "Takes a length that leads past the end if its sum with the position wraps at 32 bits.",
+            ((protobuf, "_length", _length_in_32_bits),),
+        ),
+        "gogo-protobuf-579-negative-skip-panics": (
+            "Ends its process at a length whose sum with the position is no positive number of 64 bits.",
+            ((protobuf, "_length", _length_to_skip),),
+        ),
+        "bytebuffer-js-3-negative-int32-refused": (
+            "Refuses an int32 of more than 5 bytes, which every negative one has.",
+            in_fields(MESSAGE, _of_five_bytes),
+        ),
+        "bytebuffer-js-20-room-for-one-byte-of-length": (
+            "Fails to write a text of more than 127 bytes, for whose length it makes room for one byte.",
+            tuple(
+                patch_of_codec
+                for struct in (MESSAGE, FIELD, stream.HEADER)
+                for patch_of_codec in in_codec(struct, _write_bytes=lambda _: _room_for_one_byte_of_length)
+            ),
+        ),
+        # Trigger: a Field with one integer in a field of its own.
+        "tracker-heka-unpacked-lost": (
+            "Loses the numbers of a Field that are not packed, as the code did that gogo made for Heka.",
+            in_arrays(_packed_kept),
+        ),
+        # Trigger: a Field whose last value of bytes has fewer bytes than its length says.
+        "tracker-heka-cut-bytes-taken": (
+            "Takes as many bytes as there are if a field of bytes claims more, as ProtoBuf.js did.",
+            ((protobuf, "_length", _length_at_most_left),),
+        ),
+        # The encoder of lua_sandbox did. Trigger: a Field of type BYTES that has no representation.
+        "tracker-heka-writes-bytes-untyped": (
+            "Leaves out the type of a Field of bytes without a representation, so that it counts as STRING.",
+            in_codec(MESSAGE, write_fields=_bytes_untyped),
+        ),
+        # Trigger: a Field with the integers 1, 2 and 3.
+        "tracker-heka-writes-arrays-out-of-order": (
+            (
+                "Writes the values of a longer array out of order, as lua_sandbox did, which walked over "
+                "a hash table."
+            ),
+            in_codec(MESSAGE, write_fields=_last_first),
+        ),
+        # The thread of heka-node only says that ProtoBuf.js wrote arrays of doubles wrongly, not which bytes.
+        # Trigger: a Field with the double 0.25.
+        "tracker-heka-writes-doubles-short": (
+            "Writes the doubles of a Field in four bytes each.",
+            in_codec(FIELD, _pack=_pack_floats),
+        ),
+    },
+)

@@ -8,51 +8,16 @@ from typing import Any
 
 from attrs import evolve
 
-from tests.mutants.base import ReferenceCodec, in_codec, walk
+from tests.mutants.base import ReferenceCodec, in_codec, patched
 from tests.mutants.heka.helpers import PatchedHeka, ReadArray, in_arrays, no_rule, only
-from wireproof.adapters.contract import Request
-from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
 from wireproof.formats import Decoded, Format
 from wireproof.heka.message import FIELD, MESSAGE
-from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.protobuf import VARINT, WireField
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
 # --- messages ---
-
-
-class UuidAnyLength(PatchedHeka):
-    """Takes a uuid of any length, as Go and protobuf do."""
-
-    name = "heka-uuid-any-length"
-    missing_rule = True
-    patches = in_codec(MESSAGE, uuid_wrong_size=no_rule)
-
-
-class TimestampDouble(PatchedHeka):
-    """Keeps a timestamp in a double, as Lua does."""
-
-    name = "heka-timestamp-double"
-    killed_by = ("heka.message/0.10/timestamp/nanoseconds",)
-    patches = in_codec(MESSAGE, _as_int64=lambda meaning: lambda number: int(float(meaning(number))))
-
-
-class PackedOnly(PatchedHeka):
-    """Takes packed numbers only."""
-
-    name = "heka-packed-only"
-    killed_by = ("heka.message/0.10/integer/unpacked",)
-    patches = in_arrays(only(packed=True))
-
-
-class UnpackedOnly(PatchedHeka):
-    """Takes unpacked numbers only."""
-
-    name = "heka-unpacked-only"
-    killed_by = ("heka.message/0.10/integer/packed",)
-    patches = in_arrays(only(packed=False))
 
 
 def _bools(read_one: Callable[[Reader, WireField], int]) -> Callable[[ReadArray], ReadArray]:
@@ -69,46 +34,8 @@ def _bools(read_one: Callable[[Reader, WireField], int]) -> Callable[[ReadArray]
     return change
 
 
-class BoolAsByte(PatchedHeka):
-    """Reads the first byte of an unpacked bool and no more: 80 00 is true to it."""
-
-    name = "heka-bool-as-byte"
-    killed_by = ("heka.message/0.10/bool/zero-in-two-bytes",)
-    patches = in_arrays(_bools(lambda reader, field: reader.data[field.start]))
-
-
-class BoolLow32(PatchedHeka):
-    """Looks at the low 32 bits of a bool, as Lua does: 2^32 is false to it."""
-
-    name = "heka-bool-low-32-bits"
-    killed_by = ("heka.message/0.10/bool/2-to-the-32",)
-    patches = in_arrays(_bools(lambda _, field: field.value & 0xFFFF_FFFF))
-
-
 def _reversed_doubles(read_doubles: ReadArray) -> ReadArray:
     return lambda reader, name, field: [bits[::-1] for bits in read_doubles(reader, name, field)]
-
-
-class DoubleBigEndian(PatchedHeka):
-    """Reads the bytes of a double in the wrong order."""
-
-    name = "heka-double-big-endian"
-    killed_by = ("heka.message/0.10/double/packed",)
-    patches = in_codec(FIELD, _read_doubles=_reversed_doubles)
-
-
-class FieldNameOptional(ReferenceCodec):
-    """Answers a message that holds a Field without name, as Go does."""
-
-    name = "heka-field-nameless"
-    missing_rule = True
-    killed_by = ("heka.message/0.10/field/nameless",)
-    system = "heka"
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        if rejected.detail != "field_missing_name":
-            return refused_outcome(rejected)
-        return Accepted(rejected.before, len(request.data))
 
 
 class SniffsSnappy(ReferenceCodec):
@@ -127,23 +54,39 @@ class SniffsSnappy(ReferenceCodec):
             raise
 
 
-# --- encoders ---
+# --- other parts in the modules of the reference ---
 
-
-class ArrayReversed(ReferenceCodec):
-    """Writes the values of a Field from the last to the first."""
-
-    name = "heka-encode-array-order"
-    killed_by = ("heka.message/0.10/encode/strings-in-order",)
-    system = "heka"
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        for part in walk(value):
-            part.update(
-                {
-                    name: rows[::-1]
-                    for name, rows in part.items()
-                    if name.startswith("value_") and isinstance(rows, list)
-                }
-            )
-        return value
+patched(
+    PatchedHeka,
+    {
+        "heka-uuid-any-length": (
+            "Takes a uuid of any length, as Go and protobuf do.",
+            in_codec(MESSAGE, uuid_wrong_size=no_rule),
+        ),
+        "heka-timestamp-double": (
+            "Keeps a timestamp in a double, as Lua does.",
+            in_codec(MESSAGE, _as_int64=lambda meaning: lambda number: int(float(meaning(number)))),
+            "heka.message/0.10/timestamp/nanoseconds",
+        ),
+        "heka-packed-only": (
+            "Takes packed numbers only.",
+            in_arrays(only(packed=True)),
+            "heka.message/0.10/integer/unpacked",
+        ),
+        "heka-bool-as-byte": (
+            "Reads the first byte of an unpacked bool and no more: 80 00 is true to it.",
+            in_arrays(_bools(lambda reader, field: reader.data[field.start])),
+            "heka.message/0.10/bool/zero-in-two-bytes",
+        ),
+        "heka-bool-low-32-bits": (
+            "Looks at the low 32 bits of a bool, as Lua does: 2^32 is false to it.",
+            in_arrays(_bools(lambda _, field: field.value & 0xFFFF_FFFF)),
+            "heka.message/0.10/bool/2-to-the-32",
+        ),
+        "heka-double-big-endian": (
+            "Reads the bytes of a double in the wrong order.",
+            in_codec(FIELD, _read_doubles=_reversed_doubles),
+            "heka.message/0.10/double/packed",
+        ),
+    },
+)

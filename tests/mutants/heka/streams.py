@@ -1,12 +1,11 @@
 """Codecs of Heka streams with one planted fault each, of real readers: heka.md, sections 2, 3 and 7."""
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator
 
 from attrs import evolve
 
-from tests.mutants.base import ReferenceCodec, given_up, in_codec, walk, with_options
-from tests.mutants.heka.helpers import PatchedHeka, in_fields, no_rule
+from tests.mutants.base import ReferenceCodec, patched, walk, with_options
+from tests.mutants.heka.helpers import PatchedHeka, in_fields
 from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused
@@ -23,42 +22,8 @@ from wireproof.wire.scan_items import Item
 # --- frames ---
 
 
-TWO_LENGTHS: Final = in_codec(HEADER, message_length_second_length=no_rule)
-"""The patches of a codec that takes two lengths."""
-
-
-def _first_length() -> Callable[[Reader, WireField], WireField]:
-    """Return a change that gives the later lengths of a header the value of the first."""
-    first: list[tuple[Reader, int]] = []
-
-    def change(reader: Reader, field: WireField) -> WireField:
-        if field.number != LENGTH_FIELD:
-            return field
-        if not first or first[-1][0] is not reader:
-            first[:] = [(reader, field.value)]
-        return evolve(field, value=first[-1][1])
-
-    return change
-
-
-class FirstLengthWins(PatchedHeka):
-    """Takes the first of two message_lengths, as C does."""
-
-    name = "heka-first-length-wins"
-    killed_by = ("heka.stream/0.10/refused/length-twice-first-right",)
-    patches = (*TWO_LENGTHS, *in_fields(HEADER, _first_length()))
-
-
 def _modulo(_: Reader, field: WireField) -> WireField:
     return evolve(field, value=field.value & 0xFFFF_FFFF) if field.number == LENGTH_FIELD else field
-
-
-class LengthModulo(PatchedHeka):
-    """Takes message_length modulo 2^32, as Go and Python do."""
-
-    name = "heka-length-modulo"
-    killed_by = ("heka.stream/0.10/refused/33-bits",)
-    patches = in_fields(HEADER, _modulo)
 
 
 class _SignedBytes(Reader):
@@ -106,7 +71,6 @@ class HeaderLengthZero(ReferenceCodec):
     """Delivers a frame of an empty header, as Go does, and steps over it."""
 
     name = "heka-header-length-zero"
-    missing_rule = True
     killed_by = ("heka.stream/0.10/refused/zero-header",)
     system = "heka"
 
@@ -126,7 +90,6 @@ class HmacSkip(ReferenceCodec):
     """Never verifies, as C, Lua, Python, Scala and Java do."""
 
     name = "heka-hmac-skip"
-    missing_rule = True
     killed_by = ("heka.stream/0.10/hmac/wrong-key",)
     system = "heka"
 
@@ -160,7 +123,6 @@ class ShortHeaderUnverified(ReferenceCodec):
     """Verifies no header of 13 bytes or less, as Go does."""
 
     name = "heka-short-header-unverified"
-    missing_rule = True
     killed_by = ("heka.stream/0.10/hmac/short-header",)
     system = "heka"
 
@@ -170,36 +132,6 @@ class ShortHeaderUnverified(ReferenceCodec):
 
 
 # --- scans ---
-
-
-class ResyncLost(ReferenceCodec):
-    """Finds no frame behind garbage."""
-
-    name = "heka-resync-lost"
-    killed_by = ("heka.stream/0.10/scan/between",)
-    system = "heka"
-
-    def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        return given_up(list(super().items(row, chunks, options)))
-
-
-class NestedDelivered(ReferenceCodec):
-    """Looks for frames inside a refused one, as C does."""
-
-    name = "heka-nested-delivered"
-    killed_by = ("heka.stream/0.10/scan/nested-in-refused",)
-    system = "heka"
-
-    def options(self, request: Request) -> Options:
-        return with_options(request, resync="c")
-
-
-class NoEndRescan(PatchedHeka):
-    """Waits for a false separator at the end of a stream, as Go and C do."""
-
-    name = "heka-no-end-rescan"
-    killed_by = ("heka.stream/0.10/scan/false-separator",)
-    patches = ((RESYNC_MODES, "strict", evolve(RESYNC_MODES["strict"], rescans=False)),)
 
 
 class ChunksAlone(ReferenceCodec):
@@ -217,21 +149,6 @@ class ChunksAlone(ReferenceCodec):
             base += len(chunk)
 
 
-# --- encoders ---
-
-
-class Oversized(ReferenceCodec):
-    """Writes messages over the limit."""
-
-    name = "heka-encode-oversized"
-    missing_rule = True
-    killed_by = ("heka.stream/0.10/encode/message-65537",)
-    system = "heka"
-
-    def encode(self, request: Request) -> Outcome:
-        return super().encode(evolve(request, options=with_options(request, max_message=1 << 31)))
-
-
 # --- parts ---
 
 
@@ -241,3 +158,22 @@ def _believed(value: Json) -> Json:
         if isinstance(header, dict):
             part["signer"] = header["hmac_signer"]
     return value
+
+
+# --- other parts in the modules of the reference ---
+
+patched(
+    PatchedHeka,
+    {
+        "heka-length-modulo": (
+            "Takes message_length modulo 2^32, as Go and Python do.",
+            in_fields(HEADER, _modulo),
+            "heka.stream/0.10/refused/33-bits",
+        ),
+        "heka-no-end-rescan": (
+            "Waits for a false separator at the end of a stream, as Go and C do.",
+            ((RESYNC_MODES, "strict", evolve(RESYNC_MODES["strict"], rescans=False)),),
+            "heka.stream/0.10/scan/false-separator",
+        ),
+    },
+)

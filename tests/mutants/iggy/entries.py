@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 
 from attrs import evolve
 
-from tests.mutants.base import JsonObject
+from tests.mutants.base import JsonObject, mutant
 from tests.mutants.iggy.helpers import IggyMutant, collapsed, position_after, row_of
 from wireproof import formats
 from wireproof.adapters.contract import Request
@@ -19,49 +19,20 @@ from wireproof.formats import Decoded, Format
 from wireproof.iggy.header_kinds import KINDS_BY_CODE
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
-from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.scan_items import Item
 
 
-class BigEndianReader(Reader):
-    """Reads every little-endian number in network order."""
-
-    def uint32le(self, name: str) -> int:
-        """Four bytes."""
-        return int.from_bytes(self.take(name, 4), "big")
-
-    def uint64le(self, name: str) -> int:
-        """Eight bytes."""
-        return int.from_bytes(self.take(name, 8), "big")
-
-    def uint128le(self, name: str) -> int:
-        """Sixteen bytes."""
-        return int.from_bytes(self.take(name, 16), "big")
-
-
-class BigEndian(IggyMutant):
-    """Reads numbers in network order."""
-
-    name = "iggy-big-endian"
-    killed_by = ("iggy.poll/0.0.30/messages/worked",)
-    reader: ClassVar[type[Reader]] = BigEndianReader
-
-
-class Desync(IggyMutant):
+@mutant(IggyMutant, "patch_input", "iggy-duplicate-desync", "iggy.send/0.0.30/headers/duplicate-key-phantom")
+def desync(data: bytes, request: Request) -> bytes:
     """Steps over a message by the size of its map, as the Rust server does up to 0.4.x."""
-
-    name = "iggy-duplicate-desync"
-    killed_by = ("iggy.send/0.0.30/headers/duplicate-key-phantom",)
-
-    def patch_input(self, data: bytes, request: Request) -> bytes:
-        if request.format != "iggy.send":
-            return data
-        try:
-            value: Any = to_json(formats.decode(row_of(request), data, request.options).value)
-            return _slipped(request, value, data)
-        except Rejected:
-            return data
+    if request.format != "iggy.send":
+        return data
+    try:
+        value: Any = to_json(formats.decode(row_of(request), data, request.options).value)
+        return _slipped(request, value, data)
+    except Rejected:
+        return data
 
 
 def _slipped(request: Request, value: JsonObject, data: bytes) -> bytes:
@@ -76,46 +47,37 @@ def _slipped(request: Request, value: JsonObject, data: bytes) -> bytes:
     return data
 
 
-class TailDropped(IggyMutant):
-    """Drops what does not fit at the end of a poll, as the Rust client does."""
-
-    name = "iggy-tail-dropped"
-    killed_by = ("iggy.poll/0.0.60/torn/one-byte-missing",)
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        torn = re.match(r"messages\[(\d+)\]", rejected.path)
-        if (
-            request.format != "iggy.poll"
-            or rejected.cls not in ("truncated", "trailing-data")
-            or torn is None
-        ):
-            return refused_outcome(rejected)
-        count, at = int(torn[1]), 0 if request.revision in ("0.0.30", "0.0.40") else 12
-        spans = formats.decode_with_trace(row_of(request), request.data, request.options).spans
-        end = next(span.start for span in spans if span.path.startswith(f"messages[{count}]."))
-        body = request.data[:at] + count.to_bytes(4, "little") + request.data[at + 4 : end]
-        outcome = self.decode(evolve(request, data=body))
-        return evolve(outcome, consumed=len(request.data)) if isinstance(outcome, Accepted) else outcome
+_IDENTIFIERS: Final = re.compile(r"(stream|topic)\..*|kind|length|value")
 
 
-class ChecksumSkipped(IggyMutant):
+@mutant(IggyMutant, "on_rejected", "iggy-identifier-unchecked", "iggy.identifier/0.0.30/identifier/zero")
+def identifier_unchecked(rejected: Rejected, request: Request) -> Outcome:
+    """Takes identifiers of any kind, length, text and number."""
+    outcome = refused_outcome(rejected)
+    classes = ("bad-kind", "bad-length", "bad-utf8", "invalid-value")
+    if (
+        request.op == "decode"
+        and request.format in ("iggy.identifier", "iggy.send")
+        and rejected.cls in classes
+        and _IDENTIFIERS.fullmatch(rejected.path)
+    ):
+        return Accepted(outcome.before, len(request.data))
+    return outcome
+
+
+@mutant(IggyMutant, "patch_input", "iggy-log-checksum-skipped", "iggy.log/0.0.30/records/payload-flipped")
+def checksum_skipped(data: bytes, request: Request) -> bytes:
     """Does not compare the checksums of a segment file."""
-
-    name = "iggy-log-checksum-skipped"
-    missing_rule = True
-    killed_by = ("iggy.log/0.0.30/records/payload-flipped",)
-
-    def patch_input(self, data: bytes, request: Request) -> bytes:
-        while request.format == "iggy.log":
-            found = formats.decode_with_trace(row_of(request), data, request.options)
-            if found.rejected is None or found.rejected.cls != "crc-mismatch":
-                break
-            span = next(span for span in reversed(found.spans) if span.path == found.rejected.path)
-            assert span.cover is not None
-            new = correct_bytes(data, span, span.cover)
-            assert new is not None
-            data = data[: span.start] + new + data[span.end :]
-        return data
+    while request.format == "iggy.log":
+        found = formats.decode_with_trace(row_of(request), data, request.options)
+        if found.rejected is None or found.rejected.cls != "crc-mismatch":
+            break
+        span = next(span for span in reversed(found.spans) if span.path == found.rejected.path)
+        assert span.cover is not None
+        new = correct_bytes(data, span, span.cover)
+        assert new is not None
+        data = data[: span.start] + new + data[span.end :]
+    return data
 
 
 class ScanLosesTail(IggyMutant):
@@ -126,20 +88,6 @@ class ScanLosesTail(IggyMutant):
 
     def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
         return (item for item in super().items(row, chunks, options) if item.kind != "tail")
-
-
-class TornRecordRefused(IggyMutant):
-    """Refuses a segment file whose last record is torn, and loses all the others."""
-
-    name = "iggy-torn-record-refused"
-    killed_by = ("iggy.log/0.0.30/records/torn-last-byte",)
-
-    def decode(self, request: Request) -> Outcome:
-        outcome = super().decode(request)
-        torn = isinstance(outcome, Accepted) and (outcome.consumed or 0) < len(request.data)
-        if request.format == "iggy.log" and torn:
-            return refused_outcome(Rejected("truncated", len(request.data), "messages"))
-        return outcome
 
 
 class EmptyLogRefused(IggyMutant):
@@ -194,7 +142,6 @@ class KindUnchecked(LaxHeaders):
     """Takes header kinds that do not exist, as Go and C++ do."""
 
     name = "iggy-kind-unchecked"
-    missing_rule = True
     killed_by = ("iggy.headers/0.0.30/kinds/kind-16",)
     details = ("InvalidCommand",)
 
@@ -203,7 +150,6 @@ class HeaderLengthUnchecked(LaxHeaders):
     """Takes keys and values of 0 and of more than 255 bytes, as the first build of 0.0.30 did."""
 
     name = "iggy-header-length-unchecked"
-    missing_rule = True
     killed_by = ("iggy.headers/0.0.30/bounds/key-256",)
     details = ("InvalidHeaderKey", "InvalidHeaderValue")
 
@@ -218,46 +164,7 @@ class ValueClamped(LaxHeaders):
         return rejected.cls in ("truncated", "length-past-end")
 
 
-class BadBlockAsNone(IggyMutant):
-    """Reads a header block that is cut as no headers, as Java and Rust 0.9 do."""
-
-    name = "iggy-bad-block-as-none"
-    killed_by = ("iggy.headers/0.0.30/bounds/value-missing",)
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        torn = rejected.cls in ("truncated", "length-past-end")
-        if request.format == "iggy.headers" and request.op == "decode" and torn:
-            return Accepted({"headers": []}, len(request.data))
-        return refused_outcome(rejected)
-
-
 # --- limits and JSON ---
-
-
-class LimitsUnchecked(IggyMutant):
-    """Takes a send over its limits."""
-
-    name = "iggy-limits-unchecked"
-    missing_rule = True
-    killed_by = ("iggy.send/0.0.30/limits/headers-102401",)
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        if rejected.cls == "limit-exceeded":
-            return Accepted(None, len(request.data))
-        return refused_outcome(rejected)
-
-
-class EmptyPayloadSent(IggyMutant):
-    """Takes an empty payload in a send."""
-
-    name = "iggy-empty-payload-sent"
-    missing_rule = True
-    killed_by = ("iggy.send/0.0.30/messages/payload-empty",)
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        if rejected.detail == "EmptyMessagePayload":
-            return Accepted(None, len(request.data))
-        return refused_outcome(rejected)
 
 
 _PAYLOAD: Final = re.compile(rb'"payload":"([^"\\]*)"')
@@ -267,7 +174,6 @@ class Base64Lax(IggyMutant):
     """Takes base64 without padding, of the other alphabet, or with blanks."""
 
     name = "iggy-json-base64-lax"
-    missing_rule = True
     killed_by = ("iggy.json.send/0.0.30/base64/url-alphabet",)
 
     def read(self, row: Format, data: bytes, options: Options) -> Decoded:
@@ -286,13 +192,9 @@ def _respelt(found: re.Match[bytes]) -> bytes:
     return b'"payload":"' + base64.b64encode(data) + b'"'
 
 
-class SecondFieldWins(IggyMutant):
+@mutant(IggyMutant, "on_rejected", "iggy-json-second-field-wins", "iggy.json.send/0.0.30/send/id-twice")
+def second_field_wins(rejected: Rejected, request: Request) -> Outcome:
     """Takes a JSON object with one of its fields twice."""
-
-    name = "iggy-json-second-field-wins"
-    killed_by = ("iggy.json.send/0.0.30/send/id-twice",)
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        if rejected.cls == "duplicate-field":
-            return Accepted(None, len(request.data))
-        return refused_outcome(rejected)
+    if rejected.cls == "duplicate-field":
+        return Accepted(None, len(request.data))
+    return refused_outcome(rejected)

@@ -2,73 +2,48 @@
 
 from typing import Any
 
-from attrs import evolve
-
-from tests.mutants.base import changed, structures, walk
-from tests.mutants.iggy.helpers import IggyMutant, PatchedIggy, maps_of, messages_of
+from tests.mutants.base import mutant, walk
+from tests.mutants.iggy.helpers import IggyMutant, maps_of, messages_of
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, refused_outcome
-from wireproof.family import Format
-from wireproof.formats import Decoded
-from wireproof.schema.struct import StructLayout
 from wireproof.wire.json_values import Json
-from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
 
 
-class OpaqueRefused(IggyMutant):
+@mutant(IggyMutant, "patch_answer", "iggy-opaque-refused", "iggy.poll/0.9/headers/opaque")
+def opaque_refused(outcome: Accepted) -> Outcome:
     """Throws away all messages where the headers of one cannot be read, as Node does."""
-
-    name = "iggy-opaque-refused"
-    killed_by = ("iggy.poll/0.9/headers/opaque",)
-
-    def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
-        return Refused("bad-kind") if "iggy-opaque-headers" in outcome.remarks else outcome
+    return Refused("bad-kind") if "iggy-opaque-headers" in outcome.remarks else outcome
 
 
-class KeyKindsOne(IggyMutant):
+@mutant(IggyMutant, "patch_value", "iggy-key-kinds-one", "iggy.headers/0.9/map/one-key-of-two-kinds")
+def key_kinds_one(value: Json) -> None:
     """Holds a string and raw bytes of one text for one key."""
-
-    name = "iggy-key-kinds-one"
-    killed_by = ("iggy.headers/0.9/map/one-key-of-two-kinds",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for part in maps_of(value):
-            kept = {_text(key): [key, held] for key, held in part["headers"]}
-            part["headers"] = list(kept.values())
-        return value
+    for part in maps_of(value):
+        kept = {_text(key): [key, held] for key, held in part["headers"]}
+        part["headers"] = list(kept.values())
 
 
 def _text(key: Any) -> str:  # noqa: ANN401 - a key of either revision
     return str(key["value"] if isinstance(key, dict) else key)
 
 
-class DeltasCounted(IggyMutant):
+@mutant(IggyMutant, "patch_value", "iggy-deltas-counted", "iggy.poll/0.11/messages/sliced")
+def deltas_counted(value: Json) -> None:
     """Counts the messages of a batch from 0, and does not read their deltas."""
-
-    name = "iggy-deltas-counted"
-    killed_by = ("iggy.poll/0.11/messages/sliced",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for part in walk(value):
-            if "batches" in part and "messages" in part:
-                rows = iter(part["messages"])
-                for head in part["batches"]:
-                    for index in range(int(head["message_count"])):
-                        next(rows)["offset"] = str(int(head["base_offset"]) + index)
-        return value
+    for part in walk(value):
+        if "batches" in part and "messages" in part:
+            rows = iter(part["messages"])
+            for head in part["batches"]:
+                for index in range(int(head["message_count"])):
+                    next(rows)["offset"] = str(int(head["base_offset"]) + index)
 
 
-class AnyFlag(IggyMutant):
+@mutant(IggyMutant, "patch_value", "iggy-any-flag", "iggy.poll-request/0.0.92/request/auto-commit-2")
+def any_flag(value: Json, request: Request, data: bytes) -> None:
     """Takes every byte but 0 for yes."""
-
-    name = "iggy-any-flag"
-    killed_by = ("iggy.poll-request/0.0.92/request/auto-commit-2",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        if request.format == "iggy.poll-request" and isinstance(value, dict):
-            value["auto_commit"] = data[-1] != 0
-        return value
+    if request.format == "iggy.poll-request" and isinstance(value, dict):
+        value["auto_commit"] = data[-1] != 0
 
 
 class EmptyReplyRefused(IggyMutant):
@@ -83,34 +58,9 @@ class EmptyReplyRefused(IggyMutant):
         return super().decode(request)
 
 
-class UuidOnWire(IggyMutant):
+@mutant(IggyMutant, "patch_value", "iggy-json-uuid-backwards", "iggy.json.send/0.8/id/uuid")
+def uuid_on_wire(value: Json, request: Request, data: bytes) -> None:
     """Takes the digits of a UUID for the bytes of the wire, as Go and Node once did."""
-
-    name = "iggy-json-uuid-backwards"
-    killed_by = ("iggy.json.send/0.8/id/uuid",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        if request.format == "iggy.json.send" and b"-" in data:
-            for part in messages_of(value):
-                part["id"] = str(int.from_bytes(int(part["id"]).to_bytes(16, "big"), "little"))
-        return value
-
-
-# --- other parts in the reference's modules ---
-
-
-class HeadersBeforePayload(PatchedIggy):
-    """Reads the headers of a message before its payload, as up to 0.6.x."""
-
-    name = "iggy-headers-before-payload"
-    killed_by = ("iggy.poll/0.7/messages/worked",)
-
-    def read(self, row: Format, data: bytes, options: Options) -> Decoded:
-        if not isinstance(row.layout, StructLayout) or row.decode != row.layout.decode:
-            return super().read(row, data, options)
-        for old in structures(row.layout):
-            *rest, last, end = old.parts
-            if (last.name, end.name) == ("payload", "headers"):
-                new = evolve(old, parts=(*rest, end, last))
-                row = evolve(row, decode=changed(row.layout, old, new).decode)
-        return super().read(row, data, options)
+    if request.format == "iggy.json.send" and b"-" in data:
+        for part in messages_of(value):
+            part["id"] = str(int.from_bytes(int(part["id"]).to_bytes(16, "big"), "little"))

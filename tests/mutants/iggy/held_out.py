@@ -9,9 +9,9 @@ import re
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
-from tests.mutants.base import ReferenceCodec, given_up, in_codec, walk
+from tests.mutants.base import given_up, in_codec, mutant, patched, walk
 from tests.mutants.iggy.helpers import IggyMutant, PatchedIggy, messages_of
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused
@@ -21,11 +21,11 @@ from wireproof.iggy import (
     json_body,
     json_headers,
 )
-from wireproof.iggy.destination import IDENTIFIER, PARTITIONING
+from wireproof.iggy.destination import PARTITIONING
 from wireproof.iggy.header_kinds import is_utf8
-from wireproof.iggy.headers import HeaderMap, TlvRules
+from wireproof.iggy.headers import TlvRules
 from wireproof.iggy.json_parser import JsonNode
-from wireproof.iggy.message import SENT, STORED
+from wireproof.iggy.message import STORED
 from wireproof.iggy.send import SEND
 from wireproof.schema.rules import Check, Fault
 from wireproof.wire.json_values import Json
@@ -43,69 +43,31 @@ def _each(rule: Check) -> Check:
     return wrong
 
 
-class LimitPerMessage(PatchedIggy):
-    """Holds each message of a send to the limits, and not all of them together, as 0.7.0 came to do."""
-
-    name = "iggy-limit-per-message"
-    killed_by = ("iggy.send/0.0.30/limits/headers-102401",)
-    patches = in_codec(SEND, ("0.0.30",), messages_header_values=_each, messages_all_payloads=_each)
-
-
-class Length255Refused(PatchedIggy):
-    """Refuses keys and values of 255 bytes, the longest there are."""
-
-    name = "iggy-length-255-refused"
-    killed_by = ("iggy.headers/0.0.30/bounds/key-255",)
-    patches = tuple((module, "SIZES", range(1, 255)) for module in (headers, json_headers))
-
-
 # --- numbers and texts: iggy.md, sections 2.2, 3.3 and 8 ---
-
-
-class SignedReader(Reader):
-    """Reads 64 bits with a sign, as a language without unsigned numbers does."""
-
-    __slots__ = ()
-    tracing: ClassVar[bool] = True  # a reader that traces reads each field alone, by its own primitive
-
-    def uint64le(self, name: str) -> int:
-        """Eight bytes."""
-        return int.from_bytes(self.take(name, 8), "little", signed=True)
-
-
-class SixtyFourSigned(IggyMutant):
-    """Reads offsets and timestamps with a sign."""
-
-    name = "iggy-u64-signed"
-    killed_by = ("iggy.poll/0.0.60/prefix/bytes",)
-    reader = SignedReader
 
 
 PAIR: Final = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 """A character above U+FFFF, escaped as JSON escapes it."""
 
 
-class SurrogatesApart(IggyMutant):
+@mutant(IggyMutant, "patch_input", "iggy-json-surrogates-apart", "iggy.json.send/0.0.30/headers/escaped-key")
+def surrogates_apart(data: bytes, request: Request) -> bytes:
     """Takes the two halves of an escaped character of JSON for two, neither of which is any."""
-
-    name = "iggy-json-surrogates-apart"
-    killed_by = ("iggy.json.send/0.0.30/headers/escaped-key",)
-
-    def patch_input(self, data: bytes, request: Request) -> bytes:
-        return PAIR.sub(rb"\\ufffd\\ufffd", data) if request.format.startswith("iggy.json") else data
+    return PAIR.sub(rb"\\ufffd\\ufffd", data) if request.format.startswith("iggy.json") else data
 
 
-class PartitioningKeyAsText(IggyMutant):
+@mutant(
+    IggyMutant,
+    "patch_answer",
+    "iggy-partitioning-key-as-text",
+    "iggy.partitioning/0.0.30/partitioning/messages-key-binary",
+)
+def partitioning_key_as_text(outcome: Accepted) -> Outcome:
     """Refuses a messages key that is no UTF-8, though it is but bytes."""
-
-    name = "iggy-partitioning-key-as-text"
-    killed_by = ("iggy.partitioning/0.0.30/partitioning/messages-key-binary",)
-
-    def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
-        keys = [part["value"] for part in walk(outcome.value) if part.get("kind") == "messages_key"]
-        if all(is_utf8(bytes.fromhex(key)) for key in keys):
-            return outcome
-        return Refused("bad-utf8")
+    keys = [part["value"] for part in walk(outcome.value) if part.get("kind") == "messages_key"]
+    if all(is_utf8(bytes.fromhex(key)) for key in keys):
+        return outcome
+    return Refused("bad-utf8")
 
 
 # --- streams and writers: iggy.md, sections 3.3 and 7 ---
@@ -121,18 +83,14 @@ class ScanStopsAtGarbage(IggyMutant):
         return given_up(list(super().items(row, chunks, options)))
 
 
-class WritesStateAvailable(IggyMutant):
+@mutant(IggyMutant, "patch_value_to_write", "iggy-writes-state-available", "iggy.poll/0.0.40/encode/states")
+def writes_state_available(value: Json) -> Json:
     """Writes every message as an available one."""
-
-    name = "iggy-writes-state-available"
-    killed_by = ("iggy.poll/0.0.40/encode/states",)
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        copy = deepcopy(value)
-        for one in messages_of(copy):
-            if "state" in one:
-                one["state"] = "available"
-        return copy
+    copy = deepcopy(value)
+    for one in messages_of(copy):
+        if "state" in one:
+            one["state"] = "available"
+    return copy
 
 
 # --- sends: iggy.md, section 2.2 ---
@@ -146,49 +104,6 @@ def _length_of_balanced_ignored(unpack: Callable[[bytes, int], tuple[int, int]])
     return wrong
 
 
-class BalancedTwoBytes(PatchedIggy):
-    """Takes a balanced partitioning for two bytes, whatever length the second one is."""
-
-    name = "iggy-balanced-two-bytes"
-    killed_by = ("iggy.partitioning/0.9/partitioning/balanced-value",)
-    patches = in_codec(PARTITIONING, _unpack_kind=_length_of_balanced_ignored)
-
-
-def _signed(rule: Check) -> Check:
-    def wrong(kind: str, length: int) -> Fault | None:
-        return Fault("bad-length", "negative") if length > 0x7F else rule(kind, length)
-
-    return wrong
-
-
-class LengthByteSigned(PatchedIggy):
-    """Reads the length byte of names and messages keys with a sign, and refuses those over 127 bytes."""
-
-    name = "iggy-length-byte-signed"
-    killed_by = ("iggy.send/0.7/states/greatest",)
-    patches = (
-        *in_codec(IDENTIFIER, length_identifier_length=_signed),
-        *in_codec(PARTITIONING, length_length_of_chosen=_signed, length_partitioning_length=_signed),
-    )
-
-
-# --- polls: iggy.md, section 3.3 ---
-
-
-class CurrentOffsetFromMessages(ReferenceCodec):
-    """Tells the offset of the last message of a poll for the current offset of the partition."""
-
-    name = "iggy-current-offset-from-messages"
-    killed_by = ("iggy.json.poll/0.7/id/max",)
-    system = "iggy"
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for part in walk(value):
-            if "current_offset" in part and part["messages"]:
-                part["current_offset"] = part["messages"][-1]["offset"]
-        return value
-
-
 # --- headers: iggy.md, section 2.4 ---
 
 _read_entry = headers._read_entry  # noqa: SLF001 - the part that is wrong in the mutant
@@ -197,26 +112,6 @@ _read_entry = headers._read_entry  # noqa: SLF001 - the part that is wrong in th
 def _entry_to_nul(reader: Reader, tlv: TlvRules) -> headers.HeaderEntry:
     key, value = _read_entry(reader, tlv)
     return key.partition(b"\0")[0] if isinstance(key, bytes) else key, value
-
-
-class KeyToNul(PatchedIggy):
-    """Ends a header key at its first zero byte, as C's strings do."""
-
-    name = "iggy-key-to-nul"
-    killed_by = ("iggy.log/0.7/text/headers",)
-    patches = ((headers, "_read_entry", _entry_to_nul),)
-
-
-def _without_kinds(size: Callable[[HeaderMap | bytes], int]) -> Any:  # noqa: ANN401 - the same
-    return lambda headers: size(headers) - len(headers)
-
-
-class WritesHeadersLengthShort(PatchedIggy):
-    """Writes a length of the headers that leaves out the kind byte of each."""
-
-    name = "iggy-writes-headers-length-short"
-    killed_by = ("iggy.send/0.7/encode/two",)
-    patches = in_codec(SENT, size_of_headers=_without_kinds)
 
 
 # --- JSON: iggy.md, section 8 ---
@@ -231,24 +126,8 @@ def _no_null(headers: json_headers.Headers, reader: Reader, node: JsonNode, name
 _read_headers = json_headers.Headers.read
 
 
-class JsonNullHeadersRefused(PatchedIggy):
-    """Refuses headers that are null, as the Rust client of 0.8.0 and 0.9.0 does in later revisions."""
-
-    name = "iggy-json-null-headers-refused"
-    killed_by = ("iggy.json.send/0.7/headers/null",)
-    patches = ((json_headers.Headers, "read", _no_null),)
-
-
 def _urlsafe(data: bytes) -> str:
     return urlsafe_b64encode(data).decode()
-
-
-class JsonWritesBase64Urlsafe(PatchedIggy):
-    """Writes the base64 of URLs, which has two other letters."""
-
-    name = "iggy-json-writes-base64-urlsafe"
-    killed_by = ("iggy.json.poll/0.7/encode/text-headers",)
-    patches = tuple((module, "base64_of", _urlsafe) for module in (json_body, json_headers))
 
 
 # --- segment files: iggy.md, sections 3.3 and 7 ---
@@ -269,9 +148,45 @@ def _over_headers(algorithm: Callable[[bytes], int]) -> Any:  # noqa: ANN401 - t
     return lambda data: algorithm(_block[0] + data)
 
 
-class LogChecksumOverHeaders(PatchedIggy):
-    """Lets the checksum of a stored message cover its headers, too."""
+# --- other parts in the modules of the reference ---
 
-    name = "iggy-log-checksum-over-headers"
-    killed_by = ("iggy.log/0.0.30/scan/two",)
-    patches = in_codec(STORED, ("0.0.30", "0.0.40", "0.2.7"), read_headers=_noted, _checksum_of=_over_headers)
+patched(
+    PatchedIggy,
+    {
+        "iggy-limit-per-message": (
+            "Holds each message of a send to the limits, and not all of them together, as 0.7.0 came to do.",
+            in_codec(SEND, ("0.0.30",), messages_header_values=_each, messages_all_payloads=_each),
+            "iggy.send/0.0.30/limits/headers-102401",
+        ),
+        "iggy-length-255-refused": (
+            "Refuses keys and values of 255 bytes, the longest there are.",
+            tuple((module, "SIZES", range(1, 255)) for module in (headers, json_headers)),
+            "iggy.headers/0.0.30/bounds/key-255",
+        ),
+        "iggy-balanced-two-bytes": (
+            "Takes a balanced partitioning for two bytes, whatever length the second one is.",
+            in_codec(PARTITIONING, _unpack_kind=_length_of_balanced_ignored),
+            "iggy.partitioning/0.9/partitioning/balanced-value",
+        ),
+        "iggy-key-to-nul": (
+            "Ends a header key at its first zero byte, as C's strings do.",
+            ((headers, "_read_entry", _entry_to_nul),),
+            "iggy.log/0.7/text/headers",
+        ),
+        "iggy-json-null-headers-refused": (
+            "Refuses headers that are null, as the Rust client of 0.8.0 and 0.9.0 does in later revisions.",
+            ((json_headers.Headers, "read", _no_null),),
+            "iggy.json.send/0.7/headers/null",
+        ),
+        "iggy-json-writes-base64-urlsafe": (
+            "Writes the base64 of URLs, which has two other letters.",
+            tuple((module, "base64_of", _urlsafe) for module in (json_body, json_headers)),
+            "iggy.json.poll/0.7/encode/text-headers",
+        ),
+        "iggy-log-checksum-over-headers": (
+            "Lets the checksum of a stored message cover its headers, too.",
+            in_codec(STORED, ("0.0.30", "0.0.40", "0.2.7"), read_headers=_noted, _checksum_of=_over_headers),
+            "iggy.log/0.0.30/scan/two",
+        ),
+    },
+)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from tests.mutants.base import Panic, changed, in_codec, walk
+from tests.mutants.base import Panic, changed, in_codec, mutant, patched, walk
 from tests.mutants.iggy.helpers import PatchedIggy, header_values_of, messages_of
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome, refused_outcome
@@ -125,18 +125,6 @@ def _utf16_length(value: bytes) -> int:
         return len(value)
 
 
-class LengthInChars(PatchedIggy):
-    """Writes the number of characters of a name or a messages key for its bytes, as the Java SDK did.
-
-    Trigger: an identifier with a letter outside of ASCII.
-    """
-
-    name = "tracker-iggy-length-in-chars"
-    patches = tuple(
-        one for struct in (IDENTIFIER, PARTITIONING) for one in in_codec(struct, len=lambda _: _utf16_length)
-    )
-
-
 SHOWN: Final = 20
 """The bytes of a payload that its text for people has at each end."""
 
@@ -146,35 +134,27 @@ def _shown(number: str, payload: bytes) -> bytes:
     return f"{number}|".encode() + text
 
 
-class PayloadAsShown(PatchedIggy):
+@mutant(PatchedIggy, "patch_value_to_write", "tracker-iggy-payload-as-shown")
+def payload_as_shown(value: Json, request: Request) -> None:
     """Sends a message's text for people, an id and a shortened payload, as Python's client did.
 
     Trigger: a send with any payload.
     """
-
-    name = "tracker-iggy-payload-as-shown"
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        for one in messages_of(value) if request.format == "iggy.send" else ():
-            one["payload"] = _shown(one["id"], bytes.fromhex(one["payload"])).hex()
-        return value
+    for one in messages_of(value) if request.format == "iggy.send" else ():
+        one["payload"] = _shown(one["id"], bytes.fromhex(one["payload"])).hex()
 
 
-class PayloadTextOnly(PatchedIggy):
+@mutant(PatchedIggy, "patch_value_to_write", "tracker-iggy-payload-text-only")
+def payload_text_only(value: Json, request: Request) -> None:
     """Refuses to send a payload that is no text, as the Python SDK did, which took a str alone.
 
     Trigger: a send with the payload FF.
     """
-
-    name = "tracker-iggy-payload-text-only"
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        for one in messages_of(value) if request.format == "iggy.send" else ():
-            try:
-                bytes.fromhex(one["payload"]).decode()
-            except UnicodeDecodeError:
-                raise Rejected("invalid-value", -1, "payload", "not a str") from None
-        return value
+    for one in messages_of(value) if request.format == "iggy.send" else ():
+        try:
+            bytes.fromhex(one["payload"]).decode()
+        except UnicodeDecodeError:
+            raise Rejected("invalid-value", -1, "payload", "not a str") from None
 
 
 def _never(_rule: Check) -> Check:
@@ -184,19 +164,6 @@ def _never(_rule: Check) -> Check:
 def _unless_nothing(writer: Writer, name: str, fault: Fault) -> None:
     if fault.cls != "count-mismatch":
         refuse(writer, name, fault)
-
-
-class SendOfNothing(PatchedIggy):
-    """Writes a send without any message, as the client did up to March 2024.
-
-    Trigger: a send with no messages.
-    """
-
-    name = "tracker-iggy-send-of-nothing"
-    patches = (
-        *in_codec(SEND, ("0.0.30",), messages_no_messages=_never),
-        (json_body, "refuse", _unless_nothing),
-    )
 
 
 # --- sends with an index: iggy.md, section 5 ---
@@ -220,63 +187,41 @@ def _write_plain_positions(writer: Writer, layout: StructLayout, messages: Seque
         writer.patch("position", "uint32le", at, max(end - missing, 0))
 
 
-class IndexOfPlainSizes(PatchedIggy):
-    """Writes index positions that do not count what encryption adds to a message, as the server did.
-
-    Trigger: a send of 0.9 whose headers are encrypted.
-    """
-
-    name = "tracker-iggy-index-of-plain-sizes"
-    patches = ((send, "_write_messages", _write_plain_positions),)
-
-
 # --- polls and segments: iggy.md, sections 3.3 and 7 ---
 
 MICROSECONDS: Final = 1_000_000
 
 
-class TimestampsInSeconds(PatchedIggy):
+@mutant(PatchedIggy, "patch_value_to_write", "tracker-iggy-timestamps-in-seconds")
+def timestamps_in_seconds(value: Json) -> None:
     """Writes timestamps in seconds, where microseconds belong, as the conversion of IggyTimestamp did.
 
     Trigger: a message with any timestamp but 0.
     """
-
-    name = "tracker-iggy-timestamps-in-seconds"
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        for one in messages_of(value):
-            for field in {"timestamp", "origin_timestamp"} & one.keys():
-                one[field] = str(int(one[field]) // MICROSECONDS)
-        return value
+    for one in messages_of(value):
+        for field in {"timestamp", "origin_timestamp"} & one.keys():
+            one[field] = str(int(one[field]) // MICROSECONDS)
 
 
-class CurrentOffsetFromCount(PatchedIggy):
+@mutant(PatchedIggy, "patch_value_to_write", "tracker-iggy-current-offset-from-count")
+def current_offset_from_count(value: Json) -> None:
     """Writes the number of messages less one for the current offset of the partition, as the server did.
 
     Trigger: a poll response whose messages do not begin at offset 0.
     """
-
-    name = "tracker-iggy-current-offset-from-count"
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        for part in walk(value):
-            if "current_offset" in part and "messages" in part:
-                part["current_offset"] = str(max(len(part["messages"]) - 1, 0))
-        return value
+    for part in walk(value):
+        if "current_offset" in part and "messages" in part:
+            part["current_offset"] = str(max(len(part["messages"]) - 1, 0))
 
 
-class HeaderValuesAsText(PatchedIggy):
+@mutant(PatchedIggy, "patch_value", "tracker-iggy-header-values-as-text")
+def header_values_as_text(value: Json) -> None:
     """Reads every header value as text, whatever its kind, as the Java SDK did: other bytes become U+FFFD.
 
     Trigger: a header of kind uint8 with the value 255.
     """
-
-    name = "tracker-iggy-header-values-as-text"
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for held in header_values_of(value):
-            held["value"] = bytes.fromhex(held["value"]).decode(errors="replace").encode().hex()
-        return value
+    for held in header_values_of(value):
+        held["value"] = bytes.fromhex(held["value"]).decode(errors="replace").encode().hex()
 
 
 class TornTailCounted(PatchedIggy):
@@ -289,3 +234,34 @@ class TornTailCounted(PatchedIggy):
 
     def patch_consumed(self, consumed: int, request: Request) -> int:
         return len(request.data) if request.format == "iggy.log" else consumed
+
+
+# --- other parts in the modules of the reference ---
+
+patched(
+    PatchedIggy,
+    {
+        # Trigger: an identifier with a letter outside of ASCII.
+        "tracker-iggy-length-in-chars": (
+            "Writes the number of characters of a name or a messages key for its bytes, as the Java SDK did.",
+            tuple(
+                one
+                for struct in (IDENTIFIER, PARTITIONING)
+                for one in in_codec(struct, len=lambda _: _utf16_length)
+            ),
+        ),
+        # Trigger: a send with no messages.
+        "tracker-iggy-send-of-nothing": (
+            "Writes a send without any message, as the client did up to March 2024.",
+            (
+                *in_codec(SEND, ("0.0.30",), messages_no_messages=_never),
+                (json_body, "refuse", _unless_nothing),
+            ),
+        ),
+        # Trigger: a send of 0.9 whose headers are encrypted.
+        "tracker-iggy-index-of-plain-sizes": (
+            "Writes index positions that do not count what encryption adds to a message, as the server did.",
+            ((send, "_write_messages", _write_plain_positions),),
+        ),
+    },
+)

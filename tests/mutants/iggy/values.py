@@ -4,78 +4,52 @@ iggy.md §2.3.
 """
 
 import struct
-from typing import Any
 
-from tests.mutants.base import walk
+from tests.mutants.base import mutant, walk
 from tests.mutants.iggy.helpers import IggyMutant, header_values_of, maps_of, messages_of
 from wireproof.adapters.contract import Request
 from wireproof.iggy.header_kinds import KINDS_BY_NAME, float_text
 from wireproof.wire.json_values import Json
 
 
-class KindSwap(IggyMutant):
+@mutant(IggyMutant, "patch_value", "iggy-kind-swap", "iggy.headers/0.0.30/kinds/only-uint32")
+def kind_swap(value: Json) -> None:
     """Takes signed numbers for unsigned ones and the reverse."""
-
-    name = "iggy-kind-swap"
-    killed_by = ("iggy.headers/0.0.30/kinds/only-uint32",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for held in header_values_of(value):
-            kind = held["kind"]
-            held["kind"] = kind[1:] if kind.startswith("uint") else f"u{kind}" if "int" in kind else kind
-        return value
+    for held in header_values_of(value):
+        kind = held["kind"]
+        held["kind"] = kind[1:] if kind.startswith("uint") else f"u{kind}" if "int" in kind else kind
 
 
-class ValuePadded(IggyMutant):
+@mutant(IggyMutant, "patch_value", "iggy-value-size-padded", "iggy.headers/0.0.30/kinds/int32-3-bytes")
+def value_padded(value: Json) -> None:
     """Pads or cuts a header value to the size of its kind."""
-
-    name = "iggy-value-size-padded"
-    killed_by = ("iggy.headers/0.0.30/kinds/int32-3-bytes",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for held in header_values_of(value):
-            size = KINDS_BY_NAME[held["kind"]].size
-            if size is not None:
-                held["value"] = held["value"][: 2 * size].ljust(2 * size, "0")
-        return value
+    for held in header_values_of(value):
+        size = KINDS_BY_NAME[held["kind"]].size
+        if size is not None:
+            held["value"] = held["value"][: 2 * size].ljust(2 * size, "0")
 
 
-class TextReplaced(IggyMutant):
+@mutant(IggyMutant, "patch_value", "iggy-text-replaced", "iggy.headers/0.0.30/kinds/string-bad-utf8")
+def text_replaced(value: Json) -> None:
     """Puts U+FFFD in the place of bytes that are no UTF-8, as Node and Java do."""
-
-    name = "iggy-text-replaced"
-    killed_by = ("iggy.headers/0.0.30/kinds/string-bad-utf8",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for held in header_values_of(value):
-            if held["kind"] == "string":
-                held["value"] = bytes.fromhex(held["value"]).decode(errors="replace").encode().hex()
-        return value
+    for held in header_values_of(value):
+        if held["kind"] == "string":
+            held["value"] = bytes.fromhex(held["value"]).decode(errors="replace").encode().hex()
 
 
-class BoolNormalised(IggyMutant):
+@mutant(IggyMutant, "patch_value", "iggy-bool-normalised", "iggy.headers/0.0.30/kinds/bool-is-2")
+def bool_normalised(value: Json) -> None:
     """Reads every bool that is not 1 as false, as Java and Node do."""
-
-    name = "iggy-bool-normalised"
-    killed_by = ("iggy.headers/0.0.30/kinds/bool-is-2",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for held in header_values_of(value):
-            if held["kind"] == "bool":
-                held["value"] = "01" if held["value"] == "01" else "00"
-        return value
+    for held in header_values_of(value):
+        if held["kind"] == "bool":
+            held["value"] = "01" if held["value"] == "01" else "00"
 
 
-class KeysLowercased(IggyMutant):
+@mutant(IggyMutant, "patch_value", "iggy-keys-lowercased", "iggy.headers/0.0.30/map/upper-case-key")
+def keys_lowercased(value: Json) -> None:
     """Lowercases header keys, as HeaderKey::new of Rust does up to 0.8.x."""
-
-    name = "iggy-keys-lowercased"
-    killed_by = ("iggy.headers/0.0.30/map/upper-case-key",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for part in maps_of(value):
-            part["headers"] = [[_lowered(key), held] for key, held in part["headers"]]
-        return value
+    for part in maps_of(value):
+        part["headers"] = [[_lowered(key), held] for key, held in part["headers"]]
 
 
 def _lowered(key: Json) -> Json:
@@ -85,80 +59,19 @@ def _lowered(key: Json) -> Json:
     return bytes.fromhex(str(key)).lower().hex()
 
 
-class HeadersDropped(IggyMutant):
-    """Skips header blocks, as the Java SDK nearly did from bdc84883b to b5c96402e."""
-
-    name = "iggy-headers-dropped"
-    killed_by = ("iggy.send/0.0.30/messages/two",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for part in maps_of(value):
-            part["headers"] = []
-        return value
-
-
-class StateIgnored(IggyMutant):
+@mutant(IggyMutant, "patch_value", "iggy-state-ignored", "iggy.poll/0.0.40/state/poisoned")
+def state_ignored(value: Json) -> None:
     """Hands on a poisoned message as an available one."""
-
-    name = "iggy-state-ignored"
-    killed_by = ("iggy.poll/0.0.40/state/poisoned",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for part in messages_of(value):
-            if "state" in part:
-                part["state"] = "available"
-        return value
+    for part in messages_of(value):
+        if "state" in part:
+            part["state"] = "available"
 
 
-class LastEmptyDropped(IggyMutant):
-    """Drops a last message with an empty payload, as the Rust client does up to 0.6.x."""
-
-    name = "iggy-last-empty-dropped"
-    killed_by = ("iggy.poll/0.0.40/messages/empty-payload-last",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        if "poll" in request.format and isinstance(value, dict):
-            rows: Any = value["messages"]
-            if rows and not rows[-1]["payload"]:
-                value["messages"] = rows[:-1]
-        return value
-
-
-class IdReversed(IggyMutant):
-    """Reads message ids in the byte order of UUIDs, as Java's BytesMessageId does."""
-
-    name = "iggy-id-reversed"
-    killed_by = ("iggy.send/0.0.30/messages/id-bytes",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for part in messages_of(value):
-            part["id"] = str(int.from_bytes(int(part["id"]).to_bytes(16, "little"), "big"))
-        return value
-
-
-class NumbersAsDoubles(IggyMutant):
+@mutant(IggyMutant, "patch_value", "iggy-json-numbers-as-doubles", "iggy.json.send/0.0.30/id/above-2-53")
+def numbers_as_doubles(value: Json, request: Request) -> None:
     """Reads the numbers of JSON as doubles."""
-
-    name = "iggy-json-numbers-as-doubles"
-    killed_by = ("iggy.json.send/0.0.30/id/above-2-53",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for part in messages_of(value) if ".json." in request.format else ():
-            part.update({name: str(int(float(part[name]))) for name in ("id", "offset") if name in part})
-        return value
-
-
-class NumericAsName(IggyMutant):
-    """Takes every identifier for a name."""
-
-    name = "iggy-identifier-kind-ignored"
-    killed_by = ("iggy.identifier/0.0.30/identifier/numeric",)
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for part in walk(value):
-            if part.get("kind") == "numeric":
-                part["kind"] = "string"
-        return value
+    for part in messages_of(value) if ".json." in request.format else ():
+        part.update({name: str(int(float(part[name]))) for name in ("id", "offset") if name in part})
 
 
 class NumberMutant(IggyMutant):
@@ -175,17 +88,6 @@ class NumberMutant(IggyMutant):
         if kind.startswith("float"):
             return float_text(data)
         return str(int.from_bytes(data, "little", signed=kind.startswith("int")))
-
-
-class TypedBigEndian(NumberMutant):
-    """Reads the numbers of typed headers big-endian."""
-
-    name = "iggy-typed-big-endian"
-    killed_by = ("iggy.headers/0.9/kinds/all",)
-
-    def number(self, kind: str, data: bytes) -> str:
-        """Reverse the bytes."""
-        return super().number(kind, data[::-1])
 
 
 class Unsigned(NumberMutant):

@@ -2,145 +2,82 @@
 
 from copy import deepcopy
 
-from tests.mutants.base import walk
-from tests.mutants.iggy.helpers import IggyMutant, header_values_of, maps_of, messages_of
+from tests.mutants.base import mutant, walk
+from tests.mutants.iggy.helpers import IggyMutant, header_values_of
 from wireproof.adapters.contract import Request
 from wireproof.iggy.header_kinds import KINDS_BY_NAME
 from wireproof.wire.json_values import Json
 
 
-class WritesBigEndianNumbers(IggyMutant):
+@mutant(
+    IggyMutant,
+    "patch_value_to_write",
+    "iggy-writes-big-endian-values",
+    "iggy.headers/0.0.30/encode/only-uint32",
+)
+def writes_big_endian_numbers(value: Json) -> Json:
     """Writes the numbers of header values in network order."""
-
-    name = "iggy-writes-big-endian-values"
-    killed_by = ("iggy.headers/0.0.30/encode/only-uint32",)
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        value = deepcopy(value)
-        for held in header_values_of(value):
-            if KINDS_BY_NAME[held["kind"]].size:
-                held["value"] = bytes.fromhex(held["value"])[::-1].hex()
-        return value
+    value = deepcopy(value)
+    for held in header_values_of(value):
+        if KINDS_BY_NAME[held["kind"]].size:
+            held["value"] = bytes.fromhex(held["value"])[::-1].hex()
+    return value
 
 
-class WritesUtf16Lengths(IggyMutant):
+@mutant(IggyMutant, "patch_output", "iggy-writes-utf16-lengths", "iggy.identifier/0.0.30/encode/string-utf8")
+def writes_utf16_lengths(data: bytes, request: Request) -> bytes:
     """Counts the length of a name in UTF-16 units, as the Java SDK does."""
-
-    name = "iggy-writes-utf16-lengths"
-    killed_by = ("iggy.identifier/0.0.30/encode/string-utf8",)
-
-    def patch_output(self, data: bytes, request: Request) -> bytes:
-        if request.format != "iggy.identifier" or data[0] != 2:
-            return data
-        units = len(data[2:].decode().encode("utf-16-le")) // 2
-        return data[:1] + bytes([units]) + data[2:]
+    if request.format != "iggy.identifier" or data[0] != 2:
+        return data
+    units = len(data[2:].decode().encode("utf-16-le")) // 2
+    return data[:1] + bytes([units]) + data[2:]
 
 
-class WritesAnyHeader(IggyMutant):
+@mutant(
+    IggyMutant, "patch_value_to_write", "iggy-writes-any-header", "iggy.headers/0.0.30/encode/int32-3-bytes"
+)
+def writes_any_header(value: Json) -> Json:
     """Writes header values without a look at them, as Node does."""
-
-    name = "iggy-writes-any-header"
-    missing_rule = True
-    killed_by = ("iggy.headers/0.0.30/encode/int32-3-bytes",)
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        value = deepcopy(value)
-        for held in header_values_of(value):
-            size = KINDS_BY_NAME[held["kind"]].size if held["kind"] in KINDS_BY_NAME else None
-            if size is not None and len(held["value"]) != 2 * size:
-                held["kind"] = "raw"
-        return value
+    value = deepcopy(value)
+    for held in header_values_of(value):
+        size = KINDS_BY_NAME[held["kind"]].size if held["kind"] in KINDS_BY_NAME else None
+        if size is not None and len(held["value"]) != 2 * size:
+            held["kind"] = "raw"
+    return value
 
 
-class WritesRawAsString(IggyMutant):
+@mutant(
+    IggyMutant, "patch_value_to_write", "iggy-writes-raw-as-string", "iggy.headers/0.0.30/encode/only-string"
+)
+def writes_raw_as_string(value: Json) -> Json:
     """Writes every raw value as a string and every string as raw."""
-
-    name = "iggy-writes-raw-as-string"
-    killed_by = ("iggy.headers/0.0.30/encode/only-string",)
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        value = deepcopy(value)
-        for held in header_values_of(value):
-            held["kind"] = {"raw": "string", "string": "raw"}.get(held["kind"], held["kind"])
-        return value
+    value = deepcopy(value)
+    for held in header_values_of(value):
+        held["kind"] = {"raw": "string", "string": "raw"}.get(held["kind"], held["kind"])
+    return value
 
 
-class WritesSmallAsRaw(IggyMutant):
+@mutant(
+    IggyMutant,
+    "patch_value_to_write",
+    "iggy-writes-small-kinds-as-raw",
+    "iggy.headers/0.0.30/encode/only-bool",
+)
+def writes_small_as_raw(value: Json) -> Json:
     """Writes bools and numbers of one byte as raw, as Node has no kinds for them."""
-
-    name = "iggy-writes-small-kinds-as-raw"
-    killed_by = ("iggy.headers/0.0.30/encode/only-bool",)
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        value = deepcopy(value)
-        for held in header_values_of(value):
-            known = KINDS_BY_NAME.get(held["kind"])
-            if known is not None and known.size == 1:
-                held["kind"] = "raw"
-        return value
+    value = deepcopy(value)
+    for held in header_values_of(value):
+        known = KINDS_BY_NAME.get(held["kind"])
+        if known is not None and known.size == 1:
+            held["kind"] = "raw"
+    return value
 
 
-class WritesNoHeaders(IggyMutant):
-    """Leaves the headers out, as the Java SDK did from bdc84883b to b5c96402e."""
-
-    name = "iggy-writes-no-headers"
-    killed_by = ("iggy.send/0.0.30/encode/two",)
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        value = deepcopy(value)
-        for part in maps_of(value):
-            part["headers"] = []
-        return value
-
-
-class WritesBalanced(IggyMutant):
+@mutant(IggyMutant, "patch_value_to_write", "iggy-writes-balanced", "iggy.send/0.0.30/encode/partition-id")
+def writes_balanced(value: Json) -> Json:
     """Leaves the choice of the partition to the server, ignoring the request."""
-
-    name = "iggy-writes-balanced"
-    killed_by = ("iggy.send/0.0.30/encode/partition-id",)
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        value = deepcopy(value)
-        for part in walk(value):
-            if part.get("kind") in ("partition_id", "messages_key"):
-                part.update(kind="balanced", value="")
-        return value
-
-
-class WritesIdReversed(IggyMutant):
-    """Writes message ids in the byte order of UUIDs."""
-
-    name = "iggy-writes-id-reversed"
-    killed_by = ("iggy.send/0.0.30/encode/one",)
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        value = deepcopy(value)
-        for part in messages_of(value):
-            if 0 <= int(part["id"]) < 1 << 128:
-                part["id"] = str(int.from_bytes(int(part["id"]).to_bytes(16, "little"), "big"))
-        return value
-
-
-class WritesNamesOnly(IggyMutant):
-    """Writes every identifier as a name."""
-
-    name = "iggy-writes-names-only"
-    killed_by = ("iggy.identifier/0.0.30/encode/numeric",)
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        value = deepcopy(value)
-        for part in walk(value):
-            if part.get("kind") == "numeric":
-                number = int.from_bytes(bytes.fromhex(part["value"]), "little")
-                part.update(kind="string", value=str(number).encode().hex())
-        return value
-
-
-class WritesTerminator(IggyMutant):
-    """Ends a header block, an identifier and a send with a zero byte."""
-
-    name = "iggy-writes-terminator"
-    killed_by = ("iggy.headers/0.0.30/encode/string",)
-
-    def patch_output(self, data: bytes, request: Request) -> bytes:
-        return data + b"\0" if request.format != "iggy.log" else data
+    value = deepcopy(value)
+    for part in walk(value):
+        if part.get("kind") in ("partition_id", "messages_key"):
+            part.update(kind="balanced", value="")
+    return value

@@ -10,7 +10,7 @@ import cramjam
 import zstandard
 from attrs import evolve
 
-from tests.mutants.base import Patch
+from tests.mutants.base import Patch, mutant, patched
 from tests.mutants.kafka.entries import take_memory
 from tests.mutants.kafka.helpers import PatchedKafka, codec_of, frames, with_checksum
 from wireproof.adapters.contract import Request
@@ -64,13 +64,6 @@ def _header_taken(reader: Reader, out: OutputBuffer) -> None:
     snappy.decompress(reader, out)
 
 
-class RawSnappyLosesHeader(PatchedKafka):
-    """Loses the first 16 bytes of a raw snappy block, where it looked for a header."""
-
-    name = "kafka-protocol-rs-148-raw-snappy-loses-16-bytes"
-    patches = (unpacking(SNAPPY, _header_taken),)
-
-
 def _one_chunk(reader: Reader, out: OutputBuffer) -> None:
     """Refuse a xerial stream that goes on behind its first chunk."""
     if _is_xerial(reader) and reader.left >= snappy.HEADER + 4:
@@ -80,25 +73,11 @@ def _one_chunk(reader: Reader, out: OutputBuffer) -> None:
     snappy.decompress(reader, out)
 
 
-class OneXerialChunk(PatchedKafka):
-    """Refuses a xerial stream of more than one chunk."""
-
-    name = "kafka-ex-38-one-xerial-chunk"
-    patches = (unpacking(SNAPPY, _one_chunk),)
-
-
 def _first_byte_only(reader: Reader, out: OutputBuffer) -> None:
     """Take a region for a xerial stream by its first byte alone."""
     if reader.left >= snappy.HEADER and reader.data[reader.pos] == snappy.MAGIC[0] and not _is_xerial(reader):
         raise decompress_failed(reader, "magic", "not the header of a stream")
     snappy.decompress(reader, out)
-
-
-class RawBlockThatBeginsWith82(PatchedKafka):
-    """Refuses a raw snappy block that begins with 82, because the header of a stream does."""
-
-    name = "snappy-java-142-raw-block-that-begins-with-82"
-    patches = (unpacking(SNAPPY, _first_byte_only),)
 
 
 def _exact_versions(reader: Reader, out: OutputBuffer) -> None:
@@ -110,23 +89,9 @@ def _exact_versions(reader: Reader, out: OutputBuffer) -> None:
     snappy.decompress(reader, out)
 
 
-class XerialVersionsValidated(PatchedKafka):
-    """Takes a xerial stream whose versions are in little endian for a raw block, and refuses it."""
-
-    name = "kafka-python-2414-xerial-versions-validated"
-    patches = (unpacking(SNAPPY, _exact_versions),)
-
-
 def _little_endian_versions(data: bytes) -> bytes:
     stream, at = snappy.compress(data), len(snappy.MAGIC)
     return stream[:at] + pack("<ii", *snappy.WRITER_VERSIONS) + stream[at + 8 :]
-
-
-class XerialVersionsLittleEndian(PatchedKafka):
-    """Writes the versions of a xerial stream in little endian."""
-
-    name = "redpanda-25091-xerial-versions-little-endian"
-    patches = (packing(SNAPPY, _little_endian_versions),)
 
 
 # --- LZ4 ---
@@ -141,16 +106,6 @@ def _linked(data: bytes, *, kip57: bool = False) -> bytes:
     return bytes(frame)
 
 
-class LinkedLz4Blocks(PatchedKafka):
-    """Writes LZ4 frames of more than 64 kB with linked blocks, which Kafka does not read."""
-
-    name = "kafka-python-1476-linked-lz4-blocks"
-    patches = (
-        packing(LZ4, _linked),
-        (compression, "LZ4_KIP57", evolve(LZ4_KIP57, pack=partial(_linked, kip57=True))),
-    )
-
-
 def _compress_as_v0(codec: int, data: bytes, *, kip57: bool = False) -> bytes:
     del kip57
     return compress(codec, data, kip57=True)
@@ -161,16 +116,6 @@ def _decompress_as_v0(
 ) -> tuple[Reader, Rejected | None]:
     del kip57
     return decompress_prefix(reader, name, codec, kip57=True)
-
-
-class OldLz4FramingInV1(PatchedKafka):
-    """Writes the LZ4 header checksum of v0 in v1 too, and reads v1 with any checksum."""
-
-    name = "kafka-python-695-old-lz4-framing-in-v1"
-    patches = (
-        (kafka_message, "compress", _compress_as_v0),
-        (kafka_message, "decompress_prefix", _decompress_as_v0),
-    )
 
 
 # --- zstd ---
@@ -198,24 +143,14 @@ def _in_a_mebibyte(reader: Reader, out: OutputBuffer) -> None:
     zstd.decompress(reader, out)
 
 
-class ZstdWithoutSizeLimited(PatchedKafka):
-    """Refuses zstd frames without a content size that become larger than 1 MiB."""
-
-    name = "kafka-python-2021-zstd-without-size-limited"
-    patches = (unpacking(ZSTD, _in_a_mebibyte),)
-
-
-class ZstdWrittenAsNone(PatchedKafka):
+@mutant(PatchedKafka, "patch_output", "kafkajs-911-zstd-written-as-none")
+def zstd_written_as_none(data: bytes) -> bytes:
     """Writes the codec of a batch with a mask of two bits: a zstd batch says that it is not compressed."""
-
-    name = "kafkajs-911-zstd-written-as-none"
-
-    def patch_output(self, data: bytes, request: Request) -> bytes:
-        parts = [data[start:end] for start, end in frames(data)]
-        return b"".join(
-            with_checksum(part[:22] + bytes((part[22] & ~4,)) + part[23:]) if codec_of(part) == ZSTD else part
-            for part in parts
-        )
+    parts = [data[start:end] for start, end in frames(data)]
+    return b"".join(
+        with_checksum(part[:22] + bytes((part[22] & ~4,)) + part[23:]) if codec_of(part) == ZSTD else part
+        for part in parts
+    )
 
 
 MEBIBYTE: Final = 1 << 20
@@ -247,24 +182,9 @@ def _with_4_mib(reader: Reader, *, kip57: bool) -> lz4.FrameDescriptor:
     return evolve(_lz4_header(reader, kip57=kip57), max_block=4 * MEBIBYTE)
 
 
-class Lz4BlockSizeUnchecked(PatchedKafka):
-    """Compares the size of an LZ4 block with the limit before it clears the bit for stored blocks."""
-
-    name = "kafka-5150-lz4-block-size"
-    patches = ((lz4, "_header", _with_4_mib),)
-
-
 def _checksum_skipped(reader: Reader, frame: lz4.FrameDescriptor, *_: object) -> None:
     if frame.flags & lz4.CONTENT_CHECKSUM:
         reader.uint32le("contentChecksum")
-
-
-class Lz4ContentChecksumSkipped(PatchedKafka):
-    """Steps over the checksum of an LZ4 frame's content and never compares it."""
-
-    name = "kafka-20528-lz4-content-checksum"
-    missing_rule = True
-    patches = ((lz4, "_content", _checksum_skipped),)
 
 
 HIGHEST_RATIO: Final = 255
@@ -300,24 +220,10 @@ def _grown_by_three(codec: CompressionCodec, reader: Reader, out: OutputBuffer) 
         raise decompress_failed(reader, "data", f"more than {room} bytes")
 
 
-class ZstdLastGrowthStep(PatchedKafka):
-    """Fails for zstd without content size between the last step of its growing buffer and the limit."""
-
-    name = "librdkafka-5260-zstd-growth"
-    patches = unpacking_all(_grown_by_three)
-
-
 def _with_size_only(codec: CompressionCodec, reader: Reader, out: OutputBuffer) -> None:
     if _sizeless_zstd(codec, reader.data[reader.pos : reader.end]):
         raise decompress_failed(reader, "contentSize", "missing")
     codec.unpack(reader, out)
-
-
-class ZstdSizelessRefused(PatchedKafka):
-    """Refuses a zstd frame that does not declare the size of its content."""
-
-    name = "kafka-protocol-142-zstd-without-size"
-    patches = unpacking_all(_with_size_only)
 
 
 def _first_frame(codec: CompressionCodec, reader: Reader, out: OutputBuffer) -> None:
@@ -331,13 +237,6 @@ def _first_frame(codec: CompressionCodec, reader: Reader, out: OutputBuffer) -> 
         zstd._frame(reader, out, engine, start)  # noqa: SLF001 - a part of the codec
     reader.leave()
     reader.skip("rest", reader.left)
-
-
-class ZstdFirstFrame(PatchedKafka):
-    """Reads the first of several zstd frames and drops the others."""
-
-    name = "aiokafka-930-zstd-first-frame"
-    patches = unpacking_all(_first_frame)
 
 
 def is_xerial(reader: Reader) -> bool:
@@ -356,13 +255,6 @@ def _chunk_by_chunk(codec: CompressionCodec, reader: Reader, out: OutputBuffer) 
         if reader.left:
             raise decompress_failed(reader, "block", "a record is not whole at its end")
     reader.leave()
-
-
-class XerialChunkAlone(PatchedKafka):
-    """Reads each chunk of a xerial stream by itself, and loses the record that goes on in the next."""
-
-    name = "kafka-rust-44-xerial-chunk-alone"
-    patches = unpacking_all(_chunk_by_chunk)
 
 
 _xerial_seen: list[bool] = []
@@ -403,3 +295,74 @@ class SnappyRoomFirst(PatchedKafka):
     name = "rskafka-5f597bd-snappy-memory"
     costly = True
     patches = ((snappy, "decompress_block", _room_first),)
+
+
+# --- other parts in the modules of the reference ---
+
+patched(
+    PatchedKafka,
+    {
+        "kafka-protocol-rs-148-raw-snappy-loses-16-bytes": (
+            "Loses the first 16 bytes of a raw snappy block, where it looked for a header.",
+            (unpacking(SNAPPY, _header_taken),),
+        ),
+        "kafka-ex-38-one-xerial-chunk": (
+            "Refuses a xerial stream of more than one chunk.",
+            (unpacking(SNAPPY, _one_chunk),),
+        ),
+        "snappy-java-142-raw-block-that-begins-with-82": (
+            "Refuses a raw snappy block that begins with 82, because the header of a stream does.",
+            (unpacking(SNAPPY, _first_byte_only),),
+        ),
+        "kafka-python-2414-xerial-versions-validated": (
+            "Takes a xerial stream whose versions are in little endian for a raw block, and refuses it.",
+            (unpacking(SNAPPY, _exact_versions),),
+        ),
+        "redpanda-25091-xerial-versions-little-endian": (
+            "Writes the versions of a xerial stream in little endian.",
+            (packing(SNAPPY, _little_endian_versions),),
+        ),
+        "kafka-python-1476-linked-lz4-blocks": (
+            "Writes LZ4 frames of more than 64 kB with linked blocks, which Kafka does not read.",
+            (
+                packing(LZ4, _linked),
+                (compression, "LZ4_KIP57", evolve(LZ4_KIP57, pack=partial(_linked, kip57=True))),
+            ),
+        ),
+        "kafka-python-695-old-lz4-framing-in-v1": (
+            "Writes the LZ4 header checksum of v0 in v1 too, and reads v1 with any checksum.",
+            (
+                (kafka_message, "compress", _compress_as_v0),
+                (kafka_message, "decompress_prefix", _decompress_as_v0),
+            ),
+        ),
+        "kafka-python-2021-zstd-without-size-limited": (
+            "Refuses zstd frames without a content size that become larger than 1 MiB.",
+            (unpacking(ZSTD, _in_a_mebibyte),),
+        ),
+        "kafka-5150-lz4-block-size": (
+            "Compares the size of an LZ4 block with the limit before it clears the bit for stored blocks.",
+            ((lz4, "_header", _with_4_mib),),
+        ),
+        "kafka-20528-lz4-content-checksum": (
+            "Steps over the checksum of an LZ4 frame's content and never compares it.",
+            ((lz4, "_content", _checksum_skipped),),
+        ),
+        "librdkafka-5260-zstd-growth": (
+            "Fails for zstd without content size between the last step of its growing buffer and the limit.",
+            unpacking_all(_grown_by_three),
+        ),
+        "kafka-protocol-142-zstd-without-size": (
+            "Refuses a zstd frame that does not declare the size of its content.",
+            unpacking_all(_with_size_only),
+        ),
+        "aiokafka-930-zstd-first-frame": (
+            "Reads the first of several zstd frames and drops the others.",
+            unpacking_all(_first_frame),
+        ),
+        "kafka-rust-44-xerial-chunk-alone": (
+            "Reads each chunk of a xerial stream by itself, and loses the record that goes on in the next.",
+            unpacking_all(_chunk_by_chunk),
+        ),
+    },
+)

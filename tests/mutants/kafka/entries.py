@@ -3,12 +3,11 @@
 Each was seen in some client, or is one edit away from right.
 """
 
-import zlib
 from typing import Final
 
 from xxhash import xxh32_intdigest
 
-from tests.mutants.base import JsonObject, with_options
+from tests.mutants.base import JsonObject, mutant
 from tests.mutants.kafka.helpers import (
     MAGIC,
     V2,
@@ -23,9 +22,7 @@ from tests.mutants.kafka.helpers import (
     with_checksum,
 )
 from wireproof.adapters.contract import Request
-from wireproof.cases.outcome import Accepted, Outcome
 from wireproof.wire.checksums import crc32c
-from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
 
 # --- checksums: kafka.md, section 1.1 ---
@@ -35,7 +32,6 @@ class CrcSkip(KafkaMutant):
     """Does not look at the checksum of an entry."""
 
     name = "crc-skip"
-    missing_rule = True
 
     def patch_entry(self, entry: bytes) -> bytes:
         """Correct the checksum of the entry."""
@@ -63,17 +59,6 @@ class OtherChecksum(KafkaMutant):
         )
 
 
-class CrcIeeeForV2(OtherChecksum):
-    """Takes CRC-32 for CRC-32C in v2 batches."""
-
-    name = "crc-ieee-for-v2"
-    killed_by = ("kafka.batch/v2/crc/ieee",)
-
-    def checksum(self, entry: bytes) -> int:
-        """CRC-32 over the right bytes."""
-        return zlib.crc32(entry[21:])
-
-
 class CrcRangeFromMagic(OtherChecksum):
     """Begins the checksum of a v2 batch at its magic."""
 
@@ -83,17 +68,6 @@ class CrcRangeFromMagic(OtherChecksum):
     def checksum(self, entry: bytes) -> int:
         """CRC-32C over magic and all that follows the checksum, which cannot cover itself."""
         return crc32c(entry[16:17] + entry[21:])
-
-
-class CrcCoversLeaderEpoch(OtherChecksum):
-    """Lets the checksum of a v2 batch cover the leader epoch too."""
-
-    name = "crc-covers-leader-epoch"
-    killed_by = ("kafka.batch/v2/lz4/bd-3",)
-
-    def checksum(self, entry: bytes) -> int:
-        """CRC-32C over the epoch and the right bytes; right by accident nowhere."""
-        return crc32c(entry[12:16] + entry[21:])
 
 
 # --- varints: kafka.md, section 4 ---
@@ -176,31 +150,21 @@ class RecordAttributesAsVarint(KafkaMutant):
 # --- compression: kafka.md, sections 2.3 and 3 ---
 
 
-class SnappyRawOnly(KafkaMutant):
+@mutant(KafkaMutant, "patch_entry", "snappy-raw-only")
+def snappy_raw_only(entry: bytes) -> None:
     """Reads raw snappy blocks and no xerial framing."""
-
-    name = "snappy-raw-only"
-
-    def patch_entry(self, entry: bytes) -> bytes:
-        """Refuse a framed region."""
-        if codec_of(entry) == 2 and b"\x82SNAPPY\0" in entry:
-            raise Rejected("decompress-failed", 61, "records", "no raw snappy block")
-        return entry
+    if codec_of(entry) == 2 and b"\x82SNAPPY\0" in entry:
+        raise Rejected("decompress-failed", 61, "records", "no raw snappy block")
 
 
-class Lz4V0StrictChecksum(KafkaMutant):
+@mutant(KafkaMutant, "patch_entry", "lz4-v0-strict-checksum")
+def lz4_v0_strict_checksum(entry: bytes) -> None:
     """Demands the right header checksum of an LZ4 frame in v0, which Kafka wrote wrong."""
-
-    name = "lz4-v0-strict-checksum"
-
-    def patch_entry(self, entry: bytes) -> bytes:
-        """Refuse the checksum of KIP-57."""
-        at = entry.find(b"\x04\x22\x4d\x18")
-        if entry[MAGIC] == 0 and codec_of(entry) == 3 and 0 <= at < len(entry) - 15:
-            stop = at + (14 if entry[at + 4] & 0x08 else 6)
-            if entry[stop] != xxh32_intdigest(entry[at + 4 : stop]) >> 8 & 0xFF:
-                raise Rejected("decompress-failed", at, "value", "header checksum")
-        return entry
+    at = entry.find(b"\x04\x22\x4d\x18")
+    if entry[MAGIC] == 0 and codec_of(entry) == 3 and 0 <= at < len(entry) - 15:
+        stop = at + (14 if entry[at + 4] & 0x08 else 6)
+        if entry[stop] != xxh32_intdigest(entry[at + 4 : stop]) >> 8 & 0xFF:
+            raise Rejected("decompress-failed", at, "value", "header checksum")
 
 
 # --- resources: kafka.md, section 1.5 and table 5, RESOURCE_LIMIT ---
@@ -273,77 +237,38 @@ class CountTrustedForAllocation(KafkaMutant):
 
 APPEND_TIME: Final = 0x08
 CONTROL: Final = 0x20
-HORIZON: Final = 0x40
-
 # --- nulls and headers: kafka.md, section 1.3 ---
 
 
-class NullKeyAsEmpty(KafkaMutant):
+@mutant(KafkaMutant, "spoil", "null-key-as-empty", "kafka.batch/v1/wrapper/lz4")
+def null_key_as_empty(entry: JsonObject) -> None:
     """Tells an empty key where there is none."""
-
-    name = "null-key-as-empty"
-    killed_by = ("kafka.batch/v1/wrapper/lz4",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Empty keys for null ones."""
-        del raw
-        for record in (*records(entry), *messages(entry), *([entry] if "key" in entry else [])):
-            record["key"] = record["key"] or ""
+    for record in (*records(entry), *messages(entry), *([entry] if "key" in entry else [])):
+        record["key"] = record["key"] or ""
 
 
-class NullHeaderValueAsEmpty(KafkaMutant):
+@mutant(KafkaMutant, "spoil", "null-header-value-as-empty", "kafka.batch/v2/headers/five")
+def null_header_value_as_empty(entry: JsonObject) -> None:
     """Tells an empty header value where there is none."""
-
-    name = "null-header-value-as-empty"
-    killed_by = ("kafka.batch/v2/headers/five",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Empty header values for null ones."""
-        del raw
-        for record in records(entry):
-            record["headers"] = [[key, value or ""] for key, value in record["headers"]]
+    for record in records(entry):
+        record["headers"] = [[key, value or ""] for key, value in record["headers"]]
 
 
-class DuplicateHeadersCollapse(KafkaMutant):
-    """Keeps headers in a map: of two with one key the last is left."""
-
-    name = "duplicate-headers-collapse"
-    killed_by = ("kafka.batch/v2/headers/five",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Keep one header for each key."""
-        del raw
-        for record in records(entry):
-            record["headers"] = [[key, value] for key, value in dict(record["headers"]).items()]
-
-
-class HeadersReversed(KafkaMutant):
+@mutant(KafkaMutant, "spoil", "headers-reversed", "kafka.batch/v2/text/gzip")
+def headers_reversed(entry: JsonObject) -> None:
     """Delivers headers last to first."""
-
-    name = "headers-reversed"
-    killed_by = ("kafka.batch/v2/text/gzip",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Reverse the order."""
-        del raw
-        for record in records(entry):
-            record["headers"] = record["headers"][::-1]
+    for record in records(entry):
+        record["headers"] = record["headers"][::-1]
 
 
 # --- offsets and timestamps: kafka.md, sections 1.8, 1.10 and 2.2 ---
 
 
-class BaseOffsetIgnored(KafkaMutant):
+@mutant(KafkaMutant, "spoil", "base-offset-ignored", "kafka.log/mixed/sets/v2")
+def base_offset_ignored(entry: JsonObject) -> None:
     """Takes offset deltas for offsets."""
-
-    name = "base-offset-ignored"
-    killed_by = ("kafka.log/mixed/sets/v2",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Offsets that begin at 0."""
-        del raw
-        for record in records(entry):
-            record["offset"] = record["offsetDelta"]
+    for record in records(entry):
+        record["offset"] = record["offsetDelta"]
 
 
 class RelativeOffsetsAsAbsolute(KafkaMutant):
@@ -394,45 +319,19 @@ def _restore_attributes(entry: JsonObject, raw: bytes) -> None:
     entry["attributes"] = str(int.from_bytes(raw[start:end], "big", signed=True))
 
 
-class LogAppendTimePerRecord(KafkaMutant):
+@mutant(KafkaMutant, "spoil", "log-append-time-per-record", "kafka.log/mixed/append/stamped-lz4")
+def log_append_time_per_record(entry: JsonObject) -> None:
     """Adds each record's delta to the append time."""
-
-    name = "log-append-time-per-record"
-    killed_by = ("kafka.log/mixed/append/stamped-lz4",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Timestamps that differ inside a batch."""
-        del raw
-        for record in records(entry):
-            if bit(entry, APPEND_TIME):
-                record["timestamp"] = str(int(entry["maxTimestamp"]) + int(record["timestampDelta"]))
+    for record in records(entry):
+        if bit(entry, APPEND_TIME):
+            record["timestamp"] = str(int(entry["maxTimestamp"]) + int(record["timestampDelta"]))
 
 
-class DeleteHorizonAsZero(KafkaMutant):
-    """Counts timestamp deltas from 0 where the base is a delete horizon."""
-
-    name = "delete-horizon-as-zero"
-    killed_by = ("kafka.log/mixed/append/bit-6-kept",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Deltas for timestamps."""
-        del raw
-        for record in records(entry):
-            if bit(entry, HORIZON) and not bit(entry, APPEND_TIME):
-                record["timestamp"] = record["timestampDelta"]
-
-
-class LegacyTimestampIgnored(KafkaMutant):
+@mutant(KafkaMutant, "spoil", "legacy-timestamp-ignored", "kafka.batch/v1/text/cut")
+def legacy_timestamp_ignored(entry: JsonObject) -> None:
     """Reads v1 messages as if they had no timestamp."""
-
-    name = "legacy-timestamp-ignored"
-    killed_by = ("kafka.batch/v1/text/cut",)
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """-1, as for v0."""
-        del raw
-        for message in (*messages(entry), *([entry] if "timestamp" in entry else [])):
-            message["timestamp"] = "-1"
+    for message in (*messages(entry), *([entry] if "timestamp" in entry else [])):
+        message["timestamp"] = "-1"
 
 
 # --- control batches: kafka.md, section 1.9 ---
@@ -458,42 +357,3 @@ class ControlBatchAsData(KafkaMutant):
     def spoil(self, entry: JsonObject, raw: bytes) -> None:
         """Restore the attributes themselves."""
         _restore_attributes(entry, raw)
-
-
-class IsolationIgnored(KafkaMutant):
-    """Delivers the records of aborted transactions to a reader of committed ones."""
-
-    name = "isolation-ignored"
-    killed_by = ("kafka.log/mixed/delivered/aborted-gzip",)
-
-    def options(self, request: Request) -> Options:
-        return with_options(request, isolation="read_uncommitted", aborted=())
-
-
-class AbortedByProducer(KafkaMutant):
-    """Drops every transactional batch of a producer that ever aborted."""
-
-    name = "aborted-forever"
-    killed_by = ("kafka.log/mixed/delivered/aborted-unsorted",)
-
-    def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
-        value, aborted = outcome.value, {str(producer) for producer, _ in request.options.aborted}
-        if (
-            not isinstance(value, dict)
-            or not isinstance(batches := value.get("batches"), list)
-            or not aborted
-        ):
-            return outcome
-        kept = [one for one in batches if isinstance(one, dict) and one.get("producerId") not in aborted]
-        return Accepted({**value, "batches": [*kept]}, outcome.consumed, remarks=outcome.remarks)
-
-
-class ProduceProfileIgnored(KafkaMutant):
-    """Lets a producer send whatever a consumer can read."""
-
-    name = "produce-profile-ignored"
-    killed_by = ("kafka.log/mixed/append/cut",)
-    missing_rule = True
-
-    def options(self, request: Request) -> Options:
-        return with_options(request, profile="reader")

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from tests.mutants.base import ReferenceCodec, in_codec, walk
+from tests.mutants.base import ReferenceCodec, in_codec, patched, walk
 from tests.mutants.kafka.helpers import KafkaMutant, PatchedKafka
 from wireproof.adapters.contract import Request
 from wireproof.kafka import consumer_view, control_record, control_types, log, message, record
@@ -19,11 +19,10 @@ from wireproof.kafka.layouts import MESSAGE_V0, PLAIN, RECORD_BATCH
 from wireproof.kafka.message import MessageHead
 from wireproof.kafka.record import BatchContext
 from wireproof.kafka.values import Endpoint, LogEntry, Message, RecordBatch
-from wireproof.wire import gzip, lz4
+from wireproof.wire import lz4
 from wireproof.wire.checksums import crc32
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
-from wireproof.wire.output_buffer import decompress_failed
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
@@ -37,35 +36,13 @@ def _effective_by_either(one: Message, head: MessageHead, base: int) -> Message:
     return _effective(one, evolve(head, attributes=either), base)
 
 
-class InnerTimestampTypeBelieved(PatchedKafka):
-    """Gives an inner message the wrapper's timestamp where only the inner one says append time."""
-
-    name = "inner-timestamp-type-believed"
-    killed_by = ("kafka.batch/v1/wrapper/gzip-inner-log-append",)
-    patches = ((message, "_effective", _effective_by_either),)
-
-
 def _base_from_count(inner: Reader, head: MessageHead, stored: list[int]) -> int:
     base = _base(inner, head, stored)
     return head.offset - len(stored) + 1 if head.magic and head.offset else base
 
 
-class WrapperBaseFromCount(PatchedKafka):
-    """Counts back from a v1 wrapper's offset by how many messages it has, not by their last offset."""
-
-    name = "wrapper-base-from-count"
-    patches = ((message, "_base", _base_from_count),)
-
-
 def _base_of_v0_too(inner: Reader, head: MessageHead, stored: list[int]) -> int:
     return _base(inner, evolve(head, magic=1), stored)
-
-
-class V0OffsetsRebased(PatchedKafka):
-    """Takes the inner offsets of a v0 wrapper for relative ones, as they are in v1."""
-
-    name = "v0-offsets-rebased"
-    patches = ((message, "_base", _base_of_v0_too),)
 
 
 # --- records: kafka.md, sections 1.8 and 4 ---
@@ -74,14 +51,6 @@ class V0OffsetsRebased(PatchedKafka):
 def _shape(base_offset: int, base_timestamp: int, **rest: Any) -> BatchContext:  # noqa: ANN401 - handed on
     shape = BatchContext(base_offset, base_timestamp, **rest)
     return evolve(shape, append_timestamp=None) if shape.compressed else shape
-
-
-class AppendTimeUncompressedOnly(PatchedKafka):
-    """Forgets the append time of a batch that is compressed."""
-
-    name = "append-time-uncompressed-only"
-    killed_by = ("kafka.batch/v2/timestamps/log-append-gzip",)
-    patches = ((record, "BatchContext", _shape),)
 
 
 class Reader31(Reader):
@@ -120,27 +89,11 @@ class _FromBase(consumer_view.AbortedTransactions):
         return bool(entry.attributes & TRANSACTIONAL) and entry.producer_id in self._open
 
 
-class AbortedFromBaseOffset(PatchedKafka):
-    """Begins an aborted transaction only with the first batch that is completely after its first offset."""
-
-    name = "aborted-from-base-offset"
-    killed_by = ("kafka.log/mixed/delivered/first-offset-inside-batch",)
-    patches = ((consumer_view, "AbortedTransactions", _FromBase),)
-
-
 class _ClosesAll(consumer_view.AbortedTransactions):
     def _close(self, marker: RecordBatch) -> None:
         typed = marker.records[0].control if marker.records else None
         if typed is not None and typed.type == control_types.ABORT:
             self._open.clear()
-
-
-class AbortMarkerClosesAll(PatchedKafka):
-    """Ends the aborted transactions of every producer at the marker of one."""
-
-    name = "abort-marker-closes-all"
-    killed_by = ("kafka.log/mixed/delivered/two-aborts-interleaved",)
-    patches = ((consumer_view, "AbortedTransactions", _ClosesAll),)
 
 
 _drop_earlier = consumer_view._drop_earlier  # noqa: SLF001 - the part that is wrong in the mutant
@@ -149,13 +102,6 @@ _drop_earlier = consumer_view._drop_earlier  # noqa: SLF001 - the part that is w
 def _whole_wrappers(entry: LogEntry, offset: int | None) -> LogEntry | None:
     delivered = _drop_earlier(entry, offset)
     return entry if delivered is not None and isinstance(entry, Message) else delivered
-
-
-class FetchOffsetSkipsWrappers(PatchedKafka):
-    """Delivers a whole wrapper of which a part is below the fetch offset."""
-
-    name = "fetch-offset-skips-wrappers"
-    patches = ((consumer_view, "_drop_earlier", _whole_wrappers),)
 
 
 # --- control records: kafka.md, section 1.9 ---
@@ -169,14 +115,6 @@ def _type_of_version_0(reader: Reader, key: bytes | None, at: int) -> int:
     return _type(reader, key, at)
 
 
-class ControlKeyVersionExact(PatchedKafka):
-    """Refuses a control key of a version above 0, which is to be read as 0."""
-
-    name = "control-key-version-exact"
-    killed_by = ("kafka.batch/v2/control/key-version-1",)
-    patches = ((control_record, "_type", _type_of_version_0),)
-
-
 # --- batches: kafka.md, sections 1.1 and 1.2 ---
 
 ATTRIBUTES: Final = [part.name for part in RECORD_BATCH.at("v2").parts].index("attributes")
@@ -188,14 +126,6 @@ def _of_one_byte(unpack: Callable[[bytes, int], tuple[int, ...]]) -> Callable[[b
         return (*numbers[:ATTRIBUTES], numbers[ATTRIBUTES] & 0xFF, *numbers[ATTRIBUTES + 1 :])
 
     return read
-
-
-class AttributesLowByte(PatchedKafka):
-    """Reads the attributes of a batch as one byte, as older texts have them."""
-
-    name = "attributes-low-byte"
-    killed_by = ("kafka.log/mixed/append/bit-8-kept",)
-    patches = in_codec(RECORD_BATCH, _unpack_base_offset=_of_one_byte)
 
 
 class OffsetsAsDoubles(ReferenceCodec):
@@ -220,30 +150,6 @@ def _passed_over(reader: Reader, block: memoryview, start: int) -> None:
     reader.uint32le("checksum")
 
 
-class Lz4BlockChecksumUnverified(PatchedKafka):
-    """Steps over the checksum of an LZ4 block without a look at it."""
-
-    name = "lz4-block-checksum-unverified"
-    killed_by = ("kafka.batch/v2/lz4/block-checksum-wrong",)
-    missing_rule = True
-    patches = ((lz4, "_block_checksum", _passed_over),)
-
-
-def _ten_bytes(reader: Reader) -> None:
-    start = reader.pos
-    if reader.uint16le("magic") != gzip.MAGIC or reader.uint8("method") != gzip.DEFLATE:
-        raise decompress_failed(reader, "magic", "no gzip member", start)
-    reader.skip("rest", 7)
-
-
-class GzipHeaderTenBytes(PatchedKafka):
-    """Takes every gzip header for ten bytes, whatever parts its flags announce."""
-
-    name = "gzip-header-ten-bytes"
-    killed_by = ("kafka.batch/v2/text/gzip",)
-    patches = ((gzip, "_header", _ten_bytes),)
-
-
 # --- control records: kafka.md, section 1.9 ---
 
 
@@ -254,26 +160,9 @@ def _endpoint_signed(found: Any) -> Endpoint:  # noqa: ANN401 - an endpoint of t
     return _endpoint(evolve(found, port=found.port - (found.port >> 15 << 16)))
 
 
-class VoterPortSigned(PatchedKafka):
-    """Reads the port of a KRaft voter with a sign."""
-
-    name = "voter-port-signed"
-    killed_by = ("kafka.batch/v2/control/kraft-voters",)
-    patches = ((control_record, "_endpoint", _endpoint_signed),)
-
-
 # --- messages and wrappers: kafka.md, sections 2.1 and 2.2 ---
 
 _write_plain, _base = message._write_plain, message._base  # noqa: SLF001 - the parts that are wrong in the mutants
-
-
-class InnerCrcUnchecked(PatchedKafka):
-    """Checks the CRC of a message of its own, but not inside a wrapper, as brokers once did."""
-
-    name = "inner-crc-unchecked"
-    patches = tuple(
-        (plain.inner_codec.read.__globals__, "crc_wrong_message_crc", lambda *_: None) for plain in PLAIN
-    )
 
 
 def _base_below_none(inner: Reader, head: MessageHead, stored: list[int]) -> int:
@@ -294,14 +183,6 @@ def _seal_from_attributes(writer: Writer, value: Message) -> None:
     _write_plain(writer, value)
     covered = bytes(writer.data[start + MESSAGE_V0.offset("attributes") :])
     writer.patch("crc", "uint32", start + MESSAGE_V0.offset("crc"), crc32(covered))
-
-
-class EncodeLegacyCrcFromAttributes(PatchedKafka):
-    """Writes the CRC of a v0 or v1 message from the attributes on, as in v2, where it begins at the magic."""
-
-    name = "encode-legacy-crc-from-attributes"
-    killed_by = ("kafka.batch/v0/encode/lz4",)
-    patches = ((message, "_write_plain", _seal_from_attributes),)
 
 
 # --- logs: kafka.md, sections 1.6 and 1.9 ---
@@ -330,13 +211,6 @@ def _read_until_empty(reader: Reader, options: Options, entries: list[LogEntry])
         entries.extend(seen)
 
 
-class EmptyBatchEndsLog(PatchedKafka):
-    """Takes a batch that compaction left without records for the end of a log."""
-
-    name = "empty-batch-ends-log"
-    patches = ((log, "_read_all", _read_until_empty),)
-
-
 class _HidesPlainToo(consumer_view.AbortedTransactions):
     def hides(self, entry: LogEntry) -> bool:
         """As the reference, but that every batch counts as transactional."""
@@ -345,9 +219,92 @@ class _HidesPlainToo(consumer_view.AbortedTransactions):
         return super().hides(entry)
 
 
-class AbortedHidesPlain(PatchedKafka):
-    """Drops a producer's batches outside any transaction, too, while one of its transactions is aborted."""
+# --- other parts in the modules of the reference ---
 
-    name = "aborted-hides-plain"
-    killed_by = ("kafka.log/mixed/delivered/not-transactional",)
-    patches = ((consumer_view, "AbortedTransactions", _HidesPlainToo),)
+patched(
+    PatchedKafka,
+    {
+        "inner-timestamp-type-believed": (
+            "Gives an inner message the wrapper's timestamp where only the inner one says append time.",
+            ((message, "_effective", _effective_by_either),),
+            "kafka.batch/v1/wrapper/gzip-inner-log-append",
+        ),
+        "wrapper-base-from-count": (
+            "Counts back from a v1 wrapper's offset by how many messages it has, not by their last offset.",
+            ((message, "_base", _base_from_count),),
+        ),
+        "v0-offsets-rebased": (
+            "Takes the inner offsets of a v0 wrapper for relative ones, as they are in v1.",
+            ((message, "_base", _base_of_v0_too),),
+        ),
+        "append-time-uncompressed-only": (
+            "Forgets the append time of a batch that is compressed.",
+            ((record, "BatchContext", _shape),),
+            "kafka.batch/v2/timestamps/log-append-gzip",
+        ),
+        "aborted-from-base-offset": (
+            (
+                "Begins an aborted transaction only with the first batch that is completely after its "
+                "first offset."
+            ),
+            ((consumer_view, "AbortedTransactions", _FromBase),),
+            "kafka.log/mixed/delivered/first-offset-inside-batch",
+        ),
+        "abort-marker-closes-all": (
+            "Ends the aborted transactions of every producer at the marker of one.",
+            ((consumer_view, "AbortedTransactions", _ClosesAll),),
+            "kafka.log/mixed/delivered/two-aborts-interleaved",
+        ),
+        "fetch-offset-skips-wrappers": (
+            "Delivers a whole wrapper of which a part is below the fetch offset.",
+            ((consumer_view, "_drop_earlier", _whole_wrappers),),
+        ),
+        "control-key-version-exact": (
+            "Refuses a control key of a version above 0, which is to be read as 0.",
+            ((control_record, "_type", _type_of_version_0),),
+            "kafka.batch/v2/control/key-version-1",
+        ),
+        "attributes-low-byte": (
+            "Reads the attributes of a batch as one byte, as older texts have them.",
+            in_codec(RECORD_BATCH, _unpack_base_offset=_of_one_byte),
+            "kafka.log/mixed/append/bit-8-kept",
+        ),
+        "lz4-block-checksum-unverified": (
+            "Steps over the checksum of an LZ4 block without a look at it.",
+            ((lz4, "_block_checksum", _passed_over),),
+            "kafka.batch/v2/lz4/block-checksum-wrong",
+        ),
+        "voter-port-signed": (
+            "Reads the port of a KRaft voter with a sign.",
+            ((control_record, "_endpoint", _endpoint_signed),),
+            "kafka.batch/v2/control/kraft-voters",
+        ),
+        "inner-crc-unchecked": (
+            "Checks the CRC of a message of its own, but not inside a wrapper, as brokers once did.",
+            tuple(
+                (plain.inner_codec.read.__globals__, "crc_wrong_message_crc", lambda *_: None)
+                for plain in PLAIN
+            ),
+        ),
+        "encode-legacy-crc-from-attributes": (
+            (
+                "Writes the CRC of a v0 or v1 message from the attributes on, as in v2, where it begins "
+                "at the magic."
+            ),
+            ((message, "_write_plain", _seal_from_attributes),),
+            "kafka.batch/v0/encode/lz4",
+        ),
+        "empty-batch-ends-log": (
+            "Takes a batch that compaction left without records for the end of a log.",
+            ((log, "_read_all", _read_until_empty),),
+        ),
+        "aborted-hides-plain": (
+            (
+                "Drops a producer's batches outside any transaction, too, while one of its transactions "
+                "is aborted."
+            ),
+            ((consumer_view, "AbortedTransactions", _HidesPlainToo),),
+            "kafka.log/mixed/delivered/not-transactional",
+        ),
+    },
+)

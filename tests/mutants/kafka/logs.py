@@ -4,11 +4,10 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from tests.mutants.base import JsonObject, Panic, ReferenceCodec, with_options
+from tests.mutants.base import JsonObject, Panic, ReferenceCodec, mutant, patched, with_options
 from tests.mutants.kafka.helpers import MAGIC, V2, KafkaMutant, PatchedKafka, frames
-from tests.mutants.kafka.reading import READ_ENTRY
 from wireproof.adapters.contract import Request
-from wireproof.cases.outcome import Accepted, Outcome, Refused, refused_outcome
+from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.formats import Format
 from wireproof.kafka import append, consumer_view, control_types, log
 from wireproof.kafka import entry as kafka_entry
@@ -24,25 +23,12 @@ from wireproof.wire.scan_items import Item
 # --- logs: kafka.md, section 2.4 ---
 
 
-class PartialTailRaises(KafkaMutant):
+@mutant(KafkaMutant, "patch_answer", "partial-tail-raises")
+def partial_tail_raises(outcome: Accepted, request: Request) -> Outcome:
     """Refuses a log that ends in a torn entry."""
-
-    name = "partial-tail-raises"
-
-    def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
-        if not _torn(outcome, request):
-            return outcome
-        return Refused("truncated", outcome.consumed, "batches", before=outcome.value)
-
-
-class PartialTailLosesPrefix(KafkaMutant):
-    """Drops the whole log if its last entry is torn."""
-
-    name = "partial-tail-loses-prefix"
-    killed_by = ("kafka.log/mixed/tail/v0-cut",)
-
-    def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
-        return Accepted({"batches": []}, outcome.consumed) if _torn(outcome, request) else outcome
+    if not _torn(outcome, request):
+        return outcome
+    return Refused("truncated", outcome.consumed, "batches", before=outcome.value)
 
 
 def _torn(outcome: Accepted, request: Request) -> bool:
@@ -50,39 +36,20 @@ def _torn(outcome: Accepted, request: Request) -> bool:
     return stream and outcome.consumed is not None and outcome.consumed < len(request.data)
 
 
-class PrefixLostOnRefusal(KafkaMutant):
-    """Forgets the batches before a damaged one."""
-
-    name = "prefix-lost-on-refusal"
-    killed_by = ("kafka.log/mixed/append/cut",)
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        delivered: object = {"batches": []} if request.format == "kafka.log" else None
-        return refused_outcome(rejected.with_before(delivered))
-
-
-class FirstMagicForAll(KafkaMutant):
+@mutant(KafkaMutant, "patch_input", "first-magic-for-all")
+def first_magic_for_all(data: bytes) -> bytes:
     """Reads every entry of a log in the format of the first."""
-
-    name = "first-magic-for-all"
-
-    def patch_input(self, data: bytes, request: Request) -> bytes:
-        out = bytearray(data)
-        spans = list(frames(data))
-        for start, _ in spans:
-            out[start + MAGIC] = data[MAGIC]
-        return bytes(out)
+    out = bytearray(data)
+    spans = list(frames(data))
+    for start, _ in spans:
+        out[start + MAGIC] = data[MAGIC]
+    return bytes(out)
 
 
-class Magic255Accepted(KafkaMutant):
+@mutant(KafkaMutant, "patch_entry", "magic-255-accepted")
+def magic_255_accepted(entry: bytes) -> bytes:
     """Takes every magic of 2 and more, unsigned, for a v2 batch."""
-
-    name = "magic-255-accepted"
-    missing_rule = True
-
-    def patch_entry(self, entry: bytes) -> bytes:
-        """Turn it into a v2 batch; no checksum covers the magic."""
-        return entry[:MAGIC] + b"\2" + entry[MAGIC + 1 :] if entry[MAGIC] > 2 else entry
+    return entry[:MAGIC] + b"\2" + entry[MAGIC + 1 :] if entry[MAGIC] > 2 else entry
 
 
 class ScanStopsAtDamage(KafkaMutant):
@@ -116,6 +83,7 @@ class ScanPerChunk(KafkaMutant):
 
 
 DELIVERED: Final = consumer_view.delivered_entries
+READ_ENTRY: Final = kafka_entry.read
 
 
 # --- batches one after the other ---
@@ -127,13 +95,6 @@ def _rest_taken(reader: Reader, prefix: SizeAndMagic, options: Options) -> LogEn
     if isinstance(value, RecordBatch) and value.attributes & CODEC_MASK:
         reader.pos = reader.end
     return value
-
-
-class CompressedBatchTakesRest(PatchedKafka):
-    """Loses every batch behind a compressed one, whose region it reads to the end of the log."""
-
-    name = "platformatic-kafka-123-compressed-batch-takes-rest"
-    patches = ((kafka_entry, "read", _rest_taken),)
 
 
 def _reads_record_of_none(data: bytes) -> bool:
@@ -205,13 +166,6 @@ def _key_of_each(entries: list[LogEntry], options: Options) -> list[LogEntry]:
     return DELIVERED(entries, options)
 
 
-class NullKeyInFilter(PatchedKafka):
-    """Fails on a record without a key when it looks for the markers of aborted transactions."""
-
-    name = "kafkajs-312-null-key-in-filter"
-    patches = ((consumer_view, "delivered_entries", _key_of_each),)
-
-
 def _first_batch_fetched(entries: list[LogEntry], options: Options) -> list[LogEntry]:
     """Refuse a first batch that ends behind the fetch offset but has no record from there on."""
     fetch, first = options.fetch_offset, entries[0] if entries else None
@@ -220,13 +174,6 @@ def _first_batch_fetched(entries: list[LogEntry], options: Options) -> list[LogE
         if last >= fetch > max(one.offset for one in first.records):
             raise Rejected("other", None, "batches[0]", "incomplete response")
     return DELIVERED(entries, options)
-
-
-class OffsetBehindCompactedRecords(PatchedKafka):
-    """Refuses a log from an offset on whose record is compacted away at the end of its batch."""
-
-    name = "sarama-1005-offset-behind-compacted-records"
-    patches = ((consumer_view, "delivered_entries", _first_batch_fetched),)
 
 
 # --- the end of a log: kafka.md, section 1.4 ---
@@ -238,31 +185,11 @@ def _peek_twelve_bytes(reader: Reader, max_size: int = MAX_SIZE) -> SizeAndMagic
     return peek_whole_entry(reader, max_size)
 
 
-class FewLastBytesRefused(PatchedKafka):
-    """Refuses a log with fewer than 12 bytes after its last whole entry, as PyKafka did.
-
-    Trigger: a message and four bytes of the next one.
-    """
-
-    name = "tracker-few-last-bytes-refused"
-    patches = ((log, "peek_whole_entry", _peek_twelve_bytes),)
-
-
 def _peek_never_cut(reader: Reader, max_size: int = MAX_SIZE) -> SizeAndMagic | None:
     prefix = peek_whole_entry(reader, max_size)
     if prefix is None and reader.left >= LOG_OVERHEAD:
         raise reader.reject("truncated", "", "the last entry is cut")
     return prefix
-
-
-class CutBatchRefused(PatchedKafka):
-    """Fails at a last batch that the byte limit of a fetch cut, where the log ends, as Platformatic did.
-
-    Trigger: a batch and the first 20 bytes of another.
-    """
-
-    name = "tracker-cut-batch-refused"
-    patches = ((log, "peek_whole_entry", _peek_never_cut),)
 
 
 # --- transactions: kafka.md, section 1.9 ---
@@ -272,16 +199,6 @@ class _EndsAtAnyMarker(consumer_view.AbortedTransactions):
     def _close(self, marker: RecordBatch) -> None:
         self._open.discard(marker.producer_id)
         self._ahead = deque(pair for pair in self._ahead if pair[0] != marker.producer_id)
-
-
-class AbortedEndsAtAnyMarker(PatchedKafka):
-    """Takes the first marker of a producer for the end of its aborted transaction, as brod did.
-
-    Trigger: a committed transaction before the aborted one of the same producer.
-    """
-
-    name = "tracker-aborted-ends-at-any-marker"
-    patches = ((consumer_view, "AbortedTransactions", _EndsAtAnyMarker),)
 
 
 class _PopsAtAnyAbort(consumer_view.AbortedTransactions):
@@ -298,32 +215,12 @@ def _is_abort(marker: RecordBatch) -> bool:
     return control is not None and control.type == control_types.ABORT
 
 
-class AbortedPopsAtAnyAbort(PatchedKafka):
-    """Takes the next entry of the aborted list at an ABORT marker that is not in it, as librdkafka did.
-
-    Trigger: an ABORT marker that is not listed, then an aborted transaction of the same producer.
-    """
-
-    name = "tracker-aborted-pops-at-any-abort"
-    patches = ((consumer_view, "AbortedTransactions", _PopsAtAnyAbort),)
-
-
 class _ExactStart(consumer_view.AbortedTransactions):
     def hides(self, entry: LogEntry) -> bool:
         """As the reference, but that a transaction begins only with the batch that has its first offset."""
         while isinstance(entry, RecordBatch) and self._ahead and self._ahead[0][1] < entry.base_offset:
             self._ahead.popleft()
         return super().hides(entry)
-
-
-class AbortedStartMustExist(PatchedKafka):
-    """Looks for the batch where an aborted transaction begins, which compaction may remove, as brod did.
-
-    Trigger: an aborted transaction whose first offset is before the first batch that is left of it.
-    """
-
-    name = "tracker-aborted-start-must-exist"
-    patches = ((consumer_view, "AbortedTransactions", _ExactStart),)
 
 
 class _StartsBeforeMarker(consumer_view.AbortedTransactions):
@@ -334,16 +231,6 @@ class _StartsBeforeMarker(consumer_view.AbortedTransactions):
     def _close(self, marker: RecordBatch) -> None:
         if (marker.producer_id, marker.base_offset) not in self._listed:
             super()._close(marker)
-
-
-class AbortedStartAtMarker(PatchedKafka):
-    """Leaves an aborted transaction open that begins and ends at its marker, as librdkafka did.
-
-    Trigger: an aborted transaction with the offset of its ABORT marker, and data of the producer after it.
-    """
-
-    name = "tracker-aborted-start-at-marker"
-    patches = ((consumer_view, "AbortedTransactions", _StartsBeforeMarker),)
 
 
 class _MarkersKnown(consumer_view.AbortedTransactions):
@@ -376,16 +263,6 @@ class _MarkersDelivered(consumer_view.AbortedTransactions):
         return super().hides(entry) and not control
 
 
-class MarkersDelivered(PatchedKafka):
-    """Delivers transaction markers, with a key of 4 bytes and a value of 6, as kafka-go does.
-
-    Trigger: read_committed and a COMMIT marker.
-    """
-
-    name = "tracker-markers-delivered"
-    patches = ((consumer_view, "AbortedTransactions", _MarkersDelivered),)
-
-
 class AbortedListIgnored(PatchedKafka):
     """Delivers aborted records under read_committed, since it never looks at the list, as kafka-go does.
 
@@ -407,16 +284,6 @@ def _whole_batches(entry: LogEntry, fetch: int | None) -> LogEntry | None:
     if isinstance(entry, RecordBatch):
         return entry if entry.records else None
     return _drop_earlier(entry, fetch)
-
-
-class FetchOffsetSkipsBatches(PatchedKafka):
-    """Delivers a whole batch of which a part is below the fetch offset, as Dekaf did.
-
-    Trigger: a fetch offset in the middle of a batch.
-    """
-
-    name = "tracker-fetch-offset-skips-batches"
-    patches = ((consumer_view, "_drop_earlier", _whole_batches),)
 
 
 def _kept(items: list[JsonObject], expected: int) -> tuple[list[Json], int]:
@@ -455,18 +322,15 @@ def _objects(tree: Json) -> list[JsonObject]:
     return [one for one in tree if isinstance(one, dict)] if isinstance(tree, list) else []
 
 
-class StuckBelowFetchOffset(PatchedKafka):
+@mutant(PatchedKafka, "patch_value", "tracker-stuck-below-fetch-offset")
+def stuck_below_fetch_offset(value: Json, request: Request) -> Json:
     """Stays at the fetch offset if every record of the batches is below it, as kafka-go did.
 
     Trigger: a fetch offset after the last record that compaction left of a batch.
     """
-
-    name = "tracker-stuck-below-fetch-offset"
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        fetch = request.options.fetch_offset
-        nothing = isinstance(value, dict) and value.get("batches") == [] and value.get("nextOffset")
-        return {**value, "nextOffset": str(fetch)} if isinstance(value, dict) and nothing and fetch else value
+    fetch = request.options.fetch_offset
+    nothing = isinstance(value, dict) and value.get("batches") == [] and value.get("nextOffset")
+    return {**value, "nextOffset": str(fetch)} if isinstance(value, dict) and nothing and fetch else value
 
 
 # --- what a broker takes: kafka.md, section 1.7 ---
@@ -482,27 +346,93 @@ def _refuse_offsets(reader: Reader, one: Message, start: int) -> None:
     _remark_message(reader, one, start)
 
 
-class InnerOffsetsMustCount(PatchedKafka):
-    """Refuses a producer's v1 wrapper whose offsets do not count from 0, as Kafka 2.4 did: KAFKA-9669.
-
-    Trigger: a v1 wrapper with the inner offsets 0 and 0 that is appended to a topic.
-    """
-
-    name = "tracker-inner-offsets-must-count"
-    patches = ((append, "_remark_message", _refuse_offsets),)
-
-
 def _check_magic_only(reader: Reader, entries: list[LogEntry]) -> None:
     if len({entry.magic for entry in entries}) > 1:
         raise reader.reject("not-permitted", "batches", "batches of different magic")
 
 
-class SeveralBatchesTaken(PatchedKafka):
-    """Takes a produce request with several batches, and so numbers only the first, as Kafka did: KAFKA-8428.
+# --- other parts in the modules of the reference ---
 
-    Trigger: two batches in one request.
-    """
-
-    name = "tracker-several-batches-taken"
-    missing_rule = True
-    patches = ((append, "check_request", _check_magic_only),)
+patched(
+    PatchedKafka,
+    {
+        "platformatic-kafka-123-compressed-batch-takes-rest": (
+            "Loses every batch behind a compressed one, whose region it reads to the end of the log.",
+            ((kafka_entry, "read", _rest_taken),),
+        ),
+        "kafkajs-312-null-key-in-filter": (
+            "Fails on a record without a key when it looks for the markers of aborted transactions.",
+            ((consumer_view, "delivered_entries", _key_of_each),),
+        ),
+        "sarama-1005-offset-behind-compacted-records": (
+            "Refuses a log from an offset on whose record is compacted away at the end of its batch.",
+            ((consumer_view, "delivered_entries", _first_batch_fetched),),
+        ),
+        # Trigger: a message and four bytes of the next one.
+        "tracker-few-last-bytes-refused": (
+            "Refuses a log with fewer than 12 bytes after its last whole entry, as PyKafka did.",
+            ((log, "peek_whole_entry", _peek_twelve_bytes),),
+        ),
+        # Trigger: a batch and the first 20 bytes of another.
+        "tracker-cut-batch-refused": (
+            (
+                "Fails at a last batch that the byte limit of a fetch cut, where the log ends, as "
+                "Platformatic did."
+            ),
+            ((log, "peek_whole_entry", _peek_never_cut),),
+        ),
+        # Trigger: a committed transaction before the aborted one of the same producer.
+        "tracker-aborted-ends-at-any-marker": (
+            "Takes the first marker of a producer for the end of its aborted transaction, as brod did.",
+            ((consumer_view, "AbortedTransactions", _EndsAtAnyMarker),),
+        ),
+        # Trigger: an ABORT marker that is not listed, then an aborted transaction of the same producer.
+        "tracker-aborted-pops-at-any-abort": (
+            (
+                "Takes the next entry of the aborted list at an ABORT marker that is not in it, as "
+                "librdkafka did."
+            ),
+            ((consumer_view, "AbortedTransactions", _PopsAtAnyAbort),),
+        ),
+        # Trigger: an aborted transaction whose first offset is before the first batch that is left of it.
+        "tracker-aborted-start-must-exist": (
+            (
+                "Looks for the batch where an aborted transaction begins, which compaction may remove, "
+                "as brod did."
+            ),
+            ((consumer_view, "AbortedTransactions", _ExactStart),),
+        ),
+        # Trigger: an aborted transaction with the offset of its ABORT marker, and data of the producer after
+        # it.
+        "tracker-aborted-start-at-marker": (
+            "Leaves an aborted transaction open that begins and ends at its marker, as librdkafka did.",
+            ((consumer_view, "AbortedTransactions", _StartsBeforeMarker),),
+        ),
+        # Trigger: read_committed and a COMMIT marker.
+        "tracker-markers-delivered": (
+            "Delivers transaction markers, with a key of 4 bytes and a value of 6, as kafka-go does.",
+            ((consumer_view, "AbortedTransactions", _MarkersDelivered),),
+        ),
+        # Trigger: a fetch offset in the middle of a batch.
+        "tracker-fetch-offset-skips-batches": (
+            "Delivers a whole batch of which a part is below the fetch offset, as Dekaf did.",
+            ((consumer_view, "_drop_earlier", _whole_batches),),
+        ),
+        # Trigger: a v1 wrapper with the inner offsets 0 and 0 that is appended to a topic.
+        "tracker-inner-offsets-must-count": (
+            (
+                "Refuses a producer's v1 wrapper whose offsets do not count from 0, as Kafka 2.4 did: "
+                "KAFKA-9669."
+            ),
+            ((append, "_remark_message", _refuse_offsets),),
+        ),
+        # Trigger: two batches in one request.
+        "tracker-several-batches-taken": (
+            (
+                "Takes a produce request with several batches, and so numbers only the first, as Kafka "
+                "did: KAFKA-8428."
+            ),
+            ((append, "check_request", _check_magic_only),),
+        ),
+    },
+)

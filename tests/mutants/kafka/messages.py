@@ -4,7 +4,7 @@ from typing import Final
 
 from attrs import evolve
 
-from tests.mutants.base import JsonObject, in_codec, walk
+from tests.mutants.base import JsonObject, in_codec, mutant, patched, walk
 from tests.mutants.kafka.helpers import PatchedKafka
 from tests.mutants.kafka.records import each_record
 from wireproof.adapters.contract import Request
@@ -33,31 +33,11 @@ def _effective_at_zero(inner: Message, head: MessageHead, base: int) -> Message:
     return evolve(_effective(inner, head, base), offset=0)
 
 
-class InnerOffsetZero(PatchedKafka):
-    """Gives every message of a wrapper the offset 0, as kafka-php did when it had decompressed the set.
-
-    Trigger: a wrapper that does not begin at offset 0.
-    """
-
-    name = "tracker-inner-offset-zero"
-    patches = ((message, "_effective", _effective_at_zero),)
-
-
 def _next_size_of_whole(inner: Reader, defect: Rejected | None, scope: Scope) -> SizeAndMagic | None:
     prefix = _next_size(inner, defect, scope)
     if prefix is None and inner.left:
         raise inner.reject("truncated", "messages", "a message is cut")
     return prefix
-
-
-class InnerSetCutRefused(PatchedKafka):
-    """Refuses a compressed set whose last message is cut, where it ends, as kafka-python did.
-
-    Trigger: a wrapper with one whole message and the first bytes of another.
-    """
-
-    name = "tracker-inner-set-cut-refused"
-    patches = ((message, "_next_size", _next_size_of_whole),)
 
 
 def _check_with_next(reader: Reader) -> None:
@@ -77,53 +57,12 @@ def _inner_with_next(window: Reader, head: MessageHead) -> Message:
     return _inner_message(window, head)
 
 
-class LegacyCrcReachesNext(PatchedKafka):
-    """Computes the CRC of a message over four bytes of the next one, too, as Redpanda did.
-
-    Trigger: two messages of v0 or v1 one after the other.
-    """
-
-    name = "tracker-legacy-crc-reaches-next"
-    patches = ((message, "read", _read_with_next), (message, "_inner_message", _inner_with_next))
-
-
-class WrapperCrcNeverChecked(PatchedKafka):
-    """Skips the CRC of a wrapper even where a broker checks it, as Sarama did: it returned before the check.
-
-    Trigger: a producer's wrapper with a wrong CRC.
-    """
-
-    name = "tracker-wrapper-crc-never-checked"
-    missing_rule = True
-    patches = in_codec(message.WRAPPER, crc_wrong_crc=lambda _: lambda *_: None)
-
-
 def _effective_with_own_time(inner: Message, head: MessageHead, base: int) -> Message:
     return evolve(_effective(inner, head, base), timestamp=inner.timestamp)
 
 
-class WrapperAppendTimeIgnored(PatchedKafka):
-    """Gives inner messages their own timestamps under a wrapper with append time, as Sarama did.
-
-    Trigger: a v1 wrapper with LogAppendTime and another timestamp than its messages.
-    """
-
-    name = "tracker-wrapper-append-time-ignored"
-    patches = ((message, "_effective", _effective_with_own_time),)
-
-
 def _effective_without_time(inner: Message, head: MessageHead, base: int) -> Message:
     return evolve(_effective(inner, head, base), timestamp=NO_TIMESTAMP)
-
-
-class InnerTimestampMissing(PatchedKafka):
-    """Reports the timestamp -1 for every message of a wrapper, as librdkafka did.
-
-    Trigger: a v1 wrapper whose messages have timestamps.
-    """
-
-    name = "tracker-inner-timestamp-missing"
-    patches = ((message, "_effective", _effective_without_time),)
 
 
 # --- codecs: kafka.md, section 3 ---
@@ -135,67 +74,46 @@ def _only_first_header(reader: Reader) -> bool:
     return _has_xerial_header(reader) and "xerial" not in reader.path("magic")
 
 
-class SnappyNotConcatenated(PatchedKafka):
-    """Reads the header of a second snappy stream as the length of a chunk, as snappy-java did.
-
-    Trigger: the records in two snappy streams, one after the other.
-    """
-
-    name = "tracker-snappy-not-concatenated"
-    patches = ((snappy, "_has_xerial_header", _only_first_header),)
-
-
 # --- writers: kafka.md, sections 1.3, 1.9 and 2.2 ---
 
 
-class WritesNullKeyEmpty(PatchedKafka):
+@mutant(PatchedKafka, "patch_value_to_write", "tracker-writes-null-key-empty")
+def writes_null_key_empty(value: Json) -> Json:
     """Writes an empty key where there is none, but null values as null, as kafka-go did.
 
     Trigger: a record without a key.
     """
-
-    name = "tracker-writes-null-key-empty"
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        return each_record(value, lambda one: {**one, "key": one["key"] or ""})
+    return each_record(value, lambda one: {**one, "key": one["key"] or ""})
 
 
 def _is_wrapper_of_v1(part: JsonObject) -> bool:
     return part.get("magic") == "1" and part.get("messages") is not None
 
 
-class WritesWrapperWithoutTime(PatchedKafka):
+@mutant(PatchedKafka, "patch_value_to_write", "tracker-writes-wrapper-without-time")
+def writes_wrapper_without_time(value: Json) -> None:
     """Writes a wrapper without a timestamp, where the latest of its messages belongs, as kafka_protocol did.
 
     Trigger: a v1 wrapper with create times.
     """
-
-    name = "tracker-writes-wrapper-without-time"
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        for part in walk(value):
-            if _is_wrapper_of_v1(part) and not int(part["attributes"]) & LOG_APPEND_TIME:
-                part["timestamp"] = "-1"
-        return value
+    for part in walk(value):
+        if _is_wrapper_of_v1(part) and not int(part["attributes"]) & LOG_APPEND_TIME:
+            part["timestamp"] = "-1"
 
 
 MARKER_KEYS: Final = ("00000000", "00000001")
 """The keys of ABORT and COMMIT markers of version 0."""
 
 
-class WritesMarkerWithoutValue(PatchedKafka):
+@mutant(PatchedKafka, "patch_value_to_write", "tracker-writes-marker-without-value")
+def writes_marker_without_value(value: Json) -> None:
     """Writes transaction markers with an empty value, without version and epoch, as franz-go's kfake did.
 
     Trigger: a control batch with a COMMIT marker.
     """
-
-    name = "tracker-writes-marker-without-value"
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        for part in walk(value):
-            if "records" in part and int(part["attributes"]) & CONTROL:
-                each_record(part, lambda one: {**one, "value": ""} if one["key"] in MARKER_KEYS else one)
-        return value
+    for part in walk(value):
+        if "records" in part and int(part["attributes"]) & CONTROL:
+            each_record(part, lambda one: {**one, "value": ""} if one["key"] in MARKER_KEYS else one)
 
 
 def _anything(writer: Writer, outer: Message, inner: Message) -> None:
@@ -216,3 +134,53 @@ class WritesWrapperOfMagic0(PatchedKafka):
             if _is_wrapper_of_v1(part):
                 part |= {"magic": "0", "timestamp": "-1", "attributes": str(int(part["attributes"]) & 7)}
         return value
+
+
+# --- other parts in the modules of the reference ---
+
+patched(
+    PatchedKafka,
+    {
+        # Trigger: a wrapper that does not begin at offset 0.
+        "tracker-inner-offset-zero": (
+            (
+                "Gives every message of a wrapper the offset 0, as kafka-php did when it had "
+                "decompressed the set."
+            ),
+            ((message, "_effective", _effective_at_zero),),
+        ),
+        # Trigger: a wrapper with one whole message and the first bytes of another.
+        "tracker-inner-set-cut-refused": (
+            "Refuses a compressed set whose last message is cut, where it ends, as kafka-python did.",
+            ((message, "_next_size", _next_size_of_whole),),
+        ),
+        # Trigger: two messages of v0 or v1 one after the other.
+        "tracker-legacy-crc-reaches-next": (
+            "Computes the CRC of a message over four bytes of the next one, too, as Redpanda did.",
+            ((message, "read", _read_with_next), (message, "_inner_message", _inner_with_next)),
+        ),
+        # Trigger: a producer's wrapper with a wrong CRC.
+        "tracker-wrapper-crc-never-checked": (
+            (
+                "Skips the CRC of a wrapper even where a broker checks it, as Sarama did: it returned "
+                "before the check."
+            ),
+            in_codec(message.WRAPPER, crc_wrong_crc=lambda _: lambda *_: None),
+        ),
+        # Trigger: a v1 wrapper with LogAppendTime and another timestamp than its messages.
+        "tracker-wrapper-append-time-ignored": (
+            "Gives inner messages their own timestamps under a wrapper with append time, as Sarama did.",
+            ((message, "_effective", _effective_with_own_time),),
+        ),
+        # Trigger: a v1 wrapper whose messages have timestamps.
+        "tracker-inner-timestamp-missing": (
+            "Reports the timestamp -1 for every message of a wrapper, as librdkafka did.",
+            ((message, "_effective", _effective_without_time),),
+        ),
+        # Trigger: the records in two snappy streams, one after the other.
+        "tracker-snappy-not-concatenated": (
+            "Reads the header of a second snappy stream as the length of a chunk, as snappy-java did.",
+            ((snappy, "_has_xerial_header", _only_first_header),),
+        ),
+    },
+)

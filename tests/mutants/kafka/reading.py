@@ -8,17 +8,16 @@ from functools import partial
 from typing import Any, ClassVar, Final, Literal, NoReturn
 from unittest.mock import patch
 
-from tests.mutants.base import JsonObject, ReferenceCodec, in_codec, with_options
+from tests.mutants.base import JsonObject, ReferenceCodec, in_codec, mutant, patched, with_options
 from tests.mutants.kafka.helpers import FieldByField, KafkaMutant, PatchedKafka, bit, frames, records
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome, refused_outcome
 from wireproof.kafka import consumer_view, control_record, entry, log, message, record
-from wireproof.kafka import entry as kafka_entry
 from wireproof.kafka import message as kafka_message
 from wireproof.kafka import record as kafka_record
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME, wrap64
 from wireproof.kafka.control_record import _end_of_transaction, _type
-from wireproof.kafka.layouts import HEADERS, MESSAGE, build_message
+from wireproof.kafka.layouts import MESSAGE
 from wireproof.kafka.message import MessageHead
 from wireproof.kafka.record import BatchContext
 from wireproof.kafka.size_and_magic import SizeAndMagic, peek_whole_entry
@@ -28,7 +27,6 @@ from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
-READ_ENTRY: Final = kafka_entry.read
 READ_RECORDS: Final = kafka_record.read_records
 READ_MESSAGE: Final = kafka_message.read
 
@@ -36,17 +34,12 @@ READ_MESSAGE: Final = kafka_message.read
 # --- the records of a v2 batch ---
 
 
-class TimestampDeltaOf32Bits(PatchedKafka):
+@mutant(PatchedKafka, "spoil", "franz-go-324-timestamp-delta-of-32-bits")
+def timestamp_delta_of_32_bits(entry: JsonObject) -> None:
     """Loses the records of a batch from the first one whose timestamp delta needs more than 32 bits."""
-
-    name = "franz-go-324-timestamp-delta-of-32-bits"
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Drop the records after the last one that a reader of 32 bits understands."""
-        del raw
-        fits = [-(1 << 31) <= int(one["timestampDelta"]) < 1 << 31 for one in records(entry)]
-        if False in fits:
-            del entry["records"][fits.index(False) :]
+    fits = [-(1 << 31) <= int(one["timestampDelta"]) < 1 << 31 for one in records(entry)]
+    if False in fits:
+        del entry["records"][fits.index(False) :]
 
 
 class AppendTimeOfRecordsIgnored(PatchedKafka):
@@ -80,16 +73,11 @@ class RecordPastEndIsNull(PatchedKafka):
         return refused_outcome(rejected)
 
 
-class HeadersOfOneNameCollapse(PatchedKafka):
+@mutant(PatchedKafka, "spoil", "kafkajs-1132-headers-of-one-name-collapse")
+def headers_of_one_name_collapse(entry: JsonObject) -> None:
     """Keeps one header of each name in a record, with the value of the last one."""
-
-    name = "kafkajs-1132-headers-of-one-name-collapse"
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Put the headers of each record into a map by their names."""
-        del raw
-        for one in records(entry):
-            one["headers"] = [list(pair) for pair in dict(one["headers"]).items()]
+    for one in records(entry):
+        one["headers"] = [list(pair) for pair in dict(one["headers"]).items()]
 
 
 class CountReader(FieldByField):
@@ -122,13 +110,6 @@ def _marker_or_unknown(
     return _end_of_transaction(reader, _type(reader, key, key_at), value, value_at)
 
 
-class UnknownControlTypeParsed(PatchedKafka):
-    """Reads the value of an unknown control record like that of a marker, and refuses a short one."""
-
-    name = "sarama-1898-unknown-control-type-parsed"
-    patches = ((control_record, "_parse", _marker_or_unknown),)
-
-
 def _control_without_envelope(reader: Reader, context: BatchContext, count: int) -> list[Record]:
     """Read the first bytes of a control batch as the version of the control record."""
     if context.control and count:
@@ -139,50 +120,7 @@ def _control_without_envelope(reader: Reader, context: BatchContext, count: int)
     return READ_RECORDS(reader, context, count)
 
 
-class ControlRecordWithoutEnvelope(PatchedKafka):
-    """Looks for version and type of a control record at the start of the record, not in its key."""
-
-    name = "rskafka-297-control-record-without-envelope"
-    patches = ((kafka_record, "read_records", _control_without_envelope),)
-
-
 # --- messages of v0 and v1 ---
-
-
-def _compact(reader: Reader, name: str) -> bytes | None:
-    """Read the length of a field as a compact one: a varint, which is the length plus one."""
-    length = reader.uvarint(f"{name}Length")
-    return reader.take(name, length - 1) if length else None
-
-
-def _compact_message(reader: Reader, magic: int) -> Message:
-    start, fields = reader.pos, HEADERS[magic].codec.read(reader)
-    if fields["attributes"] & CODEC_MASK:
-        raise reader.reject("decompress-failed", "value", "null", at=start)
-    return build_message(key=_compact(reader, "key"), value=_compact(reader, "value"), **fields)
-
-
-def _drifting(reader: Reader, prefix: SizeAndMagic, options: Options) -> LogEntry:
-    """Read an entry; the next one begins where key and value seem to end."""
-    start = reader.pos
-    value = READ_ENTRY(reader, prefix, options)
-    if isinstance(value, Message):
-        reader.pos = start + (26 if value.magic else 18)
-        for _ in range(2):
-            reader.skip("compact", max(reader.uvarint("length") - 1, 0))
-    return value
-
-
-class LegacyFieldsReadAsCompact(PatchedKafka):
-    """Reads key and value of v0 and v1 as compact fields: both are null, and the next message is misread."""
-
-    name = "librdkafka-5549-legacy-fields-read-as-compact"
-    killed_by = ("kafka.batch/v0/text/cut",)
-    link = "https://github.com/confluentinc/librdkafka/issues/5549"
-    patches = (
-        (kafka_message, "read", _compact_message),
-        (kafka_entry, "read", _drifting),
-    )
 
 
 ATTRIBUTES: Final = 17
@@ -225,16 +163,6 @@ def _base_from_last(inner: Reader, head: MessageHead, stored: list[int]) -> int:
     return head.offset - stored[-1] if head.magic else 0
 
 
-class WrapperOffsetOfProducer(PatchedKafka):
-    """Ends a compressed set at the offset of its wrapper, which is 0 as a producer sends it."""
-
-    name = "kafka-5365-wrapper-offset-of-producer"
-    patches = (
-        *in_codec(kafka_message.WRAPPER, read_messages=lambda _: _cut_at_wrapper_offset),
-        (kafka_message, "_base", _base_from_last),
-    )
-
-
 class UnboundCodec(Exception):  # noqa: N818 - named for what the client meets
     """A variable that no branch of the codec has set."""
 
@@ -273,39 +201,20 @@ def _read_first(reader: Reader, options: Options, entries: list[LogEntry]) -> No
     reader.skip("rest", reader.left)
 
 
-class FirstEntryOnly(PatchedKafka):
-    """Reads the first entry of a fetch and drops the others."""
-
-    name = "sarama-1022-first-entry-only"
-    patches = ((log, "_read_all", _read_first),)
-
-
 def _whole_prefix(reader: Reader, max_size: int) -> SizeAndMagic | None:
     if 0 < reader.left <= 16:
         raise reader.reject("truncated", "magic", f"{reader.left} bytes")
     return peek_whole_entry(reader, max_size)
 
 
-class CutBeforeMagicRefused(PatchedKafka):
-    """Looks at the magic of an entry that is cut before it, and refuses the fetch."""
-
-    name = "sarama-1030-cut-before-magic"
-    patches = ((log, "peek_whole_entry", _whole_prefix),)
-
-
 # --- batches and records ---
 
 
-class LastOffsetDeltaElsewhere(KafkaMutant):
+@mutant(KafkaMutant, "spoil", "aiokafka-99a0981-last-offset-delta")
+def last_offset_delta_elsewhere(entry: JsonObject) -> None:
     """Reads the last offset delta from the field of the attributes."""
-
-    name = "aiokafka-99a0981-last-offset-delta"
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Copy the attributes."""
-        del raw
-        if "lastOffsetDelta" in entry:
-            entry["lastOffsetDelta"] = entry["attributes"]
+    if "lastOffsetDelta" in entry:
+        entry["lastOffsetDelta"] = entry["attributes"]
 
 
 _read_header = record._header  # noqa: SLF001 - the part that is wrong in the mutants
@@ -316,13 +225,6 @@ def _valued_header(reader: Reader) -> RecordHeader:
     if value is None:
         raise reader.reject("null-not-allowed", "value", "null")
     return key, value
-
-
-class NullHeaderValueRefused(PatchedKafka):
-    """Refuses a header without a value."""
-
-    name = "kafka-protocol-rs-134-null-header-value"
-    patches = ((record, "_header", _valued_header),)
 
 
 _read_headers = record._headers  # noqa: SLF001 - the part that is wrong in the mutant
@@ -351,13 +253,6 @@ def _too_large(reader: Reader, magic: int) -> Message:
     return READ_MESSAGE(reader, magic)
 
 
-class WrapperTooLarge(PatchedKafka):
-    """Reports every compressed set of messages as too large."""
-
-    name = "librdkafka-1314-wrapper-too-large"
-    patches = ((message, "read", _too_large),)
-
-
 def _crc_bits(byte: int) -> int:
     crc = byte << 24
     for _ in range(8):
@@ -377,16 +272,6 @@ def cksum(data: bytes) -> int:
     return crc ^ 0xFFFF_FFFF
 
 
-class CksumOfMessages(PatchedKafka):
-    """Checks and writes the CRC of messages by the rules of cksum, not of zip."""
-
-    name = "kafka-protocol-rs-62-cksum"
-    patches = (
-        *in_codec(MESSAGE, _crc_of=lambda _: cksum),
-        *in_codec(message.WRAPPER, _crc_of=lambda _: cksum),
-    )
-
-
 # --- the consumer ---
 
 
@@ -396,13 +281,6 @@ class _SeesPackedAborted(consumer_view.AbortedTransactions):
         hidden = super().hides(entry)
         packed = isinstance(entry, RecordBatch) and entry.attributes & CODEC_MASK
         return hidden and not (packed and not entry.attributes & CONTROL)
-
-
-class AbortedPackedDelivered(PatchedKafka):
-    """Delivers the records of an aborted transaction where their batch is compressed."""
-
-    name = "librdkafka-3020-aborted-compressed"
-    patches = ((consumer_view, "AbortedTransactions", _SeesPackedAborted),)
 
 
 _delivered = log._delivered  # noqa: SLF001 - the part that is wrong in the mutant
@@ -415,13 +293,6 @@ def _delivered_or_error(entries: list[LogEntry], options: Options) -> Log:
     return found
 
 
-class OnlyAbortedIsAnError(PatchedKafka):
-    """Reports a fetch of which nothing is delivered as a message that is too large."""
-
-    name = "librdkafka-2993-only-aborted"
-    patches = ((log, "_delivered", _delivered_or_error),)
-
-
 class AbortedListAlways(ReferenceCodec):
     """Drops aborted records also for a consumer that wants uncommitted ones."""
 
@@ -432,3 +303,58 @@ class AbortedListAlways(ReferenceCodec):
         return (
             with_options(request, isolation="read_committed") if request.options.aborted else request.options
         )
+
+
+# --- other parts in the modules of the reference ---
+
+patched(
+    PatchedKafka,
+    {
+        "sarama-1898-unknown-control-type-parsed": (
+            "Reads the value of an unknown control record like that of a marker, and refuses a short one.",
+            ((control_record, "_parse", _marker_or_unknown),),
+        ),
+        "rskafka-297-control-record-without-envelope": (
+            "Looks for version and type of a control record at the start of the record, not in its key.",
+            ((kafka_record, "read_records", _control_without_envelope),),
+        ),
+        "kafka-5365-wrapper-offset-of-producer": (
+            "Ends a compressed set at the offset of its wrapper, which is 0 as a producer sends it.",
+            (
+                *in_codec(kafka_message.WRAPPER, read_messages=lambda _: _cut_at_wrapper_offset),
+                (kafka_message, "_base", _base_from_last),
+            ),
+        ),
+        "sarama-1022-first-entry-only": (
+            "Reads the first entry of a fetch and drops the others.",
+            ((log, "_read_all", _read_first),),
+        ),
+        "sarama-1030-cut-before-magic": (
+            "Looks at the magic of an entry that is cut before it, and refuses the fetch.",
+            ((log, "peek_whole_entry", _whole_prefix),),
+        ),
+        "kafka-protocol-rs-134-null-header-value": (
+            "Refuses a header without a value.",
+            ((record, "_header", _valued_header),),
+        ),
+        "librdkafka-1314-wrapper-too-large": (
+            "Reports every compressed set of messages as too large.",
+            ((message, "read", _too_large),),
+        ),
+        "kafka-protocol-rs-62-cksum": (
+            "Checks and writes the CRC of messages by the rules of cksum, not of zip.",
+            (
+                *in_codec(MESSAGE, _crc_of=lambda _: cksum),
+                *in_codec(message.WRAPPER, _crc_of=lambda _: cksum),
+            ),
+        ),
+        "librdkafka-3020-aborted-compressed": (
+            "Delivers the records of an aborted transaction where their batch is compressed.",
+            ((consumer_view, "AbortedTransactions", _SeesPackedAborted),),
+        ),
+        "librdkafka-2993-only-aborted": (
+            "Reports a fetch of which nothing is delivered as a message that is too large.",
+            ((log, "_delivered", _delivered_or_error),),
+        ),
+    },
+)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from tests.mutants.base import JsonObject, in_codec, walk
+from tests.mutants.base import JsonObject, in_codec, mutant, patched, walk
 from tests.mutants.kafka.helpers import PatchedKafka, records
 from wireproof.adapters.contract import Request
 from wireproof.kafka import log, message, record
@@ -45,36 +45,6 @@ class VarintCut(PatchedKafka):
     reader = OpenVarints
 
 
-class HeaderNullAsEmpty(PatchedKafka):
-    """Returns a header value that is null as empty, as a backup tool did; keys and values stay null.
-
-    Trigger: a header whose value has the length -1.
-    """
-
-    name = "tracker-header-null-as-empty"
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Replace null in the second item of each pair."""
-        del raw
-        for one in records(entry):
-            one["headers"] = [[key, "" if held is None else held] for key, held in one["headers"]]
-
-
-class HeadersAsIndexMap(PatchedKafka):
-    """Keeps headers in a map: the last value of a key stands where its first was, as in Rust's IndexMap.
-
-    Trigger: a record with two headers of one key.
-    """
-
-    name = "tracker-headers-as-index-map"
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Pass the headers through a dictionary."""
-        del raw
-        for one in records(entry):
-            one["headers"] = [list(pair) for pair in dict(one["headers"]).items()]
-
-
 _header, _headers, _read = record._header, record._headers, record._read  # noqa: SLF001 - the parts that are wrong in the mutants
 
 
@@ -93,31 +63,11 @@ def _header_of_text(reader: Reader) -> RecordHeader:
     return key, held
 
 
-class HeaderValueAsText(PatchedKafka):
-    """Refuses a header value that is no UTF-8, though it is but bytes, as FastStream does.
-
-    Trigger: a header with the value C3 28.
-    """
-
-    name = "tracker-header-value-as-text"
-    patches = ((record, "_header", _header_of_text),)
-
-
 def _headers_once(reader: Reader, count: int, at: int) -> tuple[RecordHeader, ...]:
     found = _headers(reader, count, at)
     if len(dict(found)) < len(found):
         raise reader.reject("duplicate-field", "headers", at=at)
     return found
-
-
-class HeaderKeysUnique(PatchedKafka):
-    """Refuses a record with two headers of one key, as MassTransit did, which put them into a dictionary.
-
-    Trigger: a record with two headers of one key.
-    """
-
-    name = "tracker-header-keys-unique"
-    patches = ((record, "_headers", _headers_once),)
 
 
 _read_message = message.read
@@ -135,16 +85,6 @@ def _message_with_text_key(reader: Reader, magic: int) -> Message:
     if not all(_is_text(one.key) for one in (found, *(found.messages or ()))):
         raise reader.reject("bad-utf8", "key")
     return found
-
-
-class KeyAsText(PatchedKafka):
-    """Refuses a key that is no UTF-8, as Mage does even where it is told to leave the bytes alone.
-
-    Trigger: a record with the key 83.
-    """
-
-    name = "tracker-key-as-text"
-    patches = ((record, "_read", _record_with_text_key), (message, "read", _message_with_text_key))
 
 
 def each_record(value: Json, change: Callable[[JsonObject], JsonObject]) -> Json:
@@ -190,16 +130,6 @@ def _records_to_fault(reader: Reader, **fields: int) -> tuple[Record, ...]:
         return rejected.before or ()
 
 
-class MalformedRecordEndsBatch(PatchedKafka):
-    """Takes a malformed record for the end of its batch and drops it and those after it, as Dekaf did.
-
-    Trigger: a batch with a valid CRC whose second record has a wrong length.
-    """
-
-    name = "tracker-malformed-record-ends-batch"
-    patches = in_codec(RECORD_BATCH, read_records=lambda _: _records_to_fault)
-
-
 _read_all = log._read_all  # noqa: SLF001 - as above
 
 
@@ -219,48 +149,72 @@ def _read_all_but_empty_pairs(reader: Reader, options: Options, entries: list[Lo
         entries.extend(seen)
 
 
-class EmptyBatchesInARow(PatchedKafka):
-    """Reads past one batch that compaction emptied, but fails at the second in a row, as kafka-go does.
-
-    Trigger: a log with two empty batches one after the other.
-    """
-
-    name = "tracker-empty-batches-in-a-row"
-    patches = ((log, "_read_all", _read_all_but_empty_pairs),)
-
-
 def _low_word_signed(number: int) -> int:
     low = number & 0xFFFF_FFFF
     return low - (1 << 32) if low >> 31 else number
 
 
-class OffsetLowWordSigned(PatchedKafka):
+@mutant(PatchedKafka, "patch_value", "tracker-offset-low-word-signed")
+def offset_low_word_signed(value: Json) -> None:
     """Joins the two halves of an offset without clearing the sign of the lower one, as kafka-php did.
 
     Trigger: an offset of 2147483648.
     """
-
-    name = "tracker-offset-low-word-signed"
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for part in walk(value):
-            for field in {"offset", "baseOffset"} & part.keys():
-                part[field] = str(_low_word_signed(int(part[field])))
-        return value
+    for part in walk(value):
+        for field in {"offset", "baseOffset"} & part.keys():
+            part[field] = str(_low_word_signed(int(part[field])))
 
 
-class SequenceWrapsNegative(PatchedKafka):
+@mutant(PatchedKafka, "spoil", "tracker-sequence-wraps-negative")
+def sequence_wraps_negative(entry: JsonObject) -> None:
     """Counts sequences past 2147483647 into the negative ones, where 0 comes next, as Kafka's client did.
 
     Trigger: base sequence 2147483647 and two records.
     """
+    base = int(entry.get("baseSequence", -1))
+    for one in records(entry) if base >= 0 else ():
+        number = base + int(one["offsetDelta"])
+        one["sequence"] = str((number + (1 << 31)) % (1 << 32) - (1 << 31))
 
-    name = "tracker-sequence-wraps-negative"
 
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Compute the sequences as int32 overflows."""
-        del raw
-        base = int(entry.get("baseSequence", -1))
-        for one in records(entry) if base >= 0 else ():
-            number = base + int(one["offsetDelta"])
-            one["sequence"] = str((number + (1 << 31)) % (1 << 32) - (1 << 31))
+# --- other parts in the modules of the reference ---
+
+patched(
+    PatchedKafka,
+    {
+        # Trigger: a header with the value C3 28.
+        "tracker-header-value-as-text": (
+            "Refuses a header value that is no UTF-8, though it is but bytes, as FastStream does.",
+            ((record, "_header", _header_of_text),),
+        ),
+        # Trigger: a record with two headers of one key.
+        "tracker-header-keys-unique": (
+            (
+                "Refuses a record with two headers of one key, as MassTransit did, which put them into a "
+                "dictionary."
+            ),
+            ((record, "_headers", _headers_once),),
+        ),
+        # Trigger: a record with the key 83.
+        "tracker-key-as-text": (
+            "Refuses a key that is no UTF-8, as Mage does even where it is told to leave the bytes alone.",
+            ((record, "_read", _record_with_text_key), (message, "read", _message_with_text_key)),
+        ),
+        # Trigger: a batch with a valid CRC whose second record has a wrong length.
+        "tracker-malformed-record-ends-batch": (
+            (
+                "Takes a malformed record for the end of its batch and drops it and those after it, as "
+                "Dekaf did."
+            ),
+            in_codec(RECORD_BATCH, read_records=lambda _: _records_to_fault),
+        ),
+        # Trigger: a log with two empty batches one after the other.
+        "tracker-empty-batches-in-a-row": (
+            (
+                "Reads past one batch that compaction emptied, but fails at the second in a row, as "
+                "kafka-go does."
+            ),
+            ((log, "_read_all", _read_all_but_empty_pairs),),
+        ),
+    },
+)

@@ -6,7 +6,7 @@ from typing import Final
 
 from attrs import evolve
 
-from tests.mutants.base import JsonObject, Patch, in_codec, walk
+from tests.mutants.base import JsonObject, Patch, in_codec, mutant, patched, walk
 from tests.mutants.kafka.helpers import KafkaMutant, PatchedKafka, messages, records
 from wireproof.adapters.contract import Request
 from wireproof.kafka import message, record
@@ -23,50 +23,33 @@ from wireproof.wire.writer import Writer, encode_uvarint
 # --- encoders ---
 
 
-class EncodeNullAsEmpty(KafkaMutant):
+@mutant(KafkaMutant, "patch_value_to_write", "encode-null-as-empty")
+def encode_null_as_empty(value: Json) -> Json:
     """Writes an empty key and value where there is none."""
-
-    name = "encode-null-as-empty"
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        return _each_record(value, lambda one: {**one, "key": one["key"] or "", "value": one["value"] or ""})
+    return _each_record(value, lambda one: {**one, "key": one["key"] or "", "value": one["value"] or ""})
 
 
-class EncodeTimestampsAbsolute(KafkaMutant):
+@mutant(KafkaMutant, "patch_value_to_write", "encode-timestamps-absolute", "kafka.batch/v2/encode/lz4")
+def encode_timestamps_absolute(value: Json) -> Json:
     """Writes whole timestamps where deltas belong."""
-
-    name = "encode-timestamps-absolute"
-    killed_by = ("kafka.batch/v2/encode/lz4",)
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        if not isinstance(value, dict) or "baseTimestamp" not in value:
-            return value
-        base = int(str(value["baseTimestamp"]))
-        return _each_record(
-            value, lambda one: {**one, "timestampDelta": str(base + int(one["timestampDelta"]))}
-        )
+    if not isinstance(value, dict) or "baseTimestamp" not in value:
+        return value
+    base = int(str(value["baseTimestamp"]))
+    return _each_record(value, lambda one: {**one, "timestampDelta": str(base + int(one["timestampDelta"]))})
 
 
-class EncodeHeadersDropped(KafkaMutant):
+@mutant(KafkaMutant, "patch_value_to_write", "encode-headers-dropped", "kafka.batch/v2/encode/headers")
+def encode_headers_dropped(value: Json) -> Json:
     """Writes records without their headers."""
-
-    name = "encode-headers-dropped"
-    killed_by = ("kafka.batch/v2/encode/headers",)
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        return _each_record(value, lambda one: {**one, "headers": []})
+    return _each_record(value, lambda one: {**one, "headers": []})
 
 
-class EncodeCodecIgnored(KafkaMutant):
+@mutant(KafkaMutant, "patch_value_to_write", "encode-codec-ignored", "kafka.batch/v2/encode/lz4")
+def encode_codec_ignored(value: Json) -> Json:
     """Writes every batch uncompressed."""
-
-    name = "encode-codec-ignored"
-    killed_by = ("kafka.batch/v2/encode/lz4",)
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        if not isinstance(value, dict) or "records" not in value:
-            return value
-        return {**value, "attributes": str(int(str(value["attributes"])) & ~7)}
+    if not isinstance(value, dict) or "records" not in value:
+        return value
+    return {**value, "attributes": str(int(str(value["attributes"])) & ~7)}
 
 
 def _each_record(value: Json, change: Callable[[JsonObject], JsonObject]) -> Json:
@@ -108,13 +91,6 @@ def _stops_early(value: int) -> bytes:
     return bytes(out)
 
 
-class VarintStopsEarly(PatchedKafka):
-    """Writes a varint too short where its bits 7 to 15 are 0, such as the length of a record of 32 KiB."""
-
-    name = "ruby-kafka-680-varint-stops-early"
-    patches = ((wire_writer, "encode_uvarint", _stops_early),)
-
-
 def _never_ends(value: int) -> bytes:
     """Fail as a writer does that has filled all memory: with the highest bit set the loop has no end."""
     if value >> 63:
@@ -122,70 +98,43 @@ def _never_ends(value: int) -> bytes:
     return encode_uvarint(value)
 
 
-class VarintNeverEnds(PatchedKafka):
-    """Writes a varlong without end if its zigzag form has the highest bit."""
-
-    name = "kafka-go-305-varint-never-ends"
-    patches = ((wire_writer, "encode_uvarint", _never_ends),)
-
-
 # --- records of v2 ---
 
 
-class NullValueRefused(WritingBug):
+@mutant(WritingBug, "change", "kafkajs-185-null-value-refused")
+def null_value_refused(entry: JsonObject) -> None:
     """Refuses to write a null value, which deletes a key of a compacted topic."""
-
-    name = "kafkajs-185-null-value-refused"
-
-    def change(self, entry: JsonObject) -> None:
-        """Refuse an entry with such a value."""
-        plain = [] if "records" in entry or messages(entry) else [entry]
-        if any(one.get("value", "") is None for one in (*records(entry), *messages(entry), *plain)):
-            raise Rejected("invalid-value", -1, "value", "no value")
+    plain = [] if "records" in entry or messages(entry) else [entry]
+    if any(one.get("value", "") is None for one in (*records(entry), *messages(entry), *plain)):
+        raise Rejected("invalid-value", -1, "value", "no value")
 
 
-class LastHeaderRepeated(WritingBug):
+@mutant(WritingBug, "change", "sarama-996-last-header-repeated")
+def last_header_repeated(entry: JsonObject) -> None:
     """Writes the last header of a record in place of each."""
-
-    name = "sarama-996-last-header-repeated"
-
-    def change(self, entry: JsonObject) -> None:
-        """Repeat the last header."""
-        for one in records(entry):
-            one["headers"] = one["headers"][-1:] * len(one["headers"])
+    for one in records(entry):
+        one["headers"] = one["headers"][-1:] * len(one["headers"])
 
 
-class OffsetDeltasZero(WritingBug):
+@mutant(WritingBug, "change", "sarama-1032-offset-deltas-zero")
+def offset_deltas_zero(entry: JsonObject) -> None:
     """Writes the offset delta 0 in every record of a plain batch."""
-
-    name = "sarama-1032-offset-deltas-zero"
-
-    def change(self, entry: JsonObject) -> None:
-        """Set the deltas."""
-        for one in records(entry) if not int(entry["attributes"]) & CODEC_MASK else ():
-            one["offsetDelta"] = "0"
+    for one in records(entry) if not int(entry["attributes"]) & CODEC_MASK else ():
+        one["offsetDelta"] = "0"
 
 
-class MaxTimestampUnset(WritingBug):
+@mutant(WritingBug, "change", "sarama-3108-max-timestamp-unset")
+def max_timestamp_unset(entry: JsonObject) -> None:
     """Writes the maximum timestamp of a batch as -1."""
-
-    name = "sarama-3108-max-timestamp-unset"
-
-    def change(self, entry: JsonObject) -> None:
-        """Leave it unset."""
-        if "maxTimestamp" in entry:
-            entry["maxTimestamp"] = "-1"
+    if "maxTimestamp" in entry:
+        entry["maxTimestamp"] = "-1"
 
 
-class DeltasInNanoseconds(WritingBug):
+@mutant(WritingBug, "change", "kafka-go-266-deltas-in-nanoseconds")
+def deltas_in_nanoseconds(entry: JsonObject) -> None:
     """Writes timestamp deltas in nanoseconds."""
-
-    name = "kafka-go-266-deltas-in-nanoseconds"
-
-    def change(self, entry: JsonObject) -> None:
-        """Multiply the deltas, which are milliseconds."""
-        for one in records(entry):
-            one["timestampDelta"] = str(wrap64(int(one["timestampDelta"]) * 1_000_000))
+    for one in records(entry):
+        one["timestampDelta"] = str(wrap64(int(one["timestampDelta"]) * 1_000_000))
 
 
 class TransactionalBitLost(WritingBug):
@@ -200,18 +149,13 @@ class TransactionalBitLost(WritingBug):
             entry["attributes"] = str(int(entry["attributes"]) & ~TRANSACTIONAL)
 
 
-class HeaderValueCutAtNul(WritingBug):
+@mutant(WritingBug, "change", "node-rdkafka-970-header-value-cut-at-nul")
+def header_value_cut_at_nul(entry: JsonObject) -> None:
     """Writes the value of a header up to its first zero byte."""
-
-    name = "node-rdkafka-970-header-value-cut-at-nul"
-
-    def change(self, entry: JsonObject) -> None:
-        """Cut the values."""
-        for one in records(entry):
-            one["headers"] = [
-                [key, value and bytes.fromhex(value).partition(b"\0")[0].hex()]
-                for key, value in one["headers"]
-            ]
+    for one in records(entry):
+        one["headers"] = [
+            [key, value and bytes.fromhex(value).partition(b"\0")[0].hex()] for key, value in one["headers"]
+        ]
 
 
 class BufferOverflow(Exception):  # noqa: N818 - named for what the client meets
@@ -223,17 +167,13 @@ def _text(value: str | None) -> str:
     return bytes.fromhex(value or "").decode(errors="ignore")
 
 
-class HeaderRoomInCharacters(WritingBug):
+@mutant(WritingBug, "change", "spring-xd-1871-header-room-in-characters")
+def header_room_in_characters(entry: JsonObject) -> None:
     """Fails on a header with characters of several bytes, for which it made room by characters."""
-
-    name = "spring-xd-1871-header-room-in-characters"
-
-    def change(self, entry: JsonObject) -> None:
-        """Fail on such a header."""
-        for one in records(entry):
-            for pair in one["headers"]:
-                if not all(_text(part).isascii() for part in pair):
-                    raise BufferOverflow
+    for one in records(entry):
+        for pair in one["headers"]:
+            if not all(_text(part).isascii() for part in pair):
+                raise BufferOverflow
 
 
 # --- messages of v0 and v1 ---
@@ -246,22 +186,11 @@ def _characters(data: bytes) -> int:
     return len(data)
 
 
-class LengthInCharacters(PatchedKafka):
-    """Writes the length of key and value of a message in characters."""
-
-    name = "kafka-node-35-length-in-characters"
-    patches = in_codec(MESSAGE, len=lambda _: _characters)
-
-
-class InnerOffsetsZero(WritingBug):
+@mutant(WritingBug, "change", "kafka-node-1388-inner-offsets-zero")
+def inner_offsets_zero(entry: JsonObject) -> None:
     """Writes the offset 0 in every message of a wrapper."""
-
-    name = "kafka-node-1388-inner-offsets-zero"
-
-    def change(self, entry: JsonObject) -> None:
-        """Set the offsets from which 0 results: those of v1 are stored relative to the first."""
-        for one in messages(entry):
-            one["offset"] = entry["offset"] if entry["magic"] == "1" else "0"
+    for one in messages(entry):
+        one["offset"] = entry["offset"] if entry["magic"] == "1" else "0"
 
 
 ZERO_TIME: Final = -6795364578871
@@ -274,16 +203,6 @@ _write_plain = message._write_plain  # noqa: SLF001 - the part that is wrong in 
 def _zero_time(writer: Writer, value: Message) -> None:
     no_time = value.magic and value.timestamp == -1
     _write_plain(writer, evolve(value, timestamp=ZERO_TIME) if no_time else value)
-
-
-class NoTimestampWrittenAsTime(PatchedKafka):
-    """Writes a message without timestamp with a time before 1970."""
-
-    name = "sarama-907-no-timestamp-written-as-time"
-    patches = (
-        (message, "_write_plain", _zero_time),
-        *in_codec(MESSAGE, timestamp_written_timestamp=lambda _: lambda _: None),
-    )
 
 
 # --- compression ---
@@ -312,13 +231,6 @@ def _kip57_everywhere(codec: int, data: bytes, _: bool) -> bytes:
     return compress(codec, data, kip57=True)
 
 
-class Lz4HeaderOverMagic(PatchedKafka):
-    """Computes the header byte of LZ4 over the magic too, in every format."""
-
-    name = "kafka-3160-lz4-header"
-    patches = packing(_kip57_everywhere)
-
-
 def _linked_always(codec: int, data: bytes, kip57: bool) -> bytes:
     written = compress(codec, data, kip57=kip57)
     if codec != LZ4:
@@ -326,22 +238,8 @@ def _linked_always(codec: int, data: bytes, kip57: bool) -> bytes:
     return lz4._head(LINKED, kip57=kip57) + written[LZ4_HEADER:]  # noqa: SLF001 - a part of the codec
 
 
-class Lz4LinkedAlways(PatchedKafka):
-    """Writes every LZ4 frame as one of linked blocks."""
-
-    name = "kafka-protocol-rs-59-lz4-linked"
-    patches = packing(_linked_always)
-
-
 def _raw_snappy(codec: int, data: bytes, kip57: bool) -> bytes:
     return snappy.compress_block(data) if codec == SNAPPY else compress(codec, data, kip57=kip57)
-
-
-class RawSnappyWritten(PatchedKafka):
-    """Writes one raw snappy block without the framing of xerial."""
-
-    name = "sarama-3421-raw-snappy"
-    patches = packing(_raw_snappy)
 
 
 def _raw_snappy_if_large(codec: int, data: bytes, kip57: bool) -> bytes:
@@ -350,25 +248,14 @@ def _raw_snappy_if_large(codec: int, data: bytes, kip57: bool) -> bytes:
     return compress(codec, data, kip57=kip57)
 
 
-class RawSnappyWrittenIfLarge(PatchedKafka):
-    """Writes snappy of more than one block without the framing of xerial."""
-
-    name = "go-xerial-snappy-2-large-sets"
-    patches = packing(_raw_snappy_if_large)
-
-
 # --- batches ---
 
 
-class LastOffsetDeltaZero(KafkaMutant):
+@mutant(KafkaMutant, "patch_value_to_write", "sarama-1026-last-offset-delta")
+def last_offset_delta_zero(value: Json) -> None:
     """Writes 0 as the last offset delta of every batch."""
-
-    name = "sarama-1026-last-offset-delta"
-
-    def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        for part in walk(value):
-            part.update({name: "0" for name in part if name == "lastOffsetDelta"})
-        return value
+    for part in walk(value):
+        part.update({name: "0" for name in part if name == "lastOffsetDelta"})
 
 
 def _with_batch_attributes(writer: Writer, records: tuple[Record, ...], attributes: int) -> None:
@@ -376,8 +263,52 @@ def _with_batch_attributes(writer: Writer, records: tuple[Record, ...], attribut
     record.write_region(writer, tuple(evolve(one, attributes=codec) for one in records), attributes)
 
 
-class RecordAttributesOfMessages(PatchedKafka):
-    """Writes the codec into the attributes of each record, as into those of a message."""
+# --- other parts in the modules of the reference ---
 
-    name = "librdkafka-ba77721-record-attributes"
-    patches = in_codec(RECORD_BATCH, write_records=lambda _: _with_batch_attributes)
+patched(
+    PatchedKafka,
+    {
+        "ruby-kafka-680-varint-stops-early": (
+            (
+                "Writes a varint too short where its bits 7 to 15 are 0, such as the length of a record "
+                "of 32 KiB."
+            ),
+            ((wire_writer, "encode_uvarint", _stops_early),),
+        ),
+        "kafka-go-305-varint-never-ends": (
+            "Writes a varlong without end if its zigzag form has the highest bit.",
+            ((wire_writer, "encode_uvarint", _never_ends),),
+        ),
+        "kafka-node-35-length-in-characters": (
+            "Writes the length of key and value of a message in characters.",
+            in_codec(MESSAGE, len=lambda _: _characters),
+        ),
+        "sarama-907-no-timestamp-written-as-time": (
+            "Writes a message without timestamp with a time before 1970.",
+            (
+                (message, "_write_plain", _zero_time),
+                *in_codec(MESSAGE, timestamp_written_timestamp=lambda _: lambda _: None),
+            ),
+        ),
+        "kafka-3160-lz4-header": (
+            "Computes the header byte of LZ4 over the magic too, in every format.",
+            packing(_kip57_everywhere),
+        ),
+        "kafka-protocol-rs-59-lz4-linked": (
+            "Writes every LZ4 frame as one of linked blocks.",
+            packing(_linked_always),
+        ),
+        "sarama-3421-raw-snappy": (
+            "Writes one raw snappy block without the framing of xerial.",
+            packing(_raw_snappy),
+        ),
+        "go-xerial-snappy-2-large-sets": (
+            "Writes snappy of more than one block without the framing of xerial.",
+            packing(_raw_snappy_if_large),
+        ),
+        "librdkafka-ba77721-record-attributes": (
+            "Writes the codec into the attributes of each record, as into those of a message.",
+            in_codec(RECORD_BATCH, write_records=lambda _: _with_batch_attributes),
+        ),
+    },
+)

@@ -45,16 +45,6 @@ def test_a_driver_is_built_once_for_each_version_of_its_source(driver: Path) -> 
     assert driver_build.built("toy-driver", row.prepare) != folder
 
 
-def test_each_adapter_of_one_build_keeps_its_own_version(driver: Path) -> None:
-    assert driver.is_dir()
-    row = Build("toys/toy-driver", (STEP,))
-    folder = driver_build.built("toy-1", row)
-    driver_build.note_version(folder, "toy-1", "1.0")
-    assert driver_build.noted_version("toy-2", row) == ""
-    driver_build.note_version(folder, "toy-2", "2.0")
-    assert [driver_build.noted_version(name, row) for name in ("toy-1", "toy-2")] == ["1.0", "2.0"]
-
-
 def test_shared_sources_of_drivers_are_copied_and_count_for_the_version(driver: Path) -> None:
     shared = driver.parents[1] / "_shared" / "toy"
     shared.mkdir(parents=True)

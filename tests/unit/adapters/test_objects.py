@@ -11,7 +11,7 @@ from toy_requests import ask, request
 
 from tests.mutants.registry import mutants, spec_of
 from wireproof import adapters
-from wireproof.adapters import peers, registry
+from wireproof.adapters import registry
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller
 from wireproof.adapters.errors import AdapterStartError
@@ -153,18 +153,6 @@ def test_a_third_party_brings_objects_and_rows() -> None:
 def test_an_adapter_with_an_environment_is_not_called_here() -> None:
     with pytest.raises(AdapterStartError, match="toy-row needs a process of its own"):
         open_adapter("toy-row", in_process=True)
-
-
-def test_names_are_unique_and_rows_lead_somewhere() -> None:
-    names = [
-        *registry.BUILTIN,
-        *(path.parent.name for path in peers.peers_folder().glob("[!_]*/*/adapter.toml")),
-    ]
-    assert len(names) == len(set(names))
-    for entry in entries().values():
-        ways = [entry.object, entry.command, entry.absent]
-        assert sum(map(bool, ways)) == 1, entry.name
-        assert entry.description, entry.name
 
 
 def test_the_mutants_are_found_by_name() -> None:

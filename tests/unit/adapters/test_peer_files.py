@@ -17,15 +17,6 @@ from wireproof.adapters.registry import BUILTIN, names, resolve
 PATHS = peers.files()
 
 
-def test_each_folder_of_a_system_is_an_adapter_of_that_name() -> None:
-    systems = [path for path in peers.peers_folder().glob("[!_]*") if path.is_dir()]
-    assert {path.name for path in systems} == {"kafka", "iggy", "heka"}
-    folders = [path for system in systems for path in system.iterdir() if path.is_dir()]
-    assert sorted(path / peers.FILE for path in folders) == sorted(PATHS.values())
-    assert len(folders) == len(PATHS)
-    assert not set(PATHS) & set(BUILTIN)
-
-
 @each("name", PATHS)
 def test_each_file_gives_an_adapter_whose_parts_are_there(name: str) -> None:
     entry = peers.read(PATHS[name])

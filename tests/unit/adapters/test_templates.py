@@ -199,18 +199,6 @@ def test_a_format_that_is_none_is_named_with_the_nearest_one(wireproof: Command,
     assert not (tmp_path / "mine").exists()
 
 
-@each("template", TEMPLATES.values())
-def test_a_template_is_one_file_of_at_most_150_lines_that_says_how_it_is_built(
-    template: AdapterTemplate,
-) -> None:
-    text = (templates_folder() / template.language / template.source).read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 150
-    head = text[:600]
-    assert f"--run '{CASES}'" in head
-    assert template.cases == CASES
-    assert not template.build or template.build[0] in head
-
-
 @pytest.mark.parametrize("language", list(client_templates()))
 def test_a_client_template_is_written_with_the_commands_that_build_and_check_it(
     wireproof: Command, tmp_path: Path, language: str

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.authoring.heka.frame_bytes import F, M
+from tests.authoring.heka.frame_bytes import F
 from tests.authoring.heka.frame_bytes import value as message_value
-from wireproof.cases.case import Accept, Case, Data, Reject
+from wireproof.cases.case import Accept, Case, Data
 from wireproof.wire.options import Options
 
 pytest.importorskip("google.protobuf")
@@ -19,9 +19,6 @@ HEADER = {
     "hmac_key_version": None,
     "hmac": None,
 }
-NO_LENGTH = bytes.fromhex("1e0218001f") + M
-
-
 MESSAGE = message_value()
 
 
@@ -48,16 +45,3 @@ def test_both_parsers_read_the_headers_of_all_frames() -> None:
 
 def test_another_header_is_no_agreement() -> None:
     assert witnesses(F, Accept(value=value({**HEADER, "hmac_hash_function": "MD5"}))) == []
-
-
-def test_another_message_is_no_agreement() -> None:
-    assert witnesses(F, Accept(value=value(HEADER, message={**MESSAGE, "pid": "1"}))) == []
-
-
-def test_a_header_without_its_required_field_is_refused_where_it_stands() -> None:
-    assert witnesses(F + NO_LENGTH, Reject("missing-field", at=len(F) + 4, before=value(HEADER))) == BOTH
-
-
-@pytest.mark.parametrize("at", [3, len(F), len(F) + 10])
-def test_a_refusal_at_another_place_is_no_agreement(at: int) -> None:
-    assert witnesses(F + NO_LENGTH, Reject("missing-field", at=at, before=value(HEADER))) == []

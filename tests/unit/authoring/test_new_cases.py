@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from documentation import text_of
 
-from tests.authoring.new_cases import AddError, NewCases, add
-from wireproof.wire.json_values import json_digest
+from tests.authoring.new_cases import AddError, add
 
 EXAMPLE = re.findall(r"^```python\n(.*?)^```", text_of("writing-a-case.md"), re.DOTALL | re.MULTILINE)[0]
 NAMES = ["kafka.batch/v2/crc/null-between", "kafka.batch/v2/records/null-between"]
@@ -64,42 +63,3 @@ def test_a_case_that_is_wrong_adds_nothing(tmp_path: Path, old: str, new: str, p
     with pytest.raises(AddError, match=problem):
         added(EXAMPLE.replace(old, new), tmp_path)
     assert files(tmp_path) == []
-
-
-def test_what_lint_refuses_adds_nothing(tmp_path: Path) -> None:
-    with pytest.raises(AddError, match=r"the rule kafka\.v2\.nil is unknown"):
-        added(EXAMPLE.replace("kafka.v2.null", "kafka.v2.nil"), tmp_path)
-    assert files(tmp_path) == []
-
-
-def test_the_builder_has_every_sort_of_case() -> None:
-    cases = NewCases()
-    s = cases.of("heka.stream", "0.10")
-    head: dict[str, Any] = {"doc": "heka.md §2", "why": "because", "rules": ["heka.stream.frame"]}
-    s.either(
-        "a/open",
-        "t",
-        b"",
-        {"read": {"accept": {"value": {"frames": []}}}, "refused": {"reject": {"class": "other"}}},
-        **head,
-    )
-    s.writes("a/written", "t", {"frames": []}, b"", **head)
-    s.unfit("a/unfit", "t", {"frames": [1]}, twin="a/written", **head)
-    s.scans("a/scan", "t", [b"a", b"b"], [{"kind": "garbage", "at": 0, "length": 2}], **head)
-    s.steps("a/steps", "t", [{"op": "produce", "hex": "", "expect": {"error": "x"}}], **head)
-    s.made("a/made", "t", "decode", {"value": 10}, **head)
-    rows = {name.rpartition("/")[2]: row for name, row in cases.rows.items()}
-    assert [row["op"] for row in rows.values()] == [
-        "decode",
-        "encode",
-        "encode",
-        "scan",
-        "sequence",
-        "decode",
-    ]
-    assert [one["id"] for one in rows["open"]["expect"]["either"]["behaviours"]] == ["read", "refused"]
-    assert rows["written"]["expect"] == {"accept": {"value": {"frames": []}, "bytes": [""]}}
-    assert rows["unfit"]["twin"] == "heka.stream/0.10/a/written"
-    assert rows["scan"]["expect"]["accept"]["consumed"] == 2
-    assert rows["made"]["expect"]["accept"]["consumed"] == rows["made"]["input"]["size"]
-    assert len(rows["made"]["expect"]["accept"]["digest"]) == len(json_digest(None))

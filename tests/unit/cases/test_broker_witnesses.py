@@ -33,15 +33,6 @@ def releases(case: Case) -> set[str]:
     return {one.version.partition(".")[0] for one in case.source.witnesses if one.name == BROKER}
 
 
-def test_there_are_cases_of_each_revision() -> None:
-    assert {case.format_id for case in ASKED} == {
-        "kafka.batch/v0",
-        "kafka.batch/v1",
-        "kafka.batch/v2",
-        "kafka.log/mixed",
-    }
-
-
 @each("case", ASKED, ids=lambda case: case.id)
 def test_kafka_is_a_witness_of_what_a_broker_must_answer(case: Case) -> None:
     reason = next((why for pattern, why in WITHOUT.items() if re.fullmatch(pattern, case.id)), "")

@@ -1,13 +1,10 @@
 """Generated cases: recipes, the bytes and values that they make, and the places that read an input."""
 
 import ast
-import gzip
 import json
-import struct
 from itertools import product
 from pathlib import Path
 
-import cramjam
 import pytest
 import zstandard
 from attrs import evolve
@@ -16,7 +13,6 @@ from goldens import load
 
 from tests.authoring.iggy import parts
 from tests.authoring.kafka import entry_bytes
-from tests.independent.checks import read
 from tests.independent.iggy import layouts
 from tests.independent.kafka.next_offset import with_offsets
 from wireproof.cases import generated_bytes as compressed
@@ -28,7 +24,6 @@ from wireproof.cases.fixture_writer import case_json, input_digest
 from wireproof.cases.generated_bytes import (
     MAX_ASKED,
     PAGE,
-    Piece,
     Recipe,
     joined,
     noise,
@@ -93,31 +88,6 @@ def test_text_is_text() -> None:
 # --- compressed forms ---
 
 
-@each("fill, size", product(["noise", "runs"], SIZES))
-def test_a_library_unpacks_each_form(fill: str, size: int) -> None:
-    pieces: list[Piece] = [b"before", *value_pieces(fill, size), b"\0"]  # type: ignore[arg-type] # as above
-    whole = joined(pieces)
-    assert gzip.decompress(compressed.gzip(pieces)) == whole
-    assert bytes(cramjam.snappy.decompress_raw(compressed.snappy_block(pieces))) == whole
-    assert bytes(cramjam.lz4.decompress(compressed.lz4(pieces))) == whole
-    for sized in (False, True):
-        frame = compressed.zstd(pieces, sized=sized)
-        assert zstandard.ZstdDecompressor().decompress(frame, max_output_size=len(whole)) == whole
-        assert zstandard.get_frame_parameters(frame).content_size == (
-            len(whole) if sized else zstandard.CONTENTSIZE_UNKNOWN
-        )
-
-
-def test_xerial_has_a_length_before_each_block() -> None:
-    data = compressed.xerial([noise(70_000)])
-    at, whole, number = len(compressed.XERIAL_HEAD), b"", 0
-    while at < len(data):
-        (size,) = struct.unpack_from(">i", data, at)
-        whole += bytes(cramjam.snappy.decompress_raw(data[at + 4 : at + 4 + size]))
-        at, number = at + 4 + size, number + 1
-    assert (whole, number) == (noise(70_000), 3)
-
-
 def test_an_lz4_frame_has_independent_blocks() -> None:
     assert compressed.lz4([noise(70_000)])[4] & 0x20
 
@@ -142,22 +112,6 @@ def test_a_batch_is_that_of_another_builder() -> None:
     assert made_entries.batch_value(recipe, computed=True) == whole
 
 
-@pytest.mark.parametrize("magic", [0, 1])
-def test_a_wrapper_is_that_of_another_builder(magic: int) -> None:
-    inner = [
-        entry_bytes.message(magic, None, noise(10, n), offset=n, ts=made_entries.TIME + n) for n in range(3)
-    ]
-    packed = entry_bytes.snappy_block(b"".join(inner))
-    recipe = Recipe(f"kafka.batch/v{magic}", 3, 10, codec="snappy-raw")
-    ours, theirs = (
-        made_entries.message(recipe, magic),
-        entry_bytes.message(magic, None, packed, offset=2, attributes=2, ts=made_entries.TIME + 2),
-    )
-    start = 26 + 8 * magic
-    assert ours[:8] == theirs[:8]
-    assert bytes(cramjam.snappy.decompress_raw(ours[start:])) == b"".join(inner)
-
-
 def test_a_poll_is_that_of_another_builder() -> None:
     rows = [{"id": n + 1, "payload": noise(10, n)} for n in range(2)]
     frames = [parts.packed(layouts.FRAME, {**row, "offset_delta": n}) for n, row in enumerate(rows)]
@@ -171,13 +125,6 @@ def test_a_poll_is_that_of_another_builder() -> None:
 
 def made(recipe: Recipe) -> bytes:
     return generator_of(recipe).data(recipe)
-
-
-@pytest.mark.parametrize("kind", [*generators("iggy"), *generators("heka")])
-def test_what_the_reference_writes_is_read_by_another_reader(kind: str) -> None:
-    recipe = Recipe(kind, 1 if kind == "heka.message/0.10" else 3, 10, "text")
-    data, expected = made(recipe), generator_of(recipe).value(recipe)
-    assert read({"id": f"{kind}/made"}, data) == (expected, len(data))
 
 
 def test_forms_of_compressed_bytes_use_neither_a_reference_codec_nor_a_compressor() -> None:

@@ -82,7 +82,7 @@ def _verdicts(suite: Suite, name: str, adapter: str) -> dict[str, tuple[str, str
 CODECS = (
     "reference",
     "py:tests.mutants.heka.streams:HmacSkip",
-    "py:tests.mutants.heka.messages:FieldNameOptional",
+    "py:tests.mutants.registry:MUTANTS[heka-uuid-any-length]",
 )
 BOOLS = "heka.message/0.10/bool.json"
 

@@ -82,7 +82,7 @@ def test_report_last_shows_every_finding_with_the_number_that_check_gave_it(
 
 def test_findings_are_printed_as_they_are_judged_and_the_answer_counts_them(wireproof: Command) -> None:
     text = wireproof(*CHECK).out
-    name = MUTANT.partition("[")[2].removesuffix("]")
+    name = "iggy-identifier-unchecked"
     assert text.index("FAIL  iggy.identifier") < text.index(f"{name}: does not conform")
     assert "4 kinds of failure in 11 cases:" in text
     kind = r"^    #1 +fail:\S+ [a-z-]+ +iggy\.identifier/\S+  and \d+ more like it$"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from document_runner import Departs, Follower, Row
 from each import each
-from markdown_commands import Command, DocumentError, Source, departs, steps
+from markdown_commands import Command, Source, departs, steps
 
 FAILURE = """\
 FAIL  an/id     wrong-accept
@@ -66,24 +66,6 @@ def test_a_document_is_its_commands_and_sources_from_top_to_bottom() -> None:
         Command("Second", 27, "wireproof replay an/id one", f"…\n{FAILURE}…\n"),
         Command("Second", 27, "three", ""),
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "page",
-    ["```text\nx\n```\n", "`wireproof x`, saved as `x.py`", "```console\n$ a\nb\n```\n\n```text\nx\n```\n"],
-)
-def test_output_of_no_command_and_a_name_of_no_source_are_reported(page: str) -> None:
-    with pytest.raises(DocumentError, match=r"line \d+: "):
-        steps(page)
-
-
-@each("shown, printed", [
-    ("a\nb\n", "a\nb\n"),
-    ("a…c\n", "abc\n"), ("…\nb\n", "a\nb\n"), ("…\nb\n", "b\n"), ("a\n…\n", "a\nb\n"),
-    ("a\n…\na\n…\nb\n", "a\nx\na\nb\n"), ("…\na\nb\n…\n", "a\na\nb\nb\n"), ("…\n", ""), ("  a\n", "  a  \n"),
-])  # fmt: skip
-def test_what_is_shown_was_printed(shown: str, printed: str) -> None:
-    assert departs(shown, printed) == ""
 
 
 @each("shown, printed", [

@@ -4,27 +4,25 @@ import gzip
 import itertools
 import re
 import tracemalloc
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from random import Random
 
 import logs
 import pytest
 from each import each
 from kafka_bytes import LOG, PLAIN, V2, batch, message, record, refused, wrapper
-from work_counter import growth, steps
+from work_counter import steps
 
 from wireproof import formats
 from wireproof.kafka import resync, scan
 from wireproof.wire.options import DEFAULT_OPTIONS
-from wireproof.wire.scan_items import SEARCH_FACTOR, Item
+from wireproof.wire.scan_items import Item
 
 # --- every byte goes to a frame, to garbage or to the tail: architecture.md#verdicts ---
 
 
 GOOD = batch()
 OLD = message(1, offset=1)
-BAD = batch(crc=0)
-TORN = GOOD[:40]
 
 
 def items(chunks: Iterable[bytes], **options: object) -> list[Item]:
@@ -33,56 +31,6 @@ def items(chunks: Iterable[bytes], **options: object) -> list[Item]:
 
 def shape(chunks: Iterable[bytes], **options: object) -> list[tuple[str, int, int, str | None]]:
     return [(item.kind, item.at, item.length, item.cls) for item in items(chunks, **options)]
-
-
-def test_nothing_has_no_items() -> None:
-    assert items([]) == items([b"", b""]) == []
-
-
-def test_frames_carry_their_values() -> None:
-    found = items([GOOD + OLD])
-    assert [item.value for item in found] == [
-        formats.decode(LOG, GOOD).value.batches[0],
-        formats.decode(LOG, OLD).value.batches[0],
-    ]
-
-
-def test_a_refused_entry_is_garbage_of_its_own_size() -> None:
-    assert shape([GOOD + BAD + OLD]) == [
-        ("frame", 0, 70, None),
-        ("garbage", 70, 70, "crc-mismatch"),
-        ("frame", 140, len(OLD), None),
-    ]
-
-
-@each(
-    "junk, cls",
-    [
-        (bytes(12), "bad-length"),
-        (bytes(1000), "bad-length"),
-        (b"\xff" * 33, "bad-length"),
-        (batch(magic=3), "bad-magic"),
-        (GOOD[:8] + (48).to_bytes(4, "big") + GOOD[12:], "bad-length"),
-        (GOOD[:8] + (0x7FFFFFFF).to_bytes(4, "big") + GOOD[12:], "limit-exceeded"),
-    ],
-)
-def test_after_a_size_that_cannot_be_the_next_whole_entry_is_found(junk: bytes, cls: str) -> None:
-    for after in (GOOD, OLD, wrapper(1, message(1))):
-        assert shape([GOOD + junk + after + TORN]) == [
-            ("frame", 0, 70, None),
-            ("garbage", 70, len(junk), cls),
-            ("frame", 70 + len(junk), len(after), None),
-            ("tail", 70 + len(junk) + len(after), 40, None),
-        ]
-
-
-def test_garbage_without_an_entry_behind_it_lasts_to_the_end() -> None:
-    assert shape([GOOD + bytes(100) + BAD]) == [("frame", 0, 70, None), ("garbage", 70, 170, "bad-length")]
-
-
-@each("cut", [1, 11, 12, 16, 17, 69])
-def test_a_torn_entry_at_the_end_is_the_tail(cut: int) -> None:
-    assert shape([GOOD + GOOD[:cut]]) == [("frame", 0, 70, None), ("tail", 70, cut, None)]
 
 
 def test_the_largest_size_is_an_option() -> None:
@@ -154,18 +102,6 @@ def test_entries_that_claim_more_than_there_is_do_not_use_up_the_search() -> Non
 
 
 HEADER = "0000 00 026b 0276"
-
-
-@each("pattern", [b"\0", b"\1", b"\0\0\1\0", b"\0\0\0\x0e\0\0\0\0\0", b"\0" * 9 + b"\1\0\0"])
-def test_a_scan_of_nothing_but_beginnings_of_entries_is_linear(pattern: bytes) -> None:
-    start = bytes(8) + b"\xff" * 9
-
-    def scanning(count: int) -> Callable[[], object]:
-        data = start + pattern * (count // len(pattern))
-        return lambda: list(formats.scan(LOG, [data], formats.Options(max_message=1 << 12)))
-
-    assert growth(scanning, 3000) < 1.2
-    assert SEARCH_FACTOR < 64
 
 
 def test_lengths_are_compared_with_the_available_bytes_before_anything_is_allocated() -> None:

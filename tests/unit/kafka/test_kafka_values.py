@@ -41,17 +41,8 @@ def tree(row: formats.Format, data: bytes) -> dict[str, Json]:
 
 
 BATCH = tree(V2, batch())
-MESSAGE = tree(V1, message(1))
 WRAPPER = tree(V1, wrapper(1, message(1, offset=11), offset=11))
 OLD = tree(V0, message(0))
-RECORD = {
-    "attributes": "0",
-    "timestampDelta": "0",
-    "offsetDelta": "0",
-    "key": None,
-    "value": None,
-    "headers": [],
-}
 
 
 @each(
@@ -72,41 +63,6 @@ def test_a_value_that_cannot_be_written_is_refused(
     with pytest.raises(Rejected) as caught:
         formats.encode(row, base | change)
     assert caught.value.cls == "invalid-value"
-
-
-NUMBERS = [
-    *(
-        (V2, BATCH, name, bits)
-        for name, bits in (("baseOffset", 64), ("partitionLeaderEpoch", 32), ("magic", 8))
-    ),
-    *((V2, BATCH, name, bits) for name, bits in (("attributes", 16), ("lastOffsetDelta", 32))),
-    *(
-        (V2, BATCH, name, bits)
-        for name, bits in (("baseTimestamp", 64), ("maxTimestamp", 64), ("producerId", 64))
-    ),
-    *((V2, BATCH, name, bits) for name, bits in (("producerEpoch", 16), ("baseSequence", 32))),
-    *((V2, BATCH, f"records[0].{name}", bits) for name, bits in (("attributes", 8), ("timestampDelta", 64))),
-    (V2, BATCH, "records[0].offsetDelta", 32),
-    *((V0, OLD, name, bits) for name, bits in (("offset", 64), ("magic", 8), ("attributes", 8))),
-    *((V1, MESSAGE, name, bits) for name, bits in (("offset", 64), ("magic", 8), ("attributes", 8))),
-    (V1, MESSAGE, "timestamp", 64),
-]
-"""Each number of a batch and of a message that a value has, with its bits."""
-
-
-NO_NUMBERS: tuple[Json, ...] = (None, True, 1, 1.5, "", "0x1", "1.0", "1e3", "one", ["1"])
-
-
-@each("row, base, path, bits", NUMBERS, ids=lambda row: f"{row[0].format_id} {row[2]}")
-def test_what_is_no_number_of_its_range_is_refused_by_its_path(
-    row: formats.Format, base: dict[str, Json], path: str, bits: int
-) -> None:
-    beside = (1 << bits - 1, -(1 << bits - 1) - 8, 1 << bits)  # each with codec 0 in its lowest bits
-    for unfit in (*map(str, beside), *NO_NUMBERS):
-        other = {path.rpartition(".")[2]: unfit}
-        with pytest.raises(Rejected) as caught:
-            formats.encode(row, base | ({"records": [RECORD | other]} if "." in path else other))
-        assert (caught.value.cls, caught.value.path) == ("invalid-value", path), unfit
 
 
 def test_computed_fields_are_not_looked_at() -> None:

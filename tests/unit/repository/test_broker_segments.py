@@ -3,7 +3,6 @@
 import sys
 from pathlib import Path
 
-from each import each
 from folders import TESTS
 
 from wireproof import formats
@@ -44,13 +43,6 @@ def test_each_client_sends_more_than_fifty_batches_in_each_codec_and_mode() -> N
     }
 
 
-def test_a_plan_holds_nulls_empties_tombstones_and_headers() -> None:
-    records = [record for step in plan.steps("x") for batch in step["batches"] for record in batch]
-    shapes = {(record["key"], record["value"]) for record in records}
-    assert {("gone", None), (None, plan.LONG), ("", "")} <= shapes
-    assert ["none", None] in [header for record in records for header in record["headers"]]
-
-
 def test_the_lines_of_the_tool_and_of_the_reference_are_the_same() -> None:
     outcome = decode_answer(formats.get("kafka.log", "mixed"), W01, DEFAULT_OPTIONS).outcome
     assert isinstance(outcome, Accepted)
@@ -65,32 +57,3 @@ def test_explain_prints_the_lines_of_the_tool(tmp_path: Path) -> None:
     lines = [line for _, line in explain_lines.lines(trees)]
     assert lines == dump.parsed(PRINTED)["x-0/00000000000000000000.log"]
     assert list(compare_explain.tool_lines(PRINTED.splitlines()[1:])) == lines
-
-
-def test_a_value_of_several_lines_is_one_record_of_the_tool() -> None:
-    text = (
-        "| offset: 7 CreateTime: 5 keySize: 1 valueSize: 9 sequence: -1 headerKeys: [] key: k payload: a: b"
-    )
-    (line,) = compare_explain.tool_lines([text, "c: d"])
-    assert (line["offset"], line["key"], line["payload"]) == ("7", "k", "a: b\nc: d")
-
-
-@each(
-    "text, told",
-    [
-        ("keySize: -1 valueSize: 0 headerKeys: [] payload: ", {"valueSize": "0", "payload": ""}),
-        ("keySize: 0 valueSize: -1 headerKeys: [a,b] key: ", {"headerKeys": "[a,b]", "key": ""}),
-        ("keySize: -1 valueSize: -1 headerKeys: []", {"keySize": "-1"}),
-        ("headerKeys: [] endTxnMarker: ABORT coordinatorEpoch: 0", {"endTxnMarker": "ABORT"}),
-    ],
-)
-def test_the_tool_prints_null_and_empty_differently(text: str, told: dict[str, str]) -> None:
-    (line,) = dump.parsed(f"Dumping x/a.log\n| offset: 3 CreateTime: 5 {text}\n")["x/a.log"]
-    assert {key: line[key] for key in told} == told
-    assert ("key" in line, "payload" in line) == (" key: " in text, " payload: " in text)
-
-
-def test_a_line_that_the_tool_does_not_print_is_no_agreement() -> None:
-    assert dump.parsed("Dumping x/a.log\nfound 3 invalid bytes\n") == {
-        "x/a.log": [{"unread": "found 3 invalid bytes"}]
-    }

@@ -49,9 +49,3 @@ def test_entries_are_walked_in_one_place() -> None:
     found = {path.relative_to(PACKAGE).as_posix(): [*loops(path)] for path in sorted(PACKAGE.rglob("*.py"))}
     found = {name: lines for name, lines in found.items() if lines and name not in WALKS}
     assert [name for name in found if not name.startswith(tuple(OTHERS))] == []
-
-
-def test_a_loop_over_entries_is_seen(tmp_path: Path) -> None:
-    module = tmp_path / "module.py"
-    module.write_text("while True:\n    size, known = stream.extent(data, at)\n", encoding="utf-8")
-    assert [*loops(module)] == [1]

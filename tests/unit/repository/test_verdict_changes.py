@@ -4,7 +4,6 @@ import json
 import shutil
 from pathlib import Path
 
-import click
 import pytest
 
 from tests.support.verdict_changes import TOP, Changes, changes, lines_of, rows_of, verdicts
@@ -45,15 +44,3 @@ def test_what_is_new_or_decided_in_another_way_is_judged_on_both_sides(edited: P
     text = "\n".join(lines_of(found, verdicts(TOP / "fixtures", ADAPTERS, found.changed), now))
     assert f"| `{ONE}` | pass (must) | suite-bug (must) | reference |" in text
     assert f"| `{NEW}` | must | reference | {ADAPTERS[1]} (fail:wrong-reject) |" in text
-
-
-def test_words_about_a_case_change_no_verdict() -> None:
-    row = {"id": "a", "title": "one", "rules": ["x"], "input": {"hex": "00"}, "expect": {"reject": {}}}
-    assert changes({"a": row}, {"a": {**row, "title": "two", "rules": []}}) == Changes((), ())
-    assert changes({"a": row}, {"a": {**row, "level": "may"}}) == Changes((), ("a",))
-
-
-@pytest.mark.sweeps
-def test_an_adapter_that_does_not_start_is_an_error_and_no_empty_column() -> None:
-    with pytest.raises(click.ClickException, match=r"not judged to the end: py:no\.such:Codec"):
-        verdicts(TOP / "fixtures", ("reference", "py:no.such:Codec"), (RENAMED,))

@@ -145,16 +145,6 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fast_listing, "DECODER", evolve(fast_listing.DECODER, chunks=(1 << 10, 1 << 12)))
 
 
-def test_many_chunks_of_a_file_are_listed_as_by_the_reference(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    small_chunks(monkeypatch)
-    data = b"".join(one for _, one in damaged_logs.thirty_kafka()[:12])
-    (tmp_path / "0.log").write_bytes(data)
-    with (tmp_path / "0.log").open("rb") as file:
-        assert list(entries_of(FileSource.of(file), fast=True)) == listed(data, fast=False)
-
-
 def test_what_was_read_of_a_file_that_shrinks_is_listed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -1,14 +1,11 @@
-"""The views of a kill table: lines of text, and one HTML page."""
+"""A kill table as lines of text."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from attrs import frozen
-from jinja2 import FileSystemLoader
 
 from tests.mutants.kill_table import Cell, Table
 from tests.mutants.registry import PREFIX
-from wireproof.report.html import template_environment
 
 LONGEST = 110
 """Characters of an id or token that a view shows."""
@@ -69,29 +66,3 @@ def line(name: str, column: str, cell: Cell) -> str:
 def _short(by: str) -> str:
     """Return an id whole, and a token shortened; it is whole in kill.json."""
     return by if len(by) <= LONGEST else f"{by[: LONGEST - 1]}…"
-
-
-# --- the page ---
-
-
-def html(table: Table, texts: Mapping[str, str]) -> str:
-    """Return the page; `texts` has the fault of each mutant."""
-    environment = template_environment(FileSystemLoader(Path(__file__).parent))
-    environment.filters["shorten"] = _short
-    rows = (
-        {
-            "name": name.removeprefix(PREFIX),
-            "system": row.system,
-            "fault": texts.get(name, ""),
-            "cells": [row.cells.get(column) for column in table.columns],
-        }
-        for name, row in table.rows.items()
-    )
-    return environment.get_template("kill.html").render(
-        about=f"fixtures {table.fixtures}, {len(table.rows)} mutants",
-        systems=sorted({row.system for row in table.rows.values()}),
-        tallies=[tally(table, column) for column in table.columns],
-        columns=table.columns,
-        rows=rows,
-        idle=table.idle,
-    )
