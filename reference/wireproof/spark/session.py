@@ -21,7 +21,6 @@ from rich.console import Console
 from wireproof.adapters.contract import Hello
 from wireproof.runner.engine import Engine
 from wireproof.spark.errors import JavaEndedError, SourceError
-from wireproof.spark.jobs import PYTHON_SETTING
 
 SETTINGS: Final = {
     "spark.sql.session.timeZone": "UTC",
@@ -95,8 +94,8 @@ def _choose_python(conf: Mapping[str, str]) -> None:
     By default a worker uses the Python in PATH, which may have neither pyarrow nor this package. Only
     `spark-submit` reads the setting; a session that is built here uses the environment variable.
     """
-    if PYTHON_SETTING in conf:
-        os.environ["PYSPARK_PYTHON"] = conf[PYTHON_SETTING]
+    if python := conf.get("spark.pyspark.python"):
+        os.environ["PYSPARK_PYTHON"] = python
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 
