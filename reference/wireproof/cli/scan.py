@@ -18,11 +18,11 @@ from wireproof.report import directory_view
 from wireproof.runner.conclusion import NO_RESULT
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.verdicts import CAUSED_BY_CODEC, ROWS, gates
-from wireproof.spark.jobs import ClusterEnv, cluster_env_of
 from wireproof.wire.options import Compression
 from wireproof.wire.safe_text import escape_unsafe
 
 if TYPE_CHECKING:
+    from wireproof.spark.jobs import ClusterEnv
     from wireproof.spark.scan_job import ScanPlan, ScanSummary
 
 SOURCES = tuple(name for family in FAMILIES.values() for name in family.source_names)
@@ -71,7 +71,7 @@ def command(
     and `.txnindex` beside a local Kafka log are checked against it: exit code 1 if one of them is wrong.
     """
     try:
-        from wireproof.spark import scan_job, session  # noqa: PLC0415 - Spark is an extra
+        from wireproof.spark import jobs, scan_job, session  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
         text = f"scan needs further packages: {install_command('spark')} ({error})"
         raise click.ClickException(text) from None
@@ -82,7 +82,7 @@ def command(
         except UnicodeDecodeError:
             raise click.UsageError(f"--keys {keys}: this is no text") from None
     options = _with_revision(source, session.source_options(paths, **given))
-    where = cluster_env_of(more)
+    where = jobs.cluster_env_of(more)
     where.settings()
     session.start_adapters(adapters)
     plan = scan_job.plan_scan(f"wireproof.{source}", options, adapters, out.absolute())
@@ -143,7 +143,7 @@ def _check_index_files(plan: "ScanPlan", out: Path) -> Exit:
     return Exit.FAILS if errors else Exit.CONFORMS
 
 
-def _watched(plan: "ScanPlan", where: ClusterEnv) -> "ScanSummary":
+def _watched(plan: "ScanPlan", where: "ClusterEnv") -> "ScanSummary":
     """Run the scan, with a progress bar on a terminal."""
     from wireproof.spark import scan_job, session  # noqa: PLC0415 - as above
 
