@@ -39,7 +39,7 @@ LEAST: Final = 12
 OWN: Final = frozenset({"reference", "columnar"})
 """Adapters of the package itself, which have their expectations from the same people."""
 
-WORDS: Final = ("title", "why", "source", "rules", "aliases")
+WORDS: Final = ("title", "why", "source", "rules")
 """The parts of a case that decide no verdict."""
 
 
@@ -58,14 +58,14 @@ def rows_of(fixtures: Path) -> dict[str, dict[str, Any]]:
 
 
 def changes(before: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]) -> Changes:
-    """Compare cases by what decides their verdicts; a renamed case is the same one."""
+    """Compare cases by what decides their verdicts."""
 
     def decides(row: Mapping[str, Any]) -> dict[str, Any]:
         return {key: part for key, part in row.items() if key not in ("id", *WORDS)}
 
     added, changed = [], []
     for name, row in sorted(now.items()):
-        was = next((before[one] for one in (name, *row.get("aliases", ())) if one in before), None)
+        was = before.get(name)
         if was is None:
             added.append(name)
         elif decides(was) != decides(row):

@@ -136,9 +136,8 @@ def test_a_family_that_cannot_be_used_is_shown_by_show_and_adapters(
     monkeypatch.setattr("wireproof.adapters.readiness.INSTALLED", installed)
     assert wireproof("show").err == "wireproof: spam-formats: the family spam is not used: no\n"
     assert list(readiness.families()) == [
-        InstallationCheck("formats", "other", "ready", "", "other.frame"),
+        InstallationCheck("other", "ready", "", "other.frame"),
         InstallationCheck(
-            "formats",
             "spam-formats",
             "missing",
             "",

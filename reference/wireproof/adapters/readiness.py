@@ -226,7 +226,6 @@ FEATURES: Final = (
 class InstallationCheck:
     """Result of one check; `fix` is empty if nothing is missing."""
 
-    area: Literal["python", "system", "extra", "tool", "formats"]
     name: str
     state: ToolState
     version: str
@@ -247,22 +246,20 @@ def examined() -> tuple[InstallationCheck, ...]:
 def _python() -> InstallationCheck:
     version = ".".join(map(str, sys.version_info[:3]))
     return InstallationCheck(
-        "python", "Python", "ready", version, f"wireproof {__version__}, builds in {cache_folder()}"
+        "Python", "ready", version, f"wireproof {__version__}, builds in {cache_folder()}"
     )
 
 
 def _system() -> Iterator[InstallationCheck]:
     for one in FEATURES:
         if not one.works():
-            yield InstallationCheck("system", one.name, "missing", "", one.instead, one.fix)
+            yield InstallationCheck(one.name, "missing", "", one.instead, one.fix)
 
 
 def _extra(name: str) -> InstallationCheck:
     lacking = [module for module in modules_of(name) if not _found(module)]
     fix = install_command(name) if lacking else ""
-    return InstallationCheck(
-        "extra", f"[{name}]", "missing" if lacking else "ready", "", EXTRAS[name][0], fix
-    )
+    return InstallationCheck(f"[{name}]", "missing" if lacking else "ready", "", EXTRAS[name][0], fix)
 
 
 def modules_of(extra: str) -> tuple[str, ...]:
@@ -283,12 +280,12 @@ def _found(module: str) -> bool:
 def _tool(name: str) -> InstallationCheck:
     tool = TOOLS[name]
     if shutil.which(name) is None:
-        return InstallationCheck("tool", name, "missing", "", tool.purpose, _install_tool(tool))
+        return InstallationCheck(name, "missing", "", tool.purpose, _install_tool(tool))
     version = version_of(tool)
     old = bool(tool.least) and bool(version) and tuple(map(int, version.split("."))) < tool.least
     least = ".".join(map(str, tool.least))
     fix = f"{least} or newer is needed: {_install_tool(tool)}" if old else ""
-    return InstallationCheck("tool", name, "too old" if old else "ready", version, tool.purpose, fix)
+    return InstallationCheck(name, "too old" if old else "ready", version, tool.purpose, fix)
 
 
 def _install_tool(tool: Tool) -> str:
@@ -311,7 +308,7 @@ def families() -> Iterator[InstallationCheck]:
     """Yield the families of formats, and those of other packages that cannot be used."""
     for family in INSTALLED.families.values():
         names = ", ".join(dict.fromkeys(fmt.name for fmt in family.formats))
-        yield InstallationCheck("formats", family.name, "ready", "", names)
+        yield InstallationCheck(family.name, "ready", "", names)
     for fault in INSTALLED.faults:
         fix = f"update or remove the package {fault.package}"
-        yield InstallationCheck("formats", fault.package, "missing", "", fault.text, fix)
+        yield InstallationCheck(fault.package, "missing", "", fault.text, fix)

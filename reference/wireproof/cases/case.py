@@ -250,7 +250,6 @@ class Case(LazyFields):
     needs: tuple[str, ...] = ()
     source: Source = field(default=Source("hand"))
     limits: Limits = field(default=Limits())
-    aliases: tuple[str, ...] = ()
     parent: str | None = None
     family: str | None = None
 

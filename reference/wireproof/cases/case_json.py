@@ -80,7 +80,6 @@ class _CaseFields:
     steps: Steps | None = None
     options: Options = DEFAULT_OPTIONS
     limits: Limits = field(default=Limits())
-    aliases: tuple[str, ...] = ()
     profile: Profile = "reader"
     flags: tuple[str, ...] = ()
     twin: str | None = None

@@ -175,7 +175,6 @@ def _case(parent: ParentCase, family: str, number: int, made: DerivedInput) -> C
         twin=twin,
         parent=parent.case.id,
         family=family,
-        aliases=(),
         source=Source(ORIGIN_RELATION if made.expect else ORIGIN_REFERENCE, parent.case.id),
     )
     return with_refusal_level(case)
@@ -357,7 +356,6 @@ def _in_chunks(case: Case, whole: Accept, splits: Iterable[tuple[bytes, ...]]) -
             twin=None,
             parent=case.id,
             family="chunk",
-            aliases=(),
             source=Source(ORIGIN_RELATION, case.id),
         )
 

@@ -42,7 +42,7 @@ MAX_LINE: Final = 110
 """Maximum columns of a line with a list or an object; a longer one takes a line for each of its parts."""
 
 CASE_KEYS: Final = (
-    "id", "aliases", "title", "why", "op", "profile", "options", "level", "rules", "flags",
+    "id", "title", "why", "op", "profile", "options", "level", "rules", "flags",
     "input", "expect", "steps", "twin", "needs", "source", "limits",
 )  # fmt: skip
 """The keys of a case, in order."""
@@ -128,7 +128,6 @@ def case_json(case: Case) -> dict[str, Any]:
     """Return the JSON object of a case, its bytes inline; `fixtures.case_of` reads it back."""
     row: dict[str, Any] = {
         "id": case.id,
-        "aliases": list(case.aliases),
         "title": case.title,
         "why": case.why,
         "op": case.op,
@@ -277,8 +276,6 @@ def unfrozen_cases(suite: Suite) -> tuple[Case, ...]:
 def freeze(suite: Suite, release: str) -> Mapping[Path, int]:
     """Add the cases that are not frozen to the file of their folder, and record changed expectations.
 
-    The entry of a renamed case gets its present id.
-
     Args:
         suite: all cases.
         release: the version in which they are new or changed.
@@ -288,8 +285,7 @@ def freeze(suite: Suite, release: str) -> Mapping[Path, int]:
     """
     written: dict[Path, dict[str, str]] = {}
     for case in suite.cases:
-        entries = (suite.frozen[name] for name in (case.id, *case.aliases) if name in suite.frozen)
-        text, now = next(entries, ""), FrozenCase.of(case)
+        text, now = suite.frozen.get(case.id, ""), FrozenCase.of(case)
         was = FrozenCase.parse(text) if text else None
         events = (ADDED,) if was is None else was.changed_parts(now)
         releases = {**(was.releases if was else {}), **dict.fromkeys(events, release)}
@@ -297,8 +293,6 @@ def freeze(suite: Suite, release: str) -> Mapping[Path, int]:
         if entry != suite.frozen.get(case.id):
             written.setdefault(suite.files[case.id].parents[2] / FROZEN, {})[case.id] = entry
     for path, rows in written.items():
-        every = {**read_frozen(path), **rows}
-        present = {name: every[name] for name in sorted(every) if name not in suite.aliases}
-        text = json.dumps(present, indent=2)
+        text = json.dumps({**read_frozen(path), **rows}, indent=2, sort_keys=True)
         replace_text(path, f"{text}\n")
     return {path: len(rows) for path, rows in written.items()}

@@ -50,7 +50,6 @@ class Suite(LazyFields):
         cases: sorted by id.
         files: the file of each case, by its id.
         hash: blake2b over every fixture file, its rules and its long inputs, in hex.
-        aliases: from each alias to its id.
         frozen: the digest of each frozen input, by id.
         sources: the documents that rules cite, by their keys.
         formats: reads the cases of single formats; None if the cases were given.
@@ -60,7 +59,6 @@ class Suite(LazyFields):
     rules: Mapping[str, Rule]
     files: Mapping[str, Path]
     hash: str
-    aliases: Mapping[str, str] = field(factory=dict)
     frozen: Mapping[str, str] = field(factory=dict)
     sources: Sources = field(factory=dict)
     formats: "FixtureFormats | None" = field(default=None, init=False, eq=False, repr=False)
@@ -97,21 +95,11 @@ class Suite(LazyFields):
             return self.formats.roots
         return tuple(dict.fromkeys(path.parents[2] for path in self.files.values()))
 
-    def get(self, name: str) -> Case | None:
-        """Return the case of an id or an alias; None if there is none."""
-        return self.by_id.get(name) or self.by_id.get(self.aliases.get(name, name))
-
     def of_formats(self, wanted: Callable[[str], bool]) -> tuple[Case, ...]:
         """Return the cases of the formats, such as `kafka.batch`, that are wanted; others are not read."""
         if self.formats is None:
             return tuple(case for case in self.cases if wanted(case.id.partition("/")[0]))
         return self.formats.cases([name for name in self.formats.folders if wanted(name)])
-
-    def aliases_of_formats(self, wanted: Callable[[str], bool]) -> Mapping[str, str]:
-        """Return the aliases of the cases of such formats; an alias has the format of its case."""
-        if self.formats is None:
-            return self.aliases
-        return {alias: case.id for case in self.of_formats(wanted) for alias in case.aliases}
 
     def hash_of(self, cases: Iterable[Case]) -> str:
         """Return the hash of the files of the formats of some cases; of all formats it is `hash`."""
@@ -201,9 +189,6 @@ class FixtureFormats:
         roots = list(self._roots)
         paths = {case_id: path for case_id, (_, path) in rows}
         return dict(sorted(paths.items(), key=lambda row: (roots.index(row[1].parents[2]), row[1])))
-
-    def _aliases(self) -> Mapping[str, str]:
-        return {alias: case.id for case in self._cases() for alias in case.aliases}
 
     def _cases_of(self, name: str) -> Mapping[str, Case]:
         return {case_id: case for case_id, (case, _) in self.of(name).items()}

@@ -32,10 +32,10 @@ def _part(word: str) -> str:
 
 
 def select(suite: Suite, patterns: Sequence[str]) -> tuple[Case, ...]:
-    """Return the cases that any pattern matches, in order; each pattern must match one, aliases included."""
+    """Return the cases that any pattern matches, in order; each pattern must match one."""
     found: set[str] = set()
     for pattern in patterns:
-        hits = _hits(suite, pattern) | set(_former(suite, pattern).values())
+        hits = _hits(suite, pattern)
         if not hits:
             if error := bracket_error(pattern.partition("~")[0]):
                 raise PatternError(error)
@@ -45,25 +45,9 @@ def select(suite: Suite, patterns: Sequence[str]) -> tuple[Case, ...]:
     return tuple(case for case in suite.of_formats(formats.__contains__) if case.id in found)
 
 
-def former_id_notices(suite: Suite, patterns: Sequence[str]) -> tuple[str, ...]:
-    """Return a notice for each pattern that names a case by a former id only."""
-    return tuple(
-        f"{alias} is called {name} now"
-        for pattern in dict.fromkeys(patterns)
-        if not _hits(suite, pattern)
-        for alias, name in sorted(_former(suite, pattern).items())
-    )
-
-
 def _hits(suite: Suite, pattern: str) -> set[str]:
     expression = compile_pattern(pattern)
     return {case.id for case in suite.of_formats(_formats(pattern)) if expression.fullmatch(case.id)}
-
-
-def _former(suite: Suite, pattern: str) -> dict[str, str]:
-    expression = compile_pattern(pattern)
-    aliases = suite.aliases_of_formats(_formats(pattern))
-    return {alias: name for alias, name in aliases.items() if expression.fullmatch(alias)}
 
 
 def _formats(pattern: str) -> Callable[[str], bool]:
@@ -74,7 +58,7 @@ def _formats(pattern: str) -> Callable[[str], bool]:
 
 def _advice(suite: Suite, pattern: str) -> str:
     """Return the pattern that was probably meant, or the names known in the place of the unknown one."""
-    ids = [*suite.by_id, *suite.aliases]
+    ids = list(suite.by_id)
     if not ids:
         return "there are no fixtures"
     if folder := _folder_advice(ids, pattern):

@@ -5,7 +5,6 @@ with the reference, so that a wrong fixture is found before any adapter fails it
 """
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -73,18 +72,6 @@ def lint(suite: Suite) -> list[Problem]:
 # --- the files ---
 
 
-def _aliases(suite: Suite) -> Iterator[Problem]:
-    """Check that no alias is used twice, and that each has the format of its case."""
-    for alias in sorted(suite.aliases.keys() & suite.by_id.keys()):
-        yield Problem(alias, "is an id and an alias")
-    aliases = Counter(alias for case in suite.cases for alias in case.aliases)
-    for alias in sorted(alias for alias, number in aliases.items() if number > 1):
-        yield Problem(alias, "is an alias of several cases")
-    for alias, name in suite.aliases.items():
-        if alias.partition("/")[0] != name.partition("/")[0]:
-            yield Problem(alias, f"is an alias of a case of another format, {name}")
-
-
 def _files(suite: Suite) -> Iterator[Problem]:
     """Check the form and order of files, and that long inputs, and nothing else, are in separate files."""
     used: set[Path] = set()
@@ -113,7 +100,7 @@ def _files(suite: Suite) -> Iterator[Problem]:
 def _frozen(suite: Suite) -> Iterator[Problem]:
     """Check that every frozen case still exists, byte for byte."""
     for name, text in suite.frozen.items():
-        case = suite.by_id.get(suite.aliases.get(name, name))
+        case = suite.by_id.get(name)
         if case is None:
             yield Problem(name, "is frozen and was removed: restore it, an id is never taken back")
         elif FrozenCase.of(case).input != FrozenCase.parse(text).input:
@@ -123,7 +110,7 @@ def _frozen(suite: Suite) -> Iterator[Problem]:
 def changed_cases(suite: Suite) -> Iterator[Problem]:
     """Check that level and expectation of every frozen case are those that were frozen last."""
     for name, text in suite.frozen.items():
-        if case := suite.by_id.get(suite.aliases.get(name, name)):
+        if case := suite.by_id.get(name):
             for part in FrozenCase.parse(text).changed_parts(FrozenCase.of(case)):
                 yield Problem(
                     name, f"its {part} is another than the frozen one: write the change and its source into "
@@ -171,7 +158,7 @@ def _twins(suite: Suite) -> Iterator[Problem]:
     for case in suite.cases:
         if not is_refused(case):
             continue
-        twin = suite.get(case.twin or "")
+        twin = suite.by_id.get(case.twin or "")
         if twin is None:
             yield Problem(case.id, f"its twin {case.twin or '(none)'} does not exist")
         elif is_refused(twin):
@@ -334,7 +321,7 @@ def _where(want: Json, got: Json, path: str = "value") -> str:
 
 
 CHECKS: Final[tuple[Callable[[Suite], Iterator[Problem]], ...]] = (
-    _aliases, _files, _frozen, _words, _twins, _values, check_steps, _covered, check_sources, check_sentences,
+    _files, _frozen, _words, _twins, _values, check_steps, _covered, check_sources, check_sentences,
     _reference,
 )  # fmt: skip
 """Every check, in the order of its problems."""

@@ -318,7 +318,7 @@ def coverage(sentence: Sentence, rules: tuple[str, ...], suite: Suite) -> Covera
     """Return a sentence with its cases: those that it names, or else all of its rules."""
     if sentence.exclusion or sentence.open:
         return Coverage(sentence, rules, ())
-    named = [suite.get(name) for name in sentence.cases]
+    named = [suite.by_id.get(name) for name in sentence.cases]
     by_rule = [case for name in rules for case in suite.by_rule.get(name, ())]
     found = {case.id: case for case in (named if sentence.cases else by_rule) if case is not None}
     cases = tuple(found[name] for name in sorted(found) if found[name].level in FAILING_LEVELS)
@@ -380,7 +380,7 @@ def _problems(row: Coverage, suite: Suite) -> Iterator[str]:
     yield from _citations(sentence.cites, suite.sources)[1] if sentence.cites else ("cites no document",)
     for name in sentence.cases:
         # Check that a named case exists, can fail and tests a rule of the sentence.
-        case = suite.get(name)
+        case = suite.by_id.get(name)
         if case is None:
             yield f"the case {name} does not exist"
         elif case.level not in FAILING_LEVELS:

@@ -148,7 +148,7 @@ def _resolve(suite: Suite, page: Edition, one: RequirementSet) -> RequiredCases:
     """Take the listed cases from the suite, under their levels in the list."""
     cases, corrected = [], []
     for name, (level, digest) in _listed(page, one):
-        case = suite.get(name)
+        case = suite.by_id.get(name)
         if case is None:
             raise RequirementError(f"{page.date}:{one.name}: this suite has no case {name}")
         if expectation_digest(case) != digest:

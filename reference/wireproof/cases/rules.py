@@ -63,8 +63,6 @@ class SourceDocument:
         url: the address; the address of a part begins with it.
         parts: by name, the rest of the address of a part: `#recordbatch`, or the path of a file.
         reader: for code, the implementation; two readers do not share code.
-        accessed: the day on which it was read, for a page without a version.
-        note: how it was read, if not at its address.
         sentences: its normative sentences, so that nothing in it is forgotten.
         layouts: the layouts that it prints; the tests compare them with those of the formats.
     """
@@ -74,8 +72,6 @@ class SourceDocument:
     url: str
     parts: Mapping[str, str] = Factory(dict)
     reader: str = ""
-    accessed: str = ""
-    note: str = ""
     sentences: tuple[Sentence, ...] = ()
     layouts: tuple[Mapping[str, Any], ...] = ()
 

@@ -163,15 +163,6 @@ def property_examples(format_id: str, seed: int) -> PropertyExamples:
     return PropertyExamples(FORMATS[format_id], seed)
 
 
-def property_cases(row: Format, op: Op, count: int, seed: int) -> Sequence[Case]:
-    """Return the first `count` cases of a format, an op and a seed; fewer cases are the beginning of more.
-
-    Raises:
-        PropertyError: Hypothesis is missing.
-    """
-    return property_examples(row.format_id, seed).cases(op, 0, count)
-
-
 def property_case(name: str) -> Case | None:
     """Return the case of an id, generated again; None if the id is not one of a property case."""
     head, _, tail = name.partition("~")
@@ -294,7 +285,6 @@ class EncodeCase:
     """An encode case: entry `part` of one encoding of value `number`."""
 
     number: int
-    spelling: int
     part: int
     case: Case
 
@@ -305,10 +295,10 @@ def encode_cases(format_id: str, count: int, seed: int) -> tuple[EncodeCase, ...
     fmt = FORMATS[format_id]
     found: list[EncodeCase] = []
     for number in range(count):
-        for spelling, entries in enumerate(_encodings(fmt, number, seed)):
+        for entries in _encodings(fmt, number, seed):
             for part, value in enumerate(entries):
                 name = f"{format_id}/{INTEROP}/{WRITE_PART}~s{seed}:{len(found)}"
-                found.append(EncodeCase(number, spelling, part, _encode_case(fmt, name, value)))
+                found.append(EncodeCase(number, part, _encode_case(fmt, name, value)))
     return tuple(found)
 
 

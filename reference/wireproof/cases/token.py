@@ -51,8 +51,8 @@ def _sha256(word: str) -> str:
 
 
 def _word(case: Case) -> str:
-    """Return the token without aliases and what stands behind the case, which change no verdict."""
-    bare = evolve(case, aliases=(), source=case.source.plain())
+    """Return the token without what stands behind the case, which change no verdict."""
+    bare = evolve(case, source=case.source.plain())
     page: dict[str, Any] = {"format": case.format, "revision": case.revision, "case": case_json(bare)}
     page |= {"family": case.family} if case.family else {}
     page |= {"parent": case.parent} if case.parent else {}

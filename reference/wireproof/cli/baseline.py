@@ -157,7 +157,7 @@ def add(
 )  # fmt: skip
 @with_fixtures
 def fix(file: Path, run_files: tuple[Path, ...], folders: tuple[Path, ...]) -> None:
-    """Rewrite FILE to match the RUNs: stale entries go, former ids become present ones, comments stay.
+    """Rewrite FILE to match the RUNs: stale entries go, comments stay.
 
     Each RUN may have a part of the cases. Nothing is added, and an entry of a case that no RUN judged stays.
     """
@@ -165,18 +165,17 @@ def fix(file: Path, run_files: tuple[Path, ...], folders: tuple[Path, ...]) -> N
     done = baseline_writing.fix(baseline_text(file), streams, CaseNames.of(suite), file.name)
     complete = rewrite_after_runs(file, done.text, streams, suite)
     removed = [f"{entry.id} ({entry.kind}): passes now" for entry in done.removed]
-    renamed = [f"{was} is called {now} now" for was, now in done.renamed.items()]
     changed = [f"{name}: fails as {kind} now" for name, kind in done.changed.items()]
     mixed = [
         f"{entry.id} ({entry.kind}): some of its cases fail in another way"
         + (", which `baseline add` adds" if entry.prefix else "")
         for entry in done.mixed
     ]
-    for word, lines in (("removed", removed), ("renamed", renamed), ("changed", changed), ("kept", mixed)):
+    for word, lines in (("removed", removed), ("changed", changed), ("kept", mixed)):
         echo_changes(word, lines)
     unjudged = f", of which no run says anything about {done.unjudged:,}" if done.unjudged else ""
     click.echo(
-        f"{file.name}: {len(removed):,} removed, {len(renamed):,} renamed, {len(changed):,} changed, "
+        f"{file.name}: {len(removed):,} removed, {len(changed):,} changed, "
         f"{done.kept:,} kept{unjudged}{complete}"
     )
 

@@ -10,7 +10,7 @@ import click
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite, completions, fixtures_folder, load
-from wireproof.cases.id_patterns import PatternError, former_id_notices, select
+from wireproof.cases.id_patterns import PatternError, select
 from wireproof.cases.requirements import RequiredCases, required_cases
 from wireproof.cli.general_options import LimitedNumber, with_fixtures
 from wireproof.files import read_limited_text
@@ -74,13 +74,8 @@ def suite_of(folders: Sequence[Path]) -> Suite:
 
 
 def selection(suite: Suite, patterns: Sequence[str], skipped: Sequence[str]) -> tuple[Case, ...]:
-    """Return the selected cases in order; raises `PatternError` for a pattern that nothing matches.
-
-    A pattern that only a former id matches is reported on stderr.
-    """
+    """Return the selected cases in order; raises `PatternError` for a pattern that nothing matches."""
     wanted, unwanted = _words(suite, patterns), _words(suite, skipped)
-    for notice in former_id_notices(suite, (*wanted, *unwanted)):
-        click.echo(notice, err=True)
     cases = select(suite, wanted) if patterns else suite.cases
     left_out = {case.id for case in select(suite, unwanted)} if skipped else frozenset()
     return tuple(case for case in cases if case.id not in left_out)

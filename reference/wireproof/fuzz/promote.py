@@ -323,7 +323,6 @@ def _named(case: Case, name: str, why: str) -> Case:
         title="" if case.family == FUZZ else case.title,
         why=why or case.why or "A codec answered these bytes in another way than the format requires.",
         source=Source("fuzz", f"promoted from {origin}, sha256 {digest}"),
-        aliases=(),
         parent=None,
         family=None,
         twin=None,

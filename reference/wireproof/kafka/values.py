@@ -1,10 +1,9 @@
 """The value classes of the Kafka formats: kafka.md §1.1, §1.3, §1.9, §2.1, §2.2.
 
-`wire.values` converts them to and from JSON. Fields with a default are computed: decode sets them, encode
-ignores them. Integers have the sign and the width of their wire type: attributes are an int16 in a batch and
-an int8 elsewhere. Derived fields, what a consumer or a broker
-concludes, are added to the JSON of an answer and not to the classes, because most runs compare none of them:
-§1.8, §1.10, §2.2.
+`wire.json_values` converts them to and from JSON. Fields with a default are computed: decode sets them,
+encode ignores them. Integers have the sign and the width of their wire type: attributes are an int16 in a
+batch and an int8 elsewhere. Derived fields, what a consumer or a broker concludes, are added to the JSON of
+an answer and not to the classes, because most runs compare none of them: §1.8, §1.10, §2.2.
 """
 
 from collections.abc import Iterable

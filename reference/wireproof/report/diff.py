@@ -68,11 +68,10 @@ class RunDiff:
 
 
 def diff(before: EventStream, after: EventStream, suite: Suite | None = None) -> RunDiff:
-    """Compare two runs of an adapter; with the suite of the later one, former ids are present ones."""
+    """Compare two runs of an adapter; with the suite of the later one, say why a failure is new."""
     alike = before.run.examples == after.run.examples
-    aliases = suite.aliases if suite else {}
     old, new = (
-        {_present(event.id, aliases): event for event in stream.cases if alike or not event.is_property}
+        {event.id: event for event in stream.cases if alike or not event.is_property}
         for stream in (before, after)
     )
     failed = {name for name, event in old.items() if event.verdict not in PASSING and _judged(event)}
@@ -88,12 +87,6 @@ def diff(before: EventStream, after: EventStream, suite: Suite | None = None) ->
     rows.pop("same", None)
     found = {side: tuple(changes) for side, changes in rows.items()}
     return RunDiff(**found, partial=not (before.complete and after.complete), examples=alike)
-
-
-def _present(name: str, aliases: Mapping[str, str]) -> str:
-    """Return the id that a case has now, also of a case derived from one with another id."""
-    golden = name.partition("~")[0]
-    return aliases.get(golden, golden) + name.removeprefix(golden)
 
 
 def _side(change: CaseChange) -> str:
@@ -278,13 +271,11 @@ class ExportDiff:
 
     Attributes:
         added, removed: ids, sorted.
-        renamed: former and present ids.
         changed: what differs in cases that both have.
     """
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    renamed: tuple[tuple[str, str], ...] = ()
     changed: tuple[CaseDifference, ...] = ()
 
     @property
@@ -299,7 +290,6 @@ class ExportDiff:
         yield from (f"removed  {name}" for name in self.removed)
         yield from (f"input    {one}" for one in errors)
         yield from (f"changed  {one}" for one in others)
-        yield from (f"renamed  {old} → {new}" for old, new in self.renamed)
         yield from (f"added    {name}" for name in self.added)
 
 
@@ -372,18 +362,14 @@ def _row(line: str, where: str) -> Row:
 
 
 def export_diff(before: Mapping[str, Row], now: Mapping[str, Row]) -> ExportDiff:
-    renamed = {alias: name for name, row in now.items() for alias in row.get("aliases", ())}
-    present = {name: name if name in now else renamed.get(name) for name in before}
-    changed = [
+    changed = (
         difference
-        for name, new in sorted(present.items())
-        if new is not None
-        for difference in _differences(new, before[name], now[new])
-    ]
+        for name in sorted(before.keys() & now.keys())
+        for difference in _differences(name, before[name], now[name])
+    )
     return ExportDiff(
-        tuple(sorted(now.keys() - set(present.values()))),
-        tuple(sorted(name for name, new in present.items() if new is None)),
-        tuple(sorted((name, new) for name, new in present.items() if new not in (None, name))),
+        tuple(sorted(now.keys() - before.keys())),
+        tuple(sorted(before.keys() - now.keys())),
         tuple(changed),
     )
 
@@ -412,13 +398,11 @@ def changelog(found: ExportDiff) -> str:
     counts = {
         "added": len(found.added),
         "changed": cases,
-        "renamed": len(found.renamed),
         "removed": len(found.removed),
     }
     parts = ["## Cases", "", (", ".join(f"{number} {name}" for name, number in counts.items()) + "."), ""]
     for title, rows in (
         ("Added", _topics(found.added)),
-        ("Renamed", [f"- `{old}` is `{new}`" for old, new in found.renamed]),
         ("Removed", _topics(found.removed)),
     ):
         parts += [f"### {title}", "", *rows, ""] if rows else []

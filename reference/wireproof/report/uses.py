@@ -200,7 +200,7 @@ def _use(suite: Suite, page: Edition, one: RequirementSet) -> Use:
 
 
 def _must(suite: Suite, listed: Mapping[str, str]) -> Mapping[str, Case]:
-    cases = (suite.get(name) for name, row in listed.items() if row.startswith("must "))
+    cases = (suite.by_id.get(name) for name, row in listed.items() if row.startswith("must "))
     return {case.id: case for case in cases if case is not None}
 
 

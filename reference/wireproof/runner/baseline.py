@@ -234,9 +234,7 @@ def check(
 ) -> tuple[list[str], list[str]]:
     """Return the faults of a baseline without a run, one line each: unknown ids, and dates in the past."""
     entries = list(known_failures)
-    unknown = [
-        f"{place(file, entry)}: {entry.id}: {NO_CASE}" for entry in entries if not names.present(entry)
-    ]
+    unknown = [f"{place(file, entry)}: {entry.id}: {NO_CASE}" for entry in entries if not names.has(entry)]
     past = [
         f"{place(file, entry)}: {entry.id}: expired on {entry.expires.isoformat()}, {entry.who}"
         for entry in entries

@@ -136,10 +136,11 @@ def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
     check_runs(streams, head, name)
     shared = parse_toml(head)
     model = _completed(model, shared, name)
-    entries = names.all_present((entry for table in tables for entry in table), name)
+    entries = tuple(entry for table in tables for entry in table)
+    names.check(entries, name)
     failures = [event for stream in streams for event in stream.cases if fails_run(event, stream.run)]
     rows = chosen(
-        [names.aliases.get(word, word) for word in words],
+        words,
         {(event.id, kind) for event in failures for kind in (event.label, origins.get(event.id)) if kind},
         "is no file, and no failure of the runs has this id or kind",
     )
@@ -189,12 +190,12 @@ def _check_written(
     name: str,
 ) -> None:
     """Raise `BaselineError` if a text does not have the entries that it had, and the new ones behind them."""
-    if unknown := next((entry for entry in added if not names.present(entry)), None):
+    if unknown := next((entry for entry in added if not names.has(entry)), None):
         raise BaselineError(
             f"{unknown.id}: the runs have this case, and the suite has not: use the same --fixtures; "
             "nothing was changed"
         )
-    if names.all_present(parse_rewritten(text, name), name) != (*entries, *added):
+    if parse_rewritten(text, name) != (*entries, *added):
         raise BaselineError(f"{name}: has a form that cannot be rewritten; it is unchanged")
 
 

@@ -82,7 +82,6 @@ class Rewritten:
 
     Attributes:
         removed: entries whose cases pass.
-        renamed: by former id, the present one.
         changed: by id, the verdict and kind with which the case fails now.
         unjudged: those of them that no run says anything about.
         mixed: those of them that cover several cases, some of which fail in another way.
@@ -90,7 +89,6 @@ class Rewritten:
 
     text: str
     removed: tuple[KnownFailure, ...]
-    renamed: Mapping[str, str]
     changed: Mapping[str, str]
     kept: int
     unjudged: int
@@ -98,7 +96,7 @@ class Rewritten:
 
 
 def fix(text: str, streams: Sequence[EventStream], names: CaseNames, name: str = "baseline") -> Rewritten:
-    """Rewrite a file without its stale entries, the changed ones as they fail now, with present ids.
+    """Rewrite a file without its stale entries, the changed ones as they fail now.
 
     Comments, reasons, issues, owners, dates and order stay. Nothing is added: a baseline only shrinks. A case
     counts as judged if any of the runs judged it, and fails if it fails in any.
@@ -108,26 +106,19 @@ def fix(text: str, streams: Sequence[EventStream], names: CaseNames, name: str =
             or of another implementation or version than the others.
         EventError: shards do not belong together.
     """
-    head, blocks, written = parts_of(text, name)
+    head, blocks, tables = parts_of(text, name)
     check_runs(streams, head, name)
-    present = names.all_present((entry for table in written for entry in table), name)
-    rest = iter(present)
-    tables = [[next(rest) for _ in table] for table in written]
-    former = {
-        now.id: was.id
-        for table, entries in zip(written, tables, strict=True)
-        for was, now in zip(table, entries, strict=True)
-    }
+    present = tuple(entry for table in tables for entry in table)
+    names.check(present, name)
     found = evidence(streams, present)
     removed = tuple(entry for entry in present if found[entry].is_paid and not entry.flaky)
     other = [entry for entry in present if found[entry].other]
     ways = {entry: way(found[entry].other[-1]) for entry in other if _fails_otherwise(entry, found[entry])}
-    plan = _Plan(frozenset(removed), ways, former)
+    plan = _Plan(frozenset(removed), ways)
     untouched = [entry for entry in present if entry not in plan.removed and entry not in ways]
     return Rewritten(
         head + "".join(_kept(tables, blocks, plan)),
         removed,
-        {was: now for now, was in former.items() if was != now},
         {entry.id: kind for entry, (kind, *_) in ways.items()},
         len(untouched),
         sum(not (found[entry].same or found[entry].other or found[entry].passed) for entry in untouched),
@@ -194,12 +185,10 @@ class _Plan:
     Attributes:
         removed: entries that go.
         ways: verdict, class and path of the entries that fail in another way now.
-        former: by present id, the id in the file.
     """
 
     removed: frozenset[KnownFailure]
     ways: Mapping[KnownFailure, tuple[str, str, str]]
-    former: Mapping[str, str]
 
 
 @frozen
@@ -300,8 +289,7 @@ def _kept(
             yield block.tail.lstrip("\r\n")
             continue
         waiting = ""
-        alike = len(kept) == len(table) and all(plan.former[entry.id] == entry.id for entry in kept)
-        text = block.entry if alike else _with_ids(block.entry, kept, plan.former)
+        text = block.entry if len(kept) == len(table) else _with_ids(block.entry, kept)
         yield lead + "\n".join(_fixed(kept, text, plan)) + block.tail
 
 
@@ -327,30 +315,30 @@ _IDS: Final = re.compile(
 )
 
 
-def _with_ids(block: str, entries: Sequence[KnownFailure], former: Mapping[str, str] | None = None) -> str:
-    """Return the table with other ids, by present id the one that it has; comments between them stay."""
-    was = {former[entry.id] if former else entry.id: entry.id for entry in entries}
+def _with_ids(block: str, entries: Sequence[KnownFailure]) -> str:
+    """Return the table with fewer ids; comments between them stay."""
+    ids = [entry.id for entry in entries]
     found = _IDS.search(block)
     if found is None:
         raise BaselineError(
             f"the ids of the table with {entries[0].id} are in a form that cannot be rewritten"
         )
     if "#" in QUOTED.sub("", found[1]):
-        names = "".join(_kept_line(line, was) for line in found[1].splitlines(keepends=True))
+        names = "".join(_kept_line(line, ids) for line in found[1].splitlines(keepends=True))
     else:
-        names = _ids_text(list(was.values()))
+        names = _ids_text(ids)
     return f"{block[: found.start()]}id = {names}{block[found.end() :]}"
 
 
-def _kept_line(line: str, was: Mapping[str, str]) -> str:
+def _kept_line(line: str, staying: Collection[str]) -> str:
     """Return a line of a list of ids with those that stay; its comment goes if all of its ids do."""
     code = line[: len(line) - len(QUOTED.sub(lambda text: "_" * len(text[0]), line).partition("#")[2])]
     ids = [double or single for double, single in QUOTED.findall(code)]
-    if ids and not was.keys() & set(ids):
+    if ids and not set(staying) & set(ids):
         return ("[" if code.startswith("[") else "") + ("]" if code.rstrip("#\r\n ").endswith("]") else "")
     kept = re.sub(
         r"(\"[^\"\n]*\"|'[^'\n]*')(\s*,[ \t]*)?",
-        lambda text: quoted(was[text[1][1:-1]]) + (text[2] or "") if text[1][1:-1] in was else "",
+        lambda text: quoted(text[1][1:-1]) + (text[2] or "") if text[1][1:-1] in staying else "",
         code,
     )
     return kept + line[len(code) :]

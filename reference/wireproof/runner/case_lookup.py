@@ -59,12 +59,12 @@ class CaseLookup:
 
 
 def find_case(suite: Suite, name: str) -> Case | None:
-    """Return a case by id (also of a derived or property case), alias or token; None if unknown."""
+    """Return a case by id (also of a derived or property case) or token; None if unknown."""
     if name.startswith(("wp1:", "@")):
         return from_token(name)
     if drawn := property_case(name):
         return drawn
-    parent = suite.get(name.partition("~")[0])
+    parent = suite.by_id.get(name.partition("~")[0])
     if parent is None or "~" not in name:
         return parent
     wanted = f"{parent.id}~{name.partition('~')[2]}"

@@ -148,54 +148,42 @@ def family_names() -> tuple[str, ...]:
 
 @frozen
 class CaseNames:
-    """The ids of the golden cases that there are, and their former ids.
+    """The ids of the golden cases that there are.
 
     Attributes:
-        aliases: by former id, the present one.
         examples: the first parts of the ids of generated examples.
     """
 
     ids: Collection[str]
-    aliases: Mapping[str, str] = field(factory=dict)
     examples: Collection[str] = field(factory=example_names)
 
     @classmethod
     def of(cls, suite: Suite) -> "CaseNames":
-        return cls(suite.by_id, suite.aliases)
+        return cls(suite.by_id)
 
-    def present(self, entry: KnownFailure) -> KnownFailure | None:
-        """Return the entry with the present id of its case; None if it is about no case and no examples."""
+    def has(self, entry: KnownFailure) -> bool:
+        """Return whether an entry is about a case that there is, or about examples."""
         _, derived, family = entry.id.partition("~")
         if derived and not entry.of_examples and family.partition(":")[0] not in family_names():
-            return None
+            return False
         if entry.broad:
-            among = self.examples if entry.of_examples else self.ids
-            return entry if any(map(entry.selects, among)) else None
-        if entry.fixture in self.ids:
-            return entry
-        if now := self.aliases.get(entry.fixture):
-            return evolve(entry, id=now + entry.id.removeprefix(entry.fixture))
-        return None
+            return any(map(entry.selects, self.examples if entry.of_examples else self.ids))
+        return entry.fixture in self.ids
 
-    def all_present(self, entries: Iterable[KnownFailure], name: str) -> tuple[KnownFailure, ...]:
-        """Return the entries with present ids; raises `BaselineError` for one of no case, or a second one."""
-        found: list[KnownFailure] = []
+    def check(self, entries: Sequence[KnownFailure], name: str) -> None:
+        """Raise `BaselineError` for an entry of no case, or a second one of a case."""
         for entry in entries:
-            now = self.present(entry)
-            if now is None:
+            if not self.has(entry):
                 raise BaselineError(f"{place(name, entry)}: {entry.id}: {NO_CASE}{self._advice(entry)}")
-            found.append(now)
-        check_single(found, name)
-        return tuple(found)
+        check_single(entries, name)
 
     def _advice(self, entry: KnownFailure) -> str:
-        """Return the id that was probably meant, as a question; of a pattern, a case with another id now."""
+        """Return the id that was probably meant, as a question."""
         _, _, family = entry.id.partition("~")
         if family and not entry.of_examples and family.partition(":")[0] not in family_names():
             return f"; the families of derived cases are {', '.join(family_names())}"
         if entry.broad:
-            former = next(filter(entry.selects, self.aliases), "")
-            return f"; {former} is called {self.aliases[former]} now" if former else ""
+            return ""
         format_id = entry.id.rpartition("/")[0]
         near = closest(entry.fixture, [name for name in self.ids if name.startswith(format_id)])
         return f"; did you mean {near}?" if near else ""
@@ -260,7 +248,7 @@ class Baseline:
     """A file of known failures.
 
     Attributes:
-        entries: the known failures, with present ids.
+        entries: the known failures.
         text: the file; runs store it, so that `report` judges by it again.
         adapter: the name of the implementation; empty if the file does not say it.
         suite: the release of wireproof for which it was complete; empty if the file does not say it.
@@ -280,19 +268,19 @@ class Baseline:
 
     @classmethod
     def of(cls, text: str, file: str, suite: Suite | None = None) -> "Baseline":
-        """Read the text of a baseline, its ids as the present ones of a suite; raises `BaselineError`."""
+        """Read the text of a baseline, each entry about a case of the suite; raises `BaselineError`."""
         rows = _rows(text, file)
         head = {name: rows.get(name, "") for name in ORIGIN}
         entries = tuple(entry for table in _tables(rows, text, file) for entry in table)
         if suite is not None:
-            entries = CaseNames.of(suite).all_present(entries, file)
+            CaseNames.of(suite).check(entries, file)
         return cls(entries, text, file, **head)
 
     @classmethod
     def read(cls, path: Path, suite: Suite | None = None) -> "Baseline":
         """Read the file `path`; raises `BaselineError`.
 
-        With a suite each entry must be about a case that there is, and a former id becomes the present one.
+        With a suite each entry must be about a case that there is.
         """
         return cls.of(baseline_text(path), path.name, suite)
 

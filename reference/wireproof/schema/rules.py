@@ -5,7 +5,7 @@ runs behind the field that it guards, so the order of checks is the order of the
 field runs when the whole structure is known. The same rules hold for readers and for writers.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from inspect import signature
 from typing import Any, Final, TypeAlias
@@ -130,6 +130,3 @@ class Rule:
     def holds_for_writers(self) -> bool:
         """Return whether a writer looks at it, and has everything that it needs."""
         return not self.unwritten and OF_READERS.isdisjoint(self.needs)
-
-
-RulesByField: TypeAlias = Mapping[str, tuple[Rule, ...]]

@@ -220,7 +220,7 @@ def test_further_fixtures_stand_beside_those_of_the_package(tmp_path: Path) -> N
     alone, both = load(), load([tmp_path])
     assert len(both.cases) == len(alone.cases) + 1
     assert both.hash != alone.hash
-    assert both.get(ROW["id"]) is not None
+    assert both.by_id.get(ROW["id"]) is not None
     assert [case.id for case in both.cases] == sorted(case.id for case in both.cases)
 
 
@@ -229,7 +229,7 @@ def test_the_fixtures_of_a_family_stand_beside_those_of_the_package(
 ) -> None:
     _page(tmp_path, ROW)
     monkeypatch.setitem(fixtures.FAMILIES, "toy", Family("toy", (), fixtures=tmp_path))
-    assert fixtures.load().get(ROW["id"]) is not None
+    assert fixtures.load().by_id.get(ROW["id"]) is not None
     assert fixtures.load([tmp_path]).hash == fixtures.load().hash
     assert [case.id for case in fixtures.cases_of_format("toy.frame/v1")] == [ROW["id"]]
 
@@ -291,7 +291,7 @@ LOAD = "from wireproof.cases.fixtures import load\nsuite = load()\n"
     "words, read",
     [
         ("", set()),
-        (f"suite.get('{BATCH}').expect", {"kafka.batch"}),
+        (f"suite.by_id.get('{BATCH}').expect", {"kafka.batch"}),
         (f"assert '{BATCH}-of-nobody' not in suite.by_id", {"kafka.batch"}),
         ("suite.rules['heka.message.field.double']", {"heka.message", "heka.stream"}),
         ("suite.sources", {"sources.toml"}),

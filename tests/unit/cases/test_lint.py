@@ -200,16 +200,6 @@ def test_a_revision_that_no_format_has_is_a_problem(tmp_path: Path, monkeypatch:
     assert f"{place}/a-good: iggy.identifier/0.0.31 is no format" in problems(tmp_path, monkeypatch)
 
 
-def test_an_alias_of_two_cases_and_one_that_is_an_id_are_problems(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    row = {"id": GOOD_ID, "aliases": [f"{PLACE}/old", BAD_ID], **GOOD}
-    other = {"id": BAD_ID, "aliases": [f"{PLACE}/old"], **BAD}
-    write(tmp_path, row, other)
-    found = problems(tmp_path, monkeypatch)
-    assert found == [f"{BAD_ID}: is an id and an alias", f"{PLACE}/old: is an alias of several cases"]
-
-
 @pytest.mark.parametrize(
     ("kind", "rows", "lacks"),
     [
@@ -294,22 +284,6 @@ def test_another_level_or_expectation_is_a_problem_until_its_release_is_recorded
     assert entries[GOOD_ID].releases == {"added": "0.1.0", "level": "0.2.0"}
     assert entries[BAD_ID].releases == {"added": "0.1.0", "expectation": "0.2.0"}
     assert [one.input for one in entries.values()] == [text.split()[0] for text in first.values()]
-
-
-def test_a_renamed_case_keeps_its_entry_under_its_present_id(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path, GOOD, BAD)
-    freeze(only(tmp_path, monkeypatch), "0.1.0")
-    first = json.loads((tmp_path / FROZEN).read_text("utf-8"))
-    renamed = {"id": f"{BAD_ID}-now", "aliases": [BAD_ID], **{key: BAD[key] for key in BAD if key != "id"}}
-    write(tmp_path, GOOD, renamed)
-    assert problems(tmp_path, monkeypatch) == []
-    freeze(only(tmp_path, monkeypatch), "0.2.0")
-    assert json.loads((tmp_path / FROZEN).read_text("utf-8")) == {
-        GOOD_ID: first[GOOD_ID],
-        f"{BAD_ID}-now": first[BAD_ID],
-    }
 
 
 def test_a_landed_id_that_is_gone_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,15 +146,6 @@ def test_a_corrected_expectation_is_named() -> None:
     assert required_cases(evolve(SUITE, cases=cases), VERIFIER).corrected == (chosen.id,)
 
 
-def test_a_renamed_case_is_found_by_its_alias() -> None:
-    chosen = required_cases(SUITE, VERIFIER).cases[0]
-    named = evolve(chosen, id=f"{chosen.id}-renamed", aliases=(chosen.id,))
-    cases = tuple(named if case.id == chosen.id else case for case in SUITE.cases)
-    files = {**SUITE.files, named.id: SUITE.files[chosen.id]}
-    later = evolve(SUITE, cases=cases, files=files, aliases={**SUITE.aliases, chosen.id: named.id})
-    assert named.id in {case.id for case in required_cases(later, VERIFIER).cases}
-
-
 def test_a_case_that_is_gone_is_an_error() -> None:
     gone = required_cases(SUITE, VERIFIER).cases[0].id
     less = evolve(SUITE, cases=tuple(case for case in SUITE.cases if case.id != gone))

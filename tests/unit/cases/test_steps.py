@@ -166,7 +166,7 @@ def test_lint_knows_the_ops_and_fields_of_the_family(
 
 
 def test_show_prints_a_line_for_each_step(tmp_path: Path) -> None:
-    batch = fixtures.load().get("kafka.log/mixed/idempotence/gap")
+    batch = fixtures.load().by_id.get("kafka.log/mixed/idempotence/gap")
     assert batch is not None
     lines = list(step_lines(batch))
     assert lines[:4] == [

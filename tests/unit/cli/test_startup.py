@@ -7,6 +7,7 @@ import gc
 import importlib
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -67,6 +68,18 @@ def ours(modules: set[str]) -> set[str]:
     return {name for name in modules if name.partition(".")[0] == "wireproof"}
 
 
+WITHOUT_EXTRAS = f"""
+import sys
+sys.modules |= dict.fromkeys({("psutil", *(name for name in ELSEWHERE if name != "jinja2"))})
+from wireproof.cli import (VERBS, group, main)
+if sys.argv[1:]:
+    main()
+for verb in VERBS:
+    group.get_command(None, verb)
+"""
+"""Import every verb, or run one, as where no extra is installed; Jinja2 comes with the package."""
+
+
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The files of cases that a test reads, as cases or for their ids alone."""
@@ -109,6 +122,25 @@ def test_help_imports_no_package_but_the_command_line() -> None:
 
 BATCH = "0000000000000000000000430000000002fd4e0ea1"
 """The beginning of a Kafka batch."""
+
+
+def without_extras(*words: str) -> tuple[int, str]:
+    """The exit code and the standard error of a command where no extra is installed."""
+    code = [sys.executable, "-c", WITHOUT_EXTRAS, *words]
+    done = subprocess.run(code, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+def test_every_verb_is_there_without_an_extra_and_names_the_one_that_it_needs(tmp_path: Path) -> None:
+    assert without_extras() == (0, "")
+    run, out = str(tmp_path / "run.jsonl"), str(tmp_path / "out")
+    only = ("--run", "kafka.batch/v2/crc/zero", "--in-process")
+    assert without_extras("check", "reference", *only, "--out", run) == (0, "")
+    assert without_extras("report", run) == (0, "")
+    for verb, words in (("scan", ("--out", out, run)), ("fuzz --spark", ("reference",))):
+        code, says = without_extras(*verb.split(), *words)
+        assert code == 2
+        assert re.fullmatch(rf"wireproof: {verb} needs further packages: pip install .*\[spark\].*\n", says)
 
 
 def test_explain_imports_formats_and_fixtures_and_nothing_that_runs_a_codec() -> None:

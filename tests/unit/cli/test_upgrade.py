@@ -35,7 +35,7 @@ def case(name: str, number: int, **more: object) -> dict[str, Any]:
     accept = {"accept": {"value": {"kind": "numeric", "value": data}, "consumed": 6}}
     row = {**GOOD, "id": f"{PLACE}/{name}", "input": {"hex": f"0104{data}"}, "expect": accept}
     row |= more
-    return {key: row[key] for key in ("id", "aliases", *GOOD) if key in row}
+    return {key: row[key] for key in ("id", *GOOD) if key in row}
 
 
 KIND_OR_OTHER = {"reject": {"class": "bad-kind", "also": ["other"], "at": 0}}
@@ -44,14 +44,14 @@ OLD = (
     case("a-same", 1),
     case("b-level", 2, level="should"),
     case("c-expectation", 3, expect=REJECT),
-    case("d-was", 4),
+    case("e-is", 4),
     case("h-refused", 7, level="should", expect=KIND_OR_OTHER),
 )
 NEW = (
     case("a-same", 1),
     case("b-level", 2),
     case("c-expectation", 3),
-    case("e-is", 4, aliases=[f"{PLACE}/d-was"]),
+    case("e-is", 4),
     case("f-new", 5),
     case("g-new", 6),
     case("h-refused", 7, expect=KIND_OR_OTHER),
@@ -68,7 +68,7 @@ def upgraded(tmp_path: Path) -> Path:
     known = root.parent / "known.toml"
     known.write_text(
         'suite = "0.0.9"\ncases = "00"\nowner = "me"\nreason = "known"\nexpires = 2999-01-01\n\n'
-        f'[[known-failure]]\nid = "{PLACE}/d-was"\nkind = "fail:wrong-reject"\nclass = "other"\n'
+        f'[[known-failure]]\nid = "{PLACE}/e-is"\nkind = "fail:wrong-reject"\nclass = "other"\n'
     )
     return known
 
@@ -164,13 +164,6 @@ def test_a_derived_case_has_the_level_of_a_golden_one_that_changed(upgraded: Pat
     for was, says in ((lenient, words), (evolve(flipped, verdict="pass", kind="exact"), "the codec: ")):
         (change,) = diff(stream(was, run=evolve(RUN, suite="0.0.9")), stream(flipped, run=run), suite).broken
         assert f"({says}" in str(change)
-
-
-def test_former_ids_are_present_ones_in_a_comparison_of_runs(upgraded: Path) -> None:
-    suite = load((upgraded.parent / "suite",))
-    was, now = (evolve(PASS, id=f"{PLACE}/{name}~cut:3") for name in ("d-was", "e-is"))
-    runs = (stream(one, run=evolve(RUN, suite=release)) for one, release in ((was, "0.0.9"), (now, "0.1.0")))
-    assert diff(*runs, suite).lines() == []
 
 
 def test_a_refusal_is_judged_only_now_if_it_is_one() -> None:

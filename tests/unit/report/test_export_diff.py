@@ -41,12 +41,6 @@ def test_a_case_that_is_gone_is_an_error() -> None:
     assert list(found.lines()) == ["removed  toy/v1/basic/other"]
 
 
-def test_a_renamed_case_is_neither_added_nor_removed() -> None:
-    found = export_diff(rows({}), rows({**OTHER, "aliases": [ROW["id"]]}))
-    assert found.renamed == ((ROW["id"], OTHER["id"]),)
-    assert (found.added, found.removed, found.changed, found.broken) == ((), (), (), False)
-
-
 PARTS_CHANGED: dict[str, dict[str, Any]] = {
     "level": {"level": "should"},
     "expectation": {"expect": {"reject": {"class": "bad", "at": 0}}},
@@ -116,7 +110,7 @@ def exports(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     first, second, *rest = (new / "cases.ndjson").read_text("utf-8").splitlines()
     row = json.loads(first)
     row["level"] = "may" if row["level"] == "should" else "should"
-    added = {**row, "id": f"{row['id']}-again", "aliases": []}
+    added = {**row, "id": f"{row['id']}-again"}
     lines = [json.dumps(row), json.dumps(added), second, *rest]
     (new / "cases.ndjson").write_text("\n".join(lines) + "\n", "utf-8")
     return old, new
@@ -139,7 +133,7 @@ def test_a_case_removed_from_an_export_fails_the_verb(wireproof: Command, export
 
 def test_the_changes_as_markdown_are_a_table(wireproof: Command, exports: tuple[Path, Path]) -> None:
     text = wireproof("diff", "--markdown", *map(str, exports)).out
-    assert "1 added, 1 changed, 0 renamed, 0 removed." in text
+    assert "1 added, 1 changed, 0 removed." in text
     assert "### Added" in text
     assert "| level | `" in text
     assert "### Removed" not in text

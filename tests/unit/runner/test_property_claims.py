@@ -8,7 +8,7 @@ from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Accept, Case, Op, Value
 from wireproof.cases.examples import capabilities_of
-from wireproof.cases.seeded_examples import property_cases
+from wireproof.cases.seeded_examples import property_examples
 from wireproof.formats import FORMATS
 from wireproof.kafka.family.streams import CODEC_NAMES
 from wireproof.runner.requests import prepare_case
@@ -17,7 +17,11 @@ from wireproof.runner.requests import prepare_case
 def test_the_codec_in_the_attribute_bits_of_a_value_is_a_claim_too() -> None:
     """An empty batch names a codec with which nothing is packed."""
     row = FORMATS["kafka.batch/v2"]
-    cases = [case for case in property_cases(row, "encode", 200, 3) if isinstance(case.input, Value)]
+    cases = [
+        case
+        for case in property_examples(row.format_id, 3).cases("encode", 0, 200)
+        if isinstance(case.input, Value)
+    ]
     named = [(case, int(_attributes(case)) & 7) for case in cases if _attributes(case)]
     assert {number for _, number in named} > {0, 1, 2}
     for case, number in named:
@@ -29,7 +33,11 @@ def test_the_codec_in_the_attribute_bits_of_a_value_is_a_claim_too() -> None:
 def test_an_edited_value_needs_what_its_own_bytes_need(name: str) -> None:
     """A codec without headers is not asked to encode a value that an edit gave headers."""
     row = FORMATS[name]
-    accepted = [case for case in property_cases(row, "encode", 60, 1) if isinstance(case.expect, Accept)]
+    accepted = [
+        case
+        for case in property_examples(row.format_id, 1).cases("encode", 0, 60)
+        if isinstance(case.expect, Accept)
+    ]
     assert accepted
     for case in accepted:
         assert isinstance(case.input, Value)
@@ -41,7 +49,7 @@ def test_an_edited_value_needs_what_its_own_bytes_need(name: str) -> None:
 def test_a_codec_is_asked_only_for_the_compression_that_it_claims(op: Op) -> None:
     claim = Claim(("decode", "encode"), ("none", "gzip"))
     hello = Hello("few", "1", {"kafka.batch/v2": claim})
-    cases = property_cases(FORMATS["kafka.batch/v2"], op, 200, 3)
+    cases = property_examples("kafka.batch/v2", 3).cases(op, 0, 200)
     asked = [ready for case in cases if isinstance(ready := prepare_case(case, hello), Case)]
     assert asked
     needed = {need for case in asked for need in case.needs if need.startswith("codec:")}

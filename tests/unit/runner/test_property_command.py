@@ -15,7 +15,7 @@ from command_line import Command
 from goldens import load
 
 from tests.mutants.registry import spec_of
-from wireproof.cases.seeded_examples import property_cases, property_examples, sample_drawer
+from wireproof.cases.seeded_examples import property_examples, sample_drawer
 from wireproof.formats import FORMATS
 from wireproof.fuzz import property_run
 from wireproof.install_hint import install_command
@@ -167,7 +167,7 @@ def test_only_a_missing_hypothesis_is_said_to_be_one(monkeypatch: pytest.MonkeyP
     monkeypatch.delattr("wireproof.cases.strategies", raising=False)
     monkeypatch.setitem(sys.modules, "wireproof.cases.mutate.values_of_type", None)
     with pytest.raises(ModuleNotFoundError, match="values_of_type"):
-        property_cases(IDENTIFIER, "decode", 1, 0)
+        property_examples(IDENTIFIER.format_id, 0).cases("decode", 0, 1)
 
 
 @pytest.mark.sweeps

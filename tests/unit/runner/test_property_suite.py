@@ -7,7 +7,7 @@ from tests.mutants.base import ReferenceCodec
 from tests.mutants.registry import spec_of
 from wireproof.adapters.contract import Request
 from wireproof.cases.case import Accept, Case, Data
-from wireproof.cases.seeded_examples import property_cases, property_examples
+from wireproof.cases.seeded_examples import property_examples
 from wireproof.formats import FORMATS
 from wireproof.fuzz import property_run
 from wireproof.runner import case_lookup
@@ -28,12 +28,12 @@ IDENTIFIER = FORMATS["iggy.identifier/0.0.30"]
 
 
 def test_an_example_is_the_same_however_many_are_wanted() -> None:
-    some = list(property_cases(IDENTIFIER, "decode", 12, 5))
+    some = list(property_examples(IDENTIFIER.format_id, 5).cases("decode", 0, 12))
     property_examples.cache_clear()
-    more = list(property_cases(IDENTIFIER, "decode", 30, 5))
+    more = list(property_examples(IDENTIFIER.format_id, 5).cases("decode", 0, 30))
     assert more[:12] == some
     assert len({repr(case.input) for case in more}) == 30
-    assert list(property_cases(IDENTIFIER, "decode", 12, 6)) != some
+    assert list(property_examples(IDENTIFIER.format_id, 6).cases("decode", 0, 12)) != some
 
 
 class ByHeart(ReferenceCodec):
@@ -58,12 +58,12 @@ def test_a_codec_that_learnt_the_golden_cases_fails_the_examples_of_every_run() 
     accepted = [case for case in golden if isinstance(case.expect, Accept)]
     assert accepted
     assert all(passes(case) for case in accepted)
-    examples = property_cases(IDENTIFIER, "decode", DEFAULT_EXAMPLES, release_seed())
+    examples = property_examples(IDENTIFIER.format_id, release_seed()).cases("decode", 0, DEFAULT_EXAMPLES)
     assert not all(passes(case) for case in examples)
 
 
 def test_an_id_draws_its_example_again() -> None:
-    case = property_cases(IDENTIFIER, "encode", 9, 5)[8]
+    case = property_examples(IDENTIFIER.format_id, 5).cases("encode", 0, 9)[8]
     assert case.id == "iggy.identifier/0.0.30/property/encode~s5:8"
     assert case_lookup.find_case(load(), case.id) == case
     assert case_lookup.find_case(load(), case.id.replace("encode", "scan")) is None
