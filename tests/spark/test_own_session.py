@@ -70,7 +70,7 @@ def test_the_lines_of_the_page_find_the_sources_and_a_stream_reports_what_it_wai
     entries = [logs.batch(b"one", offset) for offset in range(12)]
     entries[4] = entries[4][:8] + b"\x7f\0\0\0" + entries[4][12:]  # its size is damaged
     folder = logs.write(tmp_path / "in", a=b"".join(entries) + entries[0][:30])
-    (start,) = re.findall(r"```py\n(.*?)spark\.read", text_of("scanning.md"), re.DOTALL)
+    (start,) = re.findall(r"```py\n((?:(?!```).)*?)spark\.read", text_of("scanning.md"), re.DOTALL)
     script = tmp_path / "own.py"
     script.write_text(start + READS.format(folder=str(folder), checkpoint=str(tmp_path / "checkpoint")))
     environment = {name: text for name, text in os.environ.items() if not name.startswith("PYSPARK_")}
