@@ -32,6 +32,7 @@ from wireproof.runner.requests import DerivedSample, FailureBudget
 from wireproof.runner.run import (
     FRESH,
     FRESH_OBJECT,
+    Ahead,
     Retries,
     derived_events,
     golden_events,
@@ -180,11 +181,16 @@ class Started:
 
 @frozen
 class Judged:
-    """Rows of `CaseEvent` of a part, in which their places begin at 0."""
+    """Rows of `CaseEvent` of a part, in which their places begin at 0.
+
+    Attributes:
+        ahead: whether they come again in their turn.
+    """
 
     number: int
     part: int
     rows: tuple[Row, ...]
+    ahead: bool = False
 
 
 @frozen
@@ -342,6 +348,7 @@ class _Worker:
         cases = [self.by_id[name] for name in task.cases] if task.kind == "golden" else []
         found: dict[str, Verdict] = {}
         with self._retries(number, part, engine) as retries:
+            events: Iterator[CaseEvent | Ahead]
             if families:
                 own = ((case, family) for case, family in families() if case.id in part.verdicts)
                 events = derived_events(engine, own, part.verdicts, sample, retries=retries)
@@ -373,12 +380,15 @@ def _notes(engine: Engine) -> tuple[str, ...]:
     return notes
 
 
-def _judged(number: int, part: Part, events: Iterator[CaseEvent]) -> Iterator[Message]:
+def _judged(number: int, part: Part, events: Iterator[CaseEvent | Ahead]) -> Iterator[Message]:
     """Yield rows in batches; rows from before an error or an interrupt come first."""
     rows: list[Row] = []
     sent = time.monotonic()
     try:
         for event in events:
+            if isinstance(event, Ahead):
+                yield Judged(number, part.number, tuple(map(_ROW, event.events)), ahead=True)
+                continue
             rows.append(_ROW(event))
             if "~" not in event.id or len(rows) >= BATCH or time.monotonic() - sent > BATCH_SECONDS:
                 yield Judged(number, part.number, tuple(rows))
