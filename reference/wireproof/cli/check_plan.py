@@ -409,14 +409,17 @@ class CheckPlan:
         if part is None or run.head is None or not rows:
             return
         first = max(part.first, 0)
-        events = {row[0]: CaseEvent(self._place(first + row[0]), *row[1:]) for row in rows}
+        events = {
+            row[0]: CaseEvent(self._place(first + row[0]), *row[1:]) if len(row) > 1 else part.events[row[0]]
+            for row in rows
+        }
         if not ahead:
             self.show(run.head, [*events.values()])
             if self.bars:
                 weight = 0 if part.chunk >= 0 else len(events) * _weight_of_case(part)
                 self.bars.seen(run.number, [*events.values()], weight)
         if part.first >= 0:
-            run.unwritten += (event for at, event in events.items() if part.events.get(at) != event)
+            run.unwritten += (event for at, event in events.items() if part.events.get(at) is not event)
         part.events |= events
 
     def _part_ended(self, run: AdapterRun, end: PartEnded) -> None:

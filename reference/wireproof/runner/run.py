@@ -279,7 +279,7 @@ def left_out_notes(undigested: int, sample: DerivedSample) -> Iterator[str]:
 
 @frozen
 class Ahead:
-    """Events of cases that are judged before it is their turn; each comes again then."""
+    """Events of cases that are judged before it is their turn; the same objects come again then."""
 
     events: tuple[CaseEvent, ...]
 
@@ -294,6 +294,7 @@ class _Early:
     """Collects what is judged ahead of its turn.
 
     Attributes:
+        made: by id, the verdict and event of each case that was told, until its turn.
         verdicts: by id, also of the twins that are not part of the run.
         waiting: by the id of a twin, what judges the cases that wait for its verdict.
     """
@@ -301,6 +302,7 @@ class _Early:
     asks_again: bool
     verdicts: dict[str, Verdict]
     events: list[CaseEvent] = field(factory=list)
+    made: dict[str, tuple[Verdict, CaseEvent]] = field(factory=dict)
     waiting: dict[str, list[Callable[[Verdict], None]]] = field(factory=dict)
 
     def settle(self, name: str, verdict: Verdict, event: Callable[[Verdict], CaseEvent] | None) -> None:
@@ -309,7 +311,8 @@ class _Early:
             return
         self.verdicts[name] = verdict
         if event is not None:
-            self.events.append(event(verdict))
+            self.made[name] = verdict, event(verdict)
+            self.events.append(self.made[name][1])
         for waiting in self.waiting.pop(name, ()):
             waiting(verdict)
 
@@ -319,6 +322,11 @@ class _Early:
             waiting(self.verdicts[twin])
         else:
             self.waiting.setdefault(twin, []).append(waiting)
+
+    def maker(self, name: str, other: Callable[[Verdict], CaseEvent]) -> Callable[[Verdict], CaseEvent]:
+        """Return what makes the event of a case: the one that was told, if its verdict has not changed."""
+        verdict, event = self.made.pop(name, (None, None))
+        return lambda final: event if event is not None and final == verdict else other(final)
 
     def taken(self) -> Iterator[Ahead]:
         """Yield the events since the last call, if there are any."""
@@ -382,7 +390,8 @@ def golden_events(
             judged if isinstance(judged, Verdict) else judge(case, judged, hello=engine.hello, twin=twin)
         )
         place = places.get(case.id, -1)
-        event, verdicts[case.id] = _settled(retries, case, verdict, twin, event_maker(case, ns))
+        event_of = early.maker(case.id, event_maker(case, ns))
+        event, verdicts[case.id] = _settled(retries, case, verdict, twin, event_of)
         if place >= 0:
             waiting[place] = event
         while next_place in waiting:
@@ -458,12 +467,14 @@ def derived_events(
         retries: as for golden cases.
     """
     places: dict[str, int] = {}
-    early = _Early(retries is not None, {})
+    told: list[CaseEvent] = []
 
-    def keep(case: Case, outcome: Outcome, ns: int) -> tuple[Case, Verdict, int]:
+    def keep(case: Case, outcome: Outcome, ns: int) -> tuple[Case, Verdict, CaseEvent]:
         verdict = judge(case, outcome, hello=engine.hello, twin=verdicts.get(case.parent or ""))
-        early.settle(case.id, verdict, partial(_derived_event, places[case.id], case, ns=ns))
-        return case, verdict, ns
+        event = _derived_event(places[case.id], case, verdict, ns=ns)
+        if retries is None or verdict.name != "fail":
+            told.append(event)
+        return case, verdict, event
 
     def numbered(asked: Iterable[Case]) -> Iterator[Case]:
         for place, case in enumerate(asked, first):
@@ -475,12 +486,14 @@ def derived_events(
     chosen = sample.of(asked) if engine.hello.cost == "slow" else asked
     for ran in engine.run_with(numbered(chosen), keep):
         if ran is None:
-            yield from early.taken()
+            if told:
+                yield Ahead(tuple(told))
+                told.clear()
             continue
-        case, verdict, ns = ran
-        twin, place = verdicts.get(case.parent or ""), places.pop(case.id)
-        early.verdicts.pop(case.id, None)
-        yield _settled(retries, case, verdict, twin, partial(_derived_event, place, case, ns=ns))[0]
+        case, verdict, event = ran
+        del places[case.id]
+        flaky = retries and retries.retry(case, event, verdict, verdicts.get(case.parent or ""))
+        yield _derived_event(event.seq, case, flaky[0], ns=event.ns) if flaky else event
 
 
 def _derived_event(seq: int, case: Case, verdict: Verdict, *, ns: int) -> CaseEvent:
