@@ -13,9 +13,8 @@ from kafka.protocol.admin import CreateTopicsRequest, DeleteTopicsRequest
 
 from wireproof.adapters.live_servers import PREFIX
 from wireproof.live.kafka_broker.cluster import Cluster
-from wireproof.live.kafka_broker.connection import said_by
+from wireproof.live.kafka_broker.connection import message, said_by
 from wireproof.live.kafka_broker.error_codes import DENIED, RETRIED
-from wireproof.live.kafka_broker.messages import message
 from wireproof.wire.safe_text import one_line
 
 READY_SECONDS: Final = 20.0
