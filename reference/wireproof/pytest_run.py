@@ -45,7 +45,15 @@ from wireproof.runner.property_suite import (
     property_targets,
 )
 from wireproof.runner.requests import DerivedSample
-from wireproof.runner.run import Retries, concerns, derived_events, fresh_processes, golden_events, parents
+from wireproof.runner.run import (
+    Retries,
+    concerns,
+    derived_events,
+    fresh_processes,
+    golden_events,
+    in_turn,
+    parents,
+)
 from wireproof.runner.signature import Signature
 from wireproof.runner.verdicts import Verdict
 
@@ -225,11 +233,13 @@ class PytestRun:
         twin = case.twin or ""
         found = {twin: self.verdicts[twin]} if twin in self.verdicts else {}
         with self._retries as retries:
-            yield from golden_events(self.engine, self.suite.by_id, (case,), found, retries=retries)
+            yield from in_turn(golden_events(self.engine, self.suite.by_id, (case,), found, retries=retries))
             self.verdicts.update(found)
             if self.families and name in self.chosen and not is_large(case):
                 families = ((parent, derived_cases(parent)) for parent in parents((case,), found))
-                yield from derived_events(self.engine, families, found, DerivedSample(), retries=retries)
+                yield from in_turn(
+                    derived_events(self.engine, families, found, DerivedSample(), retries=retries)
+                )
 
     def _examples(self, name: str) -> Iterator[CaseEvent]:
         """Ask generated examples, in an order that does not depend on the items before."""

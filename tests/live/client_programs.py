@@ -38,7 +38,7 @@ def stored(
 ) -> list[Any]:
     """Let a program produce; return what it printed."""
     events: Queue[LineRead | Ended] = Queue()
-    with ClientProgram([*words, "produce", address, topic, codec, mode], events.put) as program:
+    with ClientProgram([*words, "produce", address, topic, codec, mode], events) as program:
         program.write("".join(f"{json.dumps(line)}\n" for line in lines).encode())
         program.close_stdin()
         return list(_lines(events))
@@ -49,7 +49,7 @@ def delivered(
 ) -> list[Any]:
     """Let a program consume; return the first `count` lines that it printed."""
     events: Queue[LineRead | Ended] = Queue()
-    with ClientProgram([*words, "consume", address, topic, isolation, str(offset)], events.put):
+    with ClientProgram([*words, "consume", address, topic, isolation, str(offset)], events):
         lines = _lines(events)
         return [next(lines) for _ in range(count)]
 

@@ -32,6 +32,12 @@ MODES: Final[Mapping[str, tuple[int, int]]] = {"all": (1, 0), "1 in 50": (50, 0)
 AT_START: Final = re.compile(r"(?:lost at the start|does not answer as Kafka does): (.*)")
 ASKED_AGAIN: Final = re.compile(r"asked again or opened again: .*")
 MOST_SHOWN: Final = 90
+UNSEEN: Final[Mapping[str, str]] = {
+    "late": "an answer may take its time",
+    "records-cut": "a fetch may end inside an entry, which is fetched again then",
+}
+"""The faults that a client need not see, with the reason; the second where the next fetch is whole."""
+
 FINDINGS: Final = frozenset({"fail", "stalled", "crash", "timeout"})
 
 
@@ -89,9 +95,13 @@ def main(arguments: list[str]) -> None:
     if not arguments:
         with running() as broker:
             return main([broker])
+    silent = 0
     for fault, mode, row in rows(*arguments):
-        sys.stdout.write(f"{fault:18} {mode:8} {row}\n")
+        reason = UNSEEN.get(fault, "") if row.is_silent else ""
+        silent += row.is_silent and not reason
+        sys.stdout.write(f"{fault:18} {mode:8} {row}{reason and f' ({reason})'}\n")
         sys.stdout.flush()
+    sys.stdout.write(f"{silent} faults of which nothing is said, and must be\n")
     return None
 
 

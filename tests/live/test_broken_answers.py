@@ -9,8 +9,11 @@ import pytest
 
 from tests.live import fault_table, proxy
 from tests.live.judging import Judged, judged
-from tests.live.mock_broker.server import running
+from tests.live.mock_broker.server import cluster_of, running
+from wireproof.adapters import process_controller
 from wireproof.cases.fixtures import load
+from wireproof.live.loopback_broker import server
+from wireproof.runner.engine import Engine
 from wireproof.runner.events import CaseEvent, read_events
 
 pytestmark = pytest.mark.live
@@ -121,6 +124,22 @@ def test_what_was_asked_again_is_counted_at_the_end(fault: str, line: str, tmp_p
     run, _ = run_of(fault, 50, fault_table.CASES, tmp_path, "--jobs", "1")
     assert run.code == 0, run.output
     assert re.search(line, run.output)
+
+
+def test_what_was_asked_again_is_counted_where_the_end_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_controller, "EXIT_SECONDS", 0.0)  # as if the machine had no time for it
+    cases = [case for case in load().cases if case.id.startswith(PRODUCER.removesuffix("*"))]
+    with running() as broker, proxy.running(broker, "closed-inside", 7, 1) as broken:
+        with Engine(f"kafka-broker:127.0.0.1:{broken.port}") as engine:
+            list(engine.run(cases))
+        assert "asked again or opened again: 1 cases whose connection the broker closed" in engine.notes
+
+
+def test_a_connection_that_is_dropped_while_topics_are_deleted_leaves_none(tmp_path: Path) -> None:
+    cluster = cluster_of()
+    with server.running(cluster) as broker, proxy.running(broker, "dropped-after-40") as broken:
+        run = judged([f"127.0.0.1:{broken.port}"], tmp_path, cases=fault_table.CASES)
+    assert (cluster.topics, "left" in run.output) == ({}, False), run.output
 
 
 def test_answers_that_are_late_are_no_fault(tmp_path: Path) -> None:

@@ -24,6 +24,23 @@ class Hangs(ReferenceCodec):
         return super().decode(request)
 
 
+class AnswersSome(ReferenceCodec):
+    """Answers `$ANSWERS` requests and none after them; `$ANSWERED` gets the bytes of each in hex."""
+
+    name = "answers-some"
+    system = "iggy"
+    left = int(os.environ.get("ANSWERS", "0"))
+
+    def decode(self, request: Request) -> Outcome:
+        if not self.left:
+            time.sleep(3600)
+        self.left -= 1
+        outcome = super().decode(request)
+        with Path(os.environ["ANSWERED"]).open("a") as file:
+            file.write(f"{request.data.hex()}\n")
+        return outcome
+
+
 class Dies(ReferenceCodec):
     """Is killed where the bytes hold 0x7f."""
 

@@ -40,6 +40,9 @@ HELLO_SECONDS: Final = 10.0
 EXIT_SECONDS: Final = 1.0
 """Time limit for a process to end by itself after its stdin is closed or its stdout has ended."""
 
+OUR_EXIT_SECONDS: Final = 10.0
+"""The same for a process of ours before a live server, whose last line is a note to the user."""
+
 KILL_SECONDS: Final = 5.0
 """Time limit for the system to remove a killed process."""
 
@@ -174,7 +177,7 @@ class Process:
         try:
             self._drop_stdin()
             if not self._fault and not self._open:
-                self._drain(EXIT_SECONDS)
+                self._drain(OUR_EXIT_SECONDS if self._program.is_ours else EXIT_SECONDS)
                 if self._packets:
                     self.late = shorten_value(self._packets[0].head.get("id"))
             self._kill()

@@ -83,17 +83,19 @@ class RunPart:
         chunk: the number of the golden cases whose families are judged, which is that of other adapters too;
             -1 for other parts.
         stopped: why nothing is run any more.
+        first: the place of its first case in the run; -1 as long as an earlier part may have any number.
         worker: the worker that judges it now, or did; -1 before.
-        events: those that are not stored yet.
+        events: by their places in the part, which is counted from 0.
         end: the last message about it.
     """
 
     cases: Sequence[Case]
     chunk: int = -1
     stopped: NotRun | None = None
+    first: int = -1
     number: int = field(factory=lambda: next(_numbers))
     worker: int = -1
-    events: list[CaseEvent] = field(factory=list)
+    events: dict[int, CaseEvent] = field(factory=dict)
     end: PartEnded | None = None
 
 
@@ -109,7 +111,7 @@ class AdapterRun:
         error: the reason why it was not judged, or not completely.
         ended: True if no more messages follow.
         baseline: its known failures, as a run stores them.
-        written: how many of the events are in the file.
+        unwritten: the events that are not in the file yet, in the order in which they were judged.
     """
 
     number: int
@@ -134,7 +136,7 @@ class AdapterRun:
     footer: Footer | None = None
     baseline: BaselineText | None = None
     writer: EventWriter | None = None
-    written: int = 0
+    unwritten: list[CaseEvent] = field(factory=list)
 
     @property
     def stream(self) -> EventStream | None:
@@ -319,8 +321,8 @@ class CheckPlan:
                 self._task_ended(worker, task, error)
             case Started(number, hello, notes):
                 self._started(self.runs[number], hello, notes)
-            case Judged(number, part, rows):
-                self._judged(self.runs[number], part, rows)
+            case Judged(number, part, rows, ahead):
+                self._judged(self.runs[number], part, rows, ahead=ahead)
             case PartEnded(number):
                 self._part_ended(self.runs[number], message)
             case Failed(number, error, at_start):
@@ -377,7 +379,8 @@ class CheckPlan:
             has_baseline = options.baseline is not None
             run.starts = fresh_processes(len(plan.golden), has_baseline=has_baseline)
         size = max(len(plan.golden), 1) if run.alone else GOLDEN
-        run.parts = [RunPart(cases) for cases in blocks(plan.golden, size)]
+        firsts = count(0, size)
+        run.parts = [RunPart(cases, first=next(firsts)) for cases in blocks(plan.golden, size)]
         run.golden = len(run.parts)
         if plan.families:
             mine = {case.id for case in plan.golden}
@@ -387,6 +390,8 @@ class CheckPlan:
         run.parts += [RunPart(cases) for cases in blocks(plan.large, LARGE)]
         if options.examples:
             run.parts.append(RunPart(()))
+        if run.parts:
+            run.parts[0].first = 0
         if self.bars:
             self.bars.expect(run.number, sum(map(_weight, run.parts)))
 
@@ -399,17 +404,23 @@ class CheckPlan:
             **manifest_fields(),
         )  # fmt: skip
 
-    def _judged(self, run: AdapterRun, number: int, rows: Sequence[tuple[Any, ...]]) -> None:
+    def _judged(self, run: AdapterRun, number: int, rows: Sequence[tuple[Any, ...]], *, ahead: bool) -> None:
         part = next((part for part in run.parts if part.number == number), None)
         if part is None or run.head is None or not rows:
             return
-        is_next = part is run.parts[run.stored]
-        first = len(run.events) if is_next else 0
-        events = [CaseEvent(self._place(first + at), *row[1:]) for at, row in enumerate(rows)]
-        self.show(run.head, events)
-        if self.bars:
-            self.bars.seen(run.number, events, 0 if part.chunk >= 0 else len(events) * _weight_of_case(part))
-        (run.events if is_next else part.events).extend(events)
+        first = max(part.first, 0)
+        events = {
+            row[0]: CaseEvent(self._place(first + row[0]), *row[1:]) if len(row) > 1 else part.events[row[0]]
+            for row in rows
+        }
+        if not ahead:
+            self.show(run.head, [*events.values()])
+            if self.bars:
+                weight = 0 if part.chunk >= 0 else len(events) * _weight_of_case(part)
+                self.bars.seen(run.number, [*events.values()], weight)
+        if part.first >= 0:
+            run.unwritten += (event for at, event in events.items() if part.events.get(at) is not event)
+        part.events |= events
 
     def _part_ended(self, run: AdapterRun, end: PartEnded) -> None:
         if run.starts is not None:
@@ -424,7 +435,8 @@ class CheckPlan:
             self._store(run, end_of)
 
     def _store(self, run: AdapterRun, end: PartEnded) -> None:
-        """Store the next part of a run, which has ended, and the events of the one behind it."""
+        """Store the next part of a run, which has ended, and place the one behind it."""
+        self._take_events(run, run.parts[run.stored])
         run.budget.merge(end.deaths, run.events[-1].id if run.events else "")
         run.notes += end.notes
         run.undigested += end.undigested
@@ -434,14 +446,23 @@ class CheckPlan:
         if run.budget.stopped:  # whatever other workers have found meanwhile
             for place, part in enumerate(run.parts[run.stored :], run.stored):
                 if not part.stopped:
-                    run.parts[place] = RunPart(part.cases, part.chunk, run.budget.stopped)
+                    run.parts[place] = RunPart(part.cases, part.chunk, run.budget.stopped, part.first)
         if run.stored < len(run.parts):
-            self._take_events(run, run.parts[run.stored])
+            self._place_part(run, run.parts[run.stored])
+
+    def _place_part(self, run: AdapterRun, part: RunPart) -> None:
+        """Give the events of a part their places in the run, once all parts before it are stored."""
+        if part.first < 0:
+            part.first = len(run.events)
+            part.events = {
+                at: evolve(event, seq=self._place(part.first + at)) for at, event in part.events.items()
+            }
+            run.unwritten += part.events.values()
 
     def _take_events(self, run: AdapterRun, part: RunPart) -> None:
-        first = len(run.events)
-        run.events += (evolve(event, seq=self._place(at)) for at, event in enumerate(part.events, first))
-        part.events.clear()
+        self._place_part(run, part)
+        run.events += (part.events[at] for at in sorted(part.events))
+        part.events = {}
 
     def _place(self, seq: int) -> int:
         """Return the place of an event in the run of all shards."""
@@ -498,9 +519,9 @@ class CheckPlan:
             return
         if run.writer is None:
             run.writer = EventWriter(self.file, run.head, run.baseline)
-        for event in run.events[run.written :]:
+        for event in run.unwritten:
             run.writer.case(event)
-        run.written = len(run.events)
+        run.unwritten.clear()
 
 
 def numbers_of(task: Task) -> tuple[int, ...]:

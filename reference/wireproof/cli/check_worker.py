@@ -32,6 +32,7 @@ from wireproof.runner.requests import DerivedSample, FailureBudget
 from wireproof.runner.run import (
     FRESH,
     FRESH_OBJECT,
+    Ahead,
     Retries,
     derived_events,
     golden_events,
@@ -53,6 +54,8 @@ Families: TypeAlias = Iterable[tuple[Case, Iterable[Case]]]
 """Golden cases, each with the cases derived from it."""
 
 Row: TypeAlias = tuple[Any, ...]
+"""The fields of a `CaseEvent`; its place alone, if the rest was told ahead of its turn."""
+
 _ROW: Final[Callable[[CaseEvent], Row]] = attrgetter(*(a.name for a in fields(CaseEvent)))
 """A `CaseEvent` as a tuple, which costs a fifth of the object when it is sent to another process."""
 
@@ -180,11 +183,16 @@ class Started:
 
 @frozen
 class Judged:
-    """Rows of `CaseEvent` of a part, in which their places begin at 0."""
+    """Rows of `CaseEvent` of a part, in which their places begin at 0.
+
+    Attributes:
+        ahead: whether they come again in their turn.
+    """
 
     number: int
     part: int
     rows: tuple[Row, ...]
+    ahead: bool = False
 
 
 @frozen
@@ -342,6 +350,7 @@ class _Worker:
         cases = [self.by_id[name] for name in task.cases] if task.kind == "golden" else []
         found: dict[str, Verdict] = {}
         with self._retries(number, part, engine) as retries:
+            events: Iterator[CaseEvent | Ahead]
             if families:
                 own = ((case, family) for case, family in families() if case.id in part.verdicts)
                 events = derived_events(engine, own, part.verdicts, sample, retries=retries)
@@ -373,13 +382,18 @@ def _notes(engine: Engine) -> tuple[str, ...]:
     return notes
 
 
-def _judged(number: int, part: Part, events: Iterator[CaseEvent]) -> Iterator[Message]:
+def _judged(number: int, part: Part, events: Iterator[CaseEvent | Ahead]) -> Iterator[Message]:
     """Yield rows in batches; rows from before an error or an interrupt come first."""
     rows: list[Row] = []
+    told: dict[int, CaseEvent] = {}
     sent = time.monotonic()
     try:
         for event in events:
-            rows.append(_ROW(event))
+            if isinstance(event, Ahead):
+                told |= {one.seq: one for one in event.events}
+                yield Judged(number, part.number, tuple(map(_ROW, event.events)), ahead=True)
+                continue
+            rows.append((event.seq,) if told.pop(event.seq, None) is event else _ROW(event))
             if "~" not in event.id or len(rows) >= BATCH or time.monotonic() - sent > BATCH_SECONDS:
                 yield Judged(number, part.number, tuple(rows))
                 rows, sent = [], time.monotonic()

@@ -12,7 +12,7 @@ suspects. `run` has nothing in flight while it yields a result, so a slow caller
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Any, Final, Literal, Self, TypeVar
@@ -157,31 +157,33 @@ class Engine:
 
         Raises only `AdapterBreachError`, if the adapter is another one after it was started again.
         """
-        return self._run(cases, self.hello, CaseResult)
+        return self._run(cases, self.hello)
 
     def run_with(
         self, cases: Iterable[Case], keep: Callable[[Case, Outcome, int], T], size: int | None = None
-    ) -> Iterator[T]:
-        """Yield `keep(case, outcome, nanoseconds)` of each case, in their order.
+    ) -> Iterator[T | None]:
+        """Yield `keep(case, outcome, nanoseconds)` of each case, in their order; None whenever answers came.
 
         `keep` is called as soon as an answer arrives, so that no answer stays in memory longer than that.
 
         Args:
             cases: the cases to run.
-            keep: called once for each case, in the order of the answers.
+            keep: called for each case, in the order of the answers; once more if the result has changed.
             size: the cases of a block, which are shuffled among themselves; by default the engine's own.
         """
-        return self._run(cases, self.hello, keep, size)
+        for block in blocks(cases, min(size or self._size, self._size)):
+            self._enqueue(block, self.hello, keep)
+            group = self._blocks.popleft()
+            yield from self._settling(group)
+            yield from group.in_order()
 
     def ask(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Outcome]]:
         """Yield the outcome of each case; for `probe`, which ignores the claims."""
-        return ((ran.case, ran.outcome) for ran in self._run(cases, None, CaseResult))
+        return ((ran.case, ran.outcome) for ran in self._run(cases, None))
 
-    def _run(
-        self, cases: Iterable[Case], hello: Hello | None, keep: ResultMaker, size: int | None = None
-    ) -> Iterator[Any]:
-        for block in blocks(cases, min(size or self._size, self._size)):
-            self._enqueue(block, hello, keep)
+    def _run(self, cases: Iterable[Case], hello: Hello | None) -> Iterator[CaseResult]:
+        for block in blocks(cases, self._size):
+            self._enqueue(block, hello, CaseResult)
             yield from self._collect(self._blocks.popleft())
 
     @property
@@ -261,12 +263,18 @@ class Engine:
             self._fill_window(self._controller)
 
     def _collect(self, block: CaseGroup) -> list[Any]:
+        for _ in self._settling(block):
+            pass
+        return block.in_order()
+
+    def _settling(self, block: CaseGroup) -> Iterator[None]:
+        """Settle all cases of a block; yield whenever answers came."""
         try:
-            self._drain(block.open)
+            yield from self._drain(block.open)
             if block.measured:
                 for other in self._blocks:
-                    self._drain(other.open)
-                self._run_memory_limited(block.measured)
+                    yield from self._drain(other.open)
+                yield from self._run_memory_limited(block.measured)
             self._check_after_answers()
         except AdapterStartError as error:
             self.deaths.stop(f"it did not start again: {error}", "start")
@@ -278,14 +286,13 @@ class Engine:
                 block.settle(place, case, self.deaths.verdict(case) or NotRun("never pending"), 0)
         for name in [name for name, pending in self._answered.items() if pending.block is block]:
             del self._answered[name]  # its result is returned
-        return [block.results[place] for place in range(len(block.cases))]
 
-    def _drain(self, wanted: set[int]) -> None:
-        """Run the queue, one window at a time, until nothing in `wanted` is open."""
+    def _drain(self, wanted: set[int]) -> Iterator[None]:
+        """Run the queue, one window at a time, until nothing in `wanted` is open; yield after each answer."""
         while self._queue and not self._flight and self.deaths.stopped:  # no adapter is started for these
             self._record(self._queue.popleft(), self.deaths.stopped, 0)
         while wanted and (self._queue or self._flight):
-            end = self._exchange_messages(wanted)
+            end = yield from self._exchange_messages(wanted)
             if end is not None:
                 suspects = list(self._flight.values())
                 self._flight.clear()
@@ -300,7 +307,7 @@ class Engine:
                 self._record(first, end.outcome, 0)
             raise
 
-    def _exchange_messages(self, wanted: set[int]) -> AdapterEnd | None:
+    def _exchange_messages(self, wanted: set[int]) -> Generator[None, None, AdapterEnd | None]:
         """Send and receive until nothing in `wanted` is open; return the adapter's end, if it ended."""
         controller = self._ensure_started()
         before = time.perf_counter_ns()
@@ -319,7 +326,8 @@ class Engine:
             for name, outcome in answers:
                 self._answered[name] = self._flight.pop(name)
                 self._record(self._answered[name], outcome, (now - before) // len(answers))
-            before = time.perf_counter_ns()  # the time of `keep` is not the adapter's
+            yield
+            before = time.perf_counter_ns()  # the time of `keep` and of the caller is not the adapter's
         return None
 
     def _fill_window(self, controller: Controller) -> None:
@@ -482,7 +490,7 @@ class Engine:
 
     # --- memory ---
 
-    def _run_memory_limited(self, queue: deque[PendingCase]) -> None:
+    def _run_memory_limited(self, queue: deque[PendingCase]) -> Iterator[None]:
         """Run each case that has a memory limit with nothing else in flight, and compare its peak."""
         while queue:
             pending = queue.popleft()
@@ -492,3 +500,4 @@ class Engine:
             end = self._run_isolated(pending)
             if end is not None:
                 self._find_guilty([pending], end)
+            yield

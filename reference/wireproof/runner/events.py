@@ -1,12 +1,13 @@
 """The events of a run: the one stream of JSON lines that a run writes. See architecture.md#events.
 
 `run` opens a run of one adapter, `baseline` has the text of its known failures, if there are any, a `case`
-follows for each case in plan order, a `footer` ends it. A run without a footer is incomplete.
+follows as soon as a case is judged, a `footer` ends it. A run without a footer is incomplete.
 """
 
 import json
 import platform
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -415,7 +416,7 @@ class EventWriter:
     def __init__(self, out: LineWriter, run: Run, baseline: BaselineText | None = None) -> None:
         """Write the manifest and the baseline to `out`, a text file that the caller closes."""
         self._out = out
-        self._counts: dict[str, int] = {}
+        self._verdicts: dict[tuple[int, str], str] = {}
         self._line(run)
         if baseline:
             for start in range(0, len(baseline.text) or 1, BASELINE_CHARACTERS):
@@ -425,12 +426,13 @@ class EventWriter:
         self._out.write(to_line(event) + "\n")
 
     def case(self, event: CaseEvent) -> None:
-        self._counts[event.verdict] = self._counts.get(event.verdict, 0) + 1
+        """Write the event of a case; it counts instead of an earlier one of the same case."""
+        self._verdicts[event.seq, event.id] = event.verdict
         self._line(event)
 
     def footer(self, *, complete: bool = True, error: str = "") -> Footer:
         """Write the footer, the last event."""
-        footer = Footer(dict(sorted(self._counts.items())), complete, error)
+        footer = Footer(dict(sorted(Counter(self._verdicts.values()).items())), complete, error)
         self._line(footer)
         self._out.flush()
         return footer
@@ -455,7 +457,7 @@ def parse_events(lines: Iterable[str], name: str = "stream") -> Iterator[EventSt
         match event, run:
             case Run(), _:
                 if run is not None:
-                    yield EventStream(run, tuple(cases), baseline=known)
+                    yield EventStream(run, _in_order(cases), baseline=known)
                 run, cases, known = event, [], None
             case _, None:
                 raise EventError(f"{name}:{number}: a {EVENT_NAMES[type(event)]} before any run")
@@ -464,10 +466,16 @@ def parse_events(lines: Iterable[str], name: str = "stream") -> Iterator[EventSt
             case CaseEvent(), _:
                 cases.append(event)
             case Footer(), Run():
-                yield evolve(_ended(run, cases, event, f"{name}:{number}"), baseline=known)
+                yield evolve(_ended(run, _in_order(cases), event, f"{name}:{number}"), baseline=known)
                 run = None
     if run is not None:
-        yield EventStream(run, tuple(cases), baseline=known)
+        yield EventStream(run, _in_order(cases), baseline=known)
+
+
+def _in_order(cases: Iterable[CaseEvent]) -> tuple[CaseEvent, ...]:
+    """Return events in the order of the plan; of two events of one case the later one counts."""
+    last = {(event.seq, event.id): event for event in cases}
+    return tuple(sorted(last.values(), key=attrgetter("seq")))
 
 
 def _event(line: str, where: str) -> Event | None:
@@ -480,11 +488,11 @@ def _event(line: str, where: str) -> Event | None:
         raise EventError(f"{where}: {error}") from None
 
 
-def _ended(run: Run, cases: list[CaseEvent], footer: Footer, where: str) -> EventStream:
+def _ended(run: Run, cases: tuple[CaseEvent, ...], footer: Footer, where: str) -> EventStream:
     seen = footer_of(cases).counts
     if dict(footer.counts) != dict(seen):
         raise EventError(f"{where}: the footer counts {dict(footer.counts)}, the cases are {dict(seen)}")
-    return EventStream(run, tuple(cases), footer, lacks=(footer.error,) if footer.error else ())
+    return EventStream(run, cases, footer, lacks=(footer.error,) if footer.error else ())
 
 
 def joined(streams: Iterable[EventStream]) -> list[EventStream]:

@@ -270,6 +270,10 @@ class CaseGroup:
         self.results[place] = self.keep(case, outcome, ns)
         self.open.discard(place)
 
+    def in_order(self) -> list[Any]:
+        """Return the results, once all cases are settled."""
+        return [self.results[place] for place in range(len(self.cases))]
+
 
 @frozen
 class PendingCase:

@@ -245,14 +245,14 @@ def run(engine: Engine, plan: Selection) -> Iterator[CaseEvent]:
     """Yield the events of a run in the order of the plan, by one engine, which must have been entered."""
     verdicts: dict[str, Verdict] = {}
     sample = DerivedSample()
-    yield from golden_events(engine, plan.by_id, plan.golden, verdicts)
+    yield from in_turn(golden_events(engine, plan.by_id, plan.golden, verdicts))
     count = len(plan.golden)
     if plan.families:
         families = ((parent, derived_cases(parent)) for parent in parents(plan.golden, verdicts))
-        for event in derived_events(engine, families, verdicts, sample, count, plan.keep):
+        for event in in_turn(derived_events(engine, families, verdicts, sample, count, plan.keep)):
             yield event
             count += 1
-    yield from golden_events(engine, plan.by_id, plan.large, verdicts, count)
+    yield from in_turn(golden_events(engine, plan.by_id, plan.large, verdicts, count))
     engine.notes += left_out_notes(undigested(verdicts), sample)
 
 
@@ -269,6 +269,72 @@ def left_out_notes(undigested: int, sample: DerivedSample) -> Iterator[str]:
         yield f"{undigested} cases of larger values were not asked: the adapter {NO_DIGESTS}"
 
 
+# --- ahead of their turn ---
+#
+# Events come in the order of the plan, but cases are shuffled, and some answers take long: what is judged is
+# told ahead of its turn too, for a file that outlives this process. A failure that is asked again is not
+# judged before that, and a refusal that counts only with its twin not before the twin. In its turn an event
+# is another one than ahead of it only if the adapter broke the contract after its answer.
+
+
+@frozen
+class Ahead:
+    """Events of cases that are judged before it is their turn; the same objects come again then."""
+
+    events: tuple[CaseEvent, ...]
+
+
+def in_turn(events: Iterable[CaseEvent | Ahead]) -> Iterator[CaseEvent]:
+    """Leave out what comes ahead of its turn."""
+    return (event for event in events if isinstance(event, CaseEvent))
+
+
+@frozen
+class _Early:
+    """Collects what is judged ahead of its turn.
+
+    Attributes:
+        made: by id, the verdict and event of each case that was told, until its turn.
+        verdicts: by id, also of the twins that are not part of the run.
+        waiting: by the id of a twin, what judges the cases that wait for its verdict.
+    """
+
+    asks_again: bool
+    verdicts: dict[str, Verdict]
+    events: list[CaseEvent] = field(factory=list)
+    made: dict[str, tuple[Verdict, CaseEvent]] = field(factory=dict)
+    waiting: dict[str, list[Callable[[Verdict], None]]] = field(factory=dict)
+
+    def settle(self, name: str, verdict: Verdict, event: Callable[[Verdict], CaseEvent] | None) -> None:
+        """Note a verdict, and judge what waits for it; without an event the case is not part of the run."""
+        if self.asks_again and verdict.name == "fail":
+            return
+        self.verdicts[name] = verdict
+        if event is not None:
+            self.made[name] = verdict, event(verdict)
+            self.events.append(self.made[name][1])
+        for waiting in self.waiting.pop(name, ()):
+            waiting(verdict)
+
+    def after(self, twin: str, waiting: Callable[[Verdict], None]) -> None:
+        """Call `waiting` with the verdict on a twin, as soon as there is one."""
+        if twin in self.verdicts:
+            waiting(self.verdicts[twin])
+        else:
+            self.waiting.setdefault(twin, []).append(waiting)
+
+    def maker(self, name: str, other: Callable[[Verdict], CaseEvent]) -> Callable[[Verdict], CaseEvent]:
+        """Return what makes the event of a case: the one that was told, if its verdict has not changed."""
+        verdict, event = self.made.pop(name, (None, None))
+        return lambda final: event if event is not None and final == verdict else other(final)
+
+    def taken(self) -> Iterator[Ahead]:
+        """Yield the events since the last call, if there are any."""
+        if self.events:
+            yield Ahead(tuple(self.events))
+            self.events.clear()
+
+
 # --- golden cases ---
 
 
@@ -279,8 +345,8 @@ def golden_events(
     verdicts: dict[str, Verdict],
     first: int = 0,
     retries: Retries | None = None,
-) -> Iterator[CaseEvent]:
-    """Judge each answer as it arrives, and yield the events in order as soon as that is possible.
+) -> Iterator[CaseEvent | Ahead]:
+    """Judge each answer as it arrives, and yield the events in order, and ahead of it.
 
     Args:
         engine: runs the adapter.
@@ -291,24 +357,40 @@ def golden_events(
         first: the place of the first case in the plan.
         retries: asks unexpected failures again; None: nothing is asked again.
     """
+    places = {case.id: place for place, case in enumerate(cases)}
+    early = _Early(retries is not None, dict(verdicts))
+
+    def event_maker(case: Case, ns: int) -> Callable[[Verdict], CaseEvent]:
+        place = places.get(case.id, -1)
+        golden = cases[place] if place >= 0 else case
+        return partial(_golden_event, first + place, golden, case, ns=ns, stored=case.id in by_id)
 
     def keep(case: Case, outcome: Outcome, ns: int) -> tuple[Case, Verdict | Outcome, int]:
-        held = awaits_twin(case, outcome)  # a rejection counts only if the twin is accepted
-        return case, outcome if held else judge(case, outcome, hello=engine.hello), ns
+        event_of = event_maker(case, ns) if case.id in places else None
+        if awaits_twin(case, outcome):  # a rejection counts only if the twin is accepted
 
-    places = {case.id: place for place, case in enumerate(cases)}
+            def settle(twin: Verdict) -> None:
+                early.settle(case.id, judge(case, outcome, hello=engine.hello, twin=twin), event_of)
+
+            early.after(case.twin or "", settle)
+            return case, outcome, ns
+        verdict = judge(case, outcome, hello=engine.hello)
+        early.settle(case.id, verdict, event_of)
+        return case, verdict, ns
+
     waiting: dict[int, CaseEvent] = {}
     next_place = 0
-    for case, judged, ns in engine.run_with(_twins_first(cases, by_id, verdicts), keep, GOLDEN_BLOCK):
+    for ran in engine.run_with(_twins_first(cases, by_id, verdicts), keep, GOLDEN_BLOCK):
+        if ran is None:
+            yield from early.taken()
+            continue
+        case, judged, ns = ran
         twin = verdicts.get(case.twin or "")
         verdict = (
             judged if isinstance(judged, Verdict) else judge(case, judged, hello=engine.hello, twin=twin)
         )
         place = places.get(case.id, -1)
-        event_of = partial(
-            _golden_event, first + place, cases[place] if place >= 0 else case, case, ns=ns,
-            stored=case.id in by_id,
-        )  # fmt: skip
+        event_of = early.maker(case.id, event_maker(case, ns))
         event, verdicts[case.id] = _settled(retries, case, verdict, twin, event_of)
         if place >= 0:
             waiting[place] = event
@@ -372,8 +454,8 @@ def derived_events(
     first: int = 0,
     wanted: Callable[[Case], bool] = lambda _: True,
     retries: Retries | None = None,
-) -> Iterator[CaseEvent]:
-    """Yield the events of families, in order.
+) -> Iterator[CaseEvent | Ahead]:
+    """Yield the events of families, in order, and ahead of it.
 
     Args:
         engine: runs the adapter.
@@ -384,17 +466,34 @@ def derived_events(
         wanted: selects derived cases.
         retries: as for golden cases.
     """
+    places: dict[str, int] = {}
+    told: list[CaseEvent] = []
 
-    def keep(case: Case, outcome: Outcome, ns: int) -> tuple[Case, Verdict, int]:
+    def keep(case: Case, outcome: Outcome, ns: int) -> tuple[Case, Verdict, CaseEvent]:
         verdict = judge(case, outcome, hello=engine.hello, twin=verdicts.get(case.parent or ""))
-        return case, verdict, ns
+        event = _derived_event(places[case.id], case, verdict, ns=ns)
+        if retries is None or verdict.name != "fail":
+            told.append(event)
+        return case, verdict, event
+
+    def numbered(asked: Iterable[Case]) -> Iterator[Case]:
+        for place, case in enumerate(asked, first):
+            places[case.id] = place
+            yield case
 
     members = chain.from_iterable(_as_sent(parent, family, engine.hello) for parent, family in families)
     asked = (case for case in members if wanted(case) and _is_within_claims(engine.hello, case))
     chosen = sample.of(asked) if engine.hello.cost == "slow" else asked
-    for seq, (case, verdict, ns) in enumerate(engine.run_with(chosen, keep), first):
-        twin = verdicts.get(case.parent or "")
-        yield _settled(retries, case, verdict, twin, partial(_derived_event, seq, case, ns=ns))[0]
+    for ran in engine.run_with(numbered(chosen), keep):
+        if ran is None:
+            if told:
+                yield Ahead(tuple(told))
+                told.clear()
+            continue
+        case, verdict, event = ran
+        del places[case.id]
+        flaky = retries and retries.retry(case, event, verdict, verdicts.get(case.parent or ""))
+        yield _derived_event(event.seq, case, flaky[0], ns=event.ns) if flaky else event
 
 
 def _derived_event(seq: int, case: Case, verdict: Verdict, *, ns: int) -> CaseEvent:

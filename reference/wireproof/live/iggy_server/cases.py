@@ -13,10 +13,9 @@ from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.cases.steps import ERROR, SEQUENCE
 from wireproof.formats import FORMATS
 from wireproof.live.iggy_server import HTTP, requests, send_case
-from wireproof.live.iggy_server.connection import Connection
 from wireproof.live.iggy_server.requests import DEFAULT_TOPIC, Topic, error_of, topic_of, with_stream
 from wireproof.live.iggy_server.send_case import HttpSendCases, SendCases, asked_twice, unreadable
-from wireproof.live.iggy_server.server import HttpServer, IggyClientProperties, OwnStreams, Server
+from wireproof.live.iggy_server.server import Connection, HttpServer, IggyClientProperties, OwnStreams, Server
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected
 

@@ -16,13 +16,6 @@ from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import line_of
 from wireproof.cases.outcome import Accepted, BrokenRule, Crashed, Outcome, Refused, Stalled, Unsupported
 from wireproof.live.iggy_server import requests
-from wireproof.live.iggy_server.connection import (
-    Connection,
-    ConnectionEndedError,
-    HttpConnection,
-    HttpReply,
-    Reply,
-)
 from wireproof.live.iggy_server.requests import (
     MOST_POLLED,
     U32,
@@ -35,9 +28,14 @@ from wireproof.live.iggy_server.requests import (
 )
 from wireproof.live.iggy_server.server import (
     PONG,
+    Connection,
+    ConnectionEndedError,
+    HttpConnection,
+    HttpReply,
     HttpServer,
     OwnStreams,
     RefusedError,
+    Reply,
     Server,
     StreamServer,
     error_in,

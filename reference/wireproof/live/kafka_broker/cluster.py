@@ -27,9 +27,9 @@ from wireproof.live.kafka_broker.connection import (
     PLAIN_API_VERSIONS,
     Connection,
     FrameError,
+    message,
     said_by,
 )
-from wireproof.live.kafka_broker.messages import message
 
 REQUEST_SECONDS: Final = 20.0
 """Time limit of a request that changes or asks the cluster."""

@@ -14,7 +14,7 @@ from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.live.kafka_broker import error_codes
 from wireproof.live.kafka_broker.cluster import Cluster
-from wireproof.live.kafka_broker.messages import message
+from wireproof.live.kafka_broker.connection import message
 from wireproof.live.kafka_broker.topics import Partition
 from wireproof.wire.checksums import crc32c
 

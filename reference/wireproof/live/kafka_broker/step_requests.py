@@ -27,8 +27,8 @@ from wireproof.kafka.values import LogEntry, Message, RecordBatch
 from wireproof.live.kafka_broker import requests
 from wireproof.live.kafka_broker.append_case import read_by_consumer, unreadable
 from wireproof.live.kafka_broker.cluster import Cluster
+from wireproof.live.kafka_broker.connection import message
 from wireproof.live.kafka_broker.error_codes import DENIED, RETRIED
-from wireproof.live.kafka_broker.messages import message
 from wireproof.live.kafka_broker.requests import (
     ISOLATION,
     FetchLimits,

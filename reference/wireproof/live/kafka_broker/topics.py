@@ -13,8 +13,8 @@ from kafka.protocol.admin import CreateTopicsRequest, DeleteTopicsRequest
 
 from wireproof.adapters.live_servers import PREFIX
 from wireproof.live.kafka_broker.cluster import Cluster
+from wireproof.live.kafka_broker.connection import message, said_by
 from wireproof.live.kafka_broker.error_codes import DENIED, RETRIED
-from wireproof.live.kafka_broker.messages import message
 from wireproof.wire.safe_text import one_line
 
 READY_SECONDS: Final = 20.0
@@ -198,9 +198,12 @@ def _delete(cluster: Cluster, name: str) -> str:
     else:
         request = message(DeleteTopicsRequest, topic_names=[name], timeout_ms=TIMEOUT_MS)
     try:
-        replies: Iterable[object] = cluster.call(request, version).responses
-    except (errors.KafkaError, KeyError) as error:
-        return one_line(f"{type(error).__name__}: {error}", 200)
+        try:
+            replies: Iterable[object] = cluster.call(request, version).responses
+        except errors.KafkaConnectionError:  # once more on another connection: a topic may be deleted twice
+            replies = cluster.call(request, version).responses
+    except errors.KafkaError as error:
+        return said_by(error)
     (code,) = (getattr(reply, "error_code", 0) for reply in replies)
     if code in DENIED:
         return "deleting it is not permitted"

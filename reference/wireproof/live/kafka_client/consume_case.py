@@ -57,6 +57,9 @@ LATE_SECONDS: Final = 0.5
 
 MOST_FETCHES: Final = 2000
 MOST_RECORDS: Final = 1_000_000
+MOST_BYTES: Final = 256 * 1024 * 1024
+"""Bytes of keys and values: no log of a case has so many."""
+
 LONGEST: Final = 300
 
 NO_LINE: Final = "not a line of a client program"
@@ -82,6 +85,7 @@ class Consumption:
         events: what happens, in order.
         records: the delivered records, without the one after the log.
         shown: the fields that every record showed.
+        size: the bytes of their keys and values.
         software: name and version of the client, if it said them.
     """
 
@@ -89,6 +93,7 @@ class Consumption:
     events: "Queue[Event]"
     records: list[SeenRecord] = field(factory=list)
     shown: frozenset[str] | None = None
+    size: int = 0
     software: list[str] = field(factory=list)
 
     def run(self) -> Outcome | None:
@@ -137,7 +142,8 @@ class Consumption:
             return True, None
         self.records.append(record)
         self.shown = shown if self.shown is None else self.shown & shown
-        over = len(self.records) > MOST_RECORDS
+        self.size += len(record.key or b"") + len(record.value or b"")
+        over = len(self.records) > MOST_RECORDS or self.size > MOST_BYTES
         return over, Stalled(f"{self._so_far()}, more than the log has") if over else None
 
     def _ended(self, end: Ended) -> Outcome:
@@ -215,7 +221,7 @@ class Consumers:
         with server.running(cluster, nodes=nodes) as address:
             words = [*self.words, self.options.start, address, TOPIC, isolation, str(serving.start)]
             try:
-                with ClientProgram(words, events.put):
+                with ClientProgram(words, events):
                     return seen, seen.run()
             except OSError as error:
                 return seen, not_started(words[0], error)

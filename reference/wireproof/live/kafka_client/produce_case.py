@@ -116,7 +116,7 @@ class Producers:
         with server.running(cluster) as address:
             words = [*self.words, "produce", address, TOPIC, codec, mode]
             try:
-                with ClientProgram(words, events.put) as program:
+                with ClientProgram(words, events) as program:
                     program.write(b"".join(_commands(value, mode)))
                     return _answered(events, before + len(value["records"])) or _sent(log, value)
             except OSError as error:

@@ -9,8 +9,8 @@ import signal
 import subprocess
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Literal, Self, TypeAlias, get_args
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias, get_args
 
 import attrs
 from attrs import frozen
@@ -22,6 +22,9 @@ from wireproof.live.loopback_broker.regroup_records import SeenRecord
 from wireproof.live.loopback_broker.served_log import Manner
 from wireproof.strict_parsing import structure
 from wireproof.wire.safe_text import one_line
+
+if TYPE_CHECKING:
+    from queue import Queue
 
 # --- options ---
 
@@ -128,6 +131,15 @@ def _options(words: Sequence[str]) -> ClientOptions:
 LONGEST_LINE: Final = 128 * 1024 * 1024
 """Bytes of a line: the hex of the largest record of a case."""
 
+LONG_LINE: Final = 64 * 1024
+"""Bytes of a line of which none other waits to be taken; those of a piece of stderr."""
+
+LINES_AHEAD: Final = 1000
+"""Shorter lines that may wait to be taken: who prints more waits too."""
+
+LOOK_SECONDS: Final = 0.01
+"""How often is looked if there is room for another line."""
+
 END_SECONDS: Final = 1.0
 """How long a program may take to end after SIGTERM."""
 
@@ -172,13 +184,14 @@ def _is_panic(text: str) -> bool:
 class ClientProgram:
     """A client program that runs."""
 
-    def __init__(self, words: Sequence[str], on_event: Callable[[LineRead | Ended], None]) -> None:
-        """Start it; `on_event` is called from a thread of its own.
+    def __init__(self, words: Sequence[str], events: "Queue[Any]") -> None:
+        """Start it; what it prints is put into `events`, never far ahead of who takes it.
 
         Raises:
             OSError: it cannot be started.
         """
-        self._on_event = on_event
+        self._events = events
+        self._is_over = threading.Event()
         self._process = subprocess.Popen(  # noqa: S603 - the command of the user
             words,
             stdin=subprocess.PIPE,
@@ -195,13 +208,17 @@ class ClientProgram:
     def _read(self) -> None:
         assert self._process.stdout
         while line := self._process.stdout.readline(LONGEST_LINE):
-            self._on_event(LineRead(line))
-        self._error_thread.join()
-        self._on_event(Ended(self._process.wait(), one_line(" | ".join(self._errors), LONGEST)))
+            most = LINES_AHEAD if len(line) < LONG_LINE else 0
+            while self._events.qsize() > most and not self._is_over.wait(LOOK_SECONDS):
+                pass
+            if not self._is_over.is_set():
+                self._events.put(LineRead(line))
+        self._error_thread.join(END_SECONDS)
+        self._events.put(Ended(self._process.wait(), one_line(" | ".join(self._errors), LONGEST)))
 
     def _read_errors(self) -> None:
         assert self._process.stderr
-        while line := self._process.stderr.readline(LONGEST_LINE):
+        while line := self._process.stderr.readline(LONG_LINE):
             text = line[:LONGEST].decode(errors="replace").strip()
             in_panic = bool(self._errors) and _is_panic(self._errors[0])
             if _is_panic(text) and not in_panic:
@@ -227,17 +244,23 @@ class ClientProgram:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End it with every process that it started."""
+        """End it with every process of its session.
+
+        One that it has put into another session may hold its pipes: nobody waits for that one, and the
+        supervisor ends it with this process.
+        """
+        self._is_over.set()
         self._signal(signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(END_SECONDS)
         self._signal(signal.SIGKILL)
         self._process.wait()
         self.close_stdin()
-        self._thread.join()
-        for pipe in (self._process.stdout, self._process.stderr):
-            assert pipe
-            pipe.close()
+        self._thread.join(END_SECONDS)
+        if not self._thread.is_alive():  # else closing a pipe waits for the thread that reads from it
+            for pipe in (self._process.stdout, self._process.stderr):
+                assert pipe
+                pipe.close()
 
     def _signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -15,7 +15,7 @@ from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.metadata import ApiVersionsRequest, ApiVersionsResponse
 from kafka.protocol.producer import ProduceRequest
 
-from wireproof.live.kafka_broker.messages import message
+from wireproof.live.kafka_broker.connection import message
 from wireproof.live.loopback_broker import coordinator_replies, replies
 from wireproof.live.loopback_broker.append_rules import AppendRefused
 from wireproof.live.loopback_broker.fetching import Fetching

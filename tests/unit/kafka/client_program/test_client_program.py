@@ -78,7 +78,7 @@ def test_another_form_is_an_error_that_says_what_there_is(spec: str, text: str) 
 
 def events_of(code: str, written: bytes = b"") -> list[LineRead | Ended]:
     events: Queue[LineRead | Ended] = Queue()
-    with ClientProgram([sys.executable, "-c", code], events.put) as program:
+    with ClientProgram([sys.executable, "-c", code], events) as program:
         program.write(written)
         program.close_stdin()
         found = [events.get(timeout=30)]
@@ -107,7 +107,7 @@ def test_the_end_has_the_lines_of_stderr_from_a_panic_on() -> None:
 def test_a_program_that_ends_at_once_has_an_end() -> None:
     for _ in range(20):
         events: Queue[LineRead | Ended] = Queue()
-        with ClientProgram(["false"], events.put):
+        with ClientProgram(["false"], events):
             assert events.get(timeout=30) == Ended(1, "")
 
 
@@ -119,7 +119,7 @@ def test_a_program_that_ignores_sigterm_is_killed_with_its_children() -> None:
     )
     events: Queue[LineRead | Ended] = Queue()
     begin = time.monotonic()
-    with ClientProgram([sys.executable, "-c", code], events.put):
+    with ClientProgram([sys.executable, "-c", code], events):
         assert isinstance(events.get(timeout=30), LineRead)
     end = events.get(timeout=30)
     assert isinstance(end, Ended)
@@ -129,7 +129,7 @@ def test_a_program_that_ignores_sigterm_is_killed_with_its_children() -> None:
 
 def test_a_command_that_does_not_exist_is_an_error() -> None:
     with pytest.raises(FileNotFoundError):
-        ClientProgram(["no-such-program-x"], lambda _: None)
+        ClientProgram(["no-such-program-x"], Queue())
 
 
 # --- The lines of a client program ---

@@ -14,8 +14,7 @@ from kafka.protocol.metadata import ApiVersionsRequest, ApiVersionsResponse, Met
 from wireproof.live.frames import FrameStream
 from wireproof.live.kafka_broker import connection
 from wireproof.live.kafka_broker.cluster import CERTIFICATE_ALERT
-from wireproof.live.kafka_broker.connection import SIZE, Connection, FrameError
-from wireproof.live.kafka_broker.messages import message
+from wireproof.live.kafka_broker.connection import SIZE, Connection, FrameError, message
 
 NUMBER = 2
 """The correlation id of the first request after ApiVersions."""
