@@ -21,7 +21,7 @@ def command(paths: tuple[Path, ...], markdown: bool) -> int:
     """Print the changes from one RUN of `check --out` to the next, or between two folders of `export`.
 
     Of two runs: fixed, broken and changed cases. Of one file, or of three and more: the version that failed
-    each case first, and the one that fixed it. Of exports: added, renamed, removed and changed cases. Exit
+    each case first, and the one that fixed it. Of exports: added, removed and changed cases. Exit
     code 1 means that a case is broken, or that one of an export is removed or has another input.
     """
     folders = [path.is_dir() for path in paths]
