@@ -25,7 +25,7 @@ def command(paths: tuple[Path, ...], markdown: bool) -> int:
     """Print the changes from one RUN of `check --out` to the next, between two exports, or between two scans.
 
     Of two runs: fixed, broken and changed cases. Of one file, or of three and more: the version that failed
-    each case first, and the one that fixed it. Of exports: added, renamed, removed and changed cases. Of
+    each case first, and the one that fixed it. Of exports: added, removed and changed cases. Of
     scans, two folders or one with two scans: what is newly damaged or read otherwise, and what is no longer.
     Exit code 1 means that a case is broken, that one of an export is removed or has another input, or that a
     scan found something new.

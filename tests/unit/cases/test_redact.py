@@ -230,7 +230,7 @@ def test_a_sample_of_a_scan_becomes_a_fixture_without_its_payload(
     [file] = (tmp_path / "fixtures").rglob("*.json")
     text = file.read_text()
     assert SECRET.hex() not in text
-    [found, _] = load((tmp_path / "fixtures",)).get(done.out.split(":")[0]), None
+    [found, _] = load((tmp_path / "fixtures",)).by_id.get(done.out.split(":")[0]), None
     assert found is not None
     assert SECRET not in gzip.decompress(data_of(found)[61:])
 
@@ -246,7 +246,7 @@ def test_without_redact_the_bytes_are_those_of_the_sample(
     )
     done = wireproof("promote", f"{tables}#{name[:9]}", "--to", tmp_path / "fixtures")
     assert done.code == 0, done.err
-    case = load((tmp_path / "fixtures",)).get(done.out.split(":")[0])
+    case = load((tmp_path / "fixtures",)).by_id.get(done.out.split(":")[0])
     assert case is not None
     assert data_of(case) == batch(1, crc=7)
 
@@ -255,7 +255,7 @@ def test_without_redact_the_bytes_are_those_of_the_sample(
 def test_bytes_that_are_no_entry_become_a_scan(wireproof: Command, tables: Path, tmp_path: Path) -> None:
     done = wireproof("promote", f"{tables}#bad-length", "--redact", "--to", tmp_path / "fixtures")
     assert done.code == 0, done.err
-    case = load((tmp_path / "fixtures",)).get(done.out.split(":")[0])
+    case = load((tmp_path / "fixtures",)).by_id.get(done.out.split(":")[0])
     assert case is not None
     assert (case.op, case.format_id) == ("scan", "kafka.log/mixed")
 

@@ -75,7 +75,7 @@ def test_a_refusal_is_written_with_its_repaired_twin_and_the_rule_of_its_like(tm
     assert case.expect.cls == "crc-mismatch"
     assert case.source.origin == "fuzz"
     assert "seed 7" in case.source.document
-    twin = again.get(case.twin or "")
+    twin = again.by_id.get(case.twin or "")
     assert twin is not None
     assert isinstance(twin.expect, Accept)
     assert twin.input != case.input
