@@ -93,6 +93,21 @@ class Citation:
     reader: str = ""
 
 
+@frozen
+class Basis:
+    """What an expectation rests on.
+
+    Attributes:
+        rules: ids of rules.
+        likely: whether they were found by field and class, because nobody wrote which rule a case tests.
+        place: the first place that they cite; None if they cite none.
+    """
+
+    rules: tuple[str, ...] = ()
+    likely: bool = False
+    place: Citation | None = None
+
+
 Sources = Mapping[str, SourceDocument]
 """Documents by their keys."""
 

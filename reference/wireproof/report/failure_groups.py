@@ -9,10 +9,9 @@ from typing import Final, TypeAlias
 from attrs import frozen
 
 from wireproof.cases.case import ROBUSTNESS, Case
-from wireproof.cases.rules import Citation
+from wireproof.cases.rules import Basis, Citation
 from wireproof.report.hexdump import excerpt_of
 from wireproof.runner.baseline import Overlay
-from wireproof.runner.case_lookup import Basis
 from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
 from wireproof.runner.signature import Signature, without_indices
 from wireproof.runner.value_diff import MAX_OUTPUT, UNREADABLE, shorten

@@ -1,30 +1,13 @@
 """Find the case of an event: by the token that it carries, or by its id among the fixtures."""
 
-from attrs import frozen
-
 from wireproof.cases.case import Case
 from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.rules import Citation, cited
+from wireproof.cases.rules import Basis, cited
 from wireproof.cases.seeded_examples import property_case
 from wireproof.cases.token import TokenError, from_token
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.likely_rules import rule_of_field
-
-
-@frozen
-class Basis:
-    """What an expectation rests on.
-
-    Attributes:
-        rules: ids of rules.
-        likely: whether they were found by field and class, because nobody wrote which rule a case tests.
-        place: the first place that they cite; None if they cite none.
-    """
-
-    rules: tuple[str, ...] = ()
-    likely: bool = False
-    place: Citation | None = None
 
 
 class CaseLookup:
