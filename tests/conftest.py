@@ -24,8 +24,8 @@ TOGETHER: Final = {
     "tests/unit/columnar/test_columnar": "kernels",
     "tests/unit/spark/test_log_rows.py": "kernels",
     "tests/unit/spark/test_scan_tables.py": "kernels",
-    "tests/unit/runner/test_interop.py": "interop",  # one interop run, which several tests look at
-    "tests/unit/runner/test_entry_list.py": "kernels",
+    "tests/unit/run/test_interop.py": "interop",  # one interop run, which several tests look at
+    "tests/unit/inspect/test_entry_list.py": "kernels",
     "tests/conformance/test_outside_family.py": "outside",  # an environment with packages of its own
     "tests/unit/kafka/test_kafka_payload_schemas.py": "payloads",  # schemas in Kafka's jars
     "tests/unit/report/test_export.py": "export",  # all cases, written once
@@ -35,8 +35,8 @@ TOGETHER: Final = {
     "tests/live/": "live",  # brokers on the loopback, whose clients wait for each other
     "tests/unit/report/test_page.py": "page",  # a page in a browser
     "tests/unit/adapters/test_templates.py::test_a_template_conforms": "templates",  # compilers
-    "tests/unit/cases/test_mutate_protobuf_variants.py": "spelling",  # respellings, which are made once
-    "tests/unit/cases/test_redact.py": "redact",  # tables of a scan, likewise
+    "tests/unit/derive/test_mutate_protobuf_variants.py": "spelling",  # respellings, which are made once
+    "tests/unit/derive/test_redact.py": "redact",  # tables of a scan, likewise
     "tests/unit/spark/test_report_page.py": "board",
 }
 """The tests that go to one worker, by the beginning of their ids, and a name for them."""

@@ -7,9 +7,9 @@ from attrs import frozen
 from wireproof import formats
 from wireproof.cases.fixtures import load
 from wireproof.cases.id_patterns import select
-from wireproof.runner.engine import Engine
-from wireproof.runner.events import CaseEvent
-from wireproof.runner.run import Selection, run
+from wireproof.run.engine import Engine
+from wireproof.run.events import CaseEvent
+from wireproof.run.run import Selection, run
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Rejected

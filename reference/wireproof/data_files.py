@@ -1,7 +1,7 @@
 """The files of a data directory, as a family describes them: where each kind is, and what its check returns.
 
 A broker or server keeps more than logs in its data directory. A family lists the kinds of files in
-`DirectoryRules`; `wireproof.runner.data_directory` walks the folders and reads this table.
+`DirectoryRules`; `wireproof.inspect.data_directory` walks the folders and reads this table.
 """
 
 import re

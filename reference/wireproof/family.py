@@ -18,11 +18,11 @@ from typing import Any, Final, Protocol, SupportsIndex
 
 from attrs import field, frozen
 
+from wireproof.schema.layout import Layout
 from wireproof.schema.stream import RecordStream
 from wireproof.schema.struct import Struct
 from wireproof.schema.unreadable import layout_of
 from wireproof.wire.json_values import Json
-from wireproof.wire.layout import Layout
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Remark
@@ -313,11 +313,11 @@ class Family:
             return a strategy for options.
         sources: its sources for Spark by name, such as `kafka_log`; each is the place of a
             `wireproof.spark.sources.SourceKind`. The first one of all families is the default of `scan`.
-        mutation: the place of its `wireproof.cases.mutate.encodings.MutationRules`; empty if mutations
+        mutation: the place of its `wireproof.derive.mutate.encodings.MutationRules`; empty if mutations
             need nothing but the value classes and layouts.
         generators: the place of a table of `wireproof.cases.made_case.Generator` by format id, which make the
             inputs of cases that a recipe describes.
-        message_sets: the place of its `wireproof.cases.seeded_examples.MessageSets`, for exchanges between
+        message_sets: the place of its `wireproof.derive.seeded_examples.MessageSets`, for exchanges between
             revisions; empty if there are none.
         step_ops: the place of a table of `wireproof.cases.steps.StepOp` by name, the requests of its cases
             with steps; empty if it has none.

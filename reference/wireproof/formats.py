@@ -12,9 +12,9 @@ from attrs import frozen
 
 from wireproof.family import PROVISIONAL_SUFFIX, Decoded, Family, Format
 from wireproof.installed_families import INSTALLED
+from wireproof.schema.layout import Repeated, declared_lengths
 from wireproof.suggestions import bracket_error, suggestion
 from wireproof.wire.json_values import Json, from_json, to_json
-from wireproof.wire.layout import Repeated, declared_lengths
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, Reader, TracingReader
 from wireproof.wire.rejection import Rejected

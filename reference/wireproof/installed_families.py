@@ -17,7 +17,7 @@ from attrs import frozen
 
 from wireproof.family import Family, object_at
 from wireproof.wire.remark_classes import register
-from wireproof.wire.safe_text import one_line
+from wireproof.wire.text import one_line
 
 GROUP: Final = "wireproof.formats"
 
@@ -62,7 +62,7 @@ class Provider:
 
 def _own() -> Iterator[Provider]:
     for name in OWN:
-        yield Provider("wireproof", name, partial(object_at, f"wireproof.{name}.family:FAMILY"))
+        yield Provider("wireproof", name, partial(object_at, f"wireproof.{name}.suite:FAMILY"))
 
 
 def _others(folders: Iterable[str]) -> Iterator[Provider]:

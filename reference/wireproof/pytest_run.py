@@ -16,17 +16,20 @@ from attrs import define, evolve, field
 
 from wireproof.adapters.contract import Hello
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.registry import resolve
+from wireproof.adapters.registry.registry import resolve
+from wireproof.adapters.requests import DerivedSample
 from wireproof.cases.case import Case, Level
 from wireproof.cases.case_json import FixtureError
-from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.id_patterns import PatternError, select
 from wireproof.cases.made_case import is_large, large_cases
-from wireproof.cases.seeded_examples import PropertyError, property_examples
+from wireproof.derive.derived import derived_cases
+from wireproof.derive.seeded_examples import PropertyError, property_examples
 from wireproof.fuzz import property_run
+from wireproof.judge.signature import Signature
+from wireproof.judge.verdicts import Verdict
 from wireproof.report.failure_groups import FailureGroup, failure_groups_of, failure_lines, sets_exit_code
-from wireproof.runner.baseline import (
+from wireproof.run.baselines.baseline import (
     NO_BASELINE,
     AppliedBaseline,
     EntryLookup,
@@ -34,18 +37,17 @@ from wireproof.runner.baseline import (
     applied_baseline,
     known_origin_text,
 )
-from wireproof.runner.case_lookup import CaseLookup
-from wireproof.runner.engine import Engine
-from wireproof.runner.events import CaseEvent, EventStream, Footer, Run, manifest_fields, run_event
-from wireproof.runner.known_failures import Baseline, BaselineError, KnownFailure, place
-from wireproof.runner.property_suite import (
+from wireproof.run.baselines.known_failures import Baseline, BaselineError, KnownFailure, place
+from wireproof.run.case_lookup import CaseLookup
+from wireproof.run.engine import Engine
+from wireproof.run.events import CaseEvent, EventStream, Footer, Run, manifest_fields, run_event
+from wireproof.run.property_suite import (
     PropertySettings,
     PropertyTarget,
     RedrawCounts,
     property_targets,
 )
-from wireproof.runner.requests import DerivedSample
-from wireproof.runner.run import (
+from wireproof.run.run import (
     Retries,
     concerns,
     derived_events,
@@ -54,8 +56,6 @@ from wireproof.runner.run import (
     in_turn,
     parents,
 )
-from wireproof.runner.signature import Signature
-from wireproof.runner.verdicts import Verdict
 
 if TYPE_CHECKING:
     import pytest

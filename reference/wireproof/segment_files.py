@@ -1,7 +1,7 @@
 """The files of a log segment, as a family describes them: a log, and the index files beside it.
 
 A segment is named after its base offset, and each of its files has an ending of its own. A family that has
-index files lists its rules in `IndexRules`; `wireproof.runner.data_directory` reads this table.
+index files lists its rules in `IndexRules`; `wireproof.inspect.data_directory` reads this table.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Hypothesis strategies for the values, the encodings and nearly valid bytes of all formats; see `api.md`."""
 
-from wireproof.cases.strategies import (
+from wireproof.derive.strategies import (
     Encoded,
     NearlyValid,
     encoded,

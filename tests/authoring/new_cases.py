@@ -25,9 +25,9 @@ from wireproof import __version__
 from wireproof.cases.case_json import SCHEMA
 from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, freeze, page_text, sorted_page_text
 from wireproof.cases.fixtures import load
-from wireproof.cases.lint import lint
-from wireproof.cases.lint_sources import RECORD
 from wireproof.files import replace_text
+from wireproof.lint.cases import lint
+from wireproof.lint.sources import RECORD
 
 Json = Any
 

@@ -25,19 +25,19 @@ from typing import Any
 from tests.authoring.shared_code import without_shared_code
 from tests.authoring.witness_run import LIBRARIES, Agreement, options_parser, refusal, selected, unexplained
 from tests.fixture_tables.witness_reasons import count_line
-from wireproof.adapters import peers
-from wireproof.adapters.readiness import ready
+from wireproof.adapters.registry import peers
+from wireproof.adapters.registry.readiness import ready
 from wireproof.cases.case import Case
 from wireproof.cases.fixture_writer import sorted_page_text
 from wireproof.cases.fixtures import Suite, fixtures_folder, load
-from wireproof.cases.lint_sources import (
+from wireproof.files import replace_text
+from wireproof.lint.sources import (
     ANSWERS_FILE,
     AnswersFile,
     LibraryAnswers,
     cases_on_code,
     read_answers,
 )
-from wireproof.files import replace_text
 
 SECONDS = 1800
 """The maximum time of one peer."""

@@ -15,17 +15,17 @@ from attrs import asdict, frozen
 from tests.authoring.frames import witnesses
 from tests.authoring.heka import header_witnesses
 from tests.fixture_tables.witness_reasons import unexplained
-from wireproof.adapters import peers
-from wireproof.adapters.live_servers import ServerAddress
+from wireproof.adapters.registry import peers
+from wireproof.adapters.registry.live_servers import ServerAddress
 from wireproof.cases.case import Accept, Case, Either
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.id_patterns import select
-from wireproof.cases.lint_sources import cases_on_code
+from wireproof.lint.sources import cases_on_code
 from wireproof.live.iggy_server.server import read_properties as iggy_properties
 from wireproof.live.kafka_broker.client_properties import read_properties as kafka_properties
-from wireproof.runner.engine import Engine
-from wireproof.runner.events import CaseEvent
-from wireproof.runner.run import Selection, run
+from wireproof.run.engine import Engine
+from wireproof.run.events import CaseEvent
+from wireproof.run.run import Selection, run
 
 LIBRARIES: Final[Mapping[str, Callable[[Sequence[Case]], Mapping[tuple[str, str], Sequence[str]]]]] = {
     "frames": witnesses.agreeing,

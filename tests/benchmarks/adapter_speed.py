@@ -18,10 +18,10 @@ from pyspark.sql import SparkSession
 from tests.generators.kafka_segments import generate
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.python_object import Caller
-from wireproof.adapters.registry import load_object, resolve
+from wireproof.adapters.registry.registry import load_object, resolve
+from wireproof.adapters.requests import prepare_case, request_for
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.kafka import columnar
-from wireproof.runner.requests import prepare_case, request_for
 from wireproof.spark.scan_folder import open_scan
 from wireproof.spark.session import session, source_options
 from wireproof.spark.verdict_rows import ScanSettings

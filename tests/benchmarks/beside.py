@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 import click
 from attrs import frozen
 
-from wireproof.adapters.process_stats import cpu_seconds, tree
+from wireproof.adapters.process.stats import cpu_seconds, tree
 
 MIB = 1 << 20
 

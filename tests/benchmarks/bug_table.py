@@ -19,15 +19,15 @@ from attrs import frozen
 
 from tests.support.planted_bugs import CODECS, Planted
 from wireproof.cases.case import Case
-from wireproof.cases.examples import with_expectation
 from wireproof.cases.fixtures import load
 from wireproof.cases.token import from_token
+from wireproof.derive.examples import with_expectation
 from wireproof.fuzz.findings import read_findings
-from wireproof.runner.case_lookup import find_case
-from wireproof.runner.engine import Engine
-from wireproof.runner.events import read_events
-from wireproof.runner.judge import judge_ways
-from wireproof.runner.signature import Signature, shape_of_finding, signature
+from wireproof.judge.judge import judge_ways
+from wireproof.judge.signature import Signature, shape_of_finding, signature
+from wireproof.run.case_lookup import find_case
+from wireproof.run.engine import Engine
+from wireproof.run.events import read_events
 
 WAYS = {
     "golden": ["--no-families", "--property", "0"],

@@ -24,9 +24,9 @@ from google_crc32c import value as crc32c
 from zlib_ng import zlib_ng
 
 from wireproof import formats
-from wireproof.cases.mutate.encodings import written
 from wireproof.columnar import basic_kernels
 from wireproof.columnar.decompress import Arena, decompress_region
+from wireproof.derive.mutate.encodings import written
 from wireproof.formats import FORMATS
 from wireproof.heka.columnar import scan_heka
 from wireproof.kafka import columnar

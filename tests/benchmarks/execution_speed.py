@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from wireproof.adapters import Refused, Request
+from wireproof.adapters.requests import request_for
 from wireproof.fuzz.executors import InProcessExecutor
 from wireproof.fuzz.format_session import FormatSession, WorkerContext
 from wireproof.fuzz.libfuzzer import (
@@ -29,7 +30,6 @@ from wireproof.fuzz.libfuzzer import (
     run_libfuzzer,
 )
 from wireproof.fuzz.worker_config import WorkerConfig
-from wireproof.runner.requests import request_for
 
 TRIVIAL: Final = f"py:{__spec__.name if __spec__ else 'execution_speed'}:Trivial"
 CHOSEN: Final = (("kafka-python", "kafka.batch/v2"), (TRIVIAL, "iggy.identifier/0.0.30"))

@@ -26,7 +26,7 @@ from attrs import asdict, evolve, frozen
 
 from tests.benchmarks.bug_table import spec_of
 from tests.support.planted_bugs import CODECS, Planted
-from wireproof.adapters.registry_entry import Entry
+from wireproof.adapters.registry.registered import Entry
 from wireproof.formats import Format
 from wireproof.fuzz import format_session, supervisor
 from wireproof.fuzz.corpus import StatsReader, WorkDirectory

@@ -28,7 +28,7 @@ import click
 from attrs import frozen
 from beside import conditions
 
-from wireproof.adapters.process_stats import cpu_seconds, tree
+from wireproof.adapters.process.stats import cpu_seconds, tree
 
 POLL_SECONDS = 0.1
 WALL_PER_CPU = 60.0

@@ -15,8 +15,8 @@ from attrs import frozen
 
 from tests.coverage_goals import reached, states_of
 from wireproof import formats
-from wireproof.cases.mutate import mutate_with_edits, seed
-from wireproof.cases.mutate.splice import mutate_bytes
+from wireproof.derive.mutate import mutate_with_edits, seed
+from wireproof.derive.mutate.splice import mutate_bytes
 from wireproof.formats import Format, TracedDecode
 
 Mutator = Callable[[Format, bytes, Random], bytes]

@@ -20,11 +20,11 @@ from attrs import evolve
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import load
 from wireproof.fuzz.campaign import Campaign, run_campaign
-from wireproof.runner.engine import Engine
-from wireproof.runner.judge import judge
-from wireproof.runner.run import Selection
-from wireproof.runner.signature import Signature, signature
-from wireproof.runner.verdicts import ROWS
+from wireproof.judge.judge import judge
+from wireproof.judge.signature import Signature, signature
+from wireproof.judge.verdicts import ROWS
+from wireproof.run.engine import Engine
+from wireproof.run.run import Selection
 
 VECTORS: Final = frozenset(("I15", "I16", "T03", "T09", "T16", "Z20", "L06", "L23", "L33", "X09", "X10"))
 """INVALID in kafka.md §7, and marked `kp:A`."""

@@ -9,7 +9,7 @@ import pytest
 from kafka.record.memory_records import MemoryRecords
 
 from wireproof import formats
-from wireproof.cases.mutate.encodings import written
+from wireproof.derive.mutate.encodings import written
 from wireproof.formats import FORMATS
 from wireproof.kafka.values import Record, RecordBatch
 

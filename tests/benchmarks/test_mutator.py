@@ -9,8 +9,8 @@ from machine import needs
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from wireproof import formats
-from wireproof.cases.mutate import mutate_with_edits, seed
-from wireproof.cases.mutate.encodings import written
+from wireproof.derive.mutate import mutate_with_edits, seed
+from wireproof.derive.mutate.encodings import written
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.rejection import Rejected
 

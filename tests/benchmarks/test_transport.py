@@ -7,9 +7,9 @@ import pytest
 from wireproof.adapters.contract import Request
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.outcome import Accepted, Outcome
-from wireproof.runner.engine import Engine
-from wireproof.runner.events import case_event, to_line
-from wireproof.runner.judge import judge
+from wireproof.judge.judge import judge
+from wireproof.run.engine import Engine
+from wireproof.run.events import case_event, to_line
 
 CASES = 8_000
 

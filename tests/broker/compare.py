@@ -23,9 +23,9 @@ from wireproof import formats
 from wireproof.cases.case import Case, Data, Reject, Source
 from wireproof.cases.outcome import Accepted
 from wireproof.cases.reference_answers import decode_answer, reference_expectation
-from wireproof.runner.engine import Engine
-from wireproof.runner.judge import judge
-from wireproof.runner.signature import signature
+from wireproof.judge.judge import judge
+from wireproof.judge.signature import signature
+from wireproof.run.engine import Engine
 from wireproof.wire.options import DEFAULT_OPTIONS
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "peers" / "_shared" / "python"))

@@ -11,8 +11,8 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.adapters.driver_build import built
-from wireproof.adapters.registry_entry import Build
+from wireproof.adapters.registry.driver_build import built
+from wireproof.adapters.registry.registered import Build
 
 HERE: Final = Path(__file__).parent
 

@@ -15,8 +15,8 @@ from typing import Any
 import dump
 import ground
 
-from wireproof.kafka import producer_snapshot
-from wireproof.kafka.producer_snapshot import NONE
+from wireproof.kafka.files import producer_snapshot
+from wireproof.kafka.files.producer_snapshot import NONE
 
 SHOWN = 10
 """Differences that are printed."""

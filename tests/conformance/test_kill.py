@@ -8,8 +8,8 @@ from tests.mutants.base import MUTANTS
 from tests.mutants.kill import verdict_on
 from tests.mutants.registry import spec_of
 from wireproof.cases.case import Reject
-from wireproof.runner.engine import Engine
-from wireproof.runner.run import Selection, run
+from wireproof.run.engine import Engine
+from wireproof.run.run import Selection, run
 
 OPEN = sorted(f"mutant:{name}" for name in MUTANTS if MUTANTS[name].left_open)
 

@@ -17,10 +17,10 @@ from attrs import frozen
 from built_peers import prepared
 from goldens import load
 
-from wireproof.adapters.peers import peers_folder
+from wireproof.adapters.registry.peers import peers_folder
 from wireproof.cases.id_patterns import compile_pattern
-from wireproof.runner.events import CaseEvent, read_events
-from wireproof.runner.verdicts import PASSING
+from wireproof.judge.verdicts import PASSING
+from wireproof.run.events import CaseEvent, read_events
 from wireproof.strict_parsing import parse_toml
 
 PAGE: Final = parse_toml((Path(__file__).parent / "pairs.toml").read_text("utf-8"))

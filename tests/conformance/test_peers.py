@@ -19,10 +19,10 @@ from attrs import evolve
 from found_faults import FOUND, gone
 from machine import leave_out, needs
 
-from wireproof.adapters.peers import peers_folder
-from wireproof.adapters.readiness import ready
-from wireproof.adapters.registry import entries
-from wireproof.runner.exit_codes import Exit
+from wireproof.adapters.registry.peers import peers_folder
+from wireproof.adapters.registry.readiness import ready
+from wireproof.adapters.registry.registry import entries
+from wireproof.run.exit_codes import Exit
 
 BUILT_HERE = ("kafka-clients",)
 

@@ -7,8 +7,8 @@ from goldens import by_size, cases_by_size, load
 
 from wireproof.cases.steps import SEQUENCE
 from wireproof.formats import FORMATS
-from wireproof.runner.engine import Engine
-from wireproof.runner.run import Selection, run
+from wireproof.run.engine import Engine
+from wireproof.run.run import Selection, run
 
 
 def test_the_reference_keeps_no_state_and_is_asked_no_sequence() -> None:

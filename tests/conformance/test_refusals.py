@@ -15,16 +15,16 @@ from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, Steps
 from wireproof.cases.outcome import Refused
 from wireproof.cases.reference_answers import reference_answer
 from wireproof.cases.requirements import editions, required_cases
-from wireproof.runner.baseline import apply
-from wireproof.runner.conclusion import conclusion_sentence, exit_code
-from wireproof.runner.engine import Engine
-from wireproof.runner.events import CaseEvent, Requirements, case_event
-from wireproof.runner.exit_codes import Exit
-from wireproof.runner.judge import refusal_verdict
-from wireproof.runner.known_failures import parse_baseline
-from wireproof.runner.run import Selection, run
-from wireproof.runner.verdicts import Verdict
-from wireproof.wire.reject_classes import REJECT_CLASSES
+from wireproof.judge.judge import refusal_verdict
+from wireproof.judge.verdicts import Verdict
+from wireproof.run.baselines.baseline import apply
+from wireproof.run.baselines.known_failures import parse_baseline
+from wireproof.run.conclusion import conclusion_sentence, exit_code
+from wireproof.run.engine import Engine
+from wireproof.run.events import CaseEvent, Requirements, case_event
+from wireproof.run.exit_codes import Exit
+from wireproof.run.run import Selection, run
+from wireproof.wire.rejection import REJECT_CLASSES
 
 PASSED = Verdict("pass", "canonical")
 ACCEPTED = [

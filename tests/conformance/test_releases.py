@@ -14,9 +14,9 @@ import pytest
 from attrs import frozen
 from machine import needs
 
-from wireproof.adapters import peers
-from wireproof.adapters.registry import resolve
-from wireproof.runner.exit_codes import Exit
+from wireproof.adapters.registry import peers
+from wireproof.adapters.registry.registry import resolve
+from wireproof.run.exit_codes import Exit
 from wireproof.strict_parsing import parse_toml
 
 PAGE = Path(__file__).parents[2] / "reference" / "docs" / "comparing.md"

@@ -6,7 +6,7 @@ from typing import Any
 from attrs import frozen
 
 from wireproof.formats import TracedDecode
-from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import RejectClass
 
 
 @frozen

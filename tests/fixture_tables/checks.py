@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tests.fixture_tables import history, vectors, witness_reasons
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.lint_sources import Problem
+from wireproof.lint.sources import Problem
 
 
 def table_problems(suite: Suite) -> Iterator[Problem]:

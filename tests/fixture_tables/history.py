@@ -17,9 +17,9 @@ from attrs import evolve, frozen
 from tests.fixture_tables.vectors import is_number
 from wireproof.cases.case_json import FixtureError
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.lint_sources import Problem
 from wireproof.cases.rules import ID_COMPONENT
 from wireproof.files import read_limited_text
+from wireproof.lint.sources import Problem
 from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, structure
 
 BUGS_FILE: Final = Path(__file__).parents[1] / "mutants" / "bugs.toml"

@@ -15,15 +15,15 @@ from attrs import evolve, frozen
 
 from tests.support.documented_layouts import DocumentedField, DocumentedLayout, documented_layouts
 from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, Steps, Value
-from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.lint_sources import Problem
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.reference_answers import decode_answer
 from wireproof.cases.rules import SOURCES_FILE, resolve
+from wireproof.derive.derived import derived_cases
 from wireproof.files import read_limited_text
 from wireproof.formats import FORMATS
-from wireproof.wire.layout import (
+from wireproof.lint.sources import Problem
+from wireproof.schema.layout import (
     Checksum,
     Count,
     Layout,

@@ -11,8 +11,8 @@ from attrs import frozen
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.id_patterns import compile_pattern
-from wireproof.cases.lint_sources import Problem
 from wireproof.cases.requirements import SETS_FILE, read_sets
+from wireproof.lint.sources import Problem
 from wireproof.strict_parsing import structure
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any, Final
 
-from wireproof.adapters import peers
-from wireproof.adapters.driver_build import built
-from wireproof.adapters.registry import resolve
+from wireproof.adapters.registry import peers
+from wireproof.adapters.registry.driver_build import built
+from wireproof.adapters.registry.registry import resolve
 from wireproof.live.kafka_client.program import ClientProgram, Ended, LineRead
 from wireproof.strict_parsing import parse_toml
 

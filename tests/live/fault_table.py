@@ -16,7 +16,7 @@ from attrs import frozen
 from tests.live import proxy
 from tests.live.judging import judged
 from tests.live.mock_broker.server import running
-from wireproof.runner.events import read_events
+from wireproof.run.events import read_events
 
 CASES: Final = (
     "kafka.log/mixed/append/producer-*",

@@ -11,7 +11,7 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.runner.events import read_events
+from wireproof.run.events import read_events
 
 SECONDS: Final = 1500
 APPENDS: Final = ("kafka.batch/v2/produce/**", "kafka.log/mixed/produce/**", "kafka.log/mixed/append/**")

@@ -10,11 +10,11 @@ import pytest
 from tests.live import fault_table, proxy
 from tests.live.judging import Judged, judged
 from tests.live.mock_broker.server import cluster_of, running
-from wireproof.adapters import process_controller
+from wireproof.adapters.process import controller
 from wireproof.cases.fixtures import load
 from wireproof.live.loopback_broker import server
-from wireproof.runner.engine import Engine
-from wireproof.runner.events import CaseEvent, read_events
+from wireproof.run.engine import Engine
+from wireproof.run.events import CaseEvent, read_events
 
 pytestmark = pytest.mark.live
 
@@ -127,7 +127,7 @@ def test_what_was_asked_again_is_counted_at_the_end(fault: str, line: str, tmp_p
 
 
 def test_what_was_asked_again_is_counted_where_the_end_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process_controller, "EXIT_SECONDS", 0.0)  # as if the machine had no time for it
+    monkeypatch.setattr(controller, "EXIT_SECONDS", 0.0)  # as if the machine had no time for it
     cases = [case for case in load().cases if case.id.startswith(PRODUCER.removesuffix("*"))]
     with running() as broker, proxy.running(broker, "closed-inside", 7, 1) as broken:
         with Engine(f"kafka-broker:127.0.0.1:{broken.port}") as engine:

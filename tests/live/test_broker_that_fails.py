@@ -18,9 +18,9 @@ from tests.broker.ground import free_port
 from tests.live.judging import Interrupted, judged_and_interrupted, process_at, restartable
 from tests.live.mock_broker.server import running
 from tests.live.raw_client import RawClient
-from wireproof.adapters import live_servers
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.registry import open_adapter
+from wireproof.adapters.registry import live_servers
+from wireproof.adapters.registry.registry import open_adapter
 from wireproof.live.loopback_broker import replies, server
 from wireproof.live.loopback_broker.append_rules import AppendRefused, ErrorCode
 

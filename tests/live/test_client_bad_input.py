@@ -6,10 +6,10 @@ import pytest
 
 from tests.live.clients.misbehaves import HARMS, TWICE
 from tests.support import goldens
+from wireproof.adapters.requests import prepare_case
 from wireproof.cases.case import Case
 from wireproof.cases.outcome import Accepted, Faulty, Outcome, Stalled
-from wireproof.runner.engine import Engine
-from wireproof.runner.requests import prepare_case
+from wireproof.run.engine import Engine
 
 pytestmark = pytest.mark.live
 

@@ -10,13 +10,13 @@ from tests.live.clients import faulty, faulty_producer
 from tests.live.judging import FINDINGS, judged
 from tests.support import goldens
 from wireproof.adapters.contract import Hello
+from wireproof.adapters.requests import prepare_case, request_for
 from wireproof.cases.case import Case
+from wireproof.judge.judge import judge
 from wireproof.live.kafka_client.claims import hello_of_client
 from wireproof.live.kafka_client.consume_case import Consumers
 from wireproof.live.kafka_client.produce_case import Producers
 from wireproof.live.kafka_client.program import ClientOptions, parse_spec
-from wireproof.runner.judge import judge
-from wireproof.runner.requests import prepare_case, request_for
 
 pytestmark = pytest.mark.live
 

@@ -7,10 +7,10 @@ import pytest
 
 from tests.live.judging import Judged, judged
 from tests.support import goldens
+from wireproof.adapters.requests import prepare_case
 from wireproof.cases.case import Case
 from wireproof.cases.outcome import Accepted, Exhausted
-from wireproof.runner.engine import Engine
-from wireproof.runner.requests import prepare_case
+from wireproof.run.engine import Engine
 
 pytestmark = pytest.mark.live
 

@@ -9,7 +9,7 @@ from machine import needs
 
 from tests.live.brokers.table import BROKERS
 from tests.live.client_programs import command, delivered, stored
-from wireproof.adapters.templates import AdapterTemplate, client_templates
+from wireproof.adapters.registry.templates import AdapterTemplate, client_templates
 from wireproof.kafka.append import TopicSettings
 from wireproof.live.loopback_broker.partition import ServedPartition
 from wireproof.live.loopback_broker.replies import LoopbackCluster, ServedTopic

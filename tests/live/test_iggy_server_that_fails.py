@@ -16,9 +16,9 @@ from tests.broker.ground import free_port
 from tests.live.judging import judged_and_interrupted, process_at, restartable
 from tests.live.mock_iggy.log import Refused
 from tests.live.mock_iggy.server import MockServer, Stream, running
-from wireproof.adapters import live_servers
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.registry import open_adapter
+from wireproof.adapters.registry import live_servers
+from wireproof.adapters.registry.registry import open_adapter
 
 pytestmark = pytest.mark.live
 

@@ -12,7 +12,7 @@ import pytest
 from attrs import frozen
 
 from tests.live.mock_broker.server import cluster_of
-from wireproof.adapters.live_servers import PREFIX
+from wireproof.adapters.registry.live_servers import PREFIX
 from wireproof.live.loopback_broker import server
 from wireproof.live.loopback_broker.replies import LoopbackCluster
 

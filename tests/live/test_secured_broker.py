@@ -16,7 +16,7 @@ from tests.live.brokers.secured import ALICE, DENIED, PLAIN, SASL, login
 from tests.live.client_files import TOKEN_URL, Client, Clients, sasl
 from tests.live.judging import judged
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.registry import open_adapter
+from wireproof.adapters.registry.registry import open_adapter
 from wireproof.live.kafka_broker.client_properties import unsecured_token
 
 pytestmark = [pytest.mark.brokers, needs("java", "mvn", "[peers]")]

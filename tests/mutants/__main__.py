@@ -14,9 +14,9 @@ from tests.mutants.registry import PREFIX, description_of, mutants
 from wireproof.adapters.errors import AdapterError
 from wireproof.cases.fixtures import Suite
 from wireproof.cli import run
-from wireproof.cli.general_options import fixtures_option
-from wireproof.cli.options import suite_of
-from wireproof.runner.exit_codes import Exit
+from wireproof.cli.common.general_options import fixtures_option
+from wireproof.cli.common.options import suite_of
+from wireproof.run.exit_codes import Exit
 
 INSTRUMENTS: Final = {column.name: column for column in COLUMNS}
 

@@ -18,9 +18,9 @@ from wireproof.adapters.contract import Claim, Request
 from wireproof.adapters.reference import Reference
 from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
 from wireproof.formats import FORMATS, Decoded, Format
+from wireproof.schema.layout import Nested, OneOf, Part, ProtoField, Repeated
 from wireproof.schema.struct import Struct, StructLayout
 from wireproof.wire.json_values import Json, to_json
-from wireproof.wire.layout import Nested, OneOf, Part, ProtoField, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.rejection import Rejected

@@ -15,18 +15,18 @@ from tests.mutants.base import ReferenceCodec, changed, structures
 from tests.mutants.kill import ASSUMED, kills
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello, Request
+from wireproof.adapters.requests import request_for
 from wireproof.cases.case import Accept, Case, Either, Expect
 from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
 from wireproof.family import Format, format_of_stream
 from wireproof.formats import FORMATS, Decoded
 from wireproof.heka import message, stream
+from wireproof.judge.judge import judge
 from wireproof.kafka import entry
 from wireproof.kafka import message as kafka_message
-from wireproof.runner.judge import judge
-from wireproof.runner.requests import request_for
+from wireproof.schema.layout import Checksum, Count, Length, Number, Part, ProtoField
 from wireproof.schema.stream import RecordStream
 from wireproof.schema.struct import StructLayout
-from wireproof.wire.layout import Checksum, Count, Length, Number, Part, ProtoField
 from wireproof.wire.options import Options
 from wireproof.wire.reader import FIXED_WIDTH
 from wireproof.wire.rejection import Rejected

@@ -11,15 +11,16 @@ from attrs import evolve, frozen
 
 from tests.fixture_tables.history import Bug
 from tests.mutants.registry import PREFIX, spec_of
-from wireproof.adapters.registry import load_object, resolve
+from wireproof.adapters.registry.registry import load_object, resolve
 from wireproof.cases.case import Generated, Level
-from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import Suite
+from wireproof.derive.derived import derived_cases
 from wireproof.fuzz.campaign import Campaign
 from wireproof.fuzz.campaign import run_campaign as fuzz
-from wireproof.runner.engine import Engine
-from wireproof.runner.judge import judge
-from wireproof.runner.property_suite import (
+from wireproof.judge.judge import judge
+from wireproof.judge.verdicts import Verdict, gates
+from wireproof.run.engine import Engine
+from wireproof.run.property_suite import (
     BLOCK_SIZE,
     JudgedCase,
     PropertySettings,
@@ -27,8 +28,7 @@ from wireproof.runner.property_suite import (
     property_targets,
     run_target,
 )
-from wireproof.runner.run import Selection, run
-from wireproof.runner.verdicts import Verdict, gates
+from wireproof.run.run import Selection, run
 
 T = TypeVar("T")
 

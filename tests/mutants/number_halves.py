@@ -12,11 +12,11 @@ from attrs import frozen
 
 from tests.mutants.base import ReferenceCodec
 from wireproof.adapters.contract import Claim, Hello, Request
+from wireproof.adapters.requests import request_for
 from wireproof.cases.case import Accept, Case, Either, Expect, Value
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.states import is_computed, numbers_of, state_table
-from wireproof.runner.judge import judge
-from wireproof.runner.requests import request_for
+from wireproof.judge.judge import judge
+from wireproof.lint.states import is_computed, numbers_of, state_table
 from wireproof.wire.json_values import Json
 
 

@@ -17,8 +17,8 @@ from tests.independent.derived_fields import NAMES as DERIVED
 from tests.mutants.number_halves import value_of
 from wireproof import formats
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.states import is_computed, is_of_another, note_files, read_notes
 from wireproof.formats import FORMATS
+from wireproof.lint.states import is_computed, is_of_another, note_files, read_notes
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.rejection import Rejected
 

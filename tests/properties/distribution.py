@@ -16,11 +16,11 @@ from typing import Any
 from attrs import fields, has
 
 from wireproof import formats
-from wireproof.cases.mutate.encodings import written
-from wireproof.cases.strategies import seeded_drawer
+from wireproof.derive.mutate.encodings import written
+from wireproof.derive.strategies import seeded_drawer
 from wireproof.formats import FORMATS, Format, matching_ids
+from wireproof.schema.layout import Flag, Number, all_layouts, attribute_of, present
 from wireproof.strategies import values
-from wireproof.wire.layout import Flag, Number, all_layouts, attribute_of, present
 
 SIZES = (0, 1, 2, 3, 62, 63, 64, 65, 126, 127, 128, 129, 8191, 8192)
 """The first size of each column."""

@@ -10,8 +10,7 @@ from subjects import each, nearly, read, valued
 from wireproof import formats
 from wireproof.formats import Format
 from wireproof.wire.json_values import to_json
-from wireproof.wire.reject_classes import REJECT_CLASSES
-from wireproof.wire.rejection import Rejected
+from wireproof.wire.rejection import REJECT_CLASSES, Rejected
 from wireproof.wire.remark_classes import REMARK_CLASSES
 
 LEAVES = (

@@ -14,9 +14,9 @@ from subjects import each, nearly, valued, written
 
 from wireproof.cases.case import Case
 from wireproof.formats import FORMATS, Format
+from wireproof.inspect.hexdump import data_of
 from wireproof.kafka import columnar
 from wireproof.kafka.values import Message, Record, RecordBatch
-from wireproof.report.hexdump import data_of
 from wireproof.wire.compression import compress
 from wireproof.wire.options import Options
 

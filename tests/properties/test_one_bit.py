@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from subjects import FORMATS, each, read, valued, written
 
 from wireproof import formats
-from wireproof.cases.edit_bytes import checksums
+from wireproof.derive.edit_bytes import checksums
 from wireproof.formats import Format
 from wireproof.wire.rejection import Rejected
 

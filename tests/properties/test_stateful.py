@@ -14,9 +14,9 @@ from subjects import entries
 from test_one_walk import check_salvage, check_scan, each_byte_once, parts_of
 
 from wireproof import formats
-from wireproof.cases.examples import Examples, with_expectation
-from wireproof.runner.engine import Engine
-from wireproof.runner.judge import judge
+from wireproof.derive.examples import Examples, with_expectation
+from wireproof.judge.judge import judge
+from wireproof.run.engine import Engine
 from wireproof.wire.options import Options
 
 # --- a stream that grows, sound and damaged, piece by piece ---

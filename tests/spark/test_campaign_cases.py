@@ -18,12 +18,12 @@ from wireproof.cases.case import Reject
 from wireproof.cases.made_case import input_bytes
 from wireproof.cases.outcome import Refused
 from wireproof.cases.reference_answers import reference_expectation
-from wireproof.cases.seeded_examples import SeededCases
 from wireproof.cases.token import from_token
+from wireproof.derive.seeded_examples import SeededCases
 from wireproof.install_hint import install_command
-from wireproof.runner.engine import Engine
-from wireproof.runner.judge import judge
-from wireproof.runner.signature import signature
+from wireproof.judge.judge import judge
+from wireproof.judge.signature import signature
+from wireproof.run.engine import Engine
 from wireproof.spark import batches, campaign_job
 from wireproof.spark.campaign_job import CampaignSettings, CaseBlock, FolderCampaign, open_campaign
 from wireproof.spark.errors import SourceError

@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn
 
 from tests.mutants.registry import spec_of
-from wireproof.cases.seeded_examples import SeededCases
-from wireproof.cli.progress import job_bar, tasks_text
+from wireproof.cli.common.progress import job_bar, tasks_text
+from wireproof.derive.seeded_examples import SeededCases
 from wireproof.spark import report_page
 from wireproof.spark.batches import TaskCounts, count_tasks
 from wireproof.spark.campaign_job import CampaignSettings, open_campaign

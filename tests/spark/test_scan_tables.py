@@ -17,9 +17,9 @@ from pyspark.sql import SparkSession
 from spark_scans import frames, planned, scanned, table, tables
 
 from tests.mutants.registry import spec_of
-from wireproof.cli.standard_output import exit_of
+from wireproof.cli.common.standard_output import exit_of
 from wireproof.install_hint import install_command
-from wireproof.runner.exit_codes import Exit
+from wireproof.run.exit_codes import Exit
 from wireproof.spark import scan_folder, scan_job, session, verdict_rows
 from wireproof.spark.batches import TaskCounts
 from wireproof.spark.errors import JavaEndedError, SourceError

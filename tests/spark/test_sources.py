@@ -14,9 +14,9 @@ from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from pyspark_wireproof_kafka_log import DefaultSource as KafkaLog
 from wireproof import formats
-from wireproof.heka.family.spark_source import HEKA
-from wireproof.iggy.family.spark_source import IGGY
-from wireproof.kafka.family.spark_reader import KAFKA
+from wireproof.heka.suite.spark_source import HEKA
+from wireproof.iggy.suite.spark_source import IGGY
+from wireproof.kafka.suite.spark_reader import KAFKA
 from wireproof.spark.split_points import StreamFraming
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 

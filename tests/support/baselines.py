@@ -5,11 +5,11 @@ from datetime import date
 from attrs import evolve
 from small_runs import RUN, event, stream
 
-from wireproof.runner import baseline_adding, baseline_writing
-from wireproof.runner.baseline import apply
-from wireproof.runner.conclusion import exit_code
-from wireproof.runner.events import CaseEvent, EventStream
-from wireproof.runner.known_failures import CaseNames, KnownFailure, parse_baseline
+from wireproof.run.baselines import baseline_adding, baseline_writing
+from wireproof.run.baselines.baseline import apply
+from wireproof.run.baselines.known_failures import CaseNames, KnownFailure, parse_baseline
+from wireproof.run.conclusion import exit_code
+from wireproof.run.events import CaseEvent, EventStream
 
 TODAY = date(2026, 11, 21)
 LATER = date(2027, 6, 30)

@@ -3,8 +3,8 @@
 from machine import leave_out
 
 from wireproof.adapters.controller import Controller
-from wireproof.adapters.readiness import ready
-from wireproof.adapters.registry import open_adapter, resolve
+from wireproof.adapters.registry.readiness import ready
+from wireproof.adapters.registry.registry import open_adapter, resolve
 
 
 def prepared(name: str) -> Controller:

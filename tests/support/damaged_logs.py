@@ -7,9 +7,9 @@ import iggy_segments
 import logs
 
 from wireproof.formats import Format
-from wireproof.runner.entry_list import ListingSettings, listing_of
-from wireproof.runner.file_survey import FileSurvey, survey_stream
-from wireproof.runner.open_input import open_bytes
+from wireproof.inspect.entry_list import ListingSettings, listing_of
+from wireproof.inspect.file_survey import FileSurvey, survey_stream
+from wireproof.inspect.open_input import open_bytes
 from wireproof.wire.options import DEFAULT_OPTIONS
 
 BATCHES = 300

@@ -7,7 +7,7 @@ from folders import SUPPORT
 
 from wireproof.cases.case import Accept, Case, Data, Limits
 from wireproof.cases.outcome import Accepted
-from wireproof.runner.engine import Engine
+from wireproof.run.engine import Engine
 
 FAULTY = SUPPORT / "faulty_adapter.py"
 GOOD = [b"a", b"bb", b"ccc"]

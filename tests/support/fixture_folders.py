@@ -6,8 +6,8 @@ from typing import Any
 from wireproof.cases import fixtures
 from wireproof.cases.fixture_writer import page_text
 from wireproof.cases.fixtures import Suite, load
-from wireproof.cases.lint import lint
 from wireproof.cases.rules import SOURCES_FILE
+from wireproof.lint.cases import lint
 
 PLACE = "iggy.identifier/0.0.30/shelf"
 """The format of the cases here: iggy.md section 1: kind, length, value; kind 1 is 4 bytes, little-endian."""

@@ -20,9 +20,9 @@ from typing import Any, Final
 import click
 from attrs import frozen
 
-from wireproof.adapters.readiness import ready
-from wireproof.adapters.registry import entries, resolve
-from wireproof.runner.events import CaseEvent, read_events
+from wireproof.adapters.registry.readiness import ready
+from wireproof.adapters.registry.registry import entries, resolve
+from wireproof.run.events import CaseEvent, read_events
 
 TOP: Final = Path(__file__).parents[2]
 DATA: Final = TOP / "tests" / "peers" / "found.toml"

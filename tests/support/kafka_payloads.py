@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from wireproof.adapters.driver_build import built
-from wireproof.adapters.registry_entry import Build
+from wireproof.adapters.registry.driver_build import built
+from wireproof.adapters.registry.registered import Build
 from wireproof.kafka.payloads.tables import INTERNAL_TOPICS, KeyedTopic
+from wireproof.schema.layout import attribute_of
 from wireproof.schema.tables import Row, Table, default_of
 from wireproof.schema.tagged import Held
-from wireproof.wire.layout import attribute_of
 
 EXAMPLES: Final = Path(__file__).parent / "examples" / "kafka_payloads.json"
 

@@ -10,9 +10,9 @@ from attrs import field, frozen
 from goldens import load
 
 from wireproof.cases.case import Case, Chunks, Data
-from wireproof.heka.family.spark_source import HEKA
-from wireproof.iggy.family.spark_source import IGGY
-from wireproof.kafka.family.spark_reader import KAFKA
+from wireproof.heka.suite.spark_source import HEKA
+from wireproof.iggy.suite.spark_source import IGGY
+from wireproof.kafka.suite.spark_reader import KAFKA
 from wireproof.spark.objects import ObjectReader
 from wireproof.spark.spans import check_coverage
 from wireproof.spark.split_points import StreamFraming, scan_items

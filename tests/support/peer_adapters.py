@@ -8,7 +8,7 @@ import machine
 import pytest
 
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.registry import load_object, resolve
+from wireproof.adapters.registry.registry import load_object, resolve
 
 
 def python_adapter(name: str) -> Any:

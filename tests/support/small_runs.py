@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from wireproof.runner.events import CaseEvent, EventStream, EventWriter, Run, footer_of
+from wireproof.run.events import CaseEvent, EventStream, EventWriter, Run, footer_of
 
 RUN = Run("0.1.0", "ab12", "py:some:thing", "some", "1.2", seed=7, platform="test", python="3.11")
 

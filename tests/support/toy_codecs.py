@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from wireproof.adapters.contract import Claim, Request
-from wireproof.adapters.registry_entry import Entry
+from wireproof.adapters.registry.registered import Entry
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 from wireproof.wire.rejection import Rejected
 

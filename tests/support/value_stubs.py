@@ -15,8 +15,8 @@ from attrs import NOTHING, fields
 import wireproof
 from wireproof.family import Family
 from wireproof.formats import FAMILIES
+from wireproof.schema.layout import all_layouts
 from wireproof.schema.struct import StructLayout
-from wireproof.wire.layout import all_layouts
 
 FAMILIES_OF_STRUCTURES: Final = ("heka", "iggy")
 

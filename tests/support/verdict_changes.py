@@ -22,11 +22,11 @@ from typing import Any, Final, TypeAlias
 import click
 from attrs import frozen
 
-from wireproof.adapters.readiness import ready
-from wireproof.adapters.registry import entries
-from wireproof.runner.events import CaseEvent, read_events
-from wireproof.runner.exit_codes import Exit
-from wireproof.runner.verdicts import PASSING
+from wireproof.adapters.registry.readiness import ready
+from wireproof.adapters.registry.registry import entries
+from wireproof.judge.verdicts import PASSING
+from wireproof.run.events import CaseEvent, read_events
+from wireproof.run.exit_codes import Exit
 
 TOP: Final = Path(__file__).parents[2]
 

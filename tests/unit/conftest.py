@@ -15,7 +15,7 @@ from folders import TOP
 from goldens import load, stored_cases
 
 import wireproof as package
-from wireproof.adapters import registry
+from wireproof.adapters.registry import registry
 from wireproof.cases import fixtures
 from wireproof.cases.fixtures import Suite
 from wireproof.cli import main
@@ -66,7 +66,7 @@ def _load(folders: Any = ()) -> Suite:
 @pytest.fixture
 def fixtures_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A command loads what the commands before it loaded."""
-    monkeypatch.setattr("wireproof.cli.options.load", _load)
+    monkeypatch.setattr("wireproof.cli.common.options.load", _load)
 
 
 @pytest.fixture
@@ -76,7 +76,9 @@ def stored_cases_alone(
 ) -> None:
     """A command has the cases whose input is stored: for tests of what a run of all cases reports."""
     cases = tuple(stored_cases())
-    monkeypatch.setattr("wireproof.cli.options.load", lambda folders=(): evolve(_load(folders), cases=cases))
+    monkeypatch.setattr(
+        "wireproof.cli.common.options.load", lambda folders=(): evolve(_load(folders), cases=cases)
+    )
 
 
 @pytest.fixture
@@ -129,7 +131,7 @@ def kill(
 @pytest.fixture
 def plugin_run(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> PluginRun:
     """Run pytest in an empty folder, in this process: to start one costs more than to run what is asked."""
-    for name in ("wireproof.pytest_run", "wireproof.runner.value_diff"):
+    for name in ("wireproof.pytest_run", "wireproof.judge.differences"):
         import_module(name)  # a run forgets what it was the first to import
     pytester: pytest.Pytester = request.getfixturevalue("pytester")  # of a plugin that few files load
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")

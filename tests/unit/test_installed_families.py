@@ -9,8 +9,8 @@ from command_line import Command
 from each import each
 
 from wireproof import formats, installed_families
-from wireproof.adapters import readiness
-from wireproof.adapters.readiness import InstallationCheck
+from wireproof.adapters.registry import readiness
+from wireproof.adapters.registry.readiness import InstallationCheck
 from wireproof.family import Family, deferred
 from wireproof.formats import FormatTable
 from wireproof.installed_families import (
@@ -43,7 +43,7 @@ def fail() -> Family:
 
 def test_the_families_of_this_package_are_its_entry_points_in_the_same_order() -> None:
     project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
-    assert project["entry-points"][GROUP] == {name: f"wireproof.{name}.family:FAMILY" for name in OWN}
+    assert project["entry-points"][GROUP] == {name: f"wireproof.{name}.suite:FAMILY" for name in OWN}
 
 
 def test_the_table_of_formats_has_the_formats_of_all_families_in_their_order() -> None:
@@ -133,7 +133,7 @@ def test_a_family_that_cannot_be_used_is_shown_by_show_and_adapters(
     faults = (FamilyFault("spam-formats", "the family spam is not used: no"),)
     installed = SimpleNamespace(families={"other": OTHER}, faults=faults)
     monkeypatch.setattr("wireproof.cli.show.INSTALLED", installed)
-    monkeypatch.setattr("wireproof.adapters.readiness.INSTALLED", installed)
+    monkeypatch.setattr("wireproof.adapters.registry.readiness.INSTALLED", installed)
     assert wireproof("show").err == "wireproof: spam-formats: the family spam is not used: no\n"
     assert list(readiness.families()) == [
         InstallationCheck("other", "ready", "", "other.frame"),

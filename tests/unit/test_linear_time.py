@@ -18,7 +18,7 @@ from attrs import evolve
 from work_counter import steps
 
 from wireproof import formats
-from wireproof.cases.mutate.encodings import sample
+from wireproof.derive.mutate.encodings import sample
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.json_values import to_json
 from wireproof.wire.options import Options

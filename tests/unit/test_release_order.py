@@ -4,7 +4,7 @@ import random
 
 from each import each
 
-from wireproof.adapters.registry_entry import age, is_final
+from wireproof.adapters.registry.registered import age, is_final
 
 
 def test_versions_go_by_their_numbers_and_a_candidate_comes_before_its_release() -> None:

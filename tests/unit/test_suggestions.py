@@ -3,7 +3,7 @@
 from command_line import Command
 from each import each
 
-from wireproof.runner.exit_codes import Exit
+from wireproof.run.exit_codes import Exit
 from wireproof.suggestions import closest, suggestion
 
 

@@ -46,8 +46,8 @@ from wireproof.wire.options import (
     Profile,
     options_to_request,
 )
-from wireproof.wire.reject_classes import REJECT_CLASSES
-from wireproof.wire.safe_text import one_line
+from wireproof.wire.rejection import REJECT_CLASSES
+from wireproof.wire.text import one_line
 
 OPENING: Final = Packet({"hello": {"protocol": PROTOCOL}})
 """The first message from the suite."""

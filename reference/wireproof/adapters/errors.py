@@ -5,7 +5,7 @@ The text may contain text from the adapter, so each error cuts and cleans it.
 
 from typing import Final
 
-from wireproof.wire.safe_text import one_line
+from wireproof.wire.text import one_line
 
 LONGEST: Final = 1000
 """Characters of an error's line."""

@@ -15,9 +15,9 @@ from typing import BinaryIO, Final
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.message_framing import Frames
-from wireproof.adapters.process_controller import MIB
+from wireproof.adapters.process.controller import MIB
 from wireproof.adapters.python_object import Caller
-from wireproof.adapters.registry import load_object, resolve
+from wireproof.adapters.registry.registry import load_object, resolve
 from wireproof.adapters.serve import converse, refuse
 
 
@@ -63,7 +63,7 @@ def end_with_parent() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         return
     with contextlib.suppress(ImportError):
-        from wireproof.adapters.psutil_stats import wait_for_end  # noqa: PLC0415 - not on every system
+        from wireproof.adapters.process.psutil_stats import wait_for_end  # noqa: PLC0415 - not on every system
 
         threading.Thread(target=_end_after, args=(wait_for_end, os.getppid()), daemon=True).start()
 

@@ -33,7 +33,7 @@ from wireproof.wire.json_values import json_digest
 from wireproof.wire.observed_fields import FieldTree, project
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.safe_text import one_line
+from wireproof.wire.text import one_line
 
 LONGEST_TEXT: Final = 300
 """Characters of a library's error that an answer contains."""

@@ -1,1 +1,1 @@
-"""Cases: fixtures and their linter, outcomes, tokens, edits of bytes, and families of derived cases."""
+"""Cases: the fixtures, what they expect, the rules that they test, outcomes, tokens."""

@@ -12,8 +12,7 @@ from wireproof.cases.generated_bytes import Recipe
 from wireproof.strict_parsing import JSON_NAME
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
-from wireproof.wire.reject_classes import RejectClass
-from wireproof.wire.rejection import Position
+from wireproof.wire.rejection import Position, RejectClass
 
 
 class LazyFields:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from wireproof.cases.case import Case, Data, Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.suggestions import FEW, bracket_error, closest, suggestion
-from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import RejectClass
 
 
 class PatternError(LookupError):

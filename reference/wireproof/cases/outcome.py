@@ -7,8 +7,7 @@ from attrs import field, frozen
 
 from wireproof.strict_parsing import JSON_NAME
 from wireproof.wire.json_values import Json, json_of
-from wireproof.wire.reject_classes import RejectClass
-from wireproof.wire.rejection import Position, Rejected
+from wireproof.wire.rejection import Position, RejectClass, Rejected
 
 
 def _names(names: Iterable[str]) -> tuple[str, ...]:

@@ -33,8 +33,7 @@ from wireproof.formats import FORMATS, Format
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
-from wireproof.wire.reject_classes import RejectClass
-from wireproof.wire.rejection import Rejected, Remark
+from wireproof.wire.rejection import RejectClass, Rejected, Remark
 from wireproof.wire.scan_items import Item
 
 

@@ -1,6 +1,6 @@
 """The command line: one module for each verb, which parses, calls and renders, and contains no other logic.
 
-Every error that a user can cause is one line on stderr and an exit code of `runner.exit_codes`.
+Every error that a user can cause is one line on stderr and an exit code of `run.exit_codes`.
 """
 
 import importlib
@@ -14,8 +14,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from wireproof import __version__
-from wireproof.cli.general_options import fixtures_option, scale_option
-from wireproof.cli.standard_output import (
+from wireproof.cli.common.general_options import fixtures_option, scale_option
+from wireproof.cli.common.standard_output import (
     ReaderGoneError,
     ended_by_signal,
     exit_of,
@@ -25,9 +25,9 @@ from wireproof.cli.standard_output import (
     rare_collections,
 )
 from wireproof.files import cache_folder
-from wireproof.runner.exit_codes import Exit
+from wireproof.run.exit_codes import Exit
 from wireproof.suggestions import suggestion
-from wireproof.wire.safe_text import one_line
+from wireproof.wire.text import one_line
 
 ARGUMENTS: Final = "wireproof.arguments"
 """The key of click's `meta` under which the words of the command line are kept."""
@@ -71,7 +71,7 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:  # noqa: ARG002 - as above
         """Return the command of a verb; raises `click.UsageError` with a suggestion for another word."""
         if cmd_name not in VERBS:
-            from wireproof.cli.general_options import retired_verb  # noqa: PLC0415 - for a mistake alone
+            from wireproof.cli.common.general_options import retired_verb  # noqa: PLC0415 - for a mistake alone
 
             unknown = f"there is no verb {cmd_name}: {suggestion(cmd_name, VERBS, HELP)}"
             raise click.UsageError(retired_verb(cmd_name) or unknown)
@@ -140,7 +140,7 @@ def _run(command: click.Command, name: str) -> None:
         click.echo(error.format_message(), err=True)
         code = Exit.USAGE
     except click.ClickException as error:
-        from wireproof.cli.general_options import retired_option  # noqa: PLC0415 - for a mistake alone
+        from wireproof.cli.common.general_options import retired_option  # noqa: PLC0415 - for a mistake alone
 
         message = retired_option(error) or error.format_message()
         click.echo(f"wireproof: {one_line(message, MAX_ERROR_LINE)}", err=True)

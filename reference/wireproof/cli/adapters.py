@@ -15,18 +15,18 @@ import attrs
 import click
 from attrs import evolve
 
-from wireproof.adapters.driver_build import built, releases
 from wireproof.adapters.errors import AdapterError, UnknownAdapter
-from wireproof.adapters.live_servers import PREFIX, clean_up, names_on, runs_of
-from wireproof.adapters.readiness import examined, ready
-from wireproof.adapters.registry import entries, open_adapter, resolve
-from wireproof.adapters.registry_entry import AdapterOption, Entry
-from wireproof.adapters.templates import TEMPLATES, client_templates, write
+from wireproof.adapters.registry.driver_build import built, releases
+from wireproof.adapters.registry.live_servers import PREFIX, clean_up, names_on, runs_of
+from wireproof.adapters.registry.readiness import examined, ready
+from wireproof.adapters.registry.registered import AdapterOption, Entry
+from wireproof.adapters.registry.registry import entries, open_adapter, resolve
+from wireproof.adapters.registry.templates import TEMPLATES, client_templates, write
 from wireproof.cases.case import Accept, Case, Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.made_case import is_large
-from wireproof.cli.check_run import announce_builds
-from wireproof.cli.options import (
+from wireproof.cli.check.run import announce_builds
+from wireproof.cli.common.options import (
     adapter_names,
     format_option,
     print_json,
@@ -35,9 +35,10 @@ from wireproof.cli.options import (
     suite_of,
 )
 from wireproof.formats import FORMATS, Format
-from wireproof.runner.engine import Engine
-from wireproof.runner.exit_codes import Exit, deciding_code
-from wireproof.runner.probe import (
+from wireproof.judge.signature import without_indices
+from wireproof.run.engine import Engine
+from wireproof.run.exit_codes import Exit, deciding_code
+from wireproof.run.probe import (
     ProbedCase,
     ProbeResult,
     Standing,
@@ -47,9 +48,8 @@ from wireproof.runner.probe import (
     judged,
     largest_failure,
 )
-from wireproof.runner.signature import without_indices
 from wireproof.suggestions import suggestion
-from wireproof.wire.safe_text import escape_unsafe
+from wireproof.wire.text import escape_unsafe
 
 FIRST_HELLO_SECONDS: Final = 60.0
 """Seconds for the hello of a driver that was just built: the machine may still be busy."""

@@ -11,21 +11,21 @@ from wireproof import __version__
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.rules import cited
-from wireproof.cli.general_options import with_fixtures
-from wireproof.cli.options import suite_of
+from wireproof.cli.common.general_options import with_fixtures
+from wireproof.cli.common.options import suite_of
 from wireproof.files import replace_text
-from wireproof.runner import baseline, baseline_adding, baseline_writing
-from wireproof.runner.baseline import applied_baseline, stored_baseline
-from wireproof.runner.events import EventStream, read_events
-from wireproof.runner.exit_codes import Exit
-from wireproof.runner.known_failures import (
+from wireproof.run.baselines import baseline, baseline_adding, baseline_writing
+from wireproof.run.baselines.baseline import applied_baseline, stored_baseline
+from wireproof.run.baselines.known_failures import (
     Baseline,
     BaselineError,
     CaseNames,
     KnownFailure,
     baseline_text,
 )
-from wireproof.wire.safe_text import escape_unsafe
+from wireproof.run.events import EventStream, read_events
+from wireproof.run.exit_codes import Exit
+from wireproof.wire.text import escape_unsafe
 
 LIFETIME = timedelta(days=180)
 """Lifetime of a new entry."""
@@ -76,7 +76,7 @@ class Commands(click.Group):
         """Return a command; raises `click.UsageError` for one that is gone."""
         found = super().get_command(ctx, cmd_name)
         if found is None:
-            from wireproof.cli.general_options import retired_verb  # noqa: PLC0415 - for a mistake alone
+            from wireproof.cli.common.general_options import retired_verb  # noqa: PLC0415 - for a mistake alone
 
             if gone := retired_verb(f"baseline {cmd_name}"):
                 raise click.UsageError(gone)

@@ -19,13 +19,13 @@ from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.id_patterns import PatternError
 from wireproof.cases.token import from_token
-from wireproof.cli.last_run import last_run
+from wireproof.cli.common.last_run import last_run
 from wireproof.cli.show import case_named
 from wireproof.fuzz import findings
 from wireproof.install_hint import install_command
+from wireproof.judge.signature import Signature
 from wireproof.report.failure_groups import failure_groups_of
-from wireproof.runner.events import read_events
-from wireproof.runner.signature import Signature
+from wireproof.run.events import read_events
 
 MAX_NAMED_FINDINGS: Final = 4
 """Number of findings that a message names."""

@@ -10,8 +10,8 @@ import click
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.requirements import LEVELS, Edition, editions, required_cases
-from wireproof.cli.general_options import with_fixtures
-from wireproof.cli.options import case_ids, format_option, named_set, print_json, selection, suite_of
+from wireproof.cli.common.general_options import with_fixtures
+from wireproof.cli.common.options import case_ids, format_option, named_set, print_json, selection, suite_of
 
 SETS: Final = "@"
 """The pattern that lists the sets."""

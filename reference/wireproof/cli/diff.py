@@ -8,9 +8,9 @@ import click
 from wireproof.cases.fixtures import load
 from wireproof.install_hint import install_command
 from wireproof.report.diff import changelog, diff, export_diff, histories, read_export
-from wireproof.runner.events import EventError, EventStream, joined, read_events
-from wireproof.runner.exit_codes import Exit
-from wireproof.wire.safe_text import escape_unsafe
+from wireproof.run.events import EventError, EventStream, joined, read_events
+from wireproof.run.exit_codes import Exit
+from wireproof.wire.text import escape_unsafe
 
 JOB = "_job.json"
 """The file by which a folder of a scan is known, also where Spark is not installed."""

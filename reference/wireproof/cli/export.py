@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from wireproof.cli.options import selection, selection_options, suite_of
+from wireproof.cli.common.options import selection, selection_options, suite_of
 from wireproof.report.export import export, export_seeds
 
 

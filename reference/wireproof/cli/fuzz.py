@@ -19,12 +19,12 @@ from rich.text import Text
 from wireproof.cases.case import Level
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cli import ARGUMENTS
-from wireproof.cli.check_run import announce_builds
+from wireproof.cli.check.run import announce_builds
+from wireproof.cli.common.general_options import with_fixtures
+from wireproof.cli.common.options import MINUTES, adapter_names
+from wireproof.cli.common.spark_options import OUT, on_cluster
+from wireproof.cli.common.standard_output import interrupted
 from wireproof.cli.fuzz_on_spark import DEFAULT_CASES, fuzz_on_spark
-from wireproof.cli.general_options import with_fixtures
-from wireproof.cli.options import MINUTES, adapter_names
-from wireproof.cli.spark_options import OUT, on_cluster
-from wireproof.cli.standard_output import interrupted
 from wireproof.formats import matching_ids
 from wireproof.fuzz.campaign import Campaign, CampaignProgress, CampaignResult, run_campaign
 from wireproof.fuzz.corpus import FormatStats, copy_inputs, left_out
@@ -33,10 +33,10 @@ from wireproof.fuzz.known_ways import known_ways
 from wireproof.fuzz.target import REFERENCE
 from wireproof.report.failure_groups import explanation
 from wireproof.report.terminal import MAX_FINDINGS, output_console
-from wireproof.runner.case_lookup import CaseLookup
-from wireproof.runner.exit_codes import Exit
-from wireproof.runner.known_failures import Baseline
-from wireproof.wire.safe_text import escape_unsafe
+from wireproof.run.baselines.known_failures import Baseline
+from wireproof.run.case_lookup import CaseLookup
+from wireproof.run.exit_codes import Exit
+from wireproof.wire.text import escape_unsafe
 
 POLL_SECONDS: Final = 1.0
 """Seconds between two looks at the work directory of a running campaign."""

@@ -10,7 +10,7 @@ from rich.progress import MofNCompleteColumn
 from rich.table import Table
 from rich.text import Text
 
-from wireproof.cli.progress import job_bar
+from wireproof.cli.common.progress import job_bar
 from wireproof.cli.scan import job_exit_code
 from wireproof.formats import FORMATS, matching_ids
 from wireproof.install_hint import install_command

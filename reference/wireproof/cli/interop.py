@@ -10,25 +10,25 @@ import click
 from attrs import evolve
 from rich.console import Console
 
-from wireproof.adapters.live_servers import open_relay
-from wireproof.adapters.readiness import ready
-from wireproof.adapters.registry import COLUMNAR, entries
-from wireproof.adapters.registry_entry import Entry
+from wireproof.adapters.registry.live_servers import open_relay
+from wireproof.adapters.registry.readiness import ready
+from wireproof.adapters.registry.registered import Entry
+from wireproof.adapters.registry.registry import COLUMNAR, entries
 from wireproof.cases.case import Case
 from wireproof.cases.token import TokenError, from_token, save_token
-from wireproof.cli.check_run import announce_builds
-from wireproof.cli.general_options import with_scale
-from wireproof.cli.progress import step_bar
-from wireproof.cli.standard_output import exit_of
+from wireproof.cli.check.run import announce_builds
+from wireproof.cli.common.general_options import with_scale
+from wireproof.cli.common.progress import step_bar
+from wireproof.cli.common.standard_output import exit_of
 from wireproof.files import replace_text
 from wireproof.formats import matching_ids
 from wireproof.report.interop_view import InteropView, interop_page, print_interop
 from wireproof.report.matrix import Page
 from wireproof.report.terminal import output_console
-from wireproof.runner.conclusion import exit_code
-from wireproof.runner.events import CaseEvent, EventWriter
-from wireproof.runner.exit_codes import Exit, deciding_code
-from wireproof.runner.interop import (
+from wireproof.run.conclusion import exit_code
+from wireproof.run.events import CaseEvent, EventWriter
+from wireproof.run.exit_codes import Exit, deciding_code
+from wireproof.run.interop import (
     InteropRun,
     InteropSettings,
     RelayReport,

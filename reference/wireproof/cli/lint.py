@@ -7,17 +7,17 @@ import click
 from attrs import evolve
 
 from wireproof import __version__
-from wireproof.cases import states
 from wireproof.cases.case import Accept, Steps
 from wireproof.cases.case_json import FixtureError
 from wireproof.cases.fixture_writer import freeze, sort_files, unfrozen_cases
 from wireproof.cases.fixtures import Suite, load
-from wireproof.cases.lint import changed_cases, lint
-from wireproof.cases.lint_sources import Problem, basis_lines, count_line, level_line, source_line
 from wireproof.cases.rules import SourceDocument
-from wireproof.cli.general_options import with_fixtures
-from wireproof.runner.exit_codes import Exit
-from wireproof.runner.judge import refusal_verdict
+from wireproof.cli.common.general_options import with_fixtures
+from wireproof.judge.judge import refusal_verdict
+from wireproof.lint import states
+from wireproof.lint.cases import changed_cases, lint
+from wireproof.lint.sources import Problem, basis_lines, count_line, level_line, source_line
+from wireproof.run.exit_codes import Exit
 
 
 @click.command("lint")

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
-from wireproof.adapters.registry import is_registered
+from wireproof.adapters.registry.registry import is_registered
 from wireproof.cases.fixtures import Suite, fixtures_folder, load
 from wireproof.cli.case_names import find_named
 from wireproof.fuzz.promote import NO_DIFFERENCE, Difference, promote
 from wireproof.fuzz.redaction_check import redact_case
-from wireproof.runner.value_diff import short_expect
+from wireproof.judge.differences import short_expect
 from wireproof.suggestions import suggestion
-from wireproof.wire.safe_text import escape_unsafe
+from wireproof.wire.text import escape_unsafe
 
 SHOW_RULES = "`wireproof show CASE` names the rule of a case"
 """The advice for a name that resembles no rule."""

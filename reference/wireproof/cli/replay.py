@@ -6,15 +6,17 @@ import click
 
 from wireproof.cases.case import Case
 from wireproof.cli.case_names import find_named
-from wireproof.cli.check_run import announce_builds
-from wireproof.cli.general_options import with_fixtures, with_scale
-from wireproof.cli.options import adapter_names, case_ids, suite_of
+from wireproof.cli.check.run import announce_builds
+from wireproof.cli.common.general_options import with_fixtures, with_scale
+from wireproof.cli.common.options import adapter_names, case_ids, suite_of
 from wireproof.fuzz.findings import WayToFail, is_way
+from wireproof.judge.judge import judge_ways
+from wireproof.judge.signature import signature
 from wireproof.report.terminal import RunView, output_console, print_run
-from wireproof.runner.case_lookup import CaseLookup
-from wireproof.runner.conclusion import exit_code
-from wireproof.runner.engine import Engine
-from wireproof.runner.events import (
+from wireproof.run.case_lookup import CaseLookup
+from wireproof.run.conclusion import exit_code
+from wireproof.run.engine import Engine
+from wireproof.run.events import (
     CaseEvent,
     EventStream,
     Footer,
@@ -22,9 +24,7 @@ from wireproof.runner.events import (
     manifest_fields,
     run_event,
 )
-from wireproof.runner.judge import judge_ways
-from wireproof.runner.run import Selection, run
-from wireproof.runner.signature import signature
+from wireproof.run.run import Selection, run
 
 
 @click.command("replay")

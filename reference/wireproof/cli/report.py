@@ -9,26 +9,26 @@ import click
 from rich.console import Console
 
 from wireproof.cli import fuzz_on_spark, scan
-from wireproof.cli.check_run import PrintedRun, print_report_end
-from wireproof.cli.general_options import with_fixtures
-from wireproof.cli.last_run import NAMED, RunFile, readable_last_run
-from wireproof.cli.options import all_findings_option, suite_of
-from wireproof.cli.output_files import OutputFiles, output_files_of, output_options, write_outputs
+from wireproof.cli.check.run import PrintedRun, print_report_end
+from wireproof.cli.common.general_options import with_fixtures
+from wireproof.cli.common.last_run import NAMED, RunFile, readable_last_run
+from wireproof.cli.common.options import all_findings_option, suite_of
+from wireproof.cli.common.output_files import OutputFiles, output_files_of, output_options, write_outputs
 from wireproof.files import replace_text
 from wireproof.install_hint import install_command
 from wireproof.report.failure_groups import Kind
 from wireproof.report.terminal import RunView, output_console, print_run, summary
-from wireproof.runner.baseline import (
+from wireproof.run.baselines.baseline import (
     NO_BASELINE,
     AppliedBaseline,
     applied_baseline,
     known_origin_text,
     stored_baseline,
 )
-from wireproof.runner.case_lookup import CaseLookup
-from wireproof.runner.conclusion import exit_code
-from wireproof.runner.events import EventError, EventStream, joined, read_events
-from wireproof.runner.exit_codes import Exit, deciding_code
+from wireproof.run.case_lookup import CaseLookup
+from wireproof.run.conclusion import exit_code
+from wireproof.run.events import EventError, EventStream, joined, read_events
+from wireproof.run.exit_codes import Exit, deciding_code
 
 
 @click.command("report")

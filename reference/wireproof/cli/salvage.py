@@ -11,28 +11,28 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TextIO, cast
 import click
 from attrs import define, field, frozen
 
-from wireproof.cases.detect_format import detect_stream, is_named
+from wireproof.cli.common.standard_output import interrupted, rare_collections
 from wireproof.cli.explain import formats_named
-from wireproof.cli.explain_directory import reading_bar
-from wireproof.cli.standard_output import interrupted, rare_collections
+from wireproof.cli.explain.directory import reading_bar
 from wireproof.family import EntryListing
 from wireproof.formats import FORMATS, Format, family_of
-from wireproof.install_hint import install_command
-from wireproof.report.entry_output import as_json, json_cells, loss_json
-from wireproof.runner.data_directory import folders_of
-from wireproof.runner.entry_list import (
+from wireproof.inspect.data_directory import folders_of
+from wireproof.inspect.detect_format import detect_stream, is_named
+from wireproof.inspect.entry_list import (
     ListingSettings,
     is_fast_installed,
     list_entries,
     listing_of,
     stream_of,
 )
-from wireproof.runner.exit_codes import Exit
-from wireproof.runner.lost_records import NOTHING_LOST, FileLosses, Loss, LossFinder, bounds_of
-from wireproof.runner.open_input import OpenInput, open_path
+from wireproof.inspect.entry_output import as_json, json_cells, loss_json
+from wireproof.inspect.lost_records import NOTHING_LOST, FileLosses, Loss, LossFinder, bounds_of
+from wireproof.inspect.open_input import OpenInput, open_path
+from wireproof.install_hint import install_command
+from wireproof.run.exit_codes import Exit
 from wireproof.wire.byte_source import ByteSource, pieces
 from wireproof.wire.options import DEFAULT_OPTIONS
-from wireproof.wire.safe_text import escape_unsafe
+from wireproof.wire.text import escape_unsafe
 from wireproof.wire.walk import DamagedRange, Entry
 
 if TYPE_CHECKING:

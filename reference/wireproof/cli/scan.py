@@ -9,17 +9,17 @@ from rich.console import Console
 from rich.progress import DownloadColumn, TransferSpeedColumn
 from rich.table import Table
 
-from wireproof.cli.progress import job_bar
-from wireproof.cli.spark_options import OUT, on_cluster
+from wireproof.cli.common.progress import job_bar
+from wireproof.cli.common.spark_options import OUT, on_cluster
 from wireproof.files import read_limited_text
 from wireproof.formats import FAMILIES
+from wireproof.inspect import directory_view
 from wireproof.install_hint import install_command
-from wireproof.report import directory_view
-from wireproof.runner.conclusion import NO_RESULT
-from wireproof.runner.exit_codes import Exit, deciding_code
-from wireproof.runner.verdicts import CAUSED_BY_CODEC, ROWS, gates
+from wireproof.judge.verdicts import CAUSED_BY_CODEC, ROWS, gates
+from wireproof.run.conclusion import NO_RESULT
+from wireproof.run.exit_codes import Exit, deciding_code
 from wireproof.wire.options import Compression
-from wireproof.wire.safe_text import escape_unsafe
+from wireproof.wire.text import escape_unsafe
 
 if TYPE_CHECKING:
     from wireproof.spark.scan_folder import FolderScan, ScanSummary

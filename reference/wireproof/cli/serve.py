@@ -14,7 +14,7 @@ from wireproof.install_hint import install_command
 from wireproof.suggestions import closest
 
 if TYPE_CHECKING:
-    from wireproof.adapters.registry_entry import Wire
+    from wireproof.adapters.registry.registered import Wire
 
 LOOK_SECONDS: Final = 0.5
 """How often the main thread wakes up, so that it sees Ctrl-C."""

@@ -13,14 +13,17 @@ import click
 from wireproof.cases.case import Case, Generated, Reject, Steps, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.id_patterns import PatternError, select
-from wireproof.cases.lint_sources import coverages
 from wireproof.cases.rules import cited
 from wireproof.cli.cases import case_line
-from wireproof.cli.general_options import with_fixtures
-from wireproof.cli.options import case_ids, suite_of
+from wireproof.cli.common.general_options import with_fixtures
+from wireproof.cli.common.options import case_ids, suite_of
 from wireproof.family import deferred
 from wireproof.formats import FORMATS, matching_ids
+from wireproof.inspect.field_listing import field_lines
+from wireproof.inspect.hexdump import data_of, layout_of
 from wireproof.installed_families import INSTALLED
+from wireproof.judge.judge import refusal_verdict
+from wireproof.lint.sources import coverages
 from wireproof.report.case_view import (
     claim_lines,
     rule_lines,
@@ -29,14 +32,11 @@ from wireproof.report.case_view import (
     value_lines,
     wanted_lines,
 )
-from wireproof.report.field_listing import field_lines
-from wireproof.report.hexdump import data_of, layout_of
-from wireproof.runner.judge import refusal_verdict
+from wireproof.schema.layout import all_layouts
 from wireproof.schema.struct import StructLayout
 from wireproof.strict_parsing import to_tree
 from wireproof.suggestions import suggestion
-from wireproof.wire.layout import all_layouts
-from wireproof.wire.safe_text import escape_unsafe
+from wireproof.wire.text import escape_unsafe
 
 ON_TERMINAL: Final = 512
 """Bytes of an input that are shown on a terminal."""
@@ -44,7 +44,7 @@ ON_TERMINAL: Final = 512
 LIST: Final = "list the formats with `wireproof show`, the cases with `wireproof cases`"
 """The advice for a word that resembles no name."""
 
-find_case = deferred("wireproof.runner.case_lookup:find_case")
+find_case = deferred("wireproof.run.case_lookup:find_case")
 """It imports the families and the properties, which completion of an id does not need."""
 
 

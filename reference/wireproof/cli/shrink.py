@@ -8,14 +8,14 @@ import click
 from wireproof.cases.case import Data, Steps, Value
 from wireproof.cases.token import save_token
 from wireproof.cli.case_names import find_named
-from wireproof.cli.check_run import announce_builds
-from wireproof.cli.general_options import with_fixtures, with_scale
-from wireproof.cli.options import suite_of
+from wireproof.cli.check.run import announce_builds
+from wireproof.cli.common.general_options import with_fixtures, with_scale
+from wireproof.cli.common.options import suite_of
 from wireproof.fuzz.shrink import shrink, weight
+from wireproof.inspect.field_listing import field_lines
+from wireproof.inspect.hexdump import layout_of
 from wireproof.report.case_view import step_lines
-from wireproof.report.field_listing import field_lines
-from wireproof.report.hexdump import layout_of
-from wireproof.runner.engine import Engine
+from wireproof.run.engine import Engine
 
 SECONDS: Final = 60.0
 """Time limit; then the smallest case so far is printed."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from wireproof.wire.layout import FixedPart, attribute_of, bits_of, is_signed
+from wireproof.schema.layout import FixedPart, attribute_of, bits_of, is_signed
 
 
 def arrow_type(part: FixedPart, least_bits: int = 8) -> pa.DataType:

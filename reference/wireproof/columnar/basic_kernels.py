@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Final, TypeAlias
 
 from wireproof.columnar.optional_deps import compile_kernel, move_sixteen, np
-from wireproof.wire.layout import FixedPart, attribute_of, bits_of, is_signed
+from wireproof.schema.layout import FixedPart, attribute_of, bits_of, is_signed
 
 Octets: TypeAlias = "np.ndarray[Any, np.dtype[np.uint8]]"
 Array: TypeAlias = "np.ndarray[Any, Any]"

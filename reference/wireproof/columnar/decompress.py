@@ -18,8 +18,7 @@ from attrs import define, field
 
 from wireproof.columnar.basic_kernels import EIGHT, ONE, SEVEN, TWO, ZERO, Array, Flag, Int, Octets, Pos, U
 from wireproof.columnar.optional_deps import compile_kernel, deflate, np, zlib_ng
-from wireproof.wire import gzip, lz4, snappy, zstd
-from wireproof.wire.compression import decompress_prefix
+from wireproof.wire.compression import decompress_prefix, gzip, lz4, snappy, zstd
 from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.rejection import Rejected
 

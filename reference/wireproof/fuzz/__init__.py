@@ -7,7 +7,7 @@ See `architecture.md`, section "fuzzing". The way of one input through `wireproo
                         forks a fuzzing process, watches it, and replaces it when it ends
     libfuzzer           the fuzzing process: libFuzzer, through atheris; its `Mutator` makes the input, with a
                         copy of the mutators that is not instrumented
-    target              checks the input, of which `cases.examples` has made cases, and the relations that
+    target              checks the input, of which `derive.examples` has made cases, and the relations that
                         must hold for the reference alone:
       executors           ask the adapter, in this process or in a process of its own; keep a copy of the
                           input that survives the process

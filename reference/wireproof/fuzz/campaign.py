@@ -22,7 +22,8 @@ from attrs import Factory, define, evolve, field, frozen
 
 from wireproof.adapters.contract import Hello
 from wireproof.adapters.errors import AdapterError, AdapterStartError
-from wireproof.adapters.registry import resolve
+from wireproof.adapters.registry.registry import resolve
+from wireproof.adapters.requests import claimed_ops
 from wireproof.cases.case import Level
 from wireproof.formats import FORMATS
 from wireproof.fuzz import supervisor as worker_process
@@ -42,8 +43,7 @@ from wireproof.fuzz.standalone import write_launcher
 from wireproof.fuzz.target import REFERENCE
 from wireproof.fuzz.worker_config import WorkerConfig
 from wireproof.install_hint import install_command
-from wireproof.runner.engine import Engine
-from wireproof.runner.requests import claimed_ops
+from wireproof.run.engine import Engine
 from wireproof.strict_parsing import to_tree
 
 GRACE_SECONDS: Final = 120.0

@@ -17,8 +17,8 @@ from typing import Final
 from attrs import asdict, define, frozen
 
 from wireproof.cases.case import Case, Chunks, Data
-from wireproof.cases.mutate import seed
-from wireproof.cases.mutate.dictionary import dictionary_text
+from wireproof.derive.mutate import seed
+from wireproof.derive.mutate.dictionary import dictionary_text
 from wireproof.formats import Format
 from wireproof.strict_parsing import parse_json, structure
 

@@ -20,12 +20,12 @@ from typing import Final, Literal, Protocol, TypeVar
 from attrs import evolve, frozen
 
 from wireproof.adapters.contract import Hello
-from wireproof.adapters.process_stats import cpu_seconds, own_peak_mib
+from wireproof.adapters.process.stats import cpu_seconds, own_peak_mib
 from wireproof.adapters.python_object import Caller
+from wireproof.adapters.requests import prepare_case, request_for
 from wireproof.cases.case import Case
 from wireproof.cases.outcome import Exhausted, NotRun, Outcome, TimedOut
-from wireproof.runner.engine import Engine
-from wireproof.runner.requests import prepare_case, request_for
+from wireproof.run.engine import Engine
 
 # --- the processor time of a call ---
 

@@ -24,12 +24,12 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Case, Level, Reject
-from wireproof.cases.examples import with_expectation
 from wireproof.cases.token import TokenError, from_token, save_token
+from wireproof.derive.examples import with_expectation
 from wireproof.files import lock_file, read_limited_bytes, replace_bytes, replace_text
-from wireproof.runner.events import CaseEvent
-from wireproof.runner.signature import Signature, shape_of_finding
-from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict, VerdictName
+from wireproof.judge.signature import Signature, shape_of_finding
+from wireproof.judge.verdicts import NO_FINDING_GATES, ROWS, Verdict, VerdictName
+from wireproof.run.events import CaseEvent
 from wireproof.strict_parsing import parse_json, structure, to_tree
 
 NOT_GATING: Final = frozenset({"info", "untyped", "lenient"})

@@ -10,16 +10,17 @@ from attrs import evolve
 
 from wireproof.adapters.contract import Hello
 from wireproof.adapters.object_worker import limit_memory
-from wireproof.adapters.process_controller import MEMORY
-from wireproof.adapters.process_stats import own_address_space
+from wireproof.adapters.process.controller import MEMORY
+from wireproof.adapters.process.stats import own_address_space
 from wireproof.adapters.python_object import Caller
-from wireproof.adapters.registry import load_object, resolve
-from wireproof.adapters.registry_entry import Entry
+from wireproof.adapters.registry.registered import Entry
+from wireproof.adapters.registry.registry import load_object, resolve
+from wireproof.adapters.requests import claimed_ops, prepare_case
 from wireproof.cases.case import Case
-from wireproof.cases.examples import Examples, OptionVariant, option_variants, with_variant
 from wireproof.cases.fixtures import load
-from wireproof.cases.mutate import dictionary, seed
 from wireproof.cases.reference_answers import load_levels
+from wireproof.derive.examples import Examples, OptionVariant, option_variants, with_variant
+from wireproof.derive.mutate import dictionary, seed
 from wireproof.formats import FORMATS
 from wireproof.fuzz.corpus import MAX_SIZE, input_files, slug, write_dictionary, write_seeds
 from wireproof.fuzz.executors import CpuTimer, Executor, InProcessExecutor, SharedInput, SubprocessExecutor
@@ -36,8 +37,7 @@ from wireproof.fuzz.libfuzzer import (
 )
 from wireproof.fuzz.target import REFERENCE, FuzzTarget, TargetContext
 from wireproof.fuzz.worker_config import WorkerConfig
-from wireproof.runner.engine import Engine
-from wireproof.runner.requests import claimed_ops, prepare_case
+from wireproof.run.engine import Engine
 
 INPUT_SECONDS: Final = 2.0
 """Processor time that one input may take: the time limit of a case."""

@@ -9,11 +9,11 @@ from attrs import frozen
 from wireproof.cases.case import PROPERTY, Case
 from wireproof.cases.fixtures import Suite
 from wireproof.fuzz.property_run import known_signatures
-from wireproof.runner.engine import Engine
-from wireproof.runner.events import EventStream, Footer, manifest_fields, run_event
-from wireproof.runner.known_failures import Baseline, KnownFailure, failure_of
-from wireproof.runner.run import Selection, run
-from wireproof.runner.signature import Signature
+from wireproof.judge.signature import Signature
+from wireproof.run.baselines.known_failures import Baseline, KnownFailure, failure_of
+from wireproof.run.engine import Engine
+from wireproof.run.events import EventStream, Footer, manifest_fields, run_event
+from wireproof.run.run import Selection, run
 
 
 @frozen

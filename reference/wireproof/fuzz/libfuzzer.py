@@ -21,18 +21,18 @@ from typing import Any, Final, NoReturn
 from attrs import frozen
 
 from wireproof import formats
-from wireproof.adapters.process_stats import own_resident
-from wireproof.adapters.registry_entry import Entry
+from wireproof.adapters.process.stats import own_resident
+from wireproof.adapters.registry.registered import Entry
 from wireproof.cases.case import Case, Data
-from wireproof.cases.mutate import Keys
+from wireproof.derive.mutate import Keys
 from wireproof.formats import FORMATS, Format
 from wireproof.fuzz.corpus import MAX_SIZE
 from wireproof.fuzz.target import FuzzTarget
 from wireproof.installed_families import INSTALLED
 from wireproof.schema.compiling import COMPILED
+from wireproof.schema.layout import all_layouts
 from wireproof.schema.struct import StructLayout
 from wireproof.wire import json_values, observed_fields, rejection
-from wireproof.wire.layout import all_layouts
 from wireproof.wire.rejection import Rejected
 
 # --- its mutations ---
@@ -221,7 +221,7 @@ def instrument(modules: Sequence[str]) -> int:
         if type(function) is FunctionType
         and (function.__module__ == COMPILED or not function.__code__.co_filename.startswith("<"))
         and _is_in(function.__module__, modules)
-        and not _is_in(function.__module__, (*NOT_INSTRUMENTED, *(f"{one}.family" for one in modules)))
+        and not _is_in(function.__module__, (*NOT_INSTRUMENTED, *(f"{one}.suite" for one in modules)))
     ]
     with redirect_stderr(io.StringIO()):
         for function in found:
@@ -250,9 +250,9 @@ class UninstrumentedModules:
 def uninstrumented_modules() -> UninstrumentedModules:
     """Import the mutators, and the table of formats that they use, a second time and return them."""
     with _nothing_imported():
-        mutate, formats = import_module(f"{PACKAGE}.cases.mutate"), import_module(f"{PACKAGE}.formats")
+        mutate, formats = import_module(f"{PACKAGE}.derive.mutate"), import_module(f"{PACKAGE}.formats")
         import_module(
-            f"{PACKAGE}.cases.mutate.mutation_rules"
+            f"{PACKAGE}.derive.mutate.mutation_rules"
         ).all_rules()  # later they would be the first ones
         return UninstrumentedModules(mutate, formats)
 

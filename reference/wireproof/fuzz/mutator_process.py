@@ -20,7 +20,7 @@ from random import Random
 from struct import Struct
 from typing import BinaryIO, Final
 
-from wireproof.cases.mutate import crossover, mutate, repair
+from wireproof.derive.mutate import crossover, mutate, repair
 from wireproof.formats import FORMATS, Format
 from wireproof.suggestions import suggestion
 

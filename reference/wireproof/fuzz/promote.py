@@ -19,22 +19,22 @@ from attrs import asdict, evolve, frozen
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data, Generated, Reject, Source, Steps, Value
 from wireproof.cases.case_json import read
-from wireproof.cases.examples import FUZZ, capabilities_of_case
 from wireproof.cases.fixture_writer import fixture_page
 from wireproof.cases.fixtures import FROZEN, Suite, fixture_files, load, own_folders
 from wireproof.cases.id_patterns import most_similar
-from wireproof.cases.lint import lint
-from wireproof.cases.lint_sources import Problem, backed_level
 from wireproof.cases.made_case import input_bytes
-from wireproof.cases.mutate import repair
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.cases.rules import ID_COMPONENT, Rule, lacks_cases
+from wireproof.derive.examples import FUZZ, capabilities_of_case
+from wireproof.derive.mutate import repair
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
-from wireproof.runner.engine import Engine
-from wireproof.runner.judge import REFERENCE_HELLO, judge
-from wireproof.runner.likely_rules import layout_of_decode, leaf_of, likely_rules, most_like, rejected_field
-from wireproof.runner.value_diff import differences, short_value
+from wireproof.judge.differences import differences, short_value
+from wireproof.judge.judge import REFERENCE_HELLO, judge
+from wireproof.judge.likely_rules import layout_of_decode, leaf_of, likely_rules, most_like, rejected_field
+from wireproof.lint.cases import lint
+from wireproof.lint.sources import Problem, backed_level
+from wireproof.run.engine import Engine
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.trace import FieldSpan

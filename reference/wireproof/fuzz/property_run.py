@@ -17,11 +17,13 @@ from wireproof.cases.case import Level
 from wireproof.cases.token import to_token
 from wireproof.formats import FORMATS
 from wireproof.fuzz.shrink import ONE_AT_A_TIME, NothingToShrinkError, Shrinker, weight
-from wireproof.runner import baseline
-from wireproof.runner.engine import Engine
-from wireproof.runner.events import CaseEvent, EventStream, case_event
-from wireproof.runner.known_failures import KnownFailure
-from wireproof.runner.property_suite import (
+from wireproof.judge.signature import Signature, shape_of_finding
+from wireproof.judge.verdicts import gates
+from wireproof.run.baselines import baseline
+from wireproof.run.baselines.known_failures import KnownFailure
+from wireproof.run.engine import Engine
+from wireproof.run.events import CaseEvent, EventStream, case_event
+from wireproof.run.property_suite import (
     JudgedCase,
     PropertySettings,
     PropertyTarget,
@@ -29,8 +31,6 @@ from wireproof.runner.property_suite import (
     property_targets,
     run_target,
 )
-from wireproof.runner.signature import Signature, shape_of_finding
-from wireproof.runner.verdicts import gates
 
 MAX_CANDIDATES_ALONE: Final = 32
 """Candidates that are tried to shrink a failure if each may end a process or take all of its time."""

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Case, Chunks, Data, Source
-from wireproof.cases.edit_bytes import correct_bytes
-from wireproof.cases.examples import capabilities_of_case
-from wireproof.cases.mutate.decode_trace import INTEGER_TYPES, DecodeTrace, trace_of
-from wireproof.cases.mutate.splice import Splice, apply_splices, region_of_space, repair
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
+from wireproof.derive.edit_bytes import correct_bytes
+from wireproof.derive.examples import capabilities_of_case
+from wireproof.derive.mutate.decode_trace import INTEGER_TYPES, DecodeTrace, trace_of
+from wireproof.derive.mutate.splice import Splice, apply_splices, region_of_space, repair
 from wireproof.formats import Format, family_of, get
-from wireproof.runner.engine import Engine
-from wireproof.runner.judge import judge_ways
-from wireproof.runner.signature import Signature, signature, without_indices
+from wireproof.judge.judge import judge_ways
+from wireproof.judge.signature import Signature, signature, without_indices
+from wireproof.run.engine import Engine
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.trace import FieldSpan
 

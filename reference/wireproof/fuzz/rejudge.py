@@ -10,14 +10,14 @@ from typing import Final
 from attrs import evolve
 
 from wireproof.cases.case import Case, Data
-from wireproof.cases.examples import capabilities_of_case
 from wireproof.cases.outcome import NotRun
+from wireproof.derive.examples import capabilities_of_case
 from wireproof.fuzz.findings import Finding, Findings, State, case_of_token, finding_name, read_findings
 from wireproof.fuzz.shrink import ONE_AT_A_TIME, NothingToShrinkError, Shrinker
 from wireproof.fuzz.target import signature_of_finding
-from wireproof.runner.engine import Engine
-from wireproof.runner.judge import judge_ways
-from wireproof.runner.signature import shape_of_finding
+from wireproof.judge.judge import judge_ways
+from wireproof.judge.signature import shape_of_finding
+from wireproof.run.engine import Engine
 
 
 def judge_again(folder: Path, spec: str) -> list[Finding]:

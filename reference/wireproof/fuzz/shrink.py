@@ -11,23 +11,23 @@ from typing import Any, Final
 
 from attrs import evolve, frozen
 
+from wireproof.adapters.requests import CaseResult
 from wireproof.cases.case import Case, Chunks, Data, Generated, Input, Steps, Value
-from wireproof.cases.edit_bytes import encode_field
 from wireproof.cases.made_case import made_case, needs_digest
-from wireproof.cases.mutate.decode_trace import DecodeTrace, Element, cached_trace
-from wireproof.cases.mutate.encodings import mended, written
-from wireproof.cases.mutate.field_mutations import remove_elements
-from wireproof.cases.mutate.splice import Splice, apply_splices
-from wireproof.cases.mutate.values_of_type import EditSite, edit_sites, replace_part
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.steps import bytes_of_steps, fewer_steps, with_steps
+from wireproof.derive.edit_bytes import encode_field
+from wireproof.derive.mutate.decode_trace import DecodeTrace, Element, cached_trace
+from wireproof.derive.mutate.encodings import mended, written
+from wireproof.derive.mutate.field_mutations import remove_elements
+from wireproof.derive.mutate.splice import Splice, apply_splices
+from wireproof.derive.mutate.values_of_type import EditSite, edit_sites, replace_part
 from wireproof.formats import Format, get
 from wireproof.fuzz.findings import WayToFail, is_way
-from wireproof.runner.engine import Engine
-from wireproof.runner.judge import judge, judge_ways
-from wireproof.runner.requests import CaseResult
-from wireproof.runner.signature import Signature, shape_of_finding, signature
-from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict
+from wireproof.judge.judge import judge, judge_ways
+from wireproof.judge.signature import Signature, shape_of_finding, signature
+from wireproof.judge.verdicts import NO_FINDING_GATES, ROWS, Verdict
+from wireproof.run.engine import Engine
 from wireproof.wire.json_values import Json, canonical_json, from_json, to_json
 from wireproof.wire.rejection import Rejected
 

@@ -19,17 +19,17 @@ from attrs import evolve
 
 from wireproof.adapters.errors import AdapterError, AdapterStartError
 from wireproof.cases.case import Case
-from wireproof.cases.examples import Examples, with_expectation
+from wireproof.derive.examples import Examples, with_expectation
 from wireproof.fuzz.corpus import StatsLine, append_line, remove_input
 from wireproof.fuzz.executors import HangDetector, InputState
 from wireproof.fuzz.findings import Findings, is_finding, read_findings
 from wireproof.fuzz.format_session import FormatSession, WorkerContext
 from wireproof.fuzz.libfuzzer import EXIT_DONE, EXIT_TOO_LARGE
 from wireproof.fuzz.worker_config import WorkerConfig
-from wireproof.runner.engine import Engine
-from wireproof.runner.judge import judge
-from wireproof.runner.signature import Signature, signature
-from wireproof.runner.verdicts import Verdict
+from wireproof.judge.judge import judge
+from wireproof.judge.signature import Signature, signature
+from wireproof.judge.verdicts import Verdict
+from wireproof.run.engine import Engine
 from wireproof.strict_parsing import structure
 
 POLL_SECONDS: Final = 0.05

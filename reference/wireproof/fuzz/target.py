@@ -12,19 +12,24 @@ from attrs import evolve, frozen
 from wireproof import formats
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Accept, Case, Data
-from wireproof.cases.derived import broken_relations, sample_derived
-from wireproof.cases.edit_bytes import checksums, deciding_fields, encode_field, name_of, replace_field
-from wireproof.cases.examples import Examples, capabilities_of_case, with_expectation, without_computed_fields
-from wireproof.cases.mutate.encodings import written
-from wireproof.cases.mutate.mutation_rules import rules_of
 from wireproof.cases.outcome import Outcome, Refused
+from wireproof.derive.derived import broken_relations, sample_derived
+from wireproof.derive.edit_bytes import checksums, deciding_fields, encode_field, name_of, replace_field
+from wireproof.derive.examples import (
+    Examples,
+    capabilities_of_case,
+    with_expectation,
+    without_computed_fields,
+)
+from wireproof.derive.mutate.encodings import written
+from wireproof.derive.mutate.mutation_rules import rules_of
 from wireproof.formats import Format
 from wireproof.fuzz.executors import CaseOutcome, CpuTimer, Executor, SharedInput
 from wireproof.fuzz.findings import NOT_GATING, Findings, is_finding
-from wireproof.runner.judge import judge, judge_ways
-from wireproof.runner.signature import Signature, shape_of_finding, signature
-from wireproof.runner.value_diff import shorten
-from wireproof.runner.verdicts import Verdict
+from wireproof.judge.differences import shorten
+from wireproof.judge.judge import judge, judge_ways
+from wireproof.judge.signature import Signature, shape_of_finding, signature
+from wireproof.judge.verdicts import Verdict
 from wireproof.wire.json_values import to_json
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.trace import FieldSpan

@@ -35,7 +35,7 @@ from wireproof.heka import stream
 from wireproof.heka.message import HEKA_MESSAGE
 from wireproof.heka.scan import REREAD_BYTES_PER_BYTE, Scanner
 from wireproof.heka.stream import HekaFrame, max_message_size
-from wireproof.wire.layout import proto_fields
+from wireproof.schema.layout import proto_fields
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected

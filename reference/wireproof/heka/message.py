@@ -8,11 +8,11 @@ wire; a double is its 8 IEEE bytes, big-endian.
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from wireproof.schema.layout import OPTION, Layout, Nested, OtherFields, Packed, ProtoField
 from wireproof.schema.protobuf import rule_of_fields
 from wireproof.schema.rules import KEY, Fault, remarked
 from wireproof.schema.struct import Struct
 from wireproof.wire import compression
-from wireproof.wire.layout import OPTION, Layout, Nested, OtherFields, Packed, ProtoField
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer

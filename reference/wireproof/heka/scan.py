@@ -27,12 +27,11 @@ from wireproof.heka.stream import (
     HekaHeader,
     max_message_size,
 )
-from wireproof.wire.layout import proto_fields
+from wireproof.schema.layout import proto_fields
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.protobuf import VARINT
 from wireproof.wire.reader import Budget, Reader
-from wireproof.wire.reject_classes import RejectClass
-from wireproof.wire.rejection import Rejected, Remark
+from wireproof.wire.rejection import RejectClass, Rejected, Remark
 from wireproof.wire.scan_items import Item
 
 REREAD_BYTES_PER_BYTE: Final = 4

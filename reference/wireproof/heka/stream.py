@@ -11,10 +11,7 @@ from attrs import evolve, frozen
 
 from wireproof.heka import message
 from wireproof.heka.message import REVISION, HekaMessage, add_common_rules
-from wireproof.schema.rules import KEY, Fault, remarked
-from wireproof.schema.struct import Struct
-from wireproof.wire.cursor import NO_INDEX
-from wireproof.wire.layout import (
+from wireproof.schema.layout import (
     OPAQUE_CONTENT,
     Layout,
     Length,
@@ -26,6 +23,9 @@ from wireproof.wire.layout import (
     Repeated,
     When,
 )
+from wireproof.schema.rules import KEY, Fault, remarked
+from wireproof.schema.struct import Struct
+from wireproof.wire.cursor import NO_INDEX
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected

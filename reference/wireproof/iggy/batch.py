@@ -28,9 +28,9 @@ from wireproof.iggy.message import (
     wrong_checksum,
 )
 from wireproof.iggy.revision import EDGE, REVISIONS
+from wireproof.schema.layout import WHOLE, Checksum, Count, Flag, Length, Number, Zero
 from wireproof.schema.rules import Fault, remarked
 from wireproof.schema.struct import Struct, many, optional, since
-from wireproof.wire.layout import WHOLE, Checksum, Count, Flag, Length, Number, Zero
 from wireproof.wire.writer import MASK64
 
 Use = Literal["send", "poll", "log"]

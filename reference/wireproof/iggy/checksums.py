@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from wireproof.schema.layout import ChecksumAlgorithm
 from wireproof.wire.checksums import crc32, xxh3_64
-from wireproof.wire.layout import ChecksumAlgorithm
 
 CRC32: Final = ChecksumAlgorithm("crc32", crc32)
 """CRC-32 (ISO-HDLC), zero-extended if the field has 64 bits: iggy.md, sections 3.3 and 5."""

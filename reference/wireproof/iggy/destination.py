@@ -6,9 +6,9 @@ from attrs import frozen
 
 from wireproof.iggy.header_kinds import is_utf8
 from wireproof.iggy.revision import REVISIONS
+from wireproof.schema.layout import Length, Number, Octets, Part
 from wireproof.schema.rules import Fault, remarked
 from wireproof.schema.struct import Struct, inner
-from wireproof.wire.layout import Length, Number, Octets, Part
 
 
 @frozen

@@ -14,8 +14,8 @@ from wireproof.iggy.requests import LARGEST_PARTITIONS
 from wireproof.iggy.revision import EDGE, Revision
 from wireproof.iggy.revision import REVISIONS as ALL
 from wireproof.schema.compiling import report
+from wireproof.schema.layout import Count, Layout, Length, Number, Repeated
 from wireproof.schema.struct import Struct, many
-from wireproof.wire.layout import Count, Layout, Length, Number, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer

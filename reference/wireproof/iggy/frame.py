@@ -11,10 +11,10 @@ from attrs import evolve
 
 from wireproof.iggy.checksums import XXH3
 from wireproof.iggy.revision import REVISIONS
+from wireproof.schema.layout import REST, WHOLE, Checksum, Length, Number, Octets, Zero
 from wireproof.schema.rules import Fault, remarked
 from wireproof.schema.struct import Field, Struct, choice, since, until
 from wireproof.wire.checksums import xxh3_64
-from wireproof.wire.layout import REST, WHOLE, Checksum, Length, Number, Octets, Zero
 
 if TYPE_CHECKING:
     from wireproof.iggy import values

@@ -24,8 +24,8 @@ from wireproof.iggy.header_kinds import (
     is_utf8,
 )
 from wireproof.iggy.revision import Revision
+from wireproof.schema.layout import Layout, Length, Number, Octets, Repeated
 from wireproof.wire.json_values import to_json
-from wireproof.wire.layout import Layout, Length, Number, Octets, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected

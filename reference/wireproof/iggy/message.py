@@ -24,9 +24,9 @@ from wireproof.iggy.headers import (
 )
 from wireproof.iggy.revision import REVISIONS
 from wireproof.schema.block import Block
+from wireproof.schema.layout import REST, Checksum, Length, Number, Octets, Repeated, Zero
 from wireproof.schema.rules import Fault, remarked
 from wireproof.schema.struct import Field, Struct, since, until
-from wireproof.wire.layout import REST, Checksum, Length, Number, Octets, Repeated, Zero
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 

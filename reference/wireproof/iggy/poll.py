@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 from wireproof.iggy.batch import BATCHES, add_up
 from wireproof.iggy.message import HEADED, POLLED
 from wireproof.iggy.revision import EDGE, REVISIONS
+from wireproof.schema.layout import Count, Number
 from wireproof.schema.rules import Fault, remarked
 from wireproof.schema.struct import Struct, many, since, until
 from wireproof.wire.json_values import to_json
-from wireproof.wire.layout import Count, Number
 
 if TYPE_CHECKING:
     from wireproof.iggy import values

@@ -9,9 +9,9 @@ again; this reader refuses it.
 from typing import Final
 
 from wireproof.iggy.revision import REVISIONS
+from wireproof.schema.layout import Count, Length, Number, Octets
 from wireproof.schema.rules import Fault, remarked
 from wireproof.schema.struct import Struct, many
-from wireproof.wire.layout import Count, Length, Number, Octets
 
 CLASSIC_REPLY: Final = Struct(
     "ClassicReply",

@@ -11,9 +11,9 @@ from attrs import frozen
 
 from wireproof.iggy.destination import IDENTIFIER
 from wireproof.iggy.revision import REVISIONS
+from wireproof.schema.layout import Count, Number
 from wireproof.schema.rules import Fault, remarked
 from wireproof.schema.struct import Field, Struct, inner, many, since, until
-from wireproof.wire.layout import Count, Number
 
 if TYPE_CHECKING:
     from wireproof.iggy import values

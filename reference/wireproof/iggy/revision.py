@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from wireproof.wire.layout import Layout
+from wireproof.schema.layout import Layout
 
 REVISIONS: Final = (
     "0.0.30", "0.0.40", "0.0.60", "0.0.92", "0.2.7", "0.7", "0.8", "0.9", "0.10", "0.11", "0.11.1-edge",

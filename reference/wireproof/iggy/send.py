@@ -19,9 +19,9 @@ from wireproof.iggy.message import HEADED, SENT
 from wireproof.iggy.revision import EDGE, Revision
 from wireproof.iggy.revision import REVISIONS as ALL
 from wireproof.schema.compiling import refuse, report
+from wireproof.schema.layout import Count, Layout, Length, Nested, Number, Repeated, Zero
 from wireproof.schema.rules import Fault, remarked
 from wireproof.schema.struct import Struct, StructLayout, many, optional, since, until
-from wireproof.wire.layout import Count, Layout, Length, Nested, Number, Repeated, Zero
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer

@@ -22,10 +22,9 @@ from wireproof.kafka.attribute_bits import (
 )
 from wireproof.kafka.layouts import BATCH, MESSAGE_V0, MESSAGE_V1
 from wireproof.kafka.values import Log, LogEntry, Message, Record, RecordBatch
-from wireproof.wire import snappy
+from wireproof.wire.compression import snappy
 from wireproof.wire.reader import Reader
-from wireproof.wire.reject_classes import RejectClass
-from wireproof.wire.rejection import Rejected
+from wireproof.wire.rejection import RejectClass, Rejected
 
 # --- what a broker refuses: §1.7, "writer-side rules" ---
 

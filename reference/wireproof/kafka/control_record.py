@@ -21,8 +21,8 @@ from wireproof.kafka.control_types import (
     SNAPSHOT_HEADER,
 )
 from wireproof.kafka.values import Control, Endpoint, Voter
+from wireproof.schema.layout import Layout, Number, attribute_of
 from wireproof.schema.tables import flexible_layout, read_tables
-from wireproof.wire.layout import Layout, Number, attribute_of
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 

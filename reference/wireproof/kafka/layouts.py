@@ -18,11 +18,7 @@ from wireproof.kafka.attribute_bits import (
     TRANSACTIONAL,
 )
 from wireproof.kafka.values import Log, Message, Record, RecordBatch
-from wireproof.schema.rules import Fault, remarked
-from wireproof.schema.struct import ByRevision, Struct, StructLayout, since
-from wireproof.wire.checksums import crc32, crc32c
-from wireproof.wire.compression import COMPRESSION_CODECS
-from wireproof.wire.layout import (
+from wireproof.schema.layout import (
     REST,
     Checksum,
     ChecksumAlgorithm,
@@ -40,7 +36,11 @@ from wireproof.wire.layout import (
     When,
     named_bits,
 )
-from wireproof.wire.packing import Head
+from wireproof.schema.packing import Head
+from wireproof.schema.rules import Fault, remarked
+from wireproof.schema.struct import ByRevision, Struct, StructLayout, since
+from wireproof.wire.checksums import crc32, crc32c
+from wireproof.wire.compression import COMPRESSION_CODECS
 
 CRC32C: Final = ChecksumAlgorithm("crc32c", crc32c)
 """CRC-32C (Castagnoli): §1.1."""

@@ -27,8 +27,7 @@ from wireproof.kafka.size_and_magic import (
 )
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
-from wireproof.wire.reject_classes import RejectClass
-from wireproof.wire.rejection import Rejected
+from wireproof.wire.rejection import RejectClass, Rejected
 from wireproof.wire.scan_items import Item, StreamBuffer, next_valid, scan_items
 
 MAX_ENTRY: Final = 64 * 1024 * 1024

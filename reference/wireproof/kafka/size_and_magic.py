@@ -9,7 +9,7 @@ from typing import Final
 from attrs import frozen
 
 from wireproof.kafka.layouts import BATCH, BY_MAGIC
-from wireproof.wire.layout import Checksum, Length
+from wireproof.schema.layout import Checksum, Length
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 

@@ -14,12 +14,12 @@ from attrs import frozen
 
 from wireproof.adapters.contract import Hello
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.live_servers import PREFIX
 from wireproof.adapters.message_framing import Frames
 from wireproof.adapters.object_worker import end_with_parent
+from wireproof.adapters.registry.live_servers import PREFIX
 from wireproof.adapters.serve import Answering, converse, refuse
 from wireproof.cases.outcome import Crashed, Outcome
-from wireproof.wire.safe_text import one_line
+from wireproof.wire.text import one_line
 
 GONE: Final = 3
 """Exit code after a case whose server is not there any more."""

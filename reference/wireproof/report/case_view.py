@@ -16,15 +16,15 @@ from wireproof import formats
 from wireproof.adapters.reference import claim_of_row
 from wireproof.cases.case import Accept, Case, Either, Generated, Reject, Step, Steps, Value
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.lint_sources import Coverage, sentences_of
 from wireproof.cases.observable_fields import observed_tree
 from wireproof.cases.rules import Rule, cited
 from wireproof.cases.steps import answers
 from wireproof.family import object_at
 from wireproof.formats import FORMATS, family_of
-from wireproof.report.field_listing import FieldLine, by_path, innermost, lines_with_spans
-from wireproof.report.hexdump import data_of, layout_of, wire_range
-from wireproof.runner.value_diff import short_expect
+from wireproof.inspect.field_listing import FieldLine, by_path, innermost, lines_with_spans
+from wireproof.inspect.hexdump import data_of, layout_of, wire_range
+from wireproof.judge.differences import short_expect
+from wireproof.lint.sources import Coverage, sentences_of
 from wireproof.strict_parsing import to_tree
 from wireproof.wire.json_values import Json
 from wireproof.wire.observed_fields import project
@@ -189,8 +189,8 @@ def case_view_of(case: Case) -> CaseView:
 
 def _regions(case: Case, data: bytes) -> tuple[Region, ...]:
     # A page needs these modules of the mutations; a command that shows a case starts without them.
-    from wireproof.cases.mutate.decode_trace import trace_of  # noqa: PLC0415
-    from wireproof.cases.mutate.splice import region_of_space  # noqa: PLC0415
+    from wireproof.derive.mutate.decode_trace import trace_of  # noqa: PLC0415
+    from wireproof.derive.mutate.splice import region_of_space  # noqa: PLC0415
 
     trace = trace_of(FORMATS[case.format_id], data, case.effective_options)
     found = ((space, region_of_space(trace, space)) for space in trace.spaces if space)

@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from wireproof.adapters.registry_entry import age
+from wireproof.adapters.registry.registered import age
 from wireproof.cases.fixtures import Suite
 from wireproof.files import read_limited_text
+from wireproof.judge.verdicts import PASSING
 from wireproof.report.export import CASES
-from wireproof.runner.baseline import Origin, origin_lookup, origin_text
-from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
-from wireproof.runner.verdicts import PASSING
+from wireproof.run.baselines.baseline import Origin, origin_lookup, origin_text
+from wireproof.run.events import CaseEvent, EventStream, Run, fails_run
 from wireproof.strict_parsing import parse_json
 from wireproof.wire.json_values import canonical_json
 

@@ -25,15 +25,15 @@ from wireproof import __version__
 from wireproof.cases.case import Case
 from wireproof.cases.fixture_writer import case_json
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.lint_sources import coverages
 from wireproof.cases.made_case import made_case
-from wireproof.cases.mutate import seed
-from wireproof.cases.mutate.dictionary import dictionary, dictionary_text
-from wireproof.cases.mutate.encodings import samples
 from wireproof.cases.rules import cited
+from wireproof.derive.mutate import seed
+from wireproof.derive.mutate.dictionary import dictionary, dictionary_text
+from wireproof.derive.mutate.encodings import samples
 from wireproof.files import read_limited_text, replace_bytes
 from wireproof.formats import FORMATS, Format
-from wireproof.report.hexdump import data_of
+from wireproof.inspect.hexdump import data_of
+from wireproof.lint.sources import coverages
 from wireproof.wire.json_values import json_schema
 
 # --- licence ---

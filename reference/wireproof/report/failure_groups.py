@@ -10,12 +10,12 @@ from attrs import frozen
 
 from wireproof.cases.case import ROBUSTNESS, Case
 from wireproof.cases.rules import Basis, Citation
-from wireproof.report.hexdump import excerpt_of
-from wireproof.runner.baseline import Overlay
-from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
-from wireproof.runner.signature import Signature, without_indices
-from wireproof.runner.value_diff import MAX_OUTPUT, UNREADABLE, shorten
-from wireproof.runner.verdicts import ROWS
+from wireproof.inspect.hexdump import excerpt_of
+from wireproof.judge.differences import MAX_OUTPUT, UNREADABLE, shorten
+from wireproof.judge.signature import Signature, without_indices
+from wireproof.judge.verdicts import ROWS
+from wireproof.run.baselines.baseline import Overlay
+from wireproof.run.events import CaseEvent, EventStream, Run, fails_run
 
 SEVEREST: Final = (
     frozenset({"crash", "timeout", "resource", "stalled"}),

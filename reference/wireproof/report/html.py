@@ -35,10 +35,10 @@ from wireproof.report.overview import (
 )
 from wireproof.report.terminal import note_lines, provisional_lines
 from wireproof.report.uses import Section, State, UseSentence, implementations, role_sentences, sections
-from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, baseline_lines
-from wireproof.runner.conclusion import conclusion_sentence, count_judged, is_whole
-from wireproof.runner.events import CaseEvent, EventStream
-from wireproof.wire.safe_text import escape_unsafe
+from wireproof.run.baselines.baseline import NO_BASELINE, AppliedBaseline, baseline_lines
+from wireproof.run.conclusion import conclusion_sentence, count_judged, is_whole
+from wireproof.run.events import CaseEvent, EventStream
+from wireproof.wire.text import escape_unsafe
 
 if TYPE_CHECKING:
     from jinja2 import BaseLoader, Environment

@@ -23,7 +23,7 @@ from wireproof.report.html import Board, render_board
 from wireproof.report.matrix import Column, Page, matrix
 from wireproof.report.overview import Grid, GridCell, findings, tally
 from wireproof.report.terminal import MAX_FINDINGS, plain_text
-from wireproof.runner.interop import EncodeResult, InteropResults, InteropRun, ReadCounts, RelayReport
+from wireproof.run.interop import EncodeResult, InteropResults, InteropRun, ReadCounts, RelayReport
 
 WIDEST: Final = 1000
 """Width of the matrix in characters: it is never cut."""

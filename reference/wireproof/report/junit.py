@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from xml.etree import ElementTree as ET
 
+from wireproof.judge.differences import MAX_OUTPUT, MAX_TEXT, shorten
 from wireproof.report.failure_groups import (
     FailureGroup,
     cause_of,
@@ -24,8 +25,14 @@ from wireproof.report.terminal import (
     total_failure,
     uncompared_in_format,
 )
-from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay, baseline_lines, known_origin_text
-from wireproof.runner.conclusion import (
+from wireproof.run.baselines.baseline import (
+    NO_BASELINE,
+    AppliedBaseline,
+    Overlay,
+    baseline_lines,
+    known_origin_text,
+)
+from wireproof.run.conclusion import (
     conclusion_sentence,
     examples_line,
     exit_code,
@@ -33,10 +40,9 @@ from wireproof.runner.conclusion import (
     trust_codes,
     why_nothing_judged,
 )
-from wireproof.runner.events import CaseEvent, EventStream
-from wireproof.runner.exit_codes import Exit
-from wireproof.runner.value_diff import MAX_OUTPUT, MAX_TEXT, shorten
-from wireproof.wire.safe_text import escape_unsafe
+from wireproof.run.events import CaseEvent, EventStream
+from wireproof.run.exit_codes import Exit
+from wireproof.wire.text import escape_unsafe
 
 _TAGS: Final[Mapping[str, str]] = {
     "fail": "failure",

@@ -14,13 +14,13 @@ from attrs import define, evolve, field, frozen
 
 from wireproof.cases.case import Case
 from wireproof.cases.rules import Rule, Sources, cited
+from wireproof.judge.differences import MAX_OUTPUT, shorten
+from wireproof.judge.verdicts import PASSING, ROWS
 from wireproof.report.case_view import MAX_BYTES, NO_MARK, CaseView, case_view_of
 from wireproof.report.failure_groups import Kind, Lookup, no_lookup, replay_command
 from wireproof.report.uses import Use
-from wireproof.runner.events import CaseEvent, EventStream, Run
-from wireproof.runner.value_diff import MAX_OUTPUT, shorten
-from wireproof.runner.verdicts import PASSING, ROWS
-from wireproof.wire.safe_text import escape_unsafe
+from wireproof.run.events import CaseEvent, EventStream, Run
+from wireproof.wire.text import escape_unsafe
 
 _NUMBER: Final = re.compile(r":\d+$")
 

@@ -7,11 +7,11 @@ from typing import Final, Literal
 from attrs import astuple, evolve, frozen
 
 from wireproof.cases.case import Case
+from wireproof.judge.verdicts import ROWS
 from wireproof.report.failure_groups import FailureGroup, Kind, failure_groups_of, severity
 from wireproof.report.matrix import SECURITY, Column, MatrixTopic, row_name, verdict_class
 from wireproof.report.uses import NOT_JUDGED, RUNS_AWAY, Implementation, by_concern
-from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
-from wireproof.runner.verdicts import ROWS
+from wireproof.run.events import CaseEvent, EventStream, Run, fails_run
 
 # --- sums ---
 

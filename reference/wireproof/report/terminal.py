@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wireproof.formats import FORMATS
+from wireproof.judge.verdicts import FLAKY, PASSING
 from wireproof.report.failure_groups import (
     SEVEREST,
     BasisLookup,
@@ -34,11 +35,10 @@ from wireproof.report.failure_groups import (
     replay_command,
     sets_exit_code,
 )
-from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay, baseline_lines
-from wireproof.runner.conclusion import conclusion_sentence, counted, examples_line, large_line
-from wireproof.runner.events import CaseEvent, EventStream, Run
-from wireproof.runner.verdicts import FLAKY, PASSING
-from wireproof.wire.safe_text import escape_unsafe
+from wireproof.run.baselines.baseline import NO_BASELINE, AppliedBaseline, Overlay, baseline_lines
+from wireproof.run.conclusion import conclusion_sentence, counted, examples_line, large_line
+from wireproof.run.events import CaseEvent, EventStream, Run
+from wireproof.wire.text import escape_unsafe
 
 MAX_FINDINGS: Final = 20
 """Number of findings of a run that are shown if the output is no terminal; `--all` shows every one."""

@@ -12,17 +12,17 @@ from typing import Final, Literal
 from attrs import frozen
 
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.registry import resolve
-from wireproof.adapters.registry_entry import Entry
+from wireproof.adapters.registry.registered import Entry
+from wireproof.adapters.registry.registry import resolve
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.requirements import Edition, RequirementSet, editions
 from wireproof.cases.steps import is_refused
+from wireproof.judge.verdicts import PASSING, TABLE
 from wireproof.report.diff import runs_by_name, unversioned, version_of
-from wireproof.runner.baseline import Overlay
-from wireproof.runner.conclusion import NO_RESULT, count_judged
-from wireproof.runner.events import CaseEvent, EventStream, fails_run, joined
-from wireproof.runner.verdicts import PASSING, TABLE
+from wireproof.run.baselines.baseline import Overlay
+from wireproof.run.conclusion import NO_RESULT, count_judged
+from wireproof.run.events import CaseEvent, EventStream, fails_run, joined
 
 State = Literal["met", "open", "damaged", "fails", "unknown"]
 Concern = Literal["runaway", "valid", "damaged"]

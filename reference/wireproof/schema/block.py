@@ -5,7 +5,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from wireproof.wire.layout import Octets
+from wireproof.schema.layout import Octets
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from attrs import frozen
 
+from wireproof.schema.layout import Called, Layout, Number, Packed, Part, proto_fields
 from wireproof.schema.protobuf import MESSAGE_HELPERS, ReadMessage, WriteMessage
 from wireproof.schema.reading import Read
 from wireproof.schema.rules import Fault, Rule
 from wireproof.schema.writing import Write
-from wireproof.wire.layout import Called, Layout, Number, Packed, Part, proto_fields
 from wireproof.wire.reader import Reader, TracingReader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer

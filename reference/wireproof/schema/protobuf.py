@@ -8,6 +8,15 @@ that is absent: no default is filled in. So it has for a number that an enum lac
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
+from wireproof.schema.layout import (
+    PROTO_INTEGERS,
+    PROTO_WIRES,
+    Checksum,
+    OtherFields,
+    Part,
+    ProtoField,
+    proto_fields,
+)
 from wireproof.schema.rules import (
     AGAIN,
     FILLED,
@@ -22,15 +31,6 @@ from wireproof.schema.rules import (
     Rule,
 )
 from wireproof.schema.source import Function, indented, inner_codec
-from wireproof.wire.layout import (
-    PROTO_INTEGERS,
-    PROTO_WIRES,
-    Checksum,
-    OtherFields,
-    Part,
-    ProtoField,
-    proto_fields,
-)
 from wireproof.wire.protobuf import (
     FIXED64,
     VARINT,

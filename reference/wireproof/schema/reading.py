@@ -5,9 +5,7 @@ from inspect import signature
 from typing import Any
 
 from wireproof.schema.block import Block
-from wireproof.schema.rules import INDEX, NUMBER, ROOM, SURPLUS, Rule
-from wireproof.schema.source import Function, indented, inner_codec, is_block, runs_of
-from wireproof.wire.layout import (
+from wireproof.schema.layout import (
     REST,
     WHOLE,
     Called,
@@ -26,7 +24,9 @@ from wireproof.wire.layout import (
     attribute_of,
     width_of,
 )
-from wireproof.wire.packing import packing
+from wireproof.schema.packing import packing
+from wireproof.schema.rules import INDEX, NUMBER, ROOM, SURPLUS, Rule
+from wireproof.schema.source import Function, indented, inner_codec, is_block, runs_of
 
 
 class Read(Function):

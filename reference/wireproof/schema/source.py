@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from wireproof.schema.rules import COMPUTED, Rule
-from wireproof.wire.layout import (
+from wireproof.schema.layout import (
     REST,
     WHOLE,
     Checksum,
@@ -22,7 +21,8 @@ from wireproof.wire.layout import (
     Zero,
     attribute_of,
 )
-from wireproof.wire.packing import is_fixed
+from wireproof.schema.packing import is_fixed
+from wireproof.schema.rules import COMPUTED, Rule
 from wireproof.wire.reader import FIXED_WIDTH
 
 if TYPE_CHECKING:

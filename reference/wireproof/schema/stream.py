@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from attrs import evolve, frozen
 
+from wireproof.schema.layout import Extent, Repeated
 from wireproof.schema.struct import DescriptionError, StructLayout
 from wireproof.schema.unreadable import check
-from wireproof.wire.layout import Extent, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected

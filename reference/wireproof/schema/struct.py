@@ -22,9 +22,7 @@ from attrs import evolve, field, frozen
 
 from wireproof.schema.block import Block
 from wireproof.schema.compiling import Codec, compile_codec
-from wireproof.schema.protobuf import is_computed, mistakes, type_of_field
-from wireproof.schema.rules import NUMBER, OF_READERS, Check, Fault, Rule
-from wireproof.wire.layout import (
+from wireproof.schema.layout import (
     REST,
     VARINTS,
     WHOLE,
@@ -45,6 +43,8 @@ from wireproof.wire.layout import (
     When,
     attribute_of,
 )
+from wireproof.schema.protobuf import is_computed, mistakes, type_of_field
+from wireproof.schema.rules import NUMBER, OF_READERS, Check, Fault, Rule
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer

@@ -24,9 +24,7 @@ from typing import Any, Final, cast
 from attrs import field, frozen
 
 from wireproof.schema import tagged
-from wireproof.schema.struct import ByRevision, Field, Struct, StructLayout, since, until
-from wireproof.schema.tagged import Held, MessageValue, TaggedField
-from wireproof.wire.layout import (
+from wireproof.schema.layout import (
     Called,
     Count,
     Layout,
@@ -41,6 +39,8 @@ from wireproof.wire.layout import (
     attribute_of,
     tagged_fields,
 )
+from wireproof.schema.struct import ByRevision, Field, Struct, StructLayout, since, until
+from wireproof.schema.tagged import Held, MessageValue, TaggedField
 from wireproof.wire.reader import FIXED_WIDTH, Reader
 
 OPEN: Final = 1 << 15

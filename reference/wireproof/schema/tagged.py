@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from attrs import define, field, frozen
 
+from wireproof.schema.layout import ReadCall
 from wireproof.wire.cursor import NO_INDEX
 from wireproof.wire.json_values import Json, camel_case, derived, to_json
-from wireproof.wire.layout import ReadCall
 from wireproof.wire.reader import FIXED_WIDTH, Reader
 from wireproof.wire.rejection import Rejected
 

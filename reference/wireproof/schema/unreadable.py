@@ -7,17 +7,7 @@ from collections.abc import Iterator
 from keyword import iskeyword
 from typing import Final
 
-from wireproof.schema.rules import COMPUTED
-from wireproof.schema.struct import (
-    Choice,
-    DescriptionError,
-    Inner,
-    Optional,
-    Ranged,
-    Struct,
-    StructLayout,
-)
-from wireproof.wire.layout import (
+from wireproof.schema.layout import (
     REST,
     WHOLE,
     Checksum,
@@ -36,6 +26,16 @@ from wireproof.wire.layout import (
     attribute_of,
     proto_fields,
     width_of,
+)
+from wireproof.schema.rules import COMPUTED
+from wireproof.schema.struct import (
+    Choice,
+    DescriptionError,
+    Inner,
+    Optional,
+    Ranged,
+    Struct,
+    StructLayout,
 )
 
 LOCALS: Final = frozenset(("reader", "writer", "item", "fault", "first", "computed", "read", "write"))

@@ -5,9 +5,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
 from wireproof.schema.block import Block
-from wireproof.schema.rules import Rule
-from wireproof.schema.source import Function, indented, inner_codec, is_block, runs_of
-from wireproof.wire.layout import (
+from wireproof.schema.layout import (
     REST,
     WHOLE,
     Checksum,
@@ -26,7 +24,9 @@ from wireproof.wire.layout import (
     least_size_of,
     width_of,
 )
-from wireproof.wire.packing import packing
+from wireproof.schema.packing import packing
+from wireproof.schema.rules import Rule
+from wireproof.schema.source import Function, indented, inner_codec, is_block, runs_of
 
 if TYPE_CHECKING:
     from wireproof.schema.struct import StructLayout

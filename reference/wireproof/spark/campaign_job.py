@@ -22,13 +22,13 @@ from pyspark.sql import functions as sql
 
 from wireproof import __version__
 from wireproof.adapters.contract import Claim, Hello
+from wireproof.adapters.requests import blocks
 from wireproof.cases import token
 from wireproof.cases.case import Case, Chunks, Op
 from wireproof.cases.fixtures import load
 from wireproof.cases.made_case import input_bytes
-from wireproof.cases.seeded_examples import SeededCases
+from wireproof.derive.seeded_examples import SeededCases
 from wireproof.formats import FORMATS
-from wireproof.runner.requests import blocks
 from wireproof.spark import batches, verdict_tables
 from wireproof.spark.batches import Progress, as_uri, no_progress, parallelism
 from wireproof.spark.errors import SourceError

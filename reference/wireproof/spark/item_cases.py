@@ -17,17 +17,17 @@ from typing import Final, Self
 from attrs import evolve, frozen
 
 from wireproof.adapters.contract import Hello
+from wireproof.adapters.requests import CaseResult
 from wireproof.cases.case import ORIGIN_CORPUS, Accept, Case, Data, Reject, Source
-from wireproof.cases.examples import capabilities_of_case
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
+from wireproof.derive.examples import capabilities_of_case
 from wireproof.formats import Format
-from wireproof.runner.engine import Engine
-from wireproof.runner.judge import judge, needs_value
-from wireproof.runner.judge_context import JudgeContext
-from wireproof.runner.requests import CaseResult
-from wireproof.runner.signature import Signature, signature
-from wireproof.runner.verdicts import Verdict
+from wireproof.judge.context import JudgeContext
+from wireproof.judge.judge import judge, needs_value
+from wireproof.judge.signature import Signature, signature
+from wireproof.judge.verdicts import Verdict
+from wireproof.run.engine import Engine
 from wireproof.spark.split_points import StreamFraming
 from wireproof.wire.json_values import json_digest
 from wireproof.wire.options import Options
@@ -162,7 +162,7 @@ class AdapterSession:
         undecided = [
             at
             for at, (answered, context) in enumerate(contexts)
-            if needs_value(answered.case, answered.outcome, bench=context)
+            if needs_value(answered.case, answered.outcome, context=context)
         ]
         full = dict(zip(undecided, self._in_full([ran[at].case for at in undecided]), strict=True))
         return [
@@ -180,7 +180,7 @@ class AdapterSession:
 
 
 def _verdict(spec: str, outcome: Outcome, first_outcome: Outcome, context: JudgeContext) -> ItemVerdict:
-    verdict = judge(context.case, outcome, hello=context.hello, bench=context)
+    verdict = judge(context.case, outcome, hello=context.hello, context=context)
     finding = not verdict.passing and verdict.name not in {"unsupported", "not-run"}
     group = signature(spec, context.case, verdict)
     return ItemVerdict(

@@ -14,11 +14,11 @@ from attrs import frozen
 
 from wireproof.cases import token
 from wireproof.cases.case import Case, Op
+from wireproof.judge.verdicts import ROWS, VerdictName
 from wireproof.report.html import Board, render_board
 from wireproof.report.matrix import QUIET, Column, MatrixCell, MatrixRow, MatrixTopic, Page
 from wireproof.report.overview import findings, tally
-from wireproof.runner.events import CaseEvent, EventStream, Run
-from wireproof.runner.verdicts import ROWS, VerdictName
+from wireproof.run.events import CaseEvent, EventStream, Run
 from wireproof.spark.errors import SourceError
 from wireproof.spark.item_cases import REFERENCE
 from wireproof.spark.sample_case import case_of_row

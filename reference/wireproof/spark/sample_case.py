@@ -10,10 +10,10 @@ from typing import Any, Final
 from attrs import evolve, frozen
 
 from wireproof.cases.case import ORIGIN_CORPUS, Accept, Case, Chunks, Source
-from wireproof.cases.examples import capabilities_of_case
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.token import from_token
-from wireproof.runner.signature import Signature
+from wireproof.derive.examples import capabilities_of_case
+from wireproof.judge.signature import Signature
 from wireproof.spark import sources
 from wireproof.spark.batches import load_inputs
 from wireproof.spark.errors import SourceError

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from wireproof.cases.detect_format import looks_like
-from wireproof.runner.data_directory import check_index_files
-from wireproof.runner.entry_list import listing_of, read_by_other_options
+from wireproof.inspect.data_directory import check_index_files
+from wireproof.inspect.detect_format import looks_like
+from wireproof.inspect.entry_list import listing_of, read_by_other_options
 from wireproof.segment_files import CheckedIndex
 from wireproof.spark.errors import LostObjectError
 from wireproof.spark.objects import ObjectPlace, ObjectReader, SkippedObject

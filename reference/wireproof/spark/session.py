@@ -29,7 +29,7 @@ from rich.console import Console
 
 from wireproof import __version__
 from wireproof.adapters.contract import Hello
-from wireproof.runner.engine import Engine
+from wireproof.run.engine import Engine
 from wireproof.spark.errors import JavaEndedError, SourceError
 
 # --- the cluster ---

@@ -14,14 +14,7 @@ from attrs import evolve, field, frozen
 
 from wireproof.family import Family, object_at
 from wireproof.formats import FAMILIES, Format
-from wireproof.spark.columns import RAW, SHARED, RowData, SourceColumn, SourceTable, item_row
-from wireproof.spark.errors import SourceError
-from wireproof.spark.objects import ListingFilter
-from wireproof.spark.spans import MAX_PARTITION_BYTES
-from wireproof.spark.split_points import StreamFraming, framing_of_records
-from wireproof.suggestions import suggestion
-from wireproof.wire.json_values import canonical_json, to_json
-from wireproof.wire.layout import (
+from wireproof.schema.layout import (
     Checksum,
     Count,
     Number,
@@ -32,6 +25,13 @@ from wireproof.wire.layout import (
     is_signed,
     present,
 )
+from wireproof.spark.columns import RAW, SHARED, RowData, SourceColumn, SourceTable, item_row
+from wireproof.spark.errors import SourceError
+from wireproof.spark.objects import ListingFilter
+from wireproof.spark.spans import MAX_PARTITION_BYTES
+from wireproof.spark.split_points import StreamFraming, framing_of_records
+from wireproof.suggestions import suggestion
+from wireproof.wire.json_values import canonical_json, to_json
 from wireproof.wire.options import CODEC_OPTIONS, Compression, Options, ResyncMode
 
 PREFIX: Final = "wireproof."

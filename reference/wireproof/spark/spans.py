@@ -26,7 +26,7 @@ from wireproof.spark.errors import LostObjectError, SourceError
 from wireproof.spark.objects import REMOTE_WINDOW, ObjectPlace, ObjectReader, filesystem, is_missing, lost
 from wireproof.spark.split_points import StreamFraming, find_split_points, scan_items
 from wireproof.wire.options import Options
-from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import RejectClass
 from wireproof.wire.scan_items import Item
 
 MIN_GRAIN: Final = 1024 * 1024

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from attrs import astuple, define, evolve, field, frozen
 
-from wireproof.cases.log_survey import mismatch_remarks
 from wireproof.fuzz.findings import finding_name
-from wireproof.runner.signature import Signature
+from wireproof.inspect.log_survey import mismatch_remarks
+from wireproof.judge.signature import Signature
 from wireproof.spark import sources
 from wireproof.spark.columns import (
     FRAME_COLUMNS,

@@ -6,8 +6,7 @@ nothing. A scope becomes text only for a rejection, a remark or a trace.
 
 from typing import Final, TypeAlias
 
-from wireproof.wire.reject_classes import RejectClass
-from wireproof.wire.rejection import Position, Rejected
+from wireproof.wire.rejection import Position, RejectClass, Rejected
 
 Scope: TypeAlias = "tuple[Scope, str, int] | None"
 

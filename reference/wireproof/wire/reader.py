@@ -12,8 +12,7 @@ from typing import Any, ClassVar, Final, Self, TypeAlias
 
 from wireproof.wire.cursor import Cursor, Scope
 from wireproof.wire.options import MAX_OUTPUT
-from wireproof.wire.reject_classes import RejectClass
-from wireproof.wire.rejection import OtherAnswer, Position, Remark
+from wireproof.wire.rejection import OtherAnswer, Position, RejectClass, Remark
 from wireproof.wire.remark_classes import REMARK_CLASSES
 from wireproof.wire.trace import Cover, CoverKind, FieldSpan
 

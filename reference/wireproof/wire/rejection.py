@@ -1,13 +1,50 @@
-"""The only exception of the codecs, and the remark for places where the format leaves the answer open.
+"""The only exception of the codecs, with the closed list of its classes, and the remark.
 
-architecture.md#verdicts.
+A remark marks a place where the format leaves the answer open: architecture.md#verdicts.
+Adapters use the names of the classes too (adapter-contract.md). The name that a specification gives to a
+condition is the `detail` of a rejection, next to its class.
 """
 
-from typing import Any
+from typing import Any, Final, Literal, get_args
 
 from attrs import evolve, field, frozen
 
-from wireproof.wire.reject_classes import RejectClass
+RejectClass = Literal[
+    "truncated",
+    "length-past-end",
+    "bad-length",
+    "negative-length",
+    "length-mismatch",
+    "trailing-data",
+    "count-mismatch",
+    "bad-magic",
+    "bad-separator",
+    "crc-mismatch",
+    "auth-failed",
+    "bad-varint",
+    "unknown-codec",
+    "decompress-failed",
+    "limit-exceeded",
+    "null-not-allowed",
+    "missing-field",
+    "duplicate-field",
+    "unknown-field",
+    "bad-nesting",
+    "bad-offset",
+    "bad-control",
+    "bad-kind",
+    "type-mismatch",
+    "bad-utf8",
+    "reserved-nonzero",
+    "bad-json",
+    "not-permitted",
+    "invalid-value",
+    "other",
+]
+
+REJECT_CLASSES: Final[tuple[RejectClass, ...]] = get_args(RejectClass)
+"""Every reject class, in the order above."""
+
 
 Position = int | str
 """A byte offset on the wire, or `61>12` for byte 12 of the data decompressed from wire offset 61."""

@@ -5,8 +5,7 @@ from typing import Any, Final, Literal
 
 from attrs import field, frozen
 
-from wireproof.wire.reject_classes import RejectClass
-from wireproof.wire.rejection import Remark
+from wireproof.wire.rejection import RejectClass, Remark
 
 
 @frozen

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.broker import ground
-from wireproof.adapters.registry_entry import Build
+from wireproof.adapters.registry.registered import Build
 
 HERE: Final = Path(__file__).parent
 

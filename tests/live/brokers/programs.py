@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from tests.broker import ground
-from wireproof.adapters.driver_build import built
-from wireproof.adapters.registry_entry import Build
+from wireproof.adapters.registry.driver_build import built
+from wireproof.adapters.registry.registered import Build
 
 HERE: Final = Path(__file__).parent
 

@@ -13,8 +13,8 @@ from tests.mutants.base import JsonObject, mutant
 from tests.mutants.iggy.helpers import IggyMutant, collapsed, position_after, row_of
 from wireproof import formats
 from wireproof.adapters.contract import Request
-from wireproof.cases.edit_bytes import correct_bytes
 from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
+from wireproof.derive.edit_bytes import correct_bytes
 from wireproof.formats import Decoded, Format
 from wireproof.iggy.header_kinds import KINDS_BY_CODE
 from wireproof.wire.json_values import Json, to_json

@@ -16,15 +16,12 @@ from tests.mutants.iggy.helpers import IggyMutant, PatchedIggy, messages_of
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.formats import Format
-from wireproof.iggy import (
-    headers,
-    json_body,
-    json_headers,
-)
+from wireproof.iggy import headers
 from wireproof.iggy.destination import PARTITIONING
 from wireproof.iggy.header_kinds import is_utf8
 from wireproof.iggy.headers import TlvRules
-from wireproof.iggy.json_parser import JsonNode
+from wireproof.iggy.http import json_body, json_headers
+from wireproof.iggy.http.json_parser import JsonNode
 from wireproof.iggy.message import STORED
 from wireproof.iggy.send import SEND
 from wireproof.schema.rules import Check, Fault

@@ -10,15 +10,16 @@ from tests.mutants.iggy.helpers import PatchedIggy, header_values_of, messages_o
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome, refused_outcome
 from wireproof.formats import Decoded, Format
-from wireproof.iggy import json_body, send
+from wireproof.iggy import send
 from wireproof.iggy.destination import IDENTIFIER, PARTITIONING
+from wireproof.iggy.http import json_body
 from wireproof.iggy.send import SEND
 from wireproof.schema.block import Block
 from wireproof.schema.compiling import refuse
+from wireproof.schema.layout import Repeated, Zero
 from wireproof.schema.rules import Check, Fault
 from wireproof.schema.struct import StructLayout
 from wireproof.wire.json_values import Json
-from wireproof.wire.layout import Repeated, Zero
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected

@@ -16,7 +16,7 @@ from tests.mutants.kafka.helpers import PatchedKafka, codec_of, frames, with_che
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome
 from wireproof.kafka import message as kafka_message
-from wireproof.wire import compression, lz4, snappy, zstd
+from wireproof.wire import compression
 from wireproof.wire.checksums import lz4_header_checksum
 from wireproof.wire.compression import (
     COMPRESSION_CODECS,
@@ -24,8 +24,11 @@ from wireproof.wire.compression import (
     CompressionCodec,
     compress,
     decompress_prefix,
+    lz4,
+    snappy,
+    zstd,
 )
-from wireproof.wire.output_buffer import OutputBuffer, decompress_failed
+from wireproof.wire.compression.output_buffer import OutputBuffer, decompress_failed
 from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.rejection import Rejected
 

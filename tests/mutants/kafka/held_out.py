@@ -19,8 +19,8 @@ from wireproof.kafka.layouts import MESSAGE_V0, PLAIN, RECORD_BATCH
 from wireproof.kafka.message import MessageHead
 from wireproof.kafka.record import BatchContext
 from wireproof.kafka.values import Endpoint, LogEntry, Message, RecordBatch
-from wireproof.wire import lz4
 from wireproof.wire.checksums import crc32
+from wireproof.wire.compression import lz4
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader

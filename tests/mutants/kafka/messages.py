@@ -15,8 +15,8 @@ from wireproof.kafka.layouts import NO_TIMESTAMP
 from wireproof.kafka.message import MessageHead
 from wireproof.kafka.size_and_magic import SizeAndMagic
 from wireproof.kafka.values import Message
-from wireproof.wire import snappy
 from wireproof.wire.checksums import crc32
+from wireproof.wire.compression import snappy
 from wireproof.wire.cursor import Scope
 from wireproof.wire.json_values import Json
 from wireproof.wire.reader import Reader

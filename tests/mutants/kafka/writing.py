@@ -13,9 +13,8 @@ from wireproof.kafka import message, record
 from wireproof.kafka.attribute_bits import CODEC_MASK, TRANSACTIONAL, wrap64
 from wireproof.kafka.layouts import MESSAGE, RECORD_BATCH
 from wireproof.kafka.values import Message, Record
-from wireproof.wire import lz4, snappy
 from wireproof.wire import writer as wire_writer
-from wireproof.wire.compression import compress
+from wireproof.wire.compression import compress, lz4, snappy
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer, encode_uvarint

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Final
 
 from wireproof.family import Family, format_of_stream, formats_of_struct
+from wireproof.schema.layout import Checksum, ChecksumAlgorithm, Length, Number, Octets
 from wireproof.schema.rules import Fault, remarked
 from wireproof.schema.stream import RecordStream
 from wireproof.schema.struct import Struct, many
 from wireproof.wire.checksums import crc32
-from wireproof.wire.layout import Checksum, ChecksumAlgorithm, Length, Number, Octets
 from wireproof.wire.remark_classes import RemarkClass
 
 REVISIONS: Final = ("1",)

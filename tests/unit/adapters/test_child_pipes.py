@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from wireproof.adapters.process_stats import Pipe
+from wireproof.adapters.process.stats import Pipe
 
 MANY = bytes(range(256)) * 8192  # 2 MiB, more than pipes hold
 

@@ -7,10 +7,10 @@ import pytest
 from folders import SUPPORT
 from peer_adapters import write_peer
 
-from wireproof.adapters import driver_build, peers
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.registry import open_adapter, resolve
-from wireproof.adapters.registry_entry import Build
+from wireproof.adapters.registry import driver_build, peers
+from wireproof.adapters.registry.registered import Build
+from wireproof.adapters.registry.registry import open_adapter, resolve
 
 
 @pytest.fixture

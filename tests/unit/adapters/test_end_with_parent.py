@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from wireproof.adapters import process_stats
+from wireproof.adapters.process import stats
 
 CHILD = """
 import ctypes, sys, time
@@ -38,7 +38,7 @@ def test_a_worker_ends_when_its_parent_is_killed(how: str) -> None:
         assert parent.stdout.readline() == "ready\n"
         parent.kill()
     until = time.monotonic() + 20
-    while process_stats._stat(child) and process_stats._stat(child)[0] != b"Z" and time.monotonic() < until:
+    while stats._stat(child) and stats._stat(child)[0] != b"Z" and time.monotonic() < until:
         time.sleep(0.05)
-    state = process_stats._stat(child)
+    state = stats._stat(child)
     assert not state or state[0] == b"Z"

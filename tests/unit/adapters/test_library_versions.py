@@ -9,8 +9,9 @@ import pytest
 from each import each
 from peer_adapters import write_peer
 
-from wireproof.adapters import driver_build, peers, registry
-from wireproof.adapters.driver_build import (
+from wireproof.adapters.errors import AdapterError, AdapterStartError, UnknownAdapter
+from wireproof.adapters.registry import driver_build, peers, registry
+from wireproof.adapters.registry.driver_build import (
     ManifestError,
     StepError,
     near,
@@ -18,9 +19,8 @@ from wireproof.adapters.driver_build import (
     releases,
     renamed_steps,
 )
-from wireproof.adapters.errors import AdapterError, AdapterStartError, UnknownAdapter
-from wireproof.adapters.registry import open_adapter, resolve
-from wireproof.adapters.registry_entry import Build, FormerName, PeerLibrary, Pin, Rename, Variant
+from wireproof.adapters.registry.registered import Build, FormerName, PeerLibrary, Pin, Rename, Variant
+from wireproof.adapters.registry.registry import open_adapter, resolve
 
 PROGRAM = """
 import sys

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from wireproof.adapters import live_servers
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.message_framing import Lines
-from wireproof.adapters.process_controller import Process, Program
-from wireproof.adapters.registry import open_adapter
-from wireproof.adapters.registry_entry import Entry
+from wireproof.adapters.process.controller import Process, Program
+from wireproof.adapters.registry import live_servers
+from wireproof.adapters.registry.registered import Entry
+from wireproof.adapters.registry.registry import open_adapter
 from wireproof.live.worker import summary_of
 
 HELLO = "import sys; sys.stdin.readline(); print('{\"hello\": %s}', flush=True); sys.stdin.read()"

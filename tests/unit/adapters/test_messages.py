@@ -43,7 +43,7 @@ from wireproof.cases.outcome import (
     Unsupported,
 )
 from wireproof.wire.options import Options
-from wireproof.wire.reject_classes import REJECT_CLASSES
+from wireproof.wire.rejection import REJECT_CLASSES
 
 SCHEMA: Any = json.loads(files("wireproof").joinpath("schemas/adapter.schema.json").read_text())
 VALID = Draft202012Validator(SCHEMA)

@@ -10,10 +10,10 @@ from attrs import evolve
 
 from wireproof.adapters.controller import InProcess
 from wireproof.adapters.python_object import Caller
-from wireproof.adapters.registry import open_adapter
+from wireproof.adapters.registry.registry import open_adapter
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.outcome import Crashed
-from wireproof.runner.engine import Engine
+from wireproof.run.engine import Engine
 
 
 @pytest.mark.parametrize("in_process", [False, True])

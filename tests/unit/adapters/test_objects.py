@@ -11,13 +11,13 @@ from toy_requests import ask, request
 
 from tests.mutants.registry import mutants, spec_of
 from wireproof import adapters
-from wireproof.adapters import registry
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.python_object import Caller
 from wireproof.adapters.reference import Reference
-from wireproof.adapters.registry import entries, load_object, open_adapter, resolve
+from wireproof.adapters.registry import registry
+from wireproof.adapters.registry.registry import entries, load_object, open_adapter, resolve
 from wireproof.cases.outcome import Accepted, Crashed, Exhausted, Faulty, Outcome, Refused, Unsupported
 from wireproof.formats import FORMATS
 from wireproof.install_hint import install_command

@@ -10,9 +10,9 @@ from command_line import Command
 from each import each
 from peer_adapters import write_peer
 
-from wireproof.adapters import peers
 from wireproof.adapters.errors import AdapterFileError, UnknownAdapter
-from wireproof.adapters.registry import BUILTIN, names, resolve
+from wireproof.adapters.registry import peers
+from wireproof.adapters.registry.registry import BUILTIN, names, resolve
 
 PATHS = peers.files()
 

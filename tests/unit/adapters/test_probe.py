@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from command_line import Command
 
-from wireproof.adapters.peers import templates_folder
-from wireproof.runner.probe import ProbeResult, fix_of
+from wireproof.adapters.registry.peers import templates_folder
+from wireproof.run.probe import ProbeResult, fix_of
 
 TEMPLATE = (templates_folder() / "python" / "adapter.py").read_text(encoding="utf-8")
 CLAIM = '"iggy.identifier/0.8": {"ops": ["decode", "encode"]'

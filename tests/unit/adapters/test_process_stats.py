@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from wireproof.adapters import process_stats
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.process_controller import Process, Program
+from wireproof.adapters.process import stats
+from wireproof.adapters.process.controller import Process, Program
 
 FORKS = 8
 HELD = 32 << 20
@@ -33,7 +33,7 @@ def test_a_page_that_forks_share_is_counted_once() -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        shared, all_of_them = process_stats.proportional(process.pid), process_stats.resident(process.pid)
+        shared, all_of_them = stats.proportional(process.pid), stats.resident(process.pid)
     assert all_of_them is not None
     assert shared is not None
     assert all_of_them > (1 + FORKS) * HELD
@@ -41,11 +41,11 @@ def test_a_page_that_forks_share_is_counted_once() -> None:
 
 
 def test_no_process_has_no_size() -> None:
-    assert process_stats.proportional(1 << 30) is None
+    assert stats.proportional(1 << 30) is None
 
 
 def test_a_full_folder_is_named_where_a_program_dies(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert process_stats.full_folders() == ""
+    assert stats.full_folders() == ""
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=4096))
     folders = " and ".join(dict.fromkeys((str(Path.cwd()), tempfile.gettempdir())))
     with pytest.raises(AdapterStartError, match="died with exit code 3") as error:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from wireproof.adapters import process_stats, psutil_stats
+from wireproof.adapters.process import psutil_stats, stats
 
 PROGRAM = """
 import subprocess, sys
@@ -30,22 +30,22 @@ def parent() -> Iterator[int]:
 
 
 def test_a_tree_is_the_process_and_its_children(parent: int) -> None:
-    assert sorted(psutil_stats.tree(parent, 10)) == sorted(process_stats.tree(parent))
+    assert sorted(psutil_stats.tree(parent, 10)) == sorted(stats.tree(parent))
     assert len(psutil_stats.tree(parent, 10)) == 2
     assert psutil_stats.tree(parent, 1) == [parent]
 
 
 def test_the_memory_of_a_tree_is_that_of_proc(parent: int) -> None:
-    assert psutil_stats.resident(parent, 10) == pytest.approx(process_stats.resident(parent), rel=0.1)
-    assert psutil_stats.own_resident() == pytest.approx(process_stats.own_resident(), rel=0.1)
-    assert psutil_stats.own_address_space() == pytest.approx(process_stats.own_address_space(), rel=0.1)
-    assert 0 < psutil_stats.own_peak_mib() <= process_stats.own_peak_mib() * 1.1
+    assert psutil_stats.resident(parent, 10) == pytest.approx(stats.resident(parent), rel=0.1)
+    assert psutil_stats.own_resident() == pytest.approx(stats.own_resident(), rel=0.1)
+    assert psutil_stats.own_address_space() == pytest.approx(stats.own_address_space(), rel=0.1)
+    assert 0 < psutil_stats.own_peak_mib() <= stats.own_peak_mib() * 1.1
 
 
 def test_the_processor_time_is_that_of_proc() -> None:
     for ended in (False, True):
         mine = psutil_stats.cpu_seconds(os.getpid(), ended_children=ended)
-        assert mine == pytest.approx(process_stats.cpu_seconds(os.getpid(), ended_children=ended), abs=0.2)
+        assert mine == pytest.approx(stats.cpu_seconds(os.getpid(), ended_children=ended), abs=0.2)
         assert mine > 0
 
 
@@ -59,15 +59,15 @@ def test_a_process_that_has_ended_is_unknown() -> None:
 
 
 def test_without_proc_psutil_answers(parent: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process_stats, "_portable", lambda: psutil_stats)
-    assert process_stats.peak(parent) == pytest.approx(psutil_stats.resident(parent, 10), rel=0.1)
-    assert process_stats.tree(parent) == psutil_stats.tree(parent, 10)
+    monkeypatch.setattr(stats, "_portable", lambda: psutil_stats)
+    assert stats.peak(parent) == pytest.approx(psutil_stats.resident(parent, 10), rel=0.1)
+    assert stats.tree(parent) == psutil_stats.tree(parent, 10)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="on Linux alone a peak is kept across exec")
 def test_the_peak_of_a_process_is_its_own_and_not_that_of_the_one_that_started_it() -> None:
     code = (
-        "from wireproof.adapters.process_stats import own_peak_mib as peak; before = peak(); "
+        "from wireproof.adapters.process.stats import own_peak_mib as peak; before = peak(); "
         "block = bytearray(64 << 20); block[::4096] = b'1' * len(range(0, 64 << 20, 4096)); "
         "print(before, peak() - before)"
     )

@@ -8,11 +8,11 @@ from folders import SUPPORT
 from machine import needs
 from peer_adapters import write_peer
 
-from wireproof.adapters import peers, registry
-from wireproof.adapters.driver_build import built
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.readiness import Ready, ready
-from wireproof.adapters.registry_entry import Build, Entry
+from wireproof.adapters.registry import peers, registry
+from wireproof.adapters.registry.driver_build import built
+from wireproof.adapters.registry.readiness import Ready, ready
+from wireproof.adapters.registry.registered import Build, Entry
 from wireproof.install_hint import install_command
 
 STEP = (sys.executable, "-c", "import shutil; shutil.copy('driver.py', 'built.py')")

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from command_line import Command
 
-from wireproof.adapters import recording
 from wireproof.adapters.message_framing import Packet
-from wireproof.adapters.recording import LimitedFile, Recorder
+from wireproof.adapters.process import recording
+from wireproof.adapters.process.recording import LimitedFile, Recorder
 
 pytestmark = pytest.mark.usefixtures("fixtures_read_once")
 

@@ -18,9 +18,9 @@ from attrs import frozen
 from command_line import Command, Done
 from scripted_runs import BOOM, CASES, FOLDER, PROGRAM, marked_processes
 
-from wireproof.adapters import process_stats
-from wireproof.runner.events import MAX_LINE
-from wireproof.runner.requests import MAX_CONSECUTIVE_TIMEOUTS
+from wireproof.adapters.process import stats
+from wireproof.adapters.requests import MAX_CONSECUTIVE_TIMEOUTS
+from wireproof.run.events import MAX_LINE
 
 MEMORY = 160 << 20
 """By which this process may grow in one run; a line of 40 MB, or a million lists, would cost more."""
@@ -58,8 +58,8 @@ def run(wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         resource_tracker.ensure_running()  # one for the life of this process, started by the first `spawn`
         monkeypatch.setenv("WIREPROOF_TEST_MARK", mark)
         monkeypatch.chdir(tmp_path)
-        process_stats.reset_peak(os.getpid())
-        before = process_stats.peak(os.getpid()) or 0
+        stats.reset_peak(os.getpid())
+        before = stats.peak(os.getpid()) or 0
         spec = spec_of(fault)
         words = [word for one in CASES for word in ("--run", one)]
         views = ["--out", "run.jsonl", "--junit", "run.xml", "--markdown", "run.md", "--html", "run.html"]
@@ -67,7 +67,7 @@ def run(wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         scale = "0.25" if fault in TIMEOUTS and scale == "1" else scale
         options = ["--no-families", *words, *views, *more]
         done = wireproof("--timeout-scale", scale, "check", spec, *options)
-        grown = (process_stats.peak(os.getpid()) or 0) - before
+        grown = (stats.peak(os.getpid()) or 0) - before
         files = sorted(path for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".jsonl")
         stream = tmp_path / "run.jsonl"
         text = stream.read_text() if stream.exists() else ""

@@ -16,7 +16,7 @@ from toy_requests import ask, request
 
 from wireproof.adapters.errors import MessageError
 from wireproof.adapters.message_framing import Most
-from wireproof.adapters.registry import open_adapter
+from wireproof.adapters.registry.registry import open_adapter
 from wireproof.adapters.serve import serve
 
 FAULTY = f"exec:{sys.executable} -S -E {SUPPORT / 'faulty_adapter.py'}"

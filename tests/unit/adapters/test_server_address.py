@@ -4,8 +4,8 @@ import pytest
 from each import each
 
 from wireproof.adapters.errors import UnknownAdapter
-from wireproof.adapters.live_servers import ServerAddress, server_entry
-from wireproof.adapters.registry_entry import Entry
+from wireproof.adapters.registry.live_servers import ServerAddress, server_entry
+from wireproof.adapters.registry.registered import Entry
 
 
 @each(

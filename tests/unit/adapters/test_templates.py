@@ -13,15 +13,21 @@ from each import each
 from machine import needs
 
 from wireproof.adapters.contract import Request
-from wireproof.adapters.driver_build import built
-from wireproof.adapters.peers import templates_folder
-from wireproof.adapters.registry import open_adapter
-from wireproof.adapters.registry_entry import Build
-from wireproof.adapters.templates import TEMPLATES, AdapterTemplate, client_templates, shape_lines, write
+from wireproof.adapters.registry.driver_build import built
+from wireproof.adapters.registry.peers import templates_folder
+from wireproof.adapters.registry.registered import Build
+from wireproof.adapters.registry.registry import open_adapter
+from wireproof.adapters.registry.templates import (
+    TEMPLATES,
+    AdapterTemplate,
+    client_templates,
+    shape_lines,
+    write,
+)
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.formats import FORMATS
 from wireproof.wire.json_values import json_schema
-from wireproof.wire.reject_classes import REJECT_CLASSES
+from wireproof.wire.rejection import REJECT_CLASSES
 
 FAULTS = {
     "python": ("length == 0", "False"),

@@ -20,7 +20,7 @@ from wireproof.cases.case import Accept, Chunks, Data, Either, Reject, Value
 from wireproof.cases.case_json import FixtureError, case_from_json, read
 from wireproof.cases.fixture_writer import fixture_page
 from wireproof.family import Family
-from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import RejectClass
 
 ROW: dict[str, Any] = {
     "id": "toy.frame/v1/basic/good",

@@ -18,8 +18,6 @@ from tests.independent.kafka.next_offset import with_offsets
 from wireproof.cases import generated_bytes as compressed
 from wireproof.cases.case import Accept, Case, Data, Generated, Reject, Value
 from wireproof.cases.case_json import case_from_json
-from wireproof.cases.derived import derived_cases
-from wireproof.cases.examples import capabilities_of_case
 from wireproof.cases.fixture_writer import case_json, input_digest
 from wireproof.cases.generated_bytes import (
     MAX_ASKED,
@@ -40,9 +38,11 @@ from wireproof.cases.made_case import (
 )
 from wireproof.cases.token import from_token, to_token
 from wireproof.cases.wrap_as_stream import wrap_case
+from wireproof.derive.derived import derived_cases
+from wireproof.derive.examples import capabilities_of_case
 from wireproof.formats import FAMILIES, FORMATS
-from wireproof.iggy.family.generators import TIME
-from wireproof.kafka.family import made_entries
+from wireproof.iggy.suite.generators import TIME
+from wireproof.kafka.suite import generators as made_entries
 from wireproof.strict_parsing import to_tree
 from wireproof.wire.json_values import Json, json_digest
 

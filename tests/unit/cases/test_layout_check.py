@@ -17,8 +17,7 @@ from layout_check import layout_errors
 from wireproof import formats
 from wireproof.cases.case import Accept, Data
 from wireproof.formats import FORMATS, Format
-from wireproof.wire.compression import COMPRESSION_CODECS
-from wireproof.wire.layout import (
+from wireproof.schema.layout import (
     Checksum,
     Count,
     Layout,
@@ -33,6 +32,7 @@ from wireproof.wire.layout import (
     Zero,
     all_layouts,
 )
+from wireproof.wire.compression import COMPRESSION_CODECS
 from wireproof.wire.protobuf import FIXED32, FIXED64, LENGTH_DELIMITED, START_GROUP, VARINT
 from wireproof.wire.reader import TracingReader
 

@@ -10,7 +10,7 @@ from wireproof.cases.case import Accept, Case
 from wireproof.cases.observable_fields import not_compared, observed_tree, unknown_part
 from wireproof.cases.outcome import Accepted
 from wireproof.formats import FORMATS
-from wireproof.runner.judge import judge
+from wireproof.judge.judge import judge
 from wireproof.wire.observed_fields import project
 
 BATCH = "kafka.batch/v2"

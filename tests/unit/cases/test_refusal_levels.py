@@ -8,9 +8,9 @@ from each import each
 from goldens import load
 
 from wireproof.cases.case import Case, Level, Reject, Value
-from wireproof.cases.derived import derived_cases
 from wireproof.cases.reference_answers import with_refusal_level
-from wireproof.wire.reject_classes import RejectClass
+from wireproof.derive.derived import derived_cases
+from wireproof.wire.rejection import RejectClass
 
 MINIMAL = "heka.message/0.10/message/minimal"
 

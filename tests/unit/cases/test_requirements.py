@@ -27,11 +27,11 @@ from wireproof.cases.requirements import (
 )
 from wireproof.report.junit import badge, markdown
 from wireproof.report.terminal import corrected_lines
-from wireproof.runner.conclusion import conclusion_sentence, exit_code
-from wireproof.runner.engine import Engine
-from wireproof.runner.events import Requirements
-from wireproof.runner.exit_codes import Exit
-from wireproof.runner.run import Selection, run
+from wireproof.run.conclusion import conclusion_sentence, exit_code
+from wireproof.run.engine import Engine
+from wireproof.run.events import Requirements
+from wireproof.run.exit_codes import Exit
+from wireproof.run.run import Selection, run
 
 VERIFIER = "2026.12:heka-verifier"
 SUITE = goldens.load()

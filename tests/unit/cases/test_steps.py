@@ -10,21 +10,21 @@ from attrs import evolve
 
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.contract_json import request_of, request_packet
+from wireproof.adapters.requests import prepare_case, request_for
 from wireproof.cases import fixtures
 from wireproof.cases.case import Accept, Case, Either, Steps
 from wireproof.cases.case_json import FixtureError
 from wireproof.cases.case_json import read as read_file
-from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixture_writer import case_json, input_digest
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.lint import check_steps
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof.cases.steps import fewer_steps, is_refused, with_steps
 from wireproof.cases.token import from_token, to_token
+from wireproof.derive.derived import derived_cases
+from wireproof.judge.judge import judge
+from wireproof.judge.verdicts import Verdict
+from wireproof.lint.cases import check_steps
 from wireproof.report.case_view import step_lines
-from wireproof.runner.judge import judge
-from wireproof.runner.requests import prepare_case, request_for
-from wireproof.runner.verdicts import Verdict
 
 CREATED = {"op": "produce", "hex": "00ff", "expect": {"baseOffset": "0"}}
 REFUSED = {"op": "produce", "hex": "00fe", "expect": {"error": "OUT_OF_ORDER_SEQUENCE_NUMBER"}}

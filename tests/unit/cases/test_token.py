@@ -15,8 +15,8 @@ from goldens import load
 
 from wireproof.cases import token
 from wireproof.cases.case import Case, Chunks, Data, Reject, Value
-from wireproof.cases.derived import derived_cases
 from wireproof.cases.token import MAX_INLINE_TOKEN, PREFIX, TokenError, from_token, save_token, to_token
+from wireproof.derive.derived import derived_cases
 from wireproof.wire.options import Options
 
 CASE = Case("a.b/v1/t/n", "a.b", "v1", Data(b"\x00\xff"), Reject("other"), title="A title", rules=("a.rule",))

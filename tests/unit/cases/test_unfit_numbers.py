@@ -11,8 +11,8 @@ from goldens import load
 
 from wireproof import formats
 from wireproof.cases.case import Case, Value
-from wireproof.cases.states import NumberType, is_computed, pattern_of, state_table
 from wireproof.formats import FORMATS
+from wireproof.lint.states import NumberType, is_computed, pattern_of, state_table
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected
 

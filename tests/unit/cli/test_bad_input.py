@@ -192,7 +192,7 @@ def test_a_bug_of_the_suite_keeps_its_traceback_and_has_its_own_code(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr("wireproof.cases.states.state_table", broken)
+    monkeypatch.setattr("wireproof.lint.states.state_table", broken)
     done = wireproof("lint")
     assert done.code == 5
     assert "ZeroDivisionError: ours" in done.err

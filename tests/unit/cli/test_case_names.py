@@ -11,9 +11,9 @@ from goldens import load
 from tests.mutants.registry import spec_of
 from wireproof.cases.case import Data
 from wireproof.fuzz.findings import Findings, finding_name
-from wireproof.runner.exit_codes import Exit
-from wireproof.runner.signature import Signature
-from wireproof.runner.verdicts import Verdict
+from wireproof.judge.signature import Signature
+from wireproof.judge.verdicts import Verdict
+from wireproof.run.exit_codes import Exit
 
 pytestmark = pytest.mark.usefixtures("own_memory")
 

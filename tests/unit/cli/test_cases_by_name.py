@@ -9,11 +9,11 @@ from goldens import load
 from machine import needs
 
 from tests.mutants.registry import spec_of
-from wireproof.cases.derived import derived_cases
 from wireproof.cases.token import to_token
 from wireproof.cli.replay import answer_line
 from wireproof.cli.show import hex_text
-from wireproof.runner.events import CaseEvent
+from wireproof.derive.derived import derived_cases
+from wireproof.run.events import CaseEvent
 
 SMALL = "kafka.batch/v2/crc/*"
 LENIENT = spec_of("mutant:crc-skip")

@@ -16,7 +16,7 @@ from machine import needs
 
 from tests.mutants.registry import spec_of
 from wireproof.formats import FORMATS
-from wireproof.runner.events import read_events
+from wireproof.run.events import read_events
 
 SMALL = "kafka.batch/v2/crc/*"
 LENIENT = spec_of("mutant:crc-skip")

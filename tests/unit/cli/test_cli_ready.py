@@ -7,9 +7,9 @@ import pytest
 from command_line import Command
 
 from tests.mutants.registry import spec_of
-from wireproof.adapters.registry import entries
-from wireproof.adapters.registry_entry import Entry
-from wireproof.runner.events import read_events
+from wireproof.adapters.registry.registered import Entry
+from wireproof.adapters.registry.registry import entries
+from wireproof.run.events import read_events
 
 SMALL = "kafka.batch/v2/crc/*"
 LENIENT = spec_of("mutant:crc-skip")
@@ -22,7 +22,7 @@ def test_all_ready_takes_what_is_ready_here_for_the_selection(
     known = {"reference": entries()["reference"]}
     known["absent"] = Entry("absent", object="no:thing", requires=("no_such_module",), formats=("kafka",))
     known["other"] = Entry("other", object="no:thing", formats=("heka",))
-    monkeypatch.setattr("wireproof.cli.check_run.entries", lambda: known)
+    monkeypatch.setattr("wireproof.cli.check.run.entries", lambda: known)
     words = ("--all-ready", "--run", SMALL, "--no-families", "--in-process", "--out", tmp_path / "runs")
     done = wireproof("check", *words, "--html", tmp_path / "page.html", "--badge", tmp_path / "badge.json")
     assert done.code == 0, done.err

@@ -13,7 +13,7 @@ import kafka_bytes
 import pytest
 from command_line import Command
 
-from wireproof.runner import entry_list
+from wireproof.inspect import entry_list
 
 SNAPSHOT = bytes.fromhex(
     "0001246e333e00000002"

@@ -15,7 +15,7 @@ import zstandard
 from command_line import Command
 from explain_runs import MIB, MOST_MIB, NAME, memory_mib, rows
 
-from wireproof.runner import open_input
+from wireproof.inspect import open_input
 from wireproof.wire import byte_source
 from wireproof.wire.byte_source import read_at
 
@@ -120,7 +120,7 @@ def test_a_file_that_shrinks_while_it_is_read_keeps_what_was_read(
     if fast:
         pytest.importorskip("numba")
     else:
-        monkeypatch.setattr("wireproof.runner.entry_list.is_fast_installed", lambda: False)
+        monkeypatch.setattr("wireproof.inspect.entry_list.is_fast_installed", lambda: False)
     path = tmp_path / NAME
     shrinks(monkeypatch, call, path, LONG, after)
     done = wireproof("explain", path)
@@ -185,7 +185,7 @@ def test_a_bomb_takes_bounded_memory(tmp_path: Path) -> None:
 
 def test_a_pipe_that_does_not_end_takes_bounded_memory_and_what_was_read_is_kept() -> None:
     script = (
-        "import sys; from wireproof import cli; from wireproof.runner import open_input; "
+        "import sys; from wireproof import cli; from wireproof.inspect import open_input; "
         f"open_input.MAX_COPIED = {8 * MIB}; "
         "sys.argv = ['wireproof', 'explain', '-', '--limit', '1']; cli.main()"
     )

@@ -12,7 +12,7 @@ import pytest
 from command_line import Command
 from explain_runs import LEGACY, MIB, NAME, SEGMENT, rows, trees
 
-from wireproof.runner import entry_list
+from wireproof.inspect import entry_list
 from wireproof.wire.byte_source import FileSource
 
 # --- where a list begins ---

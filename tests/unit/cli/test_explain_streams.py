@@ -9,7 +9,7 @@ import pytest
 from command_line import Command
 from explain_runs import LEGACY, NAME, SEGMENT, rows, trees
 
-from wireproof.runner import entry_list
+from wireproof.inspect import entry_list
 
 # --- the summary and the entries ---
 

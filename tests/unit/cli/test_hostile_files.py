@@ -10,7 +10,7 @@ import pytest
 from command_line import Command
 
 from wireproof.files import open_locked
-from wireproof.runner.exit_codes import Exit
+from wireproof.run.exit_codes import Exit
 
 DEEP = "[" * 5000 + "]" * 5000
 

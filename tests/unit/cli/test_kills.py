@@ -18,9 +18,9 @@ from wireproof import __version__
 from wireproof.cases.case import Case, Data, Reject
 from wireproof.cli import main
 from wireproof.fuzz.findings import Findings, finding_name, read_findings
-from wireproof.runner.known_failures import Baseline
-from wireproof.runner.signature import Signature
-from wireproof.runner.verdicts import Verdict
+from wireproof.judge.signature import Signature
+from wireproof.judge.verdicts import Verdict
+from wireproof.run.baselines.known_failures import Baseline
 
 ID = "kafka.batch/v2/crc/zero"
 

@@ -8,7 +8,7 @@ from command_line import Command
 from fixture_folders import BAD, GOOD, PAPER, RULE, write
 
 from wireproof.cases.rules import SOURCES_FILE
-from wireproof.cases.states import STATES_FILE
+from wireproof.lint.states import STATES_FILE
 
 
 @pytest.mark.parametrize("form", ["argument", "option"])

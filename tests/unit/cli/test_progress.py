@@ -8,10 +8,10 @@ from rich.console import Console
 from small_runs import event
 
 from tests.mutants.registry import spec_of
-from wireproof.adapters.registry import entries
-from wireproof.cli import check_run
-from wireproof.cli.progress import progress_bars
-from wireproof.runner.interop import InteropSettings, run_interop
+from wireproof.adapters.registry.registry import entries
+from wireproof.cli.check import run as check_run
+from wireproof.cli.common.progress import progress_bars
+from wireproof.run.interop import InteropSettings, run_interop
 
 pytestmark = pytest.mark.usefixtures("own_memory")
 

@@ -7,7 +7,7 @@ from each import each
 
 from wireproof.cases.outcome import Crashed, Exhausted, Faulty
 from wireproof.cli import VERBS, group
-from wireproof.runner.value_diff import short_outcome
+from wireproof.judge.differences import short_outcome
 
 
 def commands() -> Iterator[tuple[str, click.Command, click.Context]]:

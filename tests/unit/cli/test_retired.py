@@ -4,7 +4,7 @@ from command_line import Command
 from each import each
 
 from wireproof import cli
-from wireproof.cli import general_options
+from wireproof.cli.common import general_options
 
 
 @each("verb", general_options.VERBS)

@@ -8,10 +8,10 @@ import pytest
 from command_line import Command
 
 from tests.mutants.registry import spec_of
-from wireproof.cli.last_run import own_events
+from wireproof.cli.common.last_run import own_events
 from wireproof.files import open_locked
-from wireproof.runner.events import merge_shards, read_events
-from wireproof.runner.exit_codes import Exit
+from wireproof.run.events import merge_shards, read_events
+from wireproof.run.exit_codes import Exit
 
 pytestmark = pytest.mark.usefixtures("own_memory")
 

@@ -25,8 +25,8 @@ from hypothesis import strategies as st
 from property_profile import given
 
 from wireproof.cli import salvage
-from wireproof.runner.entry_list import list_entries
-from wireproof.runner.file_survey import ReadSettings, survey_file
+from wireproof.inspect.entry_list import list_entries
+from wireproof.inspect.file_survey import ReadSettings, survey_file
 
 RANDOM = random.Random(7)
 VALUES = [RANDOM.randbytes(900) for _ in range(8)]

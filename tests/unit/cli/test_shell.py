@@ -12,7 +12,7 @@ from command_line import Command
 from folders import TOP
 
 from tests.mutants.registry import spec_of
-from wireproof.adapters import readiness
+from wireproof.adapters.registry import readiness
 from wireproof.install_hint import install_command
 
 MUTANT = spec_of("mutant:crc-skip")

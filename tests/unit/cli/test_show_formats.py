@@ -9,7 +9,7 @@ from command_line import Command
 
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.reference import Reference
-from wireproof.adapters.registry import check_claims
+from wireproof.adapters.registry.registry import check_claims
 from wireproof.formats import FORMATS
 from wireproof.report.case_view import CLAIMS, claim_lines
 from wireproof.wire.options import Profile

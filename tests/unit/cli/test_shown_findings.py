@@ -18,7 +18,7 @@ from tests.mutants.registry import spec_of
 from wireproof.report import terminal
 from wireproof.report.failure_groups import failure_groups_of
 from wireproof.report.terminal import FindingPrinter, RunView, print_run, wrap_words
-from wireproof.runner.events import CaseEvent, EventStream
+from wireproof.run.events import CaseEvent, EventStream
 
 pytestmark = pytest.mark.usefixtures("own_memory")
 

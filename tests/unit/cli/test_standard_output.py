@@ -13,7 +13,7 @@ from rich.console import Console
 
 from tests.mutants.registry import spec_of
 from wireproof.cli import main
-from wireproof.cli.standard_output import guarded_output
+from wireproof.cli.common.standard_output import guarded_output
 
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 

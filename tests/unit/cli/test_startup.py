@@ -24,8 +24,8 @@ from wireproof.adapters.errors import AdapterError, AdapterStartError, UnknownAd
 from wireproof.cases import case_json, fixtures
 from wireproof.cases.fixtures import completions, fixtures_folder
 from wireproof.cases.id_patterns import PatternError
-from wireproof.cli.standard_output import NEW_OBJECTS, TABLE, exit_of, rare_collections
-from wireproof.runner.exit_codes import Exit
+from wireproof.cli.common.standard_output import NEW_OBJECTS, TABLE, exit_of, rare_collections
+from wireproof.run.exit_codes import Exit
 
 RUN = """
 import json, sys
@@ -152,7 +152,7 @@ def test_explain_imports_formats_and_fixtures_and_nothing_that_runs_a_codec() ->
         for name in modules
         if name.startswith(("wireproof.adapters", "wireproof.fuzz", "wireproof.spark"))
     }
-    assert not heavy(modules, "wireproof.runner.engine", "wireproof.cases.mutate", "wireproof.cases.derived")
+    assert not heavy(modules, "wireproof.run.engine", "wireproof.derive.mutate", "wireproof.derive.derived")
 
 
 def test_explain_of_a_log_imports_no_cases_no_other_family_and_nothing_about_other_files(
@@ -161,7 +161,7 @@ def test_explain_of_a_log_imports_no_cases_no_other_family_and_nothing_about_oth
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(b"".join(logs.batch(bytes(9_000), n) for n in range(9)))
     modules = imported("explain", str(path))
-    assert {"wireproof.kafka.family", "wireproof.kafka.family.listing"} <= modules
+    assert {"wireproof.kafka.suite", "wireproof.kafka.suite.listing"} <= modules
     others = (
         "iggy",
         "heka",
@@ -169,14 +169,14 @@ def test_explain_of_a_log_imports_no_cases_no_other_family_and_nothing_about_oth
         "segment_files",
         "cases.fixtures",
         "cases.case",
-        "runner.data_directory",
+        "inspect.data_directory",
     )
     assert not heavy(modules, *ELSEWHERE, *(f"wireproof.{name}" for name in others))
 
 
 def test_explain_of_a_sound_entry_imports_no_other_family() -> None:
     modules = imported("explain", logs.batch(b"x", 0).hex())
-    assert "wireproof.kafka.family" in modules
+    assert "wireproof.kafka.suite" in modules
     assert not heavy(modules, "wireproof.iggy", "wireproof.heka")
 
 
@@ -215,7 +215,7 @@ def test_options_adapters_and_cases_are_completed_without_the_import_of_a_mutant
     assert not heavy(modules, *ELSEWHERE, "aiokafka", "confluent_kafka", "kafka", "kio", "iggy")
     assert not {name for name in modules if name.startswith(("tests.mutants.", "wireproof.spark."))}
     assert not {name for name in modules if name.endswith(".family") and name != "wireproof.family"}
-    assert not heavy(modules, "wireproof.cases.derived", "wireproof.runner.engine", "wireproof.cases.mutate")
+    assert not heavy(modules, "wireproof.derive.derived", "wireproof.run.engine", "wireproof.derive.mutate")
 
 
 @each(

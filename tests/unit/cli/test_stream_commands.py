@@ -13,7 +13,7 @@ from small_runs import FAIL, PASS, RUN, stored, stream
 
 from tests.mutants.registry import spec_of
 from wireproof import __version__
-from wireproof.runner.events import CaseEvent, EventStream
+from wireproof.run.events import CaseEvent, EventStream
 
 SMALL = "kafka.batch/v2/crc/*"
 LENIENT = spec_of("mutant:crc-skip")

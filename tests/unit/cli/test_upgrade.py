@@ -13,9 +13,9 @@ from small_runs import FAIL, PASS, RUN, event, stream
 from wireproof.cases.fixture_writer import freeze
 from wireproof.cases.fixtures import Suite, load
 from wireproof.report.diff import diff
-from wireproof.runner.baseline import origin_lookup, origin_text
-from wireproof.runner.baseline_writing import settled
-from wireproof.runner.events import read_events
+from wireproof.run.baselines.baseline import origin_lookup, origin_text
+from wireproof.run.baselines.baseline_writing import settled
+from wireproof.run.events import read_events
 
 REFUSES = "py:tests.support.refusing_codecs:RefuseEverything"
 

@@ -11,7 +11,7 @@ from each import each
 
 from wireproof.columnar import decompress
 from wireproof.columnar.decompress import Arena, are_blocks_complete, decompress_region, ends_once
-from wireproof.wire import gzip
+from wireproof.wire.compression import gzip
 
 MOST = 1 << 20
 

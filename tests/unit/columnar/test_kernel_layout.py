@@ -14,7 +14,7 @@ from wireproof.kafka.columnar import entry_kernels as kernels
 from wireproof.kafka.columnar.entry_kernels import BATCH_HEADER, HEADER, MAGIC_AT, OVERHEAD, THROUGH_MAGIC
 from wireproof.kafka.layouts import BATCH, BY_MAGIC, HEADS, MESSAGE_V0, MESSAGE_V1
 from wireproof.kafka.size_and_magic import peek_whole_entry
-from wireproof.wire.layout import Layout, Length, Number, attribute_of
+from wireproof.schema.layout import Layout, Length, Number, attribute_of
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
@@ -80,7 +80,7 @@ def test_positions_are_those_of_the_layouts() -> None:
     assert int(BATCH_HEADER) == BATCH.fixed_size
     assert {layout.offset("magic") for layout in BY_MAGIC} == {magic_at}
     keys = [MESSAGE_V0.offset("keyLength"), MESSAGE_V1.offset("keyLength")]
-    assert keys == [18, 26], "the positions in `entry_kernels.read_message` and `judged_block`"
+    assert keys == [18, 26], "the positions in `entry_kernels.read_message` and `checked_entries`"
 
 
 def test_types_of_columns_are_those_of_the_fields() -> None:

@@ -9,15 +9,15 @@ from each import each
 import wireproof.adapters
 from wireproof.adapters import contract_json as answers
 from wireproof.adapters import message_framing as framing
-from wireproof.adapters import process_controller as process
+from wireproof.adapters import requests
+from wireproof.adapters.process import controller as process
 from wireproof.adapters.reference import Reference
 from wireproof.cases.case import Limits
 from wireproof.formats import FORMATS
-from wireproof.runner import requests
-from wireproof.runner.engine import MAX_WINDOW
+from wireproof.run.engine import MAX_WINDOW
 from wireproof.wire.json_values import MAX_DIGITS
 from wireproof.wire.options import MAX_OUTPUT, Profile
-from wireproof.wire.reject_classes import REJECT_CLASSES
+from wireproof.wire.rejection import REJECT_CLASSES
 from wireproof.wire.scan_items import Item
 
 PAGE = text_of("adapter-contract.md")

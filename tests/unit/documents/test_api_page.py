@@ -14,7 +14,7 @@ from folders import TOP
 
 import wireproof
 from wireproof import adapters, strategies
-from wireproof.adapters.registry import GROUP
+from wireproof.adapters.registry.registry import GROUP
 
 PAGE = text_of("api.md")
 

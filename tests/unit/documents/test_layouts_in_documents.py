@@ -16,7 +16,7 @@ from wireproof.cases.rules import cited
 from wireproof.heka.message import HEKA_FIELD, HEKA_MESSAGE
 from wireproof.heka.stream import FRAME, HEKA_HEADER
 from wireproof.kafka.layouts import BATCH, BATCH_FLAGS, RECORD, RECORD_HEADER
-from wireproof.wire.layout import (
+from wireproof.schema.layout import (
     REST,
     VARINTS,
     Checksum,

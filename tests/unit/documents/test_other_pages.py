@@ -13,19 +13,19 @@ from machine import needs
 
 from wireproof import __version__
 from wireproof.adapters.contract import PROTOCOL
-from wireproof.adapters.peers import peers_folder
-from wireproof.adapters.registry import resolve
+from wireproof.adapters.registry.peers import peers_folder
+from wireproof.adapters.registry.registry import resolve
 from wireproof.cases import case_json, token
 from wireproof.cases.case import Steps
-from wireproof.cases.derived import FAMILIES
 from wireproof.cli import VERBS, group
+from wireproof.derive.derived import FAMILIES
 from wireproof.formats import FORMATS
 from wireproof.live.kafka_broker.requests import ProducerIds, produce_request
 from wireproof.live.kafka_broker.topics import Partition
 from wireproof.report.case_view import step_lines
-from wireproof.runner import events
-from wireproof.runner.exit_codes import MEANINGS
-from wireproof.runner.known_failures import parse_baseline
+from wireproof.run import events
+from wireproof.run.baselines.known_failures import parse_baseline
+from wireproof.run.exit_codes import MEANINGS
 
 # --- commands.md ---
 

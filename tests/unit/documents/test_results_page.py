@@ -8,10 +8,10 @@ from attrs import fields
 from documentation import DOCS, tables, text_of, words
 from each import each
 
-from wireproof.runner.events import BaselineText, CaseEvent, Footer, Run
-from wireproof.runner.exit_codes import MEANINGS, PRECEDENCE
-from wireproof.runner.known_failures import FIELDS, LINKS, MARKS, PATH, parse_baseline
-from wireproof.runner.verdicts import ROWS
+from wireproof.judge.verdicts import ROWS
+from wireproof.run.baselines.known_failures import FIELDS, LINKS, MARKS, PATH, parse_baseline
+from wireproof.run.events import BaselineText, CaseEvent, Footer, Run
+from wireproof.run.exit_codes import MEANINGS, PRECEDENCE
 
 PAGE = text_of("results.md")
 SCHEMA = json.loads((DOCS.parent / "wireproof" / "schemas" / "events.schema.json").read_text("utf-8"))[

@@ -15,8 +15,8 @@ from machine import needs
 
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Accept, Case, Data
-from wireproof.cases.examples import Examples, with_expectation
 from wireproof.cases.outcome import Accepted
+from wireproof.derive.examples import Examples, with_expectation
 from wireproof.formats import FORMATS
 from wireproof.fuzz.corpus import MAX_SIZE, copy_inputs, input_files, left_out
 from wireproof.fuzz.findings import (
@@ -30,12 +30,12 @@ from wireproof.fuzz.findings import (
 from wireproof.fuzz.known_ways import known_ways
 from wireproof.fuzz.rejudge import judge_again, shrink_findings
 from wireproof.fuzz.target import signature_of_finding
-from wireproof.runner.engine import Engine
-from wireproof.runner.judge import MOST_WAYS, judge, judge_ways
-from wireproof.runner.known_failures import Baseline
-from wireproof.runner.signature import Signature, shape_of_finding
-from wireproof.runner.value_diff import MISSING, ValueDifference, shape_of
-from wireproof.runner.verdicts import Verdict
+from wireproof.judge.differences import MISSING, ValueDifference, shape_of
+from wireproof.judge.judge import MOST_WAYS, judge, judge_ways
+from wireproof.judge.signature import Signature, shape_of_finding
+from wireproof.judge.verdicts import Verdict
+from wireproof.run.baselines.known_failures import Baseline
+from wireproof.run.engine import Engine
 
 ROW = FORMATS["iggy.identifier/0.0.30"]
 SIGNATURE = Signature("x", ROW.format_id, "decode", "fail:wrong-value", "", "value")

@@ -24,13 +24,13 @@ from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.python_object import Caller
 from wireproof.cases.case import Reject
-from wireproof.cases.examples import Examples, option_variants, with_expectation
-from wireproof.cases.mutate import dictionary, mutate, seed
-from wireproof.cases.mutate.encodings import sample
 from wireproof.cases.outcome import Exhausted, Refused
 from wireproof.cases.reference_answers import reference_answer
 from wireproof.cases.token import from_token
 from wireproof.cli.fuzz import CampaignDisplay
+from wireproof.derive.examples import Examples, option_variants, with_expectation
+from wireproof.derive.mutate import dictionary, mutate, seed
+from wireproof.derive.mutate.encodings import sample
 from wireproof.formats import FORMATS
 from wireproof.fuzz import campaign as campaigns
 from wireproof.fuzz import supervisor as worker_process
@@ -60,9 +60,9 @@ from wireproof.fuzz.findings import (
 )
 from wireproof.fuzz.supervisor import TARGET_ERROR, Supervisor
 from wireproof.fuzz.worker_config import WorkerConfig
-from wireproof.runner.judge import judge
-from wireproof.runner.signature import Signature
-from wireproof.runner.verdicts import Verdict
+from wireproof.judge.judge import judge
+from wireproof.judge.signature import Signature
+from wireproof.judge.verdicts import Verdict
 from wireproof.wire.checksums import xxh3_64
 from wireproof.wire.options import Options
 

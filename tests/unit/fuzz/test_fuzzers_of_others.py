@@ -13,7 +13,7 @@ from goldens import load
 from machine import needs
 
 from wireproof import formats
-from wireproof.cases.mutate import seed
+from wireproof.derive.mutate import seed
 from wireproof.formats import FORMATS
 from wireproof.report.export import export_seeds
 

@@ -1,7 +1,7 @@
 from attrs import evolve
 from goldens import load
 
-from wireproof.adapters.registry_entry import Entry
+from wireproof.adapters.registry.registered import Entry
 from wireproof.formats import FORMATS
 from wireproof.fuzz.libfuzzer import compile_codecs, modules_to_instrument, uninstrumented_modules
 from wireproof.schema.compiling import COMPILED

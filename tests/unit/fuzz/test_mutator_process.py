@@ -17,7 +17,7 @@ from goldens import load
 
 from wireproof import formats, report
 from wireproof.cases.case import Data
-from wireproof.cases.mutate import crossover, mutate, repair
+from wireproof.derive.mutate import crossover, mutate, repair
 from wireproof.formats import FORMATS
 from wireproof.fuzz.mutator_process import (
     ANSWER,

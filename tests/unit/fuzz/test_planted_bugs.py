@@ -6,8 +6,8 @@ import pytest
 from planted_bugs import CODECS, Planted
 
 from wireproof.adapters import Request
-from wireproof.cases.mutate.encodings import written
-from wireproof.cases.strategies import seeded_drawer
+from wireproof.derive.mutate.encodings import written
+from wireproof.derive.strategies import seeded_drawer
 from wireproof.formats import FORMATS, decode
 from wireproof.strategies import values
 from wireproof.wire.json_values import to_json

@@ -15,7 +15,6 @@ from kill_inside_call import every_kill, killed_at
 from small_runs import FAIL, RUN, stored, stream
 
 from wireproof.cases.case import Accept, Case, Data, Reject, Source, Value
-from wireproof.cases.lint import lint
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.token import to_token
 from wireproof.cli.promote import command
@@ -23,6 +22,7 @@ from wireproof.files import replace_text
 from wireproof.formats import FORMATS
 from wireproof.fuzz import promote as promoting
 from wireproof.fuzz.promote import Difference, PromotionError, promote, propose_rules
+from wireproof.lint.cases import lint
 from wireproof.wire.checksums import crc32c
 from wireproof.wire.options import Options
 

@@ -13,12 +13,12 @@ from goldens import load
 from tests.mutants.registry import spec_of
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Input, Limits, Source, Value
-from wireproof.cases.mutate import repair
 from wireproof.cases.token import from_token, to_token
 from wireproof.cli import group
+from wireproof.derive.mutate import repair
 from wireproof.formats import FORMATS
 from wireproof.fuzz.shrink import NothingToShrinkError, Shrinker, shrink, smaller_inputs, weight
-from wireproof.runner.engine import Engine
+from wireproof.run.engine import Engine
 from wireproof.wire.json_values import Json, to_json
 
 REFUSES_ALL = spec_of("mutant:reject-everything")

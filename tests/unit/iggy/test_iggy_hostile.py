@@ -6,7 +6,7 @@ from re._parser import SubPattern
 from re._parser import parse as parsed
 from typing import Any
 
-from wireproof.iggy import json_parser
+from wireproof.iggy.http import json_parser
 
 
 def test_no_token_of_json_is_matched_a_second_time() -> None:

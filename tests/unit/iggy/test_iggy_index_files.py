@@ -9,9 +9,9 @@ import pytest
 from command_line import Command
 
 from wireproof.data_files import FileFinding
-from wireproof.iggy.family import index_files
-from wireproof.iggy.index_file import INDEX_LAYOUTS, RecordPosition, RecordPositions, check_against_log
-from wireproof.runner.data_directory import check_index_file, check_index_files
+from wireproof.iggy.files.index_file import INDEX_LAYOUTS, RecordPosition, RecordPositions, check_against_log
+from wireproof.iggy.suite import index_files
+from wireproof.inspect.data_directory import check_index_file, check_index_files
 
 STEM = "00000000000000000000"
 REVISIONS = ("0.0.30", "0.0.40", "0.2.7", "0.7", "0.8", "0.9", "0.11")

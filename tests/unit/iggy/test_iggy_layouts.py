@@ -5,7 +5,7 @@ from each import each
 
 from wireproof.formats import FORMATS
 from wireproof.iggy import batch, frame, message, send
-from wireproof.wire.layout import Layout
+from wireproof.schema.layout import Layout
 
 HEADERS = [one.at(revision) for one in frame.HEADERS.values() for revision in ("0.11", "0.11.1-edge")]
 

@@ -6,7 +6,7 @@ from iggy_bytes import PLACE, WORKED, decode, entry, refusal, remarks, sent
 from tests.mutants.generated import stated_remarks
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.outcome import Accepted
-from wireproof.runner.judge import judge
+from wireproof.judge.judge import judge
 from wireproof.wire.remark_classes import REMARK_CLASSES
 
 TWICE = entry(b"k", 2, b"a") + entry(b"k", 2, b"b")

@@ -10,7 +10,7 @@ from command_line import Command
 
 from wireproof import formats
 from wireproof.iggy.resync import first_offset
-from wireproof.runner.data_directory import DirectoryTotals, FolderReport, read_directory
+from wireproof.inspect.data_directory import DirectoryTotals, FolderReport, read_directory
 
 PARTITION = "streams/1/topics/1/partitions/1"
 NAME = f"{0:020}"

@@ -8,8 +8,8 @@ import pytest
 import xxhash
 from each import each
 
-from wireproof.iggy import server_files
-from wireproof.iggy.server_files import ServerFile
+from wireproof.iggy.files import server_files
+from wireproof.iggy.files.server_files import ServerFile
 
 Checksum = Callable[[bytes], bytes]
 

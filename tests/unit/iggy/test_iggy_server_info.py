@@ -4,7 +4,7 @@ import struct
 
 from each import each
 
-from wireproof.iggy.server_files import read_server_info
+from wireproof.iggy.files.server_files import read_server_info
 
 OF_0_5 = bytes.fromhex("05302e352e301333343736393030353637383738383131313139" + "00")
 """What server 0.5.0 wrote."""

@@ -8,8 +8,8 @@ import pytest
 from each import each
 
 from wireproof.data_files import FileFinding
-from wireproof.kafka import producer_snapshot, state_files
-from wireproof.kafka.state_files import EPOCH_FIELDS, OFFSET_FIELDS, MetadataFile
+from wireproof.kafka.files import producer_snapshot, state_files
+from wireproof.kafka.files.state_files import EPOCH_FIELDS, OFFSET_FIELDS, MetadataFile
 
 SNAPSHOT = bytes.fromhex(
     "0001246e333e00000002"

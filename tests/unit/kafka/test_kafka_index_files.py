@@ -16,10 +16,10 @@ from command_line import Command
 from folders import SUPPORT
 
 from wireproof.data_files import FileFinding
-from wireproof.kafka import index_file
-from wireproof.kafka.family import index_files
-from wireproof.kafka.segment_headers import NO_MARKER, EntryHeaders, SegmentEntry, SegmentHeaders
-from wireproof.runner.data_directory import check_index_file, check_index_files, kind_of, parse_file_name
+from wireproof.inspect.data_directory import check_index_file, check_index_files, kind_of, parse_file_name
+from wireproof.kafka.files import index_file
+from wireproof.kafka.files.segment_headers import NO_MARKER, EntryHeaders, SegmentEntry, SegmentHeaders
+from wireproof.kafka.suite import index_files
 from wireproof.segment_files import CheckedIndex, IndexFileError
 from wireproof.spark.objects import expand_paths
 from wireproof.spark.scan_report import check_local_logs, index_rows

@@ -6,7 +6,8 @@ from typing import Final
 import pytest
 from folders import SUPPORT, TOP
 
-from wireproof.kafka import index_file, size_and_magic
+from wireproof.kafka import size_and_magic
+from wireproof.kafka.files import index_file
 from wireproof.kafka.layouts import (
     ABORTED_TRANSACTION,
     BATCH,
@@ -21,7 +22,7 @@ from wireproof.kafka.layouts import (
     UNUSED_BITS,
     UNUSED_BITS_OF_MESSAGES,
 )
-from wireproof.wire.layout import Layout, OneOf, Repeated, all_layouts, bits_of, named_bits, width_of
+from wireproof.schema.layout import Layout, OneOf, Repeated, all_layouts, bits_of, named_bits, width_of
 
 TEXT: Final = (TOP / "reference/docs/kafka.md").read_text(encoding="utf-8")
 CLOSED: Final = SUPPORT / "segments" / "closed"

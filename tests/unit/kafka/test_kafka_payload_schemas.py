@@ -14,8 +14,8 @@ from machine import needs
 
 from wireproof.kafka.payloads import decode_payload
 from wireproof.kafka.payloads.tables import INTERNAL_TOPICS, TABLES, KeyedTopic
+from wireproof.schema.layout import attribute_of
 from wireproof.schema.tables import Row, Table, default_of, versions_of
-from wireproof.wire.layout import attribute_of
 from wireproof.wire.rejection import Rejected
 
 pytestmark = [pytest.mark.tools, needs("java", "mvn")]

@@ -17,7 +17,7 @@ from wireproof.cases.reference_answers import decode_answer
 from wireproof.kafka import control_record
 from wireproof.kafka.values import add_to_records
 from wireproof.strategies import values
-from wireproof.wire import snappy
+from wireproof.wire.compression import snappy
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader

@@ -8,8 +8,8 @@ from pathlib import Path
 from each import each
 from folders import TOP
 
-from wireproof.adapters.registry import entries
-from wireproof.adapters.registry_entry import Entry
+from wireproof.adapters.registry.registered import Entry
+from wireproof.adapters.registry.registry import entries
 
 PEERS = TOP / "tests" / "peers"
 BUILT = {name: entry for name, entry in entries().items() if entry.prepare is not None}

@@ -13,7 +13,7 @@ from peer_adapters import python_adapter
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Broken, Controller
-from wireproof.adapters.registry import open_adapter
+from wireproof.adapters.registry.registry import open_adapter
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof.wire.options import Options
 

@@ -18,11 +18,11 @@ from wireproof.pytest_run import PytestRun
 from wireproof.report.html import html
 from wireproof.report.junit import annotations, badge, junit, markdown
 from wireproof.report.terminal import RunView, print_answer, print_run
-from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, applied_baseline
-from wireproof.runner.conclusion import conclusion_sentence, exit_code
-from wireproof.runner.events import CaseEvent, EventStream, Requirements, Run, footer_of
-from wireproof.runner.exit_codes import Exit
-from wireproof.runner.known_failures import Baseline
+from wireproof.run.baselines.baseline import NO_BASELINE, AppliedBaseline, applied_baseline
+from wireproof.run.baselines.known_failures import Baseline
+from wireproof.run.conclusion import conclusion_sentence, exit_code
+from wireproof.run.events import CaseEvent, EventStream, Requirements, Run, footer_of
+from wireproof.run.exit_codes import Exit
 
 HEAD: Final = 'suite = "0.1.0"\ncases = "ab12"\nowner = "me"\nreason = "known"\n'
 FIRST: Final = "0" * 32 + " must " + "0" * 16 + " added=0.1.0"

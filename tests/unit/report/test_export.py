@@ -11,7 +11,7 @@ from folders import TOP
 from goldens import load
 
 from wireproof.cases import case_json
-from wireproof.cases.lint_sources import sentences_of
+from wireproof.lint.sources import sentences_of
 from wireproof.report.export import SPDX_ID, export
 
 SOME = ("--run", "iggy.identifier/**", "--run", "kafka.batch/v0/**", "--run", "heka.stream/**")

@@ -7,7 +7,7 @@ from command_line import Command
 from small_runs import FAIL, PASS, RUN, SKIP, stored, stream
 
 from wireproof.report.diff import histories
-from wireproof.runner.events import CaseEvent, EventStream
+from wireproof.run.events import CaseEvent, EventStream
 
 MENDED = evolve(FAIL, verdict="pass", kind="canonical", cls="")
 

@@ -14,9 +14,9 @@ from wireproof.report.html import html, template_file
 from wireproof.report.matrix import Column, Page, matrix
 from wireproof.report.overview import Tally, findings, standing, tallies, tally, topic_grids, version_lines
 from wireproof.report.uses import implementations
-from wireproof.runner.baseline import AppliedBaseline, apply
-from wireproof.runner.events import CaseEvent, EventStream
-from wireproof.runner.known_failures import parse_baseline
+from wireproof.run.baselines.baseline import AppliedBaseline, apply
+from wireproof.run.baselines.known_failures import parse_baseline
+from wireproof.run.events import CaseEvent, EventStream
 
 CRASH = event(7, "sum/crash", "crash", title="A crash", flags=("security",))
 SOFT = event(8, "sum/soft", "fail", "wrong-accept", level="should")

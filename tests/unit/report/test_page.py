@@ -16,13 +16,13 @@ from small_runs import RUN, stream
 
 from wireproof.cases.case import Reject
 from wireproof.cases.fixtures import Suite
+from wireproof.judge.verdicts import Verdict
 from wireproof.report.html import html
 from wireproof.report.matrix import Page
 from wireproof.report.uses import uses_of
-from wireproof.runner.baseline import AppliedBaseline, Overlay
-from wireproof.runner.case_lookup import CaseLookup
-from wireproof.runner.events import CaseEvent, case_event
-from wireproof.runner.verdicts import Verdict
+from wireproof.run.baselines.baseline import AppliedBaseline, Overlay
+from wireproof.run.case_lookup import CaseLookup
+from wireproof.run.events import CaseEvent, case_event
 
 UNFOLD = "document.getElementById('matrix-fold').open = true"
 READY = "document.documentElement?.dataset.ready"

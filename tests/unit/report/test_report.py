@@ -23,17 +23,17 @@ from toy_format import (
 from wireproof import formats
 from wireproof.cases.case import Case, Data
 from wireproof.cases.rules import Rule, SourceDocument
+from wireproof.inspect.field_listing import field_lines
+from wireproof.inspect.hexdump import excerpt_of
 from wireproof.report.diff import diff
 from wireproof.report.failure_groups import LINES, count_verdicts, failure_groups_of, failure_lines, heading
-from wireproof.report.field_listing import field_lines
-from wireproof.report.hexdump import excerpt_of
 from wireproof.report.html import Page, html
 from wireproof.report.junit import annotations, badge, junit, markdown
 from wireproof.report.matrix import matrix
 from wireproof.report.terminal import RunView, print_answer, print_run, total_failure
-from wireproof.runner.baseline import AppliedBaseline, apply
-from wireproof.runner.events import CaseEvent, EventStream
-from wireproof.runner.known_failures import parse_baseline
+from wireproof.run.baselines.baseline import AppliedBaseline, apply
+from wireproof.run.baselines.known_failures import parse_baseline
+from wireproof.run.events import CaseEvent, EventStream
 
 CASES = {GOOD_CASE.id: GOOD_CASE, BAD_CASE.id: BAD_CASE}
 HOSTILE = "<b>&\"'\x00\x1b[31m\ud800\ufffe]]>--><script>alert(1)</script>[red]`|"

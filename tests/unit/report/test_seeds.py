@@ -14,7 +14,7 @@ from goldens import load
 from machine import needs
 
 from wireproof.cases.case import Chunks, Data
-from wireproof.cases.mutate import dictionary
+from wireproof.derive.mutate import dictionary
 from wireproof.formats import FORMATS
 from wireproof.report.export import MAX_SEED_BYTES, class_name, export_seeds, go_file, seeds_of
 

@@ -9,10 +9,10 @@ from small_runs import RUN, stream
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.steps import is_refused
+from wireproof.judge.verdicts import Verdict
 from wireproof.report.uses import Use, implementations, sections, use_sentences, uses_of
-from wireproof.runner.conclusion import conclusion_sentence
-from wireproof.runner.events import EventStream, case_event, joined
-from wireproof.runner.verdicts import Verdict
+from wireproof.run.conclusion import conclusion_sentence
+from wireproof.run.events import EventStream, case_event, joined
 
 PASS = Verdict("pass", "canonical")
 WRONG = Verdict("fail", "wrong-value", want="accept", got="<script>")

@@ -18,8 +18,8 @@ WALKS = ("wire/walk.py", "wire/scan_items.py")
 
 OTHERS = {
     "kafka/columnar/": "the fast walker, whose kernel has a loop of its own",
-    "kafka/family/fast_listing.py": "what the walk asks the fast walker for",
-    "kafka/family/spark_reader.py": "what the engine on Spark asks the fast walker for",
+    "kafka/suite/fast_listing.py": "what the walk asks the fast walker for",
+    "kafka/suite/spark_reader.py": "what the engine on Spark asks the fast walker for",
     "iggy/resync.py": "tries flipped bits of the lengths of one record",
     "schema/stream.py": "reads the lengths of one record, and lists the candidates of a search",
     "live/loopback_broker/append_rules.py": "takes the one entry of a request",

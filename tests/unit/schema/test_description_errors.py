@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 
+from wireproof.schema.layout import REST, Count, Layout, Length, Number, Packed, Repeated
 from wireproof.schema.rules import Fault
 from wireproof.schema.struct import DescriptionError, Struct, many
-from wireproof.wire.layout import REST, Count, Layout, Length, Number, Packed, Repeated
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 

@@ -7,10 +7,10 @@ import pytest
 from each import each
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto
 
+from wireproof.schema.layout import Number, OtherFields, ProtoField
 from wireproof.schema.protobuf import rule_of_fields
 from wireproof.schema.rules import KEY, Fault, remarked
 from wireproof.schema.struct import DescriptionError, Struct
-from wireproof.wire.layout import Number, OtherFields, ProtoField
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Reader, TracingReader
 from wireproof.wire.rejection import Rejected

@@ -6,11 +6,11 @@ import pytest
 from each import each
 
 from wireproof.family import Family, Format, format_of_stream
+from wireproof.schema.layout import Checksum, ChecksumAlgorithm, Count, Length, Number, Octets
 from wireproof.schema.rules import Fault
 from wireproof.schema.stream import FREE_READ, MAX_SEARCHED, RecordStream
 from wireproof.schema.struct import DescriptionError, Struct, inner, many
 from wireproof.wire.checksums import crc32
-from wireproof.wire.layout import Checksum, ChecksumAlgorithm, Count, Length, Number, Octets
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected

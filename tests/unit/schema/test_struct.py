@@ -9,9 +9,7 @@ from attrs import evolve, fields
 from each import each
 
 from wireproof.formats import FORMATS, own_format
-from wireproof.schema.rules import Fault, remarked
-from wireproof.schema.struct import DescriptionError, Struct, choice, inner, many, since, until
-from wireproof.wire.layout import (
+from wireproof.schema.layout import (
     REST,
     WHOLE,
     Checksum,
@@ -22,6 +20,8 @@ from wireproof.wire.layout import (
     Octets,
     Zero,
 )
+from wireproof.schema.rules import Fault, remarked
+from wireproof.schema.struct import DescriptionError, Struct, choice, inner, many, since, until
 from wireproof.wire.reader import Reader, TracingReader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer

@@ -7,10 +7,7 @@ from each import each
 
 from wireproof.family import formats_of_struct
 from wireproof.installed_families import FamilyTable, Provider
-from wireproof.schema.rules import Fault
-from wireproof.schema.struct import ByRevision, DescriptionError, Struct, choice, inner, many, optional
-from wireproof.wire.checksums import crc32
-from wireproof.wire.layout import (
+from wireproof.schema.layout import (
     REST,
     Checksum,
     ChecksumAlgorithm,
@@ -22,6 +19,9 @@ from wireproof.wire.layout import (
     When,
     tagged_fields,
 )
+from wireproof.schema.rules import Fault
+from wireproof.schema.struct import ByRevision, DescriptionError, Struct, choice, inner, many, optional
+from wireproof.wire.checksums import crc32
 
 CRC32 = ChecksumAlgorithm("crc32", crc32)
 BYTE = Number("a", "uint8")

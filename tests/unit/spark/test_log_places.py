@@ -12,7 +12,7 @@ from attrs import define
 from moto.server import ThreadedMotoServer
 
 from pyspark_wireproof_kafka_log import DefaultSource as KafkaLog
-from wireproof.kafka.family.spark_reader import KAFKA
+from wireproof.kafka.suite.spark_reader import KAFKA
 from wireproof.spark import sources
 from wireproof.spark.errors import SourceError
 from wireproof.spark.objects import (

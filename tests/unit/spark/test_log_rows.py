@@ -14,9 +14,9 @@ import zstandard
 from each import each
 from pyspark import cloudpickle
 
-from wireproof.kafka.family import spark_reader as columnar_reader
-from wireproof.kafka.family import spark_source as kafka_columns
-from wireproof.kafka.family.spark_reader import KAFKA
+from wireproof.kafka.suite import spark_reader as columnar_reader
+from wireproof.kafka.suite import spark_source as kafka_columns
+from wireproof.kafka.suite.spark_reader import KAFKA
 from wireproof.spark import sources
 from wireproof.spark.columns import FRAME_COLUMNS, RowData, SourceTable
 from wireproof.spark.errors import SourceError

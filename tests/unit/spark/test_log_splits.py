@@ -11,9 +11,9 @@ from each import each
 from work_counter import growth
 
 from wireproof import formats
-from wireproof.heka.family.spark_source import HEKA
-from wireproof.iggy.family.spark_source import IGGY
-from wireproof.kafka.family.spark_reader import KAFKA
+from wireproof.heka.suite.spark_source import HEKA
+from wireproof.iggy.suite.spark_source import IGGY
+from wireproof.kafka.suite.spark_reader import KAFKA
 from wireproof.spark.errors import LostObjectError, SourceError
 from wireproof.spark.objects import ObjectPlace, ObjectReader
 from wireproof.spark.spans import (

@@ -11,7 +11,7 @@ from each import each
 
 from wireproof import formats
 from wireproof.kafka.columnar import garbage_search
-from wireproof.kafka.family.spark_reader import KAFKA, read_entries
+from wireproof.kafka.suite.spark_reader import KAFKA, read_entries
 from wireproof.spark import spans as object_spans
 from wireproof.spark.columns import FRAME_COLUMNS, EntryColumns
 from wireproof.spark.objects import ObjectPlace

@@ -21,8 +21,7 @@ from property_profile import given
 
 from wireproof.wire.compression import COMPRESSION_CODECS, compress, decompress_block, decompress_prefix
 from wireproof.wire.reader import Budget, Reader, TracingReader
-from wireproof.wire.reject_classes import REJECT_CLASSES
-from wireproof.wire.rejection import Rejected
+from wireproof.wire.rejection import REJECT_CLASSES, Rejected
 from wireproof.wire.trace import Cover
 
 

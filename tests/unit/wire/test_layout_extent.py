@@ -1,10 +1,10 @@
-"""The size of a value, from its lengths: wire/layout.py."""
+"""The size of a value, from its lengths: schema/layout.py."""
 
 from struct import pack
 
 from each import each
 
-from wireproof.wire.layout import REST, WHOLE, Extent, Layout, Length, Number, Octets, Part, Repeated, Zero
+from wireproof.schema.layout import REST, WHOLE, Extent, Layout, Length, Number, Octets, Part, Repeated, Zero
 
 ELEMENT = Layout("Element", (Number("id", "uint8"),))
 

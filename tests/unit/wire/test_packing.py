@@ -1,9 +1,9 @@
-"""Adjacent fields of fixed width: wire/packing.py."""
+"""Adjacent fields of fixed width: schema/packing.py."""
 
 import pytest
 
-from wireproof.wire.layout import Count, Layout, Number, Octets
-from wireproof.wire.packing import Head, packing
+from wireproof.schema.layout import Count, Layout, Number, Octets
+from wireproof.schema.packing import Head, packing
 
 HEAD = Head(
     Layout(

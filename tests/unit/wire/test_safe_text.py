@@ -2,7 +2,7 @@
 
 from each import each
 
-from wireproof.wire.safe_text import escape_unsafe, one_line
+from wireproof.wire.text import escape_unsafe, one_line
 
 STEERS = [
     ("\x1b[31mred\x07", r"\x1b[31mred\x07"),

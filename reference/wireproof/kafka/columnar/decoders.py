@@ -9,17 +9,17 @@ from wireproof.columnar.optional_deps import np
 from wireproof.family import Decoded, FastDecoder
 from wireproof.kafka import control_record
 from wireproof.kafka.columnar import entry_kernels
+from wireproof.kafka.columnar.checked_entries import CheckedEntries
 from wireproof.kafka.columnar.entry_kernels import CODEC, CONTROL, HEADER
 from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
-from wireproof.kafka.columnar.judged_block import JudgedBlock
 from wireproof.kafka.control_types import ABORT
 from wireproof.kafka.entry import V2 as BATCH_MAGIC
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import MAX_SIZE, OVERFLOWING_SIZE
 from wireproof.kafka.values import Control, Log, LogEntry, Message, Record, RecordBatch, RecordHeader
-from wireproof.wire.layout import attribute_of
+from wireproof.schema.layout import attribute_of
+from wireproof.schema.packing import Head
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
-from wireproof.wire.packing import Head
 from wireproof.wire.scan_items import Item
 
 # --- values of entries ---
@@ -46,12 +46,12 @@ def value_items(step: ScanStep) -> list[Item]:
     ]
 
 
-def _item(block: JudgedBlock, index: int, first: int) -> Item:
+def _item(block: CheckedEntries, index: int, first: int) -> Item:
     at, length = int(block.entries.position[index]), int(block.entries.length[index])
     return Item("frame", at, length, _entry(block, index, first))
 
 
-def _entry(block: JudgedBlock, index: int, first: int) -> LogEntry:
+def _entry(block: CheckedEntries, index: int, first: int) -> LogEntry:
     header, magic = block.entry_headers[index], int(block.entries.magic[index])
     slots = block.slots[first : first + int(block.records[index])]
     if magic == 2:
@@ -63,7 +63,7 @@ def _entry(block: JudgedBlock, index: int, first: int) -> LogEntry:
     return Message(int(header["base_offset"]), magic, attributes, timestamp, None, None, messages)
 
 
-def _batch(block: JudgedBlock, header: Row, slots: Row) -> RecordBatch:
+def _batch(block: CheckedEntries, header: Row, slots: Row) -> RecordBatch:
     records = tuple(_record(block, header, slot) for slot in slots)
     return RecordBatch(*batch_numbers(header), records=records)  # type: ignore[misc, arg-type] # in order
 
@@ -74,7 +74,7 @@ def batch_numbers(header: Row) -> tuple[int, ...]:
     return numbers
 
 
-def _record(block: JudgedBlock, header: Row, slot: Row) -> Record:
+def _record(block: CheckedEntries, header: Row, slot: Row) -> Record:
     key = _octets(block, slot["key_at"], slot["key_length"])
     value = _octets(block, slot["value_at"], slot["value_length"])
     return Record(
@@ -99,26 +99,26 @@ def read_marker(key: bytes | None, value: bytes | None) -> Control:
     return Control(kind, version, epoch)
 
 
-def _message(block: JudgedBlock, slot: Row, magic: int) -> Message:
+def _message(block: CheckedEntries, slot: Row, magic: int) -> Message:
     key = _octets(block, slot["key_at"], slot["key_length"])
     value = _octets(block, slot["value_at"], slot["value_length"])
     offset, timestamp = int(slot["offset"]), int(slot["timestamp"])
     return Message(offset, magic, int(slot["attributes"]), timestamp, key, value, None)
 
 
-def _octets(block: JudgedBlock, at: Row, length: Row) -> bytes | None:
+def _octets(block: CheckedEntries, at: Row, length: Row) -> bytes | None:
     if length < 0:
         return None
     space, start = _space(block, int(at))
     return bytes(space[start : start + int(length)])
 
 
-def _space(block: JudgedBlock, at: int) -> tuple[Octets, int]:
+def _space(block: CheckedEntries, at: int) -> tuple[Octets, int]:
     size = block.entries.wire.size
     return (block.entries.wire, at) if at < size else (block.arena, at - size)
 
 
-def _headers(block: JudgedBlock, slot: Row) -> tuple[RecordHeader, ...]:
+def _headers(block: CheckedEntries, slot: Row) -> tuple[RecordHeader, ...]:
     count = int(slot["headers"])
     at, length = np.empty((2, count), np.uint64), np.empty((2, count), np.int32)
     slots = np.array([slot])

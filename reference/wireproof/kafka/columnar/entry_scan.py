@@ -11,15 +11,15 @@ from attrs import evolve, frozen
 from wireproof.columnar.basic_kernels import KINDS, Array, Buffer
 from wireproof.columnar.optional_deps import np
 from wireproof.kafka.columnar import entry_kernels as kernels
-from wireproof.kafka.columnar.entry_kernels import BROKEN, BUFFER_END, CUT
-from wireproof.kafka.columnar.garbage_search import garbage_item
-from wireproof.kafka.columnar.judged_block import (
+from wireproof.kafka.columnar.checked_entries import (
     MAX_BLOCK_BYTES,
     MAX_KEPT_BYTES,
+    CheckedEntries,
     EntryIndex,
-    JudgedBlock,
     judge_entries,
 )
+from wireproof.kafka.columnar.entry_kernels import BROKEN, BUFFER_END, CUT
+from wireproof.kafka.columnar.garbage_search import garbage_item
 from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.scan import scan as reference_scan
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
@@ -39,7 +39,7 @@ class ScanStep:
             block. Without a block, the one item under index 0. Positions are positions in the buffer.
     """
 
-    block: JudgedBlock | None
+    block: CheckedEntries | None
     answers: dict[int, Item]
 
 
@@ -99,20 +99,20 @@ def _item_at(view: memoryview, at: int, options: Options) -> Item:
     return evolve(next(reference_scan([bytes(view[at:])], options)), at=at) if found is None else found[0]
 
 
-def _step(judged: JudgedBlock, options: Options) -> ScanStep:
+def _step(judged: CheckedEntries, options: Options) -> ScanStep:
     block = judged if options.profile == "reader" else _without_clean(judged)  # only the reference knows §1.7
     return ScanStep(
         block, {index: _reference_item(block.entries, index, options) for index in _unclean(block)}
     )
 
 
-def _without_clean(block: JudgedBlock) -> JudgedBlock:
+def _without_clean(block: CheckedEntries) -> CheckedEntries:
     """Return the block with every entry marked as not clean."""
     none = np.zeros_like(block.clean)
     return evolve(block, clean=none, records=np.zeros_like(block.records), slots=block.slots[:0])
 
 
-def _unclean(block: JudgedBlock) -> list[int]:
+def _unclean(block: CheckedEntries) -> list[int]:
     indices: list[int] = np.flatnonzero(~block.clean).tolist()
     return indices
 

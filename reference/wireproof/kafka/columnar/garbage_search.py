@@ -29,8 +29,7 @@ from wireproof.kafka.size_and_magic import (
 from wireproof.kafka.size_and_magic import MAGIC_AT as MAGIC_OFFSET
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.reject_classes import RejectClass
-from wireproof.wire.rejection import Rejected
+from wireproof.wire.rejection import RejectClass, Rejected
 from wireproof.wire.scan_items import SEARCH_FACTOR, Item
 
 Read = Callable[[int, int], bytes | memoryview]

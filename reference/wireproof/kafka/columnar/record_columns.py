@@ -8,8 +8,8 @@ import pyarrow as pa
 from wireproof.columnar.basic_kernels import SLACK, Array, Buffer
 from wireproof.columnar.optional_deps import np
 from wireproof.kafka.columnar import entry_kernels
+from wireproof.kafka.columnar.checked_entries import CheckedEntries
 from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
-from wireproof.kafka.columnar.judged_block import JudgedBlock
 from wireproof.kafka.values import Message, Record
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
@@ -59,7 +59,7 @@ def step_records(step: ScanStep) -> pa.RecordBatch:
     return both.take(order).combine_chunks().to_batches()[0]
 
 
-def clean_records(block: JudgedBlock) -> pa.RecordBatch:
+def clean_records(block: CheckedEntries) -> pa.RecordBatch:
     """Return the records of the clean entries of a block, which must have slots."""
     slots = block.slots
     return pa.RecordBatch.from_arrays(
@@ -75,7 +75,7 @@ def clean_records(block: JudgedBlock) -> pa.RecordBatch:
     )
 
 
-def _octets(block: JudgedBlock, at: Array, length: Array) -> pa.Array:
+def _octets(block: CheckedEntries, at: Array, length: Array) -> pa.Array:
     """Copy runs of bytes of these lengths into a column; a negative length is null."""
     at, length = np.ascontiguousarray(at), np.ascontiguousarray(length)
     ends, null = _ends(length), length < 0
@@ -92,7 +92,7 @@ def _ends(length: Array) -> Array:
     return ends
 
 
-def _headers(block: JudgedBlock) -> pa.Array:
+def _headers(block: CheckedEntries) -> pa.Array:
     counts = np.ascontiguousarray(block.slots["headers"])
     kind, ends = RECORD_COLUMNS.field("headers").type, _ends(counts)
     size = int(ends[-1])

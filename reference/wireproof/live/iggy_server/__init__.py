@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from wireproof.adapters.live_servers import ServerAddress, server_entry
-from wireproof.adapters.registry_entry import Entry
+from wireproof.adapters.registry.live_servers import ServerAddress, server_entry
+from wireproof.adapters.registry.registered import Entry
 
 HTTP: Final = "http"
 SCHEMES: Final = (HTTP,)

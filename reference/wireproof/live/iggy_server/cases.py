@@ -7,8 +7,8 @@ from attrs import define, field
 
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello, Request
-from wireproof.adapters.live_servers import ServerAddress
 from wireproof.adapters.python_object import line_of
+from wireproof.adapters.registry.live_servers import ServerAddress
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.cases.steps import ERROR, SEQUENCE
 from wireproof.formats import FORMATS

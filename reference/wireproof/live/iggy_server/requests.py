@@ -10,7 +10,7 @@ from wireproof import formats
 from wireproof.formats import Format
 from wireproof.iggy.header_kinds import is_utf8
 from wireproof.wire.json_values import Json
-from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import RejectClass
 
 # --- protocol ---
 #

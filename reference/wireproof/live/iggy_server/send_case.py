@@ -42,7 +42,7 @@ from wireproof.live.iggy_server.server import (
 )
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.safe_text import one_line
+from wireproof.wire.text import one_line
 
 # --- stored ---
 #

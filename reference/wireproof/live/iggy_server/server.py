@@ -20,7 +20,7 @@ from attrs import evolve, frozen
 
 from wireproof import formats
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.live_servers import PREFIX, ServerAddress
+from wireproof.adapters.registry.live_servers import PREFIX, ServerAddress
 from wireproof.live.frames import FrameStream
 from wireproof.live.iggy_server import requests
 from wireproof.live.iggy_server.requests import (
@@ -32,7 +32,7 @@ from wireproof.live.iggy_server.requests import (
     error_of,
 )
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.safe_text import one_line
+from wireproof.wire.text import one_line
 
 # --- connections ---
 #

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from attrs import evolve
 
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.live_servers import left_by_others
 from wireproof.adapters.python_object import line_of
+from wireproof.adapters.registry.live_servers import left_by_others
 from wireproof.live.iggy_server import address_of
 from wireproof.live.iggy_server.cases import AnyServer, cases_of, hello_of, server_at
 from wireproof.live.iggy_server.server import RefusedError, read_properties

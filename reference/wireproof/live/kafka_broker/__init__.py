@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from wireproof.adapters.live_servers import server_entry
-from wireproof.adapters.registry_entry import Entry
+from wireproof.adapters.registry.live_servers import server_entry
+from wireproof.adapters.registry.registered import Entry
 
 KIND: Final = "kafka-broker"
 

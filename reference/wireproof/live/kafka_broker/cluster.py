@@ -20,7 +20,7 @@ from kafka.protocol.broker_version_data import BrokerVersionData
 from kafka.protocol.metadata import MetadataRequest
 
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.live_servers import ServerAddress
+from wireproof.adapters.registry.live_servers import ServerAddress
 from wireproof.live.kafka_broker.connection import (
     CONNECT_SECONDS,
     ENDED,

@@ -19,7 +19,7 @@ from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
 from wireproof import __version__
 from wireproof.live.frames import BadFrameError, FrameStream
-from wireproof.wire.safe_text import one_line
+from wireproof.wire.text import one_line
 
 CONNECT_SECONDS: Final = 5.0
 LARGEST_ANSWER: Final = 128 * 1024 * 1024

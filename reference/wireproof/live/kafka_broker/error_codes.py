@@ -20,7 +20,7 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import RejectClass
 
 
 @frozen

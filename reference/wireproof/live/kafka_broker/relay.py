@@ -8,8 +8,8 @@ from functools import partial
 from kafka import errors
 
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.live_servers import TOKEN_BYTES, ServerAddress, clean_up
 from wireproof.adapters.python_object import line_of
+from wireproof.adapters.registry.live_servers import TOKEN_BYTES, ServerAddress, clean_up
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof.live.kafka_broker import entry_of_broker, error_codes, requests
 from wireproof.live.kafka_broker.claims import MESSAGE_FIELDS, V2_FIELDS, WINDOW, legacy_magics

@@ -31,7 +31,7 @@ from wireproof.live.kafka_broker.requests import (
 from wireproof.live.kafka_broker.step_requests import NoCoordinatorError, NotAskedError
 from wireproof.live.kafka_broker.topics import OwnTopics, Partition, TopicError
 from wireproof.wire.json_values import Json
-from wireproof.wire.safe_text import one_line
+from wireproof.wire.text import one_line
 
 # --- restarts ---
 #

@@ -11,11 +11,11 @@ from attrs import define, field
 from kafka import errors
 from kafka.protocol.admin import CreateTopicsRequest, DeleteTopicsRequest
 
-from wireproof.adapters.live_servers import PREFIX
+from wireproof.adapters.registry.live_servers import PREFIX
 from wireproof.live.kafka_broker.cluster import Cluster
 from wireproof.live.kafka_broker.connection import message, said_by
 from wireproof.live.kafka_broker.error_codes import DENIED, RETRIED
-from wireproof.wire.safe_text import one_line
+from wireproof.wire.text import one_line
 
 READY_SECONDS: Final = 20.0
 TIMEOUT_MS: Final = 15_000

@@ -10,7 +10,7 @@ from kafka import errors
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.live_servers import PREFIX, ServerAddress, left_by_others
+from wireproof.adapters.registry.live_servers import PREFIX, ServerAddress, left_by_others
 from wireproof.cases.outcome import Outcome
 from wireproof.cases.steps import SEQUENCE
 from wireproof.live.kafka_broker import topics

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Final
 
-from wireproof.adapters.registry_entry import Entry
+from wireproof.adapters.registry.registered import Entry
 from wireproof.live.kafka_client.program import listed_options, parse_spec
 
 START_SECONDS: Final = 120.0

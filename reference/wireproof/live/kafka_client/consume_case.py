@@ -30,7 +30,7 @@ from wireproof.live.loopback_broker.replies import LoopbackCluster, ServedTopic
 from wireproof.live.loopback_broker.served_log import END, ServedLog, Serving
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS
-from wireproof.wire.safe_text import one_line
+from wireproof.wire.text import one_line
 
 TOPIC: Final = "wireproof"
 

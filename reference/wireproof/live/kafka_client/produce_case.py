@@ -28,7 +28,7 @@ from wireproof.live.loopback_broker.coordinator import Coordinator
 from wireproof.live.loopback_broker.partition import Appended, ServedPartition, StoredEntry
 from wireproof.live.loopback_broker.replies import LoopbackCluster, ServedTopic
 from wireproof.live.loopback_broker.server import HangUp
-from wireproof.wire.safe_text import one_line
+from wireproof.wire.text import one_line
 
 # --- produced log ---
 #

@@ -16,12 +16,12 @@ import attrs
 from attrs import frozen
 
 from wireproof.adapters.errors import UnknownAdapter
-from wireproof.adapters.process_stats import how_it_ended
-from wireproof.adapters.registry_entry import AdapterOption
+from wireproof.adapters.process.stats import how_it_ended
+from wireproof.adapters.registry.registered import AdapterOption
 from wireproof.live.loopback_broker.regroup_records import SeenRecord
 from wireproof.live.loopback_broker.served_log import Manner
 from wireproof.strict_parsing import structure
-from wireproof.wire.safe_text import one_line
+from wireproof.wire.text import one_line
 
 if TYPE_CHECKING:
     from queue import Queue

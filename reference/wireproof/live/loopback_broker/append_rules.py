@@ -19,8 +19,8 @@ from wireproof.kafka.layouts import BATCH, HEADS
 from wireproof.kafka.record import write_region
 from wireproof.kafka.size_and_magic import LOG_OVERHEAD, peek_whole_entry
 from wireproof.kafka.values import Record, RecordBatch
+from wireproof.schema.layout import attribute_of
 from wireproof.wire.checksums import crc32c
-from wireproof.wire.layout import attribute_of
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected

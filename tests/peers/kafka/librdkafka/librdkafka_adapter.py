@@ -20,7 +20,7 @@ from wireproof.live.loopback_broker.regroup_records import SeenRecord, assign_re
 from wireproof.live.loopback_broker.served_log import END, ServedLog, Serving
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
-from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import RejectClass
 from wireproof_peers.exception_map import Refusals
 from wireproof_peers.kafka_client_broker import PARTITIONS, TOPIC, ClientBroker
 from wireproof_peers.librdkafka_producer import CLAIMS, Producers

@@ -6,7 +6,7 @@ import pytest
 from each import each
 
 from wireproof.adapters.errors import AdapterStartError, UnknownAdapter
-from wireproof.adapters.registry import open_adapter, resolve
+from wireproof.adapters.registry.registry import open_adapter, resolve
 from wireproof.live.iggy_server import requests
 from wireproof.live.iggy_server.requests import BY_REVISION
 from wireproof.live.iggy_server.server import IggyClientProperties, read_properties

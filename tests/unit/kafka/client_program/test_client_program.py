@@ -12,7 +12,7 @@ from each import each
 from machine import needs
 
 from wireproof.adapters.errors import UnknownAdapter
-from wireproof.adapters.registry import resolve
+from wireproof.adapters.registry.registry import resolve
 from wireproof.cases.outcome import Outcome, Stalled
 from wireproof.live.kafka_client.consume_case import MOST_FETCHES, Consumption, Event, Fetched
 from wireproof.live.kafka_client.program import (

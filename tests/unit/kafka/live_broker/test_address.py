@@ -4,7 +4,7 @@ import pytest
 from each import each
 
 from wireproof.adapters.errors import UnknownAdapter
-from wireproof.adapters.registry import resolve
+from wireproof.adapters.registry.registry import resolve
 
 
 @each("rest", ["", "host", "host:0", "host:65536", ":1", "http://host:9092"])

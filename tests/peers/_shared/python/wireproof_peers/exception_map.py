@@ -8,7 +8,7 @@ from attrs import frozen
 
 from wireproof.cases.outcome import Refused
 from wireproof.wire.json_values import Json
-from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import RejectClass
 
 LONGEST = 300
 """Characters of an exception's text that are kept."""

@@ -1,0 +1,1 @@
+"""Adapters that are child processes: their pipes, their limits, their end."""

@@ -1,0 +1,181 @@
+"""Records of the conversation with adapters, for their authors: `check --trace` and `check --keep-stderr`.
+
+A trace has one JSON object on each line, in the order in which wireproof sent requests and read answers. Each
+file has a limit, so that no adapter can fill the disk.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from shutil import copyfileobj
+from typing import IO, Any, Final
+
+from attrs import evolve, field, frozen
+
+from wireproof.adapters.errors import MessageError
+from wireproof.adapters.message_framing import Framing, Lines, Most, Packet
+from wireproof.adapters.process.controller import MIB, Program
+from wireproof.files import replace_file
+
+MAX_FILE: Final = 64 * MIB
+"""Most bytes of the file of one adapter."""
+
+MAX_LINE: Final = MIB
+"""Most bytes of a message in a trace; of a longer one the line has the id and the size."""
+
+
+class LimitedFile:
+    """A file for bytes up to a limit; a last line says that bytes are missing."""
+
+    def __init__(self, file: IO[bytes], limit: int, last: bytes) -> None:
+        """Write to `file` at most `limit` bytes, then `last`."""
+        self._file = file
+        self._left = limit
+        self._last = last
+
+    def write(self, data: bytes, *, whole: bool = False) -> None:
+        """Write as much of `data` as the limit allows; with `whole`, all of it or nothing."""
+        if self._left < 0:
+            return
+        fits = len(data) <= self._left
+        self._file.write(data if fits else b"" if whole else data[: self._left])
+        self._left = self._left - len(data) if fits else -1
+        if not fits:
+            self._file.write(self._last)
+        self._file.flush()
+
+
+class TracedFraming:
+    """A framing that writes every message to a trace."""
+
+    def __init__(self, inner: Framing, note: Callable[[str, Packet], None]) -> None:
+        """Wrap `inner`; call `note` with `request` or `answer` and each message."""
+        self._inner = inner
+        self._note = note
+
+    @property
+    def most(self) -> Most:
+        return self._inner.most
+
+    @most.setter
+    def most(self, most: Most) -> None:
+        self._inner.most = most
+
+    def pack(self, packet: Packet) -> bytes:
+        """See `Framing`."""
+        data = self._inner.pack(packet)
+        self._note("request", packet)
+        return data
+
+    def feed(self, data: bytes) -> Iterator[Packet]:
+        """See `Framing`."""
+        try:
+            for packet in self._inner.feed(data):
+                self._note("answer", packet)
+                yield packet
+        except MessageError as error:
+            self._note("unreadable", Packet({"text": str(error)}))
+            raise
+
+    def progress(self) -> str:
+        """See `Framing`."""
+        return self._inner.progress()
+
+
+@frozen
+class Recorder:
+    """Records the conversation with one adapter, through all its starts.
+
+    Attributes:
+        spec: the adapter, as the user named it.
+        trace, stderr: the files; None for what is not recorded.
+    """
+
+    spec: str
+    trace: LimitedFile | None
+    stderr: LimitedFile | None
+    starts: list[str] = field(factory=list)
+
+    def recorded(self, program: Program) -> Program:
+        """Return the program with records of its messages and of its stderr; note its start."""
+        self.starts.append(program.name)
+        number, framing = len(self.starts), program.framing
+        if self.trace:
+            self._write({"adapter": self.spec, "start": number})
+            program = evolve(program, framing=lambda: TracedFraming(framing(), self._note))
+        if self.stderr:
+            if number > 1:
+                self.stderr.write(f"\n--- wireproof: start {number} of the adapter ---\n".encode())
+            program = evolve(program, stderr=self.stderr.write)
+        return program
+
+    def _note(self, kind: str, packet: Packet) -> None:
+        message = json.loads(Lines().pack(packet))
+        line = {"adapter": self.spec, kind: message}
+        if len(json.dumps(message)) > MAX_LINE:
+            shown = {"id": packet.head.get("id"), "bytes": len(json.dumps(message))}
+            line = {"adapter": self.spec, kind: shown, "left_out": True}
+        self._write(line)
+
+    def _write(self, line: dict[str, Any]) -> None:
+        assert self.trace is not None, "only a trace is written"
+        self.trace.write(json.dumps(line, separators=(",", ":")).encode() + b"\n", whole=True)
+
+
+@frozen
+class Recording:
+    """The records that a run makes.
+
+    Attributes:
+        trace: the file of the messages of all adapters, in their order.
+        stderr: the folder of the files with their stderr.
+    """
+
+    trace: Path | None = None
+    stderr: Path | None = None
+
+    @contextmanager
+    def recorder(self, number: int, spec: str) -> Iterator[Recorder | None]:
+        """Open the files of the adapter of a number; raises `OSError`."""
+        with ExitStack() as stack:
+
+            def opened(path: Path, last: bytes) -> LimitedFile:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                return LimitedFile(stack.enter_context(path.open("wb")), MAX_FILE, last)
+
+            trace = opened(_part(self.trace, number), _cut_line(spec)) if self.trace else None
+            text = f"\n--- wireproof: the rest is left out, after {MAX_FILE // MIB} MiB ---\n".encode()
+            path = self.stderr / f"{number + 1}-{_file_name(spec)}.txt" if self.stderr else None
+            stderr = opened(path, text) if path else None
+            yield Recorder(spec, trace, stderr) if trace or stderr else None
+
+    def join(self, count: int) -> None:
+        """Make the trace of the parts of so many adapters, in their order; raises `OSError`."""
+        if self.trace is None:
+            return
+        parts = [path for number in range(count) if (path := _part(self.trace, number)).exists()]
+        replace_file(self.trace, lambda draft: _concatenate(parts, draft))
+        for path in parts:
+            path.unlink()
+
+
+def _part(trace: Path, number: int) -> Path:
+    return trace.with_name(f"{trace.name}.{number + 1}.part")
+
+
+def _cut_line(spec: str) -> bytes:
+    line = {"adapter": spec, "left_out": True, "text": f"the rest, after {MAX_FILE // MIB} MiB"}
+    return json.dumps(line, separators=(",", ":")).encode() + b"\n"
+
+
+def _file_name(spec: str) -> str:
+    return re.sub(r"[^\w.-]+", "_", spec)[:100]
+
+
+def _concatenate(parts: list[Path], draft: Path) -> None:
+    with draft.open("wb") as out:
+        for path in parts:
+            with path.open("rb") as part:
+                copyfileobj(part, out)

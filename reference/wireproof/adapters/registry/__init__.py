@@ -1,0 +1,1 @@
+"""The adapters that a user can name: where they are found, built, and started."""

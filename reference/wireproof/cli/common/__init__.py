@@ -1,0 +1,1 @@
+"""What several verbs share: options, progress, the output of a run."""

@@ -1,0 +1,116 @@
+"""The options for the files that `check` and `report` write."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+from attrs import frozen
+
+from wireproof.cases.fixtures import Suite
+from wireproof.files import replace_bytes
+from wireproof.report.failure_groups import Kind
+from wireproof.run.baselines.baseline import NO_BASELINE, AppliedBaseline
+from wireproof.run.events import EventStream
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+HELP: Final = {
+    "junit": "a JUnit file",
+    "markdown": "a Markdown summary",
+    "html": "the whole answer as one HTML page",
+    "badge": "a badge as JSON, of the first adapter",
+}
+"""The views that are files: option and help text."""
+
+STANDARD_OUTPUT: Final = "-"
+
+
+@frozen
+class OutputFiles:
+    """The path of each view; None leaves it out, `-` prints it. `annotations` go to standard output."""
+
+    junit: Path | None = None
+    markdown: Path | None = None
+    html: Path | None = None
+    badge: Path | None = None
+    annotations: bool = False
+
+
+def output_options(command: F) -> F:
+    """Add the options of the views; `output_files_of` removes them from the arguments."""
+    for name, text in reversed(HELP.items()):
+        kind = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
+        command = click.option(f"--{name}", type=kind, metavar="FILE", help=text)(command)
+    return click.option("--annotations", is_flag=True, help="print the findings as lines of a workflow")(
+        command
+    )
+
+
+def output_files_of(more: dict[str, Any]) -> OutputFiles:
+    """Remove the options of the views from those of a command, and return them."""
+    return OutputFiles(**{name: more.pop(name) for name in (*HELP, "annotations")})
+
+
+def write_outputs(
+    streams: Sequence[EventStream],
+    views: OutputFiles,
+    suite: Suite,
+    baselines: Sequence[AppliedBaseline] = (),
+    numbers: Mapping[tuple[str, Kind], int] | None = None,
+) -> None:
+    """Write the views that the options name; write nothing without a run.
+
+    All of them know the baseline as the exit code does; the page and the badge mark known failures as known.
+    `numbers` are those that `check` gave to its findings.
+    """
+    if not streams or views == OutputFiles():
+        return
+    from wireproof.report import junit  # noqa: PLC0415 - slow to import, and most runs ask for no view
+
+    known = baselines or [NO_BASELINE] * len(streams)
+    if views.junit:
+        _put(views.junit, junit.junit(streams, known))
+    if views.markdown:
+        _put(views.markdown, junit.markdown(streams, known).encode())
+    if views.html:
+        _put(views.html, _page(streams, suite, known, numbers or {}).encode())
+    if views.badge:
+        _put(views.badge, junit.badge(streams[0], known[0]).encode())
+    if views.annotations:
+        for line in (line for one in zip(streams, known, strict=True) for line in junit.annotations(*one)):
+            click.echo(line)
+
+
+def _page(
+    streams: Sequence[EventStream],
+    suite: Suite,
+    baselines: Sequence[AppliedBaseline],
+    numbers: Mapping[tuple[str, Kind], int],
+) -> str:
+    from wireproof.report.html import html  # noqa: PLC0415 - as above
+    from wireproof.report.matrix import Page  # noqa: PLC0415 - as above
+    from wireproof.report.uses import families_of, uses_of  # noqa: PLC0415 - as above
+    from wireproof.run.case_lookup import CaseLookup  # noqa: PLC0415 - as above
+
+    families = families_of(streams)
+    names = ", ".join(map(str.capitalize, sorted(families))) or "no case"
+    noun = "implementation" if len(streams) == 1 else "implementations"
+    page = Page(
+        f"wireproof: {len(streams)} {noun} × {names}",
+        CaseLookup(suite).case,
+        suite.by_id,
+        suite.rules,
+        suite.sources,
+        uses_of(suite, families),
+        numbers,
+    )
+    return html(streams, page, baselines)
+
+
+def _put(file: Path, content: bytes) -> None:
+    """Write a view to its file, or print it if its name is `-`."""
+    if str(file) == STANDARD_OUTPUT:
+        click.echo(content, nl=False)
+    else:
+        replace_bytes(file, content)

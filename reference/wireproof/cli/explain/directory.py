@@ -1,0 +1,109 @@
+"""`wireproof explain DIR`: every file of a data directory, its partitions, and the problems between them."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from wireproof.cli.explain import copy_spooled, spooled
+from wireproof.data_files import FileKind
+from wireproof.inspect import data_directory, directory_view
+from wireproof.inspect.data_directory import DirectoryTotals, read_directory
+from wireproof.inspect.entry_list import fast_hint
+from wireproof.run.exit_codes import Exit
+
+SmallFile = tuple[str, FileKind]
+"""The system and the kind of a file that is no log."""
+
+
+def command_for(path: Path, *, as_json: bool = False) -> Exit:
+    """Print what is in a directory: JSON lines while it is read, or what is wrong first; return the code."""
+    totals = DirectoryTotals()
+    if as_json:
+        for event in read_directory(path, totals):
+            for line in directory_view.event_json(event):
+                click.echo(line)
+    else:
+        _print_wrong_first(path, totals)
+    if hint := fast_hint(totals.logs):
+        click.echo(hint, err=True)
+    if not totals.files:
+        raise click.UsageError(f"{path} has no files: there is nothing to explain")
+    for line in [directory_view.total_json(totals)] if as_json else directory_view.total_lines(totals):
+        click.echo(line)
+    if not totals.named and totals.size:
+        return Exit.USAGE
+    return Exit.CONFORMS if totals.is_sound else Exit.FAILS
+
+
+def _print_wrong_first(path: Path, totals: DirectoryTotals) -> None:
+    """Print what is wrong, then the files, when all were read: in a terminal a bar shows how far that is."""
+    with spooled() as wrong, spooled() as files:
+        with reading_bar(path) as seen:
+            for event in read_directory(path, totals, seen):
+                wrong.writelines(f"{line}\n" for line in directory_view.wrong_lines(event))
+                files.writelines(f"{line}\n" for line in directory_view.event_lines(event))
+        copy_spooled(wrong)
+        copy_spooled(files)
+
+
+@contextmanager
+def reading_bar(path: Path) -> Iterator[Callable[[str, int], None]]:
+    """Show on a terminal how much of a file or directory was read.
+
+    Yields a function of the name of the file that is read, and the bytes of it that were.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _, __: None
+        return
+    from rich.console import Console  # noqa: PLC0415 - for a terminal alone
+
+    from wireproof.cli.common.progress import step_bar  # noqa: PLC0415 - likewise
+
+    total = data_directory.size_of(path) if path.is_dir() else path.stat().st_size
+    before, last, shown = 0, ("", 0), -1
+    with step_bar(Console(stderr=True), "MiB") as step:
+
+        def seen(name: str, at: int) -> None:
+            nonlocal before, last, shown
+            before += last[1] if name != last[0] else 0
+            last = name, at
+            if (done := (before + at) >> 20) != shown:
+                shown = done
+                step(f"MiB, {name}", done, max(total >> 20, 1))
+
+        yield seen
+
+
+def kind_of_small_file(path: Path) -> SmallFile | None:
+    """Return system and kind of a file of a data directory that is neither log nor index; else None."""
+    return data_directory.kind_of_small_file(path)
+
+
+def explain_other_file(path: Path, *, as_json: bool) -> Exit | None:
+    """Print what is in an index file or a small file of a data directory; None for any other file."""
+    if (kind := kind_of_small_file(path)) is not None:
+        # Print what is in such a file; return the exit code.
+        found = data_directory.check_small_file(path, *kind)
+        lines = [directory_view.small_file_json(found)] if as_json else directory_view.small_file_lines(found)
+        for line in lines:
+            click.echo(line)
+        return Exit.FAILS if found.report.errors or found.report.unknown else Exit.CONFORMS
+    return _explain_index_file(path, as_json=as_json) if data_directory.kind_of(path) else None
+
+
+def _explain_index_file(path: Path, *, as_json: bool) -> Exit:
+    one = data_directory.check_index_file(path)
+    for line in (directory_view.entry_json if as_json else directory_view.entry_lines)(one):
+        click.echo(line)
+    return Exit.FAILS if one.errors else Exit.CONFORMS
+
+
+def explain_index_files_of(log: Path) -> Exit:
+    """Print a line for each index file of a log."""
+    found = data_directory.check_index_files(log)
+    for line in directory_view.neighbour_lines(found):
+        click.echo(line)
+    return Exit.FAILS if any(one.errors for one in found) else Exit.CONFORMS

@@ -1,0 +1,157 @@
+"""The part of `wireproof explain` about one value: its fields, other formats that fit, a similar fixture."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+
+from wireproof import formats
+from wireproof.cases.fixtures import cases_of_format
+from wireproof.cases.id_patterns import most_similar
+from wireproof.inspect import survey_lines
+from wireproof.inspect.detect_format import FormatFit
+from wireproof.inspect.entry_list import listing_of
+from wireproof.inspect.entry_output import ListingOptions, as_json, fields_json, notes_of
+from wireproof.inspect.field_listing import field_lines
+from wireproof.inspect.log_survey import mismatch_remarks
+from wireproof.inspect.open_input import OpenInput
+from wireproof.inspect.survey_lines import MAX_FITS
+from wireproof.run.exit_codes import Exit
+from wireproof.wire.rejection import Remark
+
+DEFAULT_LINES: Final = 5000
+"""Fields that are listed if no number is given."""
+
+
+def explain_value(
+    fits: Sequence[FormatFit],
+    data: bytes,
+    found: OpenInput,
+    shown: ListingOptions,
+    folders: tuple[Path, ...],
+    *,
+    as_json: bool,
+) -> Exit:
+    """Print a value field by field, and what is wrong with it."""
+    best = fits[0]
+    misfits = [one for one in _remarks(best) if one.cls in mismatch_remarks()]
+    wrong = list(survey_lines.misfit_lines(misfits))
+    sound = best.consumed == len(data) and not wrong and not found.stopped
+    if as_json:
+        _print_json(best, data, shown, sound=sound)
+        return Exit.CONFORMS if sound else Exit.FAILS
+    packed = f" (unpacked from {found.packed})" if found.packed else ""
+    click.echo(f"{len(data)} bytes{packed} as {best.row.format_id}: {_said(best, len(data))}")
+    refused = best.layout.rejected
+    limit = survey_lines.size_lines([(refused.cls, refused.path)] if refused is not None else [])
+    for line in (*wrong, *([f"wrong: {found.stopped}"] if found.stopped else []), *limit):
+        click.echo(line)
+    _print_fields(best, shown)
+    harmless = [one for one in _remarks(best) if one.cls not in mismatch_remarks()]
+    for line in survey_lines.remark_text_lines(harmless):
+        click.echo(line)
+    other_lines(fits, data, folders)
+    return Exit.CONFORMS if sound else Exit.FAILS
+
+
+def _print_fields(best: FormatFit, shown: ListingOptions) -> None:
+    """Print the fields, up to a number of lines."""
+    refused = best.layout.rejected
+    notes = notes_of(listing_of(best.row), best.layout.spans)
+    most = DEFAULT_LINES if shown.limit is None else shown.limit
+    lines = field_lines(best.layout, refused.at if refused else None, notes)
+    for count, line in enumerate(lines):
+        if count >= most:
+            click.echo(f"… {len(best.layout.spans)} fields in all: --limit sets how many lines are listed")
+            return
+        click.echo(str(line))
+
+
+def _print_json(best: FormatFit, data: bytes, shown: ListingOptions, *, sound: bool) -> None:
+    notes = notes_of(listing_of(best.row), best.layout.spans)
+    for count, tree in enumerate(fields_json(best.layout, notes)):
+        if shown.limit is not None and count >= shown.limit:
+            break
+        click.echo(as_json(tree))
+    click.echo(
+        as_json(
+            {
+                "type": "summary",
+                "format": best.row.format_id,
+                "bytes": len(data),
+                "ok": sound,
+                "sound": best.consumed,
+                "remarks": [{"class": r.cls, "at": r.at, "path": r.path} for r in _remarks(best)],
+            }
+        )
+    )
+
+
+def other_lines(
+    fits: Sequence[FormatFit], data: bytes, folders: tuple[Path, ...], *, similar: bool = True
+) -> None:
+    """Print the other formats that fit, and if `similar` the most similar fixture."""
+    best, *others = fits
+    refused = best.layout.rejected
+    _others(best, others, len(data))
+    if not similar:
+        return
+    cases = cases_of_format(best.row.format_id, folders)
+    case = most_similar(data, best.row.format_id, refused.cls if refused else None, cases)
+    if case is not None:
+        click.echo(f"nearest fixture: {case.id}: {case.title}")
+
+
+def _others(best: FormatFit, others: list[FormatFit], size: int) -> None:
+    """Print the other formats that fit as well, and the revisions of the best one."""
+    same = [fit for fit in others if fit.rank[:3] == best.rank[:3] and fit.consumed]
+    if also := [fit.row.format_id for fit in same]:
+        click.echo(f"also fits: {', '.join(also[:MAX_FITS])}")
+    if (revisions := [fit for fit in (best, *others) if fit.row.name == best.row.name])[1:]:
+        click.echo(f"revisions of {best.row.name}: {'; '.join(map(_revision, _in_order(revisions)))}")
+    for fit in _damaged(best, others):
+        click.echo(f"or else {fit.row.format_id}: {_said(fit, size)}")
+
+
+def _in_order(revisions: list[FormatFit]) -> list[FormatFit]:
+    """Sort the revisions of a format in the order of the table."""
+    order = [row.format_id for row in formats.FORMATS.of_family(revisions[0].row.family)]
+    return sorted(revisions, key=lambda fit: order.index(fit.row.format_id))
+
+
+def _revision(fit: FormatFit) -> str:
+    """Describe how a revision fits: all bytes or some, its remarks, or its refusal."""
+    decoded, rejected = fit.layout.decoded, fit.layout.rejected
+    if rejected is not None:
+        return f"{fit.row.revision} not, {rejected.cls} at {rejected.at}"
+    assert decoded is not None
+    if not decoded.consumed:
+        return f"{fit.row.revision} not, nothing in it is whole"
+    part = "fits" if decoded.consumed == fit.size else f"fits {decoded.consumed} bytes"
+    remarks = ", ".join(sorted({remark.cls for remark in decoded.remarks}))
+    return f"{fit.row.revision} {part}" + (f" with {remarks}" if remarks else "")
+
+
+def _damaged(best: FormatFit, others: list[FormatFit]) -> list[FormatFit]:
+    """Return equally good formats of other systems for refused bytes that no checksum proves."""
+    if best.layout.decoded is not None or best.proven:
+        return []
+    others = [fit for fit in others if fit.sure]
+    systems = {best.row.name.partition(".")[0]: best}
+    for fit in others:
+        systems.setdefault(fit.row.name.partition(".")[0], fit)
+    return list(systems.values())[1:]
+
+
+def _said(fit: FormatFit, size: int) -> str:
+    """Return the verdict on the bytes as one line."""
+    if fit.layout.rejected is not None:
+        rejected = fit.layout.rejected
+        return f"refused, {rejected.cls} at {rejected.at} ({rejected.path}): {rejected.text}"
+    left = size - fit.consumed
+    return f"accepted, {fit.consumed} bytes" + (f", {left} more follow" if left else "")
+
+
+def _remarks(fit: FormatFit) -> tuple[Remark, ...]:
+    return fit.layout.decoded.remarks if fit.layout.decoded else ()

@@ -1,0 +1,1 @@
+"""Inputs that nobody wrote: families of edited cases, mutations, examples, Hypothesis strategies."""

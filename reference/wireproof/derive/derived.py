@@ -1,0 +1,381 @@
+"""Derived families: relations that hold for every accepted fixture once its bytes are changed.
+
+Each family states a relation between a fixture and its changed bytes. Only where the relation leaves the
+answer open, the reference gives the expectation. `broken_relations` checks the reference itself against every
+relation. In inputs over 1 KiB only the ends and the field boundaries are changed. See architecture.md#cases.
+"""
+
+from collections.abc import Callable, Container, Iterable, Iterator
+from functools import partial
+from itertools import islice, product
+from typing import TYPE_CHECKING, Any, Final
+
+from attrs import evolve, frozen
+
+from wireproof import formats
+from wireproof.cases.case import (
+    ORIGIN_REFERENCE,
+    ORIGIN_RELATION,
+    Accept,
+    Case,
+    Chunks,
+    Data,
+    Either,
+    Expect,
+    Reject,
+    Source,
+)
+from wireproof.cases.reference_answers import expectation_of_bytes, reference_expectation, with_refusal_level
+from wireproof.cases.stream_prefix import StreamFrames, stream_frames, stream_value
+from wireproof.derive.edit_bytes import (
+    SIZE_COVERS,
+    EditedBytes,
+    checksums,
+    encode_field,
+    fix_up,
+    replace_field,
+    size_kind,
+)
+from wireproof.formats import FORMATS, Format
+from wireproof.wire.rejection import RejectClass, Remark
+from wireproof.wire.trace import CoverKind, FieldSpan
+
+if TYPE_CHECKING:
+    from wireproof.wire.json_values import Json
+
+EVERY_POSITION_BELOW: Final = 1024
+"""Bytes up to which every position is changed."""
+
+EDGE_BYTES: Final = 64
+"""Positions changed at either end of a longer input."""
+
+APPENDED_BYTES: Final = (b"\x00", b"\xff" * 7, b"\x00" * 61)
+"""Bytes to append."""
+
+CLASS_BY_CHECKSUM: Final[dict[CoverKind, RejectClass]] = {
+    **dict.fromkeys(checksums(), "crc-mismatch"),
+    "hmac": "auth-failed",
+}
+"""The class that a flip under a checksum or signature must be rejected as, by its kind."""
+
+SAMPLE_FROM_FIRST: Final = 64
+"""Number of first members of a family from which a sample is drawn."""
+
+BYTE_BY_BYTE: Final = 256
+"""Bytes up to which an input is also scanned one byte at a time."""
+
+
+@frozen
+class ParentCase:
+    """An accepted fixture with the data from which its families are made."""
+
+    case: Case
+    fmt: Format
+    data: bytes
+    accept: Accept
+    spans: tuple[FieldSpan, ...]
+    remarks: tuple[Remark, ...] = ()
+
+    @property
+    def whole(self) -> bytes:
+        """Return the bytes of the value, without the bytes after it."""
+        return self.data[: self.accept.consumed]
+
+    def positions(self, stop: int) -> list[int]:
+        """Return the positions below `stop` that are changed."""
+        return _positions(stop, (span.start for span in self.spans if not span.space))
+
+
+def _positions(stop: int, edges: Iterable[int]) -> list[int]:
+    """Return every position below `stop`; over 1 KiB the first and last 64 and the edges of fields."""
+    if stop <= EVERY_POSITION_BELOW:
+        return list(range(stop))
+    near = {*range(EDGE_BYTES), *range(stop - EDGE_BYTES, stop)}
+    near |= {at for edge in edges for at in (edge - 1, edge)}
+    return sorted(at for at in near if 0 <= at < stop)
+
+
+@frozen
+class DerivedInput:
+    """Bytes of a family, and their expectation; None leaves it to the reference."""
+
+    data: bytes
+    expect: Expect | None = None
+    title: str = ""
+
+
+def derived_cases(case: Case) -> Iterator[Case]:
+    """Yield every derived case of a golden one; none for a rejected case or an encode."""
+    if case.op == "scan":
+        yield from _rechunked(case)
+        return
+    parent = _parent(case)
+    if parent is None:
+        return
+    for name, family in FAMILIES.items():
+        for number, made in enumerate(family(parent)):
+            yield _case(parent, name, number, made)
+    yield from _joined(parent)
+    yield from _chunked(parent)
+
+
+def sample_derived(case: Case, number: int) -> Iterator[Case]:
+    """Yield one case of one family with a stated relation, both chosen by `number`."""
+    parent = _parent(case)
+    if parent is None:
+        return
+    which, place = (
+        number % (len(FAMILIES_WITH_RELATION) + 2),
+        number // (len(FAMILIES_WITH_RELATION) + 2) % SAMPLE_FROM_FIRST,
+    )
+    if which < len(FAMILIES_WITH_RELATION):
+        name = FAMILIES_WITH_RELATION[which]
+        some = [made for made in islice(FAMILIES[name](parent), place, place + 1) if made.expect]
+        yield from (_case(parent, name, place, made) for made in some)
+    else:
+        made = _joined(parent) if which == len(FAMILIES_WITH_RELATION) else _chunked(parent)
+        yield from islice(made, place if which > len(FAMILIES_WITH_RELATION) else 0, place + 1)
+
+
+def _parent(case: Case) -> ParentCase | None:
+    fmt = FORMATS.get(case.format_id)
+    if fmt is None or case.op != "decode" or isinstance(case.expect, Reject) or case.profile != "reader":
+        return None
+    if not isinstance(case.input, Data) or case.options.isolation != "read_uncommitted":
+        return None
+    layout = formats.decode_with_trace(fmt, case.input.data, case.options)
+    if layout.decoded is None:
+        return None
+    accept = _accepted(case.expect, layout.decoded.remarks)
+    if accept is None:
+        return None
+    if accept.consumed is None:
+        accept = evolve(accept, consumed=layout.decoded.consumed)
+    return ParentCase(case, fmt, case.input.data, accept, layout.spans, layout.decoded.remarks)
+
+
+def _accepted(expect: Expect, remarks: Iterable[Remark]) -> Accept | None:
+    """Return how a case is accepted; of `either` only where a remark leaves its derived cases open too."""
+    if isinstance(expect, Either):
+        values = (one.expect for one in expect.behaviours if isinstance(one.expect, Accept))
+        return next(values, None) if any(remark.rejectable for remark in remarks) else None
+    return expect if isinstance(expect, Accept) else None
+
+
+def _case(parent: ParentCase, family: str, number: int, made: DerivedInput) -> Case:
+    expect = made.expect or expectation_of_bytes(parent.fmt, made.data, parent.case.options)
+    twin = parent.case.id if isinstance(expect, Reject) else None
+    case = evolve(
+        parent.case,
+        id=f"{parent.case.id}~{family}:{number}",
+        input=Data(made.data),
+        expect=expect,
+        title=made.title or f"{family} of {parent.case.title}",
+        twin=twin,
+        parent=parent.case.id,
+        family=family,
+        source=Source(ORIGIN_RELATION if made.expect else ORIGIN_REFERENCE, parent.case.id),
+    )
+    return with_refusal_level(case)
+
+
+# --- the families of one input ---
+
+
+def _truncate(parent: ParentCase) -> Iterator[DerivedInput]:
+    """Truncate: a frame is rejected, a stream keeps its prefix; elsewhere the reference decides."""
+    frames = _frames(parent)
+    for stop in parent.positions(len(parent.whole)):
+        expect = Reject("truncated") if parent.fmt.delimited else frames and frames.within(stop)
+        yield DerivedInput(parent.whole[:stop], expect or None, f"the first {stop} bytes")
+
+
+def _frames(parent: ParentCase) -> StreamFrames | None:
+    """Return the frames of a stream; None with a fetch offset, which leaves some of them out."""
+    if parent.fmt.scan is None or parent.case.options.fetch_offset is not None:
+        return None
+    return stream_frames(parent.fmt.name, parent.accept, parent.spans, parent.remarks)
+
+
+def _flip(parent: ParentCase) -> Iterator[DerivedInput]:
+    """Flip bits: a flip under a checksum, or under a signature whose key is known, must be rejected.
+
+    In a stream the rest may become a cut tail, if the flip changes a length under the checksum.
+    """
+    for span, start, end in _covered_ranges(parent.spans, CLASS_BY_CHECKSUM):
+        assert span.cover is not None
+        torn = parent.fmt.scan is not None and span.cover.kind in checksums()
+        lengths = _lengths(parent) if torn else frozenset()
+        definite = None if _may_ignore(parent, span) else Reject(CLASS_BY_CHECKSUM[span.cover.kind])
+        for at in parent.positions(end):
+            if at >= start:
+                expect = None if at in lengths else definite
+                yield DerivedInput(_flipped(parent.data, at), expect, f"bit {at % 8} of byte {at}")
+
+
+def _lengths(parent: ParentCase) -> frozenset[int]:
+    layout = parent.fmt.layout
+    spans = (span for span in parent.spans if not span.space and size_kind(span, layout) == "length")
+    return frozenset(at for span in spans for at in range(span.start, span.end))
+
+
+def _flipped(data: bytes, at: int) -> bytes:
+    flipped = bytearray(data)
+    flipped[at] ^= 1 << at % 8
+    return bytes(flipped)
+
+
+def _covered_ranges(spans: Iterable[FieldSpan], kinds: Container[str]) -> list[tuple[FieldSpan, int, int]]:
+    """Return each checksum of one of `kinds` with its own range, and with the range that it covers."""
+    ranges: list[tuple[FieldSpan, int, int]] = []
+    for span in spans:
+        if span.cover is not None and span.cover.kind in kinds and not span.space:
+            ranges += [(span, span.start, span.end), (span, span.cover.start, span.cover.end)]
+    return ranges
+
+
+def _may_ignore(parent: ParentCase, seal: FieldSpan) -> bool:
+    """Return whether a reader may ignore a checksum or signature.
+
+    Only some readers check a wrapper's own checksum, because the messages in it have checksums too (kafka.md
+    section 2.2). Only readers with keys can check a signature.
+    """
+    if seal.cover is not None and seal.cover.kind == "hmac":
+        return parent.case.options.keys is None
+    return any(
+        span.space and span.cover is not None and span.cover.kind in checksums() for span in parent.spans
+    )
+
+
+def _append(parent: ParentCase) -> Iterator[DerivedInput]:
+    """Append bytes: they change neither the value of a frame nor the bytes consumed."""
+    for tail in APPENDED_BYTES:
+        definite = evolve(parent.accept) if parent.fmt.delimited else None
+        yield DerivedInput(parent.whole + tail, definite, f"{len(tail)} bytes appended")
+
+
+def _length_edits(parent: ParentCase, *, fixed_up: bool) -> Iterator[DerivedInput]:
+    for kind, span in product(SIZE_COVERS, parent.spans):
+        if span.space or not isinstance(span.value, int) or size_kind(span, parent.fmt.layout) != kind:
+            continue
+        for step in (-1, 1):
+            new = encode_field(span, span.value + step)
+            if new is None:
+                continue
+            damaged = replace_field(parent.data, parent.spans, span, new)
+            if fixed_up:
+                damaged = fix_up(damaged, spare=span.path)
+            yield DerivedInput(
+                damaged.data, None, f"{span.path} {step:+d}{' and fixed up' if fixed_up else ''}"
+            )
+
+
+def _flips_fixed_up(parent: ParentCase) -> Iterator[DerivedInput]:
+    """Flip bits and fix up the checksums: now the fields themselves must be checked."""
+    if not _covered_ranges(parent.spans, checksums()):
+        return
+    outer = tuple(span for span in parent.spans if not span.space)
+    for at in parent.positions(len(parent.whole)):
+        made = fix_up(EditedBytes(_flipped(parent.data, at), outer), lengths=False)
+        yield DerivedInput(made.data, None, f"bit {at % 8} of byte {at}, fixed up")
+
+
+FAMILIES: Final[dict[str, Callable[[ParentCase], Iterator[DerivedInput]]]] = {
+    "truncate": _truncate,
+    "flip": _flip,
+    "append": _append,
+    "count-length": partial(_length_edits, fixed_up=False),
+    "sealed-count-length": partial(_length_edits, fixed_up=True),
+    "sealed-flip": _flips_fixed_up,
+}
+"""The families of one input, by their name in the ids."""
+
+FAMILIES_WITH_RELATION: Final = ("truncate", "flip", "append")
+"""The families whose relation gives the expectation of at least some members."""
+
+
+# --- the families of streams ---
+
+
+def _joined(parent: ParentCase) -> Iterator[Case]:
+    """Join: the values of an entry and its copy, or of a stream and its copy, are joined too."""
+    fmt, value = parent.fmt, parent.accept.value
+    if fmt.wrapped_by is not None:
+        form, revision, name = fmt.wrapped_by
+        both: Json = stream_value(form, name, [value, value])
+    elif fmt.scan is not None and isinstance(value, dict) and parent.accept.consumed == len(parent.data):
+        form, revision = fmt.name, fmt.revision
+        both = {name: [*part, *part] if isinstance(part, list) else part for name, part in value.items()}
+    else:
+        return
+    remarks = expectation_of_bytes(FORMATS[f"{form}/{revision}"], parent.whole * 2, parent.case.options)
+    seen = remarks.remarks if isinstance(remarks, Accept) else parent.accept.remarks
+    made = DerivedInput(
+        parent.whole * 2, Accept(both, len(parent.whole) * 2, seen), f"{parent.case.title}, twice"
+    )
+    yield evolve(_case(parent, "join", 0, made), format=form, revision=revision)
+
+
+def _chunked(parent: ParentCase) -> Iterator[Case]:
+    """Split into chunks: they change nothing, for every two-part split, and byte by byte."""
+    if parent.fmt.scan is None:
+        return
+    items = tuple(formats.scan(parent.fmt, [parent.data], parent.case.options))
+    whole = Accept(formats.items_json(items, with_derived=True), len(parent.data))
+    splits = _splits(parent.data, parent.positions(len(parent.data)))
+    yield from _in_chunks(parent.case, whole, splits)
+
+
+def _rechunked(case: Case) -> Iterator[Case]:
+    """Split an accepted scan into other chunks: its items hold for every split of its bytes."""
+    if not isinstance(case.input, Chunks) or not isinstance(case.expect, Accept):
+        return
+    match case.expect.value:
+        case {"items": [*items]}:
+            data = b"".join(case.input.chunks)
+            edges = [item["at"] for item in items if isinstance(item, dict) and isinstance(item["at"], int)]
+            yield from _in_chunks(case, case.expect, _splits(data, _positions(len(data), edges)))
+
+
+def _splits(data: bytes, positions: Iterable[int]) -> Iterator[tuple[bytes, ...]]:
+    yield from ((data[:at], data[at:]) for at in positions)
+    if len(data) <= BYTE_BY_BYTE:
+        yield tuple(data[at : at + 1] for at in range(len(data)))
+
+
+def _in_chunks(case: Case, whole: Accept, splits: Iterable[tuple[bytes, ...]]) -> Iterator[Case]:
+    for number, chunks in enumerate(splits):
+        yield evolve(
+            case,
+            id=f"{case.id}~chunk:{number}",
+            op="scan",
+            input=Chunks(chunks),
+            expect=whole,
+            title=f"{case.title}, in {len(chunks)} chunks",
+            twin=None,
+            parent=case.id,
+            family="chunk",
+            source=Source(ORIGIN_RELATION, case.id),
+        )
+
+
+# --- the reference is checked against the relations first ---
+
+
+def broken_relations(cases: Iterable[Case]) -> Iterator[tuple[Case, Any]]:
+    """Yield the derived cases whose relation the reference does not keep, with its answer."""
+    for case in cases:
+        answered = None if case.op == "encode" else reference_expectation(case)
+        if answered is not None and not _agrees(case.expect, answered):
+            yield case, answered
+
+
+def _agrees(expect: Expect, seen: Expect) -> bool:
+    """Return whether both reject, or both accept equal values."""
+    match expect, seen:
+        case Accept(), Accept():
+            return expect.value == seen.value and expect.consumed in (None, seen.consumed)
+        case Reject(), Reject():
+            return True
+        case _:
+            return False

@@ -1,0 +1,522 @@
+"""Cases that nobody wrote: an input, with the answer of the reference as its expectation.
+
+Properties, fuzzing, exchanges and campaigns differ only in where their bytes come from: libFuzzer, a
+strategy, or a seed and a number (`seeded_examples`). `Examples` makes the cases of any bytes; the bytes make
+every choice, so they alone replay a case. `examples_of` makes those of a value that a strategy has drawn.
+"""
+
+import hashlib
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from attrs import NOTHING, evolve, fields, frozen, has
+
+from wireproof import formats
+from wireproof.cases.case import (
+    ORIGIN_REFERENCE,
+    PROPERTY,
+    Accept,
+    Case,
+    Chunks,
+    Data,
+    Input,
+    Op,
+    Reject,
+    Source,
+    Value,
+)
+from wireproof.cases.fixtures import Suite
+from wireproof.cases.reference_answers import (
+    expectation_of,
+    is_left_open,
+    open_to_refusal,
+    reference_answer,
+    reference_expectation,
+    with_refusal_level,
+)
+from wireproof.derive.derived import sample_derived
+from wireproof.derive.mutate import mutate_with_edits
+from wireproof.derive.mutate.draws import below, pick
+from wireproof.derive.mutate.mutation_rules import Keys
+from wireproof.derive.mutate.value_mutations import edit_value
+from wireproof.formats import FORMATS, Format, TracedDecode, family_of
+from wireproof.wire.json_values import Json, to_json
+from wireproof.wire.options import DEFAULT_OPTIONS, Options, Profile
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import FieldSpan
+
+if TYPE_CHECKING:
+    from wireproof.derive.strategies import Sample
+
+
+def capabilities_of_case(case: Case) -> tuple[str, ...]:
+    """Return the capabilities that a decode needs by its fields; none for another op."""
+    if not isinstance(case.input, Data):
+        return ()
+    return capabilities_of(FORMATS[case.format_id], case.input.data, case.options)
+
+
+def capabilities_of(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[str, ...]:
+    """Return the capabilities of `row` that bytes and options need, in the order of the format."""
+    seen = formats.decode_with_trace(row, data, options)
+    found = {*_of_spans(seen), *_of_options(options), *family_of(row).capabilities(seen.spans, options)}
+    if seen.decoded is not None and seen.decoded.consumed < len(data):
+        found.add("feature:partial-tail")
+    return tuple(atom for atom in row.capabilities if atom in found)
+
+
+def _of_spans(seen: TracedDecode) -> Iterator[str]:
+    for span in seen.spans:
+        yield f"codec:{span.type}"
+        if ".headers[" in span.path:
+            yield "feature:headers"
+
+
+def _of_options(options: Options) -> Iterator[str]:
+    if options.keys is not None:
+        yield "feature:hmac"
+    if options.resync != DEFAULT_OPTIONS.resync:
+        yield f"feature:resync-{options.resync}"
+    if options.fetch_offset is not None:
+        yield "feature:fetch-offset"
+    if options.isolation != DEFAULT_OPTIONS.isolation:
+        yield "feature:read-committed"
+    if options.source != DEFAULT_OPTIONS.source:
+        yield "feature:segment-file"
+    if options.compression != DEFAULT_OPTIONS.compression:
+        yield f"codec:{options.compression}"
+    if options.content != DEFAULT_OPTIONS.content:
+        yield "feature:opaque-content"
+    if options.topic is not None:
+        yield "feature:append"
+
+
+UNCHANGED_ONE_IN: Final = 4
+"""One variant in this many is used with the values of the fixture, unchanged."""
+
+
+@frozen
+class OptionVariant:
+    """The options of a case, and the capabilities that an adapter needs for them."""
+
+    options: Options = DEFAULT_OPTIONS
+    needs: tuple[str, ...] = ()
+    profile: Profile = "reader"
+
+
+def option_variants(
+    fmt: Format, suite: Suite, op: Literal["decode", "scan"] = "decode"
+) -> tuple[OptionVariant, ...]:
+    """Return the option variants that the fixtures of `fmt` use for `op`; the default options come first.
+
+    A variant needs the capabilities that all fixtures with the same options need.
+    """
+    needs: dict[str, tuple[Options, Profile, set[str]]] = {}
+    for case in suite.cases:
+        if case.format_id == fmt.format_id and case.op == op:
+            first = (case.options, case.profile, set(case.needs))
+            *_, common = needs.setdefault(repr(first[:2]), first)
+            common &= set(case.needs)
+    found = [
+        OptionVariant(options, tuple(sorted(common)), profile) for options, profile, common in needs.values()
+    ]
+    default = (DEFAULT_OPTIONS, "reader")
+    return (OptionVariant(), *(variant for variant in found if (variant.options, variant.profile) != default))
+
+
+def with_variant(case: Case, variant: OptionVariant) -> Case:
+    """Return `case` with the options of `variant`."""
+    return evolve(case, options=variant.options, needs=variant.needs, profile=variant.profile)
+
+
+def signing_keys(variants: Iterable[OptionVariant]) -> Keys:
+    """Return every signing key of the variants; if two keys have the same name, the first one."""
+    keys: dict[str, bytes] = {}
+    for variant in variants:
+        for name, key in (variant.options.keys or {}).items():
+            keys.setdefault(name, key)
+    return keys
+
+
+def fit_options(fmt: Format, options: Options, data: bytes, drawn: int) -> Options:
+    """Return `options` with limits and offsets near those in `data`, where `options` has such values.
+
+    One time in `UNCHANGED_ONE_IN`, and if nothing fits, return `options` unchanged. `drawn` seeds the choice.
+    """
+    wanted = [fit for applies, fit in OPTION_FITTERS if applies(options)]
+    rng = Random(drawn)  # noqa: S311 - a function of the bytes
+    if not wanted or not below(rng, UNCHANGED_ONE_IN):
+        return options
+    spans = formats.decode_with_trace(fmt, data).spans
+    for fit in wanted:
+        options = fit(options, spans, rng)
+    return options
+
+
+def _values(spans: Iterable[FieldSpan], *names: str) -> list[int]:
+    """Return the values of the fields with one of these names."""
+    return [int(span.value) for span in spans if span.path.rpartition(".")[2] in names]
+
+
+def _fit_limit(options: Options, spans: Sequence[FieldSpan], rng: Random) -> Options:
+    """Set the message limit to the size of a message, or one more or less."""
+    sizes = [size for size in _values(spans, "message_length") if 1 < size < 1 << 31]
+    return evolve(options, max_message=pick(rng, sizes) + pick(rng, (-1, 0, 0, 1))) if sizes else options
+
+
+def _offsets(spans: Iterable[FieldSpan]) -> list[int]:
+    return _values(spans, "baseOffset", "offset")
+
+
+def _fit_fetch_offset(options: Options, spans: Sequence[FieldSpan], rng: Random) -> Options:
+    """Set the fetched offset to the first offset of an entry, or one or two after it."""
+    offsets = _offsets(spans)
+    if not offsets:
+        return options
+    offset = pick(rng, offsets) + pick(rng, (0, 1, 1, 2))
+    return evolve(options, fetch_offset=max(0, min(offset, (1 << 63) - 1)))
+
+
+def _fit_aborted(options: Options, spans: Sequence[FieldSpan], rng: Random) -> Options:
+    """Set the aborted transactions to producers and offsets that occur in the data."""
+    offsets, producers = _offsets(spans), _values(spans, "producerId")
+    if not offsets or not producers:
+        return options
+    pairs = (
+        (pick(rng, producers), min(pick(rng, offsets) + pick(rng, (0, 0, 1)), (1 << 63) - 1))
+        for _ in range(pick(rng, (1, 2, 2, 3)))
+    )
+    return evolve(options, aborted=tuple(pairs))
+
+
+OptionFitter = Callable[[Options, Sequence[FieldSpan], Random], Options]
+"""Fits options to the spans of some bytes."""
+
+OPTION_FITTERS: Final[tuple[tuple[Callable[[Options], bool], OptionFitter], ...]] = (
+    (lambda options: options.max_message is not None, _fit_limit),
+    (lambda options: options.fetch_offset is not None, _fit_fetch_offset),
+    (lambda options: options.isolation == "read_committed", _fit_aborted),
+)
+"""Which options are fitted, and how."""
+
+
+NO_EXPECTATION: Final = Accept()
+"""The expectation of a case before the reference has answered."""
+
+ENCODE_ONE_IN, SCAN_ONE_IN, RELATED_ONE_IN = 3, 4, 16
+"""One input in this many is also encoded, scanned in chunks, or changed in a way whose effect is known."""
+
+SELECTED_REMAINDER: Final = 2
+"""The remainder of the division by these numbers that selects an input."""
+
+REJECTED_BY_JSON_FORM: Final = {("v0", "timestamp")}
+"""Revision and field of values that our JSON form rejects and the format does not have.
+
+A v0 message has no timestamp that could be wrong (kafka.md §2.1).
+"""
+
+MAX_EDITED_BYTES: Final = 1 << 14
+"""Maximum bytes of an edited example."""
+
+BYTE_BY_BYTE: Final = 256
+"""Bytes up to which an input is scanned one byte at a time."""
+
+EDITED_VALUES: Final = 3
+"""Edited values for each whole value."""
+
+
+FUZZ: Final = "fuzz"
+"""The family of the cases that are made of the bytes of a fuzzer."""
+
+
+def unanswered(fmt: Format, name: str, given: Input, source: str, **more: Any) -> Case:  # noqa: ANN401 - attributes of any type
+    """Return a case without an expectation; `more` are further attributes of it."""
+    place = Source(ORIGIN_REFERENCE, source)
+    return Case(name, fmt.name, fmt.revision, given, NO_EXPECTATION, source=place, **more)
+
+
+def with_expectation(case: Case) -> Case:
+    """Return the case with the answer of the reference as its expectation, if it has none yet."""
+    if case.expect != NO_EXPECTATION:
+        return case
+    return with_refusal_level(evolve(case, expect=reference_expectation(case)))
+
+
+# --- of any bytes ---
+
+
+class Examples:
+    """Makes the cases of one format."""
+
+    def __init__(
+        self,
+        fmt: Format,
+        variants: Sequence[OptionVariant],
+        ops: Sequence[Op],
+        *,
+        scan_variants: Sequence[OptionVariant] = (),
+        wrapped: bool = False,
+    ) -> None:
+        """Make cases for the ops that the adapter claims.
+
+        Args:
+            fmt: the format.
+            variants: the options of a decode.
+            ops: what the adapter can do.
+            scan_variants: further options that only a scan has.
+            wrapped: the adapter knows only the stream of `fmt`, so its cases will be wrapped as streams.
+        """
+        self.fmt = fmt
+        self._wrapped = wrapped
+        self._variants = tuple(variants) or (OptionVariant(),)
+        self._scan_variants = tuple(variant for variant in scan_variants if variant not in self._variants)
+        self._ops = frozenset(ops)
+
+    @property
+    def keys(self) -> Keys:
+        """Return the signing keys of all variants."""
+        return signing_keys(self._variants)
+
+    def decode_case(self, data: bytes) -> Case:
+        """Return the decode of `data`, with the answer of the reference as its expectation.
+
+        A case that will be wrapped as a stream gets its expectation then, as a stream. A second answer here
+        would halve the executions per second.
+
+        Raises:
+            Exception: the reference has a bug; a rejection is an answer and is not raised.
+        """
+        case = self.without_expectation(data)
+        if self._wrapped and zlib.crc32(data, 1) % RELATED_ONE_IN != SELECTED_REMAINDER:
+            return case
+        return with_expectation(case)
+
+    def without_expectation(self, data: bytes) -> Case:
+        """Return the decode of `data` without an answer of the reference."""
+        drawn = zlib.crc32(data)
+        variant = self._variants[0] if drawn & 1 else self._variants[(drawn >> 1) % len(self._variants)]
+        sha = hashlib.sha256(data).hexdigest()[:16]
+        options = fit_options(self.fmt, variant.options, data, drawn)
+        return unanswered(
+            self.fmt,
+            f"{self.fmt.format_id}/fuzz/n{sha}",
+            Data(data),
+            "found by fuzzing",
+            options=options,
+            needs=variant.needs,
+            profile=variant.profile,
+            family=FUZZ,  # the expectation is computed, so a rejection of any class agrees with it
+        )
+
+    def follow_ups(self, case: Case) -> list[Case]:
+        """Return further cases of the same bytes: encoded, scanned in chunks, or changed. Mostly none."""
+        assert isinstance(case.input, Data)
+        drawn = zlib.crc32(case.input.data, 1)
+        found: list[Case] = []
+        if "scan" in self._ops and drawn % SCAN_ONE_IN == SELECTED_REMAINDER:
+            found.append(_scan_case(self._with_scan_variant(case, drawn >> 4), drawn >> 8))
+        if not isinstance(case.expect, Accept):
+            return found
+        if (
+            "encode" in self._ops
+            and (drawn >> 16) % ENCODE_ONE_IN == SELECTED_REMAINDER
+            and (case.options, case.profile) == (DEFAULT_OPTIONS, "reader")
+        ):
+            found += (_encode_cases if drawn >> 20 & 1 else self._rejected_encodes)(case, case.expect)
+        if drawn % RELATED_ONE_IN == SELECTED_REMAINDER and case.expect != NO_EXPECTATION:
+            related = (derived for derived in sample_derived(case, drawn >> 8) if derived.op in self._ops)
+            found += [evolve(derived, twin=None) for derived in related]
+        return found
+
+    def all_follow_ups(self, case: Case) -> list[Case]:
+        """Return the scan and the encode of a case that has its expectation."""
+        found = [_scan_case(case, 0)] if "scan" in self._ops else []
+        if "encode" in self._ops and isinstance(case.expect, Accept) and case.expect != NO_EXPECTATION:
+            found += _encode_cases(case, case.expect)
+        return found
+
+    def _with_scan_variant(self, case: Case, drawn: int) -> Case:
+        """Return half of the cases with the options of a scan variant, if there is one."""
+        if not self._scan_variants or drawn & 1:
+            return case
+        return with_variant(case, self._scan_variants[(drawn >> 1) % len(self._scan_variants)])
+
+    def _rejected_encodes(self, case: Case, read: Accept) -> list[Case]:
+        """Return the encode of an edited value that no writer may write; none if the value can be written."""
+        assert isinstance(case.input, Data)
+        data = case.input.data
+        if read == NO_EXPECTATION:
+            return []
+        value = edit_value(formats.decode(self.fmt, data, case.options).value, Random(zlib.crc32(data, 2)))  # noqa: S311 - a function of the bytes
+        encode = evolve(case, id=f"{case.id}-unwritable", op="encode", input=Value(to_json(value)))
+        try:
+            formats.encode(self.fmt, to_json(value), case.options)
+        except Rejected as rejected:
+            if (self.fmt.revision, rejected.path) not in REJECTED_BY_JSON_FORM:
+                return [with_refusal_level(evolve(encode, expect=Reject(rejected.cls)))]
+        return []
+
+
+def _scan_case(case: Case, drawn: int) -> Case:
+    """Return the scan of the bytes in two chunks; with one chunk it would be nearly the decode."""
+    assert isinstance(case.input, Data)
+    data = case.input.data
+    at = drawn % (len(data) + 1)
+    scan = evolve(case, id=f"{case.id}-scan", op="scan", input=Chunks((data[:at], data[at:])))
+    return evolve(scan, expect=reference_expectation(scan))
+
+
+def _encode_cases(case: Case, read: Accept) -> list[Case]:
+    """Return the encode of the decoded value.
+
+    None if the value was accepted with a remark, or if the reference does not write it.
+    """
+    encode = evolve(case, id=f"{case.id}-encode", op="encode", input=Value(read.value))
+    if read.remarks or not isinstance(reference_expectation(encode), Accept):
+        return []
+    value = _with_written_fields(case, read.value)
+    return [evolve(encode, input=Value(value), expect=Accept(value))]
+
+
+def _with_written_fields(case: Case, value: Json) -> Json:
+    """Return the value with the computed fields that it has once it is written.
+
+    Accepted bytes need not be those that the encoder writes: with the headers of a message in another order
+    the checksum of the message is another one. Whatever else changes stays as it was read, to be found.
+    """
+    assert isinstance(case.input, Data)
+    fmt = formats.get(case.format, case.revision)
+    read = formats.decode(fmt, case.input.data, case.options).value
+    try:
+        again = formats.decode(fmt, formats.encode(fmt, value, case.options), case.options).value
+    except Rejected:  # for example a signature, which does not hold for other bytes
+        return value
+    return to_json(again) if without_computed_fields(again) == without_computed_fields(read) else value
+
+
+def without_computed_fields(value: Any) -> Any:  # noqa: ANN401 - any value class, and what it is made of
+    """Return a value without its computed fields: only the fields that have no default."""
+    if has(type(value)):
+        names = (a.name for a in fields(type(value)) if a.default is NOTHING)
+        return {name: without_computed_fields(getattr(value, name)) for name in names}
+    return [without_computed_fields(part) for part in value] if isinstance(value, tuple) else value
+
+
+# --- of a drawn value ---
+
+
+@frozen
+class Example:
+    """One input: its kind in words, the input, and its options."""
+
+    kind: str
+    input: Input
+    options: Options
+
+
+def examples_of(row: Format, op: Op, sample: "Sample") -> Iterator[Example]:
+    """Yield the inputs of one op for a sample; fewer than ten."""
+    rng = Random(sample.seed)  # noqa: S311 - examples, not secrets
+    return _ASK[op](row, sample, rng)
+
+
+def example_case(row: Format, op: Op, name: str, example: Example, sample: "Sample", source: str) -> Case:
+    """Return the property case of an example; what a reader may refuse or read otherwise is no `must`."""
+    # The capabilities that the input needs, and those of the frames from which it was made.
+    own = example.input.data if isinstance(example.input, Data) else sample.data
+    shown = {*capabilities_of(row, own, example.options), *capabilities_of(row, sample.data, example.options)}
+    if isinstance(example.input, Chunks):
+        shown.add("feature:partial-tail")
+    if isinstance(example.input, Value):
+        found = set(family_of(row).value_capabilities(example.input.value))
+        shown.update(tuple(atom for atom in row.capabilities if atom in found))
+        # an edited value may need more than the sample that it was made from: headers, an id, another kind
+        with suppress(Rejected):
+            encoded = formats.encode(row, example.input.value, example.options)
+            shown.update(capabilities_of(row, encoded, example.options))
+    case = unanswered(
+        row,
+        name,
+        example.input,
+        source,
+        title=f"{op}, {example.kind}",
+        op=op,
+        profile=example.options.profile,
+        options=example.options,
+        needs=tuple(atom for atom in row.capabilities if atom in shown),
+        parent=f"{name.partition('~')[0]}-{example.kind}",
+        family=PROPERTY,
+    )
+    answer = reference_answer(case)
+    case = with_refusal_level(evolve(case, expect=expectation_of(answer)))
+    if is_left_open(case):
+        return evolve(case, level="may")
+    return evolve(case, level="should") if open_to_refusal(case, answer.remarks) else case
+
+
+def _decodes(row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
+    options = evolve(sample.options, resync=DEFAULT_OPTIONS.resync)
+    produced = evolve(options, profile=DEFAULT_OPTIONS.profile)
+    data = sample.data
+    yield Example("whole", Data(data), options)
+    yield Example("damaged", Data(sample.damaged), produced)
+    yield Example("edited", Data(mutate_with_edits(row, data, rng, MAX_EDITED_BYTES).data), options)
+    yield Example("flipped", Data(_flipped(data, rng)), produced)
+    yield Example("cut", Data(data[: rng.randrange(len(data) + 1)]), produced)
+    yield Example(
+        "edited", Data(mutate_with_edits(row, data, rng, MAX_EDITED_BYTES, aware=80).data), produced
+    )
+    yield Example("joined", Data(data + rng.choice((data, sample.damaged, b"\0", b"\xff" * 7))), produced)
+
+
+def _encodes(_row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
+    """Yield the value, and values with edited parts, of which some cannot be encoded."""
+    options = evolve(sample.options, profile=DEFAULT_OPTIONS.profile, resync=DEFAULT_OPTIONS.resync)
+    yield Example("whole", Value(to_json(sample.value)), options)
+    for _ in range(EDITED_VALUES):
+        value = sample.value
+        for _ in range(rng.choice((1, 1, 2))):
+            value = edit_value(value, rng)
+        yield Example("edited", Value(to_json(value)), options)
+
+
+def _scans(row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
+    options, data = sample.options, sample.data
+    junk = rng.choice(
+        (b"\0", b"\x1e", b"\x1e\x02\x08\x05\x1f", b"\xff" * 9, sample.damaged[: len(data) // 2])
+    )
+    edited = mutate_with_edits(row, data, rng, MAX_EDITED_BYTES).data
+    yield Example("whole", Chunks((data,)), options)
+    yield Example("pieces", Chunks(_pieces(data, rng)), options)
+    yield Example("garbage", Chunks(_pieces(data + junk + data, rng)), options)
+    yield Example("damaged", Chunks(_pieces(sample.damaged + data, rng)), options)
+    yield Example("edited", Chunks(_pieces(edited, rng)), options)
+    yield Example("garbage", Chunks((junk + data + junk,)), options)
+    if len(data) <= BYTE_BY_BYTE:
+        yield Example("bytes", Chunks(tuple(data[at : at + 1] for at in range(len(data)))), options)
+
+
+def _flipped(data: bytes, rng: Random) -> bytes:
+    """Flip one bit, without any fix-up."""
+    if not data:
+        return b"\xff"
+    flipped = bytearray(data)
+    flipped[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    return bytes(flipped)
+
+
+def _pieces(data: bytes, rng: Random) -> tuple[bytes, ...]:
+    """Split the bytes into two to four pieces, some of them empty."""
+    edges = sorted(rng.randrange(len(data) + 1) for _ in range(rng.randrange(1, 4)))
+    return tuple(data[start:end] for start, end in zip((0, *edges), (*edges, len(data)), strict=True))
+
+
+_ASK: Final[dict[Op, Callable[[Format, "Sample", Random], Iterator[Example]]]] = {
+    "decode": _decodes,
+    "encode": _encodes,
+    "scan": _scans,
+}
+"""The function that makes the inputs of an op."""

@@ -1,0 +1,320 @@
+"""The trace of encoded bytes, with the queries that the mutators need.
+
+`DecodeTrace` has the fields of the bytes, the content of compressed regions, and the ranges that lengths,
+counts and checksums cover. Refused bytes have a trace up to the refusal.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property, lru_cache
+from typing import Any, Final, Self
+
+from attrs import frozen
+
+from wireproof.derive.edit_bytes import companions_of_lists, counts_of_lists, name_of
+from wireproof.formats import Format, trace_with_reader
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.protobuf import LENGTH_DELIMITED
+from wireproof.wire.reader import FIXED_WIDTH, TracingReader
+from wireproof.wire.rejection import RejectClass, Rejected
+from wireproof.wire.trace import FieldSpan
+
+VARINT_TYPES: Final = ("varint", "varlong", "uvarint")
+
+INTEGER_TYPES: Final = frozenset((*FIXED_WIDTH, "uint128le", *VARINT_TYPES))
+"""The types of spans that hold an integer."""
+
+CACHED_TRACES: Final = 512
+"""The number of cached traces; a fuzzing campaign mutates the same few inputs many times."""
+
+_PLACE: Final = re.compile(r"\[\d+\]")
+_ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
+
+
+class SpaceKeepingReader(TracingReader):
+    """A tracing reader that keeps the bytes of every space by name; the wire has the empty name."""
+
+    __slots__ = ("spaces",)
+
+    def __init__(self, data: bytes, **window: Any) -> None:  # noqa: ANN401 - the bounds of `Reader`
+        """Open a window as `Reader` does."""
+        super().__init__(data, **window)
+        self.spaces: dict[str, bytes] = {"": data}
+
+    def _child(self, data: bytes, pos: int, end: int, space: str, short: RejectClass) -> Self:
+        child = super()._child(data, pos, end, space, short)
+        child.spaces = self.spaces
+        self.spaces[space] = data
+        return child
+
+
+@frozen
+class Element:
+    """An element of a list, or a field of a protobuf message.
+
+    Attributes:
+        many: the path of the list.
+        index: the index in the list.
+        space: the space of the bytes.
+        start: the first byte.
+        end: one past the last byte.
+    """
+
+    many: str
+    index: int
+    space: str
+    start: int
+    end: int
+
+
+@frozen
+class EncodedField:
+    """A protobuf field as it is encoded.
+
+    Attributes:
+        number: the field number.
+        wire: the wire type.
+        space: the space of the field.
+        start: the first byte of its key.
+        end: one past its last byte.
+        payload: the bytes after its key and its length.
+        numbers: whether it was read as one or more numbers.
+    """
+
+    number: int
+    wire: int
+    space: str
+    start: int
+    end: int
+    payload: bytes
+    numbers: bool
+
+
+@frozen(eq=False)
+class DecodeTrace:
+    """The trace of a decode.
+
+    Attributes:
+        row: the format.
+        data: the decoded bytes.
+        spans: in the order of the decode.
+        spaces: the bytes of each space.
+        value: the decoded value; for refused bytes the part that was delivered before the refusal, or None.
+        rejected: the refusal, or None.
+    """
+
+    row: Format
+    data: bytes
+    spans: tuple[FieldSpan, ...]
+    spaces: Mapping[str, bytes]
+    value: Any
+    rejected: Rejected | None
+
+    def within(self, space: str) -> tuple[FieldSpan, ...]:
+        """Return the spans of one space, as if it were the wire."""
+        return tuple(_here(span) for span in self.spans if span.space == space)
+
+    @cached_property
+    def covering_spans(self) -> Mapping[str, tuple[FieldSpan, ...]]:
+        """Return by space the spans that cover other bytes (lengths, counts, checksums), as `within` does."""
+        return {
+            space: tuple(span for span in self.within(space) if span.cover is not None)
+            for space in self.spaces
+        }
+
+    @cached_property
+    def covering_spans_without_lengths(self) -> Mapping[str, tuple[FieldSpan, ...]]:
+        """Return by space the spans of `covering_spans` without the lengths."""
+        return {
+            space: tuple(span for span in spans if span.cover is None or span.cover.kind != "length")
+            for space, spans in self.covering_spans.items()
+        }
+
+    @cached_property
+    def integers(self) -> tuple[FieldSpan, ...]:
+        """Return the spans that hold an integer."""
+        return tuple(span for span in self.spans if span.type in INTEGER_TYPES)
+
+    @cached_property
+    def numbers(self) -> tuple[tuple[FieldSpan, ...], ...]:
+        """Return the integers that are not 0, grouped by path without indices; none for protobuf."""
+        groups: dict[str, list[FieldSpan]] = {}
+        for span in () if self.fields else self.integers:
+            if span.value:
+                groups.setdefault(_PLACE.sub("", span.path), []).append(span)
+        return tuple(map(tuple, groups.values()))
+
+    @cached_property
+    def varints(self) -> tuple[FieldSpan, ...]:
+        """Return the integers of variable size; none for protobuf, whose fields are re-encoded as a whole."""
+        return () if self.fields else tuple(span for span in self.integers if span.type in VARINT_TYPES)
+
+    @cached_property
+    def lengths(self) -> tuple[FieldSpan, ...]:
+        """Return the lengths that cover bytes after them that are present and not empty."""
+        return tuple(
+            span
+            for span in self.integers
+            if span.cover is not None
+            and span.cover.kind == "length"
+            and span.end <= span.cover.start < span.cover.end <= len(self.spaces[span.space])
+        )
+
+    @cached_property
+    def octets(self) -> tuple[FieldSpan, ...]:
+        """Return the spans that hold bytes."""
+        return tuple(span for span in self.spans if span.type == "bytes")
+
+    @cached_property
+    def elements(self) -> tuple[Element, ...]:
+        """Return the elements of all lists, each from its first to its last field."""
+        return tuple(_elements(self.spans))
+
+    @cached_property
+    def fields(self) -> tuple[EncodedField, ...]:
+        """Return the fields of all protobuf messages, without groups and fixed 32-bit fields."""
+        return tuple(_fields(self.spans, self.spaces))
+
+    @cached_property
+    def lists(self) -> tuple[tuple[str, ...], ...]:
+        """Return the paths of all lists with elements, grouped by path without indices."""
+        groups: dict[str, dict[str, None]] = {}
+        for element in self.elements:
+            groups.setdefault(_PLACE.sub("", element.many), {})[element.many] = None
+        return tuple(map(tuple, groups.values()))
+
+    @cached_property
+    def several(self) -> tuple[tuple[str, ...], ...]:
+        """Return the lists with more than one element, grouped as in `lists`."""
+        more = {element.many for element in self.elements if element.index}
+        groups = (tuple(path for path in group if path in more) for group in self.lists)
+        return tuple(group for group in groups if group)
+
+    def counts(self, many: str) -> tuple[FieldSpan, ...]:
+        """Return the counts of the list `many`: those in its scope, and those that cover all its elements.
+
+        A count in its scope without a cover, because bytes after it were refused, is declared by the layout.
+        """
+        scope, _, name = many.rpartition(".")
+        elements = [element for element in self.elements if element.many == many]
+        declared = counts_of_lists(self.row.layout).get(name, frozenset())
+        return tuple(
+            span
+            for span in self.integers
+            if (
+                (span.cover is not None and span.cover.kind == "count")
+                or (name_of(span) in declared and span.value == len(elements))
+                if span.path.rpartition(".")[0] == scope
+                else span.value == len(elements) and _counts_all(span, elements)
+            )
+        )
+
+    def companions(self, one: Element) -> tuple[Element, ...]:
+        """Return the elements with the same index in the lists that have one for each, such as an index."""
+        scope, dot, name = one.many.rpartition(".")
+        lists = {f"{scope}{dot}{like}" for like in companions_of_lists(self.row.layout).get(name, ())}
+        same = (one.space, one.index)
+        return tuple(
+            other for other in self.elements if other.many in lists and (other.space, other.index) == same
+        )
+
+
+def _counts_all(span: FieldSpan, elements: list[Element]) -> bool:
+    """Return whether the span is a count whose cover includes all the elements."""
+    cover = span.cover
+    if cover is None or cover.kind != "count":
+        return False
+    return all(
+        (element.space, cover.start <= element.start, element.end <= cover.end) == (span.space, True, True)
+        for element in elements
+    )
+
+
+def _here(span: FieldSpan) -> FieldSpan:
+    """Return the span as if its space were the wire."""
+    return (
+        FieldSpan(span.path, "", span.start, span.end, span.type, span.value, span.cover)
+        if span.space
+        else span
+    )
+
+
+@lru_cache(maxsize=CACHED_TRACES)
+def cached_trace(fmt: Format, data: bytes) -> DecodeTrace:
+    """Return the cached trace of `data` in a format. Raise nothing."""
+    return trace_of(fmt, data)
+
+
+def trace_of(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> DecodeTrace:
+    """Return the trace of bytes that are needed once, such as a mutation. Raise nothing."""
+    reader = SpaceKeepingReader(data)
+    traced = trace_with_reader(fmt, reader, options)
+    return DecodeTrace(fmt, data, traced.spans, reader.spaces, traced.value, traced.rejected)
+
+
+def _elements(spans: tuple[FieldSpan, ...]) -> Iterator[Element]:
+    """Yield the elements in the order of their first fields.
+
+    The fields of a protobuf message are elements of the list `<scope>#`.
+    """
+    bounds: dict[tuple[str, str, int], list[int]] = {}
+    numbered: dict[str, int] = {}
+    for at, span in enumerate(spans):
+        path = span.path
+        while match := _ELEMENT.search(path):
+            path = match[1]
+            bound = bounds.setdefault((span.space, path, int(match[2])), [span.start, span.end])
+            bound[1] = max(bound[1], span.end)
+        scope, _, name = span.path.rpartition(".")
+        if name == "key" and span.type == "uvarint":
+            outer = scope.rpartition(".")[0]
+            list_path = f"{outer}#"
+            numbered[list_path] = numbered.get(list_path, -1) + 1
+            bounds[span.space, list_path, numbered[list_path]] = [span.start, _payload_end(spans, at)]
+    for (space, list_path, index), (start, end) in bounds.items():
+        yield Element(list_path, index, space, start, end)
+
+
+def _payload_end(spans: tuple[FieldSpan, ...], at: int) -> int:
+    """Return the end of the protobuf field whose key is the span with index `at`."""
+    end = spans[at].end
+    for span in spans[at + 1 : at + 3]:
+        if span.start != end:
+            break
+        if span.cover is not None and span.cover.kind == "length" and span.path.endswith(".length"):
+            return span.cover.end
+        end = span.end
+        break
+    return end
+
+
+def _fields(spans: tuple[FieldSpan, ...], spaces: Mapping[str, bytes]) -> Iterator[EncodedField]:
+    for at, key in enumerate(spans[:-1]):
+        body = spans[at + 1]
+        if not key.path.endswith(".key") or key.type != "uvarint" or body.start != key.end:
+            continue
+        bounds, data = _bounds(int(key.value) & 7, body), spaces[key.space]
+        if bounds is not None and bounds[1] <= len(data):
+            number, wire = divmod(int(key.value), 8)
+            numbers = wire != LENGTH_DELIMITED or _packed(spans[at + 2 : at + 3], *bounds)
+            payload = data[slice(*bounds)]
+            yield EncodedField(number, wire, key.space, key.start, bounds[1], payload, numbers)
+
+
+def _packed(inner: tuple[FieldSpan, ...], start: int, end: int) -> bool:
+    """Return whether the payload begins with a varint or a double, so that it is a packed array."""
+    return any(
+        span.start == start and span.end <= end and not span.path.endswith(".key")
+        and (span.type == "uvarint" or span.end - start == 8)
+        for span in inner
+    )  # fmt: skip
+
+
+def _bounds(wire: int, body: FieldSpan) -> tuple[int, int] | None:
+    """Return the range of a field's payload; `body` is the first span after its key."""
+    match wire:
+        case 0 | 1:
+            return body.start, body.end
+        case 2 if body.cover is not None and body.cover.kind == "length":
+            return body.cover.start, body.cover.end
+    return None

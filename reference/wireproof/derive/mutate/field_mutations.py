@@ -1,0 +1,390 @@
+"""Mutations of fields on the wire, found by the trace, also of Protobuf: bytes that no encoder writes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from random import Random
+from typing import Final
+
+from wireproof.derive.edit_bytes import encode_field, size_kind
+from wireproof.derive.mutate.decode_trace import INTEGER_TYPES, DecodeTrace, Element, EncodedField
+from wireproof.derive.mutate.draws import below, boundary_bytes, boundary_integer, pick, pick_early
+from wireproof.derive.mutate.splice import Splice
+from wireproof.formats import Format
+from wireproof.schema.layout import Number, all_layouts, present
+from wireproof.wire.protobuf import FIXED64, LENGTH_DELIMITED, VARINT, read_packed_varints
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import FieldSpan
+from wireproof.wire.writer import encode_uvarint
+
+TRUNCATED_BITS: Final = (1 << 8, 1 << 16, 1 << 32)
+"""Numbers that do not change a length for a reader that keeps only 8, 16 or 32 bits."""
+
+LONGEST_VARINTS: Final = (5, 6, 6, 10, 11)
+"""The largest sizes of varints of 32 and 64 bits, and one byte more: kafka.md §4."""
+
+MAX_CODE: Final = 32
+"""The upper limit for drawn codes of kinds, states and flags; most formats define fewer."""
+
+
+def edit_field(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Return the splices of one edit of a field or list element; none if the trace has no fields."""
+    targets = (
+        parent.integers,
+        parent.numbers,
+        parent.octets,
+        parent.elements,
+        parent.elements,
+        parent.lengths,
+        parent.varints,
+        _limited(parent),
+    )
+    kinds = [kind for kind, found in zip(FIELD_EDITS, targets, strict=True) if found]
+    return pick(rng, kinds)(parent, rng) if kinds else []
+
+
+def replace_number(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Replace an integer by a boundary value of its type or of the structure."""
+    covering = [span for span in parent.integers if span.cover is not None]
+    span = pick_early(rng, covering if covering and not below(rng, 4) else parent.integers)
+    if span.cover is not None and not below(rng, 6):
+        # The negative length that makes a reader loop: it points back to the start of the element.
+        enclosing = (one for one in parent.elements if one.space == span.space)
+        starts = [one.start for one in enclosing if one.start <= span.start < one.end]
+        new = encode_field(span, max(starts, default=0) - span.cover.start)
+        if new is not None:
+            return [Splice(span.space, span.start, span.end, new, span.path)]
+    remaining = len(parent.spaces[span.space]) - span.end
+    for _ in range(3):
+        new = encode_field(span, _other_number(span, rng, remaining))
+        if new is not None:
+            return [Splice(span.space, span.start, span.end, new, span.path)]
+    return [Splice(span.space, span.start, span.end, rng.randbytes(span.end - span.start), span.path)]
+
+
+@cache
+def _greatest(row: Format) -> Mapping[str, int]:
+    """Return the greatest number of each field of a format that has a limit below that of its type."""
+    parts = (part for layout in all_layouts(row.layout) for part in layout.parts) if row.layout else ()
+    numbers = (part for part in map(present, parts) if isinstance(part, Number))
+    return {part.name: part.most for part in numbers if part.most is not None}
+
+
+def _limited(parent: DecodeTrace) -> list[tuple[FieldSpan, int]]:
+    """Return the numbers that have such a limit, each with it."""
+    greatest = _greatest(parent.row)
+    names = ((span, span.path.rpartition(".")[2]) for span in parent.integers if greatest)
+    return [(span, greatest[name]) for span, name in names if name in greatest]
+
+
+def reach_limit(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Replace a number by the greatest that its field allows, or by one more."""
+    span, greatest = pick(rng, _limited(parent))
+    new = encode_field(span, greatest + below(rng, 2))
+    return [] if new is None else [Splice(span.space, span.start, span.end, new, span.path)]
+
+
+def replace_code(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Replace a kind, a state, a flag or the attributes by a small number; none if there is no such field."""
+    codes = [span for span in parent.integers if span.type == "uint8" or span.path.endswith("attributes")]
+    if not codes:
+        return []
+    span = pick_early(rng, codes)
+    new = encode_field(span, below(rng, MAX_CODE))
+    return [] if new is None else [Splice(span.space, span.start, span.end, new, span.path)]
+
+
+def zero_number(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Set a number to 0, as in a field that was never set.
+
+    Draw its name first, so that the fields of many records do not dominate.
+    """
+    span = pick(rng, pick(rng, parent.numbers))
+    new = encode_field(span, 0)
+    return [] if new is None else [Splice(span.space, span.start, span.end, new, span.path)]
+
+
+def lengthen_varint(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Encode a varint in more bytes: a few more, the most that its type allows, or one more than that."""
+    span = pick_early(rng, parent.varints)
+    old = parent.spaces[span.space][span.start : span.end]
+    size = pick(rng, LONGEST_VARINTS) if below(rng, 3) else len(old) + pick(rng, (1, 2, 3))
+    last = pick(rng, (b"\0", b"\0", b"\0", b"\1"))
+    new = old[:-1] + bytes([old[-1] | 0x80]) + b"\x80" * (size - len(old) - 1) + last
+    return [Splice(span.space, span.start, span.end, new, span.path)]
+
+
+def _other_number(span: FieldSpan, rng: Random, remaining: int) -> int:
+    """Return another number: mostly a small error for a length or a count, any number for other fields."""
+    if span.cover is not None and below(rng, 2):
+        return int(span.value) + pick(
+            rng, (-1, 1, -int(span.value), -int(span.value) - 1, pick(rng, TRUNCATED_BITS))
+        )
+    if span.path.endswith(".key") and below(rng, 2):  # another field with the same wire type
+        return (1 + below(rng, 15)) << 3 | int(span.value) & 7
+    if span.type == "uint8" and below(rng, 2):  # mostly the code of a small enumeration
+        return below(rng, MAX_CODE)
+    return boundary_integer(rng, int(span.value), remaining)
+
+
+def replace_bytes(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Replace the bytes of a field; its lengths are fixed up."""
+    span = pick(rng, parent.octets)
+    old = parent.spaces[span.space][span.start : span.end]
+    return [Splice(span.space, span.start, span.end, boundary_bytes(rng, old))]
+
+
+def remove_covered_bytes(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Remove all or the end of the bytes that a length covers; the length is fixed up."""
+    span = pick(rng, parent.lengths)
+    assert span.cover is not None
+    start, end = span.cover.start, span.cover.end
+    kept = start if below(rng, 2) else start + below(rng, end - start)
+    return [Splice(span.space, kept, end, b"")]
+
+
+def edit_elements(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Remove, duplicate or swap elements of a list; mostly the count is adjusted."""
+    move = below(rng, 8)
+    if move > 4 or (move == 4 and parent.fields):
+        return _swap_elements(parent, rng)
+    list_path = _pick_list(parent, rng, parent.lists)
+    elements = [one for one in parent.elements if one.many == list_path]
+    if move == 4:
+        return remove_elements(parent, elements)
+    one = pick(rng, elements)
+    times = 2 * (move % 2)
+    new = parent.spaces[one.space][one.start : one.end] * times
+    return [Splice(one.space, one.start, one.end, new), *_mostly_accompanied(parent, one, rng, times)]
+
+
+def _pick_list(parent: DecodeTrace, rng: Random, lists: Sequence[Sequence[str]]) -> str:
+    """Return the path of a list. For protobuf prefer the outer lists, whose order matters most to readers."""
+    evenly = not parent.fields and below(rng, 2)
+    return pick(rng, pick(rng, lists) if evenly else pick_early(rng, lists))
+
+
+def _swap_elements(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Swap two elements of a list."""
+    list_path = _pick_list(parent, rng, parent.several or parent.lists)
+    elements = [one for one in parent.elements if one.many == list_path]
+    one = elements[0] if below(rng, 2) else pick(rng, elements)  # readers depend most on the first element
+    candidates = [other for other in elements if other.space == one.space]
+    other = pick(rng, [each for each in candidates if each != one] or candidates)
+    data = parent.spaces[one.space]
+    return [
+        Splice(one.space, one.start, one.end, data[other.start : other.end]),
+        Splice(one.space, other.start, other.end, data[one.start : one.end]),
+    ]
+
+
+FIELD_EDITS: Final = (
+    replace_number,
+    zero_number,
+    replace_bytes,
+    edit_elements,
+    edit_elements,
+    remove_covered_bytes,
+    lengthen_varint,
+    reach_limit,
+)
+"""The edits, in the order of the targets in `edit_field`."""
+
+
+def reencode_protobuf_fields(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Encode one or two protobuf fields in another way; the lengths around them are fixed up."""
+    numeric = [one for one in parent.fields if one.numbers]
+    fields = numeric if numeric and below(rng, 4) else parent.fields
+    return [encode_variant(pick_early(rng, fields), rng) for _ in range(pick(rng, (1, 1, 2)))]
+
+
+def _mostly_accompanied(parent: DecodeTrace, one: Element, rng: Random, times: int) -> list[Splice]:
+    return adjust_counts_and_companions(parent, one, times) if below(rng, 8) else []
+
+
+def adjust_counts_and_companions(parent: DecodeTrace, one: Element, times: int) -> list[Splice]:
+    """Return the splices that adjust counts and companions after an element is removed or duplicated."""
+    if not times:
+        return remove_elements(parent, [one])[1:]
+    splices = adjust_counts(parent, one.many, times - 1)
+    for other in parent.companions(one):
+        # The unchanged copy comes first, because it refers to the first of the two elements. The splice also
+        # replaces the first field of the companion; otherwise a length that ends where the companion begins
+        # would grow to cover the copy.
+        data, place = parent.spaces[other.space], (other.space, other.start)
+        end = next(span.end for span in parent.spans if (span.space, span.start) == place)
+        copied = data[other.start : other.end] + data[other.start : end]
+        splices.append(Splice(other.space, other.start, end, copied))
+    return splices
+
+
+def remove_elements(parent: DecodeTrace, gone: Sequence[Element]) -> list[Splice]:
+    """Return the splices that remove elements of one list and their companions, and adjust the counts."""
+    companions = (other for one in gone for other in parent.companions(one))
+    removed = [Splice(one.space, one.start, one.end, b"") for one in (*gone, *companions)]
+    return [*removed, *adjust_counts(parent, gone[0].many, -len(gone))]
+
+
+def adjust_counts(parent: DecodeTrace, many: str, step: int) -> list[Splice]:
+    """Return the splices that add `step` to the counts of a list."""
+    splices: list[Splice] = []
+    for span in parent.counts(many):
+        new = encode_field(span, int(span.value) + step) if span.type in INTEGER_TYPES else None
+        if new is not None:
+            splices.append(Splice(span.space, span.start, span.end, new))
+    return splices
+
+
+def replace_count(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Replace a count by a wrong one; without counts, replace any number."""
+    counts = [span for span in parent.integers if size_kind(span, parent.row.layout) == "count"]
+    if not counts:
+        return replace_number(parent, rng) if parent.integers else []
+    span = pick(rng, counts)
+    new = encode_field(span, int(span.value) + pick(rng, (-1, 1, 2, -int(span.value) - 1, 1 << 20)))
+    return [] if new is None else [Splice(span.space, span.start, span.end, new, span.path)]
+
+
+MAX_NUMBERS: Final = 16
+"""The most numbers of a packed array that are re-encoded."""
+
+MASK32, MASK64 = (1 << 32) - 1, (1 << 64) - 1
+
+NANS: Final = (0x7FF8 << 48, 0x7FF0 << 48 | 1, 0xFFF8 << 48 | 7, (1 << 64) - 1)
+"""NaNs with different bits: heka.md, section 4, M73."""
+
+
+def encode_variant(field: EncodedField, rng: Random) -> Splice:
+    """Return a splice that replaces a field by another encoding, sometimes of a boundary value."""
+    new = pick(rng, FIELD_VARIANTS[field.wire])(field, rng)
+    return Splice(field.space, field.start, field.end, new)
+
+
+def _key(field: EncodedField, wire: int) -> bytes:
+    return encode_uvarint(field.number << 3 | wire)
+
+
+def _length_delimited(field: EncodedField, payload: bytes) -> bytes:
+    return _key(field, LENGTH_DELIMITED) + encode_uvarint(len(payload)) + payload
+
+
+def _numbers(payload: bytes) -> list[int]:
+    """Return the varints of a packed array; none if the payload is not one or has too many."""
+    try:
+        numbers = list(read_packed_varints(Reader(payload), ""))
+    except Rejected:
+        return []
+    return numbers if len(numbers) <= MAX_NUMBERS else []
+
+
+def varint_variant(value: int, rng: Random) -> bytes:
+    """Return another varint: truncated to 32 bits, sign-extended, with high bits set, shifted or overlong."""
+    match below(rng, 6):
+        case 0:
+            return encode_uvarint(value & MASK32)
+        case 1:
+            return encode_uvarint((value & MASK32 ^ 1 << 31) - (1 << 31) & MASK64)
+        case 2:
+            return encode_uvarint(value + (1 << pick(rng, (8, 16, 32, 63))) & MASK64)
+        case 3:
+            return encode_uvarint(value << pick(rng, (7, 8, 31, 32)) & MASK64)
+        case _:
+            shortest = encode_uvarint(value & MASK64)
+            return (
+                shortest[:-1]
+                + bytes([shortest[-1] | 0x80])
+                + b"\x80" * below(rng, 9 - min(len(shortest), 8))
+                + b"\0"
+            )
+
+
+def _wider_number(field: EncodedField, rng: Random) -> bytes:
+    return _key(field, VARINT) + varint_variant(_numbers(field.payload)[0], rng)
+
+
+def _negative(field: EncodedField, rng: Random) -> bytes:
+    """Replace the number by -1 in five or ten bytes (M14, M15), or by 2^31."""
+    return _key(field, VARINT) + encode_uvarint(pick(rng, (MASK32, MASK64, 1 << 31)))
+
+
+def _renumbered(field: EncodedField, rng: Random) -> bytes:
+    """Change the field number; most other fields are not allowed there."""
+    length = encode_uvarint(len(field.payload)) if field.wire == LENGTH_DELIMITED else b""
+    return encode_uvarint(1 + below(rng, 15) << 3 | field.wire) + length + field.payload
+
+
+def _removed(_field: EncodedField, _: Random) -> bytes:
+    return b""
+
+
+def _packed(field: EncodedField, _: Random) -> bytes:
+    return _length_delimited(field, field.payload)
+
+
+def _packed_and_unpacked(field: EncodedField, rng: Random) -> bytes:
+    """Encode the field twice: once unchanged, and once packed, before or after it."""
+    parts = [_length_delimited(field, field.payload), _key(field, field.wire) + field.payload]
+    return b"".join(parts[:: pick(rng, (1, -1))])
+
+
+def _nan(field: EncodedField, rng: Random) -> bytes:
+    return _key(field, FIXED64) + pick(rng, NANS).to_bytes(8, "little")
+
+
+def _unpacked(field: EncodedField, rng: Random) -> bytes:
+    """Encode a packed array unpacked: each number with its own key."""
+    numbers = _numbers(field.payload)
+    if len(field.payload) % 8 or (numbers and below(rng, 2)):
+        shortest = below(rng, 2)
+        varints = (encode_uvarint(number) if shortest else varint_variant(number, rng) for number in numbers)
+        return b"".join(_key(field, VARINT) + number for number in varints)
+    doubles = (field.payload[at : at + 8] for at in range(0, len(field.payload), 8))
+    return b"".join(_key(field, FIXED64) + double for double in doubles)
+
+
+def _split(field: EncodedField, rng: Random) -> bytes:
+    """Split a packed array into two, between numbers if possible."""
+    numbers = _numbers(field.payload)
+    if numbers:
+        at = below(rng, len(numbers) + 1)
+        parts = (numbers[:at], numbers[at:])
+        return b"".join(_length_delimited(field, b"".join(map(encode_uvarint, part))) for part in parts)
+    at = below(rng, len(field.payload) + 1) & ~7
+    return _length_delimited(field, field.payload[:at]) + _length_delimited(field, field.payload[at:])
+
+
+def _wider_numbers(field: EncodedField, rng: Random) -> bytes:
+    return _length_delimited(
+        field, b"".join(varint_variant(number, rng) for number in _numbers(field.payload))
+    )
+
+
+def _one_more(field: EncodedField, rng: Random) -> bytes:
+    """Append an unpacked number to a packed array."""
+    if field.payload and not len(field.payload) % 8 and below(rng, 2):
+        return _length_delimited(field, field.payload) + _key(field, FIXED64) + field.payload[:8]
+    return (
+        _length_delimited(field, field.payload) + _key(field, VARINT) + pick(rng, (b"\1", b"\0", b"\x80\0"))
+    )
+
+
+def _nans(field: EncodedField, rng: Random) -> bytes:
+    count = len(field.payload) // 8
+    return _length_delimited(field, b"".join(pick(rng, NANS).to_bytes(8, "little") for _ in range(count)))
+
+
+FIELD_VARIANTS: Final[dict[int, tuple[Callable[[EncodedField, Random], bytes], ...]]] = {
+    VARINT: (
+        _wider_number,
+        _wider_number,
+        _negative,
+        _packed,
+        _packed_and_unpacked,
+        _renumbered,
+        _renumbered,
+        _removed,
+    ),
+    FIXED64: (_packed, _packed_and_unpacked, _nan),
+    LENGTH_DELIMITED: (_unpacked, _unpacked, _split, _wider_numbers, _one_more, _nans, _renumbered, _removed),
+}
+"""Wire type to functions that encode a field."""

@@ -1,0 +1,317 @@
+"""Mutations of values and of JSON texts: change parts of a decoded value and encode it again.
+
+The encoder computes lengths, counts, checksums and frames.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from functools import cache, lru_cache
+from operator import eq
+from random import Random
+from typing import Any, Final
+
+from attrs import evolve
+
+from wireproof.derive.mutate.decode_trace import DecodeTrace
+from wireproof.derive.mutate.draws import below, boundary_integer, pick
+from wireproof.derive.mutate.encodings import mended, written
+from wireproof.derive.mutate.mutation_rules import Edit, all_rules, merged
+from wireproof.derive.mutate.values_of_type import (
+    MAX_ELEMENTS,
+    EditSite,
+    PathStep,
+    edit_sites,
+    is_changeable,
+    replace_part,
+    replacement_for,
+)
+from wireproof.formats import Format
+from wireproof.wire.rejection import Rejected
+
+MAX_TRIES: Final = 4
+"""The most attempts to find edits whose result can be encoded."""
+
+FEW_EDITS: Final = (1, 1, 2, 3)
+"""Numbers of edits to draw from."""
+
+MANY_EDITS: Final = (3, 6, 10)
+"""Numbers of edits for a generated value, which is the same for every mutation."""
+
+SPECIAL: Final = 5
+"""One in this many edits is a special one of the family, if it has any for the class."""
+
+
+@cache
+def _special_edits() -> dict[type, tuple[tuple[str, Edit], ...]]:
+    """Return class to the names and functions of its special edits."""
+    return merged(lambda rules: rules.edits)
+
+
+@cache
+def _compressing_edits() -> dict[type, Edit]:
+    """Return class to the function that compresses a value."""
+    return merged(lambda rules: rules.compress)
+
+
+@cache
+def _entry_lists() -> dict[type, str]:
+    """Return the class of a stream to the field that has its entries."""
+    return merged(lambda rules: rules.entries)
+
+
+@lru_cache(maxsize=512)
+def sites_of_value(parent: DecodeTrace) -> tuple[EditSite, ...]:
+    """Return the parts of the parent's value, without the value itself."""
+    return tuple(site for site in edit_sites(parent.value) if site.steps)
+
+
+@lru_cache(maxsize=512)
+def editable_sites(parent: DecodeTrace) -> tuple[EditSite, ...]:
+    """Return the parts that an edit can change directly; the others change through their parts."""
+    return tuple(filter(is_changeable, sites_of_value(parent)))
+
+
+def mutate_value(
+    parent: DecodeTrace, rng: Random, edits: list[str], many: Sequence[int] = FEW_EDITS
+) -> bytes | None:
+    """Change parts of the parent's value and encode it again; return None if no result could be encoded.
+
+    Args:
+        parent: the bytes to edit.
+        rng: the source of all randomness.
+        edits: a list to which the names of the edits are added.
+        many: the numbers of edits to draw from.
+    """
+    for _ in range(MAX_TRIES):
+        value, names = _changed(parent, rng, pick(rng, many))
+        try:
+            data = written(parent.row, mended(value))
+        except Rejected:
+            continue
+        edits += names
+        return data
+    return None
+
+
+def _changed(parent: DecodeTrace, rng: Random, count: int) -> tuple[Any, list[str]]:
+    """Apply that many edits to the parent's value, and return it with their names."""
+    value, editable = parent.value, editable_sites(parent)
+    names: list[str] = []
+    touched: list[tuple[PathStep, ...]] = []
+    extra = _special_edits().get(type(value))
+    for _ in range(count):
+        if extra is not None and not below(rng, SPECIAL):
+            name, change = pick(rng, extra)
+            value = change(value, rng)
+            editable, touched = (
+                tuple(site for site in edit_sites(value) if site.steps and is_changeable(site)),
+                [],
+            )
+            names.append(name)
+        elif editable:
+            site = choose_site(editable, rng)
+            # Whether one part contains the other: after an edit of one, the site of the other is outdated.
+            if not any(all(map(eq, site.steps, steps)) for steps in touched):
+                value, name = _edited(value, site, rng, editable)
+                touched.append(site.steps)
+                names.append(name)
+    return value, names
+
+
+def _edited(value: Any, site: EditSite, rng: Random, sites_found: tuple[EditSite, ...]) -> tuple[Any, str]:  # noqa: ANN401 - a value
+    try:
+        return replace_part(
+            value, site.steps, replacement_for(site, rng, sites_found)
+        ), f"{site.kind.holds} {site.name}"
+    except Rejected:  # the validator of the class refuses the value
+        return value, "none"
+
+
+def choose_site(found: tuple[EditSite, ...], rng: Random) -> EditSite:
+    """Draw a site; prefer lists, enumerations and flags, because they lead to more code paths."""
+    site = found[below(rng, len(found))]
+    if below(rng, 3) and site.kind.holds not in ("list", "word") and site.name != "attributes":
+        site = found[below(rng, len(found))]
+    return site
+
+
+def compress_value(parent: DecodeTrace, rng: Random) -> bytes | None:
+    """Compress the value, or one entry of a log, and encode it. Without compression return None."""
+    value = parent.value
+    name = _entry_lists().get(type(value))
+    entries = (value,) if name is None else getattr(value, name)
+    at = below(rng, len(entries))
+    change = _compressing_edits().get(type(entries[at])) if entries else None
+    if change is None:
+        return None
+    try:
+        entry = change(entries[at], rng)
+        changed: dict[str, Any] = {} if name is None else {name: (*entries[:at], entry, *entries[at + 1 :])}
+        whole = evolve(value, **changed) if changed else entry
+        return written(parent.row, mended(whole))
+    except Rejected:
+        return None
+
+
+def cross_values(fmt: Format, one: DecodeTrace, two: DecodeTrace, rng: Random) -> bytes | None:
+    """Replace or extend a part of `one` by a part of `two` of the same type; return None if no part fits."""
+    candidates = [
+        site for site in sites_of_value(one) if site.kind.holds in ("list", "pair", "value", "bytes", "int")
+    ]
+    if not candidates:
+        return None
+    lists = [site for site in candidates if site.kind.holds == "list"]
+    target = pick(rng, lists if lists and below(rng, 2) else candidates)
+    others = [site.now for site in sites_of_value(two) if site.kind == target.kind]
+    if not others:
+        return None
+    new = pick(rng, others)
+    if target.kind.holds == "list" and target.now and new and below(rng, 2):
+        new = (*target.now[: below(rng, len(target.now) + 1)], *new[below(rng, len(new)) :])[:MAX_ELEMENTS]
+    try:
+        return written(fmt, mended(replace_part(one.value, target.steps, new)))
+    except Rejected:
+        return None
+
+
+def edit_value(value: Any, rng: Random) -> Any:  # noqa: ANN401 - a value class
+    """Return the value with one part changed; half of the time the fields that depend on it follow."""
+    found = tuple(site for site in edit_sites(value) if site.steps)
+    if not found:
+        return value
+    site = found[rng.randrange(len(found))]
+    try:
+        new = replace_part(value, site.steps, replacement_for(site, rng, found))
+        return mended(new) if rng.randrange(2) else new
+    except Rejected:  # the class allows no such value
+        return value
+
+
+MEMBER: Final = re.compile(r'("[^"]*": ?(?:\{[^{}]*\}|"[^"]*"|[0-9]+))')
+"""A member whose value contains no nested object."""
+
+OBJECT: Final = re.compile(r'"[^"]*": ?\{[^{}]*\}')
+"""A member whose value is an object without nested objects."""
+
+REPLACEMENTS: Final[tuple[Any, ...]] = (
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    1 << 127,
+    1 << 128,
+    (1 << 64) - 1,
+    "",
+    "x",
+    "\U0001f600",
+    "AA==",
+    "AB==",
+    "bool",
+    "int32",
+    "uint128",
+    [],
+    {},
+    [0],
+)
+"""Replacements for any JSON value."""
+
+NAME_SUFFIXES: Final = ("x", "_", " ", "\U0001f600")
+"""Suffixes for the names of members; the last one needs two escapes."""
+
+
+@cache
+def _enumerations() -> tuple[tuple[str, ...], ...]:
+    """Return the enumerations of all families.
+
+    A word of one is often replaced by another word of the same enumeration.
+    """
+    return tuple(words for rules in all_rules() for words in rules.enumerations)
+
+
+def mutate_json(rng: Random, data: bytes) -> bytes | None:
+    """Return the text with one to three changes in its tree; None if it is not JSON."""
+    try:
+        tree = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    duplicate = not below(rng, 4)
+    for _ in range(pick(rng, (0, 0, 1) if duplicate else (1, 1, 1, 2))):
+        places = _by_type(_places(tree))
+        if not places:
+            tree = [tree]
+            continue
+        _change(rng, *pick(rng, pick(rng, places)))
+    text = json.dumps(
+        tree, separators=pick(rng, ((",", ":"), (", ", ": "))), ensure_ascii=bool(below(rng, 2))
+    )
+    members = list(pick(rng, (MEMBER, OBJECT)).finditer(text)) if duplicate else []
+    if members:  # a duplicate member, which a tree cannot express
+        member = pick(rng, members)
+        text = f"{text[: member.end()]},{member[0]}{text[member.end() :]}"
+    return text.encode(errors="surrogatepass")
+
+
+def _places(tree: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - JSON
+    """Yield the container and the key of every member and item, without recursion."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        pairs = list(
+            node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+        )
+        for key, part in pairs:
+            yield node, key
+            pending.append(part)
+
+
+def _by_type(places: Iterator[tuple[Any, Any]]) -> list[list[tuple[Any, Any]]]:
+    """Group places by type: list items, numbers, strings, others. So frequent types do not dominate."""
+    groups: dict[type, list[tuple[Any, Any]]] = {}
+    for holder, key in places:
+        groups.setdefault(_type_of(holder, key), []).append((holder, key))
+    return list(groups.values())
+
+
+CHANGES_BY_TYPE: Final = {list: 3, int: 12, str: 12, object: 6}
+"""The number of equally likely changes by type of a place, one of which is its removal.
+
+Numbers and strings are mostly replaced.
+"""
+
+
+def _type_of(holder: Any, key: Any) -> type:  # noqa: ANN401 - JSON
+    kind = list if isinstance(holder, list) else type(holder[key])
+    return kind if kind in CHANGES_BY_TYPE else object
+
+
+def _change(rng: Random, holder: Any, key: Any) -> None:  # noqa: ANN401 - JSON
+    match below(rng, CHANGES_BY_TYPE[_type_of(holder, key)]):
+        case 0:
+            del holder[key]
+        case 1 if isinstance(holder, dict):
+            holder[key + pick(rng, NAME_SUFFIXES)] = holder.pop(key)
+        case 2 if isinstance(holder, dict):
+            holder["more"] = deepcopy(pick(rng, REPLACEMENTS))
+        case 1:
+            holder.append(deepcopy(holder[key]))
+        case _:
+            holder[key] = _replacement(rng, holder[key])
+
+
+def _replacement(rng: Random, part: Any) -> Any:  # noqa: ANN401 - JSON
+    """Return a replacement, mostly of the same type: another number, or a word of the same enumeration."""
+    if below(rng, 6):
+        if type(part) is int:
+            other = abs(boundary_integer(rng, part))
+            return other + (other == part)
+        words = (
+            [enumeration for enumeration in _enumerations() if part in enumeration]
+            if isinstance(part, str)
+            else []
+        )
+        if words:
+            return pick(rng, words[0])
+    return deepcopy(pick(rng, REPLACEMENTS))

@@ -1,0 +1,533 @@
+"""Values from types: what type each part of a value class has, and values of it.
+
+`part_type` reads an annotation; the rest follows from it: the parts of a value with their types, the smallest
+value of a type, a large one with every part present, a random one; and the strategies of
+`derive.strategies`. The tables of a family say where the types are not enough (`mutation_rules`).
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache, partial
+from random import Random
+from types import NoneType, UnionType
+from typing import (
+    Any,
+    Final,
+    Literal,
+    TypeAlias,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from attrs import evolve, fields, frozen, has
+
+from wireproof.derive.mutate.draws import below, boundary_bytes, boundary_integer, pick
+from wireproof.derive.mutate.mutation_rules import merged
+from wireproof.formats import FORMATS
+from wireproof.schema.layout import (
+    PROTO_INTEGERS,
+    Checksum,
+    Layout,
+    Number,
+    Part,
+    ProtoField,
+    all_layouts,
+    attribute_of,
+    bits_of,
+    is_signed,
+    present,
+)
+from wireproof.wire.rejection import Rejected
+
+PathStep: TypeAlias = str | int
+"""A step of a path into a value: the name of a field, or an index of a tuple."""
+
+MAX_ELEMENTS: Final = 48
+"""The most elements that an edit gives a list."""
+
+FLIPS: Final = (*(1 << bit for bit in range(8)), 0x48, 0x30)
+"""The bits to flip in attributes: one bit, or two that belong together or are unusual together."""
+
+ALTERNATIVE: Final = 3
+"""One in this many edits of a union draws another alternative."""
+
+CODED_FIELD: Final = 3
+"""One in this many edits of a number with known codes draws one of the codes."""
+
+
+# --- types ---
+
+
+@frozen
+class PartType:
+    """The type of a part.
+
+    Attributes:
+        holds: the kind of type; for a union, of its first alternative.
+        null: whether the part may be None.
+        of: the types of the elements, the words of an enumeration, or the alternative classes.
+        others: the alternatives of a union, else empty.
+    """
+
+    holds: Literal["int", "bytes", "bool", "word", "list", "pair", "value"]
+    null: bool
+    of: tuple[Any, ...]
+    others: tuple[Any, ...] = ()
+
+
+_SCALARS: Final[dict[Any, PartType]] = {
+    int: PartType("int", null=False, of=()),
+    bytes: PartType("bytes", null=False, of=()),
+    bool: PartType("bool", null=False, of=()),
+}
+
+
+@lru_cache(maxsize=1024)
+def part_type(hint: Any) -> PartType:  # noqa: ANN401 - a type, as annotations have it
+    """Return the type of a part from its annotation."""
+    if hint in _SCALARS:
+        return _SCALARS[hint]
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return PartType("word", null=False, of=args)
+    if origin in (Union, UnionType):
+        alternatives = alternatives_of(hint)
+        inner = part_type(alternatives[0])
+        of = alternatives if inner.holds == "value" else inner.of
+        null = len(alternatives) < len(args)
+        return PartType(inner.holds, null, of, alternatives if len(alternatives) > 1 else ())
+    if origin is tuple:
+        is_list = args[-1] is Ellipsis
+        return PartType("list" if is_list else "pair", null=False, of=args[:1] if is_list else args)
+    return PartType("value", null=False, of=(hint,))
+
+
+def alternatives_of(hint: Any) -> tuple[Any, ...]:  # noqa: ANN401 - as `part_type`
+    """Return the types of a union without None; of any other type, the type itself."""
+    is_union = get_origin(hint) in (Union, UnionType)
+    return tuple(arg for arg in get_args(hint) if arg is not NoneType) if is_union else (hint,)
+
+
+# --- the parts of a value ---
+
+
+@frozen
+class EditSite:
+    """A part of a value.
+
+    Attributes:
+        steps: the path to the part.
+        kind: its type.
+        now: its current value.
+        owner: the class that has the part, directly or in a tuple.
+        name: the field of that class.
+    """
+
+    steps: tuple[PathStep, ...]
+    kind: PartType
+    now: Any
+    owner: type
+    name: str
+
+
+@lru_cache(maxsize=256)
+def encoded_fields(cls: Hashable) -> tuple[tuple[str, PartType], ...]:
+    """Return the fields of a value class that its encoder uses, with their types."""
+    assert isinstance(cls, type)
+    hints = get_type_hints(cls)
+    computed = computed_fields().get(cls, _computed_fields().get(cls, ()))
+    return tuple((a.name, part_type(hints[a.name])) for a in fields(cls) if a.name not in computed)
+
+
+@cache
+def _computed_fields() -> dict[type, tuple[str, ...]]:
+    """Return class to fields that the encoder computes, for classes without a layout."""
+    return merged(lambda rules: rules.computed)
+
+
+def edit_sites(value: Any) -> Iterator[EditSite]:  # noqa: ANN401 - a value class
+    """Yield every part of a value, outer parts first, without recursion."""
+    pending: list[EditSite] = [EditSite((), PartType("value", null=False, of=()), value, type(value), "")]
+    while pending:
+        site = pending.pop()
+        yield site
+        if site.kind.holds in _SCALAR_NAMES or site.now is None:
+            continue
+        pending += _parts(site)
+
+
+_SCALAR_NAMES: Final = frozenset(("int", "bytes", "bool", "word"))
+"""The types without parts."""
+
+
+def _parts(site: EditSite) -> list[EditSite]:
+    steps, now, of = site.steps, site.now, site.kind.of
+    match site.kind.holds:
+        case "list":
+            inner = part_type(of[0])
+            return [EditSite((*steps, at), inner, part, site.owner, site.name) for at, part in enumerate(now)]
+        case "pair":
+            pairs = enumerate(zip(of, now, strict=True))
+            return [
+                EditSite((*steps, at), part_type(hint), part, site.owner, site.name)
+                for at, (hint, part) in pairs
+            ]
+        case _:
+            cls = type(now)
+            rows = encoded_fields(cast("Hashable", cls))
+            parts = ((name, kind, getattr(now, name)) for name, kind in rows)
+            return [
+                EditSite((*steps, name), _actual_kind(kind, part), part, cls, name)
+                for name, kind, part in parts
+            ]
+
+
+def _actual_kind(kind: PartType, now: object) -> PartType:
+    """Return the type of the current value: headers are a list, or bytes if the block is not a map.
+
+    The content of a Heka frame keeps its type: an option says which of the two is encoded.
+    """
+    if kind.holds == "value" and bytes in kind.of:
+        return part_type(cast("Hashable", type(now)))
+    is_block = kind.holds == "list" and isinstance(now, bytes)
+    return PartType("bytes", null=False, of=(), others=kind.others) if is_block else kind
+
+
+def replace_part(value: Any, steps: tuple[PathStep, ...], new: Any) -> Any:  # noqa: ANN401 - parts of a value
+    """Return the value with the part at `steps` replaced. The validators of its classes may raise."""
+    return change_part(value, steps, lambda _: new)
+
+
+def change_part(value: Any, steps: tuple[PathStep, ...], change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - as `replace_part`
+    """Return the value with the function `change` applied to the part at `steps`."""
+    if not steps:
+        return change(value)
+    first, rest = steps[0], steps[1:]
+    if isinstance(first, int):
+        return (*value[:first], change_part(value[first], rest, change), *value[first + 1 :])
+    parts = {name: getattr(value, name) for name in constructor_fields(cast("Hashable", type(value)))}
+    parts[first] = change_part(parts[first], rest, change)
+    return type(value)(**parts)
+
+
+@lru_cache(maxsize=256)
+def constructor_fields(cls: Hashable) -> tuple[str, ...]:
+    """Return the arguments of the constructor of a value class."""
+    assert isinstance(cls, type)
+    return tuple(a.name for a in fields(cls) if a.init)
+
+
+# --- the smallest and a large value ---
+
+_NAMED: Final = {"payload": b"p", "key": b"k"}
+"""Name of a field to bytes, for fields that must not be empty."""
+
+_EMPTY: Final[dict[str, Any]] = {"int": 0, "bool": False, "bytes": b"", "list": ()}
+"""Type of a part to its smallest value."""
+
+_PRESENT: Final = {"int": 1, "bytes": b"v"}
+"""Type of a part to a value that is not the smallest one."""
+
+_LATER: Final[dict[str, Any]] = {"payload": b"p", "offset": 2}
+"""Fields of a value that follows another one: not empty, and in order."""
+
+
+@cache
+def _smallest_of_class() -> dict[Any, Any]:
+    return merged(lambda rules: rules.least)
+
+
+@cache
+def _named() -> dict[str, bytes]:
+    return _NAMED | merged(lambda rules: rules.named)
+
+
+@cache
+def _largest_of_class() -> dict[Any, Any]:
+    return merged(lambda rules: rules.full())
+
+
+@cache
+def _elements() -> dict[Any, tuple[Any, ...]]:
+    return merged(lambda rules: rules.elements())
+
+
+@lru_cache(maxsize=512)
+def smallest(hint: Any, name: str = "") -> Any:  # noqa: ANN401 - a type, and a value of it
+    """Return the smallest value of a type: lists are empty and optional parts are None."""
+    if hint in _smallest_of_class():
+        return _smallest_of_class()[hint]
+    alternatives, kind = alternatives_of(hint), part_type(hint)
+    if alternatives != (hint,):
+        return None if kind.null else smallest(alternatives[0])
+    match kind.holds:
+        case "pair":
+            return tuple(smallest(part, "key") for part in kind.of)
+        case "value":
+            return _instance(hint, smallest)
+        case "word":
+            return kind.of[0]
+    return _named().get(name, b"") if kind.holds == "bytes" else _EMPTY[kind.holds]
+
+
+def largest(hint: Any, name: str = "", turn: int = 0) -> Any:  # noqa: ANN401 - as `smallest`
+    """Return a value of a type whose lists have an element of each type and whose optional parts are present.
+
+    From a smallest value most deep states of a codec are several edits away, from such a one mostly one. For
+    a union, `turn` selects the alternative; of bytes and classes a class, for an option selects the bytes.
+    """
+    if hint in _largest_of_class():
+        return _largest_of_class()[hint]
+    alternatives, kind = alternatives_of(hint), part_type(hint)
+    if alternatives != (hint,):
+        classes = [one for one in alternatives if isinstance(one, type) and has(one)]
+        some = classes if bytes in alternatives and classes else alternatives
+        return largest(some[turn % len(some)], name, turn)
+    match kind.holds:
+        case "list":
+            return _largest_list(kind.of[0], name, turn)
+        case "pair":
+            return tuple(largest(part, "key", turn) for part in kind.of)
+        case "value":
+            return _instance(hint, partial(largest, turn=turn))
+    least = smallest(hint, name)
+    return least or _PRESENT.get(kind.holds, least)
+
+
+def _largest_list(hint: Any, name: str, turn: int) -> tuple[Any, ...]:  # noqa: ANN401 - as `smallest`
+    """Return a list with an element of each type and a smallest last one, where readers often have bugs."""
+    if hint in _elements():
+        return _elements()[hint]
+    elements = tuple(largest(one, name, turn) for one in alternatives_of(hint))
+    if not (isinstance(hint, type) and has(hint)):
+        return elements
+    last = smallest(hint)
+    later = {field: value for field, value in _LATER.items() if hasattr(last, field)}
+    return (*elements, evolve(last, **later))
+
+
+def _instance(cls: type, value_of: Callable[[Any, str], Any]) -> Any:  # noqa: ANN401 - an instance of it
+    """Return an instance of a value class with `value_of` the type and name of each field."""
+    hints = _hints(cast("Hashable", cls))
+    return cls(**{name: value_of(hints[name], name) for name in constructor_fields(cls)})
+
+
+@lru_cache(maxsize=256)
+def _hints(cls: Hashable) -> Mapping[str, Any]:
+    return get_type_hints(cls)
+
+
+def filled(cls: type, parts: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an instance of it
+    """Return an instance of a value class with some parts, by the names of their fields.
+
+    For a list of values, the part is a list of the parts of each. Names that the class does not have are
+    ignored, so that the parts may be those of several revisions. All other parts are 0, empty or absent.
+    """
+
+    def value_of(hint: Any, name: str) -> Any:  # noqa: ANN401 - a type, and a value of it
+        part, kind = parts.get(name), part_type(hint)
+        match part:
+            case list():
+                return tuple(filled(kind.of[0], one) for one in part)
+            case Mapping():
+                return filled(kind.of[0], part)
+            case None if not kind.null:
+                return _EMPTY[kind.holds]
+        return part
+
+    return _instance(cls, value_of)
+
+
+# --- random values ---
+
+
+@cache
+def codes() -> dict[tuple[type, str], tuple[int, ...]]:
+    """Return class and field to the codes that have a meaning.
+
+    Random draws find small codes easily, but hardly ever a single code in a large range.
+    """
+    return merged(lambda rules: rules.codes)
+
+
+def replacement_for(site: EditSite, rng: Random, found: tuple[EditSite, ...]) -> Any:  # noqa: ANN401 - a part of a value
+    """Return a replacement for the part at a site."""
+    if site.kind.null and (site.now is None or not below(rng, 4)):
+        return random_part(site.kind, rng, site.name) if site.now is None else None
+    if site.kind.others and not below(rng, ALTERNATIVE):
+        return _alternative(site.kind.others, site.name, rng)
+    if site.kind.holds in ("int", "bytes") and not below(rng, 6):
+        values = [one.now for one in found if one.kind.holds == site.kind.holds and one.now is not None]
+        return pick(rng, values) if values else site.now
+    change = _CHANGES.get(site.kind.holds)
+    return change(site, rng) if change else site.now
+
+
+def _alternative(types: Sequence[Any], name: str, rng: Random) -> Any:  # noqa: ANN401 - a part of a value
+    """Return a value of one of several types; for a class, a large one or a small one."""
+    drawn = pick(rng, types)
+    kind = part_type(drawn)
+    return largest(drawn, name) if kind.holds == "value" and below(rng, 2) else random_part(kind, rng, name)
+
+
+def _integer(site: EditSite, rng: Random) -> int:
+    """Return another number that fits the field; for attributes, flip bits."""
+    now: int = site.now
+    known = codes().get((site.owner, site.name))
+    if known and not below(rng, CODED_FIELD):
+        return pick(rng, known)
+    new = now ^ pick(rng, FLIPS) if site.name == "attributes" else boundary_integer(rng, now)
+    return fitted(site.owner, site.name, new)
+
+
+def _list(now: tuple[Any, ...], kind: PartType, rng: Random, name: str) -> tuple[Any, ...]:
+    """Return the list with an element added, removed or duplicated, reordered, doubled or truncated."""
+    at = below(rng, len(now) + 1)
+    match below(rng, 6):
+        case 0 if now:
+            at %= len(now)
+            return now[:at] + now[at + 1 :]
+        case 1 if now and len(now) < MAX_ELEMENTS:
+            at %= len(now)
+            return now[: at + 1] + now[at:]
+        case 2 if len(now) > 1:
+            return tuple(rng.sample(now, len(now)))
+        case 3 if now and len(now) < MAX_ELEMENTS // 2:
+            return now * 2
+        case _ if len(now) < MAX_ELEMENTS:
+            return (*now[:at], random_part(part_type(kind.of[0]), rng, name), *now[at:])
+    return now[: below(rng, len(now) + 1)]
+
+
+def random_part(kind: PartType, rng: Random, name: str) -> Any:  # noqa: ANN401 - a part of a value
+    """Return a value for a part that was None or did not exist."""
+    if kind.holds == "value":
+        value = smallest(pick(rng, kind.of))
+        parts = tuple(site for site in edit_sites(value) if site.steps)
+        site = pick(rng, parts)
+        try:
+            return replace_part(value, site.steps, replacement_for(site, rng, parts))
+        except Rejected:
+            return value
+    if kind.holds == "pair":
+        return tuple(random_part(part_type(hint), rng, name) for hint in kind.of)
+    if kind.holds == "list":
+        return () if below(rng, 2) else (random_part(part_type(kind.of[0]), rng, name),)
+    return _RANDOM_SCALARS[kind.holds](kind, rng)
+
+
+_RANDOM_SCALARS: Final[dict[str, Callable[[PartType, Random], Any]]] = {
+    "int": lambda _, rng: boundary_integer(rng, 0),
+    "bytes": lambda _, rng: boundary_bytes(rng, b"k"),
+    "bool": lambda _, rng: bool(below(rng, 2)),
+    "word": lambda kind, rng: pick(rng, kind.of),
+}
+"""Scalar type to a function that returns a new value."""
+
+_CHANGES: Final[dict[str, Callable[[EditSite, Random], Any]]] = {
+    "int": _integer,
+    "bytes": lambda site, rng: boundary_bytes(rng, site.now),
+    "bool": lambda site, _: not site.now,
+    "word": lambda site, rng: pick(rng, site.kind.of),
+    "list": lambda site, rng: _list(site.now, site.kind, rng, site.name),
+}
+"""Type to a function that returns a replacement; pairs and values change through their parts."""
+
+
+def is_changeable(site: EditSite) -> bool:
+    """Return whether an edit can change a part directly, and not only through its own parts."""
+    return site.kind.holds in _CHANGES or site.kind.null or bool(site.kind.others)
+
+
+@frozen
+class IntegerField:
+    """The width of an integer on the wire, in bits, and whether it is signed."""
+
+    bits: int
+    signed: bool
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """Return the least and the greatest number."""
+        low = -(1 << self.bits - 1) if self.signed else 0
+        return low, low + (1 << self.bits) - 1
+
+    def wrapped(self, value: int) -> int:
+        """Wrap a number to the width."""
+        low = value & ((1 << self.bits) - 1)
+        return low - (1 << self.bits) if self.signed and low >> self.bits - 1 else low
+
+
+@cache
+def integer_fields() -> Mapping[type, Mapping[str, IntegerField]]:
+    """Return the integers of each value class, by attribute."""
+    found: dict[type, dict[str, IntegerField]] = {}
+    for layout, value in _layouts():
+        found.setdefault(value, {}).update(_integers(layout, value))
+    return found
+
+
+def _integers(layout: Layout, value: type) -> Iterator[tuple[str, IntegerField]]:
+    """Yield the integers whose number the writer of a value chooses; a code and a constant are none."""
+    names = {one.name for one in fields(value)}
+    for part in map(present, layout.parts):
+        match part:
+            case Number(const=None, codes=None, known=None) if (name := attribute_of(part.name)) in names:
+                yield name, _integer_edges(part)
+            case ProtoField(name=name, of=str(kind), codes=None) if kind in PROTO_INTEGERS:
+                yield name, IntegerField(*PROTO_INTEGERS[kind])
+
+
+def _integer_edges(part: Number) -> IntegerField:
+    """Return the width that the largest number of a field has, or else that of its primitive."""
+    if part.most is not None:
+        return IntegerField(part.most.bit_length(), signed=False)
+    return IntegerField(bits_of(part.kind), is_signed(part.kind))
+
+
+@cache
+def computed_fields() -> Mapping[type, tuple[str, ...]]:
+    """Return the attributes of each value class that its encoder computes."""
+    found: dict[type, dict[str, None]] = {}
+    for layout, value in _layouts():
+        shown = (one.name for one in map(present, layout.parts) if _is_computed(one))
+        found.setdefault(value, {}).update(dict.fromkeys((*layout.computed, *map(attribute_of, shown))))
+    return {value: tuple(names) for value, names in found.items()}
+
+
+def _is_computed(part: Part) -> bool:
+    """Return whether the encoder computes a part that the value has too."""
+    match part:
+        case Checksum(shown=shown):
+            return shown
+        case ProtoField(cover="length"):
+            return True
+    return False
+
+
+def _layouts() -> Iterator[tuple[Layout, type]]:
+    """Yield the layouts that have a value class, with the class."""
+    for row in FORMATS.values():
+        for layout in all_layouts(row.layout) if row.layout is not None else ():
+            if layout.value is not None:
+                yield layout, layout.value
+
+
+@cache
+def _unsigned_bits() -> dict[type, Mapping[str, int]]:
+    """Return class and field to bits, for integers without a layout."""
+    return merged(lambda rules: rules.unsigned_bits)
+
+
+def integer_field(owner: type, name: str) -> IntegerField | None:
+    """Return the width of the field `name` of `owner`; None if it is not known."""
+    bits = _unsigned_bits().get(owner, {}).get(name)
+    return integer_fields().get(owner, {}).get(name) or (bits and IntegerField(bits, signed=False)) or None
+
+
+def fitted(owner: type, name: str, value: int) -> int:
+    """Wrap `value` to the width of the field `name` of `owner`. Without a known width return it unchanged."""
+    row = integer_field(owner, name)
+    return value if row is None else row.wrapped(value)

@@ -1,0 +1,184 @@
+"""The files of the data directory of an Iggy server, and their partitions: iggy.md §7.1."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+from wireproof.data_files import (
+    CheckedFile,
+    DataFile,
+    DirectoryRules,
+    FileFinding,
+    FileKind,
+    FileReport,
+    PartitionReport,
+    named,
+)
+from wireproof.formats import FORMATS
+from wireproof.iggy.files import server_files
+from wireproof.iggy.files.server_files import ServerFile
+from wireproof.iggy.suite.index_files import SYSTEM, log_format
+from wireproof.inspect import data_directory
+from wireproof.inspect.data_directory import log_report
+from wireproof.inspect.file_survey import survey_file
+
+PARTITION: Final = re.compile(r"(?:.*/)?streams/(\d+)/topics/(\d+)/partitions/(\d+)")
+
+SEGMENT: Final = "segment"
+
+
+def _log(file: DataFile) -> FileReport:
+    """Read a segment in the revision that its first records show."""
+    with file.path.open("rb") as opened:
+        fmt = log_format(opened.read(data_directory.HEAD_BYTES))
+    base = int(file.path.name.partition(".")[0])
+    if fmt is None and not file.size:
+        return FileReport("no record", facts={"base": base})
+    row = fmt if fmt is not None else next(one for one in FORMATS.values() if one.name == "iggy.log")
+    survey = survey_file(file.path, format_name=row.format_id, listen=file.reading())
+    found = log_report(file, survey, (), {"base": base, "revision": row.revision})
+    facts: dict[str, Any] = dict(found.facts)
+    first, last = facts.get("firstOffset"), facts.get("lastOffset")
+    findings = list(found.findings)
+    if first is not None and int(first) != base:
+        text = f"the segment begins at offset {first}, and its name says {base}"
+        findings.append(FileFinding(0, text))
+    offsets = f", offsets {first} to {last}" if first is not None else ""
+    summary = f"{facts['entries']} records of Iggy {row.revision}{offsets}"
+    return FileReport(summary, tuple(findings), facts, found.unsound)
+
+
+def _index(file: DataFile) -> FileReport:
+    """Check an index file against the segment beside it."""
+    if not file.size:
+        return FileReport("no entry")
+    found = data_directory.check_index_file(file.path)
+    alone = "" if found.log is not None else "; its segment is not beside it"
+    count = len(found.index.entries)
+    facts: dict[str, Any] = {"entries": count}
+    return FileReport(f"{count} entries as {found.system} writes them{alone}", found.findings, facts)
+
+
+def _small(read: Callable[[bytes], ServerFile]) -> Callable[[DataFile], FileReport]:
+    """Return the check of a small file."""
+
+    def check(file: DataFile) -> FileReport:
+        found = read(file.read())
+        return FileReport(found.summary, found.findings, found.values, found.unsound, found.unknown)
+
+    return check
+
+
+def _text(_: DataFile) -> FileReport:
+    return FileReport("text, not checked")
+
+
+def _has_records(file: DataFile) -> bool:
+    """Return whether a log begins with records of Iggy, wherever it is."""
+    with file.path.open("rb") as opened:
+        return log_format(opened.read(data_directory.HEAD_BYTES)) is not None
+
+
+def _is_of_iggy(file: DataFile) -> bool:
+    return data_directory.check_index_file(file.path).written_by == SYSTEM
+
+
+_IN_PARTITION: Final = r"partitions/\d+/"
+
+KINDS: Final = (
+    FileKind(SEGMENT, named(rf"{_IN_PARTITION}\d{{20}}\.log"), _log, placed=True),
+    FileKind("index", named(rf"{_IN_PARTITION}\d{{20}}\.(?:index|timeindex)"), _index, placed=True),
+    FileKind(SEGMENT, named(r"\d{20}\.log"), _log, _has_records),
+    FileKind("index", named(r"\d{20}\.(?:index|timeindex)"), _index, _is_of_iggy),
+    FileKind(
+        "offset of a consumer",
+        named(r"offsets/consumers/\d+"),
+        _small(server_files.read_consumer_offset),
+        placed=True,
+        small=True,
+    ),
+    FileKind(
+        "offset of a consumer group",
+        named(r"offsets/groups/\d+"),
+        _small(server_files.read_consumer_offset),
+        placed=True,
+        small=True,
+    ),
+    FileKind(
+        "server version", named(r"state/info"), _small(server_files.read_server_info), placed=True, small=True
+    ),
+    FileKind("state log", named(r"state/log"), _small(server_files.read_state_log), placed=True, small=True),
+    FileKind(
+        "superblock", named(r"superblock\.[ab](?:\.tmp)?"), _small(server_files.read_superblock), small=True
+    ),
+    FileKind(
+        "purge generation", named(r"purge\.gen"), _small(server_files.read_purge_generation), small=True
+    ),
+    FileKind(
+        "metadata journal",
+        named(r"metadata/journal\.wal"),
+        _small(server_files.read_journal),
+        placed=True,
+        small=True,
+    ),
+    FileKind(
+        "metadata snapshot",
+        named(r"metadata/snapshot\.bin(?:\.tmp)?"),
+        _small(server_files.read_metadata_snapshot),
+        placed=True,
+        small=True,
+    ),
+    FileKind("settings of the last start", named(r"runtime/current_config\.toml"), _text, placed=True),
+    FileKind("log of the server", named(r"logs/iggy-server[^/]*\.log[^/]*"), _text, placed=True),
+)
+"""The files of an Iggy server that sources show: iggy.md §7.1."""
+
+
+def partition(folder: str, files: Sequence[CheckedFile]) -> PartitionReport | None:
+    """Return the report of a folder with segments: gaps, overlaps and offsets that go back."""
+    logs = [one for one in files if one.kind and one.kind.what == SEGMENT]
+    if not logs:
+        return None
+    place = files[0].file.path.absolute().parent.as_posix()
+    found = PARTITION.fullmatch(place)
+    name = "stream {}, topic {}, partition {}".format(*found.groups()) if found else place.rpartition("/")[2]
+    ordered = sorted(logs, key=lambda one: one.file.path.name)
+    full = [dict(one.report.facts) for one in ordered if one.report.facts.get("lastOffset") is not None]
+    summary = f"{len(logs)} segment{'s' * (len(logs) > 1)}"
+    facts: dict[str, Any] = {"segments": len(logs)}
+    if full:
+        first, last = full[0]["firstOffset"], full[-1]["lastOffset"]
+        facts |= {"firstOffset": first, "lastOffset": last}
+        summary += f", offsets {first} to {last}"
+    return PartitionReport(folder, name, summary, tuple(_chain(full)), facts)
+
+
+def _chain(segments: Sequence[dict[str, Any]]) -> Iterator[FileFinding]:
+    for before, one in pairwise(segments):
+        after, first = int(before["lastOffset"]) + 1, int(one["firstOffset"])
+        name = f"{one['base']:020}.log"
+        if first > after:
+            yield FileFinding(None, f"gap: offsets {after} to {first - 1} are missing before {name}")
+        elif first < after:
+            text = f"{name} begins at offset {first}, but the segment before it ends at {after - 1}"
+            yield FileFinding(None, f"overlap: {text}")
+
+
+def across(files: Sequence[CheckedFile], _: Sequence[PartitionReport]) -> Iterator[tuple[str, FileFinding]]:
+    """Yield the offsets of consumers that are after the last record of their partition."""
+    ends: dict[str, int] = {}
+    for one in files:
+        if one.kind and one.kind.what == SEGMENT and (last := one.report.facts.get("lastOffset")) is not None:
+            folder = one.file.path.absolute().parent.as_posix()
+            ends[folder] = max(ends.get(folder, -1), int(str(last)))
+    for one in files:
+        if one.kind and one.kind.what.startswith("offset of a consumer") and not one.report.errors:
+            folder = one.file.path.absolute().parents[2].as_posix()
+            offset = int(str(one.report.facts["offset"]))
+            if folder in ends and offset > ends[folder]:
+                text = f"offset {offset}, and the last record of the partition is {ends[folder]}"
+                yield one.file.name, FileFinding(0, text)
+
+
+RULES: Final = DirectoryRules(SYSTEM, KINDS, partition, across)

@@ -1,0 +1,1 @@
+"""The judge decides, the differences explain, and a signature names equal findings."""

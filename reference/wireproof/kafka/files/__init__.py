@@ -1,0 +1,1 @@
+"""The files beside the segments of a Kafka broker."""

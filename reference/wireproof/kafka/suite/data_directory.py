@@ -1,0 +1,490 @@
+"""The files in a data directory of Kafka, alone and compared with each other: kafka.md §14."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from attrs import define, field, frozen
+
+from wireproof.data_files import (
+    CheckedFile,
+    DataFile,
+    DirectoryRules,
+    FileFinding,
+    FileKind,
+    FileReport,
+    PartitionReport,
+    named,
+)
+from wireproof.inspect import data_directory
+from wireproof.inspect.data_directory import log_report
+from wireproof.inspect.file_survey import survey_file
+from wireproof.kafka import entry
+from wireproof.kafka.control_types import CONTROL_TYPES, SNAPSHOT_FOOTER, SNAPSHOT_HEADER
+from wireproof.kafka.files import producer_snapshot, state_files
+from wireproof.kafka.files.index_file import REBUILD, aborted_transactions
+from wireproof.kafka.files.segment_headers import SegmentEntry, SegmentHeaders
+from wireproof.kafka.files.state_files import EPOCH_FIELDS, OFFSET_FIELDS, MetadataFile
+from wireproof.kafka.size_and_magic import peek_size_and_magic
+from wireproof.kafka.suite.entry_cells import offsets_and_epoch
+from wireproof.kafka.suite.index_files import SYSTEM, parse_file_name, read_segment
+from wireproof.kafka.values import RecordBatch
+from wireproof.schema.struct import fields_of
+from wireproof.wire.json_values import Json
+from wireproof.wire.options import DEFAULT_OPTIONS
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.walk import Entry, EntryRows
+
+# --- kinds of files ---
+
+LOG_FORMAT: Final = "kafka.log/mixed"
+
+STATE: Final = r"(?:\.(?:deleted|cleaned|swap))?"
+"""The ending of a file that is being deleted, or that compaction is writing or moving into place: §14.1."""
+
+TEMPORARY: Final = r"(?:\.tmp)?"
+"""The ending of a file that is being written: §14.1."""
+
+REMOTE: Final = r"\d+-[A-Za-z0-9_-]{22}"
+"""The names of the objects of a remote segment: its base offset and its id: §14.6."""
+
+EPOCHS_SHOWN: Final = 3
+
+
+def _log(file: DataFile) -> FileReport:
+    """Read a log, and look for aborted transactions that no index lists."""
+    name = parse_file_name(file.path)
+    assert name is not None, file.path
+    offsets = _Offsets()
+    survey = survey_file(file.path, format_name=LOG_FORMAT, listen=file.reading(offsets.add))
+    segment = read_segment(file.path)
+    findings = []
+    aborted = aborted_transactions(segment).values()
+    unlisted = [one for one in aborted if one.first is not None]  # one without records has no entry
+    if unlisted and not name.beside(".txnindex").exists():
+        text = f"{len(unlisted)} transactions were aborted, and there is no .txnindex"
+        findings.append(FileFinding(None, text, REBUILD))
+    if segment.heads and segment.heads[0].first < name.base and segment.heads[0].magic > 1:
+        text = f"the log begins at offset {segment.heads[0].first}, below the base offset of its name"
+        findings.append(FileFinding(0, text))
+    return log_report(file, survey, findings, {"base": name.base, **offsets.facts()})
+
+
+@define
+class _Offsets:
+    """The leader epochs of a log with their first offsets, and the offsets that no entry has.
+
+    Attributes:
+        epochs: pairs of an epoch and an offset.
+        gaps: first and last offset of those that are missing between two entries with no damage between them.
+        is_damaged: whether the bytes after the last sound entry are damaged.
+    """
+
+    epochs: list[Json] = field(factory=list)
+    gaps: list[Json] = field(factory=list)
+    is_damaged: bool = False
+    _after: int | None = None
+    _epoch: int | None = None
+
+    def add(self, part: Entry | EntryRows) -> None:
+        """Add a part of the log; those that are no sound entries have no cells."""
+        if isinstance(part, Entry) and part.kind != "frame":
+            self.is_damaged = True
+        for cells in part.cells if isinstance(part, EntryRows) else filter(None, (part.cells,)):
+            first, last, epoch = offsets_and_epoch(cells)
+            if self._after is not None and first > self._after and not self.is_damaged:
+                self.gaps.append([self._after, first - 1])
+            if epoch is not None and epoch != self._epoch:
+                self.epochs.append([epoch, first])
+                self._epoch = epoch
+            self._after, self.is_damaged = last + 1, False
+
+    def facts(self) -> dict[str, Json]:
+        """Return the epochs, the gaps, and whether the end is damaged."""
+        return {"epochs": self.epochs, "gaps": self.gaps, "endIsDamaged": self.is_damaged}
+
+
+def _entry_bytes(file: DataFile, head: SegmentEntry) -> bytes:
+    with file.path.open("rb") as opened:
+        opened.seek(head.position)
+        return opened.read(head.size)
+
+
+def _index(file: DataFile) -> FileReport:
+    """Check an index file against the log beside it."""
+    found = data_directory.check_index_file(file.path)
+    raw = found.index.raw
+    tail = f", {raw.tail} not written yet" if raw.tail else ""
+    alone = "" if found.log is not None else "; its log is not beside it"
+    facts: dict[str, Json] = {"entries": len(raw.rows), "notWritten": raw.tail}
+    return FileReport(
+        f"{_count(len(raw.rows), 'entry')}{tail}{alone}", found.findings, facts, unknown=raw.odd
+    )
+
+
+def _producers(file: DataFile) -> FileReport:
+    """Check a producer snapshot: §14.2."""
+    data = file.read()
+    found = producer_snapshot.read(data)
+    end = int(file.path.name.partition(".")[0].partition("-")[0])
+    remote = "-" in file.path.name  # it is named after the first offset of its segment
+    checks = () if remote else producer_snapshot.check_producers(found, end)
+    opened = sum(one.current_txn_first_offset != producer_snapshot.NONE for one in found.producers)
+    text = _count(len(found.producers), "producer") + (f", {opened} with an open transaction" * bool(opened))
+    producers: list[Json] = [fields_of(producer_snapshot.PRODUCER, one) for one in found.producers]
+    unknown = max(0, len(data) - producer_snapshot.place_of(len(producers)))
+    return FileReport(text, (*found.findings, *checks), {"producers": producers}, unknown=unknown)
+
+
+def _epochs(file: DataFile) -> FileReport:
+    """Check a leader epoch checkpoint: §14.3."""
+    found = state_files.read(file.read(), EPOCH_FIELDS)
+    pairs: list[Json] = [list(entry.fields) for entry in found.entries]
+    last = found.entries[-EPOCHS_SHOWN:]
+    shown = ", ".join("{} from offset {}".format(*entry.fields) for entry in last)
+    more = f"{len(pairs) - EPOCHS_SHOWN} earlier, " if len(pairs) > EPOCHS_SHOWN else ""
+    findings = (*found.findings, *state_files.check_epochs(found))
+    return FileReport(f"epochs {more}{shown}" if pairs else "no epoch", findings, {"epochs": pairs})
+
+
+def _checkpoint(file: DataFile) -> FileReport:
+    """Check an offset checkpoint: §14.3."""
+    found = state_files.read(file.read(), OFFSET_FIELDS)
+    rows: list[Json] = [list(entry.fields) for entry in found.entries]
+    findings = (*found.findings, *state_files.check_offsets(found))
+    return FileReport(_count(len(rows), "partition"), findings, {"offsets": rows})
+
+
+def _shown(found: MetadataFile) -> FileReport:
+    text = ", ".join(f"{name} {value}" for name, value in found.values.items() if name != "currentVoters")
+    return FileReport(text, found.findings, found.values)
+
+
+def _lock(file: DataFile) -> FileReport:
+    """Check a lock file, which has no bytes: `FileLock` locks the file itself."""
+    findings = (FileFinding(0, "a lock file has no bytes"),) if file.size else ()
+    return FileReport("empty", findings, unknown=file.size)
+
+
+def _kraft_snapshot(file: DataFile) -> FileReport:
+    """Check a snapshot of KRaft: a log between a header record and a footer record: §14.5."""
+    offsets = _Offsets()
+    survey = survey_file(file.path, format_name=LOG_FORMAT, listen=file.reading(offsets.add))
+    segment = read_segment(file.path)
+    return log_report(file, survey, list(_frame_faults(file, segment)), offsets.facts())
+
+
+def _frame_faults(file: DataFile, segment: SegmentHeaders) -> Iterator[FileFinding]:
+    """Yield a finding if the first or the last batch is not the control batch that it must be."""
+    if not segment.heads:
+        yield FileFinding(0, "a snapshot begins with a control batch, and this has no batch")
+        return
+    for head, wanted in ((segment.heads[0], SNAPSHOT_HEADER), (segment.heads[-1], SNAPSHOT_FOOTER)):
+        if wanted not in _control_types(file, head):
+            yield FileFinding(head.position, f"this batch has no {CONTROL_TYPES[wanted]} record")
+
+
+def _control_types(file: DataFile, head: SegmentEntry) -> list[int]:
+    """Return the types of the control records of a batch; none if it is damaged."""
+    reader = Reader(_entry_bytes(file, head))
+    try:
+        prefix = peek_size_and_magic(reader)
+        found = entry.read(reader, prefix, DEFAULT_OPTIONS) if prefix is not None else None
+    except Rejected:
+        return []
+    records = found.records if isinstance(found, RecordBatch) else ()
+    return [record.control.type for record in records if record.control is not None]
+
+
+def _is_kafka(file: DataFile) -> bool:
+    return data_directory.proven_system(file.path) in (SYSTEM, "")
+
+
+def _is_kafka_index(file: DataFile) -> bool:
+    return data_directory.check_index_file(file.path).written_by == SYSTEM
+
+
+def _count(number: int, what: str) -> str:
+    plural = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"{number} {what if number == 1 else plural}"
+
+
+def _metadata(what: str, name: str, read: Callable[[bytes], MetadataFile]) -> FileKind:
+    """Return the kind of a file of properties, by the pattern of its name."""
+    return FileKind(what, named(name), lambda file: _shown(read(file.read())), small=True)
+
+
+KINDS: Final = (
+    FileKind("log segment", named(rf"\d{{20}}\.log{STATE}"), _log, _is_kafka, is_fast=True),
+    FileKind("offset index", named(rf"\d{{20}}\.index{STATE}"), _index, _is_kafka_index),
+    FileKind("time index", named(rf"\d{{20}}\.timeindex{STATE}"), _index, _is_kafka_index),
+    FileKind("transaction index", named(rf"\d{{20}}\.txnindex{STATE}"), _index),
+    FileKind("producer snapshot", named(rf"\d{{20}}\.snapshot{STATE}"), _producers, small=True),
+    FileKind("leader epochs", named(rf"leader-epoch-checkpoint{TEMPORARY}"), _epochs, small=True),
+    _metadata("topic id", rf"partition\.metadata{TEMPORARY}", state_files.read_partition_metadata),
+    _metadata("ids of cluster and node", rf"meta\.properties{TEMPORARY}", state_files.read_properties),
+    FileKind(
+        "offset checkpoint",
+        named(rf"(?:recovery-point|log-start|replication|cleaner)-offset-checkpoint{TEMPORARY}"),
+        _checkpoint,
+        small=True,
+    ),
+    FileKind("lock", named(r"\.lock"), _lock),
+    _metadata("mark of a clean stop", r"\.kafka_cleanshutdown", state_files.read_clean_shutdown),
+    _metadata("KRaft election state", rf"quorum-state{TEMPORARY}", state_files.read_quorum_state),
+    FileKind("KRaft snapshot", named(r"\d{20}-\d{10}\.checkpoint(?:\.deleted)?"), _kraft_snapshot),
+    FileKind("KRaft snapshot, not complete", named(r"\d{20}-\d{10}-\d+\.checkpoint\.part"), _kraft_snapshot),
+    FileKind("bootstrap snapshot", named(rf"bootstrap\.checkpoint{TEMPORARY}"), _kraft_snapshot),
+    FileKind("remote log segment", named(rf"{REMOTE}\.log"), _log, _is_kafka, is_fast=True),
+    FileKind("remote offset index", named(rf"{REMOTE}\.index"), _index),
+    FileKind("remote time index", named(rf"{REMOTE}\.timeindex"), _index),
+    FileKind("remote transaction index", named(rf"{REMOTE}\.txnindex"), _index),
+    FileKind("remote producer snapshot", named(rf"{REMOTE}\.snapshot"), _producers, small=True),
+    FileKind("remote leader epochs", named(rf"{REMOTE}\.leader_epoch_checkpoint"), _epochs, small=True),
+    FileKind(
+        "cached remote index",
+        named(r"remote-log-index-cache/\d+_[A-Za-z0-9_-]{22}\.(?:index|timeindex|txnindex)(?:\.deleted)?"),
+        _index,
+        placed=True,
+    ),
+)
+"""Every file that a broker of Kafka writes into a data directory: §14.1."""
+
+# --- partitions: §14.7 ---
+
+FOLDER: Final = re.compile(
+    r"(?P<topic>[A-Za-z0-9._-]+)-(?P<partition>\d+)(?:\.[0-9a-f]{32}-(?P<state>delete|future|stray))?"
+)
+"""The folder of a partition: `LocalLog.parseTopicPartitionName`."""
+
+REMOTE_FOLDER: Final = re.compile(r"(?P<topic>[A-Za-z0-9._-]+)-(?P<partition>\d+)-(?P<id>[A-Za-z0-9_-]{22})")
+"""The folder of a partition in a remote store that keeps objects as `LocalTieredStorage` does."""
+
+SEGMENTS: Final = frozenset({"log segment", "remote log segment"})
+
+COMPACTED_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+"""The internal topics that are always compacted."""
+
+UNLOADED: Final = frozenset({"delete", "stray"})
+"""The states of a folder whose leader epochs a broker has removed, because it does not load it again."""
+
+ENDS: Final = ("firstOffset", "nextOffset")
+
+COMPACTION: Final = "cleaner-offset-checkpoint"
+
+MAX_GAPS: Final = 5
+"""Gaps that are listed; the others are counted."""
+
+REMOTE_PARTS: Final = (".log", ".index", ".timeindex", ".leader_epoch_checkpoint", ".snapshot")
+"""The objects of every remote segment; a transaction index is optional: §14.6."""
+
+
+@frozen
+class Segment:
+    """A segment of a partition: its file, base offset, first and next offset, epochs, gaps, and damage."""
+
+    name: str
+    base: int
+    first: int
+    after: int
+    epochs: tuple[tuple[int, int], ...]
+    gaps: tuple[tuple[int, int], ...]
+    end_is_damaged: bool
+
+
+def partition(folder: str, files: Sequence[CheckedFile]) -> PartitionReport | None:
+    """Return the report of a folder with the name of a partition and at least one file of Kafka."""
+    name = PurePosixPath(folder).name or files[0].file.path.absolute().parent.name
+    remote = any(one.kind.what in SEGMENTS and "remote" in one.kind.what for one in files if one.kind)
+    found = (REMOTE_FOLDER if remote else FOLDER).fullmatch(name)
+    segments = _segments(files)
+    if found is None and not segments:
+        return None
+    state = found.groupdict().get("state") if found else None
+    shown = f"{found['topic']}-{found['partition']}" if found else name
+    topic = found["topic"] if found else ""
+    findings = [*_chain(segments, compacted=_is_compacted(files, shown, topic))]
+    if state not in UNLOADED:
+        findings += _beside(segments, files)
+    if remote:
+        findings += _missing_objects(files)
+    facts: dict[str, Any] = {
+        "topic": topic, "segments": len(segments), "state": state or "",
+        "topicId": _fact(files, "topic id", "topic_id"),
+    }  # fmt: skip
+    if segments:
+        facts |= {"firstOffset": segments[0].first, "nextOffset": segments[-1].after}
+    return PartitionReport(folder, shown, _summary(segments, files, state), tuple(findings), facts)
+
+
+def _segments(files: Sequence[CheckedFile]) -> list[Segment]:
+    """Return the segments that a broker would load, in the order of their base offsets."""
+    logs = [one for one in files if one.kind and one.kind.what in SEGMENTS]
+    found = [_segment(one) for one in logs if one.file.name.endswith(".log")]
+    return sorted(found, key=lambda one: one.base)
+
+
+def _segment(one: CheckedFile) -> Segment:
+    facts: Mapping[str, Any] = one.report.facts
+    base = facts["base"]
+    epochs, gaps = (tuple((first, last) for first, last in facts[name]) for name in ("epochs", "gaps"))
+    first, after = (base if facts.get(name) is None else facts[name] for name in ENDS)
+    return Segment(one.file.name, base, first, after, epochs, gaps, facts["endIsDamaged"])
+
+
+def _summary(segments: Sequence[Segment], files: Sequence[CheckedFile], state: str | None) -> str:
+    if not segments:
+        return "no segment"
+    count = f"{len(segments)} segment{'s' * (len(segments) > 1)}"
+    end = segments[-1].after
+    offsets = f"offsets {segments[0].first} to {end - 1}" if end > segments[0].first else "no record"
+    epochs = [epoch for one in segments for epoch, _ in one.epochs]
+    shown = f", leader epochs {min(epochs)} to {max(epochs)}" if epochs else ""
+    gone = sum(one.file.name.endswith(".log.deleted") for one in files)
+    deleted = f", {gone} more marked as deleted" if gone else ""
+    states = {"delete": ", the partition is being deleted", "stray": ", stray: the cluster does not know it",
+              "future": ", a copy that will replace another directory's"}  # fmt: skip
+    return f"{count}, {offsets}{shown}{deleted}{states.get(state or '', '')}"
+
+
+def _is_compacted(files: Sequence[CheckedFile], name: str, topic: str) -> bool:
+    """Return whether a topic is compacted, as far as the names and the checkpoint of the cleaner show it."""
+    if topic in COMPACTED_TOPICS:
+        return True
+    path = files[0].file.path.absolute().parent.parent / COMPACTION
+    data = path.read_bytes() if path.is_file() else b""
+    entries = state_files.read(data, OFFSET_FIELDS).entries
+    return any(f"{entry.fields[0]}-{entry.fields[1]}" == name for entry in entries)
+
+
+# --- one segment after another ---
+
+
+def _chain(segments: Sequence[Segment], *, compacted: bool) -> Iterator[FileFinding]:
+    """Yield gaps, overlaps, and epochs that go back, over all segments; damage is a matter of its file."""
+    gaps = [gap for one in segments for gap in one.gaps]
+    for before, one in pairwise(segments):
+        if one.first > before.after and one.after > one.first and not before.end_is_damaged:
+            gaps.append((before.after, one.first - 1))
+        if one.first < before.after:
+            text = f"{one.name} begins at offset {one.first}, but {before.name} ends at {before.after - 1}"
+            yield FileFinding(None, f"overlap: {text}")
+    yield from _gap_findings(sorted(gaps), compacted=compacted)
+    epochs = [(epoch, at, one) for one in segments for epoch, at in one.epochs]
+    for (earlier, _, _), (epoch, at, one) in pairwise(epochs):
+        if epoch < earlier:
+            text = f"leader epoch {epoch} at offset {at} of {one.name} after epoch {earlier}"
+            yield FileFinding(None, f"the epoch goes back: {text}")
+
+
+def _ranges(gaps: Sequence[tuple[int, int]]) -> str:
+    """Return how many offsets are missing, and the first ranges of them."""
+    shown = ", ".join(f"{first} to {last}" if last > first else str(first) for first, last in gaps[:MAX_GAPS])
+    more = f" and {len(gaps) - MAX_GAPS} more ranges" if len(gaps) > MAX_GAPS else ""
+    missing = sum(last - first + 1 for first, last in gaps)
+    return f"{missing} offsets are missing: {shown}{more}"
+
+
+def _gap_findings(gaps: Sequence[tuple[int, int]], *, compacted: bool) -> Iterator[FileFinding]:
+    if not gaps:
+        return
+    text = _ranges(gaps)
+    if compacted:
+        yield FileFinding(None, f"{text}; the topic is compacted", is_error=False)
+    else:
+        yield FileFinding(None, f"gap: {text}", "nothing, if the topic is compacted; else look for the files")
+
+
+# --- the files beside the segments ---
+
+
+def _beside(segments: Sequence[Segment], files: Sequence[CheckedFile]) -> Iterator[FileFinding]:
+    """Yield where epochs and producer snapshots do not fit the segments."""
+    if not segments:
+        return
+    end = segments[-1].after
+    for one in files:
+        if one.kind is None or one.file.name.endswith((".deleted", ".tmp")):
+            continue
+        if one.kind.what == "leader epochs" and not one.report.errors:
+            yield from _epoch_faults(segments, one.report.facts["epochs"], end)
+        if one.kind.what == "producer snapshot" and (at := int(one.file.path.name.partition(".")[0])) > end:
+            text = f"{one.file.name} is of offset {at}, and the log ends before {end}"
+            yield FileFinding(None, text, "nothing: a broker deletes it when it starts", is_error=False)
+
+
+def _epoch_faults(segments: Sequence[Segment], listed: Any, end: int) -> Iterator[FileFinding]:  # noqa: ANN401 - JSON
+    """Yield the epochs of the log that the checkpoint does not have, or has elsewhere: §14.3."""
+    epochs = [(epoch, at) for one in segments for epoch, at in one.epochs if epoch >= 0]
+    for epoch, at in epochs:
+        assigned = [number for number, start in listed if start <= at]
+        if not assigned or assigned[-1] != epoch:
+            known = f"epoch {assigned[-1]}" if assigned else "no epoch"
+            text = f"leader epoch {epoch} at offset {at}, where leader-epoch-checkpoint has {known}"
+            yield FileFinding(None, text)
+    for number, start in listed:
+        if start > end:
+            text = (
+                f"leader-epoch-checkpoint: epoch {number} begins at offset {start}, after the log's end {end}"
+            )
+            yield FileFinding(None, text, is_error=False)
+
+
+def _missing_objects(files: Sequence[CheckedFile]) -> Iterator[FileFinding]:
+    """Yield the objects that a remote segment must have and has not."""
+    objects: dict[str, set[str]] = {}
+    for one in files:
+        stem, dot, ending = one.file.path.name.partition(".")
+        objects.setdefault(stem, set()).add(dot + ending)
+    for stem, endings in objects.items():
+        if missing := [part for part in REMOTE_PARTS if part not in endings]:
+            yield FileFinding(None, f"the remote segment {stem} has no {', '.join(missing)}")
+
+
+def _fact(files: Sequence[CheckedFile], what: str, name: str) -> Any:  # noqa: ANN401 - JSON
+    reports = (one.report for one in files if one.kind and one.kind.what == what)
+    return next((report.facts.get(name) for report in reports), None)
+
+
+# --- the whole directory ---
+
+
+def across(
+    files: Sequence[CheckedFile], partitions: Sequence[PartitionReport]
+) -> Iterator[tuple[str, FileFinding]]:
+    """Yield where offset checkpoints and topic ids do not fit the partitions."""
+    ends = {one.name: one.facts for one in partitions if not one.facts.get("state")}
+    for one in files:
+        if one.kind and one.kind.what == "offset checkpoint" and not one.file.name.endswith(".tmp"):
+            rows = one.report.facts["offsets"]
+            assert isinstance(rows, list)
+            yield from ((one.file.name, fault) for fault in _offset_faults(rows, ends))
+    yield from _id_faults(partitions)
+
+
+def _offset_faults(rows: Iterable[Any], ends: Mapping[str, Mapping[str, Any]]) -> Iterator[FileFinding]:
+    for topic, number, offset in rows:
+        name = f"{topic}-{number}"
+        if name not in ends:
+            yield FileFinding(None, f"{name} has no folder here", is_error=False)
+        elif offset > ends[name].get("nextOffset", offset):
+            text = f"{name} has offset {offset}, after the end of its log at {ends[name]['nextOffset']}"
+            yield FileFinding(None, text)
+
+
+def _id_faults(partitions: Sequence[PartitionReport]) -> Iterator[tuple[str, FileFinding]]:
+    """Yield the partitions whose topic id is not that of the topic's first partition."""
+    ids: dict[Any, tuple[str, Any]] = {}
+    for one in partitions:
+        topic, found = one.facts.get("topic"), one.facts.get("topicId")
+        if one.facts.get("state") or not found:
+            continue
+        first, known = ids.setdefault(topic, (one.name, found))
+        if known != found:
+            yield one.folder, FileFinding(None, f"topic id {found}, but {first} of this topic has {known}")
+
+
+RULES: Final = DirectoryRules("Kafka", KINDS, partition, across)

@@ -1,0 +1,138 @@
+"""List a Kafka log with the fast decoder, chunk by chunk."""
+
+from collections.abc import Generator, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final
+
+import numpy as np
+from attrs import evolve
+
+from wireproof.kafka import entry, resync
+from wireproof.kafka.attribute_bits import CONTROL
+from wireproof.kafka.columnar.checked_entries import CheckedEntries
+from wireproof.kafka.columnar.decoders import value_items
+from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
+from wireproof.kafka.columnar.garbage_search import garbage_item
+from wireproof.kafka.size_and_magic import SIZE_AT, peek_whole_entry
+from wireproof.kafka.suite.entry_cells import HEADER_NAMES, batch_cells, message_row
+from wireproof.schema.layout import attribute_of
+from wireproof.wire.byte_source import ByteSource, long_zeros
+from wireproof.wire.options import Options
+from wireproof.wire.reader import Budget, Reader
+from wireproof.wire.scan_items import Item
+from wireproof.wire.walk import Chunk, ChunkEnd, EntryRows, QuickReader
+
+CHUNKS: Final = (1 << 20, 4 << 20)
+"""Bytes of the first chunk and of the largest; an entry that is larger gets a chunk of its size."""
+
+VALUE_CHUNKS: Final = (1 << 20, 1 << 20)
+"""The same if every record becomes an object."""
+
+_NAMES: Final = tuple(map(attribute_of, HEADER_NAMES))
+
+
+def _garbage(source: ByteSource, at: int, options: Options) -> Item | None:
+    """Return the zeros, or the garbage up to the next valid entry; None if an entry may begin here."""
+    if zeros := long_zeros(source, at):
+        return Item("garbage", at, zeros, cls="bad-length")
+    found = garbage_item(source.read, at, source.size, options)
+    return None if found is None else found[0]
+
+
+def _judged(
+    chunk: Chunk, base: int, options: Options, values: bool
+) -> Generator[EntryRows | Item, None, ChunkEnd]:
+    """Yield the entries as rows, and as items with their values those that are not clean.
+
+    If `values`, every entry is an item with its value. Where the header of an entry is possible and its bytes
+    are not, the reference searches for the next one.
+    """
+    at = 0
+    for step in scan_steps(chunk, options, keep=values):
+        if step.block is None:
+            return ChunkEnd(at, step.answers[0].kind != "tail")
+        stop = _doubtful(step)
+        yield from islice(_items(step, base), stop) if values else _rows(step, base, options, stop)
+        if stop < len(step.block.entries.position):
+            return ChunkEnd(int(step.block.entries.position[stop]), is_broken=True)
+        at = int(step.block.entries.end[-1])
+    return ChunkEnd(at, is_broken=False)
+
+
+def _doubtful(step: ScanStep) -> int:
+    """Return the index of the first damaged entry after which no later one follows; else the number of all.
+
+    No checksum covers the size of an entry. If it is too large, the entry hides the ones after it, for which
+    the reference looks: `wireproof.kafka.resync`.
+    """
+    assert step.block is not None, "of whole entries"
+    entries = step.block.entries
+    count = len(entries.position)
+
+    def offset(index: int) -> int:
+        at = int(entries.position[index])
+        return int.from_bytes(entries.view[at : at + SIZE_AT], "big", signed=True)
+
+    for index, item in sorted(step.answers.items()):
+        if item.kind == "garbage":
+            is_last = index + 1 == count
+            if is_last or not 0 < offset(index + 1) - offset(index) < resync.MAX_OFFSET_GAP:
+                return index
+    return count
+
+
+def _items(step: ScanStep, base: int) -> Iterator[Item]:
+    return (evolve(item, at=base + item.at) for item in value_items(step))
+
+
+def _rows(step: ScanStep, base: int, options: Options, stop: int) -> Iterator[EntryRows | Item]:
+    """Yield the first `stop` entries; the reference decodes control batches again, for their type."""
+    block = step.block
+    assert block is not None, "of whole entries"
+    entries = block.entries
+    starts = (entries.position.astype(np.int64) + base).tolist()
+    rows = EntryRows(starts, entries.length.tolist(), _cells(block))
+    control = np.flatnonzero((entries.magic == 2) & (block.entry_headers["attributes"] & CONTROL != 0))
+    first = 0
+    for index in sorted(index for index in {*step.answers, *control.tolist()} if index < stop):
+        if index > first:
+            yield rows.part(first, index)
+        at, length = rows.at[index], rows.length[index]
+        if index in step.answers:
+            yield evolve(step.answers[index], at=at)
+        else:
+            yield _decoded(entries.view[at - base : at - base + length], at, options)
+        first = index + 1
+    if first < stop:
+        yield rows.part(first, stop)
+
+
+def _cells(block: CheckedEntries) -> list[tuple[Any, ...]]:
+    """Return the cells of every entry of a block; those of entries that are not clean have no meaning."""
+    assert block.first_offset is not None, "of verdicts alone"
+    headers = block.entry_headers
+    numbers_of = zip(*(headers[name].tolist() for name in _NAMES), strict=True)
+    if block.entries.magic.min() == 2:
+        return [batch_cells(numbers, None) for numbers in numbers_of]
+    columns = zip(block.entries.magic.tolist(), numbers_of, block.first_offset.tolist(), strict=True)
+    return [
+        batch_cells(numbers, None) if magic == 2 else _message_cells(magic, numbers, first)
+        for magic, numbers, first in columns
+    ]
+
+
+def _message_cells(magic: int, numbers: Sequence[int], first: int) -> tuple[Any, ...]:
+    """Return the cells of a message from the row of `HEADER` that the kernels filled."""
+    offset, _, crc, attributes, _, _, timestamp, *_, count = numbers
+    return message_row((offset, 0, crc, magic, attributes, timestamp), first, count)
+
+
+def _decoded(data: memoryview, at: int, options: Options) -> Item:
+    """Return the item of a clean entry, with its value."""
+    reader = Reader(bytes(data), budget=Budget(options.max_output))
+    prefix = peek_whole_entry(reader)
+    assert prefix is not None, "a whole entry"
+    return Item("frame", at, len(data), entry.read(reader, prefix, options))
+
+
+DECODER: Final = QuickReader(_judged, CHUNKS, VALUE_CHUNKS, _garbage)

@@ -1,0 +1,246 @@
+"""The index files beside a segment of Kafka: kafka.md §13.
+
+A segment is named after its base offset: `00000000000000001000.log`, `.index`, `.timeindex`, `.txnindex`
+(Apache Kafka's `LogFileUtils`). `DumpLogSegments` checks the same files, but without an exit code.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import evolve
+
+from wireproof.data_files import FileFinding
+from wireproof.formats import FORMATS, steps_of
+from wireproof.kafka.attribute_bits import CONTROL
+from wireproof.kafka.control_types import ABORT, COMMIT, CONTROL_TYPES
+from wireproof.kafka.entry import V2
+from wireproof.kafka.files.index_file import (
+    INDEX_READERS,
+    OFFSET_INDEX,
+    REBUILD,
+    aborted_transactions,
+)
+from wireproof.kafka.files.segment_headers import NO_MARKER, EntryHeaders, SegmentHeaders
+from wireproof.kafka.layouts import BATCH
+from wireproof.kafka.size_and_magic import MAGIC_AT, peek_whole_entry
+from wireproof.kafka.suite.entry_cells import (
+    BASE_OFFSET,
+    CONTROL_TYPE,
+    HEADER_NAMES,
+    IS_TRANSACTIONAL,
+    LAST_OFFSET,
+    LEADER_EPOCH,
+    MAGIC,
+    MAX_TIMESTAMP,
+    PRODUCER,
+    batch_cells,
+    header_numbers,
+    message_cells,
+)
+from wireproof.kafka.suite.header_listing import HEADERS
+from wireproof.kafka.suite.listing import item_cells
+from wireproof.segment_files import CheckedIndex, IndexRules, SegmentFileName
+from wireproof.wire.byte_source import ByteSource, FileSource, ShrunkError
+from wireproof.wire.options import DEFAULT_OPTIONS
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.walk import Entry, EntryRows, walk
+
+SYSTEM: Final = "Kafka"
+
+STEPS: Final = evolve(steps_of(FORMATS["kafka.log/mixed"]), cells=item_cells, head_bytes=BATCH.fixed_size)
+"""The steps of a log, with the cells of each entry."""
+
+READER: Final = evolve(HEADERS, chunks=(1 << 16, 1 << 16))
+"""Reads few entries at once: their cells take more memory than what is kept of them."""
+
+MARKERS: Final = {CONTROL_TYPES[kind]: kind for kind in (ABORT, COMMIT)}
+"""The types of the records that end a transaction, by name."""
+
+STATE: Final = r"(\.(?:deleted|cleaned|swap))?"
+"""The state that Kafka adds while it deletes or compacts."""
+
+FILE_NAME: Final = re.compile(
+    rf"(?P<base>\d{{1,20}})(?:[-_][A-Za-z0-9_-]{{22}})?(?P<kind>\.(?:index|timeindex|txnindex|log)){STATE}"
+)
+"""Base offset, the id of a remote segment (kafka.md §14.6), kind, and state."""
+
+PADDED: Final = (
+    "{} entries are allocated and not written, and a later segment follows: Kafka cuts the index of a closed "
+    "segment, and brokers without KAFKA-10207 may delete the segment because they read the time 0"
+)
+
+ENDING: Final = re.compile(rf".*(?P<kind>\.(?:index|timeindex|txnindex)){STATE}", re.DOTALL)
+
+
+def parse_file_name(path: Path) -> SegmentFileName | None:
+    """Parse the name of a segment's file; None for any other name."""
+    found = FILE_NAME.fullmatch(path.name)
+    return SegmentFileName(int(found["base"]), found["kind"], path) if found else None
+
+
+def begins_like_entries(head: bytes) -> bool:
+    """Return whether the bytes begin with an entry that is followed by another one or by nothing."""
+    reader = Reader(head)
+    try:
+        frame = peek_whole_entry(reader)
+        if frame is None or not head:
+            return not head
+        reader.pos += frame.total
+        return peek_whole_entry(reader) is not None or reader.left == 0
+    except Rejected:
+        return False
+
+
+def read_segment(log: Path) -> SegmentHeaders:
+    """Read the batch headers of a log; those of the last log are kept, because its index files need them."""
+    state = log.stat()
+    return _read_segment(log, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=1)
+def _read_segment(log: Path, size: int, _: int) -> SegmentHeaders:
+    """Read the batch headers of a log; the file is not mapped, because it may shrink."""
+    with log.open("rb") as file:
+        try:
+            return headers_of(FileSource(file, size))
+        except ShrunkError as error:
+            found = headers_of(FileSource(file, error.size))
+            return evolve(found, size=size, why="the file shrank while it was read")
+
+
+def headers_of(source: ByteSource) -> SegmentHeaders:
+    """Return the headers of a log, up to bytes that begin no entry.
+
+    An entry whose checksum is wrong has a header, if its size leads to another entry.
+
+    Raises:
+        OSError: the system cannot read it.
+    """
+    heads = EntryHeaders()
+    held: Entry | None = None
+    for part in walk(STEPS, source, DEFAULT_OPTIONS, quick=READER):
+        if isinstance(part, EntryRows):
+            _add_held(heads, held, source)
+            held = None
+            for row in zip(part.at, part.length, part.cells, strict=True):
+                heads.add(_numbers(*row))
+        elif part.kind == "frame":
+            _add_held(heads, held, source)
+            held = None
+            heads.add(_numbers(part.at, part.length, part.cells))
+        elif _damaged_cells(part, source) is None:
+            return _ended(heads, source.size, held or part)
+        else:
+            _add_held(heads, held, source)
+            held = part
+    _add_held(heads, held, source)
+    return SegmentHeaders(heads, source.size, source.size)
+
+
+def _add_held(heads: EntryHeaders, held: Entry | None, source: ByteSource) -> None:
+    """Add the header of a damaged entry, because another entry follows it."""
+    if held is not None and (cells := _damaged_cells(held, source)) is not None:
+        heads.add(_numbers(held.at, held.length, cells))
+
+
+def _damaged_cells(one: Entry, source: ByteSource) -> tuple[Any, ...] | None:
+    """Return the cells of a damaged entry; None if its size or its type is not to be trusted."""
+    head = source.read(one.at, BATCH.fixed_size)
+    if one.kind == "tail" or STEPS.size(head) != one.length or head[MAGIC_AT] > V2:
+        return None
+    if head[MAGIC_AT] < V2:
+        return message_cells(head, None, None)
+    numbers = header_numbers(head)
+    is_control = numbers[HEADER_NAMES.index("attributes")] & CONTROL
+    return None if is_control else batch_cells(numbers, None)
+
+
+def _numbers(at: int, length: int, cells: Sequence[Any]) -> tuple[int, ...]:
+    """Return the numbers of a `SegmentEntry`."""
+    magic, last = cells[MAGIC], cells[LAST_OFFSET]
+    control = cells[CONTROL_TYPE]
+    marker = NO_MARKER if control is None else MARKERS.get(control.partition("+")[0], NO_MARKER)
+    return (
+        at, length, magic, cells[BASE_OFFSET] if magic == V2 else last, last, cells[MAX_TIMESTAMP],
+        cells[PRODUCER], cells[IS_TRANSACTIONAL], marker, cells[LEADER_EPOCH],
+    )  # fmt: skip
+
+
+def _ended(heads: EntryHeaders, size: int, one: Entry) -> SegmentHeaders:
+    """Return the headers before a part of a log that has none."""
+    if one.kind == "tail":
+        why = f"{one.length} bytes of an entry that is cut"
+    else:
+        why = f"{one.damages[0].cls} at {one.damages[0].where}"
+    return SegmentHeaders(heads, size, one.at, why)
+
+
+def check(name: SegmentFileName, log: SegmentHeaders | None) -> CheckedIndex:
+    """Check an index file; if it is missing, every entry that it should have is missing."""
+    data = name.read()
+    codec = INDEX_READERS[name.kind]
+    index = codec.read(data, name.base)
+    found = [*codec.alone(index), *(codec.against(index, log) if log is not None else ())]
+    if log is not None and log.heads and log.heads[0].first < name.base and log.heads[0].magic > 1:
+        text = f"the log begins at offset {log.heads[0].first}, below the base offset of its name"
+        found.insert(0, FileFinding(0, text, "give the files the name of their first offset"))
+    if index.raw.tail and _is_closed(name):
+        written = len(index.raw.rows)
+        at = (len(data) - index.raw.odd) // (written + index.raw.tail) * written
+        found.append(FileFinding(at, PADDED.format(index.raw.tail), REBUILD, is_error=False))
+    return CheckedIndex(name, len(data), index, log, tuple(found), SYSTEM)
+
+
+def _is_closed(name: SegmentFileName) -> bool:
+    """Return whether a later segment is beside an index file."""
+    others = (parse_file_name(path) for path in name.path.absolute().parent.glob("*.log"))
+    return any(other is not None and other.base > name.base for other in others)
+
+
+def fits_alone(name: SegmentFileName) -> CheckedIndex | None:
+    """Check an index file whose log shows no system; None if it has a fault."""
+    found = check(name, None)
+    return None if found.errors else found
+
+
+def missing(name: SegmentFileName, log: SegmentHeaders) -> Iterator[str]:
+    """Yield the index of transactions if the log needs one and has none."""
+    if not name.beside(".txnindex").is_file() and aborted_transactions(log):
+        yield ".txnindex"
+
+
+RULES: Final = IndexRules(
+    SYSTEM,
+    tuple(INDEX_READERS),
+    FILE_NAME,
+    ENDING,
+    begins_like_entries,
+    read_segment,
+    check,
+    fits_alone,
+    missing,
+)
+
+# --- where the entries of a log are, as its offset index shows: kafka.md §12 ---
+
+NAME_DIGITS: Final = 20
+MAX_INDEX_BYTES: Final = 256 * 1024 * 1024
+
+
+def indexed(log: Path, number: int, *, is_position: bool) -> tuple[int, int] | None:
+    """Return the last offset and the position of the last indexed entry that is not after a place."""
+    path = log.with_name(log.name.replace(".log", ".index", 1))
+    base = log.name[:NAME_DIGITS]
+    if not (base.isdecimal() and len(base) == NAME_DIGITS and path != log and path.is_file()):
+        return None
+    if path.stat().st_size > MAX_INDEX_BYTES:
+        return None
+    entries = OFFSET_INDEX.read(path.read_bytes(), int(base)).entries
+    keys = [one.position if is_position else one.offset for one in entries]
+    place = bisect_right(keys, number) - 1
+    return (entries[place].offset, entries[place].position) if place >= 0 else None

@@ -1,0 +1,340 @@
+"""The listing of Kafka's logs: a row for each batch or message, and for each record. kafka.md §1, §2."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from attrs import define, field
+
+from wireproof.family import EntryListing
+from wireproof.kafka.attribute_bits import LOG_APPEND_TIME, wrap64
+from wireproof.kafka.control_types import CONTROL_TYPES
+from wireproof.kafka.layouts import BATCH, BATCH_FLAGS, MESSAGE_FLAGS
+from wireproof.kafka.suite import entry_cells
+from wireproof.kafka.suite.entry_cells import (
+    BASE_OFFSET,
+    CONTROL_TYPE,
+    IS_TRANSACTIONAL,
+    PRODUCER,
+    head_offsets,
+    head_records,
+)
+from wireproof.kafka.values import Message, Record, RecordBatch
+from wireproof.schema.layout import Flag
+from wireproof.wire.json_values import Json
+from wireproof.wire.scan_items import Item
+from wireproof.wire.text import instant, octets
+from wireproof.wire.trace import FieldSpan
+
+MAX_PRODUCERS: Final = 1 << 16
+"""Producers that are counted and whose transactions are followed; a segment has far fewer."""
+
+SHOWN_OPEN: Final = 5
+"""Open transactions that are named."""
+
+
+# --- an entry ---
+
+
+def control_name(batch: RecordBatch) -> str | None:
+    """Return the types of the control records of a batch; None if it has none: §1.9."""
+    types = dict.fromkeys(one.control.type for one in batch.records if one.control is not None)
+    return "+".join(CONTROL_TYPES.get(kind, f"type {kind}") for kind in types) or None
+
+
+def item_cells(item: Item, head: bytes) -> tuple[Any, ...]:
+    """Return the cells of an entry that the reference decoded."""
+    match item.value:
+        case RecordBatch() as batch:
+            return entry_cells.batch_cells(entry_cells.header_numbers(head), control_name(batch))
+        case Message(messages=None, offset=offset):
+            return entry_cells.message_cells(head, offset, 1)
+        case Message(messages=inner):
+            return entry_cells.message_cells(head, inner[0].offset if inner else None, len(inner or ()))
+    raise TypeError(f"{type(item.value).__name__} is no entry of a log")
+
+
+HEADING: Final = (
+    f"magic {'offsets':>23} {'count':>7} {'codec':6} {'first time':24} {'last time':24} "
+    f"{'producer':>14} {'sequence':>13} {'epoch':>5}  what"
+)
+
+_LINE: Final = "v%d    %23s %7s %-6s %-24s %-24s %14s %13s %5s  %s"
+"""The template of a line, which is filled in one step: a long log has many."""
+
+
+def cells_line(cells: tuple[Any, ...]) -> str:
+    """Return the cells as a line under `HEADING`."""
+    (
+        magic, first, last, count, codec, kind, base_time, max_time, producer, generation, sequence,
+        last_sequence, transactional, control, horizon, epoch, _,
+    ) = cells  # fmt: skip
+    offsets = f"{'' if first is None else first}..{last}"
+    first_time = max_time if kind == "LogAppendTime" else base_time
+    who = f"{producer}/{generation}" if producer >= 0 else "-"
+    sequences = f"{sequence}..{last_sequence}" if sequence >= 0 else "-"
+    rare = transactional or control or horizon is not None or kind == "LogAppendTime"
+    what = _what(kind, transactional=transactional, control=control, horizon=horizon) if rare else ""
+    return _LINE % (
+        magic, offsets, "-" if count is None else count, codec, instant(first_time), instant(max_time),
+        who, sequences, epoch if magic > 1 else "-", what,
+    )  # fmt: skip
+
+
+def _what(kind: str | None, *, transactional: bool, control: str | None, horizon: int | None) -> str:
+    """Return the attributes of an entry that most do not have."""
+    what = control or ("in a transaction" if transactional else "")
+    if kind == "LogAppendTime":
+        what = f"{what}, append time" if what else "append time"
+    if horizon is not None:
+        what = f"{what}, delete horizon" if what else "delete horizon"
+    return what
+
+
+def _offsets(cells: tuple[Any, ...]) -> tuple[int, int]:
+    first, last, _ = entry_cells.offsets_and_epoch(cells)
+    return min(first, last), last
+
+
+def _times(cells: tuple[Any, ...]) -> tuple[int, int] | None:
+    """Return the first and the last timestamp of an entry; None if it has none. As in the totals: §1.8."""
+    low, high = cells[entry_cells.BASE_TIMESTAMP], cells[entry_cells.MAX_TIMESTAMP]
+    if high < 0:
+        return None
+    is_base = cells[entry_cells.TIMESTAMP_TYPE] != "LogAppendTime" and cells[entry_cells.HORIZON] is None
+    return (min(low, high) if is_base and low >= 0 else high), high
+
+
+# --- records ---
+
+RECORD_COLUMNS: Final = (
+    "offset", "offsetDelta", "timestamp", "timestampDelta", "sequence", "key", "value", "headers", "control",
+)  # fmt: skip
+
+
+def item_records(item: Item) -> Iterator[tuple[Any, ...]]:
+    """Yield the cells of each record: §1.3, §2.2."""
+    match item.value:
+        case RecordBatch(records=records, base_sequence=sequence):
+            for one in records:
+                yield _record(one, sequence)
+        case Message(messages=inner) as message:
+            for part in (message,) if inner is None else inner:
+                yield part.offset, None, part.timestamp, None, None, part.key, part.value, (), None
+
+
+def _record(one: Record, base_sequence: int) -> tuple[Any, ...]:
+    sequence = None if base_sequence < 0 else (base_sequence + one.offset_delta) % (1 << 31)
+    control = None if one.control is None else CONTROL_TYPES.get(one.control.type, f"type {one.control.type}")
+    return (
+        one.offset, one.offset_delta, one.timestamp, one.timestamp_delta, sequence, one.key, one.value,
+        tuple(one.headers), control,
+    )  # fmt: skip
+
+
+def record_line(cells: tuple[Any, ...]) -> str:
+    """Return a record as a line."""
+    offset, delta, timestamp, time_delta, sequence, key, value, headers, control = cells
+    parts = [f"offset {offset}" + ("" if delta is None else f" (+{delta})")]
+    parts.append(instant(timestamp) + ("" if time_delta is None else f" ({time_delta:+d} ms)"))
+    if sequence is not None:
+        parts.append(f"sequence {sequence}")
+    parts += [control] if control else [f"key {octets(key)}", f"value {octets(value)}"]
+    if headers:
+        parts.append("headers " + ", ".join(f"{octets(name)}: {octets(data)}" for name, data in headers))
+    return "  ".join(parts)
+
+
+# --- totals ---
+
+
+@define
+class LogTotals:
+    """The counts of a log, and the transactions that are open at its end."""
+
+    entries: Counter[int] = field(factory=Counter)
+    codecs: Counter[str] = field(factory=Counter)
+    controls: Counter[str] = field(factory=Counter)
+    records: int = 0
+    unread: int = 0
+    offsets: tuple[int, int] | None = None
+    times: tuple[int, int] | None = None
+    epochs: tuple[int, int] | None = None
+    producers: set[int] = field(factory=set)
+    open: dict[int, int] = field(factory=dict)
+
+    def add(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Add the cells of the next entries."""
+        (
+            magic, _, last, count, codec, kind, base_time, max_time, producer, _, _, _, _, control, horizon,
+            epoch, _,
+        ) = zip(*rows, strict=True)  # fmt: skip
+        self.entries.update(magic)
+        self.codecs.update(codec)
+        self.unread += count.count(None)
+        self.records += sum(filter(None, count))
+        low, high = self.offsets or _offsets(rows[0])
+        self.offsets = low, max(high, *last)
+        self._add_times(kind, base_time, max_time, horizon)
+        if epochs := [one for one, version in zip(epoch, magic, strict=True) if version > 1]:
+            self.epochs = (self.epochs or epochs)[0], epochs[-1]
+        if max(producer) >= 0 or any(control):
+            for cells in rows:
+                self._add_producer(cells)
+
+    def _add_times(
+        self,
+        kinds: Sequence[str | None],
+        base: Sequence[int],
+        latest: Sequence[int],
+        horizon: Sequence[int | None],
+    ) -> None:
+        """Add timestamps; a negative one is none.
+
+        A delete horizon is no time of a record, and neither is the base of a batch with append time: §1.8.
+        """
+        if not (highs := [time for time in latest if time >= 0]):
+            return
+        lows = [
+            first
+            for kind, first, last, other in zip(kinds, base, latest, horizon, strict=True)
+            if first >= 0 and last >= 0 and other is None and kind != "LogAppendTime"
+        ]
+        low, high = self.times or (highs[0], highs[0])
+        self.times = min([low, *lows]), max([high, *highs])
+
+    def _add_producer(self, cells: tuple[Any, ...]) -> None:
+        producer = cells[PRODUCER]
+        if producer < 0:
+            self.controls.update(filter(None, (cells[CONTROL_TYPE],)))
+            return
+        if len(self.producers) < MAX_PRODUCERS:
+            self.producers.add(producer)
+        if cells[CONTROL_TYPE]:
+            self.controls[cells[CONTROL_TYPE]] += 1
+            self.open.pop(producer, None)
+        elif cells[IS_TRANSACTIONAL] and len(self.open) < MAX_PRODUCERS:
+            self.open.setdefault(producer, cells[BASE_OFFSET])
+
+    def json(self) -> dict[str, Json]:
+        """Return the counts, each under its name; what the log does not have is null."""
+        offsets, times, epochs = (pair or (None, None) for pair in (self.offsets, self.times, self.epochs))
+        return {
+            "batches": self.entries.total(),
+            "byMagic": {str(magic): count for magic, count in sorted(self.entries.items())},
+            "records": self.records,
+            "unreadWrappers": self.unread,
+            "firstOffset": offsets[0],
+            "lastOffset": offsets[1],
+            "nextOffset": None if offsets[1] is None else wrap64(offsets[1] + 1),
+            "firstTimestamp": times[0],
+            "lastTimestamp": times[1],
+            "firstLeaderEpoch": epochs[0],
+            "lastLeaderEpoch": epochs[1],
+            "codecs": dict(sorted(self.codecs.items())),
+            "producers": len(self.producers),
+            "controlBatches": dict(sorted(self.controls.items())),
+            "openTransactions": {str(producer): first for producer, first in self.open.items()},
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield the counts as lines."""
+        if self.offsets is None:
+            return
+        kinds = ", ".join(f"{count} of v{magic}" for magic, count in sorted(self.entries.items()))
+        if self.unread:
+            yield f"{self.unread} of the entries are wrappers whose messages were not read"
+        yield f"{self.records} records in {self.entries.total()} batches ({kinds})"
+        yield f"offsets {self.offsets[0]} to {self.offsets[1]}, next {wrap64(self.offsets[1] + 1)}"
+        if self.times is not None:
+            yield f"times {instant(self.times[0])} to {instant(self.times[1])}"
+        if self.epochs is not None and self.epochs[1] >= 0:
+            same = self.epochs[0] == self.epochs[1]
+            yield f"leader epoch {self.epochs[0]}" + ("" if same else f" to {self.epochs[1]}")
+        yield "codecs: " + ", ".join(f"{name} {count}" for name, count in self.codecs.most_common())
+        if self.producers or self.controls:
+            ends = "".join(f", {name} {count}" for name, count in sorted(self.controls.items()))
+            yield f"producers with an id: {len(self.producers)}{ends}"
+        if self.open:
+            some = [
+                f"producer {who} since offset {first}" for who, first in list(self.open.items())[:SHOWN_OPEN]
+            ]
+            more = "" if len(self.open) <= SHOWN_OPEN else ", …"
+            yield f"transactions that do not end here: {len(self.open)} ({', '.join(some)}{more})"
+
+
+# --- notes of fields ---
+
+
+def flags_text(number: int, flags: Sequence[Flag]) -> str:
+    """Spell out the named bits of a number."""
+    parts = []
+    for flag in flags:
+        value = (number & flag.mask) // (flag.mask & -flag.mask)
+        if flag.codes is not None:
+            parts.append(f"{flag.name} {flag.codes.get(value, value)}")
+        elif value:
+            parts.append(flag.name)
+    return ", ".join(parts)
+
+
+def field_notes(spans: Sequence[FieldSpan]) -> Mapping[str, str]:
+    """Return what attributes, timestamps and deltas mean, by the path of the field: §1.2, §1.8, §1.10."""
+    values = {span.path: span.value for span in spans if isinstance(span.value, int)}
+    notes = {}
+    for path, value in values.items():
+        head, _, name = path.rpartition(".")
+        batch, _, _ = path.rpartition("records[")
+        parts = {part: values.get(f"{batch}{part}") for part in _OF_BATCH}
+        if note := _note(name, value, {**parts, "magic": values.get(f"{head}.magic".lstrip("."))}, head):
+            notes[path] = note
+    return notes
+
+
+_OF_BATCH: Final = ("baseOffset", "baseTimestamp", "maxTimestamp", "attributes")
+
+_FLAGS: Final = (*MESSAGE_FLAGS, BATCH_FLAGS)
+"""The named bits of the attributes by magic."""
+
+
+def _note(name: str, value: int, batch: Mapping[str, int | None], head: str) -> str:
+    in_record = head.endswith("]") and "records[" in head
+    match name:
+        case "attributes" if not in_record:
+            magic = batch["magic"]
+            return "" if magic is None or not 0 <= magic < len(_FLAGS) else flags_text(value, _FLAGS[magic])
+        case "baseTimestamp" | "maxTimestamp" | "timestamp" if value >= 0:
+            return instant(value)
+        case "offsetDelta" if batch["baseOffset"] is not None:
+            return f"offset {wrap64(batch['baseOffset'] + value)}"
+        case "timestampDelta" if batch["baseTimestamp"] is not None:
+            appended = (batch["attributes"] or 0) & LOG_APPEND_TIME
+            return instant(batch["maxTimestamp"] if appended else wrap64(batch["baseTimestamp"] + value))
+    return ""
+
+
+LISTING: Final = EntryListing(
+    unit="batch",
+    units="batches",
+    columns=entry_cells.COLUMNS,
+    cells=item_cells,
+    heading=HEADING,
+    line=cells_line,
+    record_columns=RECORD_COLUMNS,
+    records=item_records,
+    record_line=record_line,
+    totals=LogTotals,
+    head_bytes=BATCH.fixed_size,
+    offsets=_offsets,
+    allocated=True,
+    fast="wireproof.kafka.suite.fast_listing:DECODER",
+    headers="wireproof.kafka.suite.header_listing:HEADERS",
+    head_offsets=head_offsets,
+    indexed="wireproof.kafka.suite.index_files:indexed",
+    meaning="wireproof.kafka.suite.internal_records:record_meaning",
+    notes=field_notes,
+    row_records=lambda cells: cells[entry_cells.COUNT],
+    head_records=head_records,
+    times=_times,
+    is_joinable=True,
+)

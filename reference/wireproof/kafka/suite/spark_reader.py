@@ -1,0 +1,306 @@
+"""Read Kafka logs with the fast decoder, chunk by chunk: entries or records.
+
+`columnar` passes entries that are not clean to the reference. If bytes are not an entry at all, the end of
+the garbage depends on everything after it, so the reference reads on in the object itself.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
+from struct import Struct
+from typing import Any, Final, Generic, TypeVar
+
+import numpy as np
+from attrs import define, evolve, field, frozen
+
+from wireproof import formats
+from wireproof.cases.case import Accept, Case, Reject
+from wireproof.columnar.basic_kernels import Array
+from wireproof.formats import Format
+from wireproof.kafka.columnar import KafkaFrames, clean_records
+from wireproof.kafka.columnar.entry_kernels import HEADER
+from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps, step_frames
+from wireproof.kafka.columnar.garbage_search import garbage_item
+from wireproof.kafka.columnar.header_columns import ALL_COLUMNS, CODECS, ITEM_COLUMNS, header_columns
+from wireproof.kafka.layouts import BY_MAGIC
+from wireproof.kafka.scan import MAX_ENTRY
+from wireproof.kafka.size_and_magic import (
+    HEADER_SIZE_UP_TO_MAGIC,
+    LOG_OVERHEAD,
+    MAGIC_AT,
+    MIN_SIZE_BY_MAGIC,
+    SIZE_AT,
+)
+from wireproof.kafka.suite.streams import ATTRIBUTE_CAPABILITIES
+from wireproof.spark.columns import ColumnsOrItem, EntryColumns
+from wireproof.spark.item_cases import ItemCase, case_of_bytes
+from wireproof.spark.objects import ObjectReader, PieceReader
+from wireproof.spark.split_points import (
+    FastScan,
+    SplitPoint,
+    StreamFraming,
+    is_certain,
+    recover_by_item,
+)
+from wireproof.wire.byte_source import pieces
+from wireproof.wire.json_values import Json, json_of
+from wireproof.wire.options import Options
+from wireproof.wire.scan_items import Item
+from wireproof.wire.walk import Budget, part_items, within_part
+
+MIB: Final = 1024 * 1024
+
+ENTRY_CHUNKS: Final = (2 * MIB, 8 * MIB)
+"""Bytes of the first chunk and of the longest; after bytes that are not an entry, the size starts anew."""
+
+RECORD_CHUNKS: Final = (2 * MIB, 4 * MIB)
+"""The same if records are read; `columnar` limits their decompressed bytes."""
+
+MAX_WAITING: Final = 1 << 16
+"""Rows that are collected before columns are made, if these need no bytes: each batch has a fixed cost."""
+
+RECORD_ENTRY_COLUMNS: Final = ("position", "length", "magic", "attributes")
+"""The columns of `columnar.HEADER_COLUMNS` that rows of records show of their entry."""
+
+STEPS: Final = formats.steps_of(formats.get("kafka.log", "mixed"))
+
+NO_HEADERS: Final = np.empty(0, HEADER)
+
+
+def read_entries(
+    stored: ObjectReader, start: int, end: int, options: Options, names: Sequence[str] = ALL_COLUMNS
+) -> Iterator[ColumnsOrItem]:
+    """Yield the entries from `start` to `end`, both split points, in order and without gaps.
+
+    Entries that the reference refuses are rows too; other bytes are items. `names` are the wanted columns.
+    """
+    collector = _EntryCollector(stored, names)
+    for part in read_parts(stored, start, end, options, EntryReading(ENTRY_CHUNKS, collector.add)):
+        if isinstance(part, Item):
+            yield from collector.rest()
+        yield part
+    yield from collector.rest()
+
+
+@define
+class _EntryCollector:
+    """Makes columns: of each step on its own if a column needs the headers, else of many steps together."""
+
+    stored: ObjectReader
+    names: Sequence[str]
+    waiting: list[KafkaFrames] = field(factory=list)
+    count: int = 0
+
+    def add(self, step: ScanStep, base: int) -> Iterator[EntryColumns]:
+        """Add the entries of a step, whose chunk begins at `base`; yield columns if they are ready."""
+        assert step.block is not None, "of whole entries"
+        frames = step_frames(step, base)
+        self.waiting.append(frames)
+        self.count += len(frames)
+        if not ITEM_COLUMNS.issuperset(self.names):
+            yield from self.rest(step.block.entry_headers)
+        elif self.count >= MAX_WAITING:
+            yield from self.rest()
+
+    def rest(self, entry_headers: Array = NO_HEADERS) -> Iterator[EntryColumns]:
+        """Yield the entries that are waiting."""
+        if self.waiting:
+            frames = KafkaFrames.joined(self.waiting) if len(self.waiting) > 1 else self.waiting[0]
+            yield EntryColumns(self.stored, header_columns(frames, entry_headers, self.names))
+        self.waiting, self.count = [], 0
+
+
+def read_records(stored: ObjectReader, start: int, end: int, options: Options) -> Iterator[ColumnsOrItem]:
+    """Yield the records from `start` to `end`, both split points, in order and without gaps.
+
+    Records of clean entries are rows; other entries, and bytes that are not an entry, are items.
+    """
+    reading = EntryReading(RECORD_CHUNKS, partial(_step_records, stored), keep=True)
+    return read_parts(stored, start, end, options, reading)
+
+
+def _step_records(stored: ObjectReader, step: ScanStep, base: int) -> Iterator[ColumnsOrItem]:
+    """Yield the records of the clean entries of a step and, between them, the items of the others."""
+    block = step.block
+    assert block is not None, "of whole entries"
+    entries = header_columns(step_frames(step, base), block.entry_headers, RECORD_ENTRY_COLUMNS)
+    records, entry_index = clean_records(block), np.repeat(np.arange(block.records.size), block.records)
+    first = 0
+    for stop in sorted({*step.answers, block.records.size}):
+        if stop > first:
+            low, high = map(int, np.searchsorted(entry_index, (first, stop)))
+            yield EntryColumns(
+                stored,
+                entries.slice(first, stop - first),
+                records.slice(low, high - low),
+                entry_index[low:high] - first,
+            )
+        if stop in step.answers:
+            yield _moved(step.answers[stop], base)
+        first = stop + 1
+
+
+# --- chunks ---
+
+Part = TypeVar("Part")
+
+
+@frozen
+class EntryReading(Generic[Part]):
+    """The way to read whole entries.
+
+    Attributes:
+        chunks: bytes of the first chunk and of the longest.
+        make_parts: makes the parts of a scan step, from the step and the position of its chunk in the object.
+        keep: whether records are kept, as for `scan_steps`.
+    """
+
+    chunks: tuple[int, int]
+    make_parts: Callable[[ScanStep, int], Iterator[Part]]
+    keep: bool = False
+
+
+def read_parts(
+    stored: ObjectReader, start: int, end: int, options: Options, reading: EntryReading[Any]
+) -> Iterator[Any]:
+    """Yield the parts that `reading` makes of whole entries, and the items of all other bytes."""
+    at, size, budget = start, reading.chunks[0], Budget(start)
+    # the parts refer to the bytes of kept records, and the memory of `chunk` is used again
+    read = stored.read if reading.keep else stored.chunk
+    while at < end:
+        if not budget.allows(at):
+            yield from part_items(STEPS, stored, options, at, end)
+            return
+        base, stopped = at, False
+        chunk = read(base, min(size, end - base))
+        for step in scan_steps(chunk, options, keep=reading.keep):
+            if step.block is None:
+                stopped = step.answers[0].kind != "tail" or base + len(chunk) >= end
+                break
+            yield from reading.make_parts(step, base)
+            at = base + int(step.block.entries.end[-1])
+        budget.spent += base + len(chunk) - at if stopped else 0
+        size = min(2 * max(size, len(chunk)), reading.chunks[1] if at > base else stored.size)
+        if stopped and at < end:
+            item = _reference_item(stored, at, options, end)
+            at, size = at + item.length, reading.chunks[0]
+            yield item
+
+
+def _reference_item(stored: ObjectReader, at: int, options: Options, end: int) -> Item:
+    """Return the item at `at`; `end` is a split point."""
+    found = garbage_item(stored.read, at, stored.size, options)
+    item = found[0] if found is not None else next(STEPS.scan(pieces(stored, at), options))
+    if found is None:
+        item = _moved(item, at)
+    return within_part(STEPS, stored, item, options, end)
+
+
+def _moved(item: Item, base: int) -> Item:
+    """Return an item of a chunk at its position in the object."""
+    return evolve(item, at=base + item.at)
+
+
+# --- split points ---
+
+
+def recover(fmt: Format, pieces: PieceReader, options: Options) -> Iterator[SplitPoint]:
+    """Yield the same split points as `recover_by_item`; kernels search long garbage."""
+    stored = pieces.stored
+    found = garbage_item(stored.read, pieces.position, stored.size, options)
+    if found is not None:
+        garbage, settled = found
+        end = garbage.at + garbage.length
+        pieces.skip(end)
+        yield SplitPoint(end, settled or is_certain(fmt, pieces, garbage, options), garbage)
+    if pieces.position < stored.size:
+        yield from recover_by_item(fmt, pieces, options)
+
+
+# --- cases of entries ---
+
+
+def item_case(item: Item, data: bytes, options: Options) -> ItemCase:
+    """Make a case of an item."""
+    return ItemCase(item, data, _case(item, data, options))
+
+
+def _format(magic: int) -> Format:
+    return formats.get("kafka.batch", f"v{magic}")
+
+
+def _case(item: Item, data: bytes, options: Options) -> Case | None:
+    """Make a case of a whole entry, by its magic; other bytes are no case."""
+    size = int.from_bytes(data[8:12], "big", signed=True) + 12
+    if len(data) < 17 or data[16] > 2 or size != len(data):
+        return None
+    expect: Accept | Reject = Reject(item.cls or "other")
+    value = json_of(item.value, with_derived=True)
+    if item.kind == "frame":
+        classes = tuple(dict.fromkeys(remark.cls for remark in item.remarks))
+        expect = Accept(value, len(data), classes)
+    case = case_of_bytes(_format(data[16]), data, expect, options)
+    return evolve(case, needs=_needs(data[16], _attributes(data), headers=_has_headers(value)))
+
+
+def _has_headers(value: Json) -> bool:
+    records = value.get("records") if isinstance(value, dict) else None
+    return isinstance(records, list) and any(
+        isinstance(record, dict) and record["headers"] for record in records
+    )
+
+
+def _attributes(data: bytes) -> int:
+    at = BY_MAGIC[data[MAGIC_AT]].offset("attributes")
+    return int.from_bytes(data[at : at + 2]) if data[MAGIC_AT] == 2 else data[at]
+
+
+@lru_cache(maxsize=1024)
+def _needs(magic: int, attributes: int, *, headers: bool) -> tuple[str, ...]:
+    """Return the same as `capabilities_of_case`, from attributes and value: kafka.md §1.2, §2.1."""
+    needs = {f"codec:{CODECS[attributes & 7]}"}
+    needs |= {atom for bit, atom in ATTRIBUTE_CAPABILITIES if magic == 2 and attributes & bit}
+    if magic < 2 and attributes & 7:
+        needs.add("feature:wrapper")
+    if headers:
+        needs.add("feature:headers")
+    return tuple(atom for atom in _format(magic).capabilities if atom in needs)
+
+
+# --- the rules of a stream ---
+
+_SIZE_MAGIC: Final = Struct(f">{SIZE_AT}xi{MAGIC_AT - LOG_OVERHEAD}xB")
+
+
+def _stride(stored: ObjectReader, position: int, options: Options) -> int:
+    """Follow a header: size and magic (kafka.md §1.4), with the limits of kafka/scan.py."""
+    data, at = stored.at(position, HEADER_SIZE_UP_TO_MAGIC)
+    if len(data) - at < HEADER_SIZE_UP_TO_MAGIC:
+        return 0
+    size, magic = _SIZE_MAGIC.unpack_from(data, at)
+    most = MAX_ENTRY if options.max_message is None else options.max_message
+    if magic > 2 or not MIN_SIZE_BY_MAGIC[magic] <= size <= most:
+        return 0
+    total: int = size + LOG_OVERHEAD
+    return total if position + total <= stored.size else 0
+
+
+ENTRY_FORMATS: Final = tuple(f"kafka.batch/v{magic}" for magic in range(3))
+"""The formats of entries, by magic."""
+
+
+def _entry_format(data: bytes) -> str | None:
+    return ENTRY_FORMATS[data[MAGIC_AT]] if len(data) > MAGIC_AT else None
+
+
+KAFKA: Final = StreamFraming(
+    formats.get("kafka.log", "mixed"),
+    _stride,
+    recover,
+    item_case=item_case,
+    fast=FastScan(
+        read_entries,
+        ("offset", "last_offset", "leader_epoch", "max_timestamp", "codec", "records"),
+        ENTRY_FORMATS,
+        _entry_format,
+    ),
+)

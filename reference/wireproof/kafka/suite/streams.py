@@ -1,0 +1,211 @@
+"""What the logs of Kafka are known by, what they need, and the rules that their scan does not give."""
+
+import re
+from collections.abc import Iterator, Sequence
+from struct import Struct
+from typing import Final
+
+from attrs import evolve
+
+from wireproof.family import Format
+from wireproof.kafka import attribute_bits, resync
+from wireproof.kafka.layouts import BATCH
+from wireproof.kafka.size_and_magic import MAGIC_AT
+from wireproof.kafka.suite.entry_cells import (
+    BASE_OFFSET,
+    LAST_OFFSET,
+    LEADER_EPOCH,
+    MAGIC,
+    offsets_and_epoch,
+)
+from wireproof.wire.json_values import DECIMAL_PATTERN, Json
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.trace import FieldSpan
+from wireproof.wire.walk import DamagedRange, Entry, EntryRows, Steps
+
+# --- the beginning and the names of files ---
+
+MAX_PLAUSIBLE_SIZE: Final = 1 << 24
+"""Maximum plausible bytes of an entry."""
+
+MIN_ENTRY_SIZE: Final = 14
+"""Minimum of the size field of an entry: kafka.md §1.4."""
+
+STRAY_BYTES: Final = 64
+"""Bytes before the first batch in which it is looked for."""
+
+MAX_PLAUSIBLE_COUNT: Final = 1 << 20
+
+_SIZE_AT, _MAGIC_AT = 8, 16
+
+_BATCH: Final = Struct(">8xi4xB4xHi16xqhii")
+"""Size, magic, attributes, last offset delta, producer and count of a batch: kafka.md §1.1."""
+
+
+def begins_like_an_entry(data: bytes) -> bool:
+    """Return whether there is a magic of 0 to 2, and a plausible size and offset: kafka.md §1.4.
+
+    The size of a batch may be damaged, if all its other fields are plausible.
+    """
+    if len(data) <= _MAGIC_AT or data[_MAGIC_AT] > 2 or data[:2] not in (b"\x00\x00", b"\xff\xff"):
+        return False
+    size = int.from_bytes(data[_SIZE_AT : _SIZE_AT + 4], "big")
+    return MIN_ENTRY_SIZE <= size < MAX_PLAUSIBLE_SIZE or _has_fields_of_a_batch(data, 0)
+
+
+def holds_a_batch(data: bytes) -> bool:
+    """Return whether a whole batch with plausible fields begins behind a few stray bytes."""
+    return any(
+        _has_fields_of_a_batch(data, at)
+        and MIN_ENTRY_SIZE <= _BATCH.unpack_from(data, at)[0] <= len(data) - at - _SIZE_AT - 4
+        for at in range(1, STRAY_BYTES)
+    )
+
+
+def _has_fields_of_a_batch(data: bytes, at: int) -> bool:
+    if len(data) - at < _BATCH.size:
+        return False
+    _, magic, attributes, delta, producer, epoch, sequence, count = _BATCH.unpack_from(data, at)
+    none = producer == epoch == sequence == -1
+    plausible = attributes < 0x80 and attributes & 7 <= 4 and count - 1 == delta < MAX_PLAUSIBLE_COUNT
+    return bool(magic == 2 and delta >= 0 and plausible and (none or min(producer, epoch, sequence) >= 0))
+
+
+MARKS: Final = {"kafka.": begins_like_an_entry, "kafka.log": holds_a_batch}
+
+FILE_NAMES: Final = ((re.compile(r"\d{20}\.log(\.(deleted|cleaned|swap))?"), "kafka.log"),)
+
+# --- the capabilities of fields: sections are those of kafka.md ---
+
+ATTRIBUTE_CAPABILITIES: Final = (
+    (attribute_bits.LOG_APPEND_TIME, "feature:log-append-time"),
+    (attribute_bits.TRANSACTIONAL, "feature:transactional"),
+    (attribute_bits.CONTROL, "feature:control-batch"),
+    (attribute_bits.DELETE_HORIZON, "feature:delete-horizon"),
+)
+"""Attribute bits and the capability that they need: §1.2."""
+
+LEGACY_MAGICS: Final = frozenset({0, 1})
+"""Entries that brokers take from Produce 0 to 2 only, which Kafka 4 does not have: KIP-896, KIP-724."""
+
+CODEC_NAMES: Final = {1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
+"""The codecs by the number in the attribute bits: KIP-98, and KIP-110 for zstd."""
+
+
+def of_bytes(spans: Sequence[FieldSpan], options: Options) -> Iterator[str]:
+    """Yield the capabilities of fields; with a consumer's options no control batch is delivered: §1.9."""
+    found = {atom for span in spans for atom in _of_span(span)}
+    if options.fetch_offset is not None or options.isolation != DEFAULT_OPTIONS.isolation:
+        found.discard("feature:control-batch")
+    yield from found
+    magics = {span.value for span in spans if span.path.endswith("].magic") and not span.space}
+    if len(magics) > 1:
+        yield "feature:mixed-magic"
+    if options.topic:
+        yield "feature:topic-settings"
+    if options.topic is not None and magics & LEGACY_MAGICS:
+        yield "feature:append-legacy"
+
+
+def _of_span(span: FieldSpan) -> Iterator[str]:
+    if "messages[" in span.path:
+        yield "feature:wrapper"
+    match span.path.rpartition(".")[2], span.value:
+        case "attributes", int(flags) if not span.space:
+            yield from _of_flags(flags)
+        case "recordsCount", 0:
+            yield "feature:empty-batch"
+        case "producerId", int(number) if number != -1:
+            yield "feature:idempotent"
+
+
+def _of_flags(flags: int) -> Iterator[str]:
+    """Yield the capabilities of attribute bits: a batch may name its codec and have no compressed byte."""
+    yield from (atom for bit, atom in ATTRIBUTE_CAPABILITIES if flags & bit)
+    if codec := CODEC_NAMES.get(flags & attribute_bits.CODEC_MASK):
+        yield f"codec:{codec}"
+
+
+def of_value(value: Json) -> Iterator[str]:
+    """Yield the capabilities that the attribute bits of a value in JSON form need."""
+    entries = [value]
+    if isinstance(value, dict):
+        entries += [entry for part in value.values() if isinstance(part, list) for entry in part]
+    flags = (entry.get("attributes") for entry in entries if isinstance(entry, dict))
+    numbers = (int(text) for text in flags if isinstance(text, str) and re.fullmatch(DECIMAL_PATTERN, text))
+    yield from (atom for number in numbers for atom in _of_flags(number))
+
+
+# --- streams ---
+
+
+class EntryOrder:
+    """Checks the rising offsets and leader epochs of a log: kafka.md §1.5; no checksum covers them."""
+
+    def __init__(self) -> None:
+        """Begin with no entry."""
+        self.last: int | None = None
+        self.epoch = -1
+
+    def after(self, one: Entry, _: object) -> Iterator[DamagedRange]:
+        """Yield what is wrong with the offsets or the epoch of the next entry."""
+        first, last, epoch = offsets_and_epoch(one.cells)
+        if epoch is not None:
+            if epoch < self.epoch or epoch < -1:
+                text = f"epoch {epoch} after {self.epoch}: one of the two is damaged"
+                path = f"batches[{one.number}].partitionLeaderEpoch"
+                yield one.damage(
+                    "leader-epoch-order", one.at + BATCH.offset("partitionLeaderEpoch"), path, text
+                )
+            self.epoch = epoch
+        if self.last is not None and first <= self.last:
+            text = f"offset {first} after {self.last}: one of the two is damaged"
+            yield one.damage("offsets-not-monotonic", one.at, f"batches[{one.number}].baseOffset", text)
+        self.last = last
+
+    def pass_rows(self, rows: EntryRows, first: int) -> int:
+        """Return the first entry whose offset does not rise, or with another epoch; nearly none is one."""
+        last, epoch = self.last, self.epoch
+        if last is None or epoch < -1:
+            return first
+        for index in range(first, len(rows)):
+            cells = rows.cells[index]
+            base = cells[BASE_OFFSET]
+            if (cells[LAST_OFFSET] if base is None else base) <= last:
+                break
+            if cells[LEADER_EPOCH] != epoch and cells[MAGIC] > 1:
+                break
+            last = cells[LAST_OFFSET]
+        else:
+            index = len(rows)
+        self.last = last
+        return index
+
+
+def _size(tail: bytes) -> int:
+    """Return size and overhead of an entry: kafka.md §1.1."""
+    return int.from_bytes(tail[8:12], "big", signed=True) + 12 if len(tail) > MAGIC_AT else 0
+
+
+def _steps(_: Format, plain: Steps) -> Steps:
+    """Return the steps of a log; an entry has its own checksum, so the one before it shows nothing."""
+    return evolve(
+        plain,
+        size=_size,
+        damaged_length=lambda data, length, options, _: resync.damaged_length(data, length, options),
+        lookahead=resync.LOOKAHEAD,
+        order=EntryOrder,
+        entries_begin_at=resync.two_entries_begin_at,
+    )
+
+
+STREAMS: Final = {"kafka.log": _steps}
+
+
+def _next_offset(entries: Sequence[Json]) -> dict[str, Json]:
+    """Return the next offset of a log: that of its last entry."""
+    last = entries[-1] if entries else None
+    return {"nextOffset": last.get("nextOffset") if isinstance(last, dict) else None}
+
+
+DERIVED_FIELDS: Final = {"kafka.log": _next_offset}

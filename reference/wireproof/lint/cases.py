@@ -1,0 +1,327 @@
+"""Checks of the fixtures themselves.
+
+Pure checks over a loaded suite; each yields problems of one line. The last check compares every expectation
+with the reference, so that a wrong fixture is found before any adapter fails it.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from wireproof.cases.case import ROBUSTNESS, Accept, Case, Either, Expect, Generated, Reject, Step, Steps
+from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, FrozenCase, page_text
+from wireproof.cases.fixtures import Suite
+from wireproof.cases.made_case import GenerateError, made_case
+from wireproof.cases.outcome import Accepted, Refused
+from wireproof.cases.reference_answers import decode_answer, reference_answer
+from wireproof.cases.rules import lacks_cases
+from wireproof.cases.steps import OWN_FIELDS, SEQUENCE, StepOp, is_refused
+from wireproof.family import object_at
+from wireproof.formats import FORMATS, Format, family_of
+from wireproof.lint.sources import Problem, check_sentences, check_sources
+from wireproof.wire.json_values import Json, from_json, to_json
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.remark_classes import REMARK_CLASSES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+# --- steps ---
+
+
+def check_steps(suite: Suite) -> Iterator[Problem]:
+    for case in suite.cases:
+        if isinstance(case.input, Steps) and case.format_id in FORMATS:
+            table = step_ops(case)
+            for number, step in enumerate(case.input.steps, 1):
+                yield from (Problem(case.id, f"step {number}: {text}") for text in _faults(step, table))
+
+
+def step_ops(case: Case) -> Mapping[str, StepOp]:
+    place = family_of(FORMATS[case.format_id]).step_ops
+    table: Mapping[str, StepOp] = object_at(place) if place else {}
+    return table
+
+
+def _faults(step: Step, table: Mapping[str, StepOp]) -> Iterator[str]:
+    row = table.get(step.op)
+    if row is None:
+        yield f"the op {step.op} is unknown; known are {', '.join(table) or 'none'}"
+        return
+    named = frozenset(step.fields)
+    if wrong := sorted(named - row.required - row.optional - OWN_FIELDS):
+        yield f"{step.op} has no {', '.join(wrong)}"
+    if lacking := sorted(row.required - named):
+        yield f"{step.op} must have {', '.join(lacking)}"
+    if (step.data is not None) != row.data:
+        yield f"{step.op} {'must have hex' if row.data else 'has no hex'}"
+
+
+# --- lint ---
+
+
+FLAGS: Final = ("security", "resource", ROBUSTNESS)
+"""The permitted flags: `security` orders the report, `resource` belongs to a case with limits."""
+
+
+def lint(suite: Suite) -> list[Problem]:
+    return [problem for check in CHECKS for problem in check(suite)]
+
+
+# --- the files ---
+
+
+def _files(suite: Suite) -> Iterator[Problem]:
+    """Check the form and order of files, and that long inputs, and nothing else, are in separate files."""
+    used: set[Path] = set()
+    for path in sorted(set(suite.files.values())):
+        text = path.read_text(encoding="utf-8")
+        page = json.loads(text)
+        rows = page["cases"]
+        if text != page_text(page):
+            yield Problem(str(path), "is not in the form of a fixture file; `lint --fix` rewrites it")
+        ids = [fmt["id"] for fmt in rows]
+        if ids != sorted(ids):
+            yield Problem(str(path), "its cases are not sorted by id; `lint --fix` sorts them")
+        for fmt in rows:
+            if list(fmt) != [key for key in CASE_KEYS if key in fmt]:
+                order = f"{', '.join(CASE_KEYS)}; `lint --fix` sorts them"
+                yield Problem(fmt["id"], f"its keys must be in the order {order}")
+            given = fmt.get("input", {})
+            used |= {path.parent / given["file"]} if "file" in given else set()
+            if len(given.get("hex", "")) > 2 * MAX_INLINE_BYTES:
+                yield Problem(fmt["id"], f"over {MAX_INLINE_BYTES} bytes belong into a file")
+    for root in suite.roots:
+        for stray in sorted(set(root.rglob("*.bin")) - used):
+            yield Problem(str(stray), "no case names this file")
+
+
+def _frozen(suite: Suite) -> Iterator[Problem]:
+    """Check that every frozen case still exists, byte for byte."""
+    for name, text in suite.frozen.items():
+        case = suite.by_id.get(name)
+        if case is None:
+            yield Problem(name, "is frozen and was removed: restore it, an id is never taken back")
+        elif FrozenCase.of(case).input != FrozenCase.parse(text).input:
+            yield Problem(name, "is frozen and its input differs: restore it; new bytes need a new id")
+
+
+def changed_cases(suite: Suite) -> Iterator[Problem]:
+    """Check that level and expectation of every frozen case are those that were frozen last."""
+    for name, text in suite.frozen.items():
+        if case := suite.by_id.get(name):
+            for part in FrozenCase.parse(text).changed_parts(FrozenCase.of(case)):
+                yield Problem(
+                    name, f"its {part} is another than the frozen one: write the change and its source into "
+                    "case-changes.md, then run lint --freeze",
+                )  # fmt: skip
+
+
+# --- content of a case ---
+
+
+def _words(suite: Suite) -> Iterator[Problem]:
+    """Check that formats, rules, flags, remarks and capabilities exist."""
+    for case in suite.cases:
+        fmt = FORMATS.get(case.format_id)
+        if fmt is None:
+            yield Problem(case.id, f"{case.format_id} is no format")
+            continue
+        for name, known, words in (
+            ("rule", suite.rules, case.rules),
+            ("flag", FLAGS, case.flags),
+            ("remark", REMARK_CLASSES, _remarks(case.expect)),
+            ("need", fmt.capabilities, case.needs),
+        ):
+            for word in words:
+                if word not in known:
+                    yield Problem(case.id, f"the {name} {word} is unknown")
+        if not case.rules:
+            yield Problem(case.id, "it tests no rule")
+        if ROBUSTNESS in case.flags and (case.level == "must" or ROBUSTNESS not in case.title.lower()):
+            yield Problem(case.id, f"a case of {ROBUSTNESS} is no must, and has the word in its title")
+
+
+def _remarks(expect: Expect) -> tuple[str, ...]:
+    match expect:
+        case Accept():
+            return expect.remarks
+        case Either(behaviours):
+            return tuple(name for one in behaviours for name in _remarks(one.expect))
+        case _:
+            return ()
+
+
+def _twins(suite: Suite) -> Iterator[Problem]:
+    """Check that a rejected case names an accepted one of its own system and op."""
+    for case in suite.cases:
+        if not is_refused(case):
+            continue
+        twin = suite.by_id.get(case.twin or "")
+        if twin is None:
+            yield Problem(case.id, f"its twin {case.twin or '(none)'} does not exist")
+        elif is_refused(twin):
+            yield Problem(case.id, f"its twin {twin.id} is refused too")
+        elif (twin.op, twin.format.split(".")[0]) != (case.op, case.format.split(".")[0]):
+            yield Problem(case.id, f"its twin {twin.id} is another op or system")
+
+
+def _values(suite: Suite) -> Iterator[Problem]:
+    for case in suite.cases:
+        fmt = FORMATS.get(case.format_id)
+        if fmt is None or case.op in ("scan", SEQUENCE):
+            continue
+        for value in _expected(case.expect):
+            try:
+                again = to_json(from_json(fmt.value, value), with_derived=True)
+            except Rejected as rejected:
+                yield Problem(
+                    case.id, f"its value is none of {case.format_id}: {rejected.path} {rejected.text}"
+                )
+                continue
+            if again != value:
+                yield Problem(case.id, "its value leaves out or misspells what is computed")
+
+
+def _expected(expect: Expect) -> Iterator[Json]:
+    """Yield the values that a case expects; for a rejection none, as `before` may be a part of a value."""
+    match expect:
+        case Accept(value) if value is not None:
+            yield value
+        case Either(behaviours):
+            for one in behaviours:
+                yield from _expected(one.expect)
+
+
+# --- rules ---
+
+
+def _covered(suite: Suite) -> Iterator[Problem]:
+    """Check that each rule has enough accepted and rejected cases for its kind, or an exclusion."""
+    for rule in suite.rules.values():
+        cases = suite.by_rule.get(rule.id, ())
+        refused = sum(1 for case in cases if is_refused(case))
+        accepted = len(cases) - refused
+        lacking = lacks_cases(rule.kind, accepted, refused)
+        if lacking and not rule.exclusion:
+            yield Problem(
+                rule.id, f"{accepted} accepted and {refused} refused cases are too few for a {rule.kind} rule"
+            )
+        if rule.exclusion and not lacking:
+            yield Problem(rule.id, "has all its cases, so its exclusion is wrong")
+
+
+# --- the reference ---
+
+
+def _reference(suite: Suite) -> Iterator[Problem]:
+    """Check that the reference answers as every stored case expects; `check reference` makes large ones."""
+    for case in suite.cases:
+        if isinstance(case.input, Generated | Steps):
+            continue
+        fmt = FORMATS.get(case.format_id)
+        if fmt is not None and (text := reference_disagreement(fmt, case)):
+            yield Problem(case.id, text)
+
+
+def reference_disagreement(fmt: Format, case: Case) -> str:
+    """Describe how the reference differs from a case; empty if it does not."""
+    try:
+        case = made_case(case)
+    except GenerateError as error:
+        return str(error)
+    match reference_answer(case).outcome:
+        case Refused() as refusal:
+            return _refused(case.expect, refusal)
+        case Accepted(data=bytes(data)):
+            return _encoded(fmt, case, data)
+        case Accepted(value=value, consumed=consumed, remarks=remarks):
+            return _same(case.expect, value, consumed, tuple(sorted(remarks)))
+
+
+def _encoded(fmt: Format, case: Case, data: bytes) -> str:
+    if not isinstance(case.expect, Accept):
+        return f"the reference encodes it: {data.hex()[:80]}" if isinstance(case.expect, Reject) else ""
+    if case.expect.data and data not in case.expect.data:
+        return f"the reference encodes {data.hex()[:160]}"
+    for option in case.expect.data or (data,):
+        again = decode_answer(fmt, option, case.effective_options).outcome
+        if isinstance(again, Refused):
+            return _refused(case.expect, again)
+        if case.profile == "produce" and again.remarks:
+            return f"{option.hex()[:80]} is not what a producer writes: {again.remarks[0]}"
+        if case.expect.value is not None and again.value != case.expect.value:
+            return f"{option.hex()[:80]} decodes to another value: {_where(case.expect.value, again.value)}"
+    return ""
+
+
+def _same(expect: Expect, value: Json, consumed: int | None, remarks: tuple[str, ...] | None) -> str:
+    match expect:
+        case Reject(cls):
+            return f"the reference accepts what should be refused as {cls}"
+        case Either(behaviours):
+            texts = [_same(one.expect, value, consumed, remarks) for one in behaviours]
+            return "" if "" in texts else texts[0]
+        case Accept():
+            pass
+    if expect.value != value:
+        return f"the reference reads another value: {_where(expect.value, value)}"
+    if consumed is not None and expect.consumed not in (None, consumed):
+        return f"the reference consumes {consumed}, not {expect.consumed}"
+    if remarks is not None and tuple(sorted(expect.remarks)) != remarks:
+        seen, wanted = (", ".join(names) or "nothing" for names in (remarks, expect.remarks))
+        return f"the reference remarks {seen}, not {wanted}"
+    return ""
+
+
+def _refused(expect: Expect, refusal: Refused) -> str:
+    reason = Rejected(refusal.cls, refusal.at, refusal.path, refusal.text)
+    match expect:
+        case Accept():
+            return f"the reference refuses it: {reason}"
+        case Either(behaviours):
+            texts = [_refused(one.expect, refusal) for one in behaviours]
+            return "" if "" in texts else texts[0]
+        case Reject(cls, also, at, before):
+            if refusal.cls not in (cls, *also):
+                return f"the reference refuses it as {refusal.cls}, not {cls}: {reason}"
+            if at is not None and refusal.at != at:
+                return f"the reference refuses it at {refusal.at}, not {at}: {reason}"
+            if before is not None and not contains_prefix(refusal.before, before):
+                return f"the reference delivers {_where(before, refusal.before)} before it refuses"
+    return ""
+
+
+def contains_prefix(got: Json, want: Json) -> bool:
+    """Return whether `got` equals `want`, except for further elements at the end of lists."""
+    match got, want:
+        case dict(), dict():
+            return got.keys() >= want.keys() and all(
+                contains_prefix(got[key], part) for key, part in want.items()
+            )
+        case list(), list():
+            return len(got) >= len(want) and all(
+                contains_prefix(one, two) for one, two in zip(got, want, strict=False)
+            )
+        case _:
+            return got == want
+
+
+def _where(want: Json, got: Json, path: str = "value") -> str:
+    """Return the first place where two values differ."""
+    match want, got:
+        case dict(), dict() if want.keys() == got.keys():
+            pairs = ((f"{path}.{key}", want[key], got[key]) for key in want)
+        case list(), list() if len(want) == len(got):
+            pairs = ((f"{path}[{at}]", one, two) for at, (one, two) in enumerate(zip(want, got, strict=True)))
+        case _:
+            return f"{path} want {json.dumps(want)[:90]} got {json.dumps(got)[:90]}"
+    return next((_where(one, two, where) for where, one, two in pairs if one != two), "")
+
+
+CHECKS: Final[tuple[Callable[[Suite], Iterator[Problem]], ...]] = (
+    _files, _frozen, _words, _twins, _values, check_steps, _covered, check_sources, check_sentences,
+    _reference,
+)  # fmt: skip
+"""Every check, in the order of its problems."""

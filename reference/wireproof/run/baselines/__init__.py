@@ -1,0 +1,1 @@
+"""Baselines: files of known failures, their effect on a run, and how they are written."""

@@ -1,0 +1,335 @@
+"""New entries of a baseline: the failures of runs that it does not expect, folded into as few as possible."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import date
+from itertools import takewhile
+from types import MappingProxyType
+from typing import Final
+
+from attrs import evolve, field, frozen
+
+from wireproof.judge.verdicts import FLAKY
+from wireproof.run.baselines.baseline import EntryLookup
+from wireproof.run.baselines.baseline_writing import (
+    LINE,
+    check_runs,
+    chosen,
+    parse_rewritten,
+    parts_of,
+    quoted,
+    table_text,
+    way,
+)
+from wireproof.run.baselines.known_failures import (
+    SHARED,
+    BaselineError,
+    CaseNames,
+    KnownFailure,
+    failure_of,
+)
+from wireproof.run.events import CaseEvent, EventStream, fails_run
+from wireproof.strict_parsing import parse_toml
+
+MAX_TOPICS: Final = 2
+"""Number of topics whose derived cases are named; if more fail at the same field, the format is named."""
+
+
+@frozen
+class Added:
+    """A baseline with new entries, and what the runs say about those that it had.
+
+    Attributes:
+        added: the new entries.
+        known: number of chosen failures that the file expects.
+        left: number of new failures that were not chosen.
+        changed: by id of an entry of a chosen case, its kind, and the kind with which the case fails now.
+        expired: entries past their day, whose chosen cases fail as they say.
+    """
+
+    text: str
+    added: tuple[KnownFailure, ...]
+    failures: int
+    known: int
+    left: int
+    changed: Mapping[str, tuple[str, str]]
+    expired: tuple[KnownFailure, ...]
+
+
+@frozen
+class _Answers:
+    """What the entries of a baseline say about the failures of runs.
+
+    Attributes:
+        new: the failures that no entry covers, or only one of their family that fails in another way; each
+            golden case once, and each derived one and example once for each way in which it fails.
+        known: ids of those that fail as their entry says.
+        changed, expired: by id, the entry and the failure.
+        in_family: those of `new` whose family has an entry.
+    """
+
+    new: dict[tuple[str, ...], CaseEvent] = field(factory=dict)
+    known: set[str] = field(factory=set)
+    changed: dict[str, tuple[KnownFailure, CaseEvent]] = field(factory=dict)
+    expired: dict[str, KnownFailure] = field(factory=dict)
+    in_family: set[str] = field(factory=set)
+
+    @classmethod
+    def of(cls, failures: Sequence[CaseEvent], entries: Sequence[KnownFailure], today: date) -> "_Answers":
+        """Compare failures with the entries; one has changed if no run has the failure that it says."""
+        found = cls()
+        lookup = EntryLookup(entries)
+        for event in failures:
+            entry = lookup.entry_of(event)
+            if entry is None:
+                found.new[_case_and_way(event)] = event
+            elif not entry.fails_as_recorded(event) and entry.prefix:
+                found.new[_case_and_way(event)] = event
+                found.in_family.add(event.id)
+            elif not entry.fails_as_recorded(event):
+                found.changed[event.id] = entry, event
+            elif entry.expires < today:
+                found.expired[event.id] = entry
+            else:
+                found.known.add(event.id)
+        for name in found.known:
+            found.changed.pop(name, None)
+        return found
+
+
+def _case_and_way(event: CaseEvent) -> tuple[str, ...]:
+    """Return what counts as one failure; a golden case has one entry, so that its last way counts."""
+    return (event.id, *_failure(event)) if "~" in event.id else (event.id,)
+
+
+def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
+    text: str,
+    streams: Sequence[EventStream],
+    names: CaseNames,
+    model: KnownFailure,
+    words: Sequence[str] = (),
+    *,
+    today: date,
+    name: str = "baseline",
+    origins: Mapping[str, str] = MappingProxyType({}),
+) -> Added:
+    """Add entries for the failures that would fail the runs, and that no entry expects, to the end of a file.
+
+    All that it has stays as it is. A table has the failures of a format with one verdict, class and path; its
+    comment names their rules. The user improves the reasons.
+
+    Args:
+        text: the file; empty for a new one, which gets what its entries share above them.
+        streams: runs of one version of an implementation, each perhaps of a part of the cases.
+        names: the cases that there are.
+        model: reason, issue, day and owner of the new entries; without an owner it is that of the file.
+        words: ids, patterns of ids, kinds or origins of the failures that are to be added; all without any.
+        today: the day with which those of the entries are compared.
+        name: the name of the file, for messages.
+        origins: by id, why a failure is new: a word of `OriginKind`.
+
+    Raises:
+        BaselineError: the file is not valid, a word names no failure, an owner or a reason is missing, or
+            `check_runs` refuses the runs.
+    """
+    head, _, tables = parts_of(text, name)
+    check_runs(streams, head, name)
+    shared = parse_toml(head)
+    model = _completed(model, shared, name)
+    entries = tuple(entry for table in tables for entry in table)
+    names.check(entries, name)
+    failures = [event for stream in streams for event in stream.cases if fails_run(event, stream.run)]
+    rows = chosen(
+        words,
+        {(event.id, kind) for event in failures for kind in (event.label, origins.get(event.id)) if kind},
+        "is no file, and no failure of the runs has this id or kind",
+    )
+    wanted = {name for name, _ in rows}
+    found = _Answers.of(failures, entries, today)
+    new_tables = _tables(failures, found, entries, wanted)
+    is_new = not (tables or shared)
+    fields = [part for part in SHARED if is_new or shared.get(part) == getattr(model, part)]
+    texts = [_head_text(model)] if is_new else []
+    texts += [table.text(model, fields) for table in new_tables]
+    added = tuple(entry for table in new_tables for entry in table.entries(model))
+    longer = _appended(text, "".join(texts))
+    _check_written(longer, entries, added, names, name)
+    return Added(
+        longer,
+        added,
+        sum(event.id in wanted for event in found.new.values()),
+        len(found.known & wanted),
+        sum(event.id not in wanted for event in found.new.values()),
+        {one: (entry.kind, event.label) for one, (entry, event) in found.changed.items() if one in wanted},
+        tuple(dict.fromkeys(entry for one, entry in found.expired.items() if one in wanted)),
+    )
+
+
+def _head_text(model: KnownFailure) -> str:
+    """Return what stands above all tables of a new file."""
+    owner, expires, reason = quoted(model.owner), model.expires.isoformat(), quoted(model.reason)
+    return f"owner = {owner}\nexpires = {expires}\nreason = {reason}\n"
+
+
+def _completed(model: KnownFailure, shared: Mapping[str, object], name: str) -> KnownFailure:
+    """Return what new entries have in common, with the owner of the file; raises `BaselineError`."""
+    owner = shared.get("owner")
+    if not model.owner and isinstance(owner, str):
+        model = evolve(model, owner=owner)
+    if not (model.owner and model.reason):
+        missing = "a reason: --reason TEXT" if model.owner else "an owner of the new entries: --owner NAME"
+        raise BaselineError(f"{name}: needs {missing}; nothing was changed")
+    return model
+
+
+def _check_written(
+    text: str,
+    entries: Sequence[KnownFailure],
+    added: Sequence[KnownFailure],
+    names: CaseNames,
+    name: str,
+) -> None:
+    """Raise `BaselineError` if a text does not have the entries that it had, and the new ones behind them."""
+    if unknown := next((entry for entry in added if not names.has(entry)), None):
+        raise BaselineError(
+            f"{unknown.id}: the runs have this case, and the suite has not: use the same --fixtures; "
+            "nothing was changed"
+        )
+    if parse_rewritten(text, name) != (*entries, *added):
+        raise BaselineError(f"{name}: has a form that cannot be rewritten; it is unchanged")
+
+
+def _appended(text: str, more: str) -> str:
+    """Return a text with more behind it, with the line ends that it has."""
+    end = "\r\n" if "\r\n" in text else "\n"
+    ended = text if not text or text.endswith("\n") else text + end
+    return ended + more.replace("\n", end) if more else text
+
+
+@frozen
+class _Table:
+    """A new table: how its cases fail, their ids, and how often each rule is broken."""
+
+    kind: str
+    cls: str
+    path: str
+    names: set[str] = field(factory=set)
+    rules: Counter[str] = field(factory=Counter)
+
+    def entries(self, model: KnownFailure) -> list[KnownFailure]:
+        """Return the entries, in the order of their ids; the other fields are those of `model`."""
+        flaky = self.kind == f"fail:{FLAKY}"
+        own = evolve(model, kind=self.kind, cls=self.cls, path=self.path, flaky=flaky)
+        return [evolve(own, id=name) for name in sorted(self.names)]
+
+    def text(self, model: KnownFailure, shared: Sequence[str]) -> str:
+        """Return the table with its comment, without the fields that the file shares."""
+        entries = self.entries(model)
+        table = table_text(entries[0], [entry.id for entry in entries], shared)
+        return f"\n# {_rules_text(self.rules)}\n{table}"
+
+
+def _tables(
+    failures: Sequence[CaseEvent],
+    found: _Answers,
+    entries: Sequence[KnownFailure],
+    wanted: Collection[str],
+) -> list[_Table]:
+    """Return the tables of the new failures that are wanted, in order.
+
+    A pattern may cover failures that are not wanted: then each case is named. The entry of a family comes
+    before the patterns of other failures: where there are any, the new one is a pattern of the topic too.
+    """
+    folded = [row for row in _folded(failures) if found.new.get(_case_and_way(row[0])) is row[0]]
+    others = _Others([event for event, _ in folded if event.id not in wanted])
+    broad = [entry for entry in entries if entry.broad]
+    tables: dict[tuple[str, ...], _Table] = {}
+    alone: set[str] = set()
+    for event, fold in folded:
+        if event.id not in wanted or event.id in alone:
+            continue
+        name = fold
+        if not event.is_property and "~" in event.id:
+            if event.id in found.in_family or others.are_covered(fold, event):
+                name = event.id
+                alone.add(name)
+            elif "*" not in fold[:-1] and any(entry.is_about(fold[:-1]) for entry in broad):
+                name = f"{event.suite}/*~{fold.partition('~')[2]}"
+        table = tables.setdefault((event.format, *_failure(event)), _Table(*way(event)))
+        table.names.add(name)
+        table.rules[next(iter(event.deciding_rules), event.suite)] += 1
+    return [
+        table for _, table in sorted(tables.items(), key=lambda row: (row[0][0], row[1].kind, *row[0][1:]))
+    ]
+
+
+class _Others:
+    """The new failures that are not chosen."""
+
+    def __init__(self, events: Sequence[CaseEvent]) -> None:
+        self._by_family: dict[str, list[CaseEvent]] = {}
+        for event in events:
+            self._by_family.setdefault(_parts(event)[1], []).append(event)
+        self._covered: dict[tuple[str, ...], bool] = {}
+
+    def are_covered(self, fold: str, event: CaseEvent) -> bool:
+        """Return whether an entry with this pattern for a failure like `event` would cover any of them."""
+        key = (fold, *_failure(event))
+        if key not in self._covered:
+            kind, cls, path = way(event)
+            entry = KnownFailure(fold, kind, cls, "", "", date.max, path=path)
+            family = self._by_family.get(_parts(event)[1], ())
+            self._covered[key] = any(
+                entry.fails_as_recorded(one) and entry.is_about(one.id) for one in family
+            )
+        return self._covered[key]
+
+
+def _failure(event: CaseEvent) -> tuple[str, ...]:
+    """Return in which way a case fails, as entries are compared with it: a runaway codec has one way."""
+    return (*failure_of(event.label, event.cls, exact=False), event.signature_path)
+
+
+def _rules_text(rules: Counter[str]) -> str:
+    """Return the most frequent rules, as many as fit on a line."""
+    names = [name for name, _ in rules.most_common()]
+    shown = list(
+        takewhile(lambda number: len(", ".join(names[:number])) < LINE - 15, range(2, len(names) + 1))
+    )
+    number = shown[-1] if shown else 1
+    more = f" and {len(names) - number} more" if number < len(names) else ""
+    return ", ".join(names[:number]) + more
+
+
+def _folded(gating: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
+    """Yield each failure with the id or the pattern that covers it.
+
+    The derived cases of a family that fail alike are one entry: of one fixture, if it alone fails so and its
+    family in no other way, else of the whole topic; of all topics, if several fail at the same field.
+    Generated examples are named without seed and number.
+    """
+    alike: dict[tuple[str, ...], set[str]] = {}
+    topics: dict[tuple[str, ...], set[str]] = {}
+    kinds: dict[tuple[str, str], set[tuple[str, ...]]] = {}
+    for event in gating:
+        parent, family = _parts(event)
+        alike.setdefault((event.suite, family, *_failure(event)), set()).add(parent)
+        topics.setdefault((event.format_id, family, *_failure(event)), set()).add(event.suite)
+        kinds.setdefault((parent, family), set()).add(_failure(event))
+    for event in gating:
+        parent, family = _parts(event)
+        if event.is_property:
+            yield event, f"{parent}~*"
+        elif not family:
+            yield event, event.id
+        elif event.signature_path and len(topics[event.format_id, family, *_failure(event)]) > MAX_TOPICS:
+            yield event, f"{event.format_id}/**~{family}:*"
+        else:
+            one = len(alike[event.suite, family, *_failure(event)]) == len(kinds[parent, family]) == 1
+            yield event, f"{parent if one else f'{event.suite}/*'}~{family}:*"
+
+
+def _parts(event: CaseEvent) -> tuple[str, str]:
+    """Split an id into that of its fixture and its family, which a golden case does not have."""
+    parent, _, derived = event.id.partition("~")
+    return parent, derived.partition(":")[0]

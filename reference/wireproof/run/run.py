@@ -1,0 +1,528 @@
+"""One run: the selected cases and their families on one adapter, judged, as events in the order of the plan.
+
+Golden cases run first, after their twins; then derived ones; then the large golden ones, which take most of
+the time. A case is derived only from one that the adapter accepts, so that one bug is reported once and not a
+thousand times. See architecture.md#cases.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from functools import partial
+from itertools import chain
+from types import TracebackType
+from typing import Final, Self
+
+from attrs import define, evolve, field, frozen
+
+from wireproof.adapters.contract import Hello
+from wireproof.adapters.errors import AdapterError
+from wireproof.adapters.requests import NO_DIGESTS, DerivedSample, prepare_case, stream_wrapping
+from wireproof.cases.case import Accept, Case, Data, Level, Reject
+from wireproof.cases.fixtures import Suite
+from wireproof.cases.made_case import is_large
+from wireproof.cases.outcome import Outcome, Unsupported
+from wireproof.cases.token import to_token
+from wireproof.cases.wrap_as_stream import wrap_case
+from wireproof.derive.derived import derived_cases
+from wireproof.formats import FORMATS
+from wireproof.judge.judge import awaits_twin, judge
+from wireproof.judge.verdicts import FLAKY, NO_FINDING_GATES, ROWS, Verdict, gates
+from wireproof.run.engine import Engine
+from wireproof.run.events import CaseEvent, case_event
+
+# --- retries ---
+#
+# Failures asked again: a codec that answers the same bytes differently each time is told from a wrong one.
+#
+# An unexpected failure is asked a second time at once, in the same process; if it fails again, in a fresh
+# one. If it passes then, its verdict is `fail:flaky`. A crash or a silence is not asked here: the engine
+# repeats it itself, to find the guilty case. A live server is never asked again: its state is not that of a
+# process.
+#
+# Asking again costs as much as a case, so there is a limit for each part of a run. A fresh process costs up
+# to a second, as much as a hundred cases: for three codecs from PyPI it would be a tenth of a run. So a large
+# run without a baseline, in which most codecs fail, starts one only on suspicion: a case that passed fails
+# now.
+
+
+MAX_RETRIES: Final = 20
+"""Failures of a part that are asked again; beside them, the first one with each signature is.
+
+A part has 128 golden cases, or the families of 8: a codec that fails one case in ten at random has fewer.
+"""
+
+WITH_BASELINE: Final = 3
+"""Fresh processes of a run with a baseline, in which an unexpected failure is rare."""
+
+SMALL_RUN: Final = 256
+"""Golden cases of a run without a baseline that starts one fresh process: a second more is no harm there."""
+
+MAX_CONTROLS: Final = 4
+"""Cases of a part that passed and are asked again after a failure."""
+
+AT_ONCE: Final = "when asked again"
+FRESH: Final = "when asked again in a fresh process"
+FRESH_OBJECT: Final = "when asked again by a fresh object"
+
+
+def fresh_processes(cases: int, *, has_baseline: bool) -> int:
+    """Return how many fresh processes a run of so many golden cases may start without a suspicion."""
+    return WITH_BASELINE if has_baseline else int(cases <= SMALL_RUN)
+
+
+@define
+class Retries:
+    """Asks the failures of one part of a run again; a context manager that owns the fresh process.
+
+    Attributes:
+        engine: runs the adapter.
+        fresh: makes another engine for the same adapter.
+        expects: returns whether the baseline expects a failure, which is then not asked again.
+        starts: how many fresh processes may still be started without a suspicion; None: none at all.
+        where: the words for an answer of the fresh process.
+    """
+
+    engine: Engine
+    fresh: Callable[[], Engine]
+    level: Level
+    expects: Callable[[CaseEvent], bool]
+    starts: int | None
+    where: str = FRESH
+    _left: int = field(default=0, init=False)
+    _controls: int = field(default=0, init=False)
+    _passed: tuple[Case, Verdict | None] | None = field(default=None, init=False)
+    _kinds: set[object] = field(factory=set, init=False)
+    _second: Engine | None = field(default=None, init=False)
+    _used: bool = field(default=True, init=False)
+    _stack: ExitStack = field(factory=ExitStack, init=False)
+
+    def __enter__(self) -> Self:
+        self._left, self._controls = MAX_RETRIES, MAX_CONTROLS
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end()
+
+    def retry(
+        self, case: Case, event: CaseEvent, first: Verdict, twin: Verdict | None
+    ) -> tuple[Verdict, Verdict] | None:
+        """Return the verdict of a failure that passes later, and that on its later answer; else None.
+
+        Args:
+            case: as it was sent.
+            event: of the first answer.
+            first: its verdict.
+            twin: the verdict on the case's twin.
+        """
+        if first.passing and isinstance(case.input, Data) and isinstance(case.expect, Accept):
+            self._passed = case, twin
+        if first.name != "fail" or not self._is_asked(event):
+            return None
+        for engine, where in self._engines():
+            second = self._judged(engine, case, twin)
+            if second is not None and second.passing:
+                return flaky_verdict(first, where), second
+        return None
+
+    def _is_asked(self, event: CaseEvent) -> bool:
+        """Return whether a failure is asked again; one that the baseline knows as flaky always is."""
+        if not gates(event.verdict, event.level, hold=self.level, security=event.is_security):
+            return False
+        if self.expects(event):
+            return False
+        if self.expects(evolve(event, kind=FLAKY, cls="", path="")):
+            return True
+        kind = event.signature("")
+        if self._left <= 0 and kind in self._kinds:
+            return False
+        self._kinds.add(kind)
+        self._left -= 1
+        return True
+
+    def _engines(self) -> Iterator[tuple[Engine, str]]:
+        """Yield the engines that are asked in turn, each with the words for its answer."""
+        yield self.engine, AT_ONCE
+        if self._used and self.starts is not None:
+            if self.starts > 0:
+                self.starts -= 1
+                self._start()
+            elif self._second is None and self._is_suspect():
+                self._start()
+        if self._second is not None:
+            yield self._second, self.where
+            self._used = True  # the case failed in it, and may have left something behind
+
+    def _is_suspect(self) -> bool:
+        """Return whether the case that passed last fails now: then the codec keeps something."""
+        if self._passed is None or self._controls <= 0:
+            return False
+        self._controls -= 1
+        verdict = self._judged(self.engine, *self._passed)
+        return verdict is not None and verdict.name == "fail"
+
+    def _start(self) -> None:
+        """Start a fresh process; a note says why there is none."""
+        self._end()
+        try:
+            self._second = self._stack.enter_context(self.fresh())
+            self.engine.check_same(self.engine.hello, self._second.hello)
+            self._used = False
+        except AdapterError as error:
+            self.engine.notes.append(f"failures were not asked again in a fresh process: {error}")
+            self.starts = None
+            self._end()
+
+    def _end(self) -> None:
+        with suppress(AdapterError):  # an answer after the last one says nothing about the first process
+            self._stack.close()
+        self._second = None
+
+    def _judged(self, engine: Engine, case: Case, twin: Verdict | None) -> Verdict | None:
+        """Return the verdict on one more answer; None if the fresh process has become another adapter."""
+        try:
+            (ran,) = engine.run([case])
+        except AdapterError:
+            if engine is self.engine:
+                raise
+            return None
+        return judge(ran.case, ran.outcome, hello=self.engine.hello, twin=twin)
+
+
+def flaky_verdict(first: Verdict, where: str) -> Verdict:
+    """Return the verdict on a failure that passes later; class and field of one answer are not its cause."""
+    text = f"{first.label}, but passes {where}; `flaky = true` in a baseline expects it to come and go"
+    return Verdict(
+        "fail", FLAKY, text=text, want=first.want, got=first.got, broken=first.broken, level=first.level
+    )
+
+
+# --- the run ---
+
+GOLDEN_BLOCK: Final = 64
+"""Golden cases that are shuffled among themselves: few, so that an interrupted run keeps its verdicts."""
+
+
+@frozen
+class Selection:
+    """The cases that one adapter runs.
+
+    Attributes:
+        golden: the selected fixtures, in order.
+        by_id: every fixture, for the twins that a selection leaves out.
+        families: whether the derived cases run too.
+        keep: selects derived cases; all of them unless a token of one is replayed.
+        large: fixtures that run last.
+    """
+
+    golden: Sequence[Case]
+    by_id: Mapping[str, Case]
+    families: bool = True
+    keep: Callable[[Case], bool] = lambda _: True
+    large: Sequence[Case] = ()
+
+    @classmethod
+    def of(cls, hello: Hello, cases: Sequence[Case], suite: Suite, *, families: bool = True) -> "Selection":
+        """Return the plan for one adapter, without the cases of formats that it does not claim."""
+        return cls([case for case in cases if concerns(hello, case)], suite.by_id, families)
+
+    def large_last(self) -> "Selection":
+        large = [case for case in self.golden if is_large(case)]
+        return evolve(self, golden=[case for case in self.golden if not is_large(case)], large=large)
+
+
+def concerns(hello: Hello, case: Case) -> bool:
+    """Return whether a case is of a format that the adapter claims, or of one whose stream it claims."""
+    if not hello.revisions or case.format_id in hello.revisions:
+        return True
+    row = FORMATS.get(case.format_id)
+    wrapped_by = row.wrapped_by if row else None
+    return wrapped_by is not None and f"{wrapped_by[0]}/{wrapped_by[1]}" in hello.revisions
+
+
+def run(engine: Engine, plan: Selection) -> Iterator[CaseEvent]:
+    """Yield the events of a run in the order of the plan, by one engine, which must have been entered."""
+    verdicts: dict[str, Verdict] = {}
+    sample = DerivedSample()
+    yield from in_turn(golden_events(engine, plan.by_id, plan.golden, verdicts))
+    count = len(plan.golden)
+    if plan.families:
+        families = ((parent, derived_cases(parent)) for parent in parents(plan.golden, verdicts))
+        for event in in_turn(derived_events(engine, families, verdicts, sample, count, plan.keep)):
+            yield event
+            count += 1
+    yield from in_turn(golden_events(engine, plan.by_id, plan.large, verdicts, count))
+    engine.notes += left_out_notes(undigested(verdicts), sample)
+
+
+def undigested(verdicts: Mapping[str, Verdict]) -> int:
+    """Return how many cases of large values an adapter without digests was not asked."""
+    return sum(verdict.text == NO_DIGESTS for verdict in verdicts.values())
+
+
+def left_out_notes(undigested: int, sample: DerivedSample) -> Iterator[str]:
+    """Yield a line for the user for each reason why cases were left out."""
+    if sample.seen > sample.kept:
+        yield f"a slow adapter: {sample.kept} of {sample.seen} derived cases were run"
+    if undigested:
+        yield f"{undigested} cases of larger values were not asked: the adapter {NO_DIGESTS}"
+
+
+# --- ahead of their turn ---
+#
+# Events come in the order of the plan, but cases are shuffled, and some answers take long: what is judged is
+# told ahead of its turn too, for a file that outlives this process. A failure that is asked again is not
+# judged before that, and a refusal that counts only with its twin not before the twin. In its turn an event
+# is another one than ahead of it only if the adapter broke the contract after its answer.
+
+
+@frozen
+class Ahead:
+    """Events of cases that are judged before it is their turn; the same objects come again then."""
+
+    events: tuple[CaseEvent, ...]
+
+
+def in_turn(events: Iterable[CaseEvent | Ahead]) -> Iterator[CaseEvent]:
+    """Leave out what comes ahead of its turn."""
+    return (event for event in events if isinstance(event, CaseEvent))
+
+
+@frozen
+class _Early:
+    """Collects what is judged ahead of its turn.
+
+    Attributes:
+        made: by id, the verdict and event of each case that was told, until its turn.
+        verdicts: by id, also of the twins that are not part of the run.
+        waiting: by the id of a twin, what judges the cases that wait for its verdict.
+    """
+
+    asks_again: bool
+    verdicts: dict[str, Verdict]
+    events: list[CaseEvent] = field(factory=list)
+    made: dict[str, tuple[Verdict, CaseEvent]] = field(factory=dict)
+    waiting: dict[str, list[Callable[[Verdict], None]]] = field(factory=dict)
+
+    def settle(self, name: str, verdict: Verdict, event: Callable[[Verdict], CaseEvent] | None) -> None:
+        """Note a verdict, and judge what waits for it; without an event the case is not part of the run."""
+        if self.asks_again and verdict.name == "fail":
+            return
+        self.verdicts[name] = verdict
+        if event is not None:
+            self.made[name] = verdict, event(verdict)
+            self.events.append(self.made[name][1])
+        for waiting in self.waiting.pop(name, ()):
+            waiting(verdict)
+
+    def after(self, twin: str, waiting: Callable[[Verdict], None]) -> None:
+        """Call `waiting` with the verdict on a twin, as soon as there is one."""
+        if twin in self.verdicts:
+            waiting(self.verdicts[twin])
+        else:
+            self.waiting.setdefault(twin, []).append(waiting)
+
+    def maker(self, name: str, other: Callable[[Verdict], CaseEvent]) -> Callable[[Verdict], CaseEvent]:
+        """Return what makes the event of a case: the one that was told, if its verdict has not changed."""
+        verdict, event = self.made.pop(name, (None, None))
+        return lambda final: event if event is not None and final == verdict else other(final)
+
+    def taken(self) -> Iterator[Ahead]:
+        """Yield the events since the last call, if there are any."""
+        if self.events:
+            yield Ahead(tuple(self.events))
+            self.events.clear()
+
+
+# --- golden cases ---
+
+
+def golden_events(
+    engine: Engine,
+    by_id: Mapping[str, Case],
+    cases: Sequence[Case],
+    verdicts: dict[str, Verdict],
+    first: int = 0,
+    retries: Retries | None = None,
+) -> Iterator[CaseEvent | Ahead]:
+    """Judge each answer as it arrives, and yield the events in order, and ahead of it.
+
+    Args:
+        engine: runs the adapter.
+        by_id: every fixture, for the twins of cases, which are asked before them.
+        cases: the cases, in order.
+        verdicts: those of earlier cases; gets those of these cases and of their twins. Of a case that passes
+            when asked again it is the second one: the codec can accept a twin that it refused once.
+        first: the place of the first case in the plan.
+        retries: asks unexpected failures again; None: nothing is asked again.
+    """
+    places = {case.id: place for place, case in enumerate(cases)}
+    early = _Early(retries is not None, dict(verdicts))
+
+    def event_maker(case: Case, ns: int) -> Callable[[Verdict], CaseEvent]:
+        place = places.get(case.id, -1)
+        golden = cases[place] if place >= 0 else case
+        return partial(_golden_event, first + place, golden, case, ns=ns, stored=case.id in by_id)
+
+    def keep(case: Case, outcome: Outcome, ns: int) -> tuple[Case, Verdict | Outcome, int]:
+        event_of = event_maker(case, ns) if case.id in places else None
+        if awaits_twin(case, outcome):  # a rejection counts only if the twin is accepted
+
+            def settle(twin: Verdict) -> None:
+                early.settle(case.id, judge(case, outcome, hello=engine.hello, twin=twin), event_of)
+
+            early.after(case.twin or "", settle)
+            return case, outcome, ns
+        verdict = judge(case, outcome, hello=engine.hello)
+        early.settle(case.id, verdict, event_of)
+        return case, verdict, ns
+
+    waiting: dict[int, CaseEvent] = {}
+    next_place = 0
+    for ran in engine.run_with(_twins_first(cases, by_id, verdicts), keep, GOLDEN_BLOCK):
+        if ran is None:
+            yield from early.taken()
+            continue
+        case, judged, ns = ran
+        twin = verdicts.get(case.twin or "")
+        verdict = (
+            judged if isinstance(judged, Verdict) else judge(case, judged, hello=engine.hello, twin=twin)
+        )
+        place = places.get(case.id, -1)
+        event_of = early.maker(case.id, event_maker(case, ns))
+        event, verdicts[case.id] = _settled(retries, case, verdict, twin, event_of)
+        if place >= 0:
+            waiting[place] = event
+        while next_place in waiting:
+            yield waiting.pop(next_place)
+            next_place += 1
+
+
+def _settled(
+    retries: Retries | None,
+    case: Case,
+    verdict: Verdict,
+    twin: Verdict | None,
+    event_of: Callable[[Verdict], CaseEvent],
+) -> tuple[CaseEvent, Verdict]:
+    """Return the event of a case, and the verdict that counts for the cases that depend on it."""
+    event = event_of(verdict)
+    if retries and (retried := retries.retry(case, event, verdict, twin)):
+        flaky, passing = retried
+        return event_of(flaky), passing
+    return event, verdict
+
+
+def _golden_event(
+    seq: int, golden: Case, sent: Case, verdict: Verdict, *, ns: int, stored: bool
+) -> CaseEvent:
+    """Make the event of a golden case under the format of its fixture, even if it was wrapped as a stream."""
+    case = evolve(sent, format=golden.format, revision=golden.revision)
+    return case_event(seq, case, verdict, ns, "" if stored else _token(golden, verdict))
+
+
+def _twins_first(
+    cases: Sequence[Case], by_id: Mapping[str, Case], judged: Mapping[str, Verdict]
+) -> Iterator[Case]:
+    """Yield each golden case after its twin, even if the twin is not selected, unless that was judged."""
+    selected = {case.id: case for case in cases}
+    yielded: set[str] = set(judged)
+    for case in cases:
+        twin = selected.get(case.twin or "") or by_id.get(case.twin or "")
+        for one in (twin, case):
+            if one is not None and one.id not in yielded:
+                yielded.add(one.id)
+                yield one
+
+
+# --- derived cases ---
+
+
+def parents(golden: Iterable[Case], verdicts: Mapping[str, Verdict]) -> Iterator[Case]:
+    """Yield the golden cases whose families are run: those that are accepted, as they should be."""
+    for case in golden:
+        if verdicts[case.id].accepts and not isinstance(case.expect, Reject):
+            yield case
+
+
+def derived_events(
+    engine: Engine,
+    families: Iterable[tuple[Case, Iterable[Case]]],
+    verdicts: Mapping[str, Verdict],
+    sample: DerivedSample,
+    first: int = 0,
+    wanted: Callable[[Case], bool] = lambda _: True,
+    retries: Retries | None = None,
+) -> Iterator[CaseEvent | Ahead]:
+    """Yield the events of families, in order, and ahead of it.
+
+    Args:
+        engine: runs the adapter.
+        families: golden cases, each with the cases derived from it.
+        verdicts: by id, those on the golden cases.
+        sample: chooses cases for a slow adapter, and counts them.
+        first: the place of the first case in the plan.
+        wanted: selects derived cases.
+        retries: as for golden cases.
+    """
+    places: dict[str, int] = {}
+    told: list[CaseEvent] = []
+
+    def keep(case: Case, outcome: Outcome, ns: int) -> tuple[Case, Verdict, CaseEvent]:
+        verdict = judge(case, outcome, hello=engine.hello, twin=verdicts.get(case.parent or ""))
+        event = _derived_event(places[case.id], case, verdict, ns=ns)
+        if retries is None or verdict.name != "fail":
+            told.append(event)
+        return case, verdict, event
+
+    def numbered(asked: Iterable[Case]) -> Iterator[Case]:
+        for place, case in enumerate(asked, first):
+            places[case.id] = place
+            yield case
+
+    members = chain.from_iterable(_as_sent(parent, family, engine.hello) for parent, family in families)
+    asked = (case for case in members if wanted(case) and _is_within_claims(engine.hello, case))
+    chosen = sample.of(asked) if engine.hello.cost == "slow" else asked
+    for ran in engine.run_with(numbered(chosen), keep):
+        if ran is None:
+            if told:
+                yield Ahead(tuple(told))
+                told.clear()
+            continue
+        case, verdict, event = ran
+        del places[case.id]
+        flaky = retries and retries.retry(case, event, verdict, verdicts.get(case.parent or ""))
+        yield _derived_event(event.seq, case, flaky[0], ns=event.ns) if flaky else event
+
+
+def _derived_event(seq: int, case: Case, verdict: Verdict, *, ns: int) -> CaseEvent:
+    return case_event(seq, _under_fixture_format(case), verdict, ns, _token(case, verdict))
+
+
+def _as_sent(parent: Case, family: Iterable[Case], hello: Hello) -> Iterable[Case]:
+    """Return the cases of a family in the form for an adapter: as streams if it claims only these."""
+    unknown = stream_wrapping(parent, hello)
+    return (
+        family
+        if unknown is None
+        else (wrap_case(member, FORMATS[member.format_id], unknown) for member in family)
+    )
+
+
+def _is_within_claims(hello: Hello, case: Case) -> bool:
+    """Return whether a derived case is decodable here: a scan is only for adapters that claim scans."""
+    return case.op == "decode" or not isinstance(prepare_case(case, hello), Unsupported)
+
+
+def _under_fixture_format(case: Case) -> Case:
+    """Return a derived case under the format of its fixture, even if it was wrapped as a stream."""
+    form, revision, *_ = case.id.split("/")
+    here = (form, revision) == (case.format, case.revision)
+    return case if here else evolve(case, format=form, revision=revision)
+
+
+def _token(case: Case, verdict: Verdict) -> str:
+    """Return the token of a verdict worth replaying, if it is short; the case's id recreates a long one."""
+    word = "" if ROWS[verdict.name].gate in NO_FINDING_GATES else to_token(case)
+    return "" if word.startswith("@") else word

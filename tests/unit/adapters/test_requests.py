@@ -1,0 +1,267 @@
+"""Requests, their order and their end: plan, failure budget and probe, without a process."""
+
+from collections.abc import Iterable, Iterator
+
+import pytest
+from attrs import evolve
+from each import each
+
+from wireproof.adapters import requests
+from wireproof.adapters.contract import Claim, Hello
+from wireproof.adapters.requests import (
+    MAX_FAULTS,
+    MAX_SIGNATURES,
+    DerivedSample,
+    FailureBudget,
+    SeededOrder,
+    blocks,
+    prepare_case,
+    request_for,
+)
+from wireproof.cases.case import Accept, Case, Chunks, Data, Limits, Reject, Value
+from wireproof.cases.outcome import Accepted, Crashed, Faulty, NotRun, Outcome, Refused, TimedOut, Unsupported
+from wireproof.formats import FORMATS, Format
+from wireproof.run.probe import ProbeResult, findings, judged
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+
+BATCH = Case(
+    "kafka.batch/v2/t/n", "kafka.batch", "v2", Data(b"0123"), Accept({"magic": "2", "nextOffset": "8"}, 4)
+)
+
+
+def hello(**revisions: Claim) -> Hello:
+    return Hello("x", "1", {name.replace("__", ".").replace("_", "/"): c for name, c in revisions.items()})
+
+
+# --- plan ---
+
+
+def test_blocks_are_lazy_and_keep_every_case() -> None:
+    def endless() -> Iterator[int]:
+        yield from range(7)
+        raise AssertionError("read too far")
+
+    found = blocks(endless(), 3)
+    assert next(found) == [0, 1, 2]
+    assert next(found) == [3, 4, 5]
+
+
+def test_orders_and_names_follow_the_seed_and_names_never_repeat() -> None:
+    first, second, other = SeededOrder(1), SeededOrder(1), SeededOrder(2)
+    assert first.order(50) == second.order(50) != other.order(50)
+    names = [first.name() for _ in range(5000)]
+    assert names == [second.name() for _ in range(5000)]
+    assert len(set(names)) == 5000
+    assert names[:3] != [other.name() for _ in range(3)]
+
+
+def test_a_request_holds_nothing_of_what_is_expected() -> None:
+    case = evolve(BATCH, profile="produce", options=Options(max_message=5), limits=Limits(ms=9))
+    request = request_for(case, "x1", "digest")
+    assert (request.id, request.data, request.answer) == ("x1", b"0123", "digest")
+    assert request.options == Options("produce", max_message=5)
+    assert request.limits.ms == 9
+    assert case.id not in repr(request)
+    assert request_for(BATCH, "x").options is DEFAULT_OPTIONS
+
+
+def test_each_kind_of_input_travels_in_its_own_field() -> None:
+    encode = request_for(evolve(BATCH, op="encode", input=Value({"a": "1"})), "x", "digest")
+    assert (encode.value, encode.data, encode.chunks, encode.answer) == ({"a": "1"}, b"", (), "value")
+    scan = request_for(evolve(BATCH, op="scan", input=Chunks((b"a", b""))), "x")
+    assert (scan.value, scan.data, scan.chunks) == (None, b"", (b"a", b""))
+
+
+def test_without_claims_everything_is_asked() -> None:
+    case = evolve(BATCH, needs=("codec:lz4",))
+    assert prepare_case(case, hello()) is case
+
+
+@each(
+    "claim, case, lack",
+    [
+        (Claim(), BATCH, ""),
+        (Claim(("decode",), ("none",), ("reader",), (), ()), BATCH, ""),
+        (Claim(("encode",)), BATCH, "claims no decode of kafka.batch/v2"),
+        (
+            Claim(codecs=("none",)),
+            evolve(BATCH, needs=("codec:lz4",)),
+            "claims no codec:lz4 for kafka.batch/v2",
+        ),
+        (Claim(codecs=("lz4",)), evolve(BATCH, needs=("codec:lz4",)), ""),
+        (Claim(codecs=("lz4",)), evolve(BATCH, needs=("feature:x",)), ""),
+        (Claim(features=()), evolve(BATCH, needs=("feature:x",)), "claims no feature:x for kafka.batch/v2"),
+        (
+            Claim(profiles=("reader",)),
+            evolve(BATCH, profile="produce"),
+            "claims no profile:produce for kafka.batch/v2",
+        ),
+    ],
+)
+def test_a_claim_decides_what_is_asked(claim: Claim, case: Case, lack: str) -> None:
+    expected = Unsupported(lack) if lack else case
+    assert prepare_case(case, hello(kafka__batch_v2=claim)) == expected
+
+
+def _never(*_: object) -> None:
+    raise AssertionError("a plan runs no codec")
+
+
+@pytest.fixture
+def row(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Format("kafka.batch", "v2", object, _never, _never, wrapped_by=("kafka.log", "mixed", "batches"))
+    monkeypatch.setattr(requests, "FORMATS", {**FORMATS, made.format_id: made})
+
+
+@pytest.mark.usefixtures("row")
+def test_a_case_of_one_entry_is_wrapped_for_a_reader_of_logs() -> None:
+    log = Claim(("decode",), ("none",))
+    for claims in (
+        hello(kafka__log_mixed=log),
+        hello(kafka__log_mixed=log, kafka__batch_v2=Claim(("encode",))),
+    ):
+        asked = prepare_case(BATCH, claims)
+        assert isinstance(asked, Case)
+        assert (asked.format_id, asked.expect) == (
+            "kafka.log/mixed",
+            Accept({"batches": [{"magic": "2", "nextOffset": "8"}], "nextOffset": "8"}, 4),
+        )
+        lz4 = prepare_case(evolve(BATCH, needs=("codec:lz4",)), claims)
+        assert lz4 == Unsupported("claims no codec:lz4 for kafka.log/mixed")
+    assert prepare_case(BATCH, hello(kafka__log_mixed=log, kafka__batch_v2=Claim())) is BATCH
+    encode = evolve(BATCH, op="encode", input=Value(None))
+    assert prepare_case(encode, hello(kafka__log_mixed=Claim())) == Unsupported(
+        "claims no encode of kafka.batch/v2"
+    )
+
+
+@pytest.mark.usefixtures("row")
+def test_a_reader_of_logs_that_knows_no_such_entry_is_not_asked() -> None:
+    claims = hello(kafka__log_mixed=Claim(("decode",)), kafka__batch_v2=Claim(()))
+    assert prepare_case(BATCH, claims) == Unsupported("claims no decode of kafka.batch/v2")
+
+
+def test_a_sample_keeps_every_golden_case_and_the_same_derived_ones_each_time() -> None:
+    derived = [evolve(BATCH, id=f"{BATCH.id}~flip:{n}", parent=BATCH.id, family="flip") for n in range(1600)]
+    sample = DerivedSample(16)
+    kept = list(sample.of([BATCH, *derived]))
+    assert kept[0] is BATCH
+    assert (sample.kept, sample.seen) == (len(kept) - 1, 1600)
+    assert 60 <= sample.kept <= 140
+    assert list(DerivedSample(16).of(reversed(derived))) == kept[:0:-1]
+
+
+# --- deaths ---
+
+
+def family(mother: str, number: int) -> Case:
+    return evolve(BATCH, id=f"{mother}~flip:{number}", parent=mother, family="flip")
+
+
+def why(deaths: FailureBudget, case: Case) -> str:
+    left_out = deaths.verdict(case)
+    return left_out.text if left_out else ""
+
+
+def test_three_deaths_of_one_kind_close_a_family() -> None:
+    deaths = FailureBudget()
+    for number in range(3):
+        assert why(deaths, family("a/b/c/d", 9)) == ""
+        deaths.add(family("a/b/c/d", number), Crashed(), f"SIGSEGV: at 0x7f{number:04x}")
+    assert why(deaths, family("a/b/c/d", 9)) == "same as a/b/c/d~flip:0"
+    assert why(deaths, evolve(BATCH, id="a/b/c/d")) == "same as a/b/c/d~flip:0"
+    assert why(deaths, family("a/b/c/other", 9)) == ""
+
+
+def test_deaths_of_different_kinds_do_not_close_a_family() -> None:
+    deaths = FailureBudget()
+    for how in ("SIGSEGV", "SIGABRT", "timeout", "exit code"):
+        deaths.add(family("a/b/c/d", 0), Crashed(), how)
+    assert why(deaths, family("a/b/c/d", 9)) == ""
+
+
+def test_the_budget_counts_signatures_and_not_deaths() -> None:
+    deaths = FailureBudget()
+    for number in range(500):
+        deaths.add(evolve(BATCH, id=f"a/b/c/m{number}"), Crashed(), f"SIGSEGV: line {number}")
+    assert why(deaths, BATCH) == ""
+    for number in range(MAX_SIGNATURES - 1):
+        deaths.add(evolve(BATCH, id=f"a/b/c/m{number}"), Crashed(), "x" * number + "!")
+    assert "different ways to die" in why(deaths, BATCH)
+    assert deaths.count == 500 + MAX_SIGNATURES - 1
+
+
+@pytest.mark.parametrize(("outcome", "alone"), [(Faulty(), True), (Crashed(), False)])
+def test_faults_of_the_adapter_itself_are_soon_enough(outcome: Outcome, alone: bool) -> None:
+    deaths = FailureBudget()
+    for number in range(MAX_FAULTS):
+        assert why(deaths, BATCH) == ""
+        deaths.add(evolve(BATCH, id=f"a/b/c/m{number}"), outcome, "noise", alone=alone)
+    assert (
+        why(deaths, BATCH)
+        == f"{MAX_FAULTS} faults of the adapter itself, the last at a/b/c/m{MAX_FAULTS - 1}"
+    )
+
+
+def test_slowness_that_no_case_shows_alone_ends_nothing() -> None:
+    deaths = FailureBudget()
+    for number in range(5 * MAX_FAULTS):
+        deaths.add(evolve(BATCH, id=f"a/b/c/m{number}"), TimedOut(5), "timeout", alone=False)
+    assert why(deaths, BATCH) == ""
+
+
+# --- probe ---
+
+
+class Answers:
+    """A runner whose outcomes are given by the name of the case."""
+
+    def __init__(self, said: Hello, **outcomes: Outcome) -> None:
+        self.hello = said
+        self._outcomes = outcomes
+
+    def ask(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Outcome]]:
+        return ((case, self._outcomes[case.id.rpartition("/")[2]]) for case in cases)
+
+
+def small(name: str, *needs: str, expect: Accept | Reject = Accept()) -> Case:  # noqa: B008 - frozen
+    return Case(f"f/r/t/{name}", "f", "r", Data(b""), expect, needs=needs)
+
+
+CASES = [small("plain"), small("lz4", "codec:lz4"), small("zstd", "codec:zstd"), small("txn", "feature:txn")]
+CASES.append(small("junk", "feature:txn", expect=Reject("bad-magic")))
+YES, NO, NAY = Accepted(), Refused(), Unsupported()
+
+
+def standings(claim: Claim, **outcomes: Outcome) -> dict[str, str]:
+    runner = Answers(hello(f_r=claim), **outcomes)
+    rows = judged(runner.hello, runner.ask(CASES))
+    return {f"{one.kind}:{one.name}": one.standing for one in findings(runner.hello, rows)}
+
+
+def test_claims_and_behaviour_are_held_against_each_other() -> None:
+    claim = Claim(("decode",), ("none", "zstd"), None, (), ())
+    assert standings(claim, plain=YES, lz4=YES, zstd=NAY, txn=NO, junk=NO) == {
+        "op:decode": "fails-in-part",
+        "codec:none": "agrees",
+        "codec:lz4": "under-claimed",
+        "codec:zstd": "over-claimed",
+        "feature:txn": "absent",
+        "profile:reader": "fails-in-part",
+    }
+
+
+def test_who_accepts_everything_does_nothing_right() -> None:
+    found = standings(Claim(features=("txn",)), plain=YES, lz4=YES, zstd=YES, txn=YES, junk=YES)
+    assert found["feature:txn"] == "over-claimed"
+    assert found["codec:lz4"] == "agrees"
+
+
+def test_what_was_not_run_shows_nothing() -> None:
+    over = NotRun("over")
+    assert standings(Claim(), plain=over, lz4=over, zstd=over, txn=over, junk=over) == {}
+
+
+def test_a_finding_says_how_claim_and_behaviour_go_together() -> None:
+    assert ProbeResult("f/r", "op", "scan", claimed=False, works=False).standing == "absent"
+    assert ProbeResult("f/r", "op", "scan", claimed=None, works=False).standing == "found"

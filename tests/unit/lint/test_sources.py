@@ -1,0 +1,293 @@
+"""The documents that rules cite, and what lint says of rules without a source. architecture.md#verdicts."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+from command_line import Command
+from each import each
+from fixture_folders import BAD, GOOD, RULE, only, write
+from goldens import load
+
+from wireproof.cases.case_json import FixtureError
+from wireproof.cases.rules import BASES, SOURCES_FILE, allows_must, cited, read_sources, resolve
+from wireproof.lint.sources import (
+    ANSWERS_FILE,
+    LibraryAnswers,
+    basis_lines,
+    check_sources,
+    level_line,
+    unbacked_cases,
+)
+
+PAGE = """
+[paper]
+title = "The paper"
+kind = "text"
+url = "https://example.org/paper"
+parts = { shelf = "#shelf" }
+
+[one]
+title = "The first reader"
+kind = "code"
+reader = "one"
+url = "https://example.org/one/blob/abc/"
+parts = { "Shelf.java" = "src/Shelf.java" }
+
+[two]
+title = "The second reader"
+kind = "code"
+reader = "two"
+url = "https://example.org/two"
+"""
+
+
+def sources_file(folder: Path, text: str = PAGE) -> Path:
+    path = folder / SOURCES_FILE
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("paper", "https://example.org/paper"),
+        ("paper:shelf", "https://example.org/paper#shelf"),
+        ("one:Shelf.java#L12", "https://example.org/one/blob/abc/src/Shelf.java#L12"),
+        ("one:Shelf.java#L12-L20", "https://example.org/one/blob/abc/src/Shelf.java#L12-L20"),
+    ],
+)
+def test_a_citation_is_a_link(tmp_path: Path, text: str, url: str) -> None:
+    assert resolve(text, read_sources(sources_file(tmp_path))).url == url
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("book", "has no document book"),
+        ("paper:desk", "the document paper has no part desk"),
+        ("Paper shelf", "is not KEY, KEY:PART or KEY:PART#L12-L34"),
+        ("paper#12", "is not KEY, KEY:PART or KEY:PART#L12-L34"),
+    ],
+)
+def test_a_citation_that_leads_nowhere_is_one_line(tmp_path: Path, text: str, reason: str) -> None:
+    sources = read_sources(sources_file(tmp_path))
+    with pytest.raises(ValueError, match=reason):
+        resolve(text, sources)
+    assert cited([text, "paper"], sources) == [resolve("paper", sources)]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("text", "hearsay"), "paper: kind must be one of text, standard, code"),
+        (
+            ('kind = "code"\n', 'kind = "text"\n'),
+            "one: a document of kind code, and no other, has a `reader`",
+        ),
+        (("https://example.org/paper", "javascript:alert(1)"), "paper: url must begin with https://"),
+        (('title = "The paper"', 'name = "The paper"'), "paper: .*name.*"),
+    ],
+)
+def test_a_document_with_a_mistake_is_one_line(tmp_path: Path, change: tuple[str, str], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason) as caught:
+        read_sources(sources_file(tmp_path, PAGE.replace(*change, 1)))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("basis", "cites", "allowed"),
+    [
+        ("text", ["paper"], True),
+        ("code", ["one"], False),
+        ("code", ["one", "one:Shelf.java"], False),
+        ("code", ["one", "two"], True),
+        ("suite", ["paper", "one", "two"], False),
+        ("", [], False),
+    ],
+)
+def test_must_wants_a_text_or_two_readers(
+    tmp_path: Path, basis: str, cites: list[str], *, allowed: bool
+) -> None:
+    assert allows_must(basis, cited(cites, read_sources(sources_file(tmp_path)))) is allowed
+
+
+WEAK = "its level is must, which the basis of shelf.number does not allow"
+
+
+@pytest.mark.parametrize(
+    ("keys", "problems", "unbacked"),
+    [
+        ("", [], 1),
+        ('basis = "text"\ncites = ["paper:shelf"]\n', [], 0),
+        (
+            'basis = "text"\ncites = ["one"]\n',
+            ["its basis is text, and it cites no document of that kind"],
+            0,
+        ),
+        (
+            'basis = "code"\ncites = ["one"]\n',
+            ["its level is must, which the basis of shelf.number does not allow"],
+            1,
+        ),
+        ('basis = "code"\ncites = ["one", "two"]\n', [], 0),
+        ('basis = "code"\ncites = ["one", "two"]\nlevel = "must"\n', [], 0),
+        ('basis = "code"\ncites = ["one"]\nlevel = "should"\n', [WEAK], 1),
+        (
+            'basis = "code"\ncites = ["one"]\nlevel = "must"\n',
+            ["its level is must, which its basis code does not allow", WEAK],
+            1,
+        ),
+        (
+            'basis = "suite"\ncites = ["book"]\n',
+            [
+                "book: sources.toml has no document book",
+                "its level is must, which the basis of shelf.number does not allow",
+            ],
+            1,
+        ),
+    ],
+)
+def test_lint_follows_what_a_rule_cites(
+    tmp_path: Path, monkeypatch: Any, keys: str, problems: list[str], unbacked: int
+) -> None:
+    write(tmp_path, GOOD, rules=RULE + keys)
+    sources_file(tmp_path)
+    suite = only(tmp_path, monkeypatch)
+    assert [problem.text for problem in check_sources(suite)] == problems
+    assert len(list(unbacked_cases(suite))) == unbacked
+
+
+@pytest.mark.parametrize(
+    ("rules", "unbacked"),
+    [
+        (("heka.stream.frame", "heka.stream.garbage"), False),
+        (("heka.stream.garbage",), True),
+        (("heka.stream.frame", "heka.scan.account"), True),
+    ],
+    ids=["a refusing rule beside a backed one", "a refusing rule alone", "a value rule of the suite"],
+)
+def test_an_accepted_case_may_name_a_refusing_rule_that_it_does_not_break(
+    rules: tuple[str, ...], *, unbacked: bool
+) -> None:
+    suite = load()
+    case = evolve(suite.by_id["heka.stream/0.10/frames/one"], rules=rules)
+    assert bool(list(unbacked_cases(evolve(suite, cases=(case,))))) is unbacked
+
+
+def test_a_refused_case_rests_on_each_of_its_rules() -> None:
+    suite = load()
+    case = suite.by_id["heka.stream/0.10/refused/no-message-length"]
+    weaker = evolve(case, rules=(*case.rules, "heka.stream.garbage"))
+    assert not list(unbacked_cases(evolve(suite, cases=(case,))))
+    assert list(unbacked_cases(evolve(suite, cases=(weaker,))))
+
+
+@pytest.mark.parametrize(
+    ("rules", "unbacked"),
+    [
+        (("heka.scan.account",), True),
+        (("heka.scan.account", "heka.stream.frame"), False),
+        (("heka.scan.account", "heka.stream.garbage"), True),
+    ],
+    ids=["a rule of the suite alone", "beside a text", "beside another rule of the suite"],
+)
+def test_a_scan_needs_more_than_the_word_of_the_suite(rules: tuple[str, ...], *, unbacked: bool) -> None:
+    suite = load()
+    case = evolve(suite.by_id["heka.stream/0.10/scan/two-frames"], rules=rules, level="must")
+    assert bool(list(unbacked_cases(evolve(suite, cases=(case,))))) is unbacked
+
+
+@each(
+    "agree, otherwise, divided",
+    [("", "", False), ("ab", "", False), ("abc", "d", False), ("ab", "c", True), ("", "a", True)],
+)
+def test_practice_is_divided_if_a_third_answers_otherwise(
+    agree: str, otherwise: str, *, divided: bool
+) -> None:
+    assert LibraryAnswers(tuple(agree), tuple(otherwise)).divided is divided
+
+
+NAME = GOOD["id"].rpartition("/")[2]
+TOPIC = GOOD["id"].rpartition("/")[0]
+
+
+@pytest.mark.parametrize(
+    ("level", "row", "problem"),
+    [
+        ("must", f'{NAME} = {{ agree = ["a", "b", "c"], otherwise = ["d"] }}', ""),
+        (
+            "must",
+            f'{NAME} = {{ agree = ["a", "b"], otherwise = ["d"] }}',
+            "1 of 3 libraries answer otherwise",
+        ),
+        ("should", f'{NAME} = {{ agree = ["a", "b"], otherwise = ["d"] }}', ""),
+        ("must", "", "what libraries answer is not recorded"),
+        ("should", "", ""),
+        ("should", "gone = {}", "is no case that rests on code"),
+    ],
+)
+def test_a_must_case_on_code_is_held_to_what_libraries_answer(
+    tmp_path: Path, monkeypatch: Any, level: str, row: str, problem: str
+) -> None:
+    write(tmp_path, {**GOOD, "level": level}, rules=RULE + 'basis = "code"\ncites = ["one", "two"]\n')
+    sources_file(tmp_path)
+    (tmp_path / ANSWERS_FILE).write_text(f'[versions]\na = "1"\n["{TOPIC}"]\n{row}\n', encoding="utf-8")
+    suite = only(tmp_path, monkeypatch)
+    problems = [str(one) for one in check_sources(suite)]
+    assert len(problems) == bool(problem)
+    assert all(problem in one for one in problems)
+    assert f"{int('1 of 3' in problem)} on code where practice is divided" in level_line(suite)
+
+
+def test_answers_with_a_mistake_are_one_line(tmp_path: Path, monkeypatch: Any) -> None:
+    write(tmp_path, GOOD, rules=RULE + 'basis = "code"\ncites = ["one", "two"]\n')
+    sources_file(tmp_path)
+    (tmp_path / ANSWERS_FILE).write_text(f'["{TOPIC}"]\n{NAME} = {{ disagree = ["a"] }}\n', encoding="utf-8")
+    with pytest.raises(FixtureError, match=rf"{ANSWERS_FILE}: .*disagree") as caught:
+        list(check_sources(only(tmp_path, monkeypatch)))
+    assert "\n" not in str(caught.value)
+
+
+def test_no_must_case_of_the_package_is_beyond_the_rule() -> None:
+    line = level_line(load())
+    assert line.startswith("must cases beyond the rule: 0 whose basis does not allow must, 0 on code where")
+
+
+def test_the_rules_of_the_package_cite_what_decides_them() -> None:
+    rules = load().rules.values()
+    assert all(rule.basis in BASES for rule in rules)
+    assert all(rule.cites for rule in rules if rule.basis != "suite")
+    assert all(rule.reason for rule in rules if rule.basis == "suite")
+    assert not list(check_sources(load()))
+
+
+def test_a_rule_is_shown_with_its_links(wireproof: Command, tmp_path: Path) -> None:
+    write(tmp_path, GOOD, rules=RULE + 'basis = "text"\ncites = ["paper:shelf"]\n')
+    sources_file(tmp_path)
+    shown = wireproof("--fixtures", tmp_path, "show", "shelf.number")
+    assert shown.code == 0
+    assert "source   The paper: https://example.org/paper#shelf" in shown.out
+    assert f"case     must   accept  {GOOD['id']}" in shown.out
+    assert (
+        "The paper: https://example.org/paper#shelf"
+        in wireproof("--fixtures", tmp_path, "show", GOOD["id"]).out
+    )
+
+
+def test_an_unknown_rule_is_one_line(wireproof: Command) -> None:
+    done = wireproof("show", "kafka.v2.crcc")
+    assert done.code == 2
+    assert "did you mean kafka.v2.crc?" in done.one_line()
+
+
+def test_the_weakest_rule_of_a_case_is_its_basis(tmp_path: Path, monkeypatch: Any) -> None:
+    other = RULE.replace("shelf.number", "shelf.other").replace("refusing", "value") + 'basis = "suite"\n'
+    rules = RULE + 'basis = "text"\ncites = ["paper"]\n' + other
+    write(tmp_path, {**GOOD, "rules": ["shelf.other", "shelf.number"]}, BAD, rules=rules)
+    sources_file(tmp_path)
+    assert list(basis_lines(only(tmp_path, monkeypatch))) == [
+        "basis of the rules: text 1, standard 0, code 0, suite 1",
+        "basis of the must cases, by their weakest rule: text 1, standard 0, code 0, suite 1",
+    ]

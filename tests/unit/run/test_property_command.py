@@ -1,0 +1,193 @@
+"""Examples of the property suite in commands: same events, replay lines, known failures, what is missing."""
+
+import re
+import shlex
+import subprocess
+import sys
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from baselines import written
+from command_line import Command
+from goldens import load
+
+from tests.mutants.registry import spec_of
+from wireproof.derive.seeded_examples import property_examples, sample_drawer
+from wireproof.formats import FORMATS
+from wireproof.fuzz import property_run
+from wireproof.install_hint import install_command
+from wireproof.run.baselines.known_failures import parse_baseline
+from wireproof.run.engine import Engine
+from wireproof.run.events import EventStream, Examples, footer_of, read_events, run_event
+from wireproof.run.property_suite import DEFAULT_EXAMPLES, PropertySettings, release_seed
+from wireproof.run.run import Selection, run
+
+MUTANT = spec_of("mutant:iggy-identifier-unchecked")
+IDENTIFIER = FORMATS["iggy.identifier/0.0.30"]
+DAY = date(2026, 1, 1)
+
+
+def test_the_replay_line_fails_alike(wireproof: Command) -> None:
+    done = wireproof(
+        "check", MUTANT, "--in-process", "--property", 20, "--no-golden",
+        "--run", "iggy.identifier/**",
+    )  # fmt: skip
+    line = re.search(r"replay  wireproof (replay .*)", done.out)
+    assert line is not None
+    assert wireproof(*shlex.split(line[1])).code == 1
+
+
+def test_generated_values_avoid_known_failures() -> None:
+    suite = load()
+    cases = [case for case in suite.cases if case.format_id == IDENTIFIER.format_id]
+    with Engine(MUTANT, in_process=True) as engine:
+        head = run_event(engine.hello, spec=MUTANT, suite="", fixtures="")
+        events = tuple(run(engine, Selection.of(engine.hello, cases, suite, families=False)))
+        stream = EventStream(head, events, footer_of(events))
+        text = written(stream, "me", "a test", date(2999, 1, 1))
+        known = property_run.known_signatures(engine.hello, stream, parse_baseline(text), DAY)
+        rows = frozenset((IDENTIFIER.format_id,))
+        before = list(property_run.run(engine, PropertySettings(40, 1, rows)))
+        after = list(property_run.run(engine, PropertySettings(40, 1, rows, known)))
+        expired = property_run.known_signatures(engine.hello, stream, parse_baseline(text), date(2999, 1, 2))
+    hidden = [event for event in before if event.signature(head.adapter) in known]
+    assert hidden
+    assert not [event for event in after if event.signature(head.adapter) in known]
+    assert len(before) == 80
+    assert len(after) > 60
+    assert any("with a known failure were replaced" in note for note in engine.notes)
+    assert (len(after) < 80) == any("fewer examples" in note for note in engine.notes)
+    assert not expired
+
+
+FEW = (
+    "--no-families",
+    "--in-process",
+    *(word for name in FORMATS if name != IDENTIFIER.format_id for word in ("--skip", f"{name}/**")),
+)
+"""A run of `iggy.identifier/0.0.30` that is none by `--run`."""
+
+
+def test_each_run_has_the_same_few_examples_and_says_which(wireproof: Command, tmp_path: Path) -> None:
+    runs = []
+    for name in ("one", "two"):
+        property_examples.cache_clear()
+        out = tmp_path / name
+        views = [f"--{view}={tmp_path / view}" for view in ("junit", "html", "markdown")]
+        done = wireproof("check", MUTANT, *FEW, "--out", out, *views)
+        (stream,) = read_events(out)
+        runs.append([evolve(event, ns=0) for event in stream.cases])
+        examples = [event for event in stream.cases if event.is_property]
+        assert {event.id.partition("~")[2].partition(":")[0] for event in examples} == {f"s{release_seed()}"}
+        assert len(examples) == DEFAULT_EXAMPLES * 2
+        assert stream.run.examples == Examples(
+            DEFAULT_EXAMPLES, release_seed(), version("hypothesis"), by_default=True
+        )
+        said = f"seed {release_seed()}, by Hypothesis {version('hypothesis')}"
+        assert said in done.out
+        for view in ("junit", "html", "markdown"):
+            assert said in (tmp_path / view).read_text().replace("\\", "")
+    assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (*FEW, "--property", "0"),
+        (*FEW, "--shard", "1/1"),
+        ("--in-process", "--no-families", "--run", "iggy.identifier/0.0.30/**"),
+        ("--in-process", "--run", "@2026.12:heka-verifier"),
+    ],
+)
+def test_a_run_of_chosen_cases_has_no_examples(
+    wireproof: Command, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    wireproof("check", "reference", *words, "--out", tmp_path / "run")
+    (stream,) = read_events(tmp_path / "run")
+    assert stream.cases
+    assert stream.run.examples is None
+    assert not [event.id for event in stream.cases if event.is_property]
+
+
+def test_without_hypothesis_one_line_says_that_there_are_no_examples(
+    wireproof: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    done = wireproof("check", "reference", *FEW)
+    assert (done.code, "generated examples:" in done.out) == (0, False)
+    assert install_command("property") in done.one_line()
+    assert wireproof("check", "reference", *FEW, "--property", 0).err == ""
+
+
+def test_the_seed_is_the_release() -> None:
+    assert [release_seed(text) for text in ("0.1.0", "1.2.3", "12.0.1rc2", "2.1")] == [
+        1000, 1_002_003, 12_000_001, 2_001_000
+    ]  # fmt: skip
+
+
+def test_a_baseline_holds_what_the_examples_found(wireproof: Command, tmp_path: Path) -> None:
+    out, known = tmp_path / "run", tmp_path / "known.toml"
+    words = ("check", MUTANT, *FEW, "--property", 40)  # of four none need show it
+    assert wireproof(*words, "--out", out).code == 1
+    assert wireproof("baseline", "add", known, out, "--owner", "me").code == 0
+    assert "/property/decode~*" in known.read_text()
+    done = wireproof(*words, "--baseline", known)
+    assert (done.code, "conforms, but for" in done.out) == (0, True)
+
+
+def test_nothing_to_ask_is_an_error_of_one_line(wireproof: Command) -> None:
+    done = wireproof("check", "reference", "--no-golden")
+    assert done.code == 2
+    assert "--property" in done.one_line()
+
+
+def test_hypothesis_missing_is_an_error_of_one_line(
+    wireproof: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forget_examples()
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    done = wireproof("check", "reference", "--property", 3, "--no-golden", "--run", "iggy.identifier/**",
+                     "--jobs", 1)  # fmt: skip
+    assert done.code == 2
+    assert install_command("property") in done.one_line()
+
+
+def forget_examples() -> None:
+    property_examples.cache_clear()
+    sample_drawer.cache_clear()
+
+
+def test_only_a_missing_hypothesis_is_said_to_be_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault inside the strategies is no reason to install anything."""
+    forget_examples()
+    monkeypatch.delitem(sys.modules, "wireproof.derive.strategies", raising=False)
+    monkeypatch.delattr("wireproof.derive.strategies", raising=False)
+    monkeypatch.setitem(sys.modules, "wireproof.derive.mutate.values_of_type", None)
+    with pytest.raises(ModuleNotFoundError, match="values_of_type"):
+        property_examples(IDENTIFIER.format_id, 0).cases("decode", 0, 1)
+
+
+@pytest.mark.sweeps
+def test_the_plugin_has_an_item_for_each_format_and_op(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").touch()
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-v",
+         *(() if _installed() else ("-p", "wireproof.pytest_plugin")),
+         "--codec", MUTANT, "--codec-run", "iggy.identifier/*/*/numeric*",
+         "--codec-property", "30", "--codec-seed", "1"],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "iggy.identifier/0.0.30/property/decode FAILED" in done.stdout
+    assert "iggy.identifier/0.0.30/property/encode " in done.stdout
+    assert re.search(rf"replay  wireproof replay wp1:\S+ {re.escape(shlex.quote(MUTANT))}", done.stdout)
+    assert "Traceback" not in done.stdout
+
+
+def _installed() -> bool:
+    from importlib.metadata import entry_points  # noqa: PLC0415 - asked once
+
+    return any(point.name == "wireproof" for point in entry_points(group="pytest11"))
