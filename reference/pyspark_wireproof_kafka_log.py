@@ -1,6 +1,6 @@
 """The data source for Kafka logs; Spark finds it because this module's name begins with `pyspark_`."""
 
-from wireproof.spark.data_sources import LogSource
+from wireproof.spark.logs.data_sources import LogSource
 
 
 class DefaultSource(LogSource):

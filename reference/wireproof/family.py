@@ -312,7 +312,7 @@ class Family:
         option_strategies: the place of a table of functions by the name of a format, which get a value and
             return a strategy for options.
         sources: its sources for Spark by name, such as `kafka_log`; each is the place of a
-            `wireproof.spark.sources.SourceKind`. The first one of all families is the default of `scan`.
+            `wireproof.spark.logs.sources.SourceKind`. The first one of all families is the default of `scan`.
         mutation: the place of its `wireproof.derive.mutate.encodings.MutationRules`; empty if mutations
             need nothing but the value classes and layouts.
         generators: the place of a table of `wireproof.cases.made_case.Generator` by format id, which make the

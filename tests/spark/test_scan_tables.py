@@ -23,7 +23,7 @@ from wireproof.run.exit_codes import Exit
 from wireproof.spark import scan_folder, scan_job, session, verdict_rows
 from wireproof.spark.batches import TaskCounts
 from wireproof.spark.errors import JavaEndedError, SourceError
-from wireproof.spark.spans import ObjectSpan
+from wireproof.spark.logs.spans import ObjectSpan
 from wireproof.spark.verdict_rows import span_rows
 
 MUTANT = spec_of("mutant:crc-skip")

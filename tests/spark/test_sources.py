@@ -17,7 +17,7 @@ from wireproof import formats
 from wireproof.heka.suite.spark_source import HEKA
 from wireproof.iggy.suite.spark_source import IGGY
 from wireproof.kafka.suite.spark_reader import KAFKA
-from wireproof.spark.split_points import StreamFraming
+from wireproof.spark.logs.split_points import StreamFraming
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 BATCHES = b"".join(logs.batch(bytes([offset % 251]) * 4000, offset) for offset in range(2000))

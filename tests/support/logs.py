@@ -13,9 +13,9 @@ from wireproof.cases.case import Case, Chunks, Data
 from wireproof.heka.suite.spark_source import HEKA
 from wireproof.iggy.suite.spark_source import IGGY
 from wireproof.kafka.suite.spark_reader import KAFKA
-from wireproof.spark.objects import ObjectReader
-from wireproof.spark.spans import check_coverage
-from wireproof.spark.split_points import StreamFraming, scan_items
+from wireproof.spark.logs.objects import ObjectReader
+from wireproof.spark.logs.spans import check_coverage
+from wireproof.spark.logs.split_points import StreamFraming, scan_items
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
 

@@ -290,13 +290,13 @@ class TableOutput:
             return
         import pyarrow.parquet as pq  # noqa: PLC0415 - of an extra
 
-        from wireproof.spark.columns import (  # noqa: PLC0415 - likewise
+        from wireproof.spark.logs.columns import (  # noqa: PLC0415 - likewise
             HEADER_BYTES,
             RowData,
             make_batches,
         )
-        from wireproof.spark.objects import ObjectReader  # noqa: PLC0415 - likewise
-        from wireproof.spark.sources import sources_of  # noqa: PLC0415 - likewise
+        from wireproof.spark.logs.objects import ObjectReader  # noqa: PLC0415 - likewise
+        from wireproof.spark.logs.sources import sources_of  # noqa: PLC0415 - likewise
 
         broken_off: list[KeyboardInterrupt] = []
 

@@ -108,7 +108,8 @@ def _with_revision(source: str, options: dict[str, str]) -> dict[str, str]:
     """Return the options with the revision that the first object shows, if none of several is given."""
     if any(name.lower() == "revision" for name in options):
         return options
-    from wireproof.spark import objects, scan_report, sources  # noqa: PLC0415 - Spark is an extra
+    from wireproof.spark import scan_report  # noqa: PLC0415 - Spark is an extra
+    from wireproof.spark.logs import objects, sources  # noqa: PLC0415 - Spark is an extra
 
     asked = sources.parse(f"wireproof.{source}", options)
     if len(asked.kind.framings) < 2:

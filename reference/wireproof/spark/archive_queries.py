@@ -7,8 +7,8 @@ from attrs import frozen
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as sql
 
-from wireproof.spark import sources
 from wireproof.spark.errors import SourceError
+from wireproof.spark.logs import sources
 from wireproof.spark.scan_job import ScanTables
 from wireproof.spark.session import source_options
 

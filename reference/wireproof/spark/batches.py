@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from wireproof.files import replace_file, replace_text
 from wireproof.spark.errors import SourceError
-from wireproof.spark.sources import CORES
+from wireproof.spark.logs.sources import CORES
 from wireproof.spark.table_columns import ORDER, TableColumn, schema_of
 
 # --- the state of a folder ---

@@ -28,7 +28,7 @@ from wireproof.judge.judge import judge, needs_value
 from wireproof.judge.signature import Signature, signature
 from wireproof.judge.verdicts import Verdict
 from wireproof.run.engine import Engine
-from wireproof.spark.split_points import StreamFraming
+from wireproof.spark.logs.split_points import StreamFraming
 from wireproof.wire.json_values import json_digest
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item

@@ -19,7 +19,8 @@ from wireproof.segment_files import CheckedIndex
 from wireproof.spark import batches
 from wireproof.spark.batches import Progress, TaskCounts, as_uri, no_progress, parallelism
 from wireproof.spark.errors import LostObjectError
-from wireproof.spark.objects import ObjectPlace, ObjectReader, SkippedObject
+from wireproof.spark.logs.objects import ObjectPlace, ObjectReader, SkippedObject
+from wireproof.spark.logs.spans import ObjectRange, ObjectSpan
 from wireproof.spark.scan_job import (
     ASKED_SPAN_BYTES,
     SAMPLES,
@@ -30,7 +31,6 @@ from wireproof.spark.scan_job import (
     plan_spans,
 )
 from wireproof.spark.scan_report import check_local_logs, first_names, index_rows
-from wireproof.spark.spans import ObjectRange, ObjectSpan
 from wireproof.spark.stored_tables import latest_table, stored_rows
 from wireproof.spark.table_columns import TABLES, spark_schema
 from wireproof.spark.verdict_rows import FRAMES_SCHEMA, LARGEST, ScanSettings

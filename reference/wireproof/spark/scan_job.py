@@ -15,11 +15,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from wireproof.spark import sources, verdict_tables
+from wireproof.spark import verdict_tables
 from wireproof.spark.batches import parallelism
 from wireproof.spark.errors import LostObjectError, SourceError
 from wireproof.spark.item_cases import REFERENCE, make_item_case
-from wireproof.spark.objects import (
+from wireproof.spark.logs import sources
+from wireproof.spark.logs.objects import (
     EMPTY,
     UNREADABLE,
     ObjectPlace,
@@ -27,9 +28,8 @@ from wireproof.spark.objects import (
     list_objects,
     unreadable,
 )
-from wireproof.spark.session import source_options
-from wireproof.spark.sources import TASKS_PER_CORE, SourceSettings
-from wireproof.spark.spans import (
+from wireproof.spark.logs.sources import TASKS_PER_CORE, SourceSettings
+from wireproof.spark.logs.spans import (
     SLACK_FRACTION,
     ObjectRange,
     ObjectSpan,
@@ -37,6 +37,7 @@ from wireproof.spark.spans import (
     open_span,
     split_range,
 )
+from wireproof.spark.session import source_options
 from wireproof.spark.table_columns import TABLES, schema_of, spark_schema
 from wireproof.spark.verdict_rows import FRAMES_SCHEMA, ScanSettings, read_tasks
 from wireproof.spark.verdict_tables import Counts

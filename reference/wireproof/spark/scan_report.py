@@ -15,8 +15,8 @@ from wireproof.inspect.detect_format import looks_like
 from wireproof.inspect.entry_list import listing_of, read_by_other_options
 from wireproof.segment_files import CheckedIndex
 from wireproof.spark.errors import LostObjectError
-from wireproof.spark.objects import ObjectPlace, ObjectReader, SkippedObject
-from wireproof.spark.sources import SourceKind, SourceSettings, source_kinds
+from wireproof.spark.logs.objects import ObjectPlace, ObjectReader, SkippedObject
+from wireproof.spark.logs.sources import SourceKind, SourceSettings, source_kinds
 from wireproof.spark.stored_tables import latest_table, stored_rows
 
 MAX_LINES: Final = 100

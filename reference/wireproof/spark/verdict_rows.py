@@ -20,15 +20,6 @@ from attrs import astuple, define, evolve, field, frozen
 from wireproof.fuzz.findings import finding_name
 from wireproof.inspect.log_survey import mismatch_remarks
 from wireproof.judge.signature import Signature
-from wireproof.spark import sources
-from wireproof.spark.columns import (
-    FRAME_COLUMNS,
-    HEADER_BYTES,
-    TEXT_LIST,
-    ColumnsOrItem,
-    EntryColumns,
-    RowData,
-)
 from wireproof.spark.errors import LostObjectError
 from wireproof.spark.item_cases import (
     REFERENCE,
@@ -37,10 +28,19 @@ from wireproof.spark.item_cases import (
     ItemVerdict,
     make_item_case,
 )
-from wireproof.spark.objects import ObjectReader
-from wireproof.spark.sources import SourceSettings
-from wireproof.spark.spans import ObjectSpan, check_coverage, open_span
-from wireproof.spark.split_points import scan_items
+from wireproof.spark.logs import sources
+from wireproof.spark.logs.columns import (
+    FRAME_COLUMNS,
+    HEADER_BYTES,
+    TEXT_LIST,
+    ColumnsOrItem,
+    EntryColumns,
+    RowData,
+)
+from wireproof.spark.logs.objects import ObjectReader
+from wireproof.spark.logs.sources import SourceSettings
+from wireproof.spark.logs.spans import ObjectSpan, check_coverage, open_span
+from wireproof.spark.logs.split_points import scan_items
 from wireproof.spark.table_columns import (
     EPOCH_ORDER,
     FRAMES,

@@ -28,8 +28,8 @@ from wireproof.fuzz.redaction_check import RedactionError, redact_case, redactio
 from wireproof.judge.judge import judge
 from wireproof.run.engine import Engine
 from wireproof.spark.batches import STATE, write_small
+from wireproof.spark.logs.spans import ObjectSpan
 from wireproof.spark.scan_job import add_bytes
-from wireproof.spark.spans import ObjectSpan
 from wireproof.spark.table_columns import TABLES
 from wireproof.spark.verdict_rows import span_rows
 from wireproof.wire.rejection import Rejected

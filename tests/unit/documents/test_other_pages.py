@@ -61,7 +61,7 @@ def test_the_extras_are_those_of_the_package() -> None:
 
 @needs("[spark]")
 def test_the_options_of_the_data_sources_are_listed() -> None:
-    from wireproof.spark import sources as settings  # noqa: PLC0415 - needs the extra `spark`
+    from wireproof.spark.logs import sources as settings  # noqa: PLC0415 - needs the extra `spark`
 
     shown = [
         word.lower() for row in tables(text_of("scanning.md"), "Data sources")[0] for word in words(row[0])

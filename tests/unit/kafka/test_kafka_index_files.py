@@ -21,7 +21,7 @@ from wireproof.kafka.files import index_file
 from wireproof.kafka.files.segment_headers import NO_MARKER, EntryHeaders, SegmentEntry, SegmentHeaders
 from wireproof.kafka.suite import index_files
 from wireproof.segment_files import CheckedIndex, IndexFileError
-from wireproof.spark.objects import expand_paths
+from wireproof.spark.logs.objects import expand_paths
 from wireproof.spark.scan_report import check_local_logs, index_rows
 from wireproof.wire.byte_source import BytesSource
 

@@ -160,8 +160,8 @@ def formats() -> list[Format]:
 
 def test_a_family_with_such_a_stream_and_no_source_has_one_with_a_column_for_each_field() -> None:
     pa = pytest.importorskip("pyarrow")
-    from wireproof.spark.columns import RowData  # noqa: PLC0415 - of an extra
-    from wireproof.spark.sources import sources_of  # noqa: PLC0415 - likewise
+    from wireproof.spark.logs.columns import RowData  # noqa: PLC0415 - of an extra
+    from wireproof.spark.logs.sources import sources_of  # noqa: PLC0415 - likewise
 
     family = Family("toy", tuple(formats()))
     assert family.source_names == ("toy_file",)

@@ -7,11 +7,11 @@ from pathlib import Path
 import logs
 import pytest
 
-from wireproof.spark import sources
-from wireproof.spark.data_sources import OffsetTracker, StepLimit
 from wireproof.spark.errors import SourceError
-from wireproof.spark.objects import ObjectReader
-from wireproof.spark.sources import SourceSettings
+from wireproof.spark.logs import sources
+from wireproof.spark.logs.data_sources import OffsetTracker, StepLimit
+from wireproof.spark.logs.objects import ObjectReader
+from wireproof.spark.logs.sources import SourceSettings
 
 
 def follower(*paths: Path) -> OffsetTracker:

@@ -13,9 +13,9 @@ from moto.server import ThreadedMotoServer
 
 from pyspark_wireproof_kafka_log import DefaultSource as KafkaLog
 from wireproof.kafka.suite.spark_reader import KAFKA
-from wireproof.spark import sources
 from wireproof.spark.errors import SourceError
-from wireproof.spark.objects import (
+from wireproof.spark.logs import sources
+from wireproof.spark.logs.objects import (
     HIDDEN,
     REMOTE_WINDOW,
     ObjectPlace,
@@ -23,8 +23,8 @@ from wireproof.spark.objects import (
     expand_paths,
     list_objects,
 )
-from wireproof.spark.spans import split_range
-from wireproof.spark.split_points import find_split_points
+from wireproof.spark.logs.spans import split_range
+from wireproof.spark.logs.split_points import find_split_points
 from wireproof.wire.options import DEFAULT_OPTIONS
 
 

@@ -17,11 +17,11 @@ from pyspark import cloudpickle
 from wireproof.kafka.suite import spark_reader as columnar_reader
 from wireproof.kafka.suite import spark_source as kafka_columns
 from wireproof.kafka.suite.spark_reader import KAFKA
-from wireproof.spark import sources
-from wireproof.spark.columns import FRAME_COLUMNS, RowData, SourceTable
 from wireproof.spark.errors import SourceError
-from wireproof.spark.objects import expand_paths
-from wireproof.spark.spans import ReadRequest, plan_tasks, read_spans, whole_objects
+from wireproof.spark.logs import sources
+from wireproof.spark.logs.columns import FRAME_COLUMNS, RowData, SourceTable
+from wireproof.spark.logs.objects import expand_paths
+from wireproof.spark.logs.spans import ReadRequest, plan_tasks, read_spans, whole_objects
 from wireproof.wire import walk
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.scan_items import Item

@@ -15,8 +15,8 @@ from wireproof.heka.suite.spark_source import HEKA
 from wireproof.iggy.suite.spark_source import IGGY
 from wireproof.kafka.suite.spark_reader import KAFKA
 from wireproof.spark.errors import LostObjectError, SourceError
-from wireproof.spark.objects import ObjectPlace, ObjectReader
-from wireproof.spark.spans import (
+from wireproof.spark.logs.objects import ObjectPlace, ObjectReader
+from wireproof.spark.logs.spans import (
     SLACK_FRACTION,
     CoverageError,
     ObjectSpan,
@@ -26,7 +26,7 @@ from wireproof.spark.spans import (
     plan_tasks,
     split_range,
 )
-from wireproof.spark.split_points import SplitPoint, StreamFraming, find_split_points, scan_items
+from wireproof.spark.logs.split_points import SplitPoint, StreamFraming, find_split_points, scan_items
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
 

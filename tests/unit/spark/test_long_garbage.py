@@ -12,11 +12,11 @@ from each import each
 from wireproof import formats
 from wireproof.kafka.columnar import garbage_search
 from wireproof.kafka.suite.spark_reader import KAFKA, read_entries
-from wireproof.spark import spans as object_spans
-from wireproof.spark.columns import FRAME_COLUMNS, EntryColumns
-from wireproof.spark.objects import ObjectPlace
-from wireproof.spark.spans import split_range
-from wireproof.spark.split_points import find_split_points, recover_by_item
+from wireproof.spark.logs import spans as object_spans
+from wireproof.spark.logs.columns import FRAME_COLUMNS, EntryColumns
+from wireproof.spark.logs.objects import ObjectPlace
+from wireproof.spark.logs.spans import split_range
+from wireproof.spark.logs.split_points import find_split_points, recover_by_item
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 MIB = 1 << 20

@@ -14,7 +14,8 @@ from wireproof.heka.message import HEKA_FIELD, HEKA_MESSAGE, DynamicField, HekaM
 from wireproof.heka.scan import RESYNC_MODES, AcceptedHeader, Scanner, read_head
 from wireproof.heka.stream import FRAME_OVERHEAD, HEKA_HEADER, RECORD_SEPARATOR, HekaFrame
 from wireproof.schema.layout import ProtoField, proto_fields
-from wireproof.spark.columns import (
+from wireproof.spark.item_cases import ItemCase, case_of_bytes
+from wireproof.spark.logs.columns import (
     RAW,
     SHARED,
     RowData,
@@ -24,10 +25,9 @@ from wireproof.spark.columns import (
     item_row,
     read_part,
 )
-from wireproof.spark.item_cases import ItemCase, case_of_bytes
-from wireproof.spark.objects import ObjectReader, PieceReader
-from wireproof.spark.sources import SourceKind
-from wireproof.spark.split_points import SplitPoint, StreamFraming
+from wireproof.spark.logs.objects import ObjectReader, PieceReader
+from wireproof.spark.logs.sources import SourceKind
+from wireproof.spark.logs.split_points import SplitPoint, StreamFraming
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
 

@@ -12,7 +12,7 @@ from wireproof.iggy import log
 from wireproof.iggy.headers import key_bytes
 from wireproof.iggy.resync import first_offset
 from wireproof.iggy.suite.index_files import log_format
-from wireproof.spark.columns import (
+from wireproof.spark.logs.columns import (
     RAW,
     SHARED,
     RowData,
@@ -22,8 +22,8 @@ from wireproof.spark.columns import (
     item_row,
     read_part,
 )
-from wireproof.spark.sources import SourceKind
-from wireproof.spark.split_points import framing_of_records
+from wireproof.spark.logs.sources import SourceKind
+from wireproof.spark.logs.split_points import framing_of_records
 
 # --- columns ---
 

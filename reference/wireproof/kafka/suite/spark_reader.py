@@ -31,10 +31,10 @@ from wireproof.kafka.size_and_magic import (
     SIZE_AT,
 )
 from wireproof.kafka.suite.streams import ATTRIBUTE_CAPABILITIES
-from wireproof.spark.columns import ColumnsOrItem, EntryColumns
 from wireproof.spark.item_cases import ItemCase, case_of_bytes
-from wireproof.spark.objects import ObjectReader, PieceReader
-from wireproof.spark.split_points import (
+from wireproof.spark.logs.columns import ColumnsOrItem, EntryColumns
+from wireproof.spark.logs.objects import ObjectReader, PieceReader
+from wireproof.spark.logs.split_points import (
     FastScan,
     SplitPoint,
     StreamFraming,

@@ -24,7 +24,7 @@ from wireproof.kafka.suite.index_files import begins_like_entries
 from wireproof.kafka.suite.spark_reader import KAFKA, read_entries, read_records
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.schema.layout import Number, attribute_of
-from wireproof.spark.columns import (
+from wireproof.spark.logs.columns import (
     HEADER_BYTES,
     RAW,
     SHARED,
@@ -35,7 +35,7 @@ from wireproof.spark.columns import (
     item_row,
     read_part,
 )
-from wireproof.spark.sources import SourceKind
+from wireproof.spark.logs.sources import SourceKind
 
 # --- columns ---
 

@@ -14,14 +14,14 @@ from attrs import evolve, field, frozen
 
 from wireproof import formats
 from wireproof.formats import Format, steps_of
-from wireproof.spark.objects import ObjectReader, PieceReader
+from wireproof.spark.logs.objects import ObjectReader, PieceReader
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
 from wireproof.wire.walk import Budget, Steps, follow_sizes, part_items, whole_size, within_part
 
 if TYPE_CHECKING:
-    from wireproof.spark.columns import EntryColumns
     from wireproof.spark.item_cases import ItemCase
+    from wireproof.spark.logs.columns import EntryColumns
 
 Stride = Callable[[ObjectReader, int, Options], int]
 """Returns the bytes of the item at a position if its header proves that it is complete; else 0."""

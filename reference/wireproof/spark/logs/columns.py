@@ -13,7 +13,7 @@ import pyarrow as pa
 from attrs import define, field, frozen
 
 from wireproof.spark.errors import SourceError
-from wireproof.spark.objects import ObjectReader
+from wireproof.spark.logs.objects import ObjectReader
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
 

@@ -14,7 +14,8 @@ import pyarrow as pa
 import zstandard
 from attrs import frozen
 
-from wireproof.spark.columns import (
+from wireproof.spark.errors import LostObjectError, SourceError
+from wireproof.spark.logs.columns import (
     HEADER_BYTES,
     EntryColumns,
     RowData,
@@ -22,9 +23,15 @@ from wireproof.spark.columns import (
     SourceTable,
     make_batches,
 )
-from wireproof.spark.errors import LostObjectError, SourceError
-from wireproof.spark.objects import REMOTE_WINDOW, ObjectPlace, ObjectReader, filesystem, is_missing, lost
-from wireproof.spark.split_points import StreamFraming, find_split_points, scan_items
+from wireproof.spark.logs.objects import (
+    REMOTE_WINDOW,
+    ObjectPlace,
+    ObjectReader,
+    filesystem,
+    is_missing,
+    lost,
+)
+from wireproof.spark.logs.split_points import StreamFraming, find_split_points, scan_items
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import RejectClass
 from wireproof.wire.scan_items import Item

@@ -25,11 +25,11 @@ from wireproof.schema.layout import (
     is_signed,
     present,
 )
-from wireproof.spark.columns import RAW, SHARED, RowData, SourceColumn, SourceTable, item_row
 from wireproof.spark.errors import SourceError
-from wireproof.spark.objects import ListingFilter
-from wireproof.spark.spans import MAX_PARTITION_BYTES
-from wireproof.spark.split_points import StreamFraming, framing_of_records
+from wireproof.spark.logs.columns import RAW, SHARED, RowData, SourceColumn, SourceTable, item_row
+from wireproof.spark.logs.objects import ListingFilter
+from wireproof.spark.logs.spans import MAX_PARTITION_BYTES
+from wireproof.spark.logs.split_points import StreamFraming, framing_of_records
 from wireproof.suggestions import suggestion
 from wireproof.wire.json_values import canonical_json, to_json
 from wireproof.wire.options import CODEC_OPTIONS, Compression, Options, ResyncMode

@@ -31,12 +31,12 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from wireproof.formats import steps_of
-from wireproof.spark import sources
-from wireproof.spark.columns import HEADER_BYTES
 from wireproof.spark.errors import SourceError
-from wireproof.spark.objects import ObjectPlace, ObjectReader, expand_paths
-from wireproof.spark.sources import SourceSettings
-from wireproof.spark.spans import (
+from wireproof.spark.logs import sources
+from wireproof.spark.logs.columns import HEADER_BYTES
+from wireproof.spark.logs.objects import ObjectPlace, ObjectReader, expand_paths
+from wireproof.spark.logs.sources import SourceSettings
+from wireproof.spark.logs.spans import (
     ObjectRange,
     ObjectSpan,
     ReadRequest,
@@ -45,7 +45,7 @@ from wireproof.spark.spans import (
     read_spans,
     whole_objects,
 )
-from wireproof.spark.split_points import find_split_points
+from wireproof.spark.logs.split_points import find_split_points
 
 # --- offsets of a stream ---
 
