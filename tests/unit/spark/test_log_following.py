@@ -148,6 +148,13 @@ def test_logs_that_come_later_are_found_and_a_frozen_run_leaves_them(tmp_path: P
     assert list(follower(tmp_path / "later").latest({}, StepLimit()).values()) == [426, 426]
 
 
+def test_what_is_available_is_more_than_what_is_read(tmp_path: Path) -> None:
+    logs.write(tmp_path, a=LOG[:100], b=LOG)
+    one = follower(tmp_path)
+    read = sum(one.latest({}, StepLimit()).values())
+    assert (one.available(), read) == ({"objects": 2, "bytes": 526}, 497)
+
+
 def test_a_step_is_the_same_when_it_is_taken_again_after_the_log_grew(tmp_path: Path) -> None:
     logs.write(tmp_path, a=LOG[:250])
     end = follower(tmp_path).latest({}, StepLimit())

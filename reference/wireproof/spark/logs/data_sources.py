@@ -104,6 +104,11 @@ class OffsetTracker:
         }
         return {**start, **{name: at for name, at in reached.items() if at > start.get(name, 0)}}
 
+    def available(self) -> dict[str, int]:
+        """Return the number of objects, and of their bytes as stored."""
+        places = self._places()
+        return {"objects": len(places), "bytes": sum(place.size for place in places)}
+
     def ranges(self, start: Committed, end: Committed) -> list[ObjectRange]:
         """Return the ranges between two offsets; raises `SourceError` if some of these bytes are gone."""
         places = {place.display_name: place for place in self._places()}
@@ -309,6 +314,10 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             case _:
                 step = StepLimit()
         return {COMMITTED: self.follower.latest(start[COMMITTED], step)}
+
+    def reportLatestOffset(self) -> dict[str, Any]:  # noqa: N802
+        """Return what is there: with the bytes that were read, the progress of a query shows its backlog."""
+        return self.follower.available()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[SpanTask]:
         """Return the tasks of one step, the same ones if it is repeated."""
