@@ -1,5 +1,6 @@
 """The sources in a classic session and over Connect: found by name, exact, narrow, used again, once."""
 
+import json
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -184,6 +185,9 @@ def stream(spark: SparkSession, logs_at: Path, room: Path, **options: Any) -> li
     assert query.awaitTermination(120)
     assert query.exception() is None
     steps = [progress["numInputRows"] for progress in query.recentProgress]
+    size = sum(path.stat().st_size for path in logs_at.iterdir())
+    available = query.recentProgress[-1]["sources"][0]["latestOffset"]
+    assert (json.loads(available) if isinstance(available, str) else available)["bytes"] == size
     if "maxBytesPerTrigger" in options:
         assert len(steps) > 2, "the backlog is cut into steps"
     return [tuple(row) for row in spark.read.parquet(str(room / "table")).collect()]
