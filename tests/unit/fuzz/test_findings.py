@@ -151,6 +151,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The findings of a codec with three bugs, two of them in one field."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(CODEC, encoding="utf-8")
+    monkeypatch.delitem(sys.modules, "mine", raising=False)  # that of another test, which ran in this process
     (tmp_path / "bugs").write_text(" ".join(INPUTS), encoding="utf-8")
     folder = tmp_path / "wireproof-fuzz" / "findings" / "py-mine-Mine"
     store = Findings(folder, "w0")
