@@ -45,8 +45,8 @@ def recover(
         spark: a session, classic or of Spark Connect; nothing in it is changed.
         paths: local paths, folders, patterns and URIs.
         source: as for `scan`.
-        copies: whether the logs are copies of the same partitions: each record is taken from the first path
-            in which it is sound.
+        copies: whether the logs are copies of the same partitions: each record is taken from the
+            first of them, by path, in which it is sound.
         options: of the source, as for `spark.read`.
 
     Raises:

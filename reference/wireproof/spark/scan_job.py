@@ -46,8 +46,8 @@ from wireproof.wire.scan_items import Item
 SPAN_BYTES: Final = 64 * 1024 * 1024
 """Bytes of a span: a larger object is cut, so that several tasks read it."""
 
-ASKED_SPAN_BYTES: Final = 8 * 1024 * 1024
-"""The same if adapters are asked, which read a few megabytes in a second."""
+ASKED_SPAN_BYTES: Final = 32 * 1024 * 1024
+"""The same if adapters are asked: they start for each span, and read a few megabytes in a second."""
 
 MIN_TASK_BYTES: Final = 32 * 1024 * 1024
 """Bytes of a task, below which starting it costs more than reading them: about a tenth of a second."""
