@@ -29,9 +29,17 @@ MANY = "iggy.headers/**"
 
 
 def without_times(path: Path) -> list[dict[str, Any]]:
-    """Read a stream but for its times, in which two runs differ."""
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    return [{name: part for name, part in row.items() if name not in ("ns", "started")} for row in rows]
+    """Read streams but for their times and the order of their cases, in which two runs differ.
+
+    Of two events of a case the later one counts.
+    """
+    streams: list[dict[str, dict[str, Any]]] = []
+    for line in path.read_text().splitlines():
+        row = {name: part for name, part in json.loads(line).items() if name not in ("ns", "started")}
+        if row["event"] == "run":
+            streams.append({})
+        streams[-1][f"{row.get('seq', '')} {row['event']}"] = row
+    return [rows[key] for rows in streams for key in sorted(rows)]
 
 
 def in_a_process_of_its_own(*words: object) -> Done:
