@@ -181,7 +181,7 @@ class CaseItem(pytest.Item):
             raise CaseFailed(failure)
         reason, text = self.run.known_failure(self.case)
         if text:
-            pytest.xfail(reason)
+            pytest.xfail(reason)  # the reason of the entry of the baseline
             raise CaseFailed(text)
         if why := self.run.unsupported(self.case):
             pytest.skip(why)  # not claimed: pytest counts it separately and shows the reason

@@ -24,7 +24,7 @@ from wireproof.install_hint import install_command
 from wireproof.judge.judge import judge
 from wireproof.judge.signature import signature
 from wireproof.run.engine import Engine
-from wireproof.spark import batches, campaign_job
+from wireproof.spark import batches, campaign_job, job_state
 from wireproof.spark.campaign_job import CampaignSettings, CaseBlock, FolderCampaign, open_campaign
 from wireproof.spark.errors import SourceError
 from wireproof.spark.stored_tables import stored_rows
@@ -99,6 +99,9 @@ def test_blocks_of_any_size_give_the_same_tables_also_after_a_kill(
     assert again.run(spark).cases == 45
     assert tables(tmp_path / "cut") == tables(tmp_path / "whole")
     assert planned(tmp_path / "cut").run(spark).cases == 0, "nothing is left to do"
+    next((tmp_path / "cut").glob("cases/*/batch=0/*.parquet")).unlink()
+    with pytest.raises(SourceError, match="holds 60 of 75 cases"):
+        planned(tmp_path / "cut").run(spark)
 
 
 def test_what_an_adapter_was_asked_in_another_block_does_not_show() -> None:
@@ -186,7 +189,7 @@ def test_a_folder_of_another_campaign_is_said_in_one_line(tmp_path: Path) -> Non
     planned(tmp_path / "out")
     with pytest.raises(SourceError, match="holds a campaign with other cases: choose another folder"):
         planned(tmp_path / "out", 7)
-    batches.save_state((tmp_path / "out"), {"kind": "scan", "inputs": {}})
+    job_state.save_state((tmp_path / "out"), {"kind": "scan", "inputs": {}})
     with pytest.raises(SourceError, match="holds no campaign"):
         planned(tmp_path / "out")
 

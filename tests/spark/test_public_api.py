@@ -80,7 +80,7 @@ def test_a_campaign_returns_tables(spark: SparkSession) -> None:
     found.cases.unpersist()
 
 
-# --- copies, and two scans ---
+# --- copies ---
 
 
 def test_of_copies_each_record_is_taken_from_where_it_is_sound(spark: SparkSession, tmp_path: Path) -> None:
@@ -99,28 +99,13 @@ def test_of_copies_each_record_is_taken_from_where_it_is_sound(spark: SparkSessi
         (Path(row["path"]).parts[-3], row["position"] // SIZE): row["recovered"] for row in rows(found.lost)
     }
     assert lost == {("one", 5): 1, ("one", 30): 0, ("two", 6): 1, ("two", 30): 0}
+    nameless = logs.write(tmp_path / "three", a=GOOD[0] + GOOD[1], b=GOOD[1] + GOOD[2])
+    apart = wireproof.spark.recover(spark, str(nameless), copies=True)
+    assert apart.records.count() == 4, "a path that names no partition is a copy of no other"
     alone = wireproof.spark.recover(spark, paths[:1])
     assert (alone.records.count(), alone.lost.count()) == (38, 2)
     with pytest.raises(SourceError, match="copies are joined by offsets"):
         wireproof.spark.recover(spark, paths, source="heka_stream", copies=True)
-
-
-def test_two_scans_are_compared(spark: SparkSession, tmp_path: Path) -> None:
-    folder = logs.write(tmp_path / "in", a=b"".join(GOOD), b=flipped(GOOD[0]) + GOOD[1])
-    before = wireproof.spark.scan(spark, str(folder))
-    before.rows.count()
-    logs.write(folder, a=b"".join(GOOD[:7]) + flipped(GOOD[7]), b=GOOD[0] + GOOD[1])
-    after = wireproof.spark.scan(spark, str(folder))
-    changes = [
-        (row["change"], row["what"], Path(row["path"]).name, row["position"], row["class"])
-        for row in rows(wireproof.spark.compare(before, after))
-    ]
-    assert changes == [
-        ("new", "damage", "a.log", 7 * SIZE, "crc-mismatch"),
-        ("gone", "damage", "b.log", 0, "crc-mismatch"),
-    ]
-    for scan in (before, after):
-        scan.rows.unpersist()
 
 
 # --- Spark Connect ---

@@ -3,6 +3,7 @@
 import gzip
 import logging
 import re
+import shutil
 import sys
 from collections import Counter
 from pathlib import Path
@@ -23,6 +24,7 @@ from wireproof.run.exit_codes import Exit
 from wireproof.spark import scan_folder, scan_job, session, verdict_rows
 from wireproof.spark.batches import TaskCounts
 from wireproof.spark.errors import JavaEndedError, SourceError
+from wireproof.spark.job_state import STATE
 from wireproof.spark.logs.spans import ObjectSpan
 from wireproof.spark.verdict_rows import span_rows
 
@@ -330,6 +332,42 @@ def _kill_after_a_batch(
     assert commits[1].is_dir()
     planned(folder, out)
     assert not commits[1].exists(), "what is not committed is removed"
+
+
+@pytest.mark.spark
+def test_rows_that_are_missing_or_there_twice_are_no_result(spark: SparkSession, tmp_path: Path) -> None:
+    """Somebody deletes or copies a file of the table: the next scan does not count what is left."""
+    folder, out = logs.write(tmp_path / "in", a=WHOLE), tmp_path / "out"
+    scanned(spark, folder, out)
+    [rows] = out.glob("frames/*/*/batch=0/*.parquet")
+    logs.write(folder, b=WHOLE)
+    for number, change in enumerate(
+        (lambda: shutil.copy(rows, rows.with_name("again.parquet")), rows.unlink)
+    ):
+        change()
+        with pytest.raises(SourceError, match=rf"a\.log: the table frames has .* of its {len(WHOLE)} bytes"):
+            planned(folder, out).run(spark)
+        assert number or not rows.with_name("again.parquet").unlink()
+
+
+def test_a_state_that_something_else_changed_is_one_line(tmp_path: Path) -> None:
+    folder = logs.write(tmp_path / "in", a=GOOD[0])
+    planned(folder, tmp_path / "out")
+    for text in ("", "[]", "{}", '{"kind": 1'):
+        (tmp_path / "out" / STATE).write_text(text)
+        with pytest.raises(SourceError, match=r"_job\.json is damaged: choose another folder$"):
+            planned(folder, tmp_path / "out")
+
+
+def test_what_is_no_table_of_a_scan_stays_in_its_folder(tmp_path: Path) -> None:
+    folder, own = (
+        logs.write(tmp_path / "in", a=GOOD[0]),
+        tmp_path / "out" / "mine" / "scan_date=1" / "scan_id=1",
+    )
+    planned(folder, tmp_path / "out")
+    own.mkdir(parents=True)
+    planned(folder, tmp_path / "out")
+    assert own.exists()
 
 
 # --- errors ---

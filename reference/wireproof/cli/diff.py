@@ -10,10 +10,8 @@ from wireproof.install_hint import install_command
 from wireproof.report.diff import changelog, diff, export_diff, histories, read_export
 from wireproof.run.events import EventError, EventStream, joined, read_events
 from wireproof.run.exit_codes import Exit
+from wireproof.spark.job_state import STATE
 from wireproof.wire.text import escape_unsafe
-
-JOB = "_job.json"
-"""The file by which a folder of a scan is known, also where Spark is not installed."""
 
 
 @click.command("diff")
@@ -30,7 +28,7 @@ def command(paths: tuple[Path, ...], markdown: bool) -> int:
     Exit code 1 means that a case is broken, that one of an export is removed or has another input, or that a
     scan found something new.
     """
-    if all((path / JOB).exists() for path in paths):
+    if all((path / STATE).exists() for path in paths):
         return _scans(paths)
     folders = [path.is_dir() for path in paths]
     if any(folders):

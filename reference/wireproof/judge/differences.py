@@ -207,6 +207,31 @@ def value_at(value: Json, path: Sequence[PathStep]) -> JsonOrMissing:
     return part
 
 
+def without_item_classes(scan: Json) -> Json:
+    """Return the value of a scan without the classes of its garbage."""
+    if not isinstance(scan, dict) or not isinstance(items := scan.get("items"), list):
+        return scan
+    bare: list[Json] = [
+        {key: part for key, part in item.items() if key != "class"} if isinstance(item, dict) else item
+        for item in items
+    ]
+    return {**scan, "items": bare}
+
+
+def cut_to(got: Json, want: Json) -> Json:
+    """Return `got` without the entries beyond `want`: a reader may deliver more before it rejects.
+
+    Only whole entries, records or messages (objects) are cut; a header (a pair) is not.
+    """
+    match got, want:
+        case dict(), dict():
+            return {key: cut_to(part, want[key]) if key in want else part for key, part in got.items()}
+        case list(), list() if all(isinstance(one, dict) for one in got):
+            return [cut_to(one, two) for one, two in zip(got, want, strict=False)]
+        case _:
+            return got
+
+
 def apply_remarks(want: Json, got: Json, remarks: Sequence[Remark]) -> tuple[Json, tuple[str, ...]]:
     """Return `want` with each allowed value that `got` has in its place, and the classes of those remarks."""
     applied: dict[str, None] = {}

@@ -40,6 +40,7 @@ from wireproof.judge.differences import (
     MAX_OUTPUT,
     MOST_DIFFERENCES,
     apply_remarks,
+    cut_to,
     differences,
     different_fields,
     first_difference,
@@ -50,6 +51,7 @@ from wireproof.judge.differences import (
     short_outcome,
     short_value,
     shorten,
+    without_item_classes,
 )
 from wireproof.judge.signature import without_indices
 from wireproof.judge.verdicts import ROWS, Verdict, VerdictName
@@ -418,17 +420,7 @@ def _drop_classes(want: Json, got: Json, context: JudgeContext) -> tuple[Json, J
     """Drop the classes of garbage, except in a golden scan of an adapter with exact classes."""
     if context.case.op != "scan" or (context.exact and context.golden):
         return want, got
-    return _without_item_classes(want), _without_item_classes(got)
-
-
-def _without_item_classes(scan: Json) -> Json:
-    if not isinstance(scan, dict) or not isinstance(items := scan.get("items"), list):
-        return scan
-    bare: list[Json] = [
-        {key: part for key, part in item.items() if key != "class"} if isinstance(item, dict) else item
-        for item in items
-    ]
-    return {**scan, "items": bare}
+    return without_item_classes(want), without_item_classes(got)
 
 
 def _judge_consumed(expect: Accept, outcome: Accepted) -> Verdict | None:
@@ -568,26 +560,12 @@ def _judge_position(expect: Reject, outcome: Refused, context: JudgeContext) -> 
     return _of_refusal("fail", "wrong-reason", expect, outcome)
 
 
-def _cut_to(got: Json, want: Json) -> Json:
-    """Return `got` without the entries beyond `want`: a reader may deliver more before it rejects.
-
-    Only whole entries, records or messages (objects) are cut; a header (a pair) is not.
-    """
-    match got, want:
-        case dict(), dict():
-            return {key: _cut_to(part, want[key]) if key in want else part for key, part in got.items()}
-        case list(), list() if all(isinstance(one, dict) for one in got):
-            return [_cut_to(one, two) for one, two in zip(got, want, strict=False)]
-        case _:
-            return got
-
-
 def _judge_delivered(expect: Reject, outcome: Refused, context: JudgeContext) -> Verdict | None:
     """Judge the entries delivered before the rejection; an adapter that does not report them passes."""
     if expect.before is None or outcome.before is None:
         return None
     want = context.seen(expect.before)
-    got = _cut_to(context.seen(outcome.before), want)
+    got = cut_to(context.seen(outcome.before), want)
     if want == got:
         return None
     want, allowed = apply_remarks(want, got, context.remarks())

@@ -1,4 +1,4 @@
-"""Archives and campaigns on Spark: `scan`, `recover`, `campaign` and `compare`, in a session that you have.
+"""Archives and campaigns on Spark: `scan`, `recover` and `campaign`, in a session that you have.
 
 The sources for `spark.read` are `wireproof.kafka_log`, `wireproof.iggy_log` and `wireproof.heka_stream`.
 """
@@ -7,16 +7,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from wireproof.spark.archive_queries import compare, recover
     from wireproof.spark.campaign_job import campaign
     from wireproof.spark.scan_job import scan
+    from wireproof.spark.sound_records import recover
 
-__all__ = ["campaign", "compare", "recover", "scan"]
+__all__ = ["campaign", "recover", "scan"]
 
 _MODULES: Final = {
     "campaign": "campaign_job",
-    "compare": "archive_queries",
-    "recover": "archive_queries",
+    "recover": "sound_records",
     "scan": "scan_job",
 }
 

@@ -5,12 +5,11 @@ that names what is committed, which the driver alone writes. So a job that is ki
 the same command, and its tables are those of an undisturbed run.
 """
 
-import json
-import shutil
 import threading
 import time
 import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
@@ -19,59 +18,9 @@ import pyarrow.parquet as pq
 from attrs import frozen
 from pyspark.sql import DataFrame, SparkSession
 
-from wireproof.files import replace_file, replace_text
-from wireproof.spark.errors import SourceError
+from wireproof.files import replace_file
 from wireproof.spark.logs.sources import CORES
 from wireproof.spark.table_columns import ORDER, TableColumn, schema_of
-
-# --- the state of a folder ---
-
-STATE: Final = "_job.json"
-"""The file of the state, in the folder of a job."""
-
-
-def load_state(out: Path, kind: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the state of the job in `out`, which is empty for a new one.
-
-    Args:
-        out: the folder of the job.
-        kind: the kind of job, in one word.
-        inputs: everything that must be as it was, as JSON.
-
-    Raises:
-        SourceError: the folder contains something else.
-    """
-    file = out / STATE
-    if not file.exists():
-        if out.exists() and any(out.iterdir()):
-            raise SourceError(f"{out} is not empty and holds no {kind}: choose another folder")
-        return {"kind": kind, "inputs": dict(inputs)}
-    stored: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    if stored.get("kind") != kind or stored["inputs"].keys() != inputs.keys():
-        raise SourceError(f"{out} holds no {kind}, or one of another version: choose another folder")
-    if other := [name for name in inputs if stored["inputs"][name] != inputs[name]]:
-        raise SourceError(f"{out} holds a {kind} with other {other[0]}: choose another folder")
-    return stored
-
-
-def load_inputs(out: Path) -> dict[str, Any]:
-    """Return the inputs of the job in a folder."""
-    inputs: dict[str, Any] = json.loads((out / STATE).read_text(encoding="utf-8"))["inputs"]
-    return inputs
-
-
-def save_state(out: Path, state: Mapping[str, Any]) -> None:
-    """Write the state, which only its owner may read: URIs and options may hold credentials."""
-    replace_text(out / STATE, json.dumps(state, sort_keys=True) + "\n", durable=False)
-    (out / STATE).chmod(0o600)
-
-
-def remove_uncommitted(table: Path, committed: Collection[str]) -> None:
-    """Remove the batches of a table that are not committed: a killed job left them."""
-    for folder in table.glob("**/batch=*"):
-        if str(folder.relative_to(table)) not in committed:
-            shutil.rmtree(folder)
-
 
 # --- progress ---
 
@@ -224,16 +173,16 @@ def run_batches(
             weight += units[at].weight
             at += 1
         folder, start = table / f"batch={number}", time.monotonic()
-
-        def report(tasks: TaskCounts, done: int = done, weight: int = weight) -> None:
-            progress(done + weight * tasks.done // max(tasks.all, 1), total, tasks)
-
-        def write(batch: Sequence[U] = batch, folder: Path = folder) -> None:
-            write_rows(frame_of(batch), folder)
-
+        write = partial(write_rows, frame_of(batch), folder)
+        report = partial(_report, progress, done, weight, total)
         watched(spark, f"wireproof: batch {number}, {len(batch)} parts", write, report)
         commit(batch, folder)
         done, number = done + weight, number + 1
         rate = weight / max(time.monotonic() - start, 0.1)
         size = int(min(rate * BATCH_SECONDS, size * MAX_GROWTH))
     progress(total, total, TaskCounts(phase="making the tables"))
+
+
+def _report(progress: Progress, done: int, weight: int, total: int, tasks: TaskCounts) -> None:
+    """Report the tasks of a batch, whose weight is spread over them evenly."""
+    progress(done + weight * tasks.done // max(tasks.all, 1), total, tasks)

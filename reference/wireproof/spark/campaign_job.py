@@ -29,7 +29,7 @@ from wireproof.cases.fixtures import load
 from wireproof.cases.made_case import input_bytes
 from wireproof.derive.seeded_examples import SeededCases
 from wireproof.formats import FORMATS
-from wireproof.spark import batches, verdict_tables
+from wireproof.spark import batches, job_state, verdict_tables
 from wireproof.spark.batches import Progress, as_uri, no_progress, parallelism
 from wireproof.spark.errors import SourceError
 from wireproof.spark.item_cases import AdapterSession
@@ -136,8 +136,8 @@ class CampaignTables:
         return (verdict_tables.signatures if name == "signatures" else verdict_tables.matrix)(self.counts)
 
     def _frame(self, name: str) -> DataFrame:
-        table = pa.Table.from_pylist(self.small(name), schema_of(CAMPAIGN_TABLES[name]))
-        return self.cases.sparkSession.createDataFrame(table, spark_schema(CAMPAIGN_TABLES[name]))
+        session = self.cases.sparkSession
+        return verdict_tables.small_frame(session, self.small(name), CAMPAIGN_TABLES[name])
 
     @cached_property
     def signatures(self) -> DataFrame:
@@ -264,7 +264,7 @@ class FolderCampaign:
         """Store that blocks are written to a folder."""
         self.state["done"] = parts[-1].end
         self.state.setdefault("batches", []).append(str(folder.relative_to(self.out / "cases")))
-        batches.save_state(self.out, self.state)
+        job_state.save_state(self.out, self.state)
 
     def run(self, spark: SparkSession, progress: Progress = no_progress) -> CampaignSummary:
         """Judge the cases that are not judged yet, and write the tables of all.
@@ -282,6 +282,10 @@ class FolderCampaign:
         stored = spark.read.schema(spark_schema(columns)).parquet(as_uri(out / "cases"))
         rows = stored.select(*schema_of(columns).names)
         tables = CampaignTables(rows, self.settings, self.samples, out.absolute() / "tokens")
+        held = sum(row["count"] for row in tables.counts)
+        if held != self.cases:
+            text = f"{out}: the table cases holds {held} of {self.cases} cases"
+            raise SourceError(f"{text}: rows are missing or there twice; choose another folder")
         for name in ("signatures", "matrix"):
             batches.write_small(name, tables.small(name), CAMPAIGN_TABLES[name], out / name)
         batches.write_small("samples", tables.samples, CAMPAIGN_TABLES["samples"], out / "samples")
@@ -309,10 +313,10 @@ def open_campaign(
         "formats": list(numbered.formats), "ops": list(numbered.ops), "samples": samples,
         "version": __version__, "hypothesis": version("hypothesis"), "fixtures": load().hash,
     }  # fmt: skip
-    state = batches.load_state(out, "campaign", inputs)
+    state = job_state.load_state(out, "campaign", inputs)
     out.mkdir(parents=True, exist_ok=True)
-    batches.save_state(out, state)
-    batches.remove_uncommitted(out / "cases", state.get("batches", []))
+    job_state.save_state(out, state)
+    job_state.remove_uncommitted(out / "cases", state.get("batches", []))
     return FolderCampaign(settings, cases, out, samples, datetime.now(UTC), state)
 
 

@@ -14,9 +14,9 @@ from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.token import from_token
 from wireproof.derive.examples import capabilities_of_case
 from wireproof.judge.signature import Signature
-from wireproof.spark.batches import load_inputs
 from wireproof.spark.errors import SourceError
 from wireproof.spark.item_cases import REFERENCE, make_item_case
+from wireproof.spark.job_state import load_inputs
 from wireproof.spark.logs import sources
 from wireproof.spark.stored_tables import latest_table, stored_rows
 from wireproof.spark.table_columns import SIGNATURE_PARTS

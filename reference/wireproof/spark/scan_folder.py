@@ -16,7 +16,7 @@ from pyspark.sql import functions as sql
 
 from wireproof import __version__
 from wireproof.segment_files import CheckedIndex
-from wireproof.spark import batches
+from wireproof.spark import batches, job_state
 from wireproof.spark.batches import Progress, TaskCounts, as_uri, no_progress, parallelism
 from wireproof.spark.errors import LostObjectError
 from wireproof.spark.logs.objects import ObjectPlace, ObjectReader, SkippedObject
@@ -136,7 +136,7 @@ class FolderScan:
             "source": self.settings.name, "options": dict(self.settings.options),
             "adapters": list(self.settings.adapters), "samples": self.samples, "version": __version__,
         }  # fmt: skip
-        self.state = batches.load_state(self.out, "scan", inputs)
+        self.state = job_state.load_state(self.out, "scan", inputs)
         self.known = {
             row["place"][2]: KnownObject(
                 ObjectPlace(*row["place"]), [(one, start, end) for one, start, end in row["spans"]],
@@ -144,12 +144,12 @@ class FolderScan:
             )
             for row in self.state.get("objects", [])
         }  # fmt: skip
-        batches.remove_uncommitted(self.out / "frames", self.state.get("batches", []))
-        for folder in self.out.glob("*/scan_date=*/scan_id=*"):
-            if folder.parts[-3] != "frames" and folder.name.partition("=")[2] not in self.state.get(
-                "scans", []
-            ):
-                shutil.rmtree(folder)
+        job_state.remove_uncommitted(self.out / "frames", self.state.get("batches", []))
+        complete = {f"scan_id={scan}" for scan in self.state.get("scans", [])}
+        for name in TABLES.keys() - {"frames"}:
+            for folder in (self.out / name).glob("scan_date=*/scan_id=*"):
+                if folder.name not in complete:
+                    shutil.rmtree(folder)
 
     def save(self) -> None:
         """Store what is known."""
@@ -157,7 +157,7 @@ class FolderScan:
             {"place": list(astuple(one.place)), "spans": one.spans, "certain": one.certain, "mark": one.mark}
             for one in self.known.values()
         ]
-        batches.save_state(self.out, self.state)
+        job_state.save_state(self.out, self.state)
 
     def find_ranges(self, places: Sequence[ObjectPlace]) -> list[ObjectRange]:
         """Return what is to be read of the objects; say what changed."""

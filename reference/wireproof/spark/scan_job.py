@@ -5,7 +5,6 @@
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from functools import cached_property, partial
 from typing import Any, Final
 
@@ -40,7 +39,7 @@ from wireproof.spark.logs.spans import (
 from wireproof.spark.session import source_options
 from wireproof.spark.table_columns import TABLES, schema_of, spark_schema
 from wireproof.spark.verdict_rows import FRAMES_SCHEMA, ScanSettings, read_tasks
-from wireproof.spark.verdict_tables import Counts
+from wireproof.spark.verdict_tables import Counts, small_frame
 from wireproof.wire.scan_items import Item
 
 SPAN_BYTES: Final = 64 * 1024 * 1024
@@ -82,10 +81,16 @@ def plan_spans(
         tasks = min(len(large), TASKS_PER_CORE * parallelism(spark))
         rows = spark.createDataFrame([(number,) for number in large], "number long").repartition(tasks)
         find = partial(_cut, settings, {number: ranges[number] for number in large}, grain)
-        schema = "number long, start long, end long, garbage string"
-        for number, start, end, garbage in sorted(map(tuple, rows.mapInArrow(find, schema).collect())):
+        found = rows.mapInArrow(find, from_arrow_schema(_CUT)).collect()
+        for number, start, end, garbage in sorted(map(tuple, found)):
             cut.setdefault(number, []).append(ObjectSpan(ranges[number][0], start, end, garbage))
     return [span for number, part in enumerate(ranges) for span in cut.get(number) or [ObjectSpan(*part)]]
+
+
+_CUT: Final = pa.schema(
+    [("number", pa.int64()), ("start", pa.int64()), ("end", pa.int64()), ("garbage", pa.string())]
+)
+"""The rows of `_cut`: the number of a range, a span of it, and the class of the garbage that it is."""
 
 
 def _cut(
@@ -103,13 +108,7 @@ def _cut(
                 {"number": number, "start": span.start, "end": span.end, "garbage": span.garbage}
                 for span in spans
             ]
-            kinds = [
-                ("number", pa.int64()),
-                ("start", pa.int64()),
-                ("end", pa.int64()),
-                ("garbage", pa.string()),
-            ]
-            yield pa.RecordBatch.from_pylist(rows, schema=pa.schema(kinds))
+            yield pa.RecordBatch.from_pylist(rows, schema=_CUT)
 
 
 def frames_of(spark: SparkSession, settings: ScanSettings, spans: Sequence[ObjectSpan]) -> DataFrame:
@@ -189,8 +188,7 @@ class ScanTables:
                 return verdict_tables.matrix(verdict_tables.with_bytes(self.counts))
             case "files":
                 pairs = [] if self._between is None else self._between.groupBy("path").count().collect()
-                sizes = {each.display_name: each.size for each in self.places}
-                read = {path: size for path, size in sizes.items() if path not in self.lost}
+                read = [each for each in self.places if each.display_name not in self.lost]
                 return verdict_tables.files(read, self.counts, dict(map(tuple, pairs)))
             case _:
                 rows = {each.display_name: (each.size, each.reason) for each in self.left_out}
@@ -202,8 +200,7 @@ class ScanTables:
                 ]
 
     def _frame(self, name: str) -> DataFrame:
-        table = pa.Table.from_pylist(self.small(name), schema_of(TABLES[name]))
-        return self.spark.createDataFrame(table, spark_schema(TABLES[name]))
+        return small_frame(self.spark, self.small(name), TABLES[name])
 
     @cached_property
     def signatures(self) -> DataFrame:
@@ -275,9 +272,7 @@ def add_bytes(
 def _bytes_of(source: SourceSettings, place: ObjectPlace, row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the bytes of a sample, None if the object is gone, and the format of its case."""
     try:
-        with ExitStack() as stack:
-            whole = ObjectSpan(place, 0, place.size)
-            stored, _, _, _ = stack.enter_context(open_span(whole, source.max_unpacked))
+        with open_span(ObjectSpan(place, 0, place.size), source.max_unpacked) as (stored, *_):
             data = stored.read(row["position"], row["length"])
     except LostObjectError:
         return {"raw": None, "codec_format": ""}
@@ -336,13 +331,10 @@ def list_logs(
     source, found = sources.of_whole_objects(source), list[ObjectPlace]()
     places, skipped = list_objects(source.paths, source.kind.suffixes, source.chosen)
     for place in places:
-        if (
-            reason := EMPTY
-            if not place.size
-            else ""
-            if place.display_name in (known or {})
-            else unreadable(place)
-        ):
+        reason = "" if place.size else EMPTY
+        if not reason and place.display_name not in (known or {}):
+            reason = unreadable(place)
+        if reason:
             skipped.append(SkippedObject(place.display_name, place.size, reason))
         else:
             found.append(place)

@@ -68,8 +68,8 @@ FRAMES_SCHEMA: Final = schema_of(FRAMES)
 
 LARGEST: Final = 2**63 - 1
 
-MICROSECONDS: Final = (-62_135_596_800_000_000, 253_402_300_799_999_999)
-"""The first and the last microsecond that Spark shows as a time: the years 1 to 9999."""
+LAST_MICROSECOND: Final = 253_402_300_799_999_999
+"""The end of the year 9999, after which Spark shows no time."""
 
 
 @frozen
@@ -271,7 +271,7 @@ class _Rows:
             return None
         times, per = self.source.kind.timestamp_scale
         found = number * times // per
-        return found if MICROSECONDS[0] <= found <= MICROSECONDS[1] and number >= 0 else None
+        return found if 0 <= found <= LAST_MICROSECOND else None
 
     def _format(self, item_case: ItemCase) -> str:
         """Return the format as which adapters are asked about the item, or would be if it were smaller."""
@@ -314,7 +314,7 @@ class _Rows:
     def _times(self, numbers: pa.Array) -> pa.Array:
         """Return times from numbers of the format, null for what is no time."""
         times, per = self.source.kind.timestamp_scale
-        low, high = 0, MICROSECONDS[1] * per // times
+        low, high = 0, LAST_MICROSECOND * per // times
         valid = pc.and_(pc.greater_equal(numbers, low), pc.less_equal(numbers, high))
         kept = pc.if_else(valid, numbers, pa.scalar(None, pa.int64()))
         return pc.divide(pc.multiply(kept, times), per).cast(pa.timestamp("us", tz="UTC"))

@@ -13,10 +13,13 @@ A campaign writes the same tables without date and id, and `cases` in place of `
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pyspark.sql import Column, DataFrame, Window
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as sql
 
+from wireproof.spark.errors import SourceError
 from wireproof.spark.item_cases import REFERENCE
+from wireproof.spark.logs.objects import ObjectPlace
 from wireproof.spark.table_columns import (
     ENTRY,
     EPOCH_ORDER,
@@ -27,6 +30,8 @@ from wireproof.spark.table_columns import (
     TABLES,
     VERDICT,
     TableColumn,
+    schema_of,
+    spark_schema,
 )
 
 MAX_SAMPLE_BYTES: Final = 1024 * 1024
@@ -82,6 +87,14 @@ def _counted(rows: DataFrame, keys: Sequence[str], *more: Column) -> Counts:
     return found
 
 
+def small_frame(
+    spark: SparkSession, rows: Sequence[Mapping[str, Any]], columns: Sequence[TableColumn]
+) -> DataFrame:
+    """Return rows of this process as a DataFrame."""
+    table = pa.Table.from_pylist(list(rows), schema_of(columns))
+    return spark.createDataFrame(table, spark_schema(columns))
+
+
 def with_bytes(counts: Counts) -> Counts:
     """Return the counts of rows that are bytes of an object that was read."""
     return [row for row in counts if row["kind"] in {"frame", "garbage", "tail"}]
@@ -121,25 +134,29 @@ _OF_KIND: Final = {
 """The columns of `files` that count the rows of a kind, and their bytes."""
 
 
-def files(places: Mapping[str, int], counts: Counts, between: Mapping[str, int]) -> list[dict[str, Any]]:
+def files(places: Sequence[ObjectPlace], counts: Counts, between: Mapping[str, int]) -> list[dict[str, Any]]:
     """Return the rows of the table `files`.
 
     Args:
-        places: the size of each object.
+        places: the objects that were read.
         counts: of a scan.
         between: for each object the damaged places between its spans.
+
+    Raises:
+        SourceError: the rows of an object that is not compressed are not its bytes, each once.
     """
     numbers = [column.name for column in TABLES["files"] if column.type == NUMBER]
-    by_path: dict[str, list[Mapping[str, Any]]] = {path: [] for path in places}
+    by_path: dict[str, list[Mapping[str, Any]]] = {place.display_name: [] for place in places}
     for row in counts:
         if row["path"] in by_path:
             by_path[row["path"]].append(row)
     found = list[dict[str, Any]]()
-    for path, rows in by_path.items():
+    for place in places:
+        path, rows = place.display_name, by_path[place.display_name]
         whole: dict[str, Any] = {
             **dict.fromkeys(numbers, 0),
             "path": path,
-            "size": places[path],
+            "size": place.size,
             "fault": None,
         }
         for row in rows:
@@ -148,6 +165,9 @@ def files(places: Mapping[str, int], counts: Counts, between: Mapping[str, int])
             whole["bytes_read"] += row["bytes"]
             whole["damaged_places"] += row["damaged"]
             whole["fault"] = row["fault"] if row["kind"] == "stopped" else whole["fault"]
+        if not place.compression and whole["bytes_read"] != place.size:
+            held = f"the table frames has {whole['bytes_read']} of its {place.size} bytes"
+            raise SourceError(f"{path}: {held}: rows are missing or there twice; scan to another folder")
         whole["damaged_places"] += between.get(path, 0)
         # What is appended may complete what follows the last entry, and some streams accept an entry only
         # because of what follows it.

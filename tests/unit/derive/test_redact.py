@@ -27,7 +27,8 @@ from wireproof.formats import Format
 from wireproof.fuzz.redaction_check import RedactionError, redact_case, redactions
 from wireproof.judge.judge import judge
 from wireproof.run.engine import Engine
-from wireproof.spark.batches import STATE, write_small
+from wireproof.spark.batches import write_small
+from wireproof.spark.job_state import STATE
 from wireproof.spark.logs.spans import ObjectSpan
 from wireproof.spark.scan_job import add_bytes
 from wireproof.spark.table_columns import TABLES

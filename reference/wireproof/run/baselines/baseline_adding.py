@@ -102,6 +102,10 @@ def _case_and_way(event: CaseEvent) -> tuple[str, ...]:
     return (event.id, *_failure(event)) if "~" in event.id else (event.id,)
 
 
+NO_SUCH_FAILURE: Final = "is no file, and no failure of the runs has this id or kind"
+"""What is said of a word that chooses nothing."""
+
+
 def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
     text: str,
     streams: Sequence[EventStream],
@@ -139,12 +143,8 @@ def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
     entries = tuple(entry for table in tables for entry in table)
     names.check(entries, name)
     failures = [event for stream in streams for event in stream.cases if fails_run(event, stream.run)]
-    rows = chosen(
-        words,
-        {(event.id, kind) for event in failures for kind in (event.label, origins.get(event.id)) if kind},
-        "is no file, and no failure of the runs has this id or kind",
-    )
-    wanted = {name for name, _ in rows}
+    kinds = {(event.id, kind) for event in failures for kind in (event.label, origins.get(event.id)) if kind}
+    wanted = {one for one, _ in chosen(words, kinds, NO_SUCH_FAILURE)}
     found = _Answers.of(failures, entries, today)
     new_tables = _tables(failures, found, entries, wanted)
     is_new = not (tables or shared)

@@ -1,4 +1,4 @@
-"""Questions about archives: what is sound in copies, and what changed between two scans."""
+"""The sound records of logs, also of several copies of one, and what is lost."""
 
 import re
 from collections.abc import Sequence
@@ -9,10 +9,7 @@ from pyspark.sql import functions as sql
 
 from wireproof.spark.errors import SourceError
 from wireproof.spark.logs import sources
-from wireproof.spark.scan_job import ScanTables
 from wireproof.spark.session import source_options
-
-# --- what is sound ---
 
 
 @frozen
@@ -88,41 +85,7 @@ def recover(
 
 
 def _log_of(pattern: str) -> Column:
-    """Return the topic and partition that a path names, as one text."""
+    """Return the topic and partition that a path names, as one text; a path that names none is alone."""
     groups, java = re.compile(pattern).groupindex, pattern.replace("(?P<", "(?<")
-    names = (sql.regexp_extract("path", java, groups[name]) for name in ("topic", "partition"))
-    return sql.concat_ws("-", *names)
-
-
-# --- what changed ---
-
-
-def compare(before: ScanTables, after: ScanTables) -> DataFrame:
-    """Return what is in one of two scans only: damaged places, and answers of adapters that are findings.
-
-    Returns:
-        rows with `change` (`new` or `gone`), `what` (`damage` or `finding`), `path`, `position`, `length`,
-        `implementation` (null for damage), `verdict` (null for damage), `class` and `field`.
-    """
-    keys = ["what", "path", "position", "length", "implementation", "verdict", "class", "field"]
-
-    def rows(tables: ScanTables) -> DataFrame:
-        none = sql.lit(None).cast("string")
-        damage = tables.damage.select(
-            sql.lit("damage").alias("what"), "path", "position", "length",
-            none.alias("implementation"), none.alias("verdict"), "class", none.alias("field"),
-        )  # fmt: skip
-        found = tables.failures.select(sql.lit("finding").alias("what"), *keys[1:])
-        return damage.unionByName(found).distinct()
-
-    old, new = rows(before), rows(after)
-    changes = [
-        new.exceptAll(old).withColumn("change", sql.lit("new")),
-        old.exceptAll(new).withColumn("change", sql.lit("gone")),
-    ]
-    return (
-        changes[0]
-        .unionByName(changes[1])
-        .select("change", *keys)
-        .orderBy("path", "position", "change", "what")
-    )
+    topic, partition = (sql.regexp_extract("path", java, groups[name]) for name in ("topic", "partition"))
+    return sql.when(topic == "", sql.col("path")).otherwise(sql.concat_ws("-", topic, partition))
