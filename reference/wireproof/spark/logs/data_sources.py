@@ -200,7 +200,7 @@ def make_request(source: SourceSettings, schema: StructType) -> ReadRequest:
     """Return the request for rows of `schema`, which may have fewer columns than the source.
 
     Raises:
-        SourceError: an unknown column, or a wrong type.
+        SourceError: an unknown column, a wrong type, or no path.
     """
     columns = source.table.chosen(schema.fieldNames())
     known = from_arrow_schema(source.table.schema(everything=True))
@@ -209,15 +209,9 @@ def make_request(source: SourceSettings, schema: StructType) -> ReadRequest:
             expected, found = (each.dataType.simpleString() for each in (known[column.name], column))
             raise SourceError(f"column {column.name} has type {expected}, not {found}")
     arrow = to_arrow_schema(schema, timezone="UTC")
-    return ReadRequest(
-        source.framing,
-        source.options,
-        source.table,
-        columns,
-        arrow,
-        source.max_unpacked,
-        source.ignore_missing,
-    )
+    if not source.paths:
+        raise SourceError(f'{source.kind.name}: no path given; use .load("…")')
+    return ReadRequest(source, columns, arrow)
 
 
 def _tasks(source: SourceSettings, ranges: Iterable[ObjectRange]) -> list[SpanTask]:
@@ -244,26 +238,24 @@ class LogSource(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return the reader of a batch query."""
         source = sources.parse(self.KIND, self.options)
-        return LogReader(source, make_request(source, schema))
+        return LogReader(make_request(source, schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         """Return the reader of a stream over growing logs."""
         source = sources.for_stream(sources.parse(self.KIND, self.options))
-        return LogStreamReader(source, make_request(source, schema))
+        return LogStreamReader(make_request(source, schema))
 
 
 class LogReader(DataSourceReader):
     """Reads the bytes that existed when the query was planned."""
 
-    def __init__(self, source: SourceSettings, rows: ReadRequest) -> None:
-        """Read `rows` of the objects of `source`; raises `SourceError` if it names none."""
-        if not source.paths:
-            raise SourceError(f'{source.kind.name}: no path given; use .load("…")')
-        self.source, self.rows = source, rows
+    def __init__(self, rows: ReadRequest) -> None:
+        """Read these rows."""
+        self.rows = rows
 
     def partitions(self) -> list[SpanTask]:
         """Return the tasks."""
-        source = self.source
+        source = self.rows.source
         ranges = whole_objects(expand_paths(source.paths, source.kind.suffixes, source.chosen))
         if source.positions:
             ranges = [
@@ -284,11 +276,9 @@ def _read(partition: InputPartition, rows: ReadRequest) -> Iterator[pa.RecordBat
 class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reads growing logs: each row once, as soon as later bytes cannot change it."""
 
-    def __init__(self, source: SourceSettings, rows: ReadRequest) -> None:
-        """Follow the objects of `source`; raises `SourceError` if it names none."""
-        if not source.paths:
-            raise SourceError(f'{source.kind.name}: no path given; use .load("…")')
-        self.source, self.rows, self.follower = source, rows, OffsetTracker(source)
+    def __init__(self, rows: ReadRequest) -> None:
+        """Follow the objects of these rows."""
+        self.source, self.rows, self.follower = rows.source, rows, OffsetTracker(rows.source)
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's names, here and below
         """Return the offset at which nothing is read."""

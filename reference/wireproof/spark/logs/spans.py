@@ -20,7 +20,6 @@ from wireproof.spark.logs.columns import (
     EntryColumns,
     RowData,
     SourceColumn,
-    SourceTable,
     make_batches,
 )
 from wireproof.spark.logs.objects import (
@@ -31,6 +30,7 @@ from wireproof.spark.logs.objects import (
     is_missing,
     lost,
 )
+from wireproof.spark.logs.sources import MAX_PARTITION_BYTES, SourceSettings
 from wireproof.spark.logs.split_points import StreamFraming, find_split_points, scan_items
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import RejectClass
@@ -38,9 +38,6 @@ from wireproof.wire.scan_items import Item
 
 MIN_GRAIN: Final = 1024 * 1024
 """The smallest span, a mebibyte: a smaller one costs more to schedule than to read."""
-
-MAX_PARTITION_BYTES: Final = 128 * 1024 * 1024
-"""Bytes of a task: the default of `spark.sql.files.maxPartitionBytes`."""
 
 SLACK_FRACTION: Final = 8
 """A span or a task may exceed the grain by this fraction of it, because so small a rest is not worth one."""
@@ -259,22 +256,11 @@ class CoverageError(SourceError):
 
 @frozen
 class ReadRequest:
-    """The rows to make.
+    """The rows to make: of a source, with some columns of its table, in the order of the schema."""
 
-    Attributes:
-        framing, options: the way to read the bytes.
-        table, columns, schema: the rows and their columns, in the order of the schema.
-        max_unpacked: the greatest number of decompressed bytes of a compressed object.
-        ignore_missing: whether an object that is gone has no rows, instead of failing.
-    """
-
-    framing: StreamFraming
-    options: Options
-    table: SourceTable
+    source: SourceSettings
     columns: tuple[SourceColumn, ...]
     schema: pa.Schema
-    max_unpacked: int
-    ignore_missing: bool = False
 
 
 def read_spans(spans: Iterable[ObjectSpan], request: ReadRequest) -> Iterator[pa.RecordBatch]:
@@ -284,19 +270,20 @@ def read_spans(spans: Iterable[ObjectSpan], request: ReadRequest) -> Iterator[pa
         LostObjectError: an object is gone, or shorter than it was when the spans were made.
         CoverageError: the items do not cover a span.
     """
-    return make_batches(_span_parts(spans, request), request.table, request.columns, request.schema)
+    parts = _span_parts(spans, request.source)
+    return make_batches(parts, request.source.table, request.columns, request.schema)
 
 
-def _span_parts(spans: Iterable[ObjectSpan], request: ReadRequest) -> Iterator[RowData | EntryColumns]:
+def _span_parts(spans: Iterable[ObjectSpan], source: SourceSettings) -> Iterator[RowData | EntryColumns]:
     """Yield the parts of all spans, as the fast decoder returns them if there is one, else the reference."""
-    fmt, framing = request.framing.fmt, request.framing
+    fmt = source.framing.fmt
     revision = None if fmt.revision == "mixed" else fmt.revision
-    decode = request.table.decode or partial(scan_items, framing)
+    decode = source.table.decode or partial(scan_items, source.framing)
     for span in spans:
-        if request.ignore_missing and is_missing(span.place):
+        if source.ignore_missing and is_missing(span.place):
             continue
-        with open_span(span, request.max_unpacked) as (stored, start, end, fault):
-            parts = span.known or decode(stored, start, end, request.options)
+        with open_span(span, source.max_unpacked) as (stored, start, end, fault):
+            parts = span.known or decode(stored, start, end, source.options)
             for part in check_coverage(parts, stored, start, end):
                 if isinstance(part, Item):
                     yield RowData(stored, part, _head(stored, part), revision)
