@@ -4,6 +4,7 @@
 `scan_folder` writes them to a folder.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, Final
@@ -173,10 +174,10 @@ class ScanTables:
         return self.rows.filter(~sql.col("path").isin(list(self.lost))) if self.lost else self.rows
 
     @cached_property
-    def _between(self) -> DataFrame | None:
-        """Return the damaged places between spans; None if there can be none."""
+    def _between(self) -> list[dict[str, Any]]:
+        """Return the damaged places between spans."""
         if not (self.is_cut and "leader_epoch" in self.settings.source.kind.facts):
-            return None
+            return []
         return verdict_tables.order_between(self.frames)
 
     def small(self, name: str) -> list[dict[str, Any]]:
@@ -187,9 +188,9 @@ class ScanTables:
             case "matrix":
                 return verdict_tables.matrix(verdict_tables.with_bytes(self.counts))
             case "files":
-                pairs = [] if self._between is None else self._between.groupBy("path").count().collect()
+                between = Counter(row["path"] for row in self._between)
                 read = [each for each in self.places if each.display_name not in self.lost]
-                return verdict_tables.files(read, self.counts, dict(map(tuple, pairs)))
+                return verdict_tables.files(read, self.counts, between)
             case _:
                 rows = {each.display_name: (each.size, each.reason) for each in self.left_out}
                 for each in self.places:
@@ -245,7 +246,7 @@ class ScanTables:
         answers = [(row["damaged"], one) for row in self.counts for one in row["answers"]]
         match name:
             case "damage":
-                return self._between is None and not any(damaged for damaged, _ in answers)
+                return not self._between and not any(damaged for damaged, _ in answers)
             case "failures":
                 return not any(one["finding"] and one["implementation"] != REFERENCE for _, one in answers)
             case _:
