@@ -144,7 +144,7 @@ LOCAL_SETTINGS: Final = {
 }
 """Settings with which a local session listens on no other address and makes few small tasks."""
 
-VERB_SETTINGS: Final = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
+VERB_SETTINGS: Final = {"spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1"}
 """Settings of a local session that a verb makes: Java compiles itself once, quickly.
 
 A scan of little spends a third of its seconds of cores on that otherwise, and a large one is the work of
