@@ -15,6 +15,7 @@ entry that a stream assumes if the option `max_message` is not given.
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
@@ -37,7 +38,6 @@ from wireproof.spark.logs.columns import HEADER_BYTES
 from wireproof.spark.logs.objects import ObjectPlace, ObjectReader, expand_paths
 from wireproof.spark.logs.sources import SourceSettings
 from wireproof.spark.logs.spans import (
-    ObjectRange,
     ObjectSpan,
     ReadRequest,
     part_of_object,
@@ -109,15 +109,15 @@ class OffsetTracker:
         places = self._places()
         return {"objects": len(places), "bytes": sum(place.size for place in places)}
 
-    def ranges(self, start: Committed, end: Committed) -> list[ObjectRange]:
-        """Return the ranges between two offsets; raises `SourceError` if some of these bytes are gone."""
+    def ranges(self, start: Committed, end: Committed) -> list[ObjectSpan]:
+        """Return the bytes between two offsets; raises `SourceError` if some of these bytes are gone."""
         places = {place.display_name: place for place in self._places()}
         wanted = {name: at for name, at in end.items() if at > start.get(name, 0)}
         if lost := [name for name, at in wanted.items() if name not in places or places[name].size < at]:
             raise SourceError(
                 f"{lost[0]}: bytes that the checkpoint expects are gone; start with a new checkpoint"
             )
-        return [(places[name], start.get(name, 0), at) for name, at in sorted(wanted.items())]
+        return [ObjectSpan(places[name], start.get(name, 0), at) for name, at in sorted(wanted.items())]
 
     def _places(self) -> list[ObjectPlace]:
         places: list[ObjectPlace] = []
@@ -214,10 +214,10 @@ def make_request(source: SourceSettings, schema: StructType) -> ReadRequest:
     return ReadRequest(source, columns, arrow)
 
 
-def _tasks(source: SourceSettings, ranges: Iterable[ObjectRange]) -> list[SpanTask]:
-    """Return the tasks that read some ranges."""
+def _tasks(source: SourceSettings, spans: Iterable[ObjectSpan]) -> list[SpanTask]:
+    """Return the tasks that read some spans, which are cut."""
     most = source.max_partition_bytes
-    return list(map(SpanTask, plan_tasks(source.framing, source.options, ranges, source.tasks, most)))
+    return list(map(SpanTask, plan_tasks(source.framing, source.options, spans, source.tasks, most)))
 
 
 class LogSource(DataSource):
@@ -256,12 +256,11 @@ class LogReader(DataSourceReader):
     def partitions(self) -> list[SpanTask]:
         """Return the tasks."""
         source = self.rows.source
-        ranges = whole_objects(expand_paths(source.paths, source.kind.suffixes, source.chosen))
-        if source.positions:
-            ranges = [
-                part_of_object(source.framing, source.options, *source.positions, part) for part in ranges
-            ]
-        return _tasks(source, ranges)
+        places = expand_paths(source.paths, source.kind.suffixes, source.chosen)
+        if source.positions is None:
+            return _tasks(source, whole_objects(places))
+        cut = partial(part_of_object, source.framing, source.options, *source.positions)
+        return _tasks(source, map(cut, places))
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the rows of a task as Arrow batches."""
