@@ -25,7 +25,6 @@ from wireproof.spark import scan_folder, scan_job, session, verdict_rows
 from wireproof.spark.batches import TaskCounts
 from wireproof.spark.errors import JavaEndedError, SourceError
 from wireproof.spark.job_state import STATE
-from wireproof.spark.logs.spans import ObjectSpan
 from wireproof.spark.verdict_rows import span_rows
 
 MUTANT = spec_of("mutant:crc-skip")
@@ -115,8 +114,7 @@ def test_an_adapter_that_misses_the_damage_is_named_with_its_cluster(
 def rows_of(folder: Path, *adapters: str, source: str = "kafka_log") -> list[dict[str, Any]]:
     """The rows of the objects of a folder, made in this process."""
     job = planned(folder, folder.parent / f"out{len(adapters)}", *adapters, source=source)
-    spans = [ObjectSpan(*part) for part in job.ranges]
-    batches = [batch for span in spans for batch in span_rows(job.settings.source, adapters, span)]
+    batches = [batch for span in job.ranges for batch in span_rows(job.settings.source, adapters, span)]
     return [row for batch in batches for row in batch.to_pylist()]
 
 
@@ -289,7 +287,7 @@ def test_the_same_command_reads_what_changed_and_gives_the_tables_of_a_new_scan(
         }
         lines = {name: text for name, (*_, text) in LATER.items() if text.startswith("read")}
         assert {name: text for name, text in lines.items() if changes.get(name, text) != text} == {}
-        read = {place.display_name.rpartition("/")[2] for place, *_ in again.ranges}
+        read = {place.display_name.rpartition("/")[2] for place in (span.place for span in again.ranges)}
         assert read == {names[name] for name, (*_, text) in LATER.items() if text not in {"", "gone"}}
         assert (
             sum(line.startswith(("new: 2", "gone, and no longer in the tables: 2")) for line in again.changes)

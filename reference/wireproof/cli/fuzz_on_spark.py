@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 from rich.console import Console
@@ -14,10 +14,6 @@ from wireproof.cli.common.progress import job_bar
 from wireproof.cli.scan import job_exit_code
 from wireproof.formats import FORMATS, matching_ids
 from wireproof.install_hint import install_command
-
-if TYPE_CHECKING:
-    from wireproof.spark.campaign_job import CampaignSummary, FolderCampaign
-    from wireproof.spark.session import ClusterEnv
 
 ONLY_COUNTED = ("pass", "info", "unsupported")
 """Verdicts that are only counted; the table `signatures` contains them."""
@@ -45,7 +41,11 @@ def fuzz_on_spark(
     hellos = session.start_adapters(specs)
     settings = campaign_job.campaign_settings(hellos, specs, wanted, more["seed"])
     job = campaign_job.open_campaign(settings, more["cases"] or DEFAULT_CASES, out.absolute())
-    summary = _watched(job, where)
+    with (
+        session.spark_of(where, job.out) as (spark, console),
+        job_bar(console, "campaign", MofNCompleteColumn()) as report_progress,
+    ):
+        summary = job.run(spark, report_progress)
     print_campaign_tables(summary.signatures)
     rate = f", {summary.cases / summary.seconds:,.0f}/s" if summary.cases else ""
     Console().print(
@@ -54,17 +54,6 @@ def fuzz_on_spark(
         soft_wrap=True,
     )
     return job_exit_code(summary.signatures)
-
-
-def _watched(job: "FolderCampaign", where: "ClusterEnv") -> "CampaignSummary":
-    """Run the campaign, with a progress bar on a terminal."""
-    from wireproof.spark import session  # noqa: PLC0415 - as above
-
-    with (
-        session.spark_of(where, job.out) as (spark, console),
-        job_bar(console, "campaign", MofNCompleteColumn()) as report_progress,
-    ):
-        return job.run(spark, report_progress)
 
 
 def print_campaign_tables(signatures: list[dict[str, Any]]) -> None:

@@ -22,8 +22,7 @@ from wireproof.wire.options import Compression
 from wireproof.wire.text import escape_unsafe
 
 if TYPE_CHECKING:
-    from wireproof.spark.scan_folder import FolderScan, ScanSummary
-    from wireproof.spark.session import ClusterEnv
+    from wireproof.spark.scan_folder import ScanSummary
 
 SOURCES = tuple(name for family in FAMILIES.values() for name in family.source_names)
 """The sources of all families."""
@@ -87,7 +86,15 @@ def command(
     session.start_adapters(adapters)
     settings = verdict_rows.ScanSettings(f"wireproof.{source}", options, adapters)
     job = scan_folder.open_scan(settings, out.absolute())
-    summary = job.stored() if job.is_current else _watched(job, where)
+    if job.is_current:
+        summary = job.stored()
+    else:
+        columns = (DownloadColumn(), TransferSpeedColumn())
+        with (
+            session.spark_of(where, job.out) as (spark, console),
+            job_bar(console, "scan", *columns) as report_progress,
+        ):
+            summary = job.run(spark, report_progress)
     for line in summary.changes:
         click.echo(escape_unsafe(line))
     sound = _not_sound(summary, out)
@@ -145,18 +152,6 @@ def _index_files(summary: "ScanSummary") -> Exit:
             f"index files: {len(found)} indexes of {logs} logs, {errors} findings that mislead a reader"
         )
     return Exit.FAILS if errors else Exit.CONFORMS
-
-
-def _watched(job: "FolderScan", where: "ClusterEnv") -> "ScanSummary":
-    """Run the scan, with a progress bar on a terminal."""
-    from wireproof.spark import session  # noqa: PLC0415 - as above
-
-    columns = (DownloadColumn(), TransferSpeedColumn())
-    with (
-        session.spark_of(where, job.out) as (spark, console),
-        job_bar(console, "scan", *columns) as report_progress,
-    ):
-        return job.run(spark, report_progress)
 
 
 def print_scan_tables(signatures: Sequence[Mapping[str, Any]], files: Sequence[Mapping[str, Any]]) -> None:

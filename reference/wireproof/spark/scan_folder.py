@@ -20,7 +20,7 @@ from wireproof.spark import batches, job_state
 from wireproof.spark.batches import Progress, TaskCounts, as_uri, no_progress, parallelism
 from wireproof.spark.errors import LostObjectError
 from wireproof.spark.logs.objects import ObjectPlace, ObjectReader, SkippedObject
-from wireproof.spark.logs.spans import ObjectRange, ObjectSpan
+from wireproof.spark.logs.spans import ObjectSpan
 from wireproof.spark.scan_job import (
     ASKED_SPAN_BYTES,
     SAMPLES,
@@ -112,7 +112,7 @@ class FolderScan:
     started: datetime
     places: list[ObjectPlace] = field(factory=list)
     skipped: list[SkippedObject] = field(factory=list)
-    ranges: list[ObjectRange] = field(factory=list)
+    ranges: list[ObjectSpan] = field(factory=list)
     changes: list[str] = field(factory=list)
     state: dict[str, Any] = field(factory=dict)
     known: dict[str, KnownObject] = field(factory=dict)
@@ -159,10 +159,10 @@ class FolderScan:
         ]
         job_state.save_state(self.out, self.state)
 
-    def find_ranges(self, places: Sequence[ObjectPlace]) -> list[ObjectRange]:
+    def find_ranges(self, places: Sequence[ObjectPlace]) -> list[ObjectSpan]:
         """Return what is to be read of the objects; say what changed."""
         before, names = self.known, {place.display_name for place in places}
-        self.known, ranges, again = {}, list[ObjectRange](), list[str]()
+        self.known, ranges, again = {}, list[ObjectSpan](), list[str]()
         for place in places:
             known = before.get(place.display_name)
             if known is None or known.place != place:
@@ -176,7 +176,7 @@ class FolderScan:
                 known = KnownObject(place, kept)
             self.known[place.display_name] = known
             if known.certain is None and known.done < place.size:
-                ranges.append((place, known.done, place.size))
+                ranges.append(ObjectSpan(place, known.done, place.size))
         if before:
             lines = (
                 ("new", [name for name in self.known if name not in before]),
@@ -215,7 +215,7 @@ class FolderScan:
             progress: receives the bytes done, the total bytes and the tasks, a few times a second.
         """
         began, settings = time.monotonic(), self.settings
-        new_bytes = sum(end - start for _, start, end in self.ranges)
+        new_bytes = sum(span.size for span in self.ranges)
         progress(0, new_bytes, TaskCounts(phase="looking for entries"))
         spans = plan_spans(spark, settings, self.ranges)
         first = parallelism(spark) * (ASKED_SPAN_BYTES if settings.adapters else 4 * SPAN_BYTES)

@@ -4,6 +4,7 @@
 `scan_folder` writes them to a folder.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, Final
@@ -29,12 +30,12 @@ from wireproof.spark.logs.objects import (
 )
 from wireproof.spark.logs.sources import TASKS_PER_CORE, SourceSettings
 from wireproof.spark.logs.spans import (
-    SLACK_FRACTION,
-    ObjectRange,
     ObjectSpan,
     group_spans,
+    is_one,
     open_span,
-    split_range,
+    split_span,
+    whole_objects,
 )
 from wireproof.spark.session import source_options
 from wireproof.spark.table_columns import TABLES, schema_of, spark_schema
@@ -57,56 +58,42 @@ SAMPLES: Final = 3
 # --- spans ---
 
 
-def plan_spans(
-    spark: SparkSession, settings: ScanSettings, ranges: Sequence[ObjectRange]
-) -> list[ObjectSpan]:
-    """Cut the ranges that are larger than a span, each in a task: the driver of a cluster reads no object.
+def plan_spans(spark: SparkSession, settings: ScanSettings, spans: Sequence[ObjectSpan]) -> list[ObjectSpan]:
+    """Cut spans that are too large, each in a task: the driver of a cluster reads no object.
 
     If all runs on this machine and the objects are here, their headers are read sooner than a task starts.
     """
     grain = ASKED_SPAN_BYTES if settings.adapters else SPAN_BYTES
-    large = [
-        number
-        for number, (place, start, end) in enumerate(ranges)
-        if not place.compression and end - start > grain + grain // SLACK_FRACTION
-    ]
-    cut: dict[int, list[ObjectSpan]] = {}
-    source = settings.source
-    if str(spark.conf.get("spark.master", "")).startswith("local"):
-        here = [number for number in large if not ranges[number][0].store]
-        large = [number for number in large if ranges[number][0].store]
-        for number in here:
-            cut[number] = split_range(source.framing, source.options, ranges[number], grain)
-    if large:
+    is_local = str(spark.conf.get("spark.master", "")).startswith("local")
+    cut = dict[ObjectSpan, list[ObjectSpan]]()
+    find = partial(split_span, settings.source.framing, settings.source.options, grain)
+    for span in (span for span in spans if not is_one(span, grain)):
+        cut[span] = find(span) if is_local and not span.place.store else []
+    if large := [span for span, parts in cut.items() if not parts]:
         tasks = min(len(large), TASKS_PER_CORE * parallelism(spark))
-        rows = spark.createDataFrame([(number,) for number in large], "number long").repartition(tasks)
-        find = partial(_cut, settings, {number: ranges[number] for number in large}, grain)
-        found = rows.mapInArrow(find, from_arrow_schema(_CUT)).collect()
+        numbers = spark.range(0, len(large), 1, tasks)
+        found = numbers.mapInArrow(partial(_cut, settings, large, grain), from_arrow_schema(_CUT)).collect()
         for number, start, end, garbage in sorted(map(tuple, found)):
-            cut.setdefault(number, []).append(ObjectSpan(ranges[number][0], start, end, garbage))
-    return [span for number, part in enumerate(ranges) for span in cut.get(number) or [ObjectSpan(*part)]]
+            cut[large[number]].append(ObjectSpan(large[number].place, start, end, garbage))
+    return [part for span in spans for part in cut.get(span, [span])]
 
 
 _CUT: Final = pa.schema(
     [("number", pa.int64()), ("start", pa.int64()), ("end", pa.int64()), ("garbage", pa.string())]
 )
-"""The rows of `_cut`: the number of a range, a span of it, and the class of the garbage that it is."""
+"""The rows of `_cut`: the number of a span, a part of it, and the class of the garbage that it is."""
 
 
 def _cut(
-    settings: ScanSettings,
-    ranges: Mapping[int, ObjectRange],
-    grain: int,
-    numbers: Iterable[pa.RecordBatch],
+    settings: ScanSettings, spans: Sequence[ObjectSpan], grain: int, numbers: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the spans of the ranges whose numbers are in some Arrow batches, for `mapInArrow`."""
+    """Yield the parts of the spans whose numbers are in some Arrow batches, for `mapInArrow`."""
     source = settings.source
     for batch in numbers:
         for number in batch.column(0).to_pylist():
-            spans = split_range(source.framing, source.options, ranges[number], grain)
             rows = [
-                {"number": number, "start": span.start, "end": span.end, "garbage": span.garbage}
-                for span in spans
+                {"number": number, "start": part.start, "end": part.end, "garbage": part.garbage}
+                for part in split_span(source.framing, source.options, grain, spans[number])
             ]
             yield pa.RecordBatch.from_pylist(rows, schema=_CUT)
 
@@ -173,10 +160,10 @@ class ScanTables:
         return self.rows.filter(~sql.col("path").isin(list(self.lost))) if self.lost else self.rows
 
     @cached_property
-    def _between(self) -> DataFrame | None:
-        """Return the damaged places between spans; None if there can be none."""
+    def _between(self) -> list[dict[str, Any]]:
+        """Return the damaged places between spans."""
         if not (self.is_cut and "leader_epoch" in self.settings.source.kind.facts):
-            return None
+            return []
         return verdict_tables.order_between(self.frames)
 
     def small(self, name: str) -> list[dict[str, Any]]:
@@ -187,9 +174,9 @@ class ScanTables:
             case "matrix":
                 return verdict_tables.matrix(verdict_tables.with_bytes(self.counts))
             case "files":
-                pairs = [] if self._between is None else self._between.groupBy("path").count().collect()
+                between = Counter(row["path"] for row in self._between)
                 read = [each for each in self.places if each.display_name not in self.lost]
-                return verdict_tables.files(read, self.counts, dict(map(tuple, pairs)))
+                return verdict_tables.files(read, self.counts, between)
             case _:
                 rows = {each.display_name: (each.size, each.reason) for each in self.left_out}
                 for each in self.places:
@@ -245,7 +232,7 @@ class ScanTables:
         answers = [(row["damaged"], one) for row in self.counts for one in row["answers"]]
         match name:
             case "damage":
-                return self._between is None and not any(damaged for damaged, _ in answers)
+                return not self._between and not any(damaged for damaged, _ in answers)
             case "failures":
                 return not any(one["finding"] and one["implementation"] != REFERENCE for _, one in answers)
             case _:
@@ -311,7 +298,7 @@ def scan(
     given = source_options([paths] if isinstance(paths, str) else list(paths), **options)
     settings = ScanSettings(sources.full_name(source), given, tuple(adapters))
     places, skipped = list_logs(settings.source)
-    spans = plan_spans(spark, settings, [(place, 0, place.size) for place in places])
+    spans = plan_spans(spark, settings, whole_objects(places))
     rows = frames_of(spark, settings, spans).persist()
     return ScanTables(spark, settings, rows, places, skipped, samples, len(spans) > len(places))
 

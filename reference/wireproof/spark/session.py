@@ -144,6 +144,13 @@ LOCAL_SETTINGS: Final = {
 }
 """Settings with which a local session listens on no other address and makes few small tasks."""
 
+VERB_SETTINGS: Final = {"spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1"}
+"""Settings of a local session that a verb makes: Java compiles itself once, quickly.
+
+A scan of little spends a third of its seconds of cores on that otherwise, and a large one is the work of
+Python. A session that its user goes on with has Java's default.
+"""
+
 TASK_ATTEMPTS: Final = 2
 """Attempts of a task in local mode, where Spark's default is one attempt."""
 
@@ -250,6 +257,8 @@ def spark_of(cluster: ClusterEnv, out: Path) -> Iterator[tuple[SparkSession, Con
         JavaEndedError: Spark's Java process ended.
     """
     conf = cluster.settings()
+    if cluster.local and not _active_session():
+        conf = VERB_SETTINGS | conf
     with spark_errors(out / SPARK_LOG) as console:
         yield session(cluster.master, conf=conf), console
 

@@ -135,12 +135,6 @@ def _as_number(value: Any) -> Any:  # noqa: ANN401 - a cell of any type
     return int(value) if -LARGEST - 1 <= value <= LARGEST else None
 
 
-@lru_cache(maxsize=256)
-def _finding(fmt: str, kind: str, cls: str) -> str | None:
-    """Return the name of the reference's finding; None for what it does not refuse."""
-    return finding_name(Signature(REFERENCE, fmt, "scan", kind, cls, "")) if kind == "garbage" else None
-
-
 # --- rows ---
 
 
@@ -227,7 +221,8 @@ class _Rows:
                 self._row(item, [found for answer in answers if (found := answer[number])])
                 for number, item in enumerate(items)
             ]
-            yield pa.RecordBatch.from_pylist(rows, schema=FRAMES_SCHEMA)
+            batch = pa.RecordBatch.from_pylist(rows, schema=FRAMES_SCHEMA)
+            yield self._completed(dict(zip(batch.schema.names, batch.columns, strict=True)))
 
     def _item_case(self, item: Item) -> ItemCase:
         """Make a case of an item; of an item that is too large, only the beginning is read."""
@@ -244,7 +239,6 @@ class _Rows:
             head = RowData(self.stored, item, item_case.data[:HEADER_BYTES], self.source.framing.fmt.revision)
             facts |= {name: _as_number(column.read(head)) for name, column in self.source.kind.facts.items()}
         return {
-            **self._place,
             **facts,
             "position": item.at,
             "length": item.length,
@@ -252,26 +246,8 @@ class _Rows:
             "kind": item.kind,
             "fault": item.cls,
             "remarks": [remark.cls for remark in item.remarks],
-            "damage": [*_damage_of(item), *self._order(facts)],
-            "timestamp": self._time(facts["timestamp_number"]),
-            "finding": _finding(fmt, item.kind, item.cls or ""),
             "verdicts": verdict_rows(verdicts or _too_large(item_case, self.sessions, fmt)),
         }
-
-    def _order(self, facts: Mapping[str, Any]) -> list[str]:
-        """Return how an entry is out of order with the one before it, if it is a batch of a segment."""
-        numbers = [facts[name] for name in ("first_offset", "last_offset", "leader_epoch")]
-        if None in numbers or not self.ordered:
-            return []
-        flags = self._out_of_order(*(np.array([number], np.int64) for number in numbers))
-        return [cls for cls, wrong in flags if wrong[0]]
-
-    def _time(self, number: int | None) -> int | None:
-        if number is None:
-            return None
-        times, per = self.source.kind.timestamp_scale
-        found = number * times // per
-        return found if 0 <= found <= LAST_MICROSECOND else None
 
     def _format(self, item_case: ItemCase) -> str:
         """Return the format as which adapters are asked about the item, or would be if it were smaller."""
@@ -289,24 +265,28 @@ class _Rows:
         entries = part.entries
         assert self.source.framing.fast is not None, "which returns columns"
         is_frame = pc.equal(entries.column("kind"), "frame")
-        fmt = pa.array(self.source.framing.fast.formats).take(entries.column("magic"))
-        columns: dict[str, Any] = {name: pa.repeat(pa.scalar(value), entries.num_rows)
-                                   for name, value in self._place.items()}  # fmt: skip
-        columns |= {name: entries.column(name) for name in FRAME_COLUMNS[:5]}
+        columns = {name: entries.column(name) for name in FRAME_COLUMNS[:5]}
         columns |= {
             name: pc.if_else(is_frame, column.values(part).cast(column.type), pa.scalar(None, column.type))
             for name, column in self.source.kind.facts.items()
         }
-        columns |= {
-            "format": fmt,
-            "damage": self._damage(entries, columns),
-            "timestamp": self._times(columns["timestamp_number"]),
-            "finding": _findings(fmt, entries),
-            "verdicts": _empty_lists(entries.num_rows, VERDICTS),
-        }
+        columns["format"] = pa.array(self.source.framing.fast.formats).take(entries.column("magic"))
+        columns["verdicts"] = _empty_lists(entries.num_rows, VERDICTS)
+        return self._completed(columns)
+
+    # --- what follows from the other columns ---
+
+    def _completed(self, columns: dict[str, pa.Array]) -> pa.RecordBatch:
+        """Return rows with their place, damage, time and finding."""
+        count = len(columns["position"])
+        columns |= {name: pa.repeat(pa.scalar(value), count) for name, value in self._place.items()}
+        columns["damage"] = self._damage(columns)
+        columns["finding"] = _findings(columns)
+        if "timestamp_number" in columns:
+            columns["timestamp"] = self._times(columns["timestamp_number"])
         arrays = [
             columns[column.name].cast(column.type) if column.name in columns
-            else pa.nulls(entries.num_rows, column.type)
+            else pa.nulls(count, column.type)
             for column in FRAMES_SCHEMA
         ]  # fmt: skip
         return pa.RecordBatch.from_arrays(arrays, schema=FRAMES_SCHEMA)
@@ -314,22 +294,21 @@ class _Rows:
     def _times(self, numbers: pa.Array) -> pa.Array:
         """Return times from numbers of the format, null for what is no time."""
         times, per = self.source.kind.timestamp_scale
-        low, high = 0, LAST_MICROSECOND * per // times
-        valid = pc.and_(pc.greater_equal(numbers, low), pc.less_equal(numbers, high))
+        high = min(((LAST_MICROSECOND + 1) * per - 1) // times, LARGEST)
+        valid = pc.and_(pc.greater_equal(numbers, 0), pc.less_equal(numbers, high))
         kept = pc.if_else(valid, numbers, pa.scalar(None, pa.int64()))
         return pc.divide(pc.multiply(kept, times), per).cast(pa.timestamp("us", tz="UTC"))
 
-    def _damage(self, entries: pa.RecordBatch, columns: Mapping[str, Any]) -> pa.Array:
-        """Return the classes of damage of each entry."""
+    def _damage(self, columns: Mapping[str, pa.Array]) -> pa.Array:
+        """Return the classes of damage of each row."""
         found: dict[int, list[str]] = {}
-        for row in np.flatnonzero(entries.column("fault").is_valid().to_numpy(zero_copy_only=False)).tolist():
-            found[row] = [entries.column("fault")[row].as_py()]
-        remarked = pc.greater(pc.list_value_length(entries.column("remarks")), 0)
-        for row in np.flatnonzero(remarked.to_numpy(zero_copy_only=False)).tolist():
-            classes = mismatch_remarks().intersection(entries.column("remarks")[row].as_py())
+        for row in _true(pc.equal(columns["kind"], "garbage")):
+            found[row] = [columns["fault"][row].as_py() or "other"]
+        for row in _true(pc.greater(pc.list_value_length(columns["remarks"]), 0)):
+            classes = mismatch_remarks().intersection(columns["remarks"][row].as_py())
             found.setdefault(row, []).extend(sorted(classes))
-        if self.ordered:
-            rows = np.flatnonzero(columns["leader_epoch"].is_valid().to_numpy(zero_copy_only=False))
+        if self.ordered and "leader_epoch" in columns:
+            rows = np.array(_true(columns["leader_epoch"].is_valid()), np.int64)
             numbers = (
                 columns[name].take(pa.array(rows)).to_numpy().astype(np.int64)
                 for name in ("first_offset", "last_offset", "leader_epoch")
@@ -337,9 +316,10 @@ class _Rows:
             for cls, wrong in self._out_of_order(*numbers):
                 for row in rows[wrong].tolist():
                     found.setdefault(row, []).append(cls)
+        count = len(columns["kind"])
         if not any(found.values()):
-            return _empty_lists(entries.num_rows, TEXT_LIST)
-        return pa.array([found.get(row, []) for row in range(entries.num_rows)], TEXT_LIST)
+            return _empty_lists(count, TEXT_LIST)
+        return pa.array([found.get(row, []) for row in range(count)], TEXT_LIST)
 
     def _out_of_order(self, first: Any, last: Any, epoch: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - arrays
         """Return which of some consecutive batches are out of order, by class."""
@@ -354,10 +334,10 @@ class _Rows:
         ]
 
 
-def _damage_of(item: Item) -> list[str]:
-    """Return the errors of an item itself."""
-    own = [item.cls or "other"] if item.kind == "garbage" else []
-    return [*own, *sorted({remark.cls for remark in item.remarks} & mismatch_remarks())]
+def _true(flags: pa.Array) -> list[int]:
+    """Return the rows of which something is true."""
+    rows: list[int] = np.flatnonzero(flags.to_numpy(zero_copy_only=False)).tolist()
+    return rows
 
 
 def _empty_lists(count: int, kind: pa.DataType) -> pa.Array:
@@ -365,13 +345,19 @@ def _empty_lists(count: int, kind: pa.DataType) -> pa.Array:
     return pa.ListArray.from_arrays(ends, pa.array([], kind.value_type), type=kind)
 
 
-def _findings(fmt: pa.Array, entries: pa.RecordBatch) -> pa.Array:
+def _findings(columns: Mapping[str, pa.Array]) -> pa.Array:
     """Return the names of the reference's findings."""
-    faults = entries.column("fault")
-    if faults.null_count == entries.num_rows:
-        return pa.nulls(entries.num_rows, pa.string())
-    rows = zip(fmt.to_pylist(), entries.column("kind").to_pylist(), faults.to_pylist(), strict=True)
-    return pa.array([_finding(name, kind, cls or "") for name, kind, cls in rows], pa.string())
+    kinds, faults, formats = (columns[name] for name in ("kind", "fault", "format"))
+    found: list[str | None] = [None] * len(kinds)
+    for row in _true(pc.equal(kinds, "garbage")):
+        found[row] = _finding(formats[row].as_py(), faults[row].as_py() or "")
+    return pa.array(found, pa.string())
+
+
+@lru_cache(maxsize=256)
+def _finding(fmt: str, cls: str) -> str:
+    """Return the name of the reference's finding."""
+    return finding_name(Signature(REFERENCE, fmt, "scan", "garbage", cls, ""))
 
 
 def verdict_rows(verdicts: Iterable[ItemVerdict]) -> list[dict[str, Any]]:

@@ -199,18 +199,16 @@ def samples(frames: DataFrame, most: int) -> DataFrame:
     return smallest(rows, most, "length", "path", "position")
 
 
-def damage(frames: DataFrame, between: DataFrame | None) -> DataFrame:
+def damage(frames: DataFrame, between: Sequence[Mapping[str, Any]]) -> DataFrame:
     """Return a row for each damaged place; `between` has those that `order_between` finds."""
+    columns = TABLES["damage"]
     found = frames.filter(sql.size("damage") > 0).withColumn("class", sql.explode("damage"))
-    names = _names(TABLES["damage"])
-    rows = found.select(*names)
-    if between is not None:
-        rows = rows.unionByName(between.select(*names))
-    return rows
+    rows = found.select(*_names(columns))
+    return rows.unionByName(small_frame(frames.sparkSession, between, columns)) if between else rows
 
 
-def order_between(frames: DataFrame) -> DataFrame:
-    """Return the batches that are out of order with the last batch of an earlier span, with a `class`.
+def order_between(frames: DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of `damage` for the batches that are out of order with the last one of an earlier span.
 
     No checksum covers offsets and leader epochs of Kafka's batches, but in a segment they rise. Within a
     span the reading task checks that.
@@ -230,4 +228,6 @@ def order_between(frames: DataFrame) -> DataFrame:
             sql.when(sql.expr("begins.leader_epoch < before.leader_epoch"), EPOCH_ORDER),
         )
     )
-    return pairs.withColumn("class", sql.explode(wrong)).select("begins.*", "class")
+    rows = pairs.withColumn("class", sql.explode(wrong)).select("begins.*", "class")
+    found: list[dict[str, Any]] = rows.select(*_names(TABLES["damage"])).toArrow().to_pylist()
+    return found

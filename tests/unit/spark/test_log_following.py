@@ -26,10 +26,10 @@ def settings(*paths: Path, **options: str) -> SourceSettings:
 def taken(one: OffsetTracker, start: Mapping[str, int], end: Mapping[str, int]) -> list[tuple[str, int, str]]:
     """Stem, offset and kind of every item between two commitments."""
     rows = []
-    for place, first, last in one.ranges(start, end):
-        stored = ObjectReader.of(place)
-        items = logs.items(one.source.framing, stored, first, last)
-        rows += [(Path(place.display_name).stem, item.at // 71, item.kind) for item in items]
+    for span in one.ranges(start, end):
+        stored = ObjectReader.of(span.place)
+        items = logs.items(one.source.framing, stored, span.start, span.end)
+        rows += [(Path(span.place.display_name).stem, item.at // 71, item.kind) for item in items]
     return rows
 
 

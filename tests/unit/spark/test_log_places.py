@@ -23,7 +23,7 @@ from wireproof.spark.logs.objects import (
     expand_paths,
     list_objects,
 )
-from wireproof.spark.logs.spans import split_range
+from wireproof.spark.logs.spans import ObjectSpan, split_span
 from wireproof.spark.logs.split_points import find_split_points
 from wireproof.wire.options import DEFAULT_OPTIONS
 
@@ -270,7 +270,7 @@ def test_the_index_of_an_object_reads_ranges_and_steps_over_long_entries(server:
 def test_spans_of_an_object_are_read_by_themselves(server: str) -> None:
     data = b"".join(logs.batch(bytes(100_000), offset) for offset in range(40))
     [place] = expand_paths([put(server, "spans/0.log", data)], ())
-    spans = split_range(KAFKA, DEFAULT_OPTIONS, (place, 0, place.size), 1 << 20)
+    spans = split_span(KAFKA, DEFAULT_OPTIONS, 1 << 20, ObjectSpan(place, 0, place.size))
     assert len(spans) == 4
     stored = ObjectReader.of(place)
     items = [item for span in spans for item in logs.items(KAFKA, stored, span.start, span.end)]

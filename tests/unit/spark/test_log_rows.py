@@ -35,7 +35,7 @@ def rows(
     schema = asked.table.schema(everything=True)
     chosen = asked.table.chosen(names or asked.table.schema().names)
     schema = pa.schema([schema.field(one.name) for one in chosen])
-    wanted = ReadRequest(asked.framing, asked.options, asked.table, chosen, schema, asked.max_unpacked)
+    wanted = ReadRequest(asked, chosen, schema)
     wanted = cloudpickle.loads(cloudpickle.dumps(wanted))  # as Spark's workers get it
     spans = plan_tasks(
         asked.framing,
@@ -265,14 +265,7 @@ def test_an_entry_that_unpacks_to_much_more_fills_a_batch_by_itself(tmp_path: Pa
     data = kafka_bytes.batch(gzip.compress(record), 1, attributes=1)
     logs.write(tmp_path, a=data * 6)
     asked = sources.parse("wireproof.kafka_log", {"path": str(tmp_path), "rows": "records"})
-    wanted = ReadRequest(
-        asked.framing,
-        asked.options,
-        asked.table,
-        asked.table.columns,
-        asked.table.schema(),
-        asked.max_unpacked,
-    )
+    wanted = ReadRequest(asked, asked.table.columns, asked.table.schema())
     [task] = plan_tasks(asked.framing, asked.options, whole_objects(expand_paths(asked.paths, (".log",))), 1)
     assert [batch.num_rows for batch in read_spans(task, wanted)] == [1] * 6
 

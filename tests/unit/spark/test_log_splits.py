@@ -24,7 +24,8 @@ from wireproof.spark.logs.spans import (
     open_span,
     part_of_object,
     plan_tasks,
-    split_range,
+    split_span,
+    whole_objects,
 )
 from wireproof.spark.logs.split_points import SplitPoint, StreamFraming, find_split_points, scan_items
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
@@ -215,7 +216,7 @@ def kafka_place(tmp_path: Any, count: int) -> ObjectPlace:
 
 def test_a_file_is_packed_into_about_as_many_tasks_as_are_wanted(tmp_path: Any) -> None:
     place = kafka_place(tmp_path, 8000)
-    tasks = plan_tasks(KAFKA, DEFAULT_OPTIONS, [(place, 0, place.size)], 4)
+    tasks = plan_tasks(KAFKA, DEFAULT_OPTIONS, whole_objects([place]), 4)
     assert len(tasks) == 4
     spans = [span for task in tasks for span in task]
     assert [span.start for span in spans] == [0, *(span.end for span in spans[:-1])]
@@ -232,21 +233,22 @@ def test_a_range_of_positions_has_the_items_that_begin_in_it(tmp_path: Any) -> N
     assert len(starts) == 7
     edges = sorted({at + step for at in [*starts, len(data)] for step in (-1, 0, 1, 30) if at + step >= 0})
     for first, end in combinations(edges, 2):
-        _, start, stop = part_of_object(KAFKA, DEFAULT_OPTIONS, first, end, (place, 0, len(data)))
-        found = [item.at for item in logs.items(KAFKA, logs.stored(data), start, stop)]
+        part = part_of_object(KAFKA, DEFAULT_OPTIONS, first, end, place)
+        found = [item.at for item in logs.items(KAFKA, logs.stored(data), part.start, part.end)]
         assert found == [at for at in starts if first <= at < end], (first, end)
     with pytest.raises(SourceError, match=r"0\.log\.gz is compressed"):
-        part_of_object(KAFKA, DEFAULT_OPTIONS, 0, 1, (ObjectPlace("", "0.log.gz", "0.log.gz", 1), 0, 1))
+        part_of_object(KAFKA, DEFAULT_OPTIONS, 0, 1, ObjectPlace("", "0.log.gz", "0.log.gz", 1))
 
 
 def test_small_objects_share_a_task_compressed_ones_too_and_a_large_one_has_its_own() -> None:
-    small = [(ObjectPlace("", f"/x/{n}.log", f"/x/{n}.log", 1000), 0, 1000) for n in range(50)]
-    packed = [(ObjectPlace("", name, name, 1000), 0, 1000) for name in ("/x/p.log.gz", "/x/q.log.gz")]
+    small = whole_objects(ObjectPlace("", f"/x/{n}.log", f"/x/{n}.log", 1000) for n in range(50))
+    names = ("/x/p.log.gz", "/x/q.log.gz")
+    packed = whole_objects(ObjectPlace("", name, name, 1000) for name in names)
     tasks = plan_tasks(KAFKA, DEFAULT_OPTIONS, [*small[:25], *packed, *small[25:]], 4)
     assert [len(task) for task in tasks] == [52]
     name, size = "/x/large.log.gz", 4 << 20
     large = ObjectPlace("", name, name, size)
-    tasks = plan_tasks(KAFKA, DEFAULT_OPTIONS, [*small[:25], (large, 0, size), *small[25:]], 4)
+    tasks = plan_tasks(KAFKA, DEFAULT_OPTIONS, [*small[:25], ObjectSpan(large, 0, size), *small[25:]], 4)
     assert [len(task) for task in tasks] == [25, 1, 25]
     assert tasks[1] == (ObjectSpan(large, 0, size),)
 
@@ -254,7 +256,7 @@ def test_small_objects_share_a_task_compressed_ones_too_and_a_large_one_has_its_
 def test_an_object_that_got_shorter_is_one_span_whose_task_names_it(tmp_path: Any) -> None:
     place = kafka_place(tmp_path, 3000)
     (tmp_path / "0.log").write_bytes(b"short")
-    [span] = split_range(KAFKA, DEFAULT_OPTIONS, (place, 0, place.size), 1 << 20)
+    [span] = split_span(KAFKA, DEFAULT_OPTIONS, 1 << 20, ObjectSpan(place, 0, place.size))
     with (
         open_span(span, 1) as (stored, start, end, _),
         pytest.raises(LostObjectError, match=r"0\.log had 3\d+ bytes and ends at 5: read it again"),

@@ -15,7 +15,7 @@ from wireproof.kafka.suite.spark_reader import KAFKA, read_entries
 from wireproof.spark.logs import spans as object_spans
 from wireproof.spark.logs.columns import FRAME_COLUMNS, EntryColumns
 from wireproof.spark.logs.objects import ObjectPlace
-from wireproof.spark.logs.spans import split_range
+from wireproof.spark.logs.spans import ObjectSpan, split_span
 from wireproof.spark.logs.split_points import find_split_points, recover_by_item
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
@@ -133,7 +133,7 @@ def test_batches_in_random_garbage_are_planned_as_spans_and_read_as_in_one(
         path = tmp_path / f"{at}.log"
         path.write_bytes(data)
         place = ObjectPlace("", str(path), path.name, len(data))
-        spans = split_range(KAFKA, DEFAULT_OPTIONS, (place, 0, len(data)), MIB)
+        spans = split_span(KAFKA, DEFAULT_OPTIONS, MIB, ObjectSpan(place, 0, len(data)))
         wanted = [
             (one.kind, one.at, one.length, one.cls)
             for one in logs.items(KAFKA, logs.stored(data, 4096), 0, len(data))

@@ -2,6 +2,7 @@
 
 import zipfile
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from command_line import Command
@@ -9,10 +10,12 @@ from each import each
 from machine import needs
 
 from wireproof import __version__
+from wireproof.spark import session
 from wireproof.spark.errors import SourceError
 from wireproof.spark.session import ClusterEnv
 
 MASTER = "spark://127.0.0.1:7077"
+JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
 
 
 @pytest.fixture
@@ -46,6 +49,26 @@ def test_an_environment_brings_the_python_of_the_executors(tmp_path: Path, wheel
     assert found["spark.executor.memory"] == "2g"
     own = ClusterEnv("yarn", archive, conf=("spark.pyspark.python=./e/python",)).settings()
     assert own["spark.pyspark.python"] == "./e/python", "what is given stays"
+
+
+@each(
+    "where, active, option",
+    [
+        (ClusterEnv(), False, "-XX:TieredStopAtLevel=1"),
+        (ClusterEnv("local[2]"), False, "-XX:TieredStopAtLevel=1"),
+        (ClusterEnv(conf=(f"{JAVA_OPTIONS}=-Xint",)), False, "-Xint"),
+        (ClusterEnv(), True, None),
+        (ClusterEnv(MASTER), False, None),
+    ],
+)
+def test_java_compiles_quickly_where_a_verb_makes_a_local_session(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, where: ClusterEnv, active: bool, option: str | None
+) -> None:
+    made = Mock()
+    monkeypatch.setattr(session, "session", made)
+    monkeypatch.setattr(session, "_active_session", lambda: made if active else None)
+    with session.spark_of(where, tmp_path):
+        assert made.call_args.kwargs["conf"].get(JAVA_OPTIONS) == option
 
 
 @each(

@@ -15,6 +15,7 @@ entry that a stream assumes if the option `max_message` is not given.
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
@@ -37,7 +38,6 @@ from wireproof.spark.logs.columns import HEADER_BYTES
 from wireproof.spark.logs.objects import ObjectPlace, ObjectReader, expand_paths
 from wireproof.spark.logs.sources import SourceSettings
 from wireproof.spark.logs.spans import (
-    ObjectRange,
     ObjectSpan,
     ReadRequest,
     part_of_object,
@@ -109,15 +109,15 @@ class OffsetTracker:
         places = self._places()
         return {"objects": len(places), "bytes": sum(place.size for place in places)}
 
-    def ranges(self, start: Committed, end: Committed) -> list[ObjectRange]:
-        """Return the ranges between two offsets; raises `SourceError` if some of these bytes are gone."""
+    def ranges(self, start: Committed, end: Committed) -> list[ObjectSpan]:
+        """Return the bytes between two offsets; raises `SourceError` if some of these bytes are gone."""
         places = {place.display_name: place for place in self._places()}
         wanted = {name: at for name, at in end.items() if at > start.get(name, 0)}
         if lost := [name for name, at in wanted.items() if name not in places or places[name].size < at]:
             raise SourceError(
                 f"{lost[0]}: bytes that the checkpoint expects are gone; start with a new checkpoint"
             )
-        return [(places[name], start.get(name, 0), at) for name, at in sorted(wanted.items())]
+        return [ObjectSpan(places[name], start.get(name, 0), at) for name, at in sorted(wanted.items())]
 
     def _places(self) -> list[ObjectPlace]:
         places: list[ObjectPlace] = []
@@ -200,7 +200,7 @@ def make_request(source: SourceSettings, schema: StructType) -> ReadRequest:
     """Return the request for rows of `schema`, which may have fewer columns than the source.
 
     Raises:
-        SourceError: an unknown column, or a wrong type.
+        SourceError: an unknown column, a wrong type, or no path.
     """
     columns = source.table.chosen(schema.fieldNames())
     known = from_arrow_schema(source.table.schema(everything=True))
@@ -209,21 +209,15 @@ def make_request(source: SourceSettings, schema: StructType) -> ReadRequest:
             expected, found = (each.dataType.simpleString() for each in (known[column.name], column))
             raise SourceError(f"column {column.name} has type {expected}, not {found}")
     arrow = to_arrow_schema(schema, timezone="UTC")
-    return ReadRequest(
-        source.framing,
-        source.options,
-        source.table,
-        columns,
-        arrow,
-        source.max_unpacked,
-        source.ignore_missing,
-    )
+    if not source.paths:
+        raise SourceError(f'{source.kind.name}: no path given; use .load("…")')
+    return ReadRequest(source, columns, arrow)
 
 
-def _tasks(source: SourceSettings, ranges: Iterable[ObjectRange]) -> list[SpanTask]:
-    """Return the tasks that read some ranges."""
+def _tasks(source: SourceSettings, spans: Iterable[ObjectSpan]) -> list[SpanTask]:
+    """Return the tasks that read some spans, which are cut."""
     most = source.max_partition_bytes
-    return list(map(SpanTask, plan_tasks(source.framing, source.options, ranges, source.tasks, most)))
+    return list(map(SpanTask, plan_tasks(source.framing, source.options, spans, source.tasks, most)))
 
 
 class LogSource(DataSource):
@@ -244,32 +238,29 @@ class LogSource(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return the reader of a batch query."""
         source = sources.parse(self.KIND, self.options)
-        return LogReader(source, make_request(source, schema))
+        return LogReader(make_request(source, schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         """Return the reader of a stream over growing logs."""
         source = sources.for_stream(sources.parse(self.KIND, self.options))
-        return LogStreamReader(source, make_request(source, schema))
+        return LogStreamReader(make_request(source, schema))
 
 
 class LogReader(DataSourceReader):
     """Reads the bytes that existed when the query was planned."""
 
-    def __init__(self, source: SourceSettings, rows: ReadRequest) -> None:
-        """Read `rows` of the objects of `source`; raises `SourceError` if it names none."""
-        if not source.paths:
-            raise SourceError(f'{source.kind.name}: no path given; use .load("…")')
-        self.source, self.rows = source, rows
+    def __init__(self, rows: ReadRequest) -> None:
+        """Read these rows."""
+        self.rows = rows
 
     def partitions(self) -> list[SpanTask]:
         """Return the tasks."""
-        source = self.source
-        ranges = whole_objects(expand_paths(source.paths, source.kind.suffixes, source.chosen))
-        if source.positions:
-            ranges = [
-                part_of_object(source.framing, source.options, *source.positions, part) for part in ranges
-            ]
-        return _tasks(source, ranges)
+        source = self.rows.source
+        places = expand_paths(source.paths, source.kind.suffixes, source.chosen)
+        if source.positions is None:
+            return _tasks(source, whole_objects(places))
+        cut = partial(part_of_object, source.framing, source.options, *source.positions)
+        return _tasks(source, map(cut, places))
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the rows of a task as Arrow batches."""
@@ -284,11 +275,9 @@ def _read(partition: InputPartition, rows: ReadRequest) -> Iterator[pa.RecordBat
 class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reads growing logs: each row once, as soon as later bytes cannot change it."""
 
-    def __init__(self, source: SourceSettings, rows: ReadRequest) -> None:
-        """Follow the objects of `source`; raises `SourceError` if it names none."""
-        if not source.paths:
-            raise SourceError(f'{source.kind.name}: no path given; use .load("…")')
-        self.source, self.rows, self.follower = source, rows, OffsetTracker(source)
+    def __init__(self, rows: ReadRequest) -> None:
+        """Follow the objects of these rows."""
+        self.source, self.rows, self.follower = rows.source, rows, OffsetTracker(rows.source)
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's names, here and below
         """Return the offset at which nothing is read."""

@@ -28,7 +28,6 @@ from wireproof.schema.layout import (
 from wireproof.spark.errors import SourceError
 from wireproof.spark.logs.columns import RAW, SHARED, RowData, SourceColumn, SourceTable, item_row
 from wireproof.spark.logs.objects import ListingFilter
-from wireproof.spark.logs.spans import MAX_PARTITION_BYTES
 from wireproof.spark.logs.split_points import StreamFraming, framing_of_records
 from wireproof.suggestions import suggestion
 from wireproof.wire.json_values import canonical_json, to_json
@@ -158,6 +157,9 @@ def _json_text(value: Any) -> str:  # noqa: ANN401 - a value of any class
 
 CORES: Final = os.cpu_count() or 1
 TASKS_PER_CORE: Final = 3
+MAX_PARTITION_BYTES: Final = 128 * 1024 * 1024
+"""Bytes of a task: the default of `spark.sql.files.maxPartitionBytes`."""
+
 MAX_UNPACKED: Final = 16 * 1024 * 1024 * 1024
 
 

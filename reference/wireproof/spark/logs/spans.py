@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Final, TypeVar
 
 import pyarrow as pa
@@ -20,7 +20,6 @@ from wireproof.spark.logs.columns import (
     EntryColumns,
     RowData,
     SourceColumn,
-    SourceTable,
     make_batches,
 )
 from wireproof.spark.logs.objects import (
@@ -31,6 +30,7 @@ from wireproof.spark.logs.objects import (
     is_missing,
     lost,
 )
+from wireproof.spark.logs.sources import MAX_PARTITION_BYTES, SourceSettings
 from wireproof.spark.logs.split_points import StreamFraming, find_split_points, scan_items
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import RejectClass
@@ -38,9 +38,6 @@ from wireproof.wire.scan_items import Item
 
 MIN_GRAIN: Final = 1024 * 1024
 """The smallest span, a mebibyte: a smaller one costs more to schedule than to read."""
-
-MAX_PARTITION_BYTES: Final = 128 * 1024 * 1024
-"""Bytes of a task: the default of `spark.sql.files.maxPartitionBytes`."""
 
 SLACK_FRACTION: Final = 8
 """A span or a task may exceed the grain by this fraction of it, because so small a rest is not worth one."""
@@ -75,90 +72,85 @@ class ObjectSpan:
         """Return the items of the span if they are known without reading it; else none."""
         if self.garbage is None:
             return ()
-        return (Item("garbage", self.start, self.end - self.start, cls=self.garbage),)
+        return (Item("garbage", self.start, self.size, cls=self.garbage),)
+
+    @property
+    def size(self) -> int:
+        """Return the number of bytes."""
+        return self.end - self.start
 
     @property
     def weight(self) -> int:
         """Return the cost, in bytes to read."""
         if self.garbage is not None:
             return 1
-        return (self.end - self.start) * (COMPRESSED_WEIGHT if self.place.compression else 1)
+        return self.size * (COMPRESSED_WEIGHT if self.place.compression else 1)
 
 
-ObjectRange = tuple[ObjectPlace, int, int]
-
-
-def whole_objects(places: Iterable[ObjectPlace]) -> list[ObjectRange]:
-    """Return the whole objects as ranges."""
-    return [(place, 0, place.size) for place in places]
+def whole_objects(places: Iterable[ObjectPlace]) -> list[ObjectSpan]:
+    """Return a span of each whole object, to be cut."""
+    return [ObjectSpan(place, 0, place.size) for place in places]
 
 
 def part_of_object(
-    framing: StreamFraming, options: Options, first: int, end: int, part: ObjectRange
-) -> ObjectRange:
-    """Return the part of a whole object whose items begin from `first` to before `end`.
+    framing: StreamFraming, options: Options, first: int, end: int, place: ObjectPlace
+) -> ObjectSpan:
+    """Return the part of an object whose items begin from `first` to before `end`.
 
     Raises:
         SourceError: the object is compressed.
     """
-    place, start, _ = part
     if place.compression:
         raise SourceError(
             f"option positions: {place.display_name} is compressed: decompress it, or leave it out"
         )
-    stored, bounds = ObjectReader.of(place), list[int]()
-    try:
+    start, bounds = 0, list[int]()
+    with closing(ObjectReader.of(place)) as stored:
         for goal in (first, end):
             if goal > start:
                 points = find_split_points(framing, stored, options, start, goal - start)
                 start = next((point.at for point in points if point.at >= goal), place.size)
             bounds.append(start)
-    finally:
-        stored.close()
-    return place, bounds[0], bounds[1]
+    return ObjectSpan(place, bounds[0], bounds[1])
 
 
 def plan_tasks(
     framing: StreamFraming,
     options: Options,
-    ranges: Iterable[ObjectRange],
+    spans: Iterable[ObjectSpan],
     tasks: int,
     most: int = MAX_PARTITION_BYTES,
 ) -> list[tuple[ObjectSpan, ...]]:
-    """Group the ranges into about `tasks` tasks, or more if one had over `most` bytes; none is empty.
-
-    Each range begins and ends at a split point.
-    """
-    nonempty = [(place, start, end) for place, start, end in ranges if end > start]
-    total = sum(end - start for _, start, end in nonempty)
+    """Cut spans, and group them into about `tasks` tasks, or more if one had over `most` bytes."""
+    nonempty = [span for span in spans if span.size]
+    total = sum(span.size for span in nonempty)
     grain = max(MIN_GRAIN, min(most, -(-total // tasks)))
-    is_remote = any(place.store for place, _, _ in nonempty)
+    is_remote = any(span.place.store for span in nonempty)
     with ThreadPoolExecutor(INDEXERS if is_remote else 1) as pool:
-        spans = [
-            span
-            for parts in pool.map(lambda part: split_range(framing, options, part, grain), nonempty)
-            for span in parts
-        ]
-    return list(group_spans(spans, grain))
+        cut = pool.map(partial(split_span, framing, options, grain), nonempty)
+        return list(group_spans(chain.from_iterable(cut), grain))
 
 
-def split_range(framing: StreamFraming, options: Options, part: ObjectRange, grain: int) -> list[ObjectSpan]:
-    """Cut a range at the first split point after each `grain` bytes.
+def is_one(span: ObjectSpan, grain: int) -> bool:
+    """Return whether a span is not to be cut: a compressed one, or one only a little longer than `grain`."""
+    return span.place.compression is not None or span.size <= grain + grain // SLACK_FRACTION
 
-    A range that is only a little longer than `grain` stays whole. So does one of an object that is gone or
-    got shorter: it is for the task to say so.
+
+def split_span(framing: StreamFraming, options: Options, grain: int, span: ObjectSpan) -> list[ObjectSpan]:
+    """Cut a span at the first split point after each `grain` bytes.
+
+    That of an object that is gone or got shorter stays whole: it is for the task to say so.
     """
-    place, start, end = part
-    if place.compression or end - start <= grain + grain // SLACK_FRACTION:
-        return [ObjectSpan(place, start, end)]
-    garbage = dict[int, Item]()
+    if is_one(span, grain):
+        return [span]
+    garbage, start, end = dict[int, Item](), span.start, span.end
     try:
-        with closing(ObjectReader.of(place)) as stored:
+        with closing(ObjectReader.of(span.place)) as stored:
             points = [start, *choose_split_points(framing, stored, options, start, end, grain, garbage), end]
     except LostObjectError:
-        return [ObjectSpan(place, start, end)]
+        return [span]
     return [
-        ObjectSpan(place, first, last, garbage[first].cls if first in garbage else None)
+        ObjectSpan(span.place, first, last, garbage[first].cls if first in garbage else None)
         for first, last in pairwise(points)
         if last > first
     ]
@@ -259,22 +251,11 @@ class CoverageError(SourceError):
 
 @frozen
 class ReadRequest:
-    """The rows to make.
+    """The rows to make: of a source, with some columns of its table, in the order of the schema."""
 
-    Attributes:
-        framing, options: the way to read the bytes.
-        table, columns, schema: the rows and their columns, in the order of the schema.
-        max_unpacked: the greatest number of decompressed bytes of a compressed object.
-        ignore_missing: whether an object that is gone has no rows, instead of failing.
-    """
-
-    framing: StreamFraming
-    options: Options
-    table: SourceTable
+    source: SourceSettings
     columns: tuple[SourceColumn, ...]
     schema: pa.Schema
-    max_unpacked: int
-    ignore_missing: bool = False
 
 
 def read_spans(spans: Iterable[ObjectSpan], request: ReadRequest) -> Iterator[pa.RecordBatch]:
@@ -284,19 +265,20 @@ def read_spans(spans: Iterable[ObjectSpan], request: ReadRequest) -> Iterator[pa
         LostObjectError: an object is gone, or shorter than it was when the spans were made.
         CoverageError: the items do not cover a span.
     """
-    return make_batches(_span_parts(spans, request), request.table, request.columns, request.schema)
+    parts = _span_parts(spans, request.source)
+    return make_batches(parts, request.source.table, request.columns, request.schema)
 
 
-def _span_parts(spans: Iterable[ObjectSpan], request: ReadRequest) -> Iterator[RowData | EntryColumns]:
+def _span_parts(spans: Iterable[ObjectSpan], source: SourceSettings) -> Iterator[RowData | EntryColumns]:
     """Yield the parts of all spans, as the fast decoder returns them if there is one, else the reference."""
-    fmt, framing = request.framing.fmt, request.framing
+    fmt = source.framing.fmt
     revision = None if fmt.revision == "mixed" else fmt.revision
-    decode = request.table.decode or partial(scan_items, framing)
+    decode = source.table.decode or partial(scan_items, source.framing)
     for span in spans:
-        if request.ignore_missing and is_missing(span.place):
+        if source.ignore_missing and is_missing(span.place):
             continue
-        with open_span(span, request.max_unpacked) as (stored, start, end, fault):
-            parts = span.known or decode(stored, start, end, request.options)
+        with open_span(span, source.max_unpacked) as (stored, start, end, fault):
+            parts = span.known or decode(stored, start, end, source.options)
             for part in check_coverage(parts, stored, start, end):
                 if isinstance(part, Item):
                     yield RowData(stored, part, _head(stored, part), revision)
