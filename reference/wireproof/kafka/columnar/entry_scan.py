@@ -3,8 +3,8 @@
 The items are the same as those of the reference (`wireproof.kafka.scan`): same bytes, same classes.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Final, TypeVar
 
 from attrs import evolve, frozen
 
@@ -24,9 +24,13 @@ from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.scan import scan as reference_scan
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
+from wireproof.wire.walk import Chunk, ChunkEnd
 
 ENTRIES_PER_CALL: Final = 1 << 16
 """Entries found by one call of the kernel."""
+
+
+Part = TypeVar("Part")
 
 
 @frozen
@@ -75,6 +79,28 @@ def scan_steps(
             item = _item_at(view, at, options)
             yield ScanStep(None, {0: item})
             at += item.length
+
+
+def step_parts(
+    chunk: Chunk,
+    options: Options,
+    make: Callable[[ScanStep], Generator[Part, None, int | None]],
+    *,
+    keep: bool,
+) -> Generator[Part, None, ChunkEnd]:
+    """Yield what `make` makes of each step of whole entries; return where these end in the chunk.
+
+    `make` returns the index of the entry where the reference must look, or None.
+    """
+    at = 0
+    for step in scan_steps(chunk, options, keep=keep):
+        if step.block is None:
+            return ChunkEnd(at, step.answers[0].kind != "tail")
+        stop = yield from make(step)
+        if stop is not None:
+            return ChunkEnd(int(step.block.entries.position[stop]), is_broken=True)
+        at = int(step.block.entries.end[-1])
+    return ChunkEnd(at, is_broken=False)
 
 
 def _room() -> tuple[Array, Array, Array]:
