@@ -17,11 +17,12 @@ from wireproof import formats
 from wireproof.formats import Format, steps_of
 from wireproof.inspect.data_directory import DirectoryTotals, FolderReport, read_directory
 from wireproof.inspect.entry_list import ListingSettings, list_entries, listing_of
+from wireproof.inspect.file_survey import add_damage
 from wireproof.inspect.lost_records import Loss, LossFinder
 from wireproof.kafka.suite.index_files import headers_of
 from wireproof.wire.byte_source import BytesSource
 from wireproof.wire.options import DEFAULT_OPTIONS
-from wireproof.wire.walk import DamagedRange, Entry, EntryRows, add_damage
+from wireproof.wire.walk import DamagedRange, Entry, EntryRows
 
 KAFKA = formats.get("kafka.log", "mixed")
 SEGMENTS = {

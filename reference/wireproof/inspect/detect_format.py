@@ -288,9 +288,10 @@ def detect_stream(source: ByteSource, rows: Sequence[Format], options: Options, 
     for data in _windows(source):
         found: list[StreamFit] = []
         for logs in _streams_by_family(rows):
-            surveyed = ((row, _first_entry(row, source, data)) for row in logs)
-            found += [StreamFit(row, quick_survey(row, read, options)) for row, read in surveyed]
-            if any(_is_certain(fit, data, name) for fit in found):
+            read = {row.format_id: _first_entry(row, source, data) for row in logs}
+            fits = [StreamFit(row, quick_survey(row, read[row.format_id], options)) for row in logs]
+            found += fits
+            if any(_is_certain(fit, len(read[fit.row.format_id]), name) for fit in fits):
                 break
         if any(fit.survey.proven for fit in found):
             return sorted(found, key=lambda fit: _rank(fit, name), reverse=True)
@@ -306,14 +307,15 @@ def _streams_by_family(rows: Sequence[Format]) -> Iterator[list[Format]]:
         yield [row for row in family.formats if row.scan is not None]
 
 
-def _is_certain(fit: StreamFit, data: bytes, name: str) -> bool:
-    """Return whether no other family can fit better: many entries, and nothing else but a cut one.
+def _is_certain(fit: StreamFit, size: int, name: str) -> bool:
+    """Return whether no other family can fit better: many entries or half of the bytes, and a cut one.
 
     Each byte before that is proven by a checksum, there is no remark, and the file has the right name.
     """
     survey = fit.survey
-    whole = survey.proven + survey.tail == len(data) and survey.entries >= MANY_ENTRIES
-    return whole and not survey.remarks and not fit.row.provisional and is_named(fit.row, name)
+    whole = survey.proven + survey.tail == size
+    many = survey.entries >= MANY_ENTRIES or 2 * survey.proven > size > survey.proven
+    return whole and many and not survey.remarks and not fit.row.provisional and is_named(fit.row, name)
 
 
 def _windows(source: ByteSource) -> Iterator[bytes]:

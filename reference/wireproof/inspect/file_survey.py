@@ -18,10 +18,22 @@ from wireproof.wire.byte_source import ByteSource, ShrunkError
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Remark
-from wireproof.wire.walk import HEAD_LENGTHS, DamagedRange, Entry, EntryRows, add_damage
+from wireproof.wire.walk import HEAD_LENGTHS, DamagedRange, Entry, EntryRows
 
 MAX_DAMAGES: Final = 50
 """Damaged ranges and losses that are kept; the others are counted."""
+
+
+BEGINS_NOTHING: Final = frozenset({"bad-length", "bad-magic", "bad-separator"})
+"""The classes of bytes that begin no entry; behind a damaged entry they belong to it."""
+
+
+def add_damage(damages: list[DamagedRange], one: DamagedRange) -> None:
+    """Add a range; bytes after a damaged entry that begin no entry belong to it."""
+    if damages and damages[-1].end == one.at and one.cls in BEGINS_NOTHING:
+        damages[-1] = evolve(damages[-1], end=one.end)
+    else:
+        damages.append(one)
 
 
 @frozen

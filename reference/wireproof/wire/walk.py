@@ -22,7 +22,7 @@ from wireproof.wire.byte_source import (
     zeros_end,
 )
 from wireproof.wire.options import Options
-from wireproof.wire.rejection import Position, Rejected, Remark
+from wireproof.wire.rejection import Position, Rejected, Remark, shift_position
 from wireproof.wire.remark_classes import REMARK_CLASSES
 from wireproof.wire.scan_items import Item
 
@@ -37,10 +37,6 @@ WORK_FACTOR: Final = 4
 """Bytes that may be read again: a fixed number, and a multiple of the bytes passed."""
 
 ZEROS_TEXT: Final = "zeros; a segment that is allocated in advance has them after its last entry"
-
-BEGINS_NOTHING: Final = frozenset({"bad-length", "bad-magic", "bad-separator"})
-"""The classes of bytes that begin no entry; behind a damaged entry they belong to it."""
-
 
 # --- the parts of a walk ---
 
@@ -406,22 +402,6 @@ def _rejection(steps: Steps, source: ByteSource, options: Options, item: Item) -
         if length == item.length:
             break
     return None
-
-
-def shift_position(at: Position, base: int) -> Position:
-    """Return the position `at` of bytes that begin at `base` of other bytes."""
-    place, _, inner = str(at).partition(">")
-    if not place.lstrip("-").isdecimal():
-        return at
-    return f"{int(place) + base}>{inner}" if inner else int(place) + base
-
-
-def add_damage(damages: list[DamagedRange], one: DamagedRange) -> None:
-    """Add a range; bytes after a damaged entry that begin no entry belong to it."""
-    if damages and damages[-1].end == one.at and one.cls in BEGINS_NOTHING:
-        damages[-1] = evolve(damages[-1], end=one.end)
-    else:
-        damages.append(one)
 
 
 # --- the entries, as the reference reads them ---
