@@ -18,7 +18,7 @@ WALKS = ("wire/walk.py", "wire/scan_items.py")
 
 OTHERS = {
     "kafka/columnar/": "the fast walker, whose kernel has a loop of its own",
-    "iggy/resync.py": "tries flipped bits of the lengths of one record",
+    "iggy/log.py": "tries flipped bits of the lengths of one record",
     "schema/stream.py": "reads the lengths of one record, and lists the candidates of a search",
     "live/loopback_broker/append_rules.py": "takes the one entry of a request",
 }

@@ -24,12 +24,11 @@ from wireproof.inspect.file_survey import survey_file
 from wireproof.kafka import entry
 from wireproof.kafka.control_types import CONTROL_TYPES, SNAPSHOT_FOOTER, SNAPSHOT_HEADER
 from wireproof.kafka.files import producer_snapshot, state_files
-from wireproof.kafka.files.index_file import REBUILD, aborted_transactions
-from wireproof.kafka.files.segment_headers import SegmentEntry, SegmentHeaders
+from wireproof.kafka.files.index_file import REBUILD, SegmentEntry, SegmentHeaders, aborted_transactions
 from wireproof.kafka.files.state_files import EPOCH_FIELDS, OFFSET_FIELDS, MetadataFile
 from wireproof.kafka.size_and_magic import peek_size_and_magic
-from wireproof.kafka.suite.entry_cells import offsets_and_epoch
 from wireproof.kafka.suite.index_files import SYSTEM, parse_file_name, read_segment
+from wireproof.kafka.suite.listing import offsets_and_epoch
 from wireproof.kafka.values import RecordBatch
 from wireproof.schema.struct import fields_of
 from wireproof.wire.json_values import Json

@@ -14,7 +14,7 @@ from wireproof.kafka.columnar.decoders import value_items
 from wireproof.kafka.columnar.entry_scan import ScanStep, step_parts
 from wireproof.kafka.columnar.garbage_search import garbage_item
 from wireproof.kafka.size_and_magic import SIZE_AT, peek_whole_entry
-from wireproof.kafka.suite.entry_cells import HEADER_NAMES, batch_cells, message_row
+from wireproof.kafka.suite.listing import HEADER_NAMES, batch_cells, message_row
 from wireproof.schema.layout import attribute_of
 from wireproof.wire.byte_source import ByteSource, long_zeros
 from wireproof.wire.options import Options

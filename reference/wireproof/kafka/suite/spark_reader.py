@@ -17,10 +17,10 @@ from wireproof.cases.case import Accept, Case, Reject
 from wireproof.columnar.basic_kernels import Array
 from wireproof.formats import Format
 from wireproof.kafka.columnar import KafkaFrames, clean_records
+from wireproof.kafka.columnar.columns import ALL_COLUMNS, CODECS, ITEM_COLUMNS, header_columns
 from wireproof.kafka.columnar.entry_kernels import HEADER
 from wireproof.kafka.columnar.entry_scan import ScanStep, step_frames, step_parts
 from wireproof.kafka.columnar.garbage_search import garbage_item
-from wireproof.kafka.columnar.header_columns import ALL_COLUMNS, CODECS, ITEM_COLUMNS, header_columns
 from wireproof.kafka.layouts import BY_MAGIC
 from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.size_and_magic import (

@@ -11,7 +11,7 @@ from wireproof.family import Format
 from wireproof.kafka import attribute_bits, resync
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import MAGIC_AT
-from wireproof.kafka.suite.entry_cells import (
+from wireproof.kafka.suite.listing import (
     BASE_OFFSET,
     LAST_OFFSET,
     LEADER_EPOCH,
