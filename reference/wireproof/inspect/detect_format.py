@@ -254,11 +254,9 @@ def rank_formats(
 def is_foreign(data: bytes, name: str = "") -> bool:
     """Return whether the bytes begin like those of another file type, and the file is not named as a log."""
     like = looks_like(data)
-    return like in EMPTY_KINDS or (like not in ("", "JSON") and not _is_named_as_log(name))
-
-
-def _is_named_as_log(name: str) -> bool:
-    return any(is_named(row, name) for row in FORMATS.values() if row.scan is not None)
+    if like in ("", "JSON") or like in EMPTY_KINDS:
+        return like in EMPTY_KINDS
+    return not any(is_named(row, name) for row in FORMATS.values() if row.scan is not None)
 
 
 def is_identified(fit: FormatFit, data: bytes) -> bool:

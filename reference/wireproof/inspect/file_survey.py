@@ -197,7 +197,8 @@ def survey_file(
     """
     settings = settings or ReadSettings()
     with open_path(path) as found:
-        rows = [] if format_name is None else [formats.get(*_split(format_name))]
+        name, _, revision = (format_name or "").partition("/")
+        rows = [formats.get(name, revision)] if format_name is not None else []
         size = found.source.size
         fits = detect_stream(found.source, rows, settings.options, path.name)
         fmt = fits[0].row if fits else rows[0] if rows else None
@@ -209,11 +210,6 @@ def survey_file(
         survey = survey_stream(fmt, listing, named, reading, listen)
         survey.name = str(path)
         return survey
-
-
-def _split(format_id: str) -> tuple[str, str]:
-    name, _, revision = format_id.partition("/")
-    return name, revision
 
 
 # --- survey lines ---

@@ -97,14 +97,11 @@ def _faults(layout: StructLayout) -> Iterator[str]:
         name = attribute_of(part.name)
         if (other := attributes.setdefault(name, part.name)) != part.name:
             yield f".{part.name}: {other} has the same attribute, {name}"
-        if _takes_all(part) and part.name not in counted and index + 1 < len(parts):
+        takes_all = (type(part) is Octets and not part.size) or (isinstance(part, Repeated) and not part.like)
+        if takes_all and part.name not in counted and index + 1 < len(parts):
             text = f"without a length or a count before it, it takes the bytes of {parts[index + 1].name}"
             yield f".{part.name}: {text}"
         yield from (f".{part.name}: {text}" for text in _of_part(layout, part))
-
-
-def _takes_all(part: Part) -> bool:
-    return (type(part) is Octets and not part.size) or (isinstance(part, Repeated) and not part.like)
 
 
 def _of_part(layout: StructLayout, part: Part) -> Iterator[str]:

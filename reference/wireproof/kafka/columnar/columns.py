@@ -10,7 +10,6 @@ from wireproof.columnar.arrow_types import arrow_fields
 from wireproof.columnar.basic_kernels import KINDS, SLACK, Array, Buffer
 from wireproof.columnar.optional_deps import np
 from wireproof.kafka.columnar import entry_kernels
-from wireproof.kafka.columnar import entry_kernels as kernels
 from wireproof.kafka.columnar.checked_entries import CheckedEntries
 from wireproof.kafka.columnar.entry_kernels import CODEC, HEADER
 from wireproof.kafka.columnar.entry_scan import KafkaFrames, ScanStep, scan_steps
@@ -75,7 +74,7 @@ def read_header_columns(
 def header_columns(frames: KafkaFrames, entry_headers: Array, names: Sequence[str]) -> pa.RecordBatch:
     """Return these columns of `HEADER_COLUMNS`.
 
-    `entry_headers` has a row of `kernels.HEADER` for each item; it is not used if all names are in
+    `entry_headers` has a row of `entry_kernels.HEADER` for each item; it is not used if all names are in
     `ITEM_COLUMNS`.
     """
     schema = _schema(tuple(names))
@@ -98,7 +97,7 @@ def _read(buffer: Buffer, frames: KafkaFrames) -> Array:
     headers = np.zeros(int(whole.sum()), HEADER)
     wire = np.frombuffer(memoryview(buffer).cast("B"), np.uint8)
     position, magic = frames.position[whole].astype(np.uint64), frames.magic[whole].astype(np.uint8)
-    kernels.read_entry_headers(wire, position, magic, headers)
+    entry_kernels.read_entry_headers(wire, position, magic, headers)
     rows[whole] = headers
     return rows
 
@@ -140,7 +139,7 @@ _FIELDS: Final[dict[str, Callable[[Array], Array]]] = {
     "last_offset": lambda rows: rows["base_offset"] + rows["last_offset_delta"],
     "codec": lambda rows: np.array(CODECS, object)[rows["attributes"] & CODEC],
 }
-"""The columns that are computed from fields of `kernels.HEADER`; the delta of a message is 0."""
+"""The columns that are computed from fields of `entry_kernels.HEADER`; the delta of a message is 0."""
 
 OF_MESSAGES: Final = frozenset({"offset", "last_offset", "codec", "attributes", "max_timestamp"})
 """The header columns that messages (v0, v1) have too."""

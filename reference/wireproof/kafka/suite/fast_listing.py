@@ -60,7 +60,7 @@ def _doubtful(step: ScanStep) -> int | None:
     """Return the index of the first damaged entry after which no later one follows.
 
     No checksum covers the size of an entry. If it is too large, the entry hides the ones after it, for which
-    the reference looks: `wireproof.kafka.resync`.
+    the reference looks: `kafka.resync`.
     """
     assert step.block is not None, "of whole entries"
     entries = step.block.entries
