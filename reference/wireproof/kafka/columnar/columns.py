@@ -1,12 +1,11 @@
 """The columns of Kafka logs for Arrow: a row for each item or, of clean entries, for each record."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Final
 
 import pyarrow as pa
 
-from wireproof.columnar.arrow_types import arrow_fields
 from wireproof.columnar.basic_kernels import KINDS, SLACK, Array, Buffer
 from wireproof.columnar.optional_deps import np
 from wireproof.kafka.columnar import entry_kernels
@@ -15,8 +14,27 @@ from wireproof.kafka.columnar.entry_kernels import CODEC, HEADER
 from wireproof.kafka.columnar.entry_scan import KafkaFrames, ScanStep, scan_steps
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.values import Message, Record
+from wireproof.schema.layout import FixedPart, attribute_of, bits_of, is_signed
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
+
+# --- arrow types ---
+#
+# The types of a layout's integers in Arrow, under the names of the attributes of its values.
+
+
+def arrow_type(part: FixedPart, least_bits: int = 8) -> pa.DataType:
+    """Return the type of a column of an integer, of `least_bits` or more."""
+    sign = "int" if is_signed(part.kind) else "uint"
+    kind: pa.DataType = getattr(pa, f"{sign}{max(bits_of(part.kind), least_bits)}")()
+    return kind
+
+
+def arrow_fields(parts: Iterable[FixedPart], least_bits: int = 8) -> dict[str, pa.Field]:
+    """Return a nullable column of each integer, by its name."""
+    names = {attribute_of(part.name): part for part in parts}
+    return {name: pa.field(name, arrow_type(part, least_bits)) for name, part in names.items()}
+
 
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd", "5", "6", "7")
 """Names of the codecs, by bits 0 to 2 of the attributes: §1.2."""

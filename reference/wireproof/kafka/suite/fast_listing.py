@@ -7,12 +7,13 @@ from typing import Any, Final
 import numpy as np
 from attrs import evolve
 
-from wireproof.kafka import entry, resync
+from wireproof.kafka import entry
 from wireproof.kafka.attribute_bits import CONTROL
 from wireproof.kafka.columnar.checked_entries import CheckedEntries
 from wireproof.kafka.columnar.decoders import value_items
 from wireproof.kafka.columnar.entry_scan import ScanStep, step_parts
 from wireproof.kafka.columnar.garbage_search import garbage_item
+from wireproof.kafka.scan import MAX_OFFSET_GAP
 from wireproof.kafka.size_and_magic import SIZE_AT, peek_whole_entry
 from wireproof.kafka.suite.listing import HEADER_NAMES, batch_cells, message_row
 from wireproof.schema.layout import attribute_of
@@ -60,7 +61,7 @@ def _doubtful(step: ScanStep) -> int | None:
     """Return the index of the first damaged entry after which no later one follows.
 
     No checksum covers the size of an entry. If it is too large, the entry hides the ones after it, for which
-    the reference looks: `kafka.resync`.
+    the reference looks: `kafka.scan`.
     """
     assert step.block is not None, "of whole entries"
     entries = step.block.entries
@@ -73,7 +74,7 @@ def _doubtful(step: ScanStep) -> int | None:
     for index, item in sorted(step.answers.items()):
         if item.kind == "garbage":
             is_last = index + 1 == count
-            if is_last or not 0 < offset(index + 1) - offset(index) < resync.MAX_OFFSET_GAP:
+            if is_last or not 0 < offset(index + 1) - offset(index) < MAX_OFFSET_GAP:
                 return index
     return None
 
