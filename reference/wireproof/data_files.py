@@ -191,6 +191,11 @@ class DirectoryRules:
     ] = lambda _, __: ()
 
 
+def whole(read: Callable[[bytes], FileReport]) -> Callable[[DataFile], FileReport]:
+    """Return the check of a small file whose bytes are read at once."""
+    return lambda file: read(file.read())
+
+
 def named(pattern: str) -> re.Pattern[str]:
     """Return the pattern of a path that ends with this name, or with these folders and this name."""
     return re.compile(f"(?:.*/)?{pattern}")

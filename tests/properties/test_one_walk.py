@@ -17,16 +17,18 @@ from wireproof import formats
 from wireproof.formats import Format, steps_of
 from wireproof.inspect.data_directory import DirectoryTotals, FolderReport, read_directory
 from wireproof.inspect.entry_list import ListingSettings, list_entries, listing_of
+from wireproof.inspect.file_survey import add_damage
 from wireproof.inspect.lost_records import Loss, LossFinder
 from wireproof.kafka.suite.index_files import headers_of
 from wireproof.wire.byte_source import BytesSource
 from wireproof.wire.options import DEFAULT_OPTIONS
-from wireproof.wire.walk import DamagedRange, Entry, EntryRows, add_damage
+from wireproof.wire.walk import DamagedRange, Entry, EntryRows
 
 KAFKA = formats.get("kafka.log", "mixed")
 SEGMENTS = {
     "batches": damaged_logs.kafka()[:1500],
     "a batch in a value": logs.embedded(),
+    "a batch in a compressed value": logs.embedded(is_stored=True),
     **{path.parent.name: path.read_bytes() for path in sorted((SUPPORT / "segments").glob("*/*.log"))},
 }
 """Logs of Kafka: v2 alone, transactions, and messages of v0 and v1 with wrappers."""
@@ -160,6 +162,22 @@ def test_a_damaged_log_of_kafka_is_named_alike_by_all(name: str) -> None:
         assert {*whole} <= {head.position for head in heads.heads}
 
     holds()
+
+
+def test_every_size_of_an_entry_is_read_alike() -> None:
+    entries = [logs.batch(bytes([n]) * 9, n) for n in range(4)]
+    for size in (*range(-2, 3 * len(entries[0])), 1 << 20, 1 << 30, (1 << 31) - 1, -(1 << 31)):
+        sized = entries[1][:8] + size.to_bytes(4, signed=True) + entries[1][12:]
+        data = b"".join([entries[0], sized, *entries[2:]])
+        parts = parts_of(KAFKA, data)
+        each_byte_once([(one.at, one.end) for one in parts], len(data))
+        if (size + 12) % len(sized):  # no entry or end of the log is where the size leads
+            assert [one.at for one in parts if one.kind == "frame"] == [0, 2 * len(sized), 3 * len(sized)], (
+                size
+            )
+        assert named(parts_of(KAFKA, data, headers_only=True)) == named(parts), size
+        if find_spec("numba"):
+            assert parts_of(KAFKA, data, fast=True) == parts, size
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -1,5 +1,6 @@
 """Logs for the tests of the Spark sources: their bytes, and objects in memory or on disk that hold them."""
 
+import gzip
 import struct
 import zlib
 from pathlib import Path
@@ -54,15 +55,19 @@ def varint(number: int) -> bytes:
     return bytes([*out, number])
 
 
-def batch(value: bytes, offset: int = 0) -> bytes:
-    """A v2 batch of one record without key."""
+def batch(value: bytes, offset: int = 0, *, is_stored: bool = False) -> bytes:
+    """A v2 batch of one record without key; if it is stored, gzip has it as it is."""
     body = b"\x00\x00\x00\x01" + varint(len(value)) + value + b"\x00"
-    return kafka_bytes.batch(varint(len(body)) + body, base=offset)
+    records = varint(len(body)) + body
+    if is_stored:
+        return kafka_bytes.batch(gzip.compress(records, 0, mtime=0), base=offset, attributes=1)
+    return kafka_bytes.batch(records, base=offset)
 
 
-def embedded() -> bytes:
+def embedded(*, is_stored: bool = False) -> bytes:
     """Return a log with a whole batch inside a value of the second of three batches, at byte 68 + 71."""
-    return batch(b"one", 0) + batch(b"<" + batch(b"inside", 900) + b">", 1) + batch(b"two", 2)
+    middle = batch(b"<" + batch(b"inside", 900) + b">", 1, is_stored=is_stored)
+    return batch(b"one", 0) + middle + batch(b"two", 2)
 
 
 def stored_30(offset: int, payload: bytes) -> bytes:

@@ -25,10 +25,10 @@ from wireproof.schema.layout import (
 )
 from wireproof.schema.rules import KEY, Fault, remarked
 from wireproof.schema.struct import Struct
-from wireproof.wire.cursor import NO_INDEX
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import NO_INDEX
 from wireproof.wire.writer import Writer
 
 RECORD_SEPARATOR: Final = 0x1E

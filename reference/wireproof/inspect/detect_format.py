@@ -7,12 +7,15 @@ them. A few bytes that parse as a small value, entries without content, and reje
 evidence.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
+from wireproof import formats
 from wireproof.derive.edit_bytes import EditedBytes, fix_up
 from wireproof.formats import (
     FAMILIES,
@@ -24,12 +27,78 @@ from wireproof.formats import (
     steps_of,
     trace_with_reader,
 )
-from wireproof.inspect.log_survey import LogSurvey, quick_survey, survey_log
-from wireproof.wire.byte_source import ByteSource, zeros_end
+from wireproof.wire.byte_source import ByteSource, BytesSource, zeros_end
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, TracingReader
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import Item
 from wireproof.wire.trace import FieldSpan
+from wireproof.wire.walk import items
+
+# --- log survey ---
+#
+# How much of some bytes is a log of a format, as evidence for the format: what its checksums prove.
+#
+# Nothing is said of what is wrong with them: that is what the walk is for (`wireproof.wire.walk`).
+
+
+@frozen
+class LogSurvey:
+    """The whole entries of a log.
+
+    Attributes:
+        size: bytes of the log.
+        entries: the number of whole accepted entries.
+        proven: bytes of those with a checksum over at least one message.
+        tail: bytes at the end that begin an entry.
+        whole: whether every byte belongs to a whole accepted entry.
+        remarks: those of the entries.
+    """
+
+    size: int
+    entries: int = 0
+    proven: int = 0
+    tail: int = 0
+    whole: bool = True
+    remarks: Counter[str] = field(factory=Counter)
+
+
+def survey_log(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> LogSurvey:
+    """Survey all the bytes of a possible log, doubting the sizes of damaged entries."""
+    return _survey(data, items(steps_of(fmt), BytesSource(data), options))
+
+
+def quick_survey(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> LogSurvey:
+    """Survey all the bytes of a possible log, trusting every size."""
+    return _survey(data, formats.scan(fmt, [data], options))
+
+
+def _survey(data: bytes, found: Iterable[Item]) -> LogSurvey:
+    entries = proven = tail = 0
+    whole, remarks = True, Counter[str]()
+    for item in found:
+        whole = whole and item.kind == "frame"
+        tail = item.length if item.kind == "tail" else 0
+        if item.kind == "frame":
+            entries += 1
+            proven += item.length * _proven(item.value)
+            remarks.update(remark.cls for remark in item.remarks)
+    return LogSurvey(len(data), entries, proven, tail, whole, remarks)
+
+
+def _proven(value: Any) -> bool:  # noqa: ANN401 - any entry's class
+    """Return whether an entry has content: a checksum of nothing is right even in zeros."""
+    parts = getattr(value, "messages", None)
+    if parts is None:
+        return bool(getattr(value, "payload", True))
+    return bool(parts) and all(_proven(part) for part in parts)
+
+
+@cache
+def mismatch_remarks() -> frozenset[str]:
+    """Return the remarks on a wrong checksum or count: a reader may ignore it, but the bytes are damaged."""
+    return frozenset(name for name, one in formats.remark_classes().items() if one.mismatch)
+
 
 # --- file signatures ---
 #
@@ -185,11 +254,9 @@ def rank_formats(
 def is_foreign(data: bytes, name: str = "") -> bool:
     """Return whether the bytes begin like those of another file type, and the file is not named as a log."""
     like = looks_like(data)
-    return like in EMPTY_KINDS or (like not in ("", "JSON") and not _is_named_as_log(name))
-
-
-def _is_named_as_log(name: str) -> bool:
-    return any(is_named(row, name) for row in FORMATS.values() if row.scan is not None)
+    if like in ("", "JSON") or like in EMPTY_KINDS:
+        return like in EMPTY_KINDS
+    return not any(is_named(row, name) for row in FORMATS.values() if row.scan is not None)
 
 
 def is_identified(fit: FormatFit, data: bytes) -> bool:
@@ -288,9 +355,10 @@ def detect_stream(source: ByteSource, rows: Sequence[Format], options: Options, 
     for data in _windows(source):
         found: list[StreamFit] = []
         for logs in _streams_by_family(rows):
-            surveyed = ((row, _first_entry(row, source, data)) for row in logs)
-            found += [StreamFit(row, quick_survey(row, read, options)) for row, read in surveyed]
-            if any(_is_certain(fit, data, name) for fit in found):
+            read = {row.format_id: _first_entry(row, source, data) for row in logs}
+            fits = [StreamFit(row, quick_survey(row, read[row.format_id], options)) for row in logs]
+            found += fits
+            if any(_is_certain(fit, len(read[fit.row.format_id]), name) for fit in fits):
                 break
         if any(fit.survey.proven for fit in found):
             return sorted(found, key=lambda fit: _rank(fit, name), reverse=True)
@@ -306,14 +374,15 @@ def _streams_by_family(rows: Sequence[Format]) -> Iterator[list[Format]]:
         yield [row for row in family.formats if row.scan is not None]
 
 
-def _is_certain(fit: StreamFit, data: bytes, name: str) -> bool:
-    """Return whether no other family can fit better: many entries, and nothing else but a cut one.
+def _is_certain(fit: StreamFit, size: int, name: str) -> bool:
+    """Return whether no other family can fit better: many entries or half of the bytes, and a cut one.
 
     Each byte before that is proven by a checksum, there is no remark, and the file has the right name.
     """
     survey = fit.survey
-    whole = survey.proven + survey.tail == len(data) and survey.entries >= MANY_ENTRIES
-    return whole and not survey.remarks and not fit.row.provisional and is_named(fit.row, name)
+    whole = survey.proven + survey.tail == size
+    many = survey.entries >= MANY_ENTRIES or 2 * survey.proven > size > survey.proven
+    return whole and many and not survey.remarks and not fit.row.provisional and is_named(fit.row, name)
 
 
 def _windows(source: ByteSource) -> Iterator[bytes]:

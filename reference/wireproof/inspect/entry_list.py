@@ -166,7 +166,9 @@ def list_entries(
     )  # fmt: skip
 
 
-def _quick_reader(listing: EntryListing, source: ByteSource, reading: ListingSettings) -> QuickReader | None:
+def _quick_reader(
+    listing: EntryListing, source: ByteSource, reading: ListingSettings
+) -> QuickReader[EntryRows] | None:
     """Return the quick reader of a stream; None if the reference reads it."""
     fast = source.size >= FAST_FROM if reading.fast is None else reading.fast
     if reading.headers_only and listing.headers:
@@ -175,7 +177,7 @@ def _quick_reader(listing: EntryListing, source: ByteSource, reading: ListingSet
         place = listing.fast
     else:
         return None
-    reader: QuickReader = object_at(place)
+    reader: QuickReader[EntryRows] = object_at(place)
     return reader
 
 

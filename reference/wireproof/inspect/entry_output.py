@@ -17,10 +17,10 @@ from wireproof.inspect.lost_records import FileLosses, Loss
 from wireproof.wire.byte_source import ByteSource
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
-from wireproof.wire.rejection import Rejected
+from wireproof.wire.rejection import Rejected, shift_position
 from wireproof.wire.text import as_text, escape_unsafe
 from wireproof.wire.trace import FieldSpan
-from wireproof.wire.walk import DamagedRange, Entry, EntryRows, shift_position
+from wireproof.wire.walk import DamagedRange, Entry, EntryRows
 
 Detail = Literal["entries", "records", "fields"]
 

@@ -16,7 +16,7 @@ from attrs import define, evolve, field, frozen
 
 from wireproof.family import EntryListing
 from wireproof.formats import Format, steps_of
-from wireproof.inspect.log_survey import mismatch_remarks
+from wireproof.inspect.detect_format import mismatch_remarks
 from wireproof.wire.byte_source import ByteSource
 from wireproof.wire.text import instant
 from wireproof.wire.walk import DamagedRange, Entry, EntryHeads, EntryRows

@@ -138,13 +138,10 @@ def _copy(
                 stopped = f"{what} is larger than {MAX_COPIED} bytes; the rest is not read"
                 break
     except failures as error:
-        stopped = f"{what} is damaged or cut: {size} bytes were read ({_first_line(error)})"
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        stopped = f"{what} is damaged or cut: {size} bytes were read ({first})"
     file.flush()
     return stopped
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 # --- framed files ---

@@ -1,6 +1,5 @@
 """Format `kafka.log`: entries one after another, as in a fetch response or a segment file. kafka.md §2.4."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from attrs import evolve
@@ -31,32 +30,23 @@ def decode(reader: Reader, options: Options) -> Log:
         if options.profile == "produce":
             append.check_request(reader, entries)
             if options.topic is not None:
-                return _appended(reader, entries, options.topic)
+                stored = append.stored(reader, entries, options.topic)
+                reader.remarks.clear()  # they are about bytes that the broker reads and writes anew
+                return stored
     except Rejected as rejected:
         if options.topic is not None:
             raise rejected.with_before(Log(())) from None  # a broker stores all or nothing
         partial = [] if rejected.before is None else [rejected.before]
         raise rejected.with_before(_delivered([*entries, *partial], options)) from None
-    following = _next_offset(entries)
+    # a consumer goes on after the last entry, whatever was delivered of it
+    following = wrap64(offset_range(entries[-1])[1] + 1) if entries else None
     if following is not None and reader.remarks:
         _allow_after_last_record(reader, len(entries) - 1, entries[-1], following)
     return evolve(_delivered(entries, options), next_offset=following)
 
 
-def _appended(reader: Reader, entries: list[LogEntry], topic: Mapping[str, str]) -> Log:
-    """Return the log as stored; the remarks are about bytes that the broker reads and writes anew."""
-    log = append.stored(reader, entries, topic)
-    reader.remarks.clear()
-    return log
-
-
 def _delivered(entries: list[LogEntry], options: Options) -> Log:
     return Log(tuple(consumer_view.delivered_entries(entries, options)))
-
-
-def _next_offset(entries: list[LogEntry]) -> int | None:
-    """Return the offset after the last entry, where a consumer goes on whatever was delivered of it."""
-    return wrap64(_offset_range(entries[-1])[1] + 1) if entries else None
 
 
 def _allow_after_last_record(reader: Reader, index: int, last: LogEntry, following: int) -> None:
@@ -94,7 +84,7 @@ def _read_all(reader: Reader, options: Options, entries: list[LogEntry]) -> None
             reader.scope = scope
             return
         value = _read_entry(reader, prefix, options, aborted)
-        first, end = _offset_range(value)
+        first, end = offset_range(value)
         if first is not None and last is not None and first <= last:  # §1.5: not checked (I31)
             reader.remark("offsets-not-monotonic", "", at=start)
         last = end if last is None else max(last, end)
@@ -119,7 +109,7 @@ def _read_entry(
     return value
 
 
-def _offset_range(value: LogEntry) -> tuple[int | None, int]:
+def offset_range(value: LogEntry) -> tuple[int | None, int]:
     """Return the offset of the first record or None, and the last offset of the entry's range."""
     match value:
         case RecordBatch():

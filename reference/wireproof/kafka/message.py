@@ -34,9 +34,9 @@ from wireproof.kafka.values import Message
 from wireproof.schema.rules import Fault, remarked
 from wireproof.schema.struct import Struct
 from wireproof.wire.compression import COMPRESSION_CODECS, compress, decompress_prefix
-from wireproof.wire.cursor import Scope
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import Scope
 from wireproof.wire.writer import Writer
 
 ATTRIBUTES_AT: Final = PLAIN[0].offset("attributes")

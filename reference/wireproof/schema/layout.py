@@ -2,57 +2,417 @@
 
 A declaration is the table of a specification: one part for each field, in the order of the wire, with the
 field's name as the specification writes it. Rules that are not layout (what a reader remarks, which check
-comes first, what a delta means) are in the codecs. `layout_parts` has the kinds of parts.
+comes first, what a delta means) are in the codecs.
 """
 
 import re
-import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from attrs import field, frozen
 
-from wireproof.schema.layout_parts import (
-    OPAQUE_CONTENT,
-    OPTION,
-    PROTO_INTEGERS,
-    PROTO_WIRES,
-    REST,
-    VARINTS,
-    WHOLE,
-    Called,
-    Checksum,
-    ChecksumAlgorithm,
-    Count,
-    FixedPart,
-    Flag,
-    Length,
-    Nested,
-    Number,
-    Octets,
-    OneOf,
-    OtherFields,
-    Packed,
-    Part,
-    ProtoField,
-    ReadCall,
-    Repeated,
-    Tagged,
-    When,
-    Zero,
-    named_bits,
-)
-from wireproof.wire.reader import FIXED_WIDTH
+from wireproof.wire.protobuf import FIXED64, LENGTH_DELIMITED, VARINT
+from wireproof.wire.reader import FIXED_WIDTH, Reader
+from wireproof.wire.trace import CoverKind
 
-__all__ = [
-    "OPAQUE_CONTENT", "OPTION", "PROTO_INTEGERS", "PROTO_WIRES", "REST", "VARINTS", "WHOLE", "WIDTHS",
-    "Called", "Checksum", "ChecksumAlgorithm", "Count", "FixedPart", "Flag", "Layout", "Length", "Nested",
-    "Number", "Octets", "OneOf", "OtherFields", "Packed", "Part", "ProtoField", "ReadCall", "Repeated",
-    "Tagged", "When", "Zero",
-    "all_layouts", "attribute_of", "bits_of", "declared_lengths", "end_of", "is_signed", "least_size_of",
-    "named_bits", "present", "proto_fields", "tagged_fields", "width_of",
-]  # fmt: skip
+REST: Final = "the rest"
+"""All bytes from the end of the field to the end of the layout."""
+
+WHOLE: Final = "the whole"
+"""All bytes of the layout, the field itself too."""
+
+VARINTS: Final[dict[str, tuple[int, bool]]] = {
+    "varint": (32, True), "varlong": (64, True), "uvarint": (64, False)
+}  # fmt: skip
+"""The integers of variable size: bits and sign."""
+
+OPTION: Final = "the option compression"
+"""The codec of a `Packed` part that no number on the wire declares: the option of the decode has it."""
+
+OPAQUE_CONTENT: Final = "the option content"
+"""The condition of bytes that are a field of their own if the option of the decode says so."""
+
+PROTO_WIRES: Final[dict[str, int]] = {
+    "bool": VARINT, "int32": VARINT, "int64": VARINT, "uint32": VARINT, "enum": VARINT,
+    "sint32": VARINT, "sint64": VARINT,
+    "double": FIXED64,
+    "bytes": LENGTH_DELIMITED, "string": LENGTH_DELIMITED,
+}  # fmt: skip
+"""The wire type of each type of protobuf that a `ProtoField` may have."""
+
+PROTO_INTEGERS: Final[dict[str, tuple[int, bool]]] = {
+    "int32": (32, True), "int64": (64, True), "uint32": (32, False),
+    "sint32": (32, True), "sint64": (64, True),
+}  # fmt: skip
+"""The integers of protobuf: bits and sign."""
+
+
+@frozen
+class Flag:
+    """Named bits of a number. `codes`: the names of the numbers that these bits make."""
+
+    name: str
+    mask: int
+    codes: Mapping[int, str] | None = None
+
+
+def named_bits(flags: Iterable[Flag]) -> int:
+    """Return the bits that have a name."""
+    bits = 0
+    for flag in flags:
+        bits |= flag.mask
+    return bits
+
+
+@frozen
+class ChecksumAlgorithm:
+    """A checksum algorithm: its name in traces, and the function that computes it."""
+
+    label: CoverKind
+    of: Callable[[bytes], int]
+
+
+@frozen(kw_only=True)
+class Number:
+    """An integer.
+
+    Attributes:
+        name: as the specification writes it.
+        kind: the primitive of `Reader` that reads it, such as `int32` or `varint`.
+        const: the only number that the field has in this revision; None if it varies.
+        most: the largest number that it may have, if `kind` has room for larger ones.
+        known: the numbers that it may have; None for any.
+        codes: the names of its numbers, if it is a code.
+        error: the reader's name for the refusal of another code, if it has one.
+        flags: its named bits, if it has any.
+        asks_for: in a request, the list of the reply whose number of elements it limits; empty for others.
+        truth: of a boolean, whether 1 alone or every number but 0 means true; empty for others.
+        presence_of: the field of which it says whether it is there; such a number is in no value.
+        meaning: one line for the field tables.
+    """
+
+    name: str = field(kw_only=False)
+    kind: str = field(kw_only=False)
+    meaning: str = ""
+    const: int | None = None
+    most: int | None = None
+    known: frozenset[int] | None = None
+    codes: Mapping[int, str] | None = None
+    error: str = ""
+    flags: tuple[Flag, ...] = ()
+    asks_for: str = ""
+    truth: Literal["", "one", "any"] = ""
+    presence_of: str = ""
+
+    def mask(self, flag: str) -> int:
+        """Return the bits of the flag with this name."""
+        return next(one.mask for one in self.flags if one.name == flag)
+
+    def code(self, name: str) -> int:
+        """Return the number of the code with this name."""
+        return next(number for number, one in (self.codes or {}).items() if one == name)
+
+
+@frozen(kw_only=True)
+class Length:
+    """The number of bytes of the part `of`, which a surrounding layout may have, or of `REST` or `WHOLE`.
+
+    Attributes:
+        name: as the specification writes it.
+        kind: the primitive of `Reader` that reads it.
+        of: the part.
+        meaning: one line for the field tables.
+        null: the number for a part that is absent.
+    """
+
+    name: str = field(kw_only=False)
+    kind: str = field(kw_only=False)
+    of: str
+    meaning: str = ""
+    null: int | None = None
+
+
+@frozen(kw_only=True)
+class Count:
+    """The number of elements of the part `of`.
+
+    Attributes:
+        name: as the specification writes it.
+        kind: the primitive of `Reader` that reads it.
+        of: the part.
+        advisory: whether readers read the elements until the bytes end, and only compare their number.
+        loose: whether they accept any other number too, so that an edit need not make it right.
+        meaning: one line for the field tables.
+    """
+
+    name: str = field(kw_only=False)
+    kind: str = field(kw_only=False)
+    of: str
+    advisory: bool = False
+    loose: bool = False
+    meaning: str = ""
+
+
+@frozen(kw_only=True)
+class Checksum:
+    """A checksum over the part `over`, `REST` or `WHOLE`. `shown`: whether the value has it too."""
+
+    name: str = field(kw_only=False)
+    kind: str = field(kw_only=False)
+    algorithm: ChecksumAlgorithm
+    over: str = REST
+    meaning: str = ""
+    shown: bool = False
+
+
+@frozen(kw_only=True)
+class Zero:
+    """Bytes that writers leave at 0 and that no value has.
+
+    Attributes:
+        name: as the specification writes it.
+        size: of bytes; 0 for others.
+        kind: of a number; empty for bytes.
+        until: the position in the layout where bytes without a fixed size end.
+        error: the reader's name for the refusal of other bytes, if it has one.
+        meaning: one line for the field tables.
+    """
+
+    name: str = field(kw_only=False)
+    size: int = 0
+    kind: str = ""
+    until: int = 0
+    error: str = ""
+    meaning: str = ""
+
+
+@frozen(kw_only=True)
+class Octets:
+    """Bytes: `size` of them, or as many as an earlier `Length` says, or else all that are left.
+
+    Attributes:
+        name: as the specification writes it.
+        size: for a fixed size; 0 for others.
+        text: whether they are UTF-8.
+        structure: whether they name something (a key of a header, an id), so that redaction keeps them.
+        holds: a part that some of them contain, at the same positions, such as the key of a control record.
+        read_as: the type of their span in a trace if they were read as the part that they hold.
+        meaning: one line for the field tables.
+    """
+
+    name: str = field(kw_only=False)
+    size: int = 0
+    text: bool = False
+    structure: bool = False
+    holds: "Part | None" = None
+    read_as: str = "bytes"
+    meaning: str = ""
+
+
+@frozen(kw_only=True)
+class Repeated:
+    """Elements one after another: as many as an earlier `Count` says, else until the bytes end.
+
+    Attributes:
+        name: as the specification writes it.
+        of: the layout of an element.
+        like: the part that has as many elements, if the `Count` is of that part.
+        joined: whether the elements of all such parts of an outer list are one list, beside the outer one.
+        derive: a function that completes an `element` by fields of the layout; its parameters name them.
+        meaning: one line for the field tables.
+    """
+
+    name: str = field(kw_only=False)
+    of: "Layout"
+    like: str = ""
+    joined: bool = False
+    derive: Callable[..., Any] | None = None
+    meaning: str = ""
+
+
+@frozen(kw_only=True)
+class Nested:
+    """Another layout. Its fields have paths of their own unless `name` is empty or they are `inline`."""
+
+    name: str = field(kw_only=False)
+    of: "Layout"
+    inline: bool = False
+    meaning: str = ""
+
+
+@frozen(kw_only=True)
+class Packed:
+    """Bytes that are compressed if bits of an earlier number say so.
+
+    Attributes:
+        name: of the region, and of what is in it.
+        codec_of: the earlier number, or `OPTION`.
+        mask: its bits with the number of the codec; 0 is no compression.
+        of: the part that the bytes contain.
+        read: reads the contents from a reader whose window is the region; of a description that is compiled.
+            Its other parameters are earlier fields, or `start`, the position of the structure. Raises
+            `Rejected`, whose `before` are the elements before the fault.
+        write: writes the contents; its parameters are the writer, the contents and fields.
+    """
+
+    name: str = field(kw_only=False)
+    codec_of: str
+    mask: int = -1
+    of: "Part"
+    read: Callable[..., Any] | None = None
+    write: Callable[..., None] | None = None
+    meaning: str = ""
+
+
+@frozen(kw_only=True)
+class When:
+    """A part that is there only if an earlier number, masked, is one of `values`."""
+
+    part: "Part" = field(kw_only=False)
+    number: str
+    values: tuple[int, ...]
+    mask: int = -1
+
+    @property
+    def name(self) -> str:
+        """Return the name of the part."""
+        return self.part.name
+
+    @property
+    def meaning(self) -> str:
+        """Return the meaning of the part."""
+        return self.part.meaning
+
+
+@frozen(kw_only=True)
+class OneOf:
+    """One of several layouts, selected by a number: an earlier one, or one that all of them have.
+
+    Such a number is at the same position in all of them, so that a reader can look at it first.
+    """
+
+    name: str = field(kw_only=False)
+    number: str
+    layouts: Mapping[int, "Layout"]
+    meaning: str = ""
+
+    @property
+    def number_at(self) -> int | None:
+        """Return the position of the number inside the layouts; None if it is an earlier number."""
+        positions = {layout.position(self.number) for layout in self.layouts.values()}
+        return positions.pop() if len(positions) == 1 else None
+
+
+@frozen(kw_only=True)
+class Tagged:
+    """The tagged fields of KIP-482: a count, and for each field a tag, a size and as many bytes."""
+
+    name: str = field(kw_only=False)
+    of: "Layout"
+    meaning: str = ""
+
+
+@frozen(kw_only=True)
+class ProtoField:
+    """A field of a protobuf message: a key, then a payload. The fields of a message come in any order.
+
+    Attributes:
+        name, number: as in the schema.
+        of: a key of `PROTO_WIRES`, or the layout of the message that the payload is.
+        required, repeated: the label; neither means optional.
+        deprecated: whether readers ignore it; no value has it then.
+        size: of bytes that always have this size; 0 for others.
+        codes: the names of the numbers of an enum.
+        cover, over: the part of the surrounding layout that it is the length or the checksum of, and which
+            of them; empty for other fields.
+        meaning: one line for the field tables.
+    """
+
+    name: str = field(kw_only=False)
+    number: int = field(kw_only=False)
+    of: "str | Layout" = field(kw_only=False)
+    required: bool = False
+    repeated: bool = False
+    deprecated: bool = False
+    size: int = 0
+    codes: Mapping[int, str] | None = None
+    cover: CoverKind | None = None
+    over: str = ""
+    meaning: str = ""
+
+    @property
+    def packable(self) -> bool:
+        """Return whether one payload may have all its values: it is repeated, and its values are numbers."""
+        return self.repeated and isinstance(self.of, str) and PROTO_WIRES[self.of] != LENGTH_DELIMITED
+
+    @property
+    def wires(self) -> tuple[int, ...]:
+        """Return the wire types that a reader accepts."""
+        wire = PROTO_WIRES[self.of] if isinstance(self.of, str) else LENGTH_DELIMITED
+        return (wire, LENGTH_DELIMITED) if self.packable else (wire,)
+
+    def code(self, name: str) -> int:
+        """Return the number of an enum with this name."""
+        return next(number for number, one in (self.codes or {}).items() if one == name)
+
+
+@frozen(kw_only=True)
+class OtherFields:
+    """Protobuf fields of any other number; a rule says what readers do with them."""
+
+    name: str = "#"
+    meaning: str = "fields of other numbers, which readers skip"
+
+
+ReadCall: TypeAlias = Callable[[Reader, Any], Any]
+"""Reads a value, with the options of the structure that it is in. Raises `Rejected`."""
+
+
+@frozen(kw_only=True, eq=False)
+class Called:
+    """A part that a function of its own reads. A structure that has one is only read.
+
+    Attributes:
+        name: as the specification writes it.
+        type: of its values.
+        function: None if that of a later part reads it too.
+        also: the earlier parts whose values precede its own in the tuple that the function returns; None if
+            it returns its own value alone.
+        of: the layout of its value, or of the elements of its value.
+        names: the names of some of its numbers.
+        meaning: one line for the field tables.
+    """
+
+    name: str = field(kw_only=False)
+    type: Any = field(kw_only=False)
+    function: "ReadCall | None" = field(kw_only=False)
+    also: tuple[str, ...] | None = None
+    of: "Layout | None" = None
+    names: Mapping[int, str] | None = None
+    meaning: str = ""
+
+
+FixedPart: TypeAlias = Number | Length | Count | Checksum
+"""The parts that are one integer."""
+
+Part: TypeAlias = (
+    FixedPart
+    | Zero
+    | Octets
+    | Repeated
+    | Nested
+    | Packed
+    | When
+    | OneOf
+    | Tagged
+    | ProtoField
+    | OtherFields
+    | Called
+)
+
+
+# --- layouts ---
 
 
 def tagged_fields() -> tuple[Part, ...]:
@@ -231,91 +591,3 @@ def is_signed(kind: str) -> bool:
 def bits_of(kind: str) -> int:
     """Return the number of bits of an integer."""
     return VARINTS[kind][0] if kind in VARINTS else 8 * WIDTHS[kind]
-
-
-@frozen
-class _SizeStep:
-    """Bytes of fixed size, then a length or a part that has one.
-
-    Attributes:
-        fixed: the size of the fields up to the end of the length, or up to the beginning of the part.
-        of: what the length counts, or the name of the part.
-        packing: of the length; None for a part.
-    """
-
-    fixed: int
-    of: str
-    packing: struct.Struct | None
-
-
-def _width_of(part: Part) -> int | None:
-    """Return the number of bytes that a part always has, also if it is another layout; else None."""
-    if not isinstance(part, Nested):
-        return width_of(part)
-    widths = [_width_of(one) for one in part.of.parts]
-    return None if None in widths else sum(width or 0 for width in widths)
-
-
-@frozen(eq=False)
-class Extent:
-    """The size of a value of a layout whose parts have a fixed size or a length before them."""
-
-    layout: Layout
-
-    @cached_property
-    def _steps(self) -> tuple[_SizeStep, ...]:
-        return tuple(self._walk())
-
-    def _walk(self) -> Iterator[_SizeStep]:
-        fixed, counted = 0, set[str]()
-        for part in self.layout.parts:
-            width = _width_of(part)
-            fixed += width or 0
-            if isinstance(part, Length) and width is not None:
-                yield _SizeStep(fixed, part.of, FIXED_WIDTH[part.kind])
-                counted.add(part.of)
-            elif width is None and (part.name in counted or not counted & {REST, WHOLE}):
-                yield _SizeStep(fixed, part.name, None)
-            else:
-                continue
-            fixed = 0
-        yield _SizeStep(fixed, "", None)
-
-    @cached_property
-    def unknown(self) -> str:
-        """Return the first part whose size neither its type nor a length gives; empty if there is none."""
-        counted = {""}
-        for step in self._steps:
-            if step.packing is None and step.of not in counted:
-                return step.of
-            counted.add(step.of)
-        return ""
-
-    @cached_property
-    def least(self) -> int:
-        """Return a size that no value falls below, in bytes."""
-        until = (part.until for part in self.layout.parts if isinstance(part, Zero))
-        return max(self.layout.fixed_size, *until, 0)
-
-    def at(self, data: bytes | bytearray, pos: int = 0) -> tuple[int, bool]:
-        """Return the size of the value at `pos` and True.
-
-        If `data` ends before a length, or a part has no length, return a lower bound and False. A length of
-        the whole that is smaller than every value is invalid; then the size is that of the smallest one.
-        """
-        size, counted = 0, {"": 0}
-        for step in self._steps:
-            size += step.fixed
-            if step.packing is None:
-                if step.of not in counted:
-                    return size, False
-                size += counted[step.of]
-                continue
-            start = pos + size - step.packing.size
-            if pos + size > len(data):
-                return size, False
-            number: int = step.packing.unpack_from(data, start)[0]
-            if step.of in (REST, WHOLE):
-                return max(self.least, number + (size if step.of == REST else 0)), True
-            counted[step.of] = max(number, 0)  # null, or refused
-        return size, True

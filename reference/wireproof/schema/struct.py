@@ -73,52 +73,14 @@ def until(revision: str, part: "Field") -> Ranged:
     return evolve(part, until=revision) if isinstance(part, Ranged) else Ranged(part, until=revision)
 
 
-@frozen
-class Inner:
-    """A structure inside another one: one, or, with `many`, as many as a `Count` says, or until the end."""
-
-    name: str
-    of: "Struct"
-    many: bool = False
-    meaning: str = ""
-    joined: bool = False
-    derive: Callable[..., Any] | None = None
+def _placed(of: Any) -> Any:  # noqa: ANN401 - structures, and layouts in their place
+    """Return the structures inside a description, whose layouts `Struct.at` puts in their place."""
+    return of
 
 
-def inner(name: str, of: "Struct", meaning: str = "") -> Inner:
+def inner(name: str, of: "Struct", meaning: str = "") -> Nested:
     """Return a field that is another structure."""
-    return Inner(name, of, meaning=meaning)
-
-
-@frozen
-class Choice:
-    """One of several structures, by an earlier number, which no value has: the class of the value says it."""
-
-    name: str
-    number: str
-    of: Mapping[int, "Struct"]
-    meaning: str = ""
-
-
-def choice(name: str, number: str, of: Mapping[int, "Struct"], meaning: str = "") -> Choice:
-    """Return a field that is one of several structures."""
-    return Choice(name, number, of, meaning)
-
-
-@frozen
-class Optional:
-    """A structure that is there if an earlier number, which no value has, is `present`."""
-
-    name: str
-    number: str
-    of: "Struct"
-    present: int = 1
-    meaning: str = ""
-
-
-def optional(name: str, number: str, of: "Struct", meaning: str = "") -> Optional:
-    """Return a field that is a structure or, if the number is not 1, nothing."""
-    return Optional(name, number, of, meaning=meaning)
+    return Nested(name, of=_placed(of), meaning=meaning)
 
 
 def many(
@@ -128,9 +90,19 @@ def many(
     *,
     joined: bool = False,
     derive: Callable[..., Any] | None = None,
-) -> Inner:
+) -> Repeated:
     """Return a field that is a list of structures; `Repeated` has the arguments."""
-    return Inner(name, of, many=True, meaning=meaning, joined=joined, derive=derive)
+    return Repeated(name, of=_placed(of), meaning=meaning, joined=joined, derive=derive)
+
+
+def choice(name: str, number: str, of: Mapping[int, "Struct"], meaning: str = "") -> OneOf:
+    """Return a field that is one of several structures, by an earlier number, which no value has."""
+    return OneOf(name, number=number, layouts=_placed(of), meaning=meaning)
+
+
+def optional(name: str, number: str, of: "Struct", meaning: str = "") -> When:
+    """Return a field that is a structure or, if an earlier number, which no value has, is not 1, nothing."""
+    return When(inner(name, of, meaning), number=number, values=(1,))
 
 
 @frozen(eq=False)
@@ -142,7 +114,7 @@ class ByRevision:
     meaning: str = ""
 
 
-Plain: TypeAlias = Part | Inner | Choice | Optional | ByRevision
+Plain: TypeAlias = Part | ByRevision
 
 Field: TypeAlias = Plain | Ranged
 
@@ -332,26 +304,27 @@ class Struct:
             else:
                 yield one
 
-    def inner_fields(self, revision: str) -> Iterator[Inner]:
-        """Yield the fields of a revision that are other structures."""
-        return (one for one in self._fields(revision) if isinstance(one, Inner))
+    def lists(self, revision: str) -> Iterator[Repeated]:
+        """Yield the fields of a revision that are lists of structures."""
+        return (one for one in self._fields(revision) if isinstance(one, Repeated))
 
-    @staticmethod
-    def _part(one: Plain, revision: str) -> Part:
-        if isinstance(one, ByRevision):
-            return one.part_at(revision)
-        if isinstance(one, Choice):
-            layouts = {number: struct.at(revision) for number, struct in one.of.items()}
-            return OneOf(one.name, number=one.number, layouts=layouts, meaning=one.meaning)
-        if isinstance(one, Optional):
-            part = Nested(one.name, of=one.of.at(revision), meaning=one.meaning)
-            return When(part, number=one.number, values=(one.present,))
-        if not isinstance(one, Inner):
-            return one
-        layout = one.of.at(revision)
-        if one.many:
-            return Repeated(one.name, of=layout, joined=one.joined, derive=one.derive, meaning=one.meaning)
-        return Nested(one.name, of=layout, meaning=one.meaning)
+    @classmethod
+    def _part(cls, one: Plain, revision: str) -> Part:
+        """Return a field with the layouts of the revision in place of structures."""
+        match one:
+            case ByRevision(part_at=part_at):
+                return part_at(revision)
+            case Nested(of=Struct() as struct) | Repeated(of=Struct() as struct):
+                return evolve(one, of=struct.at(revision))
+            case OneOf(layouts=of):
+                layouts = {
+                    number: struct.at(revision) if isinstance(struct, Struct) else struct
+                    for number, struct in of.items()
+                }
+                return evolve(one, layouts=layouts)
+            case When(part=part):
+                return evolve(one, part=cls._part(part, revision))
+        return one
 
     # --- mistakes in a description ---
 
@@ -374,9 +347,9 @@ class Struct:
 
     def _joined_lists(self, revision: str) -> Iterator[str]:
         """Yield the lists that a value has beside the list of structures that they are in."""
-        for one in self._fields(revision):
-            if isinstance(one, Inner) and one.many:
-                yield from (part.name for part in one.of.inner_fields(revision) if part.joined)
+        for one in self.lists(revision):
+            if isinstance(one.of, Struct):
+                yield from (part.name for part in one.of.lists(revision) if part.joined)
 
     def _check_ranges(self) -> None:
         for ranged in (one for one in self.fields if isinstance(one, Ranged)):

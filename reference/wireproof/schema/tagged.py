@@ -14,10 +14,10 @@ from typing import Any, Final
 from attrs import define, field, frozen
 
 from wireproof.schema.layout import ReadCall
-from wireproof.wire.cursor import NO_INDEX
 from wireproof.wire.json_values import Json, camel_case, derived, to_json
 from wireproof.wire.reader import FIXED_WIDTH, Reader
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import NO_INDEX
 
 MAX_STRING: Final = 0x7FFF
 """The longest string, in bytes, of every version: the length of older versions is an int16."""

@@ -3,7 +3,7 @@
 `Struct` itself refuses what contradicts itself: names that occur twice, lengths of what is not behind them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from keyword import iskeyword
 from typing import Final
 
@@ -29,10 +29,7 @@ from wireproof.schema.layout import (
 )
 from wireproof.schema.rules import COMPUTED
 from wireproof.schema.struct import (
-    Choice,
     DescriptionError,
-    Inner,
-    Optional,
     Ranged,
     Struct,
     StructLayout,
@@ -66,12 +63,16 @@ def _names(struct: Struct) -> Iterator[tuple[str, str]]:
         part = one.part if isinstance(one, Ranged) else one
         assert not isinstance(part, Ranged)
         yield struct.name, part.name
-        match part:
-            case Inner(of=of) | Optional(of=of):
-                yield from _names(of)
-            case Choice(of=structs):
-                for inner in structs.values():
-                    yield from _names(inner)
+        inside = part.part if isinstance(part, When) else part
+        match inside:
+            case Nested(of=of) | Repeated(of=of):
+                structs: Iterable[object] = (of,)
+            case OneOf(layouts=layouts):
+                structs = layouts.values()
+            case _:
+                structs = ()
+        for each in structs:
+            yield from _names(each) if isinstance(each, Struct) else ()
 
 
 def check(layout: StructLayout) -> None:
@@ -96,14 +97,11 @@ def _faults(layout: StructLayout) -> Iterator[str]:
         name = attribute_of(part.name)
         if (other := attributes.setdefault(name, part.name)) != part.name:
             yield f".{part.name}: {other} has the same attribute, {name}"
-        if _takes_all(part) and part.name not in counted and index + 1 < len(parts):
+        takes_all = (type(part) is Octets and not part.size) or (isinstance(part, Repeated) and not part.like)
+        if takes_all and part.name not in counted and index + 1 < len(parts):
             text = f"without a length or a count before it, it takes the bytes of {parts[index + 1].name}"
             yield f".{part.name}: {text}"
         yield from (f".{part.name}: {text}" for text in _of_part(layout, part))
-
-
-def _takes_all(part: Part) -> bool:
-    return (type(part) is Octets and not part.size) or (isinstance(part, Repeated) and not part.like)
 
 
 def _of_part(layout: StructLayout, part: Part) -> Iterator[str]:

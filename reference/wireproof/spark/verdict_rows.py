@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from attrs import astuple, define, evolve, field, frozen
 
 from wireproof.fuzz.findings import finding_name
-from wireproof.inspect.log_survey import mismatch_remarks
+from wireproof.inspect.detect_format import mismatch_remarks
 from wireproof.judge.signature import Signature
 from wireproof.spark.errors import LostObjectError
 from wireproof.spark.item_cases import (

@@ -10,11 +10,10 @@ from collections.abc import Callable, Collection, Mapping
 from struct import Struct
 from typing import Any, ClassVar, Final, Self, TypeAlias
 
-from wireproof.wire.cursor import Cursor, Scope
 from wireproof.wire.options import MAX_OUTPUT
 from wireproof.wire.rejection import OtherAnswer, Position, RejectClass, Remark
 from wireproof.wire.remark_classes import REMARK_CLASSES
-from wireproof.wire.trace import Cover, CoverKind, FieldSpan
+from wireproof.wire.trace import Cover, CoverKind, Cursor, FieldSpan, Scope
 
 
 class Budget:

@@ -118,3 +118,11 @@ class Remark:
         """Return the same remark with `prefix`, such as `batches[3].`, before its paths."""
         others = tuple(evolve(other, path=prefix + other.path) for other in self.others)
         return evolve(self, path=prefix + self.path, others=others)
+
+
+def shift_position(at: Position, base: int) -> Position:
+    """Return the position `at` of bytes that begin at `base` of other bytes."""
+    place, _, inner = str(at).partition(">")
+    if not place.lstrip("-").isdecimal():
+        return at
+    return f"{int(place) + base}>{inner}" if inner else int(place) + base

@@ -8,7 +8,7 @@ reference. Every byte of the stream is in one part of the walk, in order.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from attrs import define, evolve, field, frozen
 
@@ -22,7 +22,7 @@ from wireproof.wire.byte_source import (
     zeros_end,
 )
 from wireproof.wire.options import Options
-from wireproof.wire.rejection import Position, Rejected, Remark
+from wireproof.wire.rejection import Position, Rejected, Remark, shift_position
 from wireproof.wire.remark_classes import REMARK_CLASSES
 from wireproof.wire.scan_items import Item
 
@@ -37,10 +37,6 @@ WORK_FACTOR: Final = 4
 """Bytes that may be read again: a fixed number, and a multiple of the bytes passed."""
 
 ZEROS_TEXT: Final = "zeros; a segment that is allocated in advance has them after its last entry"
-
-BEGINS_NOTHING: Final = frozenset({"bad-length", "bad-magic", "bad-separator"})
-"""The classes of bytes that begin no entry; behind a damaged entry they belong to it."""
-
 
 # --- the parts of a walk ---
 
@@ -165,6 +161,9 @@ class OrderCheck(Protocol):
 
 Chunk = bytes | memoryview
 
+Rows_co = TypeVar("Rows_co", covariant=True)
+"""What a quick reader makes of many entries."""
+
 
 @frozen
 class ChunkEnd:
@@ -175,7 +174,7 @@ class ChunkEnd:
 
 
 @frozen
-class QuickReader:
+class QuickReader(Generic[Rows_co]):
     """A reader of many entries at once.
 
     Attributes:
@@ -188,7 +187,7 @@ class QuickReader:
             must look.
     """
 
-    read: Callable[[Chunk, int, Options, bool], Generator[EntryRows | Item, None, ChunkEnd]]
+    read: Callable[[Chunk, int, Options, bool], Generator[Rows_co | Item, None, ChunkEnd]]
     chunks: tuple[int, int]
     value_chunks: tuple[int, int] = (1 << 20, 1 << 20)
     garbage: Callable[[ByteSource, int, Options], Item | None] = lambda *_: None
@@ -266,7 +265,7 @@ def walk(
     *,
     begin: int = 0,
     values: bool = False,
-    quick: QuickReader | None = None,
+    quick: QuickReader[EntryRows] | None = None,
     is_file: bool = False,
 ) -> Iterator[Entry | EntryRows]:
     """Yield the parts of a stream, in order and without gaps.
@@ -283,7 +282,7 @@ def walk(
     found = (
         items(steps, source, options, begin)
         if quick is None
-        else _quick_parts(steps, source, options, begin, quick, values=values)
+        else quick_parts(steps, source, options, begin, quick, values=values)
     )
     parts = _judged(steps, source, options, found, values=values)
     return _until_zeros(parts, source, begin) if steps.allocated and is_file else parts
@@ -403,22 +402,6 @@ def _rejection(steps: Steps, source: ByteSource, options: Options, item: Item) -
         if length == item.length:
             break
     return None
-
-
-def shift_position(at: Position, base: int) -> Position:
-    """Return the position `at` of bytes that begin at `base` of other bytes."""
-    place, _, inner = str(at).partition(">")
-    if not place.lstrip("-").isdecimal():
-        return at
-    return f"{int(place) + base}>{inner}" if inner else int(place) + base
-
-
-def add_damage(damages: list[DamagedRange], one: DamagedRange) -> None:
-    """Add a range; bytes after a damaged entry that begin no entry belong to it."""
-    if damages and damages[-1].end == one.at and one.cls in BEGINS_NOTHING:
-        damages[-1] = evolve(damages[-1], end=one.end)
-    else:
-        damages.append(one)
 
 
 # --- the entries, as the reference reads them ---
@@ -546,30 +529,46 @@ def follow_sizes(size_at: Callable[[int], int], at: int, goal: int) -> int:
 # --- the entries, as a quick reader finds them ---
 
 
-def _quick_parts(
-    steps: Steps, source: ByteSource, options: Options, at: int, quick: QuickReader, *, values: bool
-) -> Iterator[EntryRows | Item]:
-    """Yield the entries from a position on; the reference searches for the next one where there is none."""
+def quick_parts(
+    steps: Steps,
+    source: ByteSource,
+    options: Options,
+    at: int,
+    quick: QuickReader[Rows_co],
+    *,
+    values: bool,
+    end: int | None = None,
+) -> Iterator[Rows_co | Item]:
+    """Yield the entries from a position on; the reference searches for the next one where there is none.
+
+    With `end`, where an item ends, they are those of a part of the stream, as of `part_items`.
+    """
     first, most = quick.value_chunks if values else quick.chunks
     read_chunk = source.read if values else source.view  # values refer to the bytes of their chunk
-    size, budget = first, Budget(at)
-    while at < source.size:
-        base, chunk = at, read_chunk(at, size)
-        end = yield from quick.read(chunk, base, options, values)
-        at = base + end.at
-        is_last = base + len(chunk) >= source.size
+    size, budget, stop = first, Budget(at), source.size if end is None else end
+    while at < stop:
+        base, chunk = at, read_chunk(at, min(size, stop - at))
+        last = yield from quick.read(chunk, base, options, values)
+        at = base + last.at
+        is_last = base + len(chunk) >= stop
         size = min(2 * size, most) if at > base else 2 * max(size, len(chunk))
-        if at < source.size and (end.is_broken or is_last):
-            size, budget.spent = first, budget.spent + len(chunk)
+        if at < stop and (last.is_broken or is_last):
+            size, budget.spent = first, budget.spent + base + len(chunk) - at
             alone = not budget.allows(at)
-            if end.is_broken and not alone and (found := quick.garbage(source, at, options)) is not None:
+            if last.is_broken and not alone and (found := quick.garbage(source, at, options)) is not None:
+                found = found if end is None else within_part(steps, source, found, options, end)
                 yield found
                 at += found.length
                 continue
-            for item in items(steps, source, options, at):
+            others = (
+                items(steps, source, options, at)
+                if end is None
+                else part_items(steps, source, options, at, end)
+            )
+            for item in others:
                 at = item.at + item.length
                 yield item
-                if item.kind == "frame" and not alone:
+                if not alone and (item.kind == "frame" or end is not None):
                     break
 
 

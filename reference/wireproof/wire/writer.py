@@ -9,10 +9,9 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from wireproof.wire.cursor import Cursor, Scope
 from wireproof.wire.reader import FIXED_WIDTH
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.trace import Cover, CoverKind, FieldSpan
+from wireproof.wire.trace import Cover, CoverKind, Cursor, FieldSpan, Scope
 
 MASK64: Final = 0xFFFF_FFFF_FFFF_FFFF
 

@@ -20,8 +20,8 @@ from wireproof.iggy import headers
 from wireproof.iggy.destination import PARTITIONING
 from wireproof.iggy.header_kinds import is_utf8
 from wireproof.iggy.headers import TlvRules
-from wireproof.iggy.http import json_body, json_headers
-from wireproof.iggy.http.json_parser import JsonNode
+from wireproof.iggy.http import json_bodies, json_body
+from wireproof.iggy.http.json_body import JsonNode
 from wireproof.iggy.message import STORED
 from wireproof.iggy.send import SEND
 from wireproof.schema.rules import Check, Fault
@@ -114,13 +114,13 @@ def _entry_to_nul(reader: Reader, tlv: TlvRules) -> headers.HeaderEntry:
 # --- JSON: iggy.md, section 8 ---
 
 
-def _no_null(headers: json_headers.Headers, reader: Reader, node: JsonNode, name: str) -> Any:  # noqa: ANN401 - as there
+def _no_null(headers: json_bodies.Headers, reader: Reader, node: JsonNode, name: str) -> Any:  # noqa: ANN401 - as there
     if node.kind == "null":
         raise reader.reject("type-mismatch", "headers", "want object, not null", at=node.start)
     return _read_headers(headers, reader, node, name)
 
 
-_read_headers = json_headers.Headers.read
+_read_headers = json_bodies.Headers.read
 
 
 def _urlsafe(data: bytes) -> str:
@@ -157,7 +157,7 @@ patched(
         ),
         "iggy-length-255-refused": (
             "Refuses keys and values of 255 bytes, the longest there are.",
-            tuple((module, "SIZES", range(1, 255)) for module in (headers, json_headers)),
+            tuple((module, "SIZES", range(1, 255)) for module in (headers, json_bodies)),
             "iggy.headers/0.0.30/bounds/key-255",
         ),
         "iggy-balanced-two-bytes": (
@@ -172,12 +172,12 @@ patched(
         ),
         "iggy-json-null-headers-refused": (
             "Refuses headers that are null, as the Rust client of 0.8.0 and 0.9.0 does in later revisions.",
-            ((json_headers.Headers, "read", _no_null),),
+            ((json_bodies.Headers, "read", _no_null),),
             "iggy.json.send/0.7/headers/null",
         ),
         "iggy-json-writes-base64-urlsafe": (
             "Writes the base64 of URLs, which has two other letters.",
-            tuple((module, "base64_of", _urlsafe) for module in (json_body, json_headers)),
+            tuple((module, "base64_of", _urlsafe) for module in (json_body, json_bodies)),
             "iggy.json.poll/0.7/encode/text-headers",
         ),
         "iggy-log-checksum-over-headers": (

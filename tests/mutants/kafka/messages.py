@@ -17,10 +17,10 @@ from wireproof.kafka.size_and_magic import SizeAndMagic
 from wireproof.kafka.values import Message
 from wireproof.wire.checksums import crc32
 from wireproof.wire.compression import snappy
-from wireproof.wire.cursor import Scope
 from wireproof.wire.json_values import Json
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import Scope
 from wireproof.wire.writer import Writer
 
 # --- messages and wrappers: kafka.md, sections 2.1 and 2.2 ---

@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,15 +99,54 @@ LONG = b"".join(logs.batch(bytes(40_000 + n), n) for n in range(60))
 
 def shrinks(monkeypatch: pytest.MonkeyPatch, call: str, path: Path, data: bytes, after: int) -> None:
     """Write a file that loses its second half at the first read behind a position."""
-    path.write_bytes(data)
+    becomes(monkeypatch, call, path, [data, data[: len(data) // 2]], after)
+
+
+def becomes(
+    monkeypatch: pytest.MonkeyPatch, call: str, path: Path, data: Sequence[bytes], after: int
+) -> None:
+    """Write a file whose bytes are others from the first read behind a position on."""
+    path.write_bytes(data[0])
     read = getattr(os, call)
 
-    def cut(descriptor: int, room: Any, at: int) -> Any:
-        if at > after:
-            os.truncate(path, len(data) // 2)
+    def changed(descriptor: int, room: Any, at: int) -> Any:
+        if at > after and path.stat().st_size != len(data[1]):
+            path.write_bytes(data[1])
         return read(descriptor, room, at)
 
-    monkeypatch.setattr(f"wireproof.wire.byte_source.os.{call}", cut)
+    monkeypatch.setattr(f"wireproof.wire.byte_source.os.{call}", changed)
+
+
+@pytest.mark.parametrize("more", [[], ["--headers"]], ids=["records", "headers"])
+def test_a_segment_that_grows_while_it_is_read_is_what_it_was_at_first(
+    tmp_path: Path, wireproof: Command, monkeypatch: pytest.MonkeyPatch, more: list[str]
+) -> None:
+    path = tmp_path / "t-0" / NAME
+    path.parent.mkdir()
+    first = LONG[: -len(logs.batch(b"last", 60)) // 2]
+    for place in (path, tmp_path):
+        with monkeypatch.context() as patch:
+            for call in ("pread", "preadv"):
+                becomes(patch, call, path, [first, LONG], 0)
+            grown = wireproof("explain", place, *more)
+        assert path.stat().st_size == len(LONG)
+        path.write_bytes(first)
+        assert grown == wireproof("explain", place, *more), place
+
+
+def test_a_log_of_many_small_entries_takes_bounded_memory(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+    with path.open("wb") as file:
+        for offset in range(300_000):
+            file.write(offset.to_bytes(8) + SMALL)
+    for more in ([], ["--headers"]):
+        peak, out = memory_mib(path, "--limit", 3, *more)
+        assert "300000 batches" in out
+        assert peak < MOST_MIB
+
+
+SMALL = logs.batch(b"", 0)[8:]
+"""An entry of 68 bytes, without its offset, which no checksum covers."""
 
 
 @pytest.mark.parametrize(

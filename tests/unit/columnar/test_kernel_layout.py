@@ -8,9 +8,9 @@ from each import each
 from goldens import stored_cases
 
 from wireproof.cases.case import Data
-from wireproof.columnar.arrow_types import arrow_fields
 from wireproof.columnar.basic_kernels import numpy_dtype
 from wireproof.kafka.columnar import entry_kernels as kernels
+from wireproof.kafka.columnar.columns import arrow_fields
 from wireproof.kafka.columnar.entry_kernels import BATCH_HEADER, HEADER, MAGIC_AT, OVERHEAD, THROUGH_MAGIC
 from wireproof.kafka.layouts import BATCH, BY_MAGIC, HEADS, MESSAGE_V0, MESSAGE_V1
 from wireproof.kafka.size_and_magic import peek_whole_entry

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from tests.generators.heka_streams import generate
 from tests.generators.kafka_segments import MIB
 from wireproof.cli import group
-from wireproof.heka.mode_comparison import ModeCounts, ModeDifference, compare_modes
+from wireproof.heka.scan import ModeCounts, ModeDifference, compare_modes
 from wireproof.wire.options import ResyncMode
 
 F = bytes.fromhex("1e0208141f0a10101112131415161718191a1b1c1d2e2f1001")

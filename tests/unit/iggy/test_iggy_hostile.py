@@ -6,12 +6,12 @@ from re._parser import SubPattern
 from re._parser import parse as parsed
 from typing import Any
 
-from wireproof.iggy.http import json_parser
+from wireproof.iggy.http import json_body
 
 
 def test_no_token_of_json_is_matched_a_second_time() -> None:
     """A repetition that gives bytes back may try them again in as many ways as there are; one byte may."""
-    assert not list(_given_back(parsed(json_parser._TOKEN.pattern, json_parser._TOKEN.flags)))
+    assert not list(_given_back(parsed(json_body._TOKEN.pattern, json_body._TOKEN.flags)))
     assert list(_given_back(parsed(b"(?:a|b)*c")))
 
 

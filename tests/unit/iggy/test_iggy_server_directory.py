@@ -9,7 +9,7 @@ from attrs import frozen
 from command_line import Command
 
 from wireproof import formats
-from wireproof.iggy.resync import first_offset
+from wireproof.iggy.log import first_offset
 from wireproof.inspect.data_directory import DirectoryTotals, FolderReport, read_directory
 
 PARTITION = "streams/1/topics/1/partitions/1"

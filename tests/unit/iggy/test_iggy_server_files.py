@@ -8,8 +8,8 @@ import pytest
 import xxhash
 from each import each
 
+from wireproof.data_files import FileReport
 from wireproof.iggy.files import server_files
-from wireproof.iggy.files.server_files import ServerFile
 
 Checksum = Callable[[bytes], bytes]
 
@@ -29,7 +29,7 @@ def state_entry(index: int, checksum: Checksum, command: bytes = b"abc", context
     return head + checksum(head + rest) + rest
 
 
-def errors(found: ServerFile) -> list[str]:
+def errors(found: FileReport) -> list[str]:
     return [one.message for one in found.findings if one.is_error]
 
 
@@ -39,8 +39,8 @@ def errors(found: ServerFile) -> list[str]:
 def test_a_state_log_is_read_in_the_layout_of_its_servers(checksum: Checksum, name: str) -> None:
     data = b"".join(state_entry(number, checksum, context=b"x" * number) for number in range(4))
     found = server_files.read_state_log(data)
-    assert found == ServerFile(
-        f"4 entries as servers {name} write them", {"entries": 4, "layout": name}, (), 0, 0
+    assert found == FileReport(
+        f"4 entries as servers {name} write them", facts={"entries": 4, "layout": name}
     )
 
 
@@ -72,7 +72,7 @@ def test_a_state_log_with_encrypted_commands_is_no_alarm() -> None:
 def test_the_offset_of_a_consumer_may_have_a_checksum(checked: bool) -> None:
     data = (114).to_bytes(8, "little")
     found = server_files.read_consumer_offset(data + xxh3(data) * checked)
-    assert found == ServerFile("offset 114", {"offset": 114, "checksummed": checked})
+    assert found == FileReport("offset 114", facts={"offset": 114, "checksummed": checked})
 
 
 @each("size", [0, 7, 9, 15, 17])
@@ -88,7 +88,7 @@ def test_a_bit_of_an_offset_is_noticed() -> None:
 
 def test_a_purge_generation_has_two_numbers() -> None:
     found = server_files.read_purge_generation(struct.pack("<QQ", 3, 9))
-    assert found.values == {"generation": 3, "createdRevision": 9}
+    assert found.facts == {"generation": 3, "createdRevision": 9}
     assert errors(server_files.read_purge_generation(bytes(9))) == ["9 bytes of 16"]
 
 
@@ -106,7 +106,7 @@ def superblock(payload: bytes, magic: bytes = b"KLBS") -> bytes:
 def test_a_superblock_has_the_state_of_the_consensus(size: int) -> None:
     found = server_files.read_superblock(superblock(vsr_state()[:size]))
     assert found.findings == ()
-    assert found.values == {
+    assert found.facts == {
         "sequence": 41, "replicaId": 1, "replicaCount": 3, "view": 5, "logView": 4, "commitMax": 77,
         "checkpointOp": 60, "offsetFrontier": 12 if size == 66 else 0,
     }  # fmt: skip
@@ -143,7 +143,7 @@ def test_a_metadata_journal_is_a_chain_of_operations() -> None:
     first = prepare(1)
     data = first + prepare(2, first[:16])
     found = server_files.read_journal(data)
-    assert found == ServerFile("2 operations, the last one is 2", {"operations": 2, "lastOp": 2})
+    assert found == FileReport("2 operations, the last one is 2", facts={"operations": 2, "lastOp": 2})
     assert len(first) == 260
 
 
@@ -167,4 +167,4 @@ def test_the_trailer_of_a_metadata_snapshot_is_checked() -> None:
     trailer = b"PNSI" + xxh3(b"packed") + bytes(8)
     assert errors(server_files.read_metadata_snapshot(b"packed" + trailer)) == []
     assert errors(server_files.read_metadata_snapshot(b"Packed" + trailer))[0].startswith("checksum: ")
-    assert server_files.read_metadata_snapshot(b"packed").values == {"checksummed": False}
+    assert server_files.read_metadata_snapshot(b"packed").facts == {"checksummed": False}

@@ -18,7 +18,7 @@ def text(data: str) -> bytes:
 def test_the_version_that_a_server_wrote_is_read() -> None:
     found = read_server_info(OF_0_5)
     values = {"version": "0.5.0", "hash": "3476900567878811119", "migrations": []}
-    assert (found.summary, found.values, found.findings, found.unknown) == ("server 0.5.0", values, (), 0)
+    assert (found.summary, found.facts, found.findings, found.unknown) == ("server 0.5.0", values, (), 0)
 
 
 def test_a_long_name_and_migrations_are_read_in_both_layouts() -> None:
@@ -37,7 +37,7 @@ def test_a_long_name_and_migrations_are_read_in_both_layouts() -> None:
     ]
     for data in (marked, fixed):
         found = read_server_info(data)
-        assert (found.values["migrations"], found.findings) == (migrations, ())
+        assert (found.facts["migrations"], found.findings) == (migrations, ())
 
 
 @each("data", [OF_0_5[:-1], OF_0_5 + b"\0", b"\xfd" * 40, b"\xff" * 40, b"\x02\xff\xfe\0\0"])

@@ -18,7 +18,7 @@ from folders import SUPPORT
 from wireproof.data_files import FileFinding
 from wireproof.inspect.data_directory import check_index_file, check_index_files, kind_of, parse_file_name
 from wireproof.kafka.files import index_file
-from wireproof.kafka.files.segment_headers import NO_MARKER, EntryHeaders, SegmentEntry, SegmentHeaders
+from wireproof.kafka.files.index_file import NO_MARKER, EntryHeaders, SegmentEntry, SegmentHeaders
 from wireproof.kafka.suite import index_files
 from wireproof.segment_files import CheckedIndex, IndexFileError
 from wireproof.spark.logs.objects import expand_paths

@@ -14,7 +14,7 @@ from kafka_bytes import LOG, PLAIN, V2, batch, message, record, refused, wrapper
 from work_counter import steps
 
 from wireproof import formats
-from wireproof.kafka import resync, scan
+from wireproof.kafka import scan
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.scan_items import Item
 
@@ -55,7 +55,7 @@ EVERY_SIZE = re.compile(
 
 
 def length(data: bytes) -> int:
-    return resync.damaged_length(data, len(data), DEFAULT_OPTIONS)
+    return scan.damaged_length(data, len(data), DEFAULT_OPTIONS)
 
 
 @each("highest", [0, 1, 5, 255, 256, 257, 300, 511, 512, 700, 0x0400, 0x1234, 0x7FFF, 0xFFFF])

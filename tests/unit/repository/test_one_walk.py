@@ -10,7 +10,7 @@ PACKAGE = Path(wireproof.__file__).parent
 
 STEPS = {
     "damaged_length", "decode_entry", "extent", "peek_size_and_magic", "peek_whole_entry",
-    "peek_whole_segment_entry", "scan_steps", "stride", "walk_entries", "whole_size",
+    "peek_whole_segment_entry", "quick_parts", "scan_steps", "stride", "walk_entries", "whole_size",
 }  # fmt: skip
 """What shows the size of an entry, or reads the next one: a loop that calls it goes over entries."""
 
@@ -18,9 +18,7 @@ WALKS = ("wire/walk.py", "wire/scan_items.py")
 
 OTHERS = {
     "kafka/columnar/": "the fast walker, whose kernel has a loop of its own",
-    "kafka/suite/fast_listing.py": "what the walk asks the fast walker for",
-    "kafka/suite/spark_reader.py": "what the engine on Spark asks the fast walker for",
-    "iggy/resync.py": "tries flipped bits of the lengths of one record",
+    "iggy/log.py": "tries flipped bits of the lengths of one record",
     "schema/stream.py": "reads the lengths of one record, and lists the candidates of a search",
     "live/loopback_broker/append_rules.py": "takes the one entry of a request",
 }

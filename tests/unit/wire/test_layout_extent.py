@@ -4,7 +4,8 @@ from struct import pack
 
 from each import each
 
-from wireproof.schema.layout import REST, WHOLE, Extent, Layout, Length, Number, Octets, Part, Repeated, Zero
+from wireproof.schema.layout import REST, WHOLE, Layout, Length, Number, Octets, Part, Repeated, Zero
+from wireproof.schema.stream import Extent
 
 ELEMENT = Layout("Element", (Number("id", "uint8"),))
 

@@ -36,9 +36,8 @@ from wireproof.inspect.entry_output import (
     as_json,
     summary_json,
 )
-from wireproof.inspect.file_survey import survey_stream
+from wireproof.inspect.file_survey import other_fit_lines, summary_lines, survey_stream
 from wireproof.inspect.open_input import OpenInput, open_bytes, open_path, open_stream
-from wireproof.inspect.survey_lines import other_fit_lines, summary_lines
 from wireproof.run.exit_codes import Exit, deciding_code
 from wireproof.wire.byte_source import pieces, zeros_end
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, ResyncMode

@@ -9,14 +9,13 @@ import click
 from wireproof import formats
 from wireproof.cases.fixtures import cases_of_format
 from wireproof.cases.id_patterns import most_similar
-from wireproof.inspect import survey_lines
-from wireproof.inspect.detect_format import FormatFit
+from wireproof.inspect import file_survey
+from wireproof.inspect.detect_format import FormatFit, mismatch_remarks
 from wireproof.inspect.entry_list import listing_of
 from wireproof.inspect.entry_output import ListingOptions, as_json, fields_json, notes_of
 from wireproof.inspect.field_listing import field_lines
-from wireproof.inspect.log_survey import mismatch_remarks
+from wireproof.inspect.file_survey import MAX_FITS
 from wireproof.inspect.open_input import OpenInput
-from wireproof.inspect.survey_lines import MAX_FITS
 from wireproof.run.exit_codes import Exit
 from wireproof.wire.rejection import Remark
 
@@ -36,7 +35,7 @@ def explain_value(
     """Print a value field by field, and what is wrong with it."""
     best = fits[0]
     misfits = [one for one in _remarks(best) if one.cls in mismatch_remarks()]
-    wrong = list(survey_lines.misfit_lines(misfits))
+    wrong = list(file_survey.misfit_lines(misfits))
     sound = best.consumed == len(data) and not wrong and not found.stopped
     if as_json:
         _print_json(best, data, shown, sound=sound)
@@ -44,12 +43,12 @@ def explain_value(
     packed = f" (unpacked from {found.packed})" if found.packed else ""
     click.echo(f"{len(data)} bytes{packed} as {best.row.format_id}: {_said(best, len(data))}")
     refused = best.layout.rejected
-    limit = survey_lines.size_lines([(refused.cls, refused.path)] if refused is not None else [])
+    limit = file_survey.size_lines([(refused.cls, refused.path)] if refused is not None else [])
     for line in (*wrong, *([f"wrong: {found.stopped}"] if found.stopped else []), *limit):
         click.echo(line)
     _print_fields(best, shown)
     harmless = [one for one in _remarks(best) if one.cls not in mismatch_remarks()]
-    for line in survey_lines.remark_text_lines(harmless):
+    for line in file_survey.remark_text_lines(harmless):
         click.echo(line)
     other_lines(fits, data, folders)
     return Exit.CONFORMS if sound else Exit.FAILS

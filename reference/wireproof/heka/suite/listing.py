@@ -8,7 +8,7 @@ from attrs import define, evolve, field
 
 from wireproof.family import EntryListing
 from wireproof.heka.message import DynamicField, HekaMessage
-from wireproof.heka.mode_comparison import ModeCounts, ModeDifference, compare_modes
+from wireproof.heka.scan import ModeCounts, ModeDifference, compare_modes
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options, ResyncMode
 from wireproof.wire.scan_items import Item

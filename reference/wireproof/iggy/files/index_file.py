@@ -27,8 +27,7 @@ from typing import Any, Final, Literal
 from attrs import frozen
 
 from wireproof.data_files import FileFinding
-from wireproof.segment_files import EntryLayout, Order, SegmentIndex
-from wireproof.wire.packed_rows import NumberRows
+from wireproof.segment_files import EntryLayout, NumberRows, Order, SegmentIndex
 
 EntryField = Literal["first", "last", "begin", "end", "time"]
 """The meaning of a number for its record: first or last offset, begin or end position, latest timestamp."""

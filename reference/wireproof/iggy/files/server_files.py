@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from attrs import frozen
 
-from wireproof.data_files import FileFinding
+from wireproof.data_files import FileFinding, FileReport
 from wireproof.iggy.checksums import CRC32, XXH3
 from wireproof.schema.layout import WHOLE, Checksum, ChecksumAlgorithm, Length, Number, Octets, Zero
 from wireproof.schema.struct import Field, Struct, StructLayout, fields_of, since, until
@@ -143,25 +143,14 @@ _PREPARE_SIZE: Final = PREPARE_HEADER.fixed_size
 _VIEW_AT: Final = PREPARE_HEADER.offset("view")
 
 
-@frozen
-class ServerFile:
-    """What is in a file: a summary, values for programs, findings, and the bytes that nothing explains."""
-
-    summary: str
-    values: Mapping[str, Json]
-    findings: tuple[FileFinding, ...] = ()
-    unknown: int = 0
-    unsound: int = 0
-
-
-def _faulty(message: str, at: int = 0, size: int = 0) -> ServerFile:
-    return ServerFile("damaged", {}, (FileFinding(at, message),), unsound=size)
+def _faulty(message: str, at: int = 0, size: int = 0) -> FileReport:
+    return FileReport("damaged", (FileFinding(at, message),), unsound=size)
 
 
 # --- offsets of consumers ---
 
 
-def read_consumer_offset(data: bytes) -> ServerFile:
+def read_consumer_offset(data: bytes) -> FileReport:
     """Read the offset of a consumer: 8 bytes, from server 0.9 on with a checksum of 8 bytes."""
     size, bare = CONSUMER_OFFSET.fixed_size, CONSUMER_OFFSET.offset("checksum")
     if len(data) not in (bare, size):
@@ -170,18 +159,18 @@ def read_consumer_offset(data: bytes) -> ServerFile:
     values: dict[str, Json] = {"offset": found.offset, "checksummed": len(data) == size}
     if len(data) == size and (computed := xxh3_64(data[:bare])) != found.checksum:
         text = f"checksum: {found.checksum:016x} stored, {computed:016x} computed"
-        return ServerFile(f"offset {found.offset}", values, (FileFinding(bare, text),), unsound=size)
-    return ServerFile(f"offset {found.offset}", values)
+        return FileReport(f"offset {found.offset}", (FileFinding(bare, text),), values, size)
+    return FileReport(f"offset {found.offset}", facts=values)
 
 
-def read_purge_generation(data: bytes) -> ServerFile:
+def read_purge_generation(data: bytes) -> FileReport:
     """Read how often a partition was purged; a shorter file counts as never."""
     if len(data) < PURGE_GENERATION.fixed_size:
         return _faulty(f"{len(data)} bytes of {PURGE_GENERATION.fixed_size}", 0, len(data))
     found = PURGE_GENERATION.codec.read(Reader(data))
     text = f"generation {found.generation} of revision {found.created_revision}"
     more = len(data) - PURGE_GENERATION.fixed_size
-    return ServerFile(text, fields_of(PURGE_GENERATION, found), unknown=more)
+    return FileReport(text, facts=fields_of(PURGE_GENERATION, found), unknown=more)
 
 
 # --- the state log ---
@@ -198,10 +187,10 @@ class _StateWalk:
     faults: tuple[FileFinding, ...]
 
 
-def read_state_log(data: bytes) -> ServerFile:
+def read_state_log(data: bytes) -> FileReport:
     """Read the state log of the servers before 0.9: commands that changed streams, topics and users."""
     if not data:
-        return ServerFile("no entry", {"entries": 0})
+        return FileReport("no entry", facts={"entries": 0})
     walks = [_walk_state(name, data) for name in STATE_WRITERS]
     best = max(walks, key=lambda one: (one.matching, one.end))
     findings = list(best.faults)
@@ -215,7 +204,7 @@ def read_state_log(data: bytes) -> ServerFile:
     summary = f"{entries} as servers {best.name} write them"
     values: dict[str, Json] = {"entries": len(best.indexes), "layout": best.name}
     unsound = len(data) - best.end
-    return ServerFile(summary, values, tuple(findings[:MAX_LISTED]), unsound=unsound)
+    return FileReport(summary, tuple(findings[:MAX_LISTED]), values, unsound)
 
 
 def _walk_state(name: str, data: bytes) -> _StateWalk:
@@ -254,7 +243,7 @@ def _checksum_fault(layout: StructLayout, entry: Any, data: bytes) -> str:  # no
 # --- files of 0.9 ---
 
 
-def read_superblock(data: bytes) -> ServerFile:
+def read_superblock(data: bytes) -> FileReport:
     """Read a superblock, which keeps the state of the consensus over a crash."""
     reader = Reader(data)
     try:
@@ -273,7 +262,7 @@ def read_superblock(data: bytes) -> ServerFile:
         if state.log_view > state.view:
             findings.append(FileFinding(None, f"logView {state.log_view} is above view {state.view}"))
     text = ", ".join(f"{name} {value}" for name, value in values.items())
-    return ServerFile(text, values, tuple(findings), unknown=reader.left)
+    return FileReport(text, tuple(findings), values, unknown=reader.left)
 
 
 def _superblock_faults(data: bytes, reader: Reader, block: Any) -> Iterator[FileFinding]:  # noqa: ANN401 - a value
@@ -288,7 +277,7 @@ def _superblock_faults(data: bytes, reader: Reader, block: Any) -> Iterator[File
         yield FileFinding(reader.pos, f"{reader.left} bytes after the checksum")
 
 
-def read_journal(data: bytes) -> ServerFile:
+def read_journal(data: bytes) -> FileReport:
     """Read the metadata journal: prepared operations, each with checksums and that of the one before it."""
     at, ops, before = 0, 0, cast("Any", None)
     findings: list[FileFinding] = []
@@ -305,7 +294,7 @@ def read_journal(data: bytes) -> ServerFile:
     last = f", the last one is {before.op}" if before else ""
     values: dict[str, Json] = {"operations": ops, "lastOp": before.op if before else None}
     text = f"{ops} operation{'s' * (ops != 1)}{last}"
-    return ServerFile(text, values, tuple(findings[:MAX_LISTED]), unsound=len(data) - at)
+    return FileReport(text, tuple(findings[:MAX_LISTED]), values, len(data) - at)
 
 
 def _prepare(data: bytes, at: int) -> Any:  # noqa: ANN401 - a value of `PREPARE_HEADER`, or a text
@@ -334,18 +323,18 @@ def _prepare_faults(data: bytes, at: int, found: Any) -> Iterator[FileFinding]: 
             yield FileFinding(at + PREPARE_HEADER.offset(name), text)
 
 
-def read_metadata_snapshot(data: bytes) -> ServerFile:
+def read_metadata_snapshot(data: bytes) -> FileReport:
     """Check a metadata snapshot, a value of MessagePack that is not decoded here, and its trailer."""
     trailer = data[-SNAPSHOT_TRAILER:]
     if len(trailer) < SNAPSHOT_TRAILER or not trailer.startswith(SNAPSHOT_MARK):
-        return ServerFile("MessagePack without a checksum", {"checksummed": False})
+        return FileReport("MessagePack without a checksum", facts={"checksummed": False})
     stored = int.from_bytes(trailer[len(SNAPSHOT_MARK) :], "little")
     values: dict[str, Json] = {"checksummed": True}
     if (computed := xxh3_64(data[:-SNAPSHOT_TRAILER])) != stored:
         text = f"checksum: {stored:x} stored, {computed:x} computed"
         at = len(data) - SNAPSHOT_TRAILER + len(SNAPSHOT_MARK)
-        return ServerFile("MessagePack", values, (FileFinding(at, text),), unsound=len(data))
-    return ServerFile("MessagePack with a valid checksum", values)
+        return FileReport("MessagePack", (FileFinding(at, text),), values, len(data))
+    return FileReport("MessagePack with a valid checksum", facts=values)
 
 
 # --- `state/info`, where a server keeps its version ---
@@ -370,7 +359,7 @@ def _marked(reader: Reader, name: str, _: int) -> int:
     return _fixed(reader, name, MARKS[first]) if first in MARKS else first
 
 
-def read_server_info(data: bytes) -> ServerFile:
+def read_server_info(data: bytes) -> FileReport:
     """Read the version of the server that started last, and the migrations of its data."""
     for number in (_marked, _fixed):
         try:
@@ -378,9 +367,9 @@ def read_server_info(data: bytes) -> ServerFile:
         except (Rejected, UnicodeDecodeError):
             continue
         if not left:
-            return ServerFile(f"server {values['version']}", values)
+            return FileReport(f"server {values['version']}", facts=values)
     text = "no version and list of migrations, in neither of the layouts that servers write"
-    return ServerFile("damaged", {}, (FileFinding(0, text),), unsound=len(data))
+    return _faulty(text, 0, len(data))
 
 
 def _read(reader: Reader, number: ReadNumber) -> tuple[dict[str, Json], int]:

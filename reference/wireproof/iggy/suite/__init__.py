@@ -17,7 +17,6 @@ from wireproof.iggy.frame import CLASSIC_FRAME, CONTEXT, VSR_FRAME
 from wireproof.iggy.http import json_bodies, json_body
 from wireproof.iggy.poll import POLL, POLL_REVISIONS
 from wireproof.iggy.remark_classes import IGGY_REMARKS
-from wireproof.iggy.reply import CLASSIC_REPLY, SEND_REPLY
 from wireproof.iggy.requests import (
     DEFERRED_POLL_REQUEST,
     FETCH_REQUEST,
@@ -25,7 +24,7 @@ from wireproof.iggy.requests import (
     POLL_REQUEST_REVISIONS,
     WAITING,
 )
-from wireproof.iggy.send import SEND
+from wireproof.iggy.send import CLASSIC_REPLY, SEND, SEND_REPLY
 from wireproof.iggy.suite import streams
 from wireproof.iggy.suite.streams import FILE_NAMES, MARKS, STREAMS
 

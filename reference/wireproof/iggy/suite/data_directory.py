@@ -1,7 +1,7 @@
 """The files of the data directory of an Iggy server, and their partitions: iggy.md §7.1."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
@@ -14,10 +14,10 @@ from wireproof.data_files import (
     FileReport,
     PartitionReport,
     named,
+    whole,
 )
 from wireproof.formats import FORMATS
 from wireproof.iggy.files import server_files
-from wireproof.iggy.files.server_files import ServerFile
 from wireproof.iggy.suite.index_files import SYSTEM, log_format
 from wireproof.inspect import data_directory
 from wireproof.inspect.data_directory import log_report
@@ -60,16 +60,6 @@ def _index(file: DataFile) -> FileReport:
     return FileReport(f"{count} entries as {found.system} writes them{alone}", found.findings, facts)
 
 
-def _small(read: Callable[[bytes], ServerFile]) -> Callable[[DataFile], FileReport]:
-    """Return the check of a small file."""
-
-    def check(file: DataFile) -> FileReport:
-        found = read(file.read())
-        return FileReport(found.summary, found.findings, found.values, found.unsound, found.unknown)
-
-    return check
-
-
 def _text(_: DataFile) -> FileReport:
     return FileReport("text, not checked")
 
@@ -94,38 +84,36 @@ KINDS: Final = (
     FileKind(
         "offset of a consumer",
         named(r"offsets/consumers/\d+"),
-        _small(server_files.read_consumer_offset),
+        whole(server_files.read_consumer_offset),
         placed=True,
         small=True,
     ),
     FileKind(
         "offset of a consumer group",
         named(r"offsets/groups/\d+"),
-        _small(server_files.read_consumer_offset),
+        whole(server_files.read_consumer_offset),
         placed=True,
         small=True,
     ),
     FileKind(
-        "server version", named(r"state/info"), _small(server_files.read_server_info), placed=True, small=True
+        "server version", named(r"state/info"), whole(server_files.read_server_info), placed=True, small=True
     ),
-    FileKind("state log", named(r"state/log"), _small(server_files.read_state_log), placed=True, small=True),
+    FileKind("state log", named(r"state/log"), whole(server_files.read_state_log), placed=True, small=True),
     FileKind(
-        "superblock", named(r"superblock\.[ab](?:\.tmp)?"), _small(server_files.read_superblock), small=True
+        "superblock", named(r"superblock\.[ab](?:\.tmp)?"), whole(server_files.read_superblock), small=True
     ),
-    FileKind(
-        "purge generation", named(r"purge\.gen"), _small(server_files.read_purge_generation), small=True
-    ),
+    FileKind("purge generation", named(r"purge\.gen"), whole(server_files.read_purge_generation), small=True),
     FileKind(
         "metadata journal",
         named(r"metadata/journal\.wal"),
-        _small(server_files.read_journal),
+        whole(server_files.read_journal),
         placed=True,
         small=True,
     ),
     FileKind(
         "metadata snapshot",
         named(r"metadata/snapshot\.bin(?:\.tmp)?"),
-        _small(server_files.read_metadata_snapshot),
+        whole(server_files.read_metadata_snapshot),
         placed=True,
         small=True,
     ),

@@ -18,9 +18,9 @@ from wireproof.iggy.files.index_file import (
     RecordPositions,
     check_against_log,
 )
-from wireproof.iggy.resync import first_offset, last_offset
+from wireproof.iggy.log import first_offset, last_offset
 from wireproof.inspect.data_directory import HEAD_BYTES, is_claimed_before
-from wireproof.inspect.log_survey import quick_survey
+from wireproof.inspect.detect_format import quick_survey
 from wireproof.segment_files import CheckedIndex, IndexRules, RawEntries, SegmentFileName, SegmentIndex
 from wireproof.wire.byte_source import FileSource, ShrunkError
 from wireproof.wire.options import DEFAULT_OPTIONS

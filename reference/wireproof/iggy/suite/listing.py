@@ -7,8 +7,7 @@ from attrs import define
 
 from wireproof.family import EntryListing, Format
 from wireproof.iggy.headers import key_bytes
-from wireproof.iggy.log import REVISIONS
-from wireproof.iggy.resync import first_offset, last_offset
+from wireproof.iggy.log import REVISIONS, first_offset, last_offset
 from wireproof.wire.json_values import Json
 from wireproof.wire.scan_items import Item
 from wireproof.wire.text import instant, octets

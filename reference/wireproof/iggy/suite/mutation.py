@@ -35,7 +35,6 @@ from wireproof.iggy.http.json_bodies import (
 )
 from wireproof.iggy.message import MESSAGE_STATES, POLLED, SENT, STORED
 from wireproof.iggy.poll import POLL
-from wireproof.iggy.reply import CLASSIC_REPLY
 from wireproof.iggy.requests import (
     DEFERRED_MARGIN,
     DEFERRED_POLL_REQUEST,
@@ -49,7 +48,7 @@ from wireproof.iggy.requests import (
     WAITING,
 )
 from wireproof.iggy.revision import REVISIONS
-from wireproof.iggy.send import PRODUCED_SEND, SEND
+from wireproof.iggy.send import CLASSIC_REPLY, PRODUCED_SEND, SEND
 from wireproof.schema.layout import Layout, Number, bits_of
 
 if TYPE_CHECKING:

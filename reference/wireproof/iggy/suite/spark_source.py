@@ -10,7 +10,7 @@ from attrs import evolve
 from wireproof import formats
 from wireproof.iggy import log
 from wireproof.iggy.headers import key_bytes
-from wireproof.iggy.resync import first_offset
+from wireproof.iggy.log import first_offset
 from wireproof.iggy.suite.index_files import log_format
 from wireproof.spark.logs.columns import (
     RAW,

@@ -21,7 +21,6 @@ from wireproof.iggy.frame import CONTEXT, FIRST_PARTITION_OPERATION, NON_REPLICA
 from wireproof.iggy.headers import sort_key
 from wireproof.iggy.http import json_bodies
 from wireproof.iggy.message import HEADERS_V1, HEADERS_V2
-from wireproof.iggy.reply import CLASSIC_REPLY
 from wireproof.iggy.requests import (
     DEFERRED_POLL_REQUEST,
     FETCH_REQUEST,
@@ -29,6 +28,7 @@ from wireproof.iggy.requests import (
     LARGEST_WAIT,
     WAITING,
 )
+from wireproof.iggy.send import CLASSIC_REPLY
 from wireproof.iggy.suite.mutation import unique_entries
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from attrs import evolve
 
 from wireproof.family import Format
-from wireproof.iggy import log, resync
+from wireproof.iggy import log
 from wireproof.iggy.batch import RETAINED_LAYOUT, RetainedBatch
 from wireproof.wire.options import Options
 from wireproof.wire.trace import FieldSpan
@@ -106,10 +106,10 @@ def _steps(fmt: Format, plain: Steps) -> Steps:
     revision = log.REVISIONS[fmt.revision]
 
     def damaged_length(data: bytes, length: int, _: Options, before: tuple[Any, ...] | None) -> int:
-        offset = None if before is None else resync.last_offset(before[0]) if before else -1
-        return resync.damaged_length(revision, data, length, offset)
+        offset = None if before is None else log.last_offset(before[0]) if before else -1
+        return log.damaged_length(revision, data, length, offset)
 
-    return evolve(plain, damaged_length=damaged_length, lookahead=resync.LOOKAHEAD, order=RecordOrder)
+    return evolve(plain, damaged_length=damaged_length, lookahead=log.LOOKAHEAD, order=RecordOrder)
 
 
 STREAMS: Final = {"iggy.log": _steps}

@@ -26,8 +26,13 @@ from wireproof.family import object_at
 from wireproof.kafka.columnar.entry_scan import KafkaFrames, scan
 
 if TYPE_CHECKING:
-    from wireproof.kafka.columnar.header_columns import HEADER_COLUMNS, read_header_columns
-    from wireproof.kafka.columnar.record_columns import RECORD_COLUMNS, clean_records, records
+    from wireproof.kafka.columnar.columns import (
+        HEADER_COLUMNS,
+        RECORD_COLUMNS,
+        clean_records,
+        read_header_columns,
+        records,
+    )
 
 __all__ = [
     "FRAME",
@@ -44,11 +49,11 @@ __all__ = [
 ]
 
 _OF_ARROW: Final = {
-    "HEADER_COLUMNS": "header_columns",
-    "read_header_columns": "header_columns",
-    "RECORD_COLUMNS": "record_columns",
-    "clean_records": "record_columns",
-    "records": "record_columns",
+    "HEADER_COLUMNS": "columns",
+    "read_header_columns": "columns",
+    "RECORD_COLUMNS": "columns",
+    "clean_records": "columns",
+    "records": "columns",
 }
 """The modules that import pyarrow, by the names that are taken from them when they are first used."""
 

@@ -4,7 +4,7 @@ from functools import partial
 from operator import itemgetter
 from typing import Final
 
-from wireproof.columnar.basic_kernels import Octets, Row
+from wireproof.columnar.basic_kernels import Row
 from wireproof.columnar.optional_deps import np
 from wireproof.family import Decoded, FastDecoder
 from wireproof.kafka import control_record
@@ -15,6 +15,7 @@ from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
 from wireproof.kafka.control_types import ABORT
 from wireproof.kafka.entry import V2 as BATCH_MAGIC
 from wireproof.kafka.layouts import BATCH
+from wireproof.kafka.log import offset_range
 from wireproof.kafka.size_and_magic import MAX_SIZE, OVERFLOWING_SIZE
 from wireproof.kafka.values import Control, Log, LogEntry, Message, Record, RecordBatch, RecordHeader
 from wireproof.schema.layout import attribute_of
@@ -109,13 +110,9 @@ def _message(block: CheckedEntries, slot: Row, magic: int) -> Message:
 def _octets(block: CheckedEntries, at: Row, length: Row) -> bytes | None:
     if length < 0:
         return None
-    space, start = _space(block, int(at))
+    wire, start = block.entries.wire, int(at)
+    space, start = (wire, start) if start < wire.size else (block.arena, start - wire.size)
     return bytes(space[start : start + int(length)])
-
-
-def _space(block: CheckedEntries, at: int) -> tuple[Octets, int]:
-    size = block.entries.wire.size
-    return (block.entries.wire, at) if at < size else (block.arena, at - size)
 
 
 def _headers(block: CheckedEntries, slot: Row) -> tuple[RecordHeader, ...]:
@@ -206,12 +203,7 @@ def offsets_ascend(entries: tuple[RecordBatch | Message, ...]) -> bool:
     """
     last: int | None = None
     for entry in entries:
-        match entry:
-            case RecordBatch():
-                first = entry.records[0].offset if entry.records else None
-                end = entry.base_offset + entry.last_offset_delta
-            case Message():
-                first, end = (entry.messages or (entry,))[0].offset, entry.offset
+        first, end = offset_range(entry)
         if first is not None and last is not None and first <= last:
             return False
         last = end if last is None else max(last, end)

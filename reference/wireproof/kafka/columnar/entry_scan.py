@@ -3,8 +3,8 @@
 The items are the same as those of the reference (`wireproof.kafka.scan`): same bytes, same classes.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Final, TypeVar
 
 from attrs import evolve, frozen
 
@@ -24,9 +24,13 @@ from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.scan import scan as reference_scan
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
+from wireproof.wire.walk import Chunk, ChunkEnd
 
 ENTRIES_PER_CALL: Final = 1 << 16
 """Entries found by one call of the kernel."""
+
+
+Part = TypeVar("Part")
 
 
 @frozen
@@ -60,7 +64,7 @@ def scan_steps(
     block_bytes = MAX_KEPT_BYTES if keep else MAX_BLOCK_BYTES
     at, reason = 0, kernels.FULL if view.nbytes else BUFFER_END
     while reason != BUFFER_END:
-        entries, at, reason = _entries(EntryIndex(wire, view, *_room()), at, most)
+        entries, at, reason = _entries(wire, view, at, most)
         first, ends = 0, np.cumsum(entries.length)
         while first < entries.magic.size:
             bytes_before = int(ends[first - 1]) if first else 0
@@ -77,20 +81,34 @@ def scan_steps(
             at += item.length
 
 
-def _room() -> tuple[Array, Array, Array]:
-    return (
-        np.empty(ENTRIES_PER_CALL, np.uint64),
-        np.empty(ENTRIES_PER_CALL, np.uint64),
-        np.empty(ENTRIES_PER_CALL, np.uint8),
-    )
+def step_parts(
+    chunk: Chunk,
+    options: Options,
+    make: Callable[[ScanStep], Generator[Part, None, int | None]],
+    *,
+    keep: bool,
+) -> Generator[Part, None, ChunkEnd]:
+    """Yield what `make` makes of each step of whole entries; return where these end in the chunk.
+
+    `make` returns the index of the entry where the reference must look, or None.
+    """
+    at = 0
+    for step in scan_steps(chunk, options, keep=keep):
+        if step.block is None:
+            return ChunkEnd(at, step.answers[0].kind != "tail")
+        stop = yield from make(step)
+        if stop is not None:
+            return ChunkEnd(int(step.block.entries.position[stop]), is_broken=True)
+        at = int(step.block.entries.end[-1])
+    return ChunkEnd(at, is_broken=False)
 
 
-def _entries(room: EntryIndex, at: int, most: int) -> tuple[EntryIndex, int, int]:
+def _entries(wire: Array, view: memoryview, at: int, most: int) -> tuple[EntryIndex, int, int]:
     """Find the next entries from `at` on: return them, the position after them, and the reason to stop."""
-    found, stop, reason = kernels.walk_entries(
-        room.wire, np.uint64(at), most, room.position, room.length, room.magic
-    )
-    return room.part(0, found), int(stop), reason
+    position, length = np.empty((2, ENTRIES_PER_CALL), np.uint64)
+    magic = np.empty(ENTRIES_PER_CALL, np.uint8)
+    found, stop, reason = kernels.walk_entries(wire, np.uint64(at), most, position, length, magic)
+    return EntryIndex(wire, view, position, length, magic).part(0, found), int(stop), reason
 
 
 def _item_at(view: memoryview, at: int, options: Options) -> Item:
@@ -99,29 +117,17 @@ def _item_at(view: memoryview, at: int, options: Options) -> Item:
     return evolve(next(reference_scan([bytes(view[at:])], options)), at=at) if found is None else found[0]
 
 
-def _step(judged: CheckedEntries, options: Options) -> ScanStep:
-    block = judged if options.profile == "reader" else _without_clean(judged)  # only the reference knows §1.7
-    return ScanStep(
-        block, {index: _reference_item(block.entries, index, options) for index in _unclean(block)}
-    )
-
-
-def _without_clean(block: CheckedEntries) -> CheckedEntries:
-    """Return the block with every entry marked as not clean."""
-    none = np.zeros_like(block.clean)
-    return evolve(block, clean=none, records=np.zeros_like(block.records), slots=block.slots[:0])
-
-
-def _unclean(block: CheckedEntries) -> list[int]:
-    indices: list[int] = np.flatnonzero(~block.clean).tolist()
-    return indices
-
-
-def _reference_item(entries: EntryIndex, index: int, options: Options) -> Item:
-    """Return the item that the reference makes of one whole entry."""
-    at, length = int(entries.position[index]), int(entries.length[index])
-    (item,) = reference_scan([bytes(entries.view[at : at + length])], options)
-    return evolve(item, at=at)
+def _step(block: CheckedEntries, options: Options) -> ScanStep:
+    """Return the step of a block: the reference reads what is not clean, or all for the profile `produce`."""
+    if options.profile != "reader":  # only the reference knows §1.7
+        none = np.zeros_like(block.clean)
+        block = evolve(block, clean=none, records=np.zeros_like(block.records), slots=block.slots[:0])
+    answers: dict[int, Item] = {}
+    for index in np.flatnonzero(~block.clean).tolist():
+        at, length = int(block.entries.position[index]), int(block.entries.length[index])
+        (item,) = reference_scan([bytes(block.entries.view[at : at + length])], options)
+        answers[index] = evolve(item, at=at)
+    return ScanStep(block, answers)
 
 
 NO_ITEMS: Final = tuple(

@@ -3,13 +3,13 @@
 import re
 from base64 import urlsafe_b64decode
 from binascii import Error
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
 from attrs import frozen
 
-from wireproof.data_files import FileFinding
+from wireproof.data_files import FileFinding, FileReport
 from wireproof.strict_parsing import parse_json
 from wireproof.wire.json_values import Json
 
@@ -153,12 +153,10 @@ NULLABLE: Final = frozenset({"currentVoters"})
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,10}")
 
 
-@frozen
-class MetadataFile:
-    """The values of a file by name, and the faults of its text."""
-
-    values: Mapping[str, Json]
-    findings: tuple[FileFinding, ...]
+def _report(values: Mapping[str, Json], findings: Iterable[FileFinding] = ()) -> FileReport:
+    """Return the report of a file with these values, and the faults of its text."""
+    text = ", ".join(f"{name} {value}" for name, value in values.items() if name != "currentVoters")
+    return FileReport(text, tuple(findings), values)
 
 
 def uuid_bytes(text: str) -> bytes | None:
@@ -170,7 +168,7 @@ def uuid_bytes(text: str) -> bytes | None:
     return found if len(found) == 16 and len(text) == 22 else None
 
 
-def read_partition_metadata(data: bytes) -> MetadataFile:
+def read_partition_metadata(data: bytes) -> FileReport:
     """Read `partition.metadata`: a version of 0 or more, then the topic id, which is not zero."""
     lines = list(text_lines(data))
     values: dict[str, Json] = {}
@@ -188,7 +186,7 @@ def read_partition_metadata(data: bytes) -> MetadataFile:
             faults.append(FileFinding(at, fault))
     if len(lines) > 2:
         faults.append(FileFinding(lines[2][0], "lines after the topic id are not read", is_error=False))
-    return MetadataFile(values, tuple(faults))
+    return _report(values, faults)
 
 
 def _version_fault(text: str) -> str:
@@ -205,7 +203,7 @@ def _topic_id_fault(text: str) -> str:
 _ID_FAULTS: Final = {"version": _version_fault, "topic_id": _topic_id_fault}
 
 
-def read_properties(data: bytes) -> MetadataFile:
+def read_properties(data: bytes) -> FileReport:
     """Read `meta.properties`, which `java.util.Properties` writes: `name=value` lines and comments."""
     values: dict[str, Json] = {}
     faults = []
@@ -218,7 +216,7 @@ def read_properties(data: bytes) -> MetadataFile:
         elif name.strip() in values:
             faults.append(FileFinding(at, f"{name.strip()} is there twice"))
         values[name.strip()] = value.strip().replace("\\", "")
-    return MetadataFile(values, (*faults, *_meta_faults(values)))
+    return _report(values, (*faults, *_meta_faults(values)))
 
 
 def _meta_faults(values: Mapping[str, Json]) -> list[FileFinding]:
@@ -237,16 +235,16 @@ def _meta_faults(values: Mapping[str, Json]) -> list[FileFinding]:
     return faults
 
 
-def read_quorum_state(data: bytes) -> MetadataFile:
+def read_quorum_state(data: bytes) -> FileReport:
     """Read `quorum-state`: one line with a JSON object, whose `data_version` says which fields it has."""
     found = _json_object(data.split(b"\n", 1)[0])
     if isinstance(found, str):
-        return MetadataFile({}, (FileFinding(0, found),))
+        return _report({}, (FileFinding(0, found),))
     version = found.get("data_version")
     fields = QUORUM_FIELDS.get(version) if isinstance(version, int) else None
     if fields is None:
         text = f"data_version {version}: Kafka knows versions 0 and 1"
-        return MetadataFile(found, (FileFinding(0, text),))
+        return _report(found, (FileFinding(0, text),))
     faults = []
     for name, kind in fields.items():
         value = found.get(name)
@@ -254,20 +252,18 @@ def read_quorum_state(data: bytes) -> MetadataFile:
             faults.append(FileFinding(0, f"{name} is {value!r}"))
     extra = found.keys() - fields.keys() - {"data_version"}
     faults += [FileFinding(0, f"{name} is no field of this version") for name in sorted(extra)]
-    return MetadataFile(found, tuple(faults))
+    return _report(found, faults)
 
 
-def read_clean_shutdown(data: bytes) -> MetadataFile:
+def read_clean_shutdown(data: bytes) -> FileReport:
     """Read `.kafka_cleanshutdown`: empty before Kafka 3.7, later a JSON object with the broker epoch."""
     if not data:
-        return MetadataFile({}, ())
+        return _report({})
     found = _json_object(data)
     if isinstance(found, str):
-        return MetadataFile({}, (FileFinding(0, found),))
+        return _report({}, (FileFinding(0, found),))
     names = [name for name in ("version", "brokerEpoch") if not isinstance(found.get(name), int)]
-    return MetadataFile(
-        found, tuple(FileFinding(0, f"{name} is {found.get(name)!r}, not a number") for name in names)
-    )
+    return _report(found, (FileFinding(0, f"{name} is {found.get(name)!r}, not a number") for name in names))
 
 
 def _json_object(data: bytes) -> dict[str, Json] | str:

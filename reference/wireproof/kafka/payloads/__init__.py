@@ -1,6 +1,6 @@
 """Keys and values of the records of Kafka's internal topics, decoded by field: kafka.md §15."""
 
-from wireproof.kafka.payloads.decode import (
+from wireproof.kafka.payloads.tables import (
     Payload,
     PayloadPart,
     decode_payload,

@@ -12,7 +12,11 @@ from typing import Any, Final, TypeAlias
 
 from attrs import frozen
 
-from wireproof.schema.tables import Table, Tables, blocks
+from wireproof.schema.tables import Table, Tables, blocks, code_names
+from wireproof.wire.json_values import Json, to_json
+from wireproof.wire.reader import Reader, TracingReader
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import FieldSpan
 
 FRAME_VERSION: Final = 1
 """The only version of the frame; version 0 was that of a preview."""
@@ -66,3 +70,191 @@ TABLES, _TOPICS = _read((files("wireproof.kafka.payloads") / "records.txt").read
 
 INTERNAL_TOPICS: Final[Mapping[str, InternalTopic]] = _TOPICS
 """The topics whose keys and values have a layout, by name."""
+
+
+# --- decode ---
+#
+# Decode of the keys and values of Kafka's internal topics: kafka.md §15.
+
+
+MAX_INT16: Final = 0x7FFF
+
+
+@frozen
+class PayloadPart:
+    """A key or a value.
+
+    Attributes:
+        struct: the table of its fields; None if its type or its version is not known.
+        version: the version of its fields; -1 if it shows none.
+        value: its fields; None if no table is known.
+        unknown: the bytes for which no table is known, after what precedes the fields; all bytes of a value
+            in a frame of an unknown version.
+    """
+
+    struct: Table | None
+    version: int
+    value: Any = None
+    unknown: bytes = b""
+
+    @property
+    def fields(self) -> Json:
+        """Return the JSON form of its fields, or of the bytes for which no table is known."""
+        return (
+            {"unknown": self.unknown.hex()} if self.struct is None else to_json(self.value, with_derived=True)
+        )
+
+
+@frozen
+class Payload:
+    """The key and the value of a record of an internal topic.
+
+    Attributes:
+        name: the type of the record, such as `OffsetCommit`; empty if it is not known.
+        type: its number; -1 if the record shows none.
+        version: the version of the value; -1 if there is no value.
+        key, value: the two parts; None for null.
+        spans: the fields of the bytes with their positions, if they were asked for. Those of the key have
+            paths that begin with `key.`, and positions in the key; those of the value likewise.
+        note: what is not known about it, or empty.
+    """
+
+    name: str
+    type: int
+    version: int
+    key: PayloadPart | None
+    value: PayloadPart | None
+    spans: tuple[FieldSpan, ...] = ()
+    note: str = ""
+
+    @property
+    def fields(self) -> dict[str, Json]:
+        """Return the JSON form of both parts."""
+        parts = {"key": self.key, "value": self.value}
+        return {name: None if part is None else part.fields for name, part in parts.items()}
+
+    @property
+    def code_names(self) -> Mapping[str, str]:
+        """Return the names of the numbers that are codes, such as `Ongoing`, by path."""
+        found: dict[str, str] = {}
+        for name, part in (("key", self.key), ("value", self.value)):
+            if part is not None and part.struct is not None:
+                found |= code_names(part.struct.at(part.version), part.value, f"{name}.")
+        return found
+
+
+def is_internal_topic(topic: str) -> bool:
+    """Return whether the records of a topic have a known layout."""
+    return topic in INTERNAL_TOPICS
+
+
+def decode_payload(topic: str, key: bytes | None, value: bytes | None, *, traced: bool = False) -> Payload:
+    """Decode the key and the value of a record that is no control record.
+
+    Types and versions that no table has are named, and their bytes are kept.
+
+    Args:
+        topic: a name of `INTERNAL_TOPICS`.
+        key: the key.
+        value: the value.
+        traced: whether the payload has spans.
+
+    Raises:
+        Rejected: the bytes are no payload of the topic. The position is that in the key or in the value; the
+            path begins with `key` or `value`. If only bytes after the fields are wrong, which some readers
+            ignore, `before` is the payload without them.
+        KeyError: the topic has no layout.
+    """
+    table = INTERNAL_TOPICS[topic]
+    spans: list[FieldSpan] | None = [] if traced else None
+    match table:
+        case KeyedTopic():
+            return _keyed(table, key, value, spans)
+        case FramedTopic():
+            return _framed(table, key, value, spans)
+
+
+def _reader(name: str, data: bytes, spans: list[FieldSpan] | None) -> Reader:
+    scope = (None, name, -1)
+    return Reader(data, scope=scope) if spans is None else TracingReader(data, scope=scope, spans=spans)
+
+
+def _keyed(
+    table: KeyedTopic, key: bytes | None, value: bytes | None, spans: list[FieldSpan] | None
+) -> Payload:
+    if key is None:
+        raise Rejected(
+            "null-not-allowed", 0, "key", "null, in a topic whose keys have the type of the record"
+        )
+    at_key = _reader("key", key, spans)
+    kind = at_key.int16("type")
+    record = table.records.get(kind)
+    first = _unknown(at_key) if record is None else _part(at_key, record.key, record.key.newest)
+    at_value = None if value is None else _reader("value", value, spans)
+    version = -1 if at_value is None else at_value.int16("version")
+    if record is None:
+        second = _unknown(at_value, version)
+        return Payload("", kind, version, first, second, tuple(spans or ()), f"type {kind} is not known")
+    second = None if at_value is None else _part(at_value, record.value, version)
+    note = _note(record.value, second)
+    payload = Payload(record.name, kind, version, first, second, tuple(spans or ()), note)
+    _check_end(payload, at_key)
+    _check_end(payload, at_value)
+    return payload
+
+
+def _framed(
+    table: FramedTopic, key: bytes | None, value: bytes | None, spans: list[FieldSpan] | None
+) -> Payload:
+    if value is None:
+        raise Rejected(
+            "null-not-allowed", 0, "value", "null, in a topic whose values have the type of the record"
+        )
+    first = None if key is None else _unknown(_reader("key", key, spans))
+    reader = _reader("value", value, spans)
+    frame = _number(reader, "frameVersion")
+    if frame != FRAME_VERSION:
+        note = f"version {frame} of the frame is not known"
+        reader.rest("unknown")
+        return Payload("", -1, -1, first, PayloadPart(None, -1, unknown=value), tuple(spans or ()), note)
+    kind, version = _number(reader, "type"), _number(reader, "version")
+    struct = table.records.get(kind)
+    if struct is None:
+        note = f"type {kind} is not known"
+        return Payload("", kind, version, first, _unknown(reader, version), tuple(spans or ()), note)
+    part = _part(reader, struct, version)
+    payload = Payload(struct.name, kind, version, first, part, tuple(spans or ()), _note(struct, part))
+    _check_end(payload, reader)
+    return payload
+
+
+def _number(reader: Reader, name: str) -> int:
+    """Read a number of a frame: an unsigned varint that fits an int16."""
+    start = reader.pos
+    number = reader.uvarint(name, 32)
+    if number > MAX_INT16:
+        raise reader.reject("invalid-value", name, f"{number}, at most {MAX_INT16}", at=start)
+    return number
+
+
+def _part(reader: Reader, struct: Table, version: int) -> PayloadPart:
+    if version not in struct.versions:
+        return PayloadPart(None, version, unknown=reader.rest("unknown"))
+    return PayloadPart(struct, version, struct.read(reader, version))
+
+
+def _unknown(reader: Reader | None, version: int = -1) -> PayloadPart | None:
+    return None if reader is None else PayloadPart(None, version, unknown=reader.rest("unknown"))
+
+
+def _note(struct: Table, part: PayloadPart | None) -> str:
+    if part is None or part.struct is not None:
+        return ""
+    return f"version {part.version} of {struct.name} is not known"
+
+
+def _check_end(payload: Payload, reader: Reader | None) -> None:
+    """Refuse bytes after the fields: a controller does, a coordinator ignores them."""
+    if reader is not None and reader.left:
+        text = f"{reader.left} bytes after the fields"
+        raise reader.reject("trailing-data", "", text).with_before(payload)

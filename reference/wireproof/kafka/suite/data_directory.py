@@ -17,6 +17,7 @@ from wireproof.data_files import (
     FileReport,
     PartitionReport,
     named,
+    whole,
 )
 from wireproof.inspect import data_directory
 from wireproof.inspect.data_directory import log_report
@@ -24,12 +25,11 @@ from wireproof.inspect.file_survey import survey_file
 from wireproof.kafka import entry
 from wireproof.kafka.control_types import CONTROL_TYPES, SNAPSHOT_FOOTER, SNAPSHOT_HEADER
 from wireproof.kafka.files import producer_snapshot, state_files
-from wireproof.kafka.files.index_file import REBUILD, aborted_transactions
-from wireproof.kafka.files.segment_headers import SegmentEntry, SegmentHeaders
-from wireproof.kafka.files.state_files import EPOCH_FIELDS, OFFSET_FIELDS, MetadataFile
+from wireproof.kafka.files.index_file import REBUILD, SegmentEntry, SegmentHeaders, aborted_transactions
+from wireproof.kafka.files.state_files import EPOCH_FIELDS, OFFSET_FIELDS
 from wireproof.kafka.size_and_magic import peek_size_and_magic
-from wireproof.kafka.suite.entry_cells import offsets_and_epoch
 from wireproof.kafka.suite.index_files import SYSTEM, parse_file_name, read_segment
+from wireproof.kafka.suite.listing import offsets_and_epoch
 from wireproof.kafka.values import RecordBatch
 from wireproof.schema.struct import fields_of
 from wireproof.wire.json_values import Json
@@ -158,11 +158,6 @@ def _checkpoint(file: DataFile) -> FileReport:
     return FileReport(_count(len(rows), "partition"), findings, {"offsets": rows})
 
 
-def _shown(found: MetadataFile) -> FileReport:
-    text = ", ".join(f"{name} {value}" for name, value in found.values.items() if name != "currentVoters")
-    return FileReport(text, found.findings, found.values)
-
-
 def _lock(file: DataFile) -> FileReport:
     """Check a lock file, which has no bytes: `FileLock` locks the file itself."""
     findings = (FileFinding(0, "a lock file has no bytes"),) if file.size else ()
@@ -212,9 +207,9 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what if number == 1 else plural}"
 
 
-def _metadata(what: str, name: str, read: Callable[[bytes], MetadataFile]) -> FileKind:
+def _metadata(what: str, name: str, read: Callable[[bytes], FileReport]) -> FileKind:
     """Return the kind of a file of properties, by the pattern of its name."""
-    return FileKind(what, named(name), lambda file: _shown(read(file.read())), small=True)
+    return FileKind(what, named(name), whole(read), small=True)
 
 
 KINDS: Final = (

@@ -7,14 +7,15 @@ from typing import Any, Final
 import numpy as np
 from attrs import evolve
 
-from wireproof.kafka import entry, resync
+from wireproof.kafka import entry
 from wireproof.kafka.attribute_bits import CONTROL
 from wireproof.kafka.columnar.checked_entries import CheckedEntries
 from wireproof.kafka.columnar.decoders import value_items
-from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
+from wireproof.kafka.columnar.entry_scan import ScanStep, step_parts
 from wireproof.kafka.columnar.garbage_search import garbage_item
+from wireproof.kafka.scan import MAX_OFFSET_GAP
 from wireproof.kafka.size_and_magic import SIZE_AT, peek_whole_entry
-from wireproof.kafka.suite.entry_cells import HEADER_NAMES, batch_cells, message_row
+from wireproof.kafka.suite.listing import HEADER_NAMES, batch_cells, message_row
 from wireproof.schema.layout import attribute_of
 from wireproof.wire.byte_source import ByteSource, long_zeros
 from wireproof.wire.options import Options
@@ -39,7 +40,7 @@ def _garbage(source: ByteSource, at: int, options: Options) -> Item | None:
     return None if found is None else found[0]
 
 
-def _judged(
+def _read(
     chunk: Chunk, base: int, options: Options, values: bool
 ) -> Generator[EntryRows | Item, None, ChunkEnd]:
     """Yield the entries as rows, and as items with their values those that are not clean.
@@ -47,23 +48,20 @@ def _judged(
     If `values`, every entry is an item with its value. Where the header of an entry is possible and its bytes
     are not, the reference searches for the next one.
     """
-    at = 0
-    for step in scan_steps(chunk, options, keep=values):
-        if step.block is None:
-            return ChunkEnd(at, step.answers[0].kind != "tail")
+
+    def parts(step: ScanStep) -> Generator[EntryRows | Item, None, int | None]:
         stop = _doubtful(step)
         yield from islice(_items(step, base), stop) if values else _rows(step, base, options, stop)
-        if stop < len(step.block.entries.position):
-            return ChunkEnd(int(step.block.entries.position[stop]), is_broken=True)
-        at = int(step.block.entries.end[-1])
-    return ChunkEnd(at, is_broken=False)
+        return stop
+
+    return (yield from step_parts(chunk, options, parts, keep=values))
 
 
-def _doubtful(step: ScanStep) -> int:
-    """Return the index of the first damaged entry after which no later one follows; else the number of all.
+def _doubtful(step: ScanStep) -> int | None:
+    """Return the index of the first damaged entry after which no later one follows.
 
     No checksum covers the size of an entry. If it is too large, the entry hides the ones after it, for which
-    the reference looks: `wireproof.kafka.resync`.
+    the reference looks: `kafka.scan`.
     """
     assert step.block is not None, "of whole entries"
     entries = step.block.entries
@@ -76,20 +74,21 @@ def _doubtful(step: ScanStep) -> int:
     for index, item in sorted(step.answers.items()):
         if item.kind == "garbage":
             is_last = index + 1 == count
-            if is_last or not 0 < offset(index + 1) - offset(index) < resync.MAX_OFFSET_GAP:
+            if is_last or not 0 < offset(index + 1) - offset(index) < MAX_OFFSET_GAP:
                 return index
-    return count
+    return None
 
 
 def _items(step: ScanStep, base: int) -> Iterator[Item]:
     return (evolve(item, at=base + item.at) for item in value_items(step))
 
 
-def _rows(step: ScanStep, base: int, options: Options, stop: int) -> Iterator[EntryRows | Item]:
-    """Yield the first `stop` entries; the reference decodes control batches again, for their type."""
+def _rows(step: ScanStep, base: int, options: Options, stop: int | None) -> Iterator[EntryRows | Item]:
+    """Yield the entries before `stop`, or all; the reference reads control batches again, for their type."""
     block = step.block
     assert block is not None, "of whole entries"
     entries = block.entries
+    stop = len(entries.position) if stop is None else stop
     starts = (entries.position.astype(np.int64) + base).tolist()
     rows = EntryRows(starts, entries.length.tolist(), _cells(block))
     control = np.flatnonzero((entries.magic == 2) & (block.entry_headers["attributes"] & CONTROL != 0))
@@ -135,4 +134,4 @@ def _decoded(data: memoryview, at: int, options: Options) -> Item:
     return Item("frame", at, len(data), entry.read(reader, prefix, options))
 
 
-DECODER: Final = QuickReader(_judged, CHUNKS, VALUE_CHUNKS, _garbage)
+DECODER: Final = QuickReader(_read, CHUNKS, VALUE_CHUNKS, _garbage)

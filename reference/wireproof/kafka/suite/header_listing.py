@@ -38,7 +38,7 @@ from wireproof.kafka.size_and_magic import (
     MIN_SIZE_BY_MAGIC,
     SIZE_AT,
 )
-from wireproof.kafka.suite.entry_cells import batch_cells, message_row, select_numbers
+from wireproof.kafka.suite.listing import batch_cells, message_row, select_numbers
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
 from wireproof.wire.walk import Chunk, ChunkEnd, EntryRows, QuickReader

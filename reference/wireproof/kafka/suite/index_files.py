@@ -20,14 +20,17 @@ from wireproof.kafka.control_types import ABORT, COMMIT, CONTROL_TYPES
 from wireproof.kafka.entry import V2
 from wireproof.kafka.files.index_file import (
     INDEX_READERS,
+    NO_MARKER,
     OFFSET_INDEX,
     REBUILD,
+    EntryHeaders,
+    SegmentHeaders,
     aborted_transactions,
 )
-from wireproof.kafka.files.segment_headers import NO_MARKER, EntryHeaders, SegmentHeaders
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import MAGIC_AT, peek_whole_entry
-from wireproof.kafka.suite.entry_cells import (
+from wireproof.kafka.suite.header_listing import HEADERS
+from wireproof.kafka.suite.listing import (
     BASE_OFFSET,
     CONTROL_TYPE,
     HEADER_NAMES,
@@ -39,10 +42,9 @@ from wireproof.kafka.suite.entry_cells import (
     PRODUCER,
     batch_cells,
     header_numbers,
+    item_cells,
     message_cells,
 )
-from wireproof.kafka.suite.header_listing import HEADERS
-from wireproof.kafka.suite.listing import item_cells
 from wireproof.segment_files import CheckedIndex, IndexRules, SegmentFileName
 from wireproof.wire.byte_source import ByteSource, FileSource, ShrunkError
 from wireproof.wire.options import DEFAULT_OPTIONS

@@ -6,25 +6,141 @@ from typing import Any, Final
 
 from attrs import define, field
 
-from wireproof.family import EntryListing
-from wireproof.kafka.attribute_bits import LOG_APPEND_TIME, wrap64
+from wireproof.family import EntryListing, Format
+from wireproof.kafka.attribute_bits import CODEC_MASK, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL, wrap64
 from wireproof.kafka.control_types import CONTROL_TYPES
-from wireproof.kafka.layouts import BATCH, BATCH_FLAGS, MESSAGE_FLAGS
-from wireproof.kafka.suite import entry_cells
-from wireproof.kafka.suite.entry_cells import (
-    BASE_OFFSET,
-    CONTROL_TYPE,
-    IS_TRANSACTIONAL,
-    PRODUCER,
-    head_offsets,
-    head_records,
+from wireproof.kafka.entry import V2
+from wireproof.kafka.layouts import (
+    BATCH,
+    BATCH_FLAGS,
+    BATCH_NUMBERS,
+    CODECS,
+    HEADS,
+    MESSAGE_FLAGS,
+    NO_TIMESTAMP,
 )
+from wireproof.kafka.size_and_magic import MAGIC_AT, MIN_SIZE_BY_MAGIC, SIZE_AT
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.schema.layout import Flag
 from wireproof.wire.json_values import Json
 from wireproof.wire.scan_items import Item
 from wireproof.wire.text import instant, octets
 from wireproof.wire.trace import FieldSpan
+
+# --- entry cells ---
+#
+# What the header of an entry says: its cells in a listing, its offsets, its records: kafka.md §1.1, §2.1.
+
+
+COLUMNS: Final = (
+    "magic", "baseOffset", "lastOffset", "count", "codec", "timestampType", "baseTimestamp", "maxTimestamp",
+    "producerId", "producerEpoch", "baseSequence", "lastSequence", "transactional", "control",
+    "deleteHorizon", "partitionLeaderEpoch", "crc",
+)  # fmt: skip
+"""The names of the cells.
+
+`baseOffset` is that of the first message in a wrapper, null if it has none. `count` is that of the header of
+a batch, and that of the messages in a wrapper; null if they were not read. `control` is the type of a control
+batch.
+"""
+
+(
+    MAGIC, BASE_OFFSET, LAST_OFFSET, COUNT, CODEC, TIMESTAMP_TYPE, BASE_TIMESTAMP, MAX_TIMESTAMP,
+    PRODUCER, _, _, _, IS_TRANSACTIONAL, CONTROL_TYPE, HORIZON, LEADER_EPOCH, _,
+) = range(len(COLUMNS))  # fmt: skip
+
+HEADER_NAMES: Final = tuple(part.name for part in BATCH_NUMBERS)
+"""The integers of a batch that the cells are made of, in the order of the wire."""
+
+select_numbers = HEADS[V2].select(*HEADER_NAMES)
+"""Select these integers from all those of a header."""
+
+_CODEC_NAMES: Final = tuple(CODECS.get(number, str(number)) for number in range(CODEC_MASK + 1))
+
+_SEQUENCES: Final = 1 << 31
+
+
+def header_numbers(head: bytes) -> Sequence[int]:
+    """Return these integers of the batch that begins with `head`."""
+    numbers: Sequence[int] = select_numbers(HEADS[V2].peek(head))
+    return numbers
+
+
+def batch_cells(numbers: Sequence[int], control: str | None) -> tuple[Any, ...]:
+    """Return the cells of a batch: §1.1, §1.2."""
+    base, epoch, crc, attributes, delta, first_time, last_time, producer, generation, sequence, count = (
+        numbers
+    )
+    horizon = attributes & DELETE_HORIZON
+    return (
+        2, base, wrap64(base + delta), count, _CODEC_NAMES[attributes & CODEC_MASK],
+        "LogAppendTime" if attributes & LOG_APPEND_TIME else "CreateTime", first_time, last_time,
+        producer, generation, sequence, -1 if sequence == -1 else (sequence + delta) % _SEQUENCES,
+        bool(attributes & TRANSACTIONAL), control, first_time if horizon else None, epoch, crc,
+    )  # fmt: skip
+
+
+def message_cells(head: bytes, first: int | None, count: int | None) -> tuple[Any, ...]:
+    """Return the cells of the message or the wrapper that begins with `head`: §2.1, §2.2."""
+    return message_row(HEADS[head[MAGIC_AT]].peek(head), first, count)
+
+
+def message_row(numbers: Sequence[int], first: int | None, count: int | None) -> tuple[Any, ...]:
+    """Return the cells of a message or a wrapper, from all the integers of its header: §2.1, §2.2."""
+    offset, _, crc, magic, attributes, *rest = numbers
+    timestamp = rest[0] if rest else NO_TIMESTAMP
+    kind = ("LogAppendTime" if attributes & LOG_APPEND_TIME else "CreateTime") if magic else None
+    codec = _CODEC_NAMES[attributes & CODEC_MASK]
+    return (
+        magic, first, offset, count, codec, kind, timestamp, timestamp,
+        -1, -1, -1, -1, False, None, None, -1, crc,
+    )  # fmt: skip
+
+
+def offsets_and_epoch(cells: Sequence[Any]) -> tuple[int, int, int | None]:
+    """Return the first and the last offset, and the leader epoch; None for a message, which has none."""
+    first, last = cells[BASE_OFFSET], cells[LAST_OFFSET]
+    return (last if first is None else first), last, (cells[LEADER_EPOCH] if cells[MAGIC] > 1 else None)
+
+
+# --- offsets and records ---
+
+_numbers = HEADS[V2].select("baseOffset", "lastOffsetDelta", "recordsCount")
+
+
+def head_offsets(_: Format, head: bytes) -> tuple[int | None, int | None] | None:
+    """Return the first and the last offset in a header; None if no entry has such a header.
+
+    A message has one offset, and a wrapper that of its last message: §2.2.
+    """
+    magic = _magic(head)
+    if magic is None:
+        return None
+    if magic < V2:
+        return None, int.from_bytes(head[:8], "big", signed=True)
+    base, delta, _count = _numbers(HEADS[V2].peek(head))
+    return base, wrap64(base + delta)
+
+
+def head_records(head: bytes) -> int | None:
+    """Return the number of records in a header; None for a wrapper, and if no entry has such a header."""
+    magic = _magic(head)
+    if magic is None:
+        return None
+    if magic < V2:  # the byte after the magic has the codec: a wrapper does not count its messages
+        return None if head[MAGIC_AT + 1] & CODEC_MASK else 1
+    _base, delta, count = _numbers(HEADS[V2].peek(head))
+    return int(count) if 0 <= count <= delta + 1 else None
+
+
+def _magic(head: bytes) -> int | None:
+    """Return the magic of an entry that begins with these bytes; None if none does."""
+    if len(head) <= MAGIC_AT + 1 or not 0 <= (magic := head[MAGIC_AT]) < len(MIN_SIZE_BY_MAGIC):
+        return None
+    if int.from_bytes(head[SIZE_AT : SIZE_AT + 4], "big", signed=True) < MIN_SIZE_BY_MAGIC[magic]:
+        return None
+    return magic if magic < V2 or len(head) >= HEADS[V2].size else None
+
 
 MAX_PRODUCERS: Final = 1 << 16
 """Producers that are counted and whose transactions are followed; a segment has far fewer."""
@@ -46,11 +162,11 @@ def item_cells(item: Item, head: bytes) -> tuple[Any, ...]:
     """Return the cells of an entry that the reference decoded."""
     match item.value:
         case RecordBatch() as batch:
-            return entry_cells.batch_cells(entry_cells.header_numbers(head), control_name(batch))
+            return batch_cells(header_numbers(head), control_name(batch))
         case Message(messages=None, offset=offset):
-            return entry_cells.message_cells(head, offset, 1)
+            return message_cells(head, offset, 1)
         case Message(messages=inner):
-            return entry_cells.message_cells(head, inner[0].offset if inner else None, len(inner or ()))
+            return message_cells(head, inner[0].offset if inner else None, len(inner or ()))
     raise TypeError(f"{type(item.value).__name__} is no entry of a log")
 
 
@@ -92,16 +208,16 @@ def _what(kind: str | None, *, transactional: bool, control: str | None, horizon
 
 
 def _offsets(cells: tuple[Any, ...]) -> tuple[int, int]:
-    first, last, _ = entry_cells.offsets_and_epoch(cells)
+    first, last, _ = offsets_and_epoch(cells)
     return min(first, last), last
 
 
 def _times(cells: tuple[Any, ...]) -> tuple[int, int] | None:
     """Return the first and the last timestamp of an entry; None if it has none. As in the totals: §1.8."""
-    low, high = cells[entry_cells.BASE_TIMESTAMP], cells[entry_cells.MAX_TIMESTAMP]
+    low, high = cells[BASE_TIMESTAMP], cells[MAX_TIMESTAMP]
     if high < 0:
         return None
-    is_base = cells[entry_cells.TIMESTAMP_TYPE] != "LogAppendTime" and cells[entry_cells.HORIZON] is None
+    is_base = cells[TIMESTAMP_TYPE] != "LogAppendTime" and cells[HORIZON] is None
     return (min(low, high) if is_base and low >= 0 else high), high
 
 
@@ -316,7 +432,7 @@ def _note(name: str, value: int, batch: Mapping[str, int | None], head: str) -> 
 LISTING: Final = EntryListing(
     unit="batch",
     units="batches",
-    columns=entry_cells.COLUMNS,
+    columns=COLUMNS,
     cells=item_cells,
     heading=HEADING,
     line=cells_line,
@@ -333,7 +449,7 @@ LISTING: Final = EntryListing(
     indexed="wireproof.kafka.suite.index_files:indexed",
     meaning="wireproof.kafka.suite.internal_records:record_meaning",
     notes=field_notes,
-    row_records=lambda cells: cells[entry_cells.COUNT],
+    row_records=lambda cells: cells[COUNT],
     head_records=head_records,
     times=_times,
     is_joinable=True,

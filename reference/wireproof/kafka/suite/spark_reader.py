@@ -4,23 +4,23 @@
 the garbage depends on everything after it, so the reference reads on in the object itself.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import lru_cache, partial
 from struct import Struct
-from typing import Any, Final, Generic, TypeVar
+from typing import Final
 
 import numpy as np
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Reject
 from wireproof.columnar.basic_kernels import Array
 from wireproof.formats import Format
 from wireproof.kafka.columnar import KafkaFrames, clean_records
+from wireproof.kafka.columnar.columns import ALL_COLUMNS, CODECS, ITEM_COLUMNS, header_columns
 from wireproof.kafka.columnar.entry_kernels import HEADER
-from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps, step_frames
+from wireproof.kafka.columnar.entry_scan import ScanStep, step_frames, step_parts
 from wireproof.kafka.columnar.garbage_search import garbage_item
-from wireproof.kafka.columnar.header_columns import ALL_COLUMNS, CODECS, ITEM_COLUMNS, header_columns
 from wireproof.kafka.layouts import BY_MAGIC
 from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.size_and_magic import (
@@ -41,11 +41,11 @@ from wireproof.spark.logs.split_points import (
     is_certain,
     recover_by_item,
 )
-from wireproof.wire.byte_source import pieces
+from wireproof.wire.byte_source import ByteSource
 from wireproof.wire.json_values import Json, json_of
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
-from wireproof.wire.walk import Budget, part_items, within_part
+from wireproof.wire.walk import Chunk, ChunkEnd, QuickReader, quick_parts
 
 MIB: Final = 1024 * 1024
 
@@ -74,7 +74,7 @@ def read_entries(
     Entries that the reference refuses are rows too; other bytes are items. `names` are the wanted columns.
     """
     collector = _EntryCollector(stored, names)
-    for part in read_parts(stored, start, end, options, EntryReading(ENTRY_CHUNKS, collector.add)):
+    for part in _read_parts(stored, start, end, options, collector.add, ENTRY_CHUNKS, values=False):
         if isinstance(part, Item):
             yield from collector.rest()
         yield part
@@ -114,8 +114,8 @@ def read_records(stored: ObjectReader, start: int, end: int, options: Options) -
 
     Records of clean entries are rows; other entries, and bytes that are not an entry, are items.
     """
-    reading = EntryReading(RECORD_CHUNKS, partial(_step_records, stored), keep=True)
-    return read_parts(stored, start, end, options, reading)
+    make = partial(_step_records, stored)
+    return _read_parts(stored, start, end, options, make, RECORD_CHUNKS, values=True)
 
 
 def _step_records(stored: ObjectReader, step: ScanStep, base: int) -> Iterator[ColumnsOrItem]:
@@ -135,69 +135,37 @@ def _step_records(stored: ObjectReader, step: ScanStep, base: int) -> Iterator[C
                 entry_index[low:high] - first,
             )
         if stop in step.answers:
-            yield _moved(step.answers[stop], base)
+            yield evolve(step.answers[stop], at=base + step.answers[stop].at)
         first = stop + 1
 
 
-# --- chunks ---
+def _read_parts(
+    stored: ObjectReader,
+    start: int,
+    end: int,
+    options: Options,
+    make: Callable[[ScanStep, int], Iterator[ColumnsOrItem]],
+    chunks: tuple[int, int],
+    *,
+    values: bool,
+) -> Iterator[ColumnsOrItem]:
+    """Yield what `make` makes of whole entries, given the position of their chunk, and the other items."""
 
-Part = TypeVar("Part")
+    def read(
+        chunk: Chunk, base: int, options: Options, values: bool
+    ) -> Generator[ColumnsOrItem, None, ChunkEnd]:
+        def parts(step: ScanStep) -> Generator[ColumnsOrItem, None, None]:
+            yield from make(step, base)
 
+        return (yield from step_parts(chunk, options, parts, keep=values))
 
-@frozen
-class EntryReading(Generic[Part]):
-    """The way to read whole entries.
-
-    Attributes:
-        chunks: bytes of the first chunk and of the longest.
-        make_parts: makes the parts of a scan step, from the step and the position of its chunk in the object.
-        keep: whether records are kept, as for `scan_steps`.
-    """
-
-    chunks: tuple[int, int]
-    make_parts: Callable[[ScanStep, int], Iterator[Part]]
-    keep: bool = False
-
-
-def read_parts(
-    stored: ObjectReader, start: int, end: int, options: Options, reading: EntryReading[Any]
-) -> Iterator[Any]:
-    """Yield the parts that `reading` makes of whole entries, and the items of all other bytes."""
-    at, size, budget = start, reading.chunks[0], Budget(start)
-    # the parts refer to the bytes of kept records, and the memory of `chunk` is used again
-    read = stored.read if reading.keep else stored.chunk
-    while at < end:
-        if not budget.allows(at):
-            yield from part_items(STEPS, stored, options, at, end)
-            return
-        base, stopped = at, False
-        chunk = read(base, min(size, end - base))
-        for step in scan_steps(chunk, options, keep=reading.keep):
-            if step.block is None:
-                stopped = step.answers[0].kind != "tail" or base + len(chunk) >= end
-                break
-            yield from reading.make_parts(step, base)
-            at = base + int(step.block.entries.end[-1])
-        budget.spent += base + len(chunk) - at if stopped else 0
-        size = min(2 * max(size, len(chunk)), reading.chunks[1] if at > base else stored.size)
-        if stopped and at < end:
-            item = _reference_item(stored, at, options, end)
-            at, size = at + item.length, reading.chunks[0]
-            yield item
+    quick = QuickReader[ColumnsOrItem](read, chunks, chunks, _garbage)
+    return quick_parts(STEPS, stored, options, start, quick, values=values, end=end)
 
 
-def _reference_item(stored: ObjectReader, at: int, options: Options, end: int) -> Item:
-    """Return the item at `at`; `end` is a split point."""
-    found = garbage_item(stored.read, at, stored.size, options)
-    item = found[0] if found is not None else next(STEPS.scan(pieces(stored, at), options))
-    if found is None:
-        item = _moved(item, at)
-    return within_part(STEPS, stored, item, options, end)
-
-
-def _moved(item: Item, base: int) -> Item:
-    """Return an item of a chunk at its position in the object."""
-    return evolve(item, at=base + item.at)
+def _garbage(source: ByteSource, at: int, options: Options) -> Item | None:
+    found = garbage_item(source.read, at, source.size, options)
+    return None if found is None else found[0]
 
 
 # --- split points ---

@@ -7,10 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from attrs import evolve
 
-from wireproof.columnar.arrow_types import arrow_type
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, TRANSACTIONAL, wrap64
+from wireproof.kafka.columnar.columns import CODECS, FIELD_COLUMNS, arrow_type
 from wireproof.kafka.columnar.entry_scan import count_records
-from wireproof.kafka.columnar.header_columns import CODECS, FIELD_COLUMNS
 from wireproof.kafka.entry import peek_header
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import (

@@ -8,10 +8,10 @@ from typing import Final
 from attrs import evolve
 
 from wireproof.family import Format
-from wireproof.kafka import attribute_bits, resync
+from wireproof.kafka import attribute_bits, scan
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import MAGIC_AT
-from wireproof.kafka.suite.entry_cells import (
+from wireproof.kafka.suite.listing import (
     BASE_OFFSET,
     LAST_OFFSET,
     LEADER_EPOCH,
@@ -192,10 +192,10 @@ def _steps(_: Format, plain: Steps) -> Steps:
     return evolve(
         plain,
         size=_size,
-        damaged_length=lambda data, length, options, _: resync.damaged_length(data, length, options),
-        lookahead=resync.LOOKAHEAD,
+        damaged_length=lambda data, length, options, _: scan.damaged_length(data, length, options),
+        lookahead=scan.LOOKAHEAD,
         order=EntryOrder,
-        entries_begin_at=resync.two_entries_begin_at,
+        entries_begin_at=scan.two_entries_begin_at,
     )
 
 

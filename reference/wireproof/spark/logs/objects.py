@@ -389,7 +389,7 @@ PIECE_SIZES: Final = (64 * 1024, 4 * 1024 * 1024)
 
 
 MAX_FREE_BUFFERS: Final = 2
-"""Chunk buffers that are kept for the next object: new pages cost as much as reading into them."""
+"""Buffers that are kept for the next object: new pages cost as much as reading into them."""
 
 _free_memory: list[bytearray] = []
 
@@ -458,10 +458,10 @@ class ObjectReader:
                 raise lost(self.display_name, error) from None
             if len(data) == wanted:
                 return data
-        return bytes(self.chunk(position, length))
+        return bytes(self.view(position, length))
 
-    def chunk(self, position: int, length: int) -> memoryview:
-        """Read these bytes into memory that the next chunk overwrites.
+    def view(self, position: int, length: int) -> memoryview:
+        """Read these bytes into memory that the next view overwrites.
 
         New memory costs more than reading into it.
         """
@@ -471,7 +471,7 @@ class ObjectReader:
         try:
             if isinstance(self.file, LocalFile):
                 if len(self._memory) < wanted:
-                    self._memory = _chunk_memory(wanted)
+                    self._memory = _view_memory(wanted)
                 data = self.file.read_into(memoryview(self._memory)[:wanted], position)
             else:
                 data = memoryview(self.file.read_at(wanted, position))
@@ -481,6 +481,10 @@ class ObjectReader:
             reason = f"had {self.size} bytes and ends at {position + len(data)}"
             raise LostObjectError(f"{self.display_name} {reason}: read it again", f"it {reason}")
         return data
+
+    def hole_end(self, at: int) -> int:
+        """Return the position itself: nothing is known."""
+        return at
 
     def at(self, position: int, length: int) -> tuple[bytes, int]:
         """Return some bytes, and the index in them of `position`.
@@ -497,15 +501,15 @@ class ObjectReader:
         return PieceReader(self, position)
 
     def close(self) -> None:
-        """Close the object and keep the memory of its chunks for the next one."""
+        """Close the object and keep the memory of its views for the next one."""
         self.file.close()
         if self._memory and len(_free_memory) < MAX_FREE_BUFFERS:
             _free_memory.append(self._memory)
         self._memory = bytearray()
 
 
-def _chunk_memory(wanted: int) -> bytearray:
-    """Return memory for a chunk: that of another object, if it is large enough."""
+def _view_memory(wanted: int) -> bytearray:
+    """Return memory for a view: that of another object, if it is large enough."""
     memory = _free_memory.pop() if _free_memory else bytearray()
     return memory if len(memory) >= wanted else bytearray(wanted)
 
