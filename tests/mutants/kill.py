@@ -17,6 +17,7 @@ from wireproof.cases.fixtures import Suite
 from wireproof.derive.derived import derived_cases
 from wireproof.fuzz.campaign import Campaign
 from wireproof.fuzz.campaign import run_campaign as fuzz
+from wireproof.fuzz.findings import read_findings
 from wireproof.judge.judge import judge
 from wireproof.judge.verdicts import Verdict, gates
 from wireproof.run.engine import Engine
@@ -202,11 +203,14 @@ def killed_by_fuzz(name: str, seconds: float, seed: int = 1, workers: int = 1) -
             minutes=seconds / 60,
             seed=seed,
             workers=workers,
-            stop_at_first=True,
             minimal_seeds=True,
             level="should",
         )
-        gating = [finding for finding in fuzz(campaign).findings if finding.gates_at("should")]
+
+        def first_failure() -> bool:
+            return any(finding.gates_at("should") for finding in read_findings(campaign.findings_folder))
+
+        gating = [finding for finding in fuzz(campaign, first_failure).findings if finding.gates_at("should")]
     if not gating:
         return Killed("", "", 0, 0)
     first = min(gating, key=lambda finding: finding.first)

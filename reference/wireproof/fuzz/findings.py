@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, cast
 
@@ -181,6 +182,7 @@ class Finding:
         return kind not in NOT_GATING
 
 
+@lru_cache(maxsize=1024)
 def finding_name(signature: Signature, shape: str = "") -> str:
     """Return the name of the finding with this signature and shape."""
     text = f"{signature} · {shape}" if shape else str(signature)
@@ -202,34 +204,29 @@ def is_finding(verdict: Verdict) -> bool:
 
 
 class Findings:
-    """The folder of findings, as one worker writes to it. Several workers may write at the same time.
+    """The folder of findings, as one worker writes to it. Several workers may write at the same time."""
 
-    Attributes:
-        gating: number of open findings that count against the implementation, with those of earlier runs.
-    """
-
-    def __init__(self, folder: Path, worker: str, hold: Level = "must") -> None:
-        """Open `folder`, or create it; raises `FindingError` if a finding cannot be read.
-
-        `hold` is the lowest level whose failures count.
-        """
+    def __init__(self, folder: Path, worker: str) -> None:
+        """Open `folder`, or create it; raises `FindingError` if a finding cannot be read."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._counts = FindingCounts(folder / f"{worker}.tally")
-        known = read_findings(folder)
         self._kept = {
             finding.name: {one.facets: one.size for one in finding.inputs}
-            for finding in known
+            for finding in read_findings(folder)
             if finding.state != "mended"  # else any input opens it again
         }
-        self._hold: Level = hold
-        self.gating = sum(finding.is_open_at(hold) for finding in known)
 
-    def count(self, signature: Signature, verdict: Verdict, case: Case, size: int) -> bool:
-        """Count an occurrence; return whether an input of `size` bytes, with the needs of `case`, is kept."""
-        name = finding_name(signature, shape_of_finding(verdict))
+    def is_settled(self, signature: Signature, shape: str, size: int) -> bool:
+        """Return whether no input of `size` bytes is kept, whatever it needs."""
+        kept = self._kept.get(finding_name(signature, shape), {})
+        return len(kept) >= MAX_INPUTS and size >= max(kept.values())
+
+    def count(self, signature: Signature, shape: str, needs: tuple[str, ...], size: int) -> bool:
+        """Count an occurrence; return whether an input of `size` bytes with these needs is kept."""
+        name = finding_name(signature, shape)
         self._counts.add(name)
-        return _is_kept(self._kept.get(name, {}), case.needs, size)
+        return _is_kept(self._kept.get(name, {}), needs, size)
 
     def save(self, signature: Signature, verdict: Verdict, case: Case, data: bytes, **details: str) -> None:
         """Save an input, unless another worker has saved one of at most the same size.
@@ -245,7 +242,6 @@ class Findings:
         name = finding_name(signature, shape)
         with self._locked():
             before = read_finding(self._path(name)) if self._path(name).exists() else None
-            was_open = before is not None and before.is_open_at(self._hold)
             if before is not None and before.state == "mended":  # whatever its inputs were
                 before = evolve(before, others=(), size=len(data) + 1, facets=case.needs, state="open")
             inputs = before.inputs if before else ()
@@ -263,13 +259,12 @@ class Findings:
                     )  # fmt: skip
                     replace_bytes(self._folder / f"{name}.bin", data)
                 _write_json(self._folder, finding)
-                self.gating += finding.is_open_at(self._hold) - was_open
                 inputs = finding.inputs
             self._kept[name] = {one.facets: one.size for one in inputs}
 
     def add(self, signature: Signature, verdict: Verdict, case: Case, data: bytes, **details: str) -> None:
         """Count an occurrence, and save the input if it is one of those that are kept."""
-        if self.count(signature, verdict, case, len(data)):
+        if self.count(signature, shape_of_finding(verdict), case.needs, len(data)):
             self.save(signature, verdict, case, data, **details)
 
     def set_state(self, name: str, state: State) -> None:

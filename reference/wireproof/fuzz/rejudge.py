@@ -14,9 +14,7 @@ from wireproof.cases.outcome import NotRun
 from wireproof.derive.examples import capabilities_of_case
 from wireproof.fuzz.findings import Finding, Findings, State, case_of_token, finding_name, read_findings
 from wireproof.fuzz.shrink import ONE_AT_A_TIME, NothingToShrinkError, Shrinker
-from wireproof.fuzz.target import signature_of_finding
-from wireproof.judge.judge import judge_ways
-from wireproof.judge.signature import shape_of_finding
+from wireproof.fuzz.target import failures_of
 from wireproof.run.engine import Engine
 
 
@@ -55,16 +53,13 @@ def _judged(engine: Engine, store: Findings, finding: Finding, cases: list[Case]
         if isinstance(ran.outcome, NotRun):
             yield None
             continue
-        ways = {}
-        for verdict in judge_ways(ran.case, ran.outcome, hello=engine.hello):
-            sign = signature_of_finding(engine.hello.name, case, verdict, ran.outcome)
-            if sign is not None:
-                ways[finding_name(sign, shape_of_finding(verdict))] = sign, verdict
+        failures = failures_of(engine.hello, case, ran.case, ran.outcome)
+        ways = {finding_name(one.signature, one.shape): one for one in failures}
         if finding.name not in ways:
             data = case.input.data if isinstance(case.input, Data) else store.data_of(finding.name)
-            origin = f"replay of {finding.name}"
-            for sign, verdict in ways.values():
-                store.add(sign, verdict, case, data, version=engine.hello.version, origin=origin)
+            more = {"version": engine.hello.version, "origin": f"replay of {finding.name}"}
+            for one in ways.values():
+                store.add(one.signature, one.verdict, case, data, **more)
         yield from ways or ("",)
 
 

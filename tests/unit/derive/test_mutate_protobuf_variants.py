@@ -15,7 +15,7 @@ from wireproof.derive.mutate.encodings import sample, written
 from wireproof.derive.mutate.field_mutations import encode_variant
 from wireproof.derive.mutate.splice import apply_splices
 from wireproof.formats import FORMATS
-from wireproof.fuzz.format_session import supported_variants
+from wireproof.fuzz.worker import supported_variants
 from wireproof.heka.stream import FrameStream
 from wireproof.heka.suite.mutation import damage_signature, name_signer, sign_again
 from wireproof.kafka.suite.mutation import EDITS as LOG_EDITS
