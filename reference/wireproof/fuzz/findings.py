@@ -74,6 +74,10 @@ MAX_INPUTS: Final = 4
 """Inputs of a finding that are kept, each with other capabilities."""
 
 
+LOOKED_AT: Final = 32
+"""Occurrences of a finding of which each is looked at, and of the later ones one in so many."""
+
+
 @frozen
 class KeptInput:
     """An input of a finding beside the smallest one.
@@ -211,6 +215,7 @@ class Findings:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._counts = FindingCounts(folder / f"{worker}.tally")
+        self._seen: Counter[str] = Counter()
         self._kept = {
             finding.name: {one.facets: one.size for one in finding.inputs}
             for finding in read_findings(folder)
@@ -218,9 +223,16 @@ class Findings:
         }
 
     def is_settled(self, signature: Signature, shape: str, size: int) -> bool:
-        """Return whether no input of `size` bytes is kept, whatever it needs."""
-        kept = self._kept.get(finding_name(signature, shape), {})
-        return len(kept) >= MAX_INPUTS and size >= max(kept.values())
+        """Return whether it need not be known what an input of `size` bytes needs: it is hardly one to keep.
+
+        After some occurrences of a finding, only one in several is looked at for other capabilities.
+        """
+        name = finding_name(signature, shape)
+        kept, seen = self._kept.get(name, {}), self._seen[name]
+        self._seen[name] += 1
+        if size < max(kept.values(), default=size + 1):
+            return False
+        return len(kept) >= MAX_INPUTS or (seen >= LOOKED_AT and seen % LOOKED_AT != 0)
 
     def count(self, signature: Signature, shape: str, needs: tuple[str, ...], size: int) -> bool:
         """Count an occurrence; return whether an input of `size` bytes with these needs is kept."""

@@ -93,7 +93,7 @@ MAX_FAILED_STARTS: Final = 3
 """Processes in a row that may end before their first input. After that, restarting does not help."""
 
 EXIT_DONE, EXIT_BUG, EXIT_UNCAUGHT, EXIT_TOO_LARGE = 0, 70, 77, 75
-"""Exit codes: the time is over, the target raised an exception (twice, by who saw it), the process is large."""
+"""Exit codes: its time is over, the target raised an exception (twice, by who saw it), it is too large."""
 
 TARGET_ERROR: Final = "the fuzz target raised an exception"
 """The reason of a process that ended because of that."""
