@@ -18,10 +18,7 @@ from wireproof.derive.derived import derived_cases
 from wireproof.fuzz.campaign import Campaign
 from wireproof.fuzz.campaign import run_campaign as fuzz
 from wireproof.fuzz.findings import read_findings
-from wireproof.judge.judge import judge
-from wireproof.judge.verdicts import Verdict, gates
-from wireproof.run.engine import Engine
-from wireproof.run.property_suite import (
+from wireproof.fuzz.property_run import (
     BLOCK_SIZE,
     JudgedCase,
     PropertySettings,
@@ -29,6 +26,9 @@ from wireproof.run.property_suite import (
     property_targets,
     run_target,
 )
+from wireproof.judge.judge import judge
+from wireproof.judge.verdicts import Verdict, gates
+from wireproof.run.engine import Engine
 from wireproof.run.run import Selection, run
 
 T = TypeVar("T")

@@ -29,7 +29,7 @@ from wireproof.formats import matching_ids
 from wireproof.fuzz.campaign import Campaign, CampaignProgress, CampaignResult, run_campaign
 from wireproof.fuzz.corpus import copy_inputs, left_out
 from wireproof.fuzz.findings import Finding, case_of_token
-from wireproof.fuzz.known_ways import known_ways
+from wireproof.fuzz.rejudge import known_ways
 from wireproof.fuzz.target import REFERENCE
 from wireproof.fuzz.work import StatsLine
 from wireproof.report.failure_groups import explanation

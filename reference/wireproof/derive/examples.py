@@ -39,7 +39,7 @@ from wireproof.cases.reference_answers import (
     with_refusal_level,
 )
 from wireproof.derive.derived import sample_derived
-from wireproof.derive.mutate import mutate_with_edits
+from wireproof.derive.mutate import mutate
 from wireproof.derive.mutate.draws import below, pick
 from wireproof.derive.mutate.mutation_rules import Keys
 from wireproof.derive.mutate.value_mutations import edit_value
@@ -476,12 +476,10 @@ def _decodes(row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
     data = sample.data
     yield Example("whole", Data(data), options)
     yield Example("damaged", Data(sample.damaged), produced)
-    yield Example("edited", Data(mutate_with_edits(row, data, rng, MAX_EDITED_BYTES).data), options)
+    yield Example("edited", Data(mutate(row, data, rng, MAX_EDITED_BYTES)), options)
     yield Example("flipped", Data(_flipped(data, rng)), produced)
     yield Example("cut", Data(data[: rng.randrange(len(data) + 1)]), produced)
-    yield Example(
-        "edited", Data(mutate_with_edits(row, data, rng, MAX_EDITED_BYTES, aware=80).data), produced
-    )
+    yield Example("edited", Data(mutate(row, data, rng, MAX_EDITED_BYTES, aware=80)), produced)
     yield Example("joined", Data(data + rng.choice((data, sample.damaged, b"\0", b"\xff" * 7))), produced)
 
 
@@ -501,7 +499,7 @@ def _scans(row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
     junk = rng.choice(
         (b"\0", b"\x1e", b"\x1e\x02\x08\x05\x1f", b"\xff" * 9, sample.damaged[: len(data) // 2])
     )
-    edited = mutate_with_edits(row, data, rng, MAX_EDITED_BYTES).data
+    edited = mutate(row, data, rng, MAX_EDITED_BYTES)
     yield Example("whole", Chunks((data,)), options)
     yield Example("pieces", Chunks(_pieces(data, rng)), options)
     yield Example("garbage", Chunks(_pieces(data + junk + data, rng)), options)

@@ -32,8 +32,7 @@ from wireproof.fuzz.corpus import (
     size_of,
 )
 from wireproof.fuzz.findings import Finding, finding_files, read_finding, update_counts
-from wireproof.fuzz.known_ways import NOTHING_KNOWN, KnownWays
-from wireproof.fuzz.rejudge import judge_again, shrink_findings
+from wireproof.fuzz.rejudge import NOTHING_KNOWN, KnownWays, judge_again, shrink_findings
 from wireproof.fuzz.target import REFERENCE
 from wireproof.fuzz.work import MINIMISE, StatsReader, Work
 from wireproof.install_hint import install_command

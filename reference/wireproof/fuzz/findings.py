@@ -30,7 +30,7 @@ from wireproof.derive.examples import with_expectation
 from wireproof.files import lock_file, read_limited_bytes, replace_bytes, replace_text
 from wireproof.judge.signature import Signature, shape_of_finding
 from wireproof.judge.verdicts import NO_FINDING_GATES, ROWS, Verdict, VerdictName
-from wireproof.run.events import CaseEvent
+from wireproof.run.events import CaseEvent, case_event
 from wireproof.strict_parsing import parse_json, structure, to_tree
 
 NOT_GATING: Final = frozenset({"info", "untyped", "lenient"})
@@ -151,23 +151,11 @@ class Finding:
     def event(self, case: Case) -> CaseEvent:
         """Return the event of the verdict on the smallest input, which is `case`."""
         name, _, kind = self.signature.kind.partition(":")
-        return CaseEvent(
-            0,
-            case.id,
-            case.format,
-            case.revision,
-            case.op,
-            self.level,
-            cast("VerdictName", name),
-            kind,
-            self.signature.cls,
-            self.path,
-            case.expect.at if isinstance(case.expect, Reject) else None,
-            self.text,
-            self.want,
-            self.got,
-            rules=case.rules,
+        at = case.expect.at if isinstance(case.expect, Reject) else None
+        verdict = Verdict(
+            cast("VerdictName", name), kind, self.signature.cls, self.path, at, self.text, self.want, self.got
         )
+        return case_event(0, evolve(case, level=self.level), verdict, 0)
 
     def is_open_at(self, hold: Level) -> bool:
         """Return True if the finding fails a run in which `hold` is the lowest level whose failures do."""
@@ -254,20 +242,24 @@ class Findings:
         name = finding_name(signature, shape)
         with self._locked():
             before = read_finding(self._path(name)) if self._path(name).exists() else None
-            if before is not None and before.state == "mended":  # whatever its inputs were
-                before = evolve(before, others=(), size=len(data) + 1, facets=case.needs, state="open")
-            inputs = before.inputs if before else ()
+            state: State = "open" if before is None or before.state == "mended" else before.state
+            # whatever the inputs of a mended finding were
+            inputs = before.inputs if before is not None and before.state != "mended" else ()
             if _is_kept({one.facets: one.size for one in inputs}, case.needs, len(data)):
                 mine = KeptInput(case.needs, self._token(case), len(data))
-                rest = sorted((one for one in inputs if one.facets != mine.facets), key=lambda one: one.size)
-                rest = rest[: MAX_INPUTS - 1]
-                if before is not None and rest and rest[0].size <= mine.size:  # it stays the smallest
-                    finding = evolve(before, others=(*rest[1:], mine))
+                others = sorted(
+                    (one for one in inputs if one.facets != mine.facets), key=lambda one: one.size
+                )
+                others = others[: MAX_INPUTS - 1]
+                if before is not None and others and others[0].size <= mine.size:  # it stays the smallest
+                    finding = evolve(before, others=(*others[1:], mine))
                 else:
-                    finding = _finding(name, signature, verdict, mine.token, data, before, details)
-                    finding = evolve(
-                        finding, shape=shape, level=case.level, facets=mine.facets, others=tuple(rest),
-                        state=before.state if before else "open",
+                    now = datetime.now(tz=UTC).isoformat(timespec="seconds")
+                    finding = Finding(
+                        name, signature, details.get("version", ""), verdict.text, verdict.want, verdict.got,
+                        mine.token, len(data), hashlib.sha256(data).hexdigest(),
+                        before.first if before else now, 0, details.get("origin", ""), case.level,
+                        verdict.path, shape, mine.facets, tuple(others), state,
                     )  # fmt: skip
                     replace_bytes(self._folder / f"{name}.bin", data)
                 _write_json(self._folder, finding)
@@ -319,24 +311,6 @@ def _is_kept(kept: Mapping[tuple[str, ...], int], facets: tuple[str, ...], size:
     if facets in kept:
         return size < kept[facets]
     return len(kept) < MAX_INPUTS or size < min(kept.values())
-
-
-def _finding(
-    name: str,
-    signature: Signature,
-    verdict: Verdict,
-    token: str,
-    data: bytes,
-    before: Finding | None,
-    details: dict[str, str],
-) -> Finding:
-    """Return a new finding; the time of its first occurrence is that of `before`."""
-    return Finding(
-        name, signature, details.get("version", ""), verdict.text, verdict.want, verdict.got, token,
-        len(data), hashlib.sha256(data).hexdigest(),
-        before.first if before else datetime.now(tz=UTC).isoformat(timespec="seconds"),
-        origin=details.get("origin", ""), path=verdict.path,
-    )  # fmt: skip
 
 
 def _write_json(folder: Path, finding: Finding, *, durable: bool = True) -> None:

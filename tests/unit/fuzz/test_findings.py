@@ -27,8 +27,7 @@ from wireproof.fuzz.findings import (
     finding_name,
     read_findings,
 )
-from wireproof.fuzz.known_ways import known_ways
-from wireproof.fuzz.rejudge import judge_again, shrink_findings
+from wireproof.fuzz.rejudge import judge_again, known_ways, shrink_findings
 from wireproof.fuzz.target import signature_of_finding
 from wireproof.judge.differences import MISSING, ValueDifference, shape_of
 from wireproof.judge.judge import MOST_WAYS, judge, judge_ways
