@@ -155,7 +155,7 @@ class Finding:
         verdict = Verdict(
             cast("VerdictName", name), kind, self.signature.cls, self.path, at, self.text, self.want, self.got
         )
-        return case_event(0, evolve(case, level=self.level), verdict, 0)
+        return case_event(0, evolve(case, level=self.level, title=""), verdict)
 
     def is_open_at(self, hold: Level) -> bool:
         """Return True if the finding fails a run in which `hold` is the lowest level whose failures do."""

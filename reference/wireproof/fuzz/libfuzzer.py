@@ -31,7 +31,13 @@ from wireproof.wire.rejection import Rejected
 # --- its mutations ---
 
 LIBFUZZER_ONE_IN: Final = 8
-"""One input in this many is mutated by libFuzzer itself."""
+"""One mutation in this many is made by libFuzzer itself."""
+
+CHAINED_ONE_IN: Final = 4
+"""One of the others in this many does not begin with the input that coverage has chosen, but with a seed."""
+
+CHAIN: Final = (1, 1, 2, 3, 5)
+"""Numbers of mutations of a seed to draw from."""
 
 
 class Mutator:
@@ -40,10 +46,10 @@ class Mutator:
     Apart from libFuzzer's own mutation, the results depend on the arguments alone.
     """
 
-    def __init__(self, fmt: Format, keys: Keys | None = None) -> None:
-        """Mutate inputs of `fmt`, and sign them with `keys`."""
-        self._mutators, formats_ = uninstrumented_modules()
-        self._fmt = formats_.FORMATS[fmt.format_id]
+    def __init__(self, fmt: Format, seeds: Sequence[bytes] = (), keys: Keys | None = None) -> None:
+        """Mutate inputs of `fmt`, and sign them with `keys`; some inputs are chains from `seeds`."""
+        self._mutators, table = uninstrumented_modules()
+        self._fmt, self._seeds = table.FORMATS[fmt.format_id], seeds
         self._keys = keys or None
 
     def mutate(self, data: bytes, max_size: int, seed: int) -> bytes:
@@ -55,9 +61,13 @@ class Mutator:
         if not rng.randrange(LIBFUZZER_ONE_IN):
             # Looked up at each call: atheris binds another function to `Mutate` when `Fuzz` is called.
             mutation = self._mutators.repair(self._fmt, atheris.Mutate(data, max_size)[:max_size], self._keys)
-        else:
-            mutation = self._mutators.mutate(self._fmt, data, rng, max_size, keys=self._keys)
-        return mutation[:max_size]
+            return mutation[:max_size]
+        mutation, links = data, 1
+        if self._seeds and not rng.randrange(CHAINED_ONE_IN):
+            mutation, links = rng.choice(self._seeds), rng.choice(CHAIN)
+        for _ in range(links):
+            mutation = self._mutators.mutate(self._fmt, mutation, rng, max_size, keys=self._keys)
+        return mutation
 
     def crossover(self, one: bytes, two: bytes, max_size: int, seed: int) -> bytes:
         """Return an input that combines both."""

@@ -224,7 +224,8 @@ class Session:
 
     def mutator(self) -> Mutator:
         """Return what makes the inputs."""
-        return Mutator(self.fmt, self.examples.keys)
+        seeds = [path.read_bytes() for path in input_files(self.folders[1:2])]
+        return Mutator(self.fmt, seeds, self.examples.keys)
 
     def arguments(self, turn: int) -> list[str]:
         """Return libFuzzer's command line for the process that has this number."""
