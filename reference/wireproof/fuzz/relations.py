@@ -1,7 +1,7 @@
 """The relations that must hold for the reference alone: `fuzz reference` has nothing to compare it with."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from attrs import frozen
 
@@ -15,6 +15,7 @@ from wireproof.derive.mutate.mutation_rules import rules_of
 from wireproof.formats import Format
 from wireproof.judge.differences import shorten
 from wireproof.wire.json_values import to_json
+from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.trace import FieldSpan
 
@@ -48,8 +49,13 @@ class AcceptedInput:
     remarked: bool
     number: int
 
+    @property
+    def options(self) -> Options:
+        """Return the options of the decode."""
+        return self.case.options
 
-Oracle = Callable[[AcceptedInput], Iterator[Violation]]
+
+Oracle: TypeAlias = Callable[[AcceptedInput], Iterator[Violation]]
 
 
 def violations(fmt: Format, case: Case, number: int) -> Iterator[Violation]:
@@ -57,12 +63,11 @@ def violations(fmt: Format, case: Case, number: int) -> Iterator[Violation]:
 
     Raises whatever the reference raises.
     """
-    if not isinstance(case.input, Data) or not isinstance(case.expect, Accept):
-        return
-    found = formats.decode(fmt, case.input.data, case.options)
-    seen = AcceptedInput(fmt, case, case.input.data, found.value, bool(found.remarks), number)
-    yield from check_reencoding(seen)
-    yield from ONE_PER_INPUT[number % len(ONE_PER_INPUT)](seen)
+    if isinstance(case.input, Data) and isinstance(case.expect, Accept):
+        found = formats.decode(fmt, case.input.data, case.options)
+        seen = AcceptedInput(fmt, case, case.input.data, found.value, bool(found.remarks), number)
+        yield from check_reencoding(seen)
+        yield from ONE_PER_INPUT[number % len(ONE_PER_INPUT)](seen)
 
 
 def check_reencoding(seen: AcceptedInput) -> Iterator[Violation]:
@@ -71,23 +76,44 @@ def check_reencoding(seen: AcceptedInput) -> Iterator[Violation]:
     Three exceptions: a value that was accepted with a remark may be one that no writer writes; options may
     hide a part of the value; and a signature does not hold for bytes that differ from the signed ones.
     """
-    if seen.case.options.fetch_offset is not None or seen.case.options.isolation != "read_uncommitted":
+    if seen.options.fetch_offset is None and seen.options.isolation == "read_uncommitted":
+        allowed = ("invalid-value",) if seen.remarked else ()
+        yield from _written_again(seen, seen.value, "re-encode", "re-encoded", allowed, ("auth-failed",))
+
+
+def check_other_compression(seen: AcceptedInput) -> Iterator[Violation]:
+    """Check that another compression changes nothing but the fields that name it."""
+    found = None if seen.remarked else rules_of(seen.fmt).recompress(seen.fmt, seen.value, seen.number)
+    if found is not None:
+        codec, value = found
+        allowed = ("invalid-value", "limit-exceeded")
+        yield from _written_again(seen, value, "codec", f"written with {codec}", allowed, allowed)
+
+
+def _written_again(
+    seen: AcceptedInput,
+    value: Any,  # noqa: ANN401 - of the format
+    oracle: str,
+    how: str,
+    unwritten: tuple[str, ...],
+    unread: tuple[str, ...],
+) -> Iterator[Violation]:
+    """Check that a value is the same when it is written and read; the classes are of refusals that may be."""
+    try:
+        data = written(seen.fmt, value, seen.options)
+    except Rejected as rejected:
+        if rejected.cls not in unwritten:
+            yield Violation(oracle, rejected.cls, f"an accepted value cannot be {how}: {rejected}")
         return
     try:
-        again = written(seen.fmt, seen.value, seen.case.options)
+        again = formats.decode(seen.fmt, data, seen.options).value
     except Rejected as rejected:
-        if rejected.cls != "invalid-value" or not seen.remarked:
-            yield Violation("re-encode", rejected.cls, f"an accepted value cannot be encoded: {rejected}")
+        if rejected.cls not in unread:
+            yield Violation(oracle, rejected.cls, f"{how}, its bytes are rejected: {rejected}")
         return
-    try:
-        value = formats.decode(seen.fmt, again, seen.case.options).value
-    except Rejected as rejected:
-        if rejected.cls != "auth-failed":
-            yield Violation("re-encode", rejected.cls, f"the re-encoded bytes are rejected: {rejected}")
-        return
-    if without_computed_fields(value) != without_computed_fields(seen.value):
-        text = f"{shorten(str(to_json(seen.value)))} is decoded as {to_json(value)} after re-encoding"
-        yield Violation("re-encode", "value", text)
+    if without_computed_fields(again) != without_computed_fields(value):
+        text = f"{shorten(str(to_json(value)))} is decoded as {shorten(str(to_json(again)))}, {how}"
+        yield Violation(oracle, "value", text)
 
 
 def check_derived_case(seen: AcceptedInput) -> Iterator[Violation]:
@@ -121,23 +147,6 @@ def _is_free(fmt: Format, span: FieldSpan, spans: tuple[FieldSpan, ...]) -> bool
         return False
     covers = [other.cover for other in spans if other.cover is not None and other.cover.kind in checksums()]
     return not any(cover.start < span.end and span.start < cover.end for cover in covers)
-
-
-def check_other_compression(seen: AcceptedInput) -> Iterator[Violation]:
-    """Check that another compression changes nothing but the fields that name it."""
-    found = None if seen.remarked else rules_of(seen.fmt).recompress(seen.fmt, seen.value, seen.number)
-    if found is None:
-        return
-    codec, value = found
-    try:
-        again = formats.decode(seen.fmt, written(seen.fmt, value, seen.case.options), seen.case.options).value
-    except Rejected as rejected:
-        if rejected.cls not in ("invalid-value", "limit-exceeded"):
-            yield Violation("codec", rejected.cls, f"written with {codec}: {rejected}")
-        return
-    if without_computed_fields(again) != without_computed_fields(value):
-        text = f"written with {codec}, decoded as {shorten(str(to_json(again)))}"
-        yield Violation("codec", "value", text)
 
 
 ONE_PER_INPUT: Final[tuple[Oracle, ...]] = (

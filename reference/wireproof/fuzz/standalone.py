@@ -1,4 +1,4 @@
-"""A fuzz target without a supervisor: libFuzzer with its own flags and folders on the command line.
+"""A fuzz target without a campaign: libFuzzer with its own flags and folders on the command line.
 
 `fuzz/target.py FORMAT ADAPTER` runs it, and so does the minimisation of a corpus. The target raises for an
 input that fails, so that libFuzzer writes it to a file and ends; a minimisation reads all inputs. Environment
