@@ -2,8 +2,8 @@
 
 See `architecture.md`, section "fuzzing". The way of one input through `wireproof fuzz`, module by module:
 
-    campaign            starts the workers, and stops those that take too long; `work` is what they share: what
-                        a worker does, the layout of the files, the statistics
+    campaign            starts the workers, and stops those that take too long; `work` is what they share:
+                        what a worker does, the layout of the files, the statistics
     worker              one worker: gives each format its turns, forks a fuzzing process, watches it, and
                         replaces it when it ends; an input that ended one is run again, alone
     libfuzzer           makes the inputs, through atheris and with a copy of the mutators that is not

@@ -120,7 +120,7 @@ def test_children_are_signed_where_keys_are_known() -> None:
     verified = 0
     for one in made:
         try:
-            value = formats.decode(STREAM, one.data, Options(keys=KEYS)).value
+            value = formats.decode(STREAM, one, Options(keys=KEYS)).value
         except Rejected:
             continue
         verified += isinstance(value, FrameStream) and any(frame.signer for frame in value.frames)
