@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fuzz a codec with libFuzzer's own flags and folders, without a supervisor; see README.md."""
+"""Fuzz a codec with libFuzzer's own flags and folders, without a campaign; see README.md."""
 
 from wireproof.fuzz.standalone import main
 

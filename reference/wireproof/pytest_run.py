@@ -26,6 +26,12 @@ from wireproof.cases.made_case import is_large, large_cases
 from wireproof.derive.derived import derived_cases
 from wireproof.derive.seeded_examples import PropertyError, property_examples
 from wireproof.fuzz import property_run
+from wireproof.fuzz.property_run import (
+    PropertySettings,
+    PropertyTarget,
+    RedrawCounts,
+    property_targets,
+)
 from wireproof.judge.signature import Signature
 from wireproof.judge.verdicts import Verdict
 from wireproof.report.failure_groups import FailureGroup, failure_groups_of, failure_lines, sets_exit_code
@@ -41,12 +47,6 @@ from wireproof.run.baselines.known_failures import Baseline, BaselineError, Know
 from wireproof.run.case_lookup import CaseLookup
 from wireproof.run.engine import Engine
 from wireproof.run.events import CaseEvent, EventStream, Footer, Run, manifest_fields, run_event
-from wireproof.run.property_suite import (
-    PropertySettings,
-    PropertyTarget,
-    RedrawCounts,
-    property_targets,
-)
 from wireproof.run.run import (
     Retries,
     concerns,

@@ -18,18 +18,14 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from attrs import evolve
+
 from wireproof.adapters import Refused, Request
 from wireproof.adapters.requests import request_for
-from wireproof.fuzz.executors import InProcessExecutor
-from wireproof.fuzz.format_session import FormatSession, WorkerContext
-from wireproof.fuzz.libfuzzer import (
-    MUTATOR_FLAGS,
-    SUPERVISED_FLAGS,
-    Mutator,
-    libfuzzer_mutation,
-    run_libfuzzer,
-)
-from wireproof.fuzz.worker_config import WorkerConfig
+from wireproof.fuzz.libfuzzer import MUTATOR_FLAGS, run_libfuzzer
+from wireproof.fuzz.process import InProcessExecutor
+from wireproof.fuzz.work import Work
+from wireproof.fuzz.worker import Session, Worker
 
 TRIVIAL: Final = f"py:{__spec__.name if __spec__ else 'execution_speed'}:Trivial"
 CHOSEN: Final = (("kafka-python", "kafka.batch/v2"), (TRIVIAL, "iggy.identifier/0.0.30"))
@@ -67,18 +63,15 @@ class Ways:
     """The ways of fuzzing one codec, each for a number of executions."""
 
     def __init__(self, adapter: str, format_id: str, root: Path) -> None:
-        self.config = WorkerConfig(adapter, (format_id,), str(root), "w0", 3600.0)
-        self.context = WorkerContext(self.config)
-        self.session = FormatSession(self.context, format_id)
+        self.work = Work(adapter, root, (format_id,), minutes=60.0)
+        self.session = Session(Worker(self.work), format_id)
 
     def campaign(self, runs: int) -> None:
-        self.session.config = WorkerConfig(
-            self.config.adapter, self.config.formats, self.config.root, "w0", 3600.0, runs=runs
-        )
+        self.session.work = evolve(self.work, runs=runs)
         self.session.fuzz(0, float("inf"), os.getppid())
 
     def callback(self) -> Callable[[bytes], None]:
-        executor = self.session.target_context().executor
+        executor = self.session.target().executor
         assert isinstance(executor, InProcessExecutor), "a codec in Python"
         caller, case_of = executor._caller, self.session.examples.without_expectation
 
@@ -88,8 +81,7 @@ class Ways:
         return call
 
     def mutator(self, runs: int) -> None:
-        made = Mutator(self.session.fmt, libfuzzer_mutation, self.session.examples.keys)
-        run_libfuzzer(sys.argv[0], self.arguments(runs), self.callback(), made)
+        run_libfuzzer(sys.argv[0], self.arguments(runs), self.callback(), self.session.mutator())
 
     def bare(self, runs: int) -> None:
         import atheris  # noqa: PLC0415 - an extra
@@ -98,7 +90,7 @@ class Ways:
         atheris.Fuzz()
 
     def arguments(self, runs: int) -> list[str]:
-        return [*SUPERVISED_FLAGS, *self.session._libfuzzer_arguments(0), f"-runs={runs}"]
+        return [*self.session.arguments(0), f"-runs={runs}"]
 
 
 def rates(adapter: str, format_id: str, runs: int, rounds: int) -> dict[str, float]:

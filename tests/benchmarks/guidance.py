@@ -28,11 +28,9 @@ from tests.benchmarks.bug_table import spec_of
 from tests.support.planted_bugs import CODECS, Planted
 from wireproof.adapters.registry.registered import Entry
 from wireproof.formats import Format
-from wireproof.fuzz import format_session, supervisor
-from wireproof.fuzz.corpus import StatsReader, WorkDirectory
+from wireproof.fuzz import worker as workers
 from wireproof.fuzz.libfuzzer import modules_to_instrument
-from wireproof.fuzz.worker_config import WorkerConfig
-from wireproof.strict_parsing import to_tree
+from wireproof.fuzz.work import StatsReader, Work
 
 WAYS = ("guided", "codec", "reference", "plain")
 BUGS = 10
@@ -52,7 +50,7 @@ class Reached:
     corpus: int
 
 
-def worker(way: str, config: str) -> int:
+def worker(way: str, text: str) -> int:
     """Run a worker of a campaign in this process; its seconds are those of the processor."""
     begin, seen, calls = time.monotonic(), os.environ["PLANTED_SEEN"], count()
 
@@ -62,13 +60,13 @@ def worker(way: str, config: str) -> int:
             return inf
         return begin + time.process_time()
 
-    session = format_session.FormatSession
+    session = workers.Session
     session._warm_up = lambda self: None  # type: ignore[method-assign] # noqa: ARG005 - it reaches bugs too
-    vars(format_session)["time"] = SimpleNamespace(monotonic=monotonic)
+    vars(workers)["time"] = SimpleNamespace(monotonic=monotonic)
     if way == "plain":
-        vars(format_session)["instrument"] = lambda _: 0
-        arguments = session._libfuzzer_arguments
-        session._libfuzzer_arguments = lambda self, turn: [*arguments(self, turn), "-keep_seed=1"]  # type: ignore[method-assign]
+        vars(workers)["instrument"] = lambda _: 0
+        arguments = session.arguments
+        session.arguments = lambda self, turn: [*arguments(self, turn), "-keep_seed=1"]  # type: ignore[method-assign]
     if way in ("codec", "reference"):
 
         def modules(fmts: Sequence[Format], entry: Entry) -> tuple[str, ...]:
@@ -77,21 +75,20 @@ def worker(way: str, config: str) -> int:
                 return of_reference
             return tuple(one for one in modules_to_instrument(fmts, entry) if one not in of_reference)
 
-        vars(format_session)["modules_to_instrument"] = modules
-    return supervisor.main([config])
+        vars(workers)["modules_to_instrument"] = modules
+    return workers.main(text)
 
 
 def run(codec: type[Planted], way: str, seed: int, seconds: float, *, bare: bool) -> Reached:
     with tempfile.TemporaryDirectory() as folder:
         root, seen = Path(folder) / "campaign", Path(folder) / "seen"
         seen.mkdir()
-        config = WorkerConfig(
-            spec_of(codec), (codec.format_id,), str(root), "w0", seconds, seed, minimal_seeds=bare
-        )
+        work = Work(spec_of(codec), root, (codec.format_id,), seconds / 60, seed, minimal_seeds=bare)
+        reader = StatsReader(work)
         more = {"PLANTED": "all", "PLANTED_SEEN": str(seen), "PYTHONHASHSEED": "0"}
-        command = [sys.executable, "-m", __spec__.name, "--worker", way, json.dumps(to_tree(config))]
+        command = [sys.executable, "-m", __spec__.name, "--worker", way, work.json()]
         subprocess.run(command, env={**os.environ, **more}, check=True)
-        (stats,) = StatsReader(WorkDirectory(root), config.adapter, 0.0).formats()
+        (stats,) = reader.formats()
         at = [float(path.read_text()) for path in seen.iterdir()]
         last = max(at) if len(at) == BUGS else inf
         return Reached(codec.__name__, way, seed, len(at), last, stats.executions, stats.corpus)

@@ -15,7 +15,7 @@ from attrs import frozen
 
 from tests.coverage_goals import reached, states_of
 from wireproof import formats
-from wireproof.derive.mutate import mutate_with_edits, seed
+from wireproof.derive.mutate import mutate, seed
 from wireproof.derive.mutate.splice import mutate_bytes
 from wireproof.formats import Format, TracedDecode
 
@@ -24,7 +24,7 @@ LARGEST = 4096
 
 
 def by_schedule(row: Format, data: bytes, rng: Random) -> bytes:
-    return mutate_with_edits(row, data, rng, LARGEST).data
+    return mutate(row, data, rng, LARGEST)
 
 
 def by_bytes(row: Format, data: bytes, rng: Random) -> bytes:

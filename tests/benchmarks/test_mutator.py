@@ -9,7 +9,7 @@ from machine import needs
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from wireproof import formats
-from wireproof.derive.mutate import mutate_with_edits, seed
+from wireproof.derive.mutate import mutate, seed
 from wireproof.derive.mutate.encodings import written
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.rejection import Rejected
@@ -29,7 +29,7 @@ ROUNDS = 5
 def _corpus(row: Format) -> list[bytes]:
     rng, found = Random(1), [seed(row)]
     for _ in range(2000):
-        data = mutate_with_edits(row, rng.choice(found), rng, 512).data
+        data = mutate(row, rng.choice(found), rng, 512)
         try:
             formats.decode(row, data)
         except Rejected:
@@ -53,7 +53,7 @@ def test_the_price_of_a_mutation_beside_a_round_trip(benchmark: BenchmarkFixture
     def interleaved() -> None:
         for data in corpus:
             start = time.perf_counter()
-            mutate_with_edits(row, data, rng, 512)
+            mutate(row, data, rng, 512)
             middle = time.perf_counter()
             _there_and_back(row, data)
             spent[0] += middle - start

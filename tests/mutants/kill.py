@@ -17,10 +17,8 @@ from wireproof.cases.fixtures import Suite
 from wireproof.derive.derived import derived_cases
 from wireproof.fuzz.campaign import Campaign
 from wireproof.fuzz.campaign import run_campaign as fuzz
-from wireproof.judge.judge import judge
-from wireproof.judge.verdicts import Verdict, gates
-from wireproof.run.engine import Engine
-from wireproof.run.property_suite import (
+from wireproof.fuzz.findings import read_findings
+from wireproof.fuzz.property_run import (
     BLOCK_SIZE,
     JudgedCase,
     PropertySettings,
@@ -28,6 +26,9 @@ from wireproof.run.property_suite import (
     property_targets,
     run_target,
 )
+from wireproof.judge.judge import judge
+from wireproof.judge.verdicts import Verdict, gates
+from wireproof.run.engine import Engine
 from wireproof.run.run import Selection, run
 
 T = TypeVar("T")
@@ -202,11 +203,14 @@ def killed_by_fuzz(name: str, seconds: float, seed: int = 1, workers: int = 1) -
             minutes=seconds / 60,
             seed=seed,
             workers=workers,
-            stop_at_first=True,
             minimal_seeds=True,
             level="should",
         )
-        gating = [finding for finding in fuzz(campaign).findings if finding.gates_at("should")]
+
+        def first_failure() -> bool:
+            return any(finding.gates_at("should") for finding in read_findings(campaign.findings_folder))
+
+        gating = [finding for finding in fuzz(campaign, first_failure).findings if finding.gates_at("should")]
     if not gating:
         return Killed("", "", 0, 0)
     first = min(gating, key=lambda finding: finding.first)

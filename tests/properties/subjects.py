@@ -7,9 +7,9 @@ from attrs import fields
 from one_of_a_kind import each_format
 
 from wireproof import formats
+from wireproof.derive.examples import without_computed_fields
 from wireproof.derive.mutate.encodings import written
 from wireproof.formats import FORMATS, Decoded, Format
-from wireproof.fuzz.target import without_computed_fields
 from wireproof.strategies import nearly_valid, values
 from wireproof.wire.rejection import Rejected
 

@@ -170,8 +170,10 @@ Kind: TypeAlias = tuple[bool, RejectClass]
 _INDEX: Final = re.compile(r"\[[0-9]+\]")
 
 
-def with_refusal_level(case: Case) -> Case:
+def with_refusal_level(case: Case, answer: ReferenceAnswer | None = None) -> Case:
     """Return the case at a level that its refusal allows; an accepted case is unchanged.
+
+    `answer` is that of the reference, if it is known.
 
     That is the level of the golden cases that are refused as the same class in the same field. Where there is
     none, it is that of the class; of a value to encode `UNSEEN`, if the golden values of the class do not
@@ -185,7 +187,8 @@ def with_refusal_level(case: Case) -> Case:
     levels = _levels(case.format_id).get(kind, frozenset({UNSEEN}))
     level = _weaker(case.level, max(levels, key=STRENGTH.index))
     if isinstance(case.input, Data | Value) and any(_weaker(one, level) != level for one in levels):
-        level = _weaker(level, _level_of_field(case, kind, UNSEEN if case.op == "encode" else level))
+        default = UNSEEN if case.op == "encode" else level
+        level = _weaker(level, _level_of_field(_path(case, answer), case.format_id, kind, default))
     if level == case.level:
         return case
     # such a refusal is no policy against attackers, whatever the golden case is about
@@ -218,12 +221,12 @@ def _levels(format_id: str) -> dict[Kind, frozenset[Level]]:
     return found
 
 
-def _level_of_field(case: Case, kind: Kind, default: Level) -> Level:
+def _level_of_field(path: str, format_id: str, kind: Kind, default: Level) -> Level:
     """Return the level of the field in which a case is refused.
 
     An entry of a stream has the paths of its own format behind others.
     """
-    path, fields = _path(case), _levels_of_fields(case.format_id, kind)
+    fields = _levels_of_fields(format_id, kind)
     found = (level for known, level in fields.items() if _ends_with(path, known))
     return max(found, key=STRENGTH.index, default=default)
 
@@ -281,9 +284,9 @@ def _refusable_bytes(case: Case) -> bool:
     return any(remark.rejectable for answer in answers for remark in answer.remarks)
 
 
-def _path(case: Case) -> str:
+def _path(case: Case, answer: ReferenceAnswer | None = None) -> str:
     """Return the path, without indices, of the field in which the reference refuses the bytes of a case."""
-    outcome = reference_answer(case).outcome
+    outcome = (answer or reference_answer(case)).outcome
     return _INDEX.sub("[]", outcome.path) if isinstance(outcome, Refused) else ""
 
 

@@ -27,10 +27,11 @@ from wireproof.cli.common.standard_output import interrupted
 from wireproof.cli.fuzz_on_spark import DEFAULT_CASES, fuzz_on_spark
 from wireproof.formats import matching_ids
 from wireproof.fuzz.campaign import Campaign, CampaignProgress, CampaignResult, run_campaign
-from wireproof.fuzz.corpus import FormatStats, copy_inputs, left_out
+from wireproof.fuzz.corpus import copy_inputs, left_out
 from wireproof.fuzz.findings import Finding, case_of_token
-from wireproof.fuzz.known_ways import known_ways
+from wireproof.fuzz.rejudge import known_ways
 from wireproof.fuzz.target import REFERENCE
+from wireproof.fuzz.work import StatsLine
 from wireproof.report.failure_groups import explanation
 from wireproof.report.terminal import MAX_FINDINGS, output_console
 from wireproof.run.baselines.known_failures import Baseline
@@ -121,11 +122,11 @@ def command(
     campaign = Campaign(
         adapters[0], formats=matching_ids(patterns), fixtures=tuple(map(str, folders)), runs=runs, **more
     )
-    directory = campaign.work_directory
-    for line in filter(None, map(left_out, (*corpora, *directory.corpora(campaign.adapter)))):
+    for line in filter(None, map(left_out, (*corpora, *campaign.corpora()))):
         click.echo(f"wireproof: {line}", err=True)
     if corpora:
-        campaign = evolve(campaign, inputs=copy_inputs(corpora, directory.worker("inputs")))
+        inputs = copy_inputs(corpora, Path(campaign.root) / "work" / "inputs")
+        campaign = evolve(campaign, inputs=str(inputs))
     if file:
         suite = load(folders)
         known = known_ways(campaign.adapter, Baseline.read(file, suite), suite, campaign.formats)
@@ -149,7 +150,6 @@ def _fuzz(campaign: Campaign, words: Sequence[str]) -> int:
         ended = CampaignResult(campaign.findings())
     for effort in display.progress.reader.formats():
         console.print(Text(_worked(effort)), soft_wrap=True)
-    folder = campaign.work_directory.findings(campaign.adapter)
     gating = [finding for finding in ended.findings if finding.is_open_at(campaign.level)]
     known = [finding for finding in ended.findings if finding.state == "known"]
     apart = [
@@ -178,7 +178,7 @@ def _fuzz(campaign: Campaign, words: Sequence[str]) -> int:
         click.echo(f"wireproof: {trouble}", err=True)
     console.print(
         f"{len(gating)} distinct failures, {len(apart)} permitted differences, {len(known)} known, "
-        f"{len(ended.mended)} mended; stored in {folder}",
+        f"{len(ended.mended)} mended; stored in {campaign.findings_folder}",
         soft_wrap=True,
     )
     if broken_off is not None:
@@ -272,7 +272,7 @@ class CampaignDisplay:
         return f"newest, after {self._newest_seconds:.0f} s: {newest}" if newest else ""
 
 
-def _worked(effort: FormatStats) -> str:
+def _worked(effort: StatsLine) -> str:
     """Describe the effort for one format."""
     rate = effort.executions / max(effort.seconds, 1.0)
     deaths = f", {effort.deaths} deaths survived" if effort.deaths else ""
@@ -299,7 +299,7 @@ def _print_finding(console: Console, campaign: Campaign, finding: Finding, suite
     console.print(Text(escape_unsafe(str(finding)), style="bold"), soft_wrap=True)
     lines = [f"  {finding.count:,} times, smallest {finding.size} bytes"]
     if suite is not None:
-        case = case_of_token(campaign.work_directory.findings(campaign.adapter), finding.token)
+        case = case_of_token(campaign.findings_folder, finding.token)
         lookup = CaseLookup(suite)
         lines += explanation(finding.event(case), case, lookup.twin, console.width, lookup.basis)
     name = shlex.quote(f"{campaign.root}#{finding.name}")

@@ -33,7 +33,7 @@ from wireproof.derive.examples import (
     unanswered,
     with_expectation,
 )
-from wireproof.derive.mutate import crossover, mutate_with_edits
+from wireproof.derive.mutate import crossover, mutate
 from wireproof.derive.mutate.draws import below, pick
 from wireproof.derive.mutate.encodings import sample
 from wireproof.derive.mutate.encodings import seed as smallest_encoding
@@ -243,7 +243,7 @@ class _CampaignSource:
         """Return a seed input after a chain of mutations."""
         data = self._drawn(name) if not below(rng, _GENERATED) else pick(rng, self.seeds)
         for _ in range(pick(rng, _CHAIN)):
-            data = mutate_with_edits(self.fmt, data, rng, _MAX_SIZE).data
+            data = mutate(self.fmt, data, rng, _MAX_SIZE)
         if not below(rng, _CROSSED):
             data = crossover(self.fmt, data, pick(rng, self.seeds), rng, _MAX_SIZE)
         return data[:_MAX_SIZE]

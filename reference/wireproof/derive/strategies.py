@@ -33,11 +33,11 @@ except ModuleNotFoundError as error:
 
 from wireproof import formats
 from wireproof.derive.mutate.draws import EDGE_SIZES, edge_numbers
-from wireproof.derive.mutate.encodings import completed, normalisers, written
+from wireproof.derive.mutate.encodings import completed, written
+from wireproof.derive.mutate.mutation_rules import common_rules
 from wireproof.derive.mutate.values_of_type import (
     IntegerField,
     alternatives_of,
-    codes,
     computed_fields,
     constructor_fields,
     integer_field,
@@ -291,7 +291,7 @@ def _instances(ask: Wanted, cls: type) -> SearchStrategy[Any]:
 
 def _instance(cls: type, **parts: Any) -> Any:  # noqa: ANN401 - an instance of it, and its parts
     """Return an instance that the encoder accepts."""
-    normalise = normalisers().get(cls)
+    normalise = common_rules().normalise.get(cls)
     try:
         value = cls(**parts)
         return value if normalise is None else normalise(value)
@@ -331,7 +331,8 @@ def _room(fmt: Format) -> Mapping[FieldName, int]:
 
 def _integers(ask: Wanted, name: FieldName) -> SearchStrategy[int]:
     """Return a strategy for the numbers of a field: its constant, its codes, its flags, or its width."""
-    coded = [st.sampled_from(codes()[name])] if name in codes() else []
+    codes = common_rules().codes
+    coded = [st.sampled_from(codes[name])] if name in codes else []
     part = _parts(ask.fmt).get(name)
     match part:
         case Number(const=int(const)):

@@ -5,7 +5,6 @@ continue.
 """
 
 import importlib.util
-import json
 import os
 import signal
 import subprocess
@@ -15,36 +14,32 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from math import inf
-from pathlib import Path
 from typing import Final
 
-from attrs import Factory, define, evolve, field, frozen
+from attrs import Factory, define, evolve, field, fields, frozen
 
-from wireproof.adapters.contract import Hello
 from wireproof.adapters.errors import AdapterError, AdapterStartError
 from wireproof.adapters.registry.registry import resolve
 from wireproof.adapters.requests import claimed_ops
 from wireproof.cases.case import Level
 from wireproof.formats import FORMATS
-from wireproof.fuzz import supervisor as worker_process
 from wireproof.fuzz.corpus import (
     LIBFUZZER_TIMEOUT,
     MINIMISE_FROM,
     Minimised,
-    StatsReader,
-    WorkDirectory,
     minimise,
     recover,
+    size_of,
 )
 from wireproof.fuzz.findings import Finding, finding_files, read_finding, update_counts
-from wireproof.fuzz.known_ways import NOTHING_KNOWN, KnownWays
-from wireproof.fuzz.rejudge import judge_again, shrink_findings
-from wireproof.fuzz.standalone import write_launcher
+from wireproof.fuzz.rejudge import NOTHING_KNOWN, KnownWays, judge_again, shrink_findings
 from wireproof.fuzz.target import REFERENCE
-from wireproof.fuzz.worker_config import WorkerConfig
+from wireproof.fuzz.work import MINIMISE, StatsReader, Work
 from wireproof.install_hint import install_command
 from wireproof.run.engine import Engine
-from wireproof.strict_parsing import to_tree
+
+ERRORS: Final = "errors"
+"""The file in the folder of a worker with what it writes."""
 
 GRACE_SECONDS: Final = 120.0
 """Seconds that a worker may take beyond its time: to reproduce a crash, to wait for answers."""
@@ -63,52 +58,39 @@ LEAST_SHRINK_SECONDS: Final = 5.0
 
 
 @frozen
-class Campaign:
-    """The configuration of a fuzzing campaign: its target, duration and folder of results.
+class Campaign(Work):
+    """The configuration of a fuzzing campaign: what its workers do, and what of it counts.
 
     Attributes:
-        adapter: name of the adapter, as users write it.
-        root: the work directory.
-        formats: ids of the formats; empty for all that the adapter claims.
-        minutes: wall-clock time of the campaign, from its start to its end; 0 only reads findings and corpora
-            again.
-        workers: number of worker processes.
-        seed: random seed.
-        fixtures: folders of further fixtures that serve as seeds.
-        stop_at_first: stop at the first finding.
-        minimal_seeds: begin with the minimal encodings only, without the fixtures.
-        held_out: ids of fixtures that do not serve as seeds.
+        workers: number of worker processes; of `runs`, each makes a part.
         level: the lowest level whose failures are findings against the adapter.
-        runs: executions of each format after which the campaign ends, of all workers together; 0 for any
-            number.
-        inputs: a folder with further inputs for every format.
         known: ways to fail that fail no run.
     """
 
-    adapter: str
-    root: Path
-    formats: tuple[str, ...] = ()
-    minutes: float = 5.0
     workers: int = 1
-    seed: int = 1
-    fixtures: tuple[str, ...] = ()
-    stop_at_first: bool = False
-    minimal_seeds: bool = False
-    held_out: tuple[str, ...] = ()
     level: Level = "must"
-    runs: int = 0
-    inputs: Path | None = None
     known: KnownWays = NOTHING_KNOWN
-
-    @property
-    def work_directory(self) -> WorkDirectory:
-        """Return the work directory."""
-        return WorkDirectory(self.root)
 
     def findings(self) -> list[Finding]:
         """Return the stored findings with their counts; those that fail no run are known."""
-        found = update_counts(self.work_directory.findings(self.adapter))
+        found = update_counts(self.findings_folder)
         return [evolve(one, state="known") if self.known.has(one.signature) else one for one in found]
+
+    def works(self, format_ids: Sequence[str], until: float) -> list[Work]:
+        """Return the work of each worker. All have every format, and they begin at different ones."""
+        shared = Work(**{one.name: getattr(self, one.name) for one in fields(Work)})
+        return [
+            evolve(
+                shared,
+                formats=(*format_ids[first:], *format_ids[:first]),
+                worker=f"w{number}",
+                seed=self.seed + 100_000 * number,
+                until=until,
+                runs=-(-self.runs // self.workers),
+            )
+            for number in range(self.workers)
+            for first in [number * len(format_ids) // self.workers]
+        ]
 
 
 @define
@@ -145,9 +127,8 @@ class CampaignProgress:
     def __init__(self, campaign: Campaign) -> None:
         """Follow `campaign`, which begins now; findings that are stored already are of earlier runs."""
         self._campaign = campaign
-        self._folder = campaign.work_directory.findings(campaign.adapter)
-        self._seen = set(finding_files(self._folder))
-        self.reader = StatsReader(campaign.work_directory, campaign.adapter, time.time())
+        self._seen = set(finding_files(campaign.findings_folder))
+        self.reader = StatsReader(campaign)
         self.executions, self.rate, self.edges, self.permitted = 0, 0.0, 0, 0
         self.format_id = ""
         self.kinds: Counter[str] = Counter()
@@ -162,7 +143,7 @@ class CampaignProgress:
         if self.reader.last is not None:
             self.format_id = self.reader.last.format_id
             self.edges = next(one.coverage for one in stats if one.format_id == self.format_id)
-        files = [path for path in finding_files(self._folder) if path not in self._seen]
+        files = [path for path in finding_files(self._campaign.findings_folder) if path not in self._seen]
         self._seen.update(files)
         found = sorted((read_finding(path) for path in files), key=lambda finding: finding.first)
         gating = [finding for finding in found if finding.gates_at(self._campaign.level)]
@@ -173,21 +154,12 @@ class CampaignProgress:
         return failures
 
 
-@frozen
-class _RunningWorker:
-    """A worker, its process, and when the process is killed."""
-
-    config: WorkerConfig
-    process: subprocess.Popen[bytes]
-    deadline: float
-
-
-def run_campaign(campaign: Campaign, tick: Callable[[], None] = lambda: None) -> CampaignResult:
+def run_campaign(campaign: Campaign, tick: Callable[[], object] = lambda: None) -> CampaignResult:
     """Fuzz until the time is over, then make the new findings smaller.
 
-    `tick` is called a few times a second while workers run.
-
-    The start of the workers belongs to the time, but `LEAST_SECONDS` of fuzzing are left.
+    `tick` is called a few times a second while workers run; if it returns a true value, they are ended, and
+    nothing is made smaller. The start of the workers belongs to the time, but `LEAST_SECONDS` of fuzzing are
+    left.
 
     Raises:
         AdapterError: the adapter cannot be started or claims none of the formats, or an extra is missing.
@@ -195,113 +167,88 @@ def run_campaign(campaign: Campaign, tick: Callable[[], None] = lambda: None) ->
     """
     if importlib.util.find_spec("atheris") is None:
         raise AdapterStartError(f"fuzzing needs a further package: {install_command('fuzz')}")
-    begin = time.monotonic()
-    # The ids of the formats that the campaign names and the adapter claims.
-    hello = _hello(campaign.adapter)
-    claimed = tuple(format_id for format_id, fmt in FORMATS.items() if claimed_ops(hello, fmt))
-    if not hello.revisions and (registered := resolve(campaign.adapter).formats):
-        claimed = tuple(format_id for format_id in claimed if format_id.startswith(registered))
-    chosen = tuple(
-        format_id for format_id in claimed if not campaign.formats or format_id in campaign.formats
-    )
-    if not chosen:
-        raise AdapterStartError(f"{campaign.adapter} claims none of {', '.join(campaign.formats)}")
-    format_ids = chosen
+    begin, adapter, folder = time.monotonic(), campaign.adapter, campaign.findings_folder
+    format_ids = _format_ids(campaign)
     for format_id in format_ids:
-        recover(campaign.work_directory.corpus(campaign.adapter, format_id))
-    folder = campaign.work_directory.findings(campaign.adapter)
+        recover(campaign.corpus(format_id))
     older = {path.stem for path in finding_files(folder)}
-    mended = judge_again(folder, campaign.adapter) if campaign.adapter != REFERENCE else []
+    mended = judge_again(folder, adapter) if adapter != REFERENCE else []
     corpora = dict(_minimise_large_corpora(campaign, format_ids))
     until = begin + campaign.minutes * 60 if campaign.minutes else inf
-    worker_errors = list(_run_workers(_worker_configs(campaign, format_ids, until), tick))
+    worker_errors, ended = _run_workers(campaign.works(format_ids, until), tick)
     new = [one for one in campaign.findings() if one.is_open_at(campaign.level) and one.name not in older]
-    if new and campaign.adapter != REFERENCE and not campaign.stop_at_first:
+    if new and adapter != REFERENCE and not ended:
         seconds = max(LEAST_SHRINK_SECONDS, min(MOST_SHRINK_SECONDS, campaign.minutes * 60 * SHRINK_SHARE))
         try:
-            shrink_findings(folder, campaign.adapter, new, seconds)
+            shrink_findings(folder, adapter, new, seconds)
         except AdapterError as error:  # what was found is told all the same
             worker_errors.append(f"the new findings are as they were found: {error}")
     return CampaignResult(campaign.findings(), worker_errors, corpora, mended)
 
 
-def _hello(adapter: str) -> Hello:
-    with Engine(adapter) as engine:
-        return engine.hello
+def _format_ids(campaign: Campaign) -> tuple[str, ...]:
+    """Return the ids of the formats that the campaign names and the adapter claims."""
+    with Engine(campaign.adapter) as engine:
+        hello = engine.hello
+    registered = () if hello.revisions else resolve(campaign.adapter).formats
+    found = tuple(
+        format_id
+        for format_id, fmt in FORMATS.items()
+        if claimed_ops(hello, fmt)
+        and (not registered or format_id.startswith(registered))
+        and (not campaign.formats or format_id in campaign.formats)
+    )
+    if not found:
+        raise AdapterStartError(f"{campaign.adapter} claims none of {', '.join(campaign.formats)}")
+    return found
 
 
-def _worker_configs(campaign: Campaign, format_ids: Sequence[str], until: float) -> list[WorkerConfig]:
-    """Return the configuration of each worker. All have every format, and they begin at different ones."""
-    return [
-        WorkerConfig(
-            campaign.adapter,
-            (*format_ids[first:], *format_ids[:first]),
-            str(campaign.root),
-            f"w{number}",
-            campaign.minutes * 60,
-            campaign.seed + 100_000 * number,
-            campaign.fixtures,
-            stop_at_first=campaign.stop_at_first,
-            minimal_seeds=campaign.minimal_seeds,
-            held_out=campaign.held_out,
-            level=campaign.level,
-            until=until,
-            runs=-(-campaign.runs // campaign.workers),
-            inputs=str(campaign.inputs or ""),
-        )
-        for number in range(campaign.workers)
-        for first in [number * len(format_ids) // campaign.workers]
-    ]
-
-
-def _run_workers(configs: list[WorkerConfig], tick: Callable[[], None]) -> Iterator[str]:
-    """Run the workers, and yield the error lines of those that fail."""
-    running = [_start(config) for config in configs]
+def _run_workers(works: list[Work], tick: Callable[[], object]) -> tuple[list[str], bool]:
+    """Run the workers; return the error lines of those that failed, and whether `tick` has ended them."""
+    lines: list[str] = []
+    running = [(work, _start(work), _deadline(work)) for work in works]
     try:
         while running:
             for worker in tuple(running):
-                if worker.process.poll() is not None:
+                work, process, deadline = worker
+                if process.poll() is not None:
                     running.remove(worker)
-                    yield from _error_lines(worker)
-                elif time.monotonic() > worker.deadline:
-                    _kill(worker)
-            tick()
+                    lines += error_lines(work, process.returncode)
+                elif time.monotonic() > deadline:
+                    _kill(process)
+            if tick():
+                return lines, True
             time.sleep(0.1)
     finally:
-        for worker in running:
-            _kill(worker)
-            worker.process.wait()
+        for _, process, _ in running:
+            _kill(process)
+            process.wait()
+    return lines, False
 
 
-def _start(config: WorkerConfig) -> _RunningWorker:
+def _deadline(work: Work) -> float:
+    """Return when a worker is killed, on the monotonic clock."""
+    return inf if work.replays else time.monotonic() + work.minutes * 60 + GRACE_SECONDS
+
+
+def _start(work: Work) -> subprocess.Popen[bytes]:
     """Start a worker in a session of its own, with the environment that its adapter needs.
 
     Ctrl-C in a terminal thus reaches this process alone, and no codec in the middle of an input.
     """
-    errors = _error_file(config)
-    errors.parent.mkdir(parents=True, exist_ok=True)
-    with errors.open("wb") as file:
-        process = subprocess.Popen(  # noqa: S603 - our own module
-            [sys.executable, "-m", worker_process.__name__, _json(config)],
-            stdin=subprocess.DEVNULL, stdout=file, stderr=file, env=_environment(config.adapter),
+    work.folder.mkdir(parents=True, exist_ok=True)
+    with (work.folder / ERRORS).open("wb") as file:
+        return subprocess.Popen(  # noqa: S603 - our own module
+            [sys.executable, "-m", f"{__package__}.worker", work.json()],
+            stdin=subprocess.DEVNULL, stdout=file, stderr=file, env=_environment(work.adapter),
             start_new_session=True,
         )  # fmt: skip
-    seconds = inf if config.replays else config.seconds + GRACE_SECONDS
-    return _RunningWorker(config, process, time.monotonic() + seconds)
 
 
-def _kill(worker: _RunningWorker) -> None:
+def _kill(process: subprocess.Popen[bytes]) -> None:
     """Kill a worker and the process that fuzzes, which may hang; nobody else would end that one."""
     with suppress(ProcessLookupError):  # it has ended by itself
-        os.killpg(worker.process.pid, signal.SIGKILL)
-
-
-def _error_file(config: WorkerConfig) -> Path:
-    return config.work_directory.worker(config.worker) / "errors"
-
-
-def _json(config: WorkerConfig) -> str:
-    return json.dumps(to_tree(config))
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _environment(adapter: str) -> dict[str, str]:
@@ -310,21 +257,19 @@ def _environment(adapter: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", **resolve(adapter).environment}
 
 
-def _error_lines(worker: _RunningWorker) -> Iterator[str]:
-    """Yield the last lines that a failed worker has written, or else what is known of its end."""
-    if worker.process.returncode:
-        text = _error_file(worker.config).read_text("utf-8", errors="replace")
-        lines = [" ".join(line.split())[:300] for line in text.split("\n") if line.strip()]
-        yield from lines[-3:] or [_end_without_output(worker)]
-
-
-def _end_without_output(worker: _RunningWorker) -> str:
-    """Return why a worker ended that has written nothing: its disk may be full."""
+def error_lines(work: Work, code: int) -> list[str]:
+    """Return the last lines that a failed worker has written, or else what is known of its end."""
+    if not code:
+        return []
+    text = (work.folder / ERRORS).read_text("utf-8", errors="replace")
+    lines = [" ".join(line.split())[:300] for line in text.split("\n") if line.strip()]
+    if lines:
+        return lines[-3:]
     try:
-        worker.config.work_directory.check_space()
+        work.check_space()
     except OSError as error:
-        return f"{worker.config.root}: {error}"
-    return f"{worker.config.worker} ended with exit code {worker.process.returncode}"
+        return [f"{work.root}: {error}"]
+    return [f"{work.worker} ended with exit code {code}"]
 
 
 def _minimise_large_corpora(campaign: Campaign, format_ids: Sequence[str]) -> Iterator[tuple[str, Minimised]]:
@@ -335,14 +280,21 @@ def _minimise_large_corpora(campaign: Campaign, format_ids: Sequence[str]) -> It
     """
     until = time.monotonic() + campaign.minutes * 60 * MINIMISE_SHARE
     for format_id in format_ids:
-        seconds = until - time.monotonic()
+        seconds, folder = until - time.monotonic(), campaign.corpus(format_id)
         if seconds < LEAST_MINIMISE_SECONDS:
             return
-        folder = campaign.work_directory.corpus(campaign.adapter, format_id)
-        if not folder.is_dir() or sum(1 for _ in folder.iterdir()) < MINIMISE_FROM:
-            continue
-        # In a work directory of its own: a replay of the corpus must not count its findings again.
-        own = campaign.work_directory.worker("minimise")
-        config = WorkerConfig(campaign.adapter, (format_id,), str(own), "minimise", 0.0)
-        launcher = write_launcher(own / "target", _json(config))
-        yield format_id, minimise(folder, launcher, min(seconds, LIBFUZZER_TIMEOUT))
+        if size_of(folder) >= MINIMISE_FROM:
+            yield (
+                format_id,
+                minimise(folder, *minimising(campaign, format_id), min(seconds, LIBFUZZER_TIMEOUT)),
+            )
+
+
+def minimising(work: Work, format_id: str) -> tuple[list[str], dict[str, str]]:
+    """Return the command that runs all inputs of a format, and its environment.
+
+    It has a work directory of its own: a replay of the corpus must not count its findings again.
+    """
+    own = Work(work.adapter, work.folder.parent / MINIMISE, (format_id,), minutes=0.0, worker=MINIMISE)
+    command = [sys.executable, "-m", f"{__package__}.standalone"]
+    return command, {**_environment(work.adapter), "WIREPROOF_WORKER": own.json()}

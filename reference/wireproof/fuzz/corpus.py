@@ -1,26 +1,22 @@
 """The corpus of a campaign: inputs named by their SHA-1, as libFuzzer names them, and how it is minimised."""
 
 import hashlib
-import json
 import os
 import re
 import shutil
 import signal
 import stat
 import subprocess
-import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from attrs import asdict, define, frozen
+from attrs import frozen
 
 from wireproof.cases.case import Case, Chunks, Data
 from wireproof.derive.mutate import seed
-from wireproof.derive.mutate.dictionary import dictionary_text
 from wireproof.formats import Format
-from wireproof.strict_parsing import parse_json, structure
 
 MAX_SIZE: Final = 4096
 """Largest input in bytes; of a longer one, its beginning is used."""
@@ -37,7 +33,7 @@ MINIMISE_FROM: Final = 300
 LIBFUZZER_TIMEOUT: Final = 600.0
 """Time limit in seconds of a minimisation."""
 
-_FEATURES: Final = re.compile(r"INITED cov: (\d+) ft: (\d+)")
+_FEATURES: Final = re.compile(r"INITED cov: \d+ ft: (\d+)")
 
 
 def add_input(folder: Path, data: bytes) -> Path:
@@ -123,12 +119,6 @@ def write_seeds(folder: Path, fmt: Format, cases: Iterable[Case]) -> Path:
     return folder
 
 
-def write_dictionary(path: Path, words: Sequence[bytes]) -> Path:
-    """Write words that libFuzzer inserts into inputs, in libFuzzer's file format."""
-    path.write_text(dictionary_text(words), encoding="ascii")
-    return path
-
-
 @frozen
 class Minimised:
     """The result of a minimisation.
@@ -144,7 +134,9 @@ class Minimised:
     kept: bool
 
 
-def minimise(folder: Path, launcher: Path, seconds: float = LIBFUZZER_TIMEOUT) -> Minimised:
+def minimise(
+    folder: Path, command: Sequence[str], environment: Mapping[str, str], seconds: float = LIBFUZZER_TIMEOUT
+) -> Minimised:
     """Replace a corpus by a smaller one if that is shown to have as many features.
 
     libFuzzer starts itself again by the name of its program when it merges. If that program cannot be
@@ -152,16 +144,23 @@ def minimise(folder: Path, launcher: Path, seconds: float = LIBFUZZER_TIMEOUT) -
 
     Args:
         folder: the corpus; no process may fuzz with it meanwhile.
-        launcher: an executable file that runs the target with libFuzzer's own flags.
+        command: runs the target with libFuzzer's own flags.
+        environment: of the command.
         seconds: time limit; a corpus that would take longer is left as it was.
     """
     until = time.monotonic() + seconds
     smaller = folder.with_name(f".{folder.name}.smaller")
     shutil.rmtree(smaller, ignore_errors=True)
     smaller.mkdir()
-    _run(launcher, until, "-set_cover_merge=1", str(smaller), str(folder))
-    inputs = _size(folder), _size(smaller)
-    features = _features(launcher, until, folder), _features(launcher, until, smaller)
+
+    def features_of(inputs: Path) -> int:
+        """Return the features that a fresh process counts; 0 if the process does not end well."""
+        found = _FEATURES.findall(_run(command, environment, until, "-runs=0", str(inputs)))
+        return int(found[-1]) if found else 0
+
+    _run(command, environment, until, "-set_cover_merge=1", str(smaller), str(folder))
+    inputs = size_of(folder), size_of(smaller)
+    features = features_of(folder), features_of(smaller)
     kept = 0 < inputs[1] < inputs[0] and 0 < features[0] <= features[1]
     if kept:
         old = folder.with_name(f".{folder.name}.old")
@@ -181,26 +180,17 @@ def recover(folder: Path) -> None:
         old.rename(folder)
 
 
-def _size(folder: Path) -> int:
-    return sum(1 for _ in folder.iterdir())
+def size_of(folder: Path) -> int:
+    """Return the number of files of a corpus; 0 if there is none."""
+    return sum(1 for _ in folder.iterdir()) if folder.is_dir() else 0
 
 
-def _features(launcher: Path, until: float, folder: Path) -> int:
-    """Return the features that a fresh process counts in a corpus; 0 if the process does not end well."""
-    found = _FEATURES.findall(_run(launcher, until, "-runs=0", str(folder)))
-    return int(found[-1][1]) if found else 0
-
-
-def _run(launcher: Path, until: float, *arguments: str) -> str:
-    """Return the error output of the launcher; empty if it does not end before `until`."""
-    with subprocess.Popen(  # noqa: S603 - our own launcher
-        [str(launcher), *arguments],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    ) as process:
+def _run(command: Sequence[str], environment: Mapping[str, str], until: float, *arguments: str) -> str:
+    """Return the error output of a command; empty if it does not end before `until`."""
+    with subprocess.Popen(  # noqa: S603 - our own module
+        [*command, *arguments], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        errors="replace", start_new_session=True,
+    ) as process:  # fmt: skip
         try:
             return process.communicate(timeout=max(0.0, until - time.monotonic()))[1]
         except BaseException as error:
@@ -208,164 +198,3 @@ def _run(launcher: Path, until: float, *arguments: str) -> str:
             if isinstance(error, subprocess.TimeoutExpired):
                 return ""
             raise
-
-
-TEST_FILE_BYTES: Final = 1 << 16
-"""Size in bytes of the test file that shows that the disk is not full."""
-
-_UNSAFE: Final = re.compile(r"[^A-Za-z0-9.+-]+")
-
-
-def slug(name: str) -> str:
-    """Return `name` as a safe file name."""
-    return _UNSAFE.sub("-", name).strip("-.")[:80] or "x"
-
-
-@frozen
-class WorkDirectory:
-    """The work directory of a campaign."""
-
-    root: Path
-
-    def corpus(self, adapter: str, format_id: str) -> Path:
-        """Return the folder of the inputs of one adapter and format."""
-        return self.root / "corpus" / slug(adapter) / slug(format_id)
-
-    def corpora(self, adapter: str) -> list[Path]:
-        """Return the folders of the inputs of one adapter that there are, by format."""
-        folders = (self.root / "corpus" / slug(adapter)).glob("[!.]*")
-        return sorted(folder for folder in folders if folder.is_dir())
-
-    def findings(self, adapter: str) -> Path:
-        """Return the folder of the findings in one adapter."""
-        return self.root / "findings" / slug(adapter)
-
-    def worker(self, name: str) -> Path:
-        """Return the folder of the files that belong to one worker."""
-        return self.root / "work" / name
-
-    def check_space(self) -> None:
-        """Write a test file; raises OSError if the disk is full or not writable."""
-        with tempfile.TemporaryFile(dir=self.root) as file:
-            file.write(bytes(TEST_FILE_BYTES))
-
-    @property
-    def stats(self) -> Path:
-        """Return the file of the statistics of all workers."""
-        return self.root / "stats.jsonl"
-
-
-# --- the statistics ---
-
-
-@define
-class StatsLine:
-    """One line of `stats.jsonl`: one turn of one format, up to a moment.
-
-    Attributes:
-        at: time of the line, in seconds since the epoch.
-        worker, adapter, format_id: the worker, its adapter and the id of the format.
-        seconds: since the turn began.
-        executions: inputs that were checked.
-        coverage, features, corpus: as libFuzzer counts them.
-        deaths: fuzzing processes that died or were stopped.
-        last: how the last of them ended.
-        resident: largest resident memory of a fuzzing process, in bytes.
-    """
-
-    at: float
-    worker: str
-    adapter: str
-    format_id: str
-    seconds: float
-    executions: int = 0
-    coverage: int = 0
-    features: int = 0
-    corpus: int = 0
-    deaths: int = 0
-    last: str = ""
-    resident: int = 0
-
-
-@frozen
-class FormatStats:
-    """The statistics of one format, summed over its turns; of coverage, features and corpus the maximum."""
-
-    format_id: str
-    executions: int
-    seconds: float
-    coverage: int
-    features: int
-    corpus: int
-    deaths: int
-    resident: int
-
-
-def append_line(directory: WorkDirectory, line: StatsLine) -> None:
-    """Append one line to the statistics of a campaign."""
-    with directory.stats.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(line)) + "\n")
-
-
-class StatsReader:
-    """Reads the statistics of an adapter while workers append to them.
-
-    A turn has many lines, and the last one counts. A turn ends where the format changes or the seconds fall.
-
-    Attributes:
-        last: the newest line; None before the first one.
-    """
-
-    def __init__(self, directory: WorkDirectory, adapter: str, since: float) -> None:
-        """Read the lines of `adapter` from `since` on (seconds since the epoch)."""
-        self._path, self._adapter, self._since = directory.stats, adapter, since
-        self._place = 0
-        self._turns: dict[tuple[str, int], StatsLine] = {}
-        self._current: dict[str, int] = {}
-        self.last: StatsLine | None = None
-
-    def formats(self) -> list[FormatStats]:
-        """Read the lines that are new, and return the statistics of each format."""
-        for line in self._new_lines():
-            if line.adapter == self._adapter and line.at >= self._since:
-                self._add(line)
-        names = dict.fromkeys(line.format_id for line in self._turns.values())
-        turns = self._turns.values()
-        return [_sum(name, [line for line in turns if line.format_id == name]) for name in names]
-
-    def _add(self, line: StatsLine) -> None:
-        key = (line.worker, self._current.get(line.worker, 0))
-        before = self._turns.get(key)
-        if before is not None and (line.seconds < before.seconds or line.format_id != before.format_id):
-            self._current[line.worker] = key[1] + 1
-            key = (line.worker, self._current[line.worker])
-        self._turns[key] = self.last = line
-
-    def _new_lines(self) -> Iterator[StatsLine]:
-        """Yield the complete lines; one that was being written when its process was killed is left out."""
-        if not self._path.exists():
-            return
-        with self._path.open("rb") as file:
-            file.seek(self._place)
-            complete, newline, _ = file.read().rpartition(b"\n")
-        self._place += len(complete) + len(newline)
-        for text in complete.splitlines():
-            try:
-                line = structure(parse_json(text), StatsLine, "the line")
-            except ValueError:
-                continue
-            yield line
-
-
-def _sum(name: str, lines: list[StatsLine]) -> FormatStats:
-    """Return the sum of the last lines of the turns of one format."""
-    return FormatStats(
-        name,
-        sum(line.executions for line in lines),
-        sum(line.seconds for line in lines),
-        max(line.coverage for line in lines),
-        max(line.features for line in lines),
-        max(line.corpus for line in lines),
-        sum(line.deaths for line in lines),
-        max(line.resident for line in lines),
-    )

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, cast
 
@@ -29,7 +30,7 @@ from wireproof.derive.examples import with_expectation
 from wireproof.files import lock_file, read_limited_bytes, replace_bytes, replace_text
 from wireproof.judge.signature import Signature, shape_of_finding
 from wireproof.judge.verdicts import NO_FINDING_GATES, ROWS, Verdict, VerdictName
-from wireproof.run.events import CaseEvent
+from wireproof.run.events import CaseEvent, case_event
 from wireproof.strict_parsing import parse_json, structure, to_tree
 
 NOT_GATING: Final = frozenset({"info", "untyped", "lenient"})
@@ -71,6 +72,10 @@ WayToFail: TypeAlias = tuple[Signature, str]
 
 MAX_INPUTS: Final = 4
 """Inputs of a finding that are kept, each with other capabilities."""
+
+
+LOOKED_AT: Final = 32
+"""Occurrences of a finding of which each is looked at, and of the later ones one in so many."""
 
 
 @frozen
@@ -146,23 +151,11 @@ class Finding:
     def event(self, case: Case) -> CaseEvent:
         """Return the event of the verdict on the smallest input, which is `case`."""
         name, _, kind = self.signature.kind.partition(":")
-        return CaseEvent(
-            0,
-            case.id,
-            case.format,
-            case.revision,
-            case.op,
-            self.level,
-            cast("VerdictName", name),
-            kind,
-            self.signature.cls,
-            self.path,
-            case.expect.at if isinstance(case.expect, Reject) else None,
-            self.text,
-            self.want,
-            self.got,
-            rules=case.rules,
+        at = case.expect.at if isinstance(case.expect, Reject) else None
+        verdict = Verdict(
+            cast("VerdictName", name), kind, self.signature.cls, self.path, at, self.text, self.want, self.got
         )
+        return case_event(0, evolve(case, level=self.level, title=""), verdict)
 
     def is_open_at(self, hold: Level) -> bool:
         """Return True if the finding fails a run in which `hold` is the lowest level whose failures do."""
@@ -181,6 +174,7 @@ class Finding:
         return kind not in NOT_GATING
 
 
+@lru_cache(maxsize=1024)
 def finding_name(signature: Signature, shape: str = "") -> str:
     """Return the name of the finding with this signature and shape."""
     text = f"{signature} · {shape}" if shape else str(signature)
@@ -202,34 +196,37 @@ def is_finding(verdict: Verdict) -> bool:
 
 
 class Findings:
-    """The folder of findings, as one worker writes to it. Several workers may write at the same time.
+    """The folder of findings, as one worker writes to it. Several workers may write at the same time."""
 
-    Attributes:
-        gating: number of open findings that count against the implementation, with those of earlier runs.
-    """
-
-    def __init__(self, folder: Path, worker: str, hold: Level = "must") -> None:
-        """Open `folder`, or create it; raises `FindingError` if a finding cannot be read.
-
-        `hold` is the lowest level whose failures count.
-        """
+    def __init__(self, folder: Path, worker: str) -> None:
+        """Open `folder`, or create it; raises `FindingError` if a finding cannot be read."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._counts = FindingCounts(folder / f"{worker}.tally")
-        known = read_findings(folder)
+        self._seen: Counter[str] = Counter()
         self._kept = {
             finding.name: {one.facets: one.size for one in finding.inputs}
-            for finding in known
+            for finding in read_findings(folder)
             if finding.state != "mended"  # else any input opens it again
         }
-        self._hold: Level = hold
-        self.gating = sum(finding.is_open_at(hold) for finding in known)
 
-    def count(self, signature: Signature, verdict: Verdict, case: Case, size: int) -> bool:
-        """Count an occurrence; return whether an input of `size` bytes, with the needs of `case`, is kept."""
-        name = finding_name(signature, shape_of_finding(verdict))
+    def is_settled(self, signature: Signature, shape: str, size: int) -> bool:
+        """Return whether it need not be known what an input of `size` bytes needs: it is hardly one to keep.
+
+        After some occurrences of a finding, only one in several is looked at for other capabilities.
+        """
+        name = finding_name(signature, shape)
+        kept, seen = self._kept.get(name, {}), self._seen[name]
+        self._seen[name] += 1
+        if size < max(kept.values(), default=size + 1):
+            return False
+        return len(kept) >= MAX_INPUTS or (seen >= LOOKED_AT and seen % LOOKED_AT != 0)
+
+    def count(self, signature: Signature, shape: str, needs: tuple[str, ...], size: int) -> bool:
+        """Count an occurrence; return whether an input of `size` bytes with these needs is kept."""
+        name = finding_name(signature, shape)
         self._counts.add(name)
-        return _is_kept(self._kept.get(name, {}), case.needs, size)
+        return _is_kept(self._kept.get(name, {}), needs, size)
 
     def save(self, signature: Signature, verdict: Verdict, case: Case, data: bytes, **details: str) -> None:
         """Save an input, unless another worker has saved one of at most the same size.
@@ -245,31 +242,33 @@ class Findings:
         name = finding_name(signature, shape)
         with self._locked():
             before = read_finding(self._path(name)) if self._path(name).exists() else None
-            was_open = before is not None and before.is_open_at(self._hold)
-            if before is not None and before.state == "mended":  # whatever its inputs were
-                before = evolve(before, others=(), size=len(data) + 1, facets=case.needs, state="open")
-            inputs = before.inputs if before else ()
+            state: State = "open" if before is None or before.state == "mended" else before.state
+            # whatever the inputs of a mended finding were
+            inputs = before.inputs if before is not None and before.state != "mended" else ()
             if _is_kept({one.facets: one.size for one in inputs}, case.needs, len(data)):
                 mine = KeptInput(case.needs, self._token(case), len(data))
-                rest = sorted((one for one in inputs if one.facets != mine.facets), key=lambda one: one.size)
-                rest = rest[: MAX_INPUTS - 1]
-                if before is not None and rest and rest[0].size <= mine.size:  # it stays the smallest
-                    finding = evolve(before, others=(*rest[1:], mine))
+                others = sorted(
+                    (one for one in inputs if one.facets != mine.facets), key=lambda one: one.size
+                )
+                others = others[: MAX_INPUTS - 1]
+                if before is not None and others and others[0].size <= mine.size:  # it stays the smallest
+                    finding = evolve(before, others=(*others[1:], mine))
                 else:
-                    finding = _finding(name, signature, verdict, mine.token, data, before, details)
-                    finding = evolve(
-                        finding, shape=shape, level=case.level, facets=mine.facets, others=tuple(rest),
-                        state=before.state if before else "open",
+                    now = datetime.now(tz=UTC).isoformat(timespec="seconds")
+                    finding = Finding(
+                        name, signature, details.get("version", ""), verdict.text, verdict.want, verdict.got,
+                        mine.token, len(data), hashlib.sha256(data).hexdigest(),
+                        before.first if before else now, 0, details.get("origin", ""), case.level,
+                        verdict.path, shape, mine.facets, tuple(others), state,
                     )  # fmt: skip
                     replace_bytes(self._folder / f"{name}.bin", data)
                 _write_json(self._folder, finding)
-                self.gating += finding.is_open_at(self._hold) - was_open
                 inputs = finding.inputs
             self._kept[name] = {one.facets: one.size for one in inputs}
 
     def add(self, signature: Signature, verdict: Verdict, case: Case, data: bytes, **details: str) -> None:
         """Count an occurrence, and save the input if it is one of those that are kept."""
-        if self.count(signature, verdict, case, len(data)):
+        if self.count(signature, shape_of_finding(verdict), case.needs, len(data)):
             self.save(signature, verdict, case, data, **details)
 
     def set_state(self, name: str, state: State) -> None:
@@ -312,24 +311,6 @@ def _is_kept(kept: Mapping[tuple[str, ...], int], facets: tuple[str, ...], size:
     if facets in kept:
         return size < kept[facets]
     return len(kept) < MAX_INPUTS or size < min(kept.values())
-
-
-def _finding(
-    name: str,
-    signature: Signature,
-    verdict: Verdict,
-    token: str,
-    data: bytes,
-    before: Finding | None,
-    details: dict[str, str],
-) -> Finding:
-    """Return a new finding; the time of its first occurrence is that of `before`."""
-    return Finding(
-        name, signature, details.get("version", ""), verdict.text, verdict.want, verdict.got, token,
-        len(data), hashlib.sha256(data).hexdigest(),
-        before.first if before else datetime.now(tz=UTC).isoformat(timespec="seconds"),
-        origin=details.get("origin", ""), path=verdict.path,
-    )  # fmt: skip
 
 
 def _write_json(folder: Path, finding: Finding, *, durable: bool = True) -> None:

@@ -10,6 +10,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterable
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -135,25 +136,14 @@ def propose_rules(
     return (new.id,), (new,)
 
 
-def rule_toml(rule: Rule) -> str:
-    """Return `rule` as a `[[rule]]` table of a `rules.toml` file."""
-    pairs = ((key, value) for key, value in asdict(rule).items() if value)
-    lines = "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in pairs)
-    return f"\n[[rule]]\n{lines}"
-
-
 def _new_rule(case: Case) -> Rule:
     """Return a rule for the answer to `case`, with a placeholder text."""
-    path = rejected_field(case)
-    cls = case.expect.cls if isinstance(case.expect, Reject) else "accepted"
+    path, kind, cls = rejected_field(case), "value", "accepted"
+    text = "PROPOSED: a reader accepts these bytes."
+    if isinstance(case.expect, Reject):
+        kind, cls = "refusing", case.expect.cls
+        text = f"PROPOSED: a reader rejects {f'the field {path}' if path else 'the bytes'} with {cls}."
     words = re.sub(r"[^a-z0-9]+", "-", f"{path} {cls}".lower()).strip("-")
-    kind = "refusing" if isinstance(case.expect, Reject) else "value"
-    where = f"the field {path}" if path else "the bytes"
-    text = (
-        f"PROPOSED: a reader rejects {where} with {cls}."
-        if kind == "refusing"
-        else "PROPOSED: a reader accepts these bytes."
-    )
     lacking = lacks_cases(kind, int(kind == "value"), int(kind == "refusing"))
     todo = "Proposed for a finding; the author writes the text and adds the missing cases."
     return Rule(f"{case.format}.{words}", kind, text, "proposed", case.id, exclusion=todo if lacking else "")
@@ -189,11 +179,6 @@ class Promoted:
     files: tuple[Path, ...]
 
 
-def _first(fitting: tuple[str, ...]) -> str:
-    """Return the likeliest rule."""
-    return fitting[0]
-
-
 def promote(
     case: Case,
     suite: Suite,
@@ -202,7 +187,7 @@ def promote(
     why: str = "",
     *,
     difference: Difference = NO_DIFFERENCE,
-    choose: Callable[[tuple[str, ...]], str] = _first,
+    choose: Callable[[tuple[str, ...]], str] = itemgetter(0),
 ) -> Promoted:
     """Write `case` into the fixtures under `to`.
 
@@ -225,7 +210,9 @@ def promote(
         raise PromotionError(f"{case.id} has steps: only a live server answers it, and the reference cannot")
     case = _with_expectation(case)
     confirm(case)
-    fixture = _named(case, name, why or _reason(difference))
+    if difference.got:
+        why = why or f"A codec answered {difference.got}; the format requires {difference.want}."
+    fixture = _named(case, name, why)
     if not all(re.fullmatch(ID_COMPONENT, part) for part in fixture.id.split("/")):
         raise PromotionError(f"{fixture.id}: --name has a-z, 0-9, '.', '+' and '-' only")
     if fixture.id in suite.by_id:
@@ -256,8 +243,7 @@ def _with_expectation(case: Case) -> Case:
     if case.format_id not in FORMATS:
         raise PromotionError(f"{case.format_id} is no format")
     expect = reference_expectation(case)
-    contradiction = _contradiction(case)
-    if contradiction:
+    if contradiction := _contradiction(case):
         raise PromotionError(f"the reference disagrees with itself: {contradiction}")
     if case.expect != expect:
         outcome = reference_answer(case).outcome
@@ -271,20 +257,15 @@ def _contradiction(case: Case) -> str:
     """Return how a decode with a layout trace differs from one without; empty if they are equal."""
     if not isinstance(case.input, Data):
         return ""
-    fmt = FORMATS[case.format_id]
-    options = case.effective_options
-    traced = formats.decode_with_trace(fmt, case.input.data, options)
+    given = FORMATS[case.format_id], case.input.data, case.effective_options
+    traced = formats.decode_with_trace(*given)
     try:
-        plain = formats.decode(fmt, case.input.data, options)
+        plain = formats.decode(*given)
     except Rejected as rejected:
-        same = traced.rejected is not None and (traced.rejected.cls, traced.rejected.at) == (
-            rejected.cls,
-            rejected.at,
-        )
+        other = traced.rejected
+        same = other is not None and (other.cls, other.at) == (rejected.cls, rejected.at)
         return "" if same else "with a trace the rejection is another one"
-    if traced.decoded != plain:
-        return "with a trace the value is another one"
-    return ""
+    return "" if traced.decoded == plain else "with a trace the value is another one"
 
 
 def confirm(case: Case) -> None:
@@ -296,19 +277,11 @@ def confirm(case: Case) -> None:
             ran = next(engine.run([golden]))
         verdict = judge(ran.case, ran.outcome, hello=REFERENCE_HELLO)
         if not verdict.passing:
-            raise PromotionError(
-                f"fresh process {number} of {CONFIRMATIONS} does not confirm: {verdict.label}"
-            )
+            fault = f"fresh process {number} of {CONFIRMATIONS} does not confirm: {verdict.label}"
+            raise PromotionError(fault)
 
 
 # --- name and twin ---
-
-
-def _reason(difference: Difference) -> str:
-    """Return what a codec answered and what the format requires; empty if it is not known."""
-    if not difference.got:
-        return ""
-    return f"A codec answered {difference.got}; the format requires {difference.want}."
 
 
 def _named(case: Case, name: str, why: str) -> Case:
@@ -353,8 +326,11 @@ def _twin(case: Case, suite: Suite) -> tuple[Case | None, str | None]:
         twin = evolve(case, id=f"{case.id}-twin", input=Data(data), title=title)
         twin = evolve(twin, expect=reference_expectation(twin))
         if isinstance(twin.expect, Accept):
-            known = [other for other in suite.cases if _is_same_twin(other, twin)]
-            return (None, known[0].id) if known else (twin, twin.id)
+            for known in suite.cases:
+                same = (known.input, known.format_id) == (twin.input, twin.format_id)
+                if same and isinstance(known.expect, Accept):
+                    return None, known.id
+            return twin, twin.id
     pool = [
         other
         for other in suite.cases
@@ -366,12 +342,6 @@ def _twin(case: Case, suite: Suite) -> tuple[Case | None, str | None]:
     return None, near.id
 
 
-def _is_same_twin(known: Case, twin: Case) -> bool:
-    return (
-        known.input == twin.input and known.format_id == twin.format_id and isinstance(known.expect, Accept)
-    )
-
-
 # --- files ---
 
 
@@ -379,7 +349,10 @@ def _write(cases: list[Case], rules: tuple[Rule, ...], to: Path) -> tuple[Path, 
     """Write the files, after `lint` has accepted a copy of them; a kill leaves each file old or new."""
     with TemporaryDirectory(prefix="wireproof-") as temporary:
         copy = Path(temporary) / to.name
-        _copy_fixtures(to, copy)
+        for path in (*fixture_files(to), *to.glob(FROZEN)):
+            target = copy / path.relative_to(to)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
         changed = _changed_files(cases, rules, copy)
         for path, data in changed.items():
             replace_bytes(copy / path, data, durable=False)
@@ -387,14 +360,6 @@ def _write(cases: list[Case], rules: tuple[Rule, ...], to: Path) -> tuple[Path, 
             raise PromotionError(f"lint reports a problem, nothing is written: {problems[0]}")
     _replace_files({to / path: data for path, data in changed.items()})
     return tuple(to / path for path in changed)
-
-
-def _copy_fixtures(source: Path, copy: Path) -> None:
-    """Copy the files of a folder of fixtures."""
-    for path in (*fixture_files(source), *source.glob(FROZEN)):
-        target = copy / path.relative_to(source)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, target)
 
 
 def _changed_files(cases: list[Case], rules: tuple[Rule, ...], root: Path) -> dict[Path, bytes]:
@@ -407,7 +372,11 @@ def _changed_files(cases: list[Case], rules: tuple[Rule, ...], root: Path) -> di
     if rules:
         path = Path(first.format, "rules.toml")
         old = (root / path).read_bytes() if (root / path).exists() else b""
-        changed[path] = old + "".join(map(rule_toml, rules)).encode()
+        for rule in rules:
+            pairs = ((key, value) for key, value in asdict(rule).items() if value)
+            lines = "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in pairs)
+            old += f"\n[[rule]]\n{lines}".encode()
+        changed[path] = old
     path = Path(first.format, first.revision, f"{first.topic}.json")
     known = read(root / path) if (root / path).exists() else []
     page = fixture_page(first.format, first.revision, [*known, *cases])

@@ -1,39 +1,163 @@
 """The property run of an adapter: judge generated cases, and shrink the first failure of each kind.
 
-A kind is a signature with a shape. The example that first showed one keeps its id. Its event has the shrunk
-case as a token. A token over 2 KiB is left out; the id generates the example again then, as it was before
-shrinking.
+`derive.seeded_examples` makes the cases: example n of a format, an op and a seed is always the same. A kind
+of failure is a signature with a shape. The example that first showed one keeps its id. Its event has the
+shrunk case as a token. A token over 2 KiB is left out; the id generates the example again then, as it was
+before shrinking.
 """
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from math import inf
 from typing import Final
 
-from attrs import evolve
+from attrs import define, evolve, field, frozen
 
+from wireproof import __version__
 from wireproof.adapters.contract import Hello
-from wireproof.cases.case import Level
+from wireproof.adapters.requests import CaseResult, prepare_case
+from wireproof.cases.case import PROPERTY, Accept, Case, Data, Level, Op
+from wireproof.cases.outcome import Accepted, Unsupported
+from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.token import to_token
-from wireproof.formats import FORMATS
+from wireproof.derive.seeded_examples import ops_of, property_examples
+from wireproof.formats import FORMATS, Format
 from wireproof.fuzz.shrink import ONE_AT_A_TIME, NothingToShrinkError, Shrinker, weight
-from wireproof.judge.signature import Signature, shape_of_finding
-from wireproof.judge.verdicts import gates
+from wireproof.judge.judge import judge
+from wireproof.judge.signature import Signature, shape_of_finding, signature
+from wireproof.judge.verdicts import Verdict, gates
 from wireproof.run.baselines import baseline
 from wireproof.run.baselines.known_failures import KnownFailure
 from wireproof.run.engine import Engine
 from wireproof.run.events import CaseEvent, EventStream, case_event
-from wireproof.run.property_suite import (
-    JudgedCase,
-    PropertySettings,
-    PropertyTarget,
-    RedrawCounts,
-    property_targets,
-    run_target,
-)
+
+BLOCK_SIZE: Final = 64
+"""Cases that are run at once."""
+
+MAX_LISTED: Final = 3
+"""Formats and ops that a note names."""
+
+MAX_DRAWS_FACTOR: Final = 4
+"""Maximum examples drawn, as a multiple of those wanted: some are outside the claims, or known failures."""
+
+DEFAULT_EXAMPLES: Final = 4
+"""Examples of each format and op in a run that asks for none: they cost less than a tenth of its time."""
+
+MAX_CANDIDATES: Final = 600
+"""Candidates that are tried to shrink one failure."""
+
+FEW_CANDIDATES: Final = 32
+"""The same for the examples that nobody asked for."""
 
 MAX_CANDIDATES_ALONE: Final = 32
 """Candidates that are tried to shrink a failure if each may end a process or take all of its time."""
+
+FIRST_BLOCK_SIZE: Final = 8
+"""Examples after which an adapter without claims has shown whether it supports an op at all."""
+
+
+def release_seed(release: str = __version__) -> int:
+    """Return the seed of the examples that every run has: 1002003 for the release 1.2.3 of the cases."""
+    major, minor, patch, *_ = (*map(int, re.findall("[0-9]+", release)), 0, 0, 0)
+    return (major * 1000 + minor) * 1000 + patch
+
+
+def hypothesis_version() -> str:
+    """Return the version of Hypothesis; empty if it is not installed."""
+    try:
+        return version("hypothesis") if find_spec("hypothesis") else ""
+    except PackageNotFoundError:
+        return ""
+
+
+# --- a run ---
+
+
+@frozen
+class PropertySettings:
+    """The settings of a property run.
+
+    Attributes:
+        count: examples of each format and op.
+        seed: of all examples.
+        rows: ids of the formats; None takes every format that the adapter claims.
+        known: signatures of known failures. An example that fails with one of them is replaced by another
+            and counted, and fails nothing; the known failure's own case checks the bug. Findings with one
+            signature are one finding, so a second bug is hidden only where every report would show it as the
+            first one.
+        held: the known failures that examples alone show. They are not shrunk.
+        candidates: maximum candidates that are tried to shrink one failure.
+    """
+
+    count: int
+    seed: int = 0
+    rows: frozenset[str] | None = None
+    known: frozenset[Signature] = frozenset()
+    held: tuple[KnownFailure, ...] = ()
+    candidates: int = MAX_CANDIDATES
+
+
+@frozen
+class PropertyTarget:
+    """A format and an op to run on an adapter."""
+
+    row: Format
+    op: Op
+
+    def __str__(self) -> str:
+        """Return `kafka.batch/v2 decode`."""
+        return f"{self.row.format_id} {self.op}"
+
+
+@frozen
+class JudgedCase:
+    """A property case with its verdict, its signature, and the nanoseconds it took."""
+
+    case: Case
+    verdict: Verdict
+    signature: Signature
+    ns: int
+
+
+@define
+class RedrawCounts:
+    """Counts that the events of a run do not show: replaced examples and missing examples, by target."""
+
+    known: dict[str, int] = field(factory=dict)
+    short: dict[str, int] = field(factory=dict)
+
+    def notes(self) -> list[str]:
+        """Return a line about the replaced examples and one about the missing ones."""
+        again = f"{sum(self.known.values())} examples with a known failure were replaced by others"
+        less = "fewer examples are within the claims and without a known failure"
+        rows = ((again, self.known), (less, self.short))
+        return [f"{text}: {_listed(counts)}" for text, counts in rows if counts]
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    more = f" and {len(counts) - MAX_LISTED} more" if len(counts) > MAX_LISTED else ""
+    return ", ".join(f"{number} of {target}" for target, number in [*counts.items()][:MAX_LISTED]) + more
+
+
+def property_targets(hello: Hello, rows: Iterable[str] | None = None) -> list[PropertyTarget]:
+    """Return the targets among `rows` that an adapter claims; all of them for an adapter without claims.
+
+    A format that it claims only as a stream of entries represents that stream, as its cases do.
+    """
+    wanted = set(FORMATS) if rows is None else set(rows)
+    lifts = [FORMATS[one].wrapped_by for one in wanted if one in FORMATS and one not in hello.revisions]
+    wanted |= {f"{lift[0]}/{lift[1]}" for lift in lifts if lift is not None and hello.revisions}
+    found = []
+    for format_id, row in FORMATS.items():
+        claim = hello.revisions.get(format_id)
+        if format_id not in wanted or (hello.revisions and claim is None):
+            continue
+        ops = claim.ops if claim is not None else None
+        found += [PropertyTarget(row, op) for op in ops_of(row) if ops is None or op in ops]
+    return found
 
 
 def run(
@@ -79,6 +203,68 @@ def target_events(
             continue
         seen.add(way)
         yield _shrunk_event(number, judged, shrink_failure(engine, judged, ask.candidates))
+
+
+def run_target(
+    engine: Engine, target: PropertyTarget, ask: PropertySettings, tally: RedrawCounts
+) -> Iterator[JudgedCase]:
+    """Yield `ask.count` judged examples of a target, in their order, then those of reading back.
+
+    Bytes that differ from the reference's are read back by the adapter that wrote them, as cases of their
+    own.
+    """
+    start = yielded = 0
+    while yielded < ask.count and start < MAX_DRAWS_FACTOR * ask.count:
+        most = BLOCK_SIZE if start or engine.hello.revisions else FIRST_BLOCK_SIZE
+        stop = min(start + min(most, ask.count - yielded), MAX_DRAWS_FACTOR * ask.count)
+        block = property_examples(target.row.format_id, ask.seed).cases(target.op, start, stop)
+        if not block:
+            break
+        wanted = _claimed(engine.hello, block)[: ask.count - yielded]
+        rans = list(engine.run(wanted))
+        none = rans and all(isinstance(ran.outcome, Unsupported) for ran in rans)
+        if none and not (start or engine.hello.revisions):
+            return
+        start = stop
+        for judged in _judged(engine, rans):
+            if judged.signature in ask.known:
+                tally.known[str(target)] = tally.known.get(str(target), 0) + 1
+                continue
+            yielded += 1
+            yield judged
+        again = _claimed(engine.hello, _read_back(engine.hello, rans))
+        yield from (one for one in _judged(engine, engine.run(again)) if one.signature not in ask.known)
+    if yielded < ask.count:
+        tally.short[str(target)] = yielded
+
+
+def _claimed(hello: Hello, cases: Iterable[Case]) -> list[Case]:
+    return [case for case in cases if not isinstance(prepare_case(case, hello), Unsupported)]
+
+
+def _judged(engine: Engine, rans: Iterable[CaseResult]) -> Iterator[JudgedCase]:
+    for ran in rans:
+        verdict = judge(ran.case, ran.outcome, hello=engine.hello)
+        yield JudgedCase(ran.case, verdict, signature(engine.hello.name, ran.case, verdict), ran.ns)
+
+
+def _read_back(hello: Hello, rans: Iterable[CaseResult]) -> Iterator[Case]:
+    """Yield an adapter's own bytes as decode cases, if the reference writes other bytes."""
+    for ran in rans:
+        match ran.outcome, ran.case.expect:
+            case Accepted(data=bytes(data)), Accept(data=ours) if data not in ours:
+                case = evolve(
+                    ran.case,
+                    id=ran.case.id.replace(f"/{PROPERTY}/encode~", f"/{PROPERTY}/read-back~"),
+                    op="decode",
+                    input=Data(data),
+                    title=f"decode of what {hello.name} wrote",
+                    parent=None,
+                )
+                yield evolve(case, expect=reference_expectation(case))
+
+
+# --- shrinking ---
 
 
 def _shrunk_event(number: int, judged: JudgedCase, small: JudgedCase) -> CaseEvent:

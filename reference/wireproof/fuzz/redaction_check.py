@@ -4,6 +4,8 @@ The redacted case is run before it is returned: by the reference, and by an adap
 """
 
 from collections.abc import Iterator
+from itertools import accumulate, pairwise
+from typing import Any
 
 from attrs import evolve, frozen
 
@@ -72,19 +74,13 @@ def _candidates(case: Case) -> Iterator[Case]:
         raise RedactionError("only bytes can be redacted, and this case has a value to encode")
     data = case.input.data if isinstance(case.input, Data) else b"".join(case.input.chunks)
     for less in redactions(fmt, data, options):
-        given = Data(less) if isinstance(case.input, Data) else Chunks(_cut(less, case.input.chunks))
+        given: Data | Chunks = Data(less)
+        if isinstance(case.input, Chunks):  # as long as they were; the last one has all that is left
+            ends = (0, *accumulate(map(len, case.input.chunks[:-1])), len(less))
+            given = Chunks(tuple(less[start:end] for start, end in pairwise(ends)))
         candidate = evolve(case, input=given, source=Source(case.source.origin, "payload redacted"))
         candidate = evolve(candidate, expect=reference_expectation(candidate))
         yield evolve(candidate, needs=capabilities_of_case(candidate))
-
-
-def _cut(data: bytes, like: tuple[bytes, ...]) -> tuple[bytes, ...]:
-    """Return the bytes in chunks as long as those of `like`; the last chunk has all that is left."""
-    chunks, at = [], 0
-    for chunk in like[:-1]:
-        chunks.append(data[at : at + len(chunk)])
-        at += len(chunk)
-    return (*chunks, data[at:])
 
 
 def _results(cases: list[Case], adapter: str, wanted: Signature | None) -> list[CaseResults]:
@@ -93,14 +89,11 @@ def _results(cases: list[Case], adapter: str, wanted: Signature | None) -> list[
     if not adapter:
         return [CaseResults(answered, None) for answered in ours]
     with Engine(adapter) as engine:
-        ways = [
-            [
-                signature(adapter, ran.case, one)
-                for one in judge_ways(ran.case, ran.outcome, hello=engine.hello)
-            ]
-            for ran in engine.run(cases)
-        ]
-    theirs = [wanted if wanted in signs else signs[0] for signs in ways]
+        theirs = []
+        for ran in engine.run(cases):
+            verdicts = judge_ways(ran.case, ran.outcome, hello=engine.hello)
+            signs = [signature(adapter, ran.case, one) for one in verdicts]
+            theirs.append(wanted if wanted in signs else signs[0])
     return [CaseResults(*both) for both in zip(ours, theirs, strict=True)]
 
 
@@ -111,16 +104,11 @@ def _by_reference(case: Case) -> tuple[str, ...]:
         case Refused(cls=cls, path=path):
             return "rejected", cls, without_indices(path)
         case Accepted(value=value, remarks=remarks) if case.op == "scan":
-            return "scanned", *remarks, *_item_kinds(value)
+            items: Any = value  # the form of `formats.items_json`
+            kinds = (f"{item['kind']} {item.get('class', '')}".strip() for item in items["items"])
+            return "scanned", *remarks, *kinds
         case Accepted(remarks=remarks):
             return "accepted", *remarks
-
-
-def _item_kinds(value: object) -> Iterator[str]:
-    """Yield the kind and the class of each item of a scan."""
-    assert isinstance(value, dict), "the form of `formats.items_json`"
-    for item in value["items"]:
-        yield f"{item['kind']} {item.get('class', '')}".strip()
 
 
 class RedactionError(ValueError):
@@ -205,14 +193,8 @@ def _filled(found: DecodeTrace, space: str, opened: list[FieldSpan]) -> Iterator
 
 
 def _structure(span: FieldSpan, kept: tuple[str, ...]) -> bool:
-    path = "".join("[]" if part else head for head, part in _indices(span.path))
-    return span.type in INTEGER_TYPES or (span.type == "bytes" and path.endswith(kept))
-
-
-def _indices(path: str) -> Iterator[tuple[str, bool]]:
-    """Yield the parts of a path; True marks an index."""
-    for number, part in enumerate(path.replace("]", "[").split("[")):
-        yield part, bool(number % 2)
+    is_kept = span.type == "bytes" and without_indices(span.path).endswith(kept)
+    return span.type in INTEGER_TYPES or is_kept
 
 
 def _decompressed_regions(found: DecodeTrace) -> Iterator[tuple[str, FieldSpan]]:

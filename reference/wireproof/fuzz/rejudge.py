@@ -1,23 +1,28 @@
-"""The findings of a campaign: those of earlier ones are judged again before it, new ones shrunk behind it."""
+"""What is judged around a campaign: earlier findings again, new ones made smaller, what a baseline knows."""
 
 import hashlib
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from attrs import evolve
+from attrs import evolve, frozen
 
-from wireproof.cases.case import Case, Data
+from wireproof.cases.case import PROPERTY, Case, Data
+from wireproof.cases.fixtures import Suite
 from wireproof.cases.outcome import NotRun
 from wireproof.derive.examples import capabilities_of_case
 from wireproof.fuzz.findings import Finding, Findings, State, case_of_token, finding_name, read_findings
+from wireproof.fuzz.property_run import known_signatures
 from wireproof.fuzz.shrink import ONE_AT_A_TIME, NothingToShrinkError, Shrinker
-from wireproof.fuzz.target import signature_of_finding
-from wireproof.judge.judge import judge_ways
-from wireproof.judge.signature import shape_of_finding
+from wireproof.fuzz.target import failures_of
+from wireproof.judge.signature import Signature
+from wireproof.run.baselines.known_failures import Baseline, KnownFailure, failure_of
 from wireproof.run.engine import Engine
+from wireproof.run.events import EventStream, Footer, manifest_fields, run_event
+from wireproof.run.run import Selection, run
 
 
 def judge_again(folder: Path, spec: str) -> list[Finding]:
@@ -55,16 +60,13 @@ def _judged(engine: Engine, store: Findings, finding: Finding, cases: list[Case]
         if isinstance(ran.outcome, NotRun):
             yield None
             continue
-        ways = {}
-        for verdict in judge_ways(ran.case, ran.outcome, hello=engine.hello):
-            sign = signature_of_finding(engine.hello.name, case, verdict, ran.outcome)
-            if sign is not None:
-                ways[finding_name(sign, shape_of_finding(verdict))] = sign, verdict
+        failures = failures_of(engine.hello, case, ran.case, ran.outcome)
+        ways = {finding_name(one.signature, one.shape): one for one in failures}
         if finding.name not in ways:
             data = case.input.data if isinstance(case.input, Data) else store.data_of(finding.name)
-            origin = f"replay of {finding.name}"
-            for sign, verdict in ways.values():
-                store.add(sign, verdict, case, data, version=engine.hello.version, origin=origin)
+            more = {"version": engine.hello.version, "origin": f"replay of {finding.name}"}
+            for one in ways.values():
+                store.add(one.signature, one.verdict, case, data, **more)
         yield from ways or ("",)
 
 
@@ -113,3 +115,65 @@ def shrink_findings(folder: Path, spec: str, findings: Iterable[Finding], second
             if len(data) < len(case.input.data):
                 origin = f"{finding.origin}, shrunk"
                 store.save(small.signature, small.verdict, kept, data, version=finding.version, origin=origin)
+
+
+# --- a baseline ---
+
+
+@frozen
+class KnownWays:
+    """Ways to fail that are known.
+
+    Attributes:
+        signatures: of the cases that fail as the baseline says.
+        examples: its entries about generated examples, which have no case of their own.
+    """
+
+    signatures: frozenset[Signature] = frozenset()
+    examples: tuple[KnownFailure, ...] = ()
+
+    def has(self, sign: Signature) -> bool:
+        """Return whether failures with this signature are known."""
+        return sign in self.signatures or any(_is_example(entry, sign) for entry in self.examples)
+
+
+NOTHING_KNOWN: Final = KnownWays()
+
+
+def _is_example(entry: KnownFailure, sign: Signature) -> bool:
+    alike = entry.failure == failure_of(sign.kind, sign.cls, exact=entry.exact)
+    about = entry.is_about(f"{sign.format}/{PROPERTY}/{sign.op}~")
+    return alike and about and entry.path in ("", sign.path)
+
+
+def known_ways(adapter: str, baseline: Baseline, suite: Suite, formats: Sequence[str]) -> KnownWays:
+    """Judge the cases of a baseline on an adapter, and return the ways in which they fail as it says.
+
+    Args:
+        adapter: name of the adapter, as users write it.
+        baseline: the known failures; those that have expired are left out.
+        suite: the cases.
+        formats: ids of the formats; empty for all.
+
+    Raises:
+        AdapterError: the adapter cannot be started.
+    """
+    now = datetime.now(tz=UTC)
+    entries = tuple(entry for entry in baseline.entries if entry.expires >= now.date())
+    cases = [
+        case
+        for case in suite.cases
+        if (not formats or case.format_id in formats) and any(entry.selects(case.id) for entry in entries)
+    ]
+    about = [entry for entry in entries if "~" in entry.id and not entry.of_examples]
+
+    def keep(case: Case) -> bool:
+        return any(entry.is_about(case.id) for entry in about)
+
+    with Engine(adapter) as engine:
+        golden = Selection.of(engine.hello, cases, suite).golden
+        events = tuple(run(engine, Selection(golden, suite.by_id, families=bool(about), keep=keep)))
+        head = run_event(engine.hello, spec=adapter, fixtures="", filters=(), **manifest_fields())
+        stream = EventStream(head, events, Footer({}, complete=True))
+        signatures = known_signatures(engine.hello, stream, entries, now.date())
+    return KnownWays(signatures, tuple(entry for entry in entries if entry.of_examples))

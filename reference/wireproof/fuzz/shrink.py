@@ -6,6 +6,7 @@ the judge compares. So crashes and timeouts shrink too, in whatever process the 
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from itertools import chain, islice
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from wireproof.cases.made_case import made_case, needs_digest
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.steps import bytes_of_steps, fewer_steps, with_steps
 from wireproof.derive.edit_bytes import encode_field
-from wireproof.derive.mutate.decode_trace import DecodeTrace, Element, cached_trace
+from wireproof.derive.mutate.decode_trace import DecodeTrace, cached_trace
 from wireproof.derive.mutate.encodings import mended, written
 from wireproof.derive.mutate.field_mutations import remove_elements
 from wireproof.derive.mutate.splice import Splice, apply_splices
@@ -247,44 +248,42 @@ def _candidates(fmt: Format, given: Input) -> Iterator[Input]:
 def _of_bytes(fmt: Format, data: bytes) -> Iterator[bytes]:
     """Yield smaller bytes of a format."""
     source = cached_trace(fmt, data)
-    yield from chain(
-        _fewer_elements(source),
-        _simpler_values(source),
-        _shorter_fields(source),
-        _shorter_bytes(source),
-        _simpler_bytes(source),
-    )
+    for simpler in (_fewer_elements, _simpler_values, _shorter_fields, _shorter_bytes, _simpler_bytes):
+        yield from simpler(source)
 
 
 def _fewer_elements(source: DecodeTrace) -> Iterator[bytes]:
     """Yield the bytes without elements of a list: all of them, each half, each quarter, at last each one."""
     for many in chain.from_iterable(source.lists):
         found = [element for element in source.elements if element.many == many]
-        for run in _runs(found):
+        for start, end in _ranges(len(found), len(found)):
+            run = found[start:end]
             yield apply_splices(source, remove_elements(source, run))
             splices = [Splice(element.space, element.start, element.end, b"") for element in run]
             yield apply_splices(source, splices, lengths=False)
 
 
-def _runs(found: list[Element]) -> Iterator[list[Element]]:
-    """Yield the elements in runs of all, of a half, of a quarter, down to one."""
-    size = len(found)
+def _ranges(count: int, size: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges that cover `count` places: of `size` places each, then of half as many, down to one."""
     while size:
-        for at in range(0, len(found), size):
-            yield found[at : at + size]
+        yield from ((at, min(at + size, count)) for at in range(0, count, size))
         size //= 2
 
 
 def _simpler_values(source: DecodeTrace) -> Iterator[bytes]:
     """Yield encodings of the decoded value with one part simpler."""
-    if source.value is None or source.rejected is not None:
-        return
-    for site in edit_sites(source.value):
+    if source.value is not None and source.rejected is None:
+        for value in _simpler(source.value):
+            with suppress(Rejected):
+                yield written(source.row, mended(value))
+
+
+def _simpler(value: Any) -> Iterator[Any]:  # noqa: ANN401 - a value class
+    """Yield the value with one part simpler."""
+    for site in edit_sites(value):
         for part in _simpler_parts(site):
-            try:
-                yield written(source.row, mended(replace_part(source.value, site.steps, part)))
-            except Rejected:
-                continue
+            with suppress(Rejected):  # the class allows no such value
+                yield replace_part(value, site.steps, part)
 
 
 def _simpler_parts(site: EditSite) -> Iterator[Any]:
@@ -317,13 +316,10 @@ def _shorter_bytes(source: DecodeTrace) -> Iterator[bytes]:
     """Yield the bytes without a range, on the wire or inside of compressed data; large ranges first."""
     for space in sorted(source.spaces, reverse=True):
         data = source.spaces[space]
-        size = len(data) // 2
-        while size:
-            for start in range(0, len(data), size):
-                splice = [Splice(space, start, min(start + size, len(data)), b"")]
-                yield apply_splices(source, splice)
-                yield apply_splices(source, splice, sums=False)
-            size //= 2
+        for start, end in _ranges(len(data), len(data) // 2):
+            splice = [Splice(space, start, end, b"")]
+            yield apply_splices(source, splice)
+            yield apply_splices(source, splice, sums=False)
 
 
 def _simpler_bytes(source: DecodeTrace) -> Iterator[bytes]:
@@ -346,17 +342,8 @@ def _simpler_bytes(source: DecodeTrace) -> Iterator[bytes]:
 
 def _of_value(fmt: Format, value: Json) -> Iterator[Json]:
     """Yield simpler values to encode."""
-    whole: Any
-    try:
-        whole = from_json(fmt.value, value)
-    except Rejected:
-        return
-    for site in edit_sites(whole):
-        for part in _simpler_parts(site):
-            try:
-                yield to_json(replace_part(whole, site.steps, part))
-            except Rejected:
-                continue
+    with suppress(Rejected):
+        yield from map(to_json, _simpler(from_json(fmt.value, value)))
 
 
 def _of_chunks(fmt: Format, chunks: tuple[bytes, ...]) -> Iterator[tuple[bytes, ...]]:

@@ -105,12 +105,14 @@ MOST_WAYS: Final = 4
 """Ways in which one value may be wrong, each a failure: a reader that has lost its place has many more."""
 
 
-def judge_ways(case: Case, outcome: Outcome, *, hello: Hello) -> tuple[Verdict, ...]:
+def judge_ways(
+    case: Case, outcome: Outcome, *, hello: Hello, reference: Reference = reference_answer
+) -> tuple[Verdict, ...]:
     """Return the verdict, and for a wrong value the verdicts on what else differs in it.
 
     Each field and shape is a way: else the bug that changes most values would hide those of later fields.
     """
-    context = JudgeContext(case, hello, reference_answer)
+    context = JudgeContext(case, hello, reference)
     first = judge(case, outcome, hello=hello, context=context)
     expect, is_wrong = case.expect, first.shape and first.label == "fail:wrong-value"
     if not (is_wrong and isinstance(expect, Accept) and isinstance(outcome, Accepted)):

@@ -12,7 +12,7 @@ from one_of_a_kind import each_format
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Data
-from wireproof.derive.mutate import crossover, mutate, mutate_with_edits, repair, seed
+from wireproof.derive.mutate import crossover, mutate, repair, seed
 from wireproof.derive.mutate.decode_trace import cached_trace
 from wireproof.derive.mutate.encodings import mended, sample, written
 from wireproof.derive.mutate.splice import Splice, apply_splices
@@ -110,13 +110,9 @@ def test_any_bytes_are_mutated_crossed_and_repaired_without_an_error_and_within_
 @pytest.mark.parametrize("row", each_format(ROWS, lambda row: row.format_id))
 def test_a_good_share_of_children_passes_the_checks_of_the_frame(row: Format) -> None:
     rng, parents = Random(7), [data for data in _family(row, 7) if cached_trace(row, data).rejected is None]
-    made = [mutate_with_edits(row, rng.choice(parents), rng, 512, aware=100).data for _ in range(150)]
+    made = [mutate(row, rng.choice(parents), rng, 512, aware=100) for _ in range(150)]
     accepted = sum(cached_trace(row, data).rejected is None for data in made)
     assert accepted > 20  # raw bytes: none of a record batch
-
-
-def test_the_edits_are_named() -> None:
-    assert all(mutate_with_edits(BATCH, seed(BATCH), Random(number), 512).edits for number in range(40))
 
 
 def test_every_bit_of_a_batch_is_repaired_to_a_batch_with_the_right_checksum() -> None:
@@ -237,4 +233,4 @@ def test_content_of_a_frame_stays_a_message_where_no_option_asks_for_bytes(numbe
     parent = cached_trace(STREAM, sample(STREAM))
     (*_, content) = [site for site in edit_sites(parent.value) if site.name == "message"]
     assert (content.kind.holds, content.kind.others) == ("value", ())
-    assert mutate_value(parent, Random(number), [], (24,)) is not None
+    assert mutate_value(parent, Random(number), (24,)) is not None

@@ -9,13 +9,13 @@ from goldens import load
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.derive.examples import Examples, fit_options, option_variants, signing_keys
-from wireproof.derive.mutate import mutate_with_edits, seed
+from wireproof.derive.mutate import mutate, seed
 from wireproof.derive.mutate.decode_trace import cached_trace
 from wireproof.derive.mutate.encodings import sample, written
 from wireproof.derive.mutate.field_mutations import encode_variant
 from wireproof.derive.mutate.splice import apply_splices
 from wireproof.formats import FORMATS
-from wireproof.fuzz.format_session import supported_variants
+from wireproof.fuzz.worker import supported_variants
 from wireproof.heka.stream import FrameStream
 from wireproof.heka.suite.mutation import damage_signature, name_signer, sign_again
 from wireproof.kafka.suite.mutation import EDITS as LOG_EDITS
@@ -116,11 +116,11 @@ def test_without_a_signature_nothing_is_nearly_signed() -> None:
 
 
 def test_children_are_signed_where_keys_are_known() -> None:
-    made = [mutate_with_edits(STREAM, seed(STREAM), Random(number), 4096, keys=KEYS) for number in range(300)]
+    made = [mutate(STREAM, seed(STREAM), Random(number), 4096, keys=KEYS) for number in range(300)]
     verified = 0
     for one in made:
         try:
-            value = formats.decode(STREAM, one.data, Options(keys=KEYS)).value
+            value = formats.decode(STREAM, one, Options(keys=KEYS)).value
         except Rejected:
             continue
         verified += isinstance(value, FrameStream) and any(frame.signer for frame in value.frames)

@@ -6,7 +6,7 @@ import pytest
 import toy_format
 from attrs import evolve, fields, has
 
-from wireproof.derive.mutate import mutate_with_edits, repair, seed
+from wireproof.derive.mutate import mutate, repair, seed
 from wireproof.derive.mutate.encodings import samples, written
 from wireproof.derive.mutate.mutation_rules import NO_RULES, all_rules, rules_of
 from wireproof.derive.mutate.values_of_type import encoded_fields, part_type
@@ -52,7 +52,7 @@ def test_a_format_without_rules_has_values_and_mutations() -> None:
     assert decode(TOY, seed(TOY)).consumed == len(seed(TOY))
     assert all(decode(TOY, data).consumed == len(data) for data in samples(TOY))
     rng = Random(1)
-    found = [mutate_with_edits(TOY, seed(TOY), rng, 64, keys={"test_1": b"key"}).data for _ in range(200)]
+    found = [mutate(TOY, seed(TOY), rng, 64, keys={"test_1": b"key"}) for _ in range(200)]
     assert len(set(found)) > 50
     assert any(accepted(data) for data in found)
     assert any(not accepted(data) for data in found)

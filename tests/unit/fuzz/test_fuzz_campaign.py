@@ -21,11 +21,11 @@ from tests.mutants.kill import killed_by_fuzz
 from tests.mutants.registry import spec_of
 from wireproof.cases.token import from_token
 from wireproof.formats import FORMATS
-from wireproof.fuzz import supervisor as worker_process
-from wireproof.fuzz.campaign import Campaign, run_campaign
+from wireproof.fuzz import worker as worker_process
+from wireproof.fuzz.campaign import Campaign, minimising, run_campaign
 from wireproof.fuzz.corpus import add_input, minimise, write_seeds
 from wireproof.fuzz.findings import Finding, read_findings
-from wireproof.fuzz.standalone import write_launcher
+from wireproof.fuzz.work import Work
 from wireproof.install_hint import install_command
 
 MUTANT = spec_of("mutant:crc-skip")
@@ -34,13 +34,12 @@ SECONDS = 12.0
 
 
 def fuzzed(adapter: str, root: Path, seconds: float = SECONDS, **more: object) -> list[Finding]:
-    config = {"adapter": adapter, "formats": ["iggy.identifier/0.0.30"], "root": str(root), "worker": "w0"}
-    text = json.dumps(config | {"seconds": seconds} | more)
+    work = Work(adapter, root, ("iggy.identifier/0.0.30",), minutes=seconds / 60, **more)  # type: ignore[arg-type]
     done = subprocess.run(
-        [sys.executable, "-m", worker_process.__name__, text], env=environment(), check=False
+        [sys.executable, "-m", worker_process.__name__, work.json()], env=environment(), check=False
     )
     assert done.returncode == 0
-    return read_findings(root / "findings" / re.sub("[:_]", "-", adapter))
+    return read_findings(work.findings_folder)
 
 
 def environment() -> dict[str, str]:
@@ -100,12 +99,7 @@ def test_an_input_that_ends_processes_is_dropped_from_seeds_and_corpus(tmp_path:
 @pytest.mark.campaigns
 def test_a_run_that_is_killed_loses_nothing_and_goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "findings" / "py-crashing-codecs-Segfault"
-    config = {
-        "adapter": "py:crashing_codecs:Segfault",
-        "formats": ["iggy.identifier/0.0.30"],
-        "root": str(tmp_path),
-    }
-    text = json.dumps(config | {"worker": "w0", "seconds": 60})
+    text = Work("py:crashing_codecs:Segfault", tmp_path, ("iggy.identifier/0.0.30",), minutes=1.0).json()
     process = subprocess.Popen(
         [sys.executable, "-m", worker_process.__name__, text], env=environment(), start_new_session=True
     )
@@ -127,8 +121,7 @@ def test_a_run_that_is_killed_loses_nothing_and_goes_on(tmp_path: Path) -> None:
 
 @pytest.mark.campaigns
 def test_no_fuzzing_process_outlives_its_worker(tmp_path: Path) -> None:
-    text = json.dumps({"adapter": "reference", "formats": ["iggy.identifier/0.0.30"], "root": str(tmp_path),
-                       "worker": "w0", "seconds": 60})  # fmt: skip
+    text = Work("reference", tmp_path, ("iggy.identifier/0.0.30",), minutes=1.0).json()
     process = subprocess.Popen([sys.executable, "-m", worker_process.__name__, text])
     until = time.monotonic() + 45
     while not list((tmp_path / "corpus").rglob("*/*/*")):
@@ -186,14 +179,7 @@ def test_a_corpus_is_made_fewer_by_libfuzzer_and_keeps_its_features(tmp_path: Pa
     corpus = write_seeds(tmp_path / "corpus", row, load().cases)
     for number in range(100):
         add_input(corpus, b"\x01\x04" + number.to_bytes(4, "little"))
-    config = {
-        "adapter": "reference",
-        "formats": [row.format_id],
-        "root": str(tmp_path),
-        "worker": "minimise",
-        "seconds": 0,
-    }
-    done = minimise(corpus, write_launcher(tmp_path / "target", json.dumps(config)))
+    done = minimise(corpus, *minimising(Work("reference", tmp_path), row.format_id))
     assert done.kept
     assert 0 < done.inputs[1] < done.inputs[0] / 4
     assert done.features[1] >= done.features[0] > 50

@@ -13,10 +13,9 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 
 import pytest
-from attrs import asdict, evolve
+from attrs import evolve
 from goldens import load
 from rich.console import Console
 
@@ -30,23 +29,20 @@ from wireproof.cases.token import from_token
 from wireproof.cli.fuzz import CampaignDisplay
 from wireproof.derive.examples import Examples, option_variants, with_expectation
 from wireproof.derive.mutate import dictionary, mutate, seed
+from wireproof.derive.mutate.dictionary import dictionary_text
 from wireproof.derive.mutate.encodings import sample
 from wireproof.formats import FORMATS
 from wireproof.fuzz import campaign as campaigns
-from wireproof.fuzz import supervisor as worker_process
+from wireproof.fuzz import worker as workers
 from wireproof.fuzz.campaign import Campaign, CampaignProgress, run_campaign
 from wireproof.fuzz.corpus import (
     MINIMISE_FROM,
     Minimised,
-    StatsReader,
-    WorkDirectory,
     add_input,
     minimise,
     recover,
-    write_dictionary,
     write_seeds,
 )
-from wireproof.fuzz.executors import CpuTimer, InProcessExecutor, InputState, SharedInput
 from wireproof.fuzz.findings import (
     COUNTER,
     MAX_COUNTERS,
@@ -58,8 +54,9 @@ from wireproof.fuzz.findings import (
     total_counts,
     update_counts,
 )
-from wireproof.fuzz.supervisor import TARGET_ERROR, Supervisor
-from wireproof.fuzz.worker_config import WorkerConfig
+from wireproof.fuzz.process import CpuTimer, InProcessExecutor, InputState, SharedInput
+from wireproof.fuzz.work import StatsReader, Work
+from wireproof.fuzz.worker import TARGET_ERROR, Session
 from wireproof.judge.judge import judge
 from wireproof.judge.signature import Signature
 from wireproof.judge.verdicts import Verdict
@@ -84,14 +81,16 @@ def test_the_input_of_a_process_that_died_survives_it(tmp_path: Path) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
     state = shared.state()
-    assert (state.data, state.executions, state.phase) == (b"guilty", 2, "running")
+    assert (state.data, state.executions) == (b"guilty", 2)
 
 
 def test_between_two_inputs_there_is_no_input(tmp_path: Path) -> None:
     shared = SharedInput(tmp_path / "input", 64)
     shared.begin_input(b"one")
     shared.end_input()
-    assert (shared.state().data, shared.state().phase) == (b"", "idle")
+    assert shared.state().data is None
+    shared.begin_input(b"")
+    assert shared.state().data == b""
 
 
 def test_an_input_over_the_size_of_the_file_is_cut(tmp_path: Path) -> None:
@@ -149,11 +148,10 @@ def test_a_lenient_answer_counts_from_the_level_should_on(tmp_path: Path) -> Non
         case = evolve(case_of(b"\x01"), level=level)
         for hold in ("must", "should"):
             folder = tmp_path / level / hold
-            findings = Findings(folder, "w0", hold)
-            findings.add(lenient, VERDICT, case, b"\x01")
+            Findings(folder, "w0").add(lenient, VERDICT, case, b"\x01")
             (found,) = read_findings(folder)
-            assert (found.level, found.gates, findings.gating) == (level, False, counted * (hold == "should"))
-            assert Findings(folder, "w1", hold).gating == findings.gating
+            assert (found.level, found.gates) == (level, False)
+            assert found.is_open_at(hold) == bool(counted and hold == "should")
 
 
 def test_two_workers_keep_the_smaller_of_what_both_found(tmp_path: Path) -> None:
@@ -175,7 +173,6 @@ def test_a_token_over_two_kib_is_a_file_beside_its_finding(tmp_path: Path) -> No
 def test_settled_findings_bear_their_counts(tmp_path: Path) -> None:
     findings = Findings(tmp_path, "w0")
     findings.add(SIGNATURE, VERDICT, case_of(b"\x01"), b"\x01")
-    assert findings.gating == 1
     update_counts(tmp_path)
     assert json.loads((tmp_path / f"{finding_name(SIGNATURE)}.json").read_text())["count"] == 1
 
@@ -221,11 +218,11 @@ def _takes_eight_times() -> None:
     timer.start()
     executor = InProcessExecutor(Caller(Greedy()), timer)
     small = evolve(case_of(b"\x01"), options=Options(max_output=4 << 20))
-    (case, outcome), *_ = executor.run([small])
+    (_, _, case, outcome), *_ = executor.run([small], b"")
     timer.stop()
     assert outcome == Exhausted("memory", "over 32 MiB")
     assert case.limits.rss_mb == 32
-    ((again, same),) = executor.run([evolve(small, options=Options())])
+    ((_, _, again, same),) = executor.run([evolve(small, options=Options())], b"")
     assert same == Refused("other", 0)
     assert again.limits.rss_mb is None
 
@@ -282,7 +279,7 @@ def test_a_corpus_is_replaced_only_if_its_features_are_shown_to_be_kept(
     corpus.mkdir()
     for number in range(4):
         (corpus / str(number)).write_bytes(bytes([number]))
-    done = minimise(corpus, launcher(tmp_path, features, keep=keep))
+    done = minimise(corpus, [str(launcher(tmp_path, features, keep=keep))], os.environ)
     assert done.kept is kept
     assert len(list(corpus.iterdir())) == (keep if kept else 4)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus", "target"]
@@ -306,36 +303,44 @@ def test_seeds_are_the_bytes_of_the_fixtures_and_the_least_encoding(tmp_path: Pa
     assert [path.read_bytes() for path in bare.iterdir()] == [seed(ROW)]
 
 
-def test_a_dictionary_is_in_libfuzzer_s_own_form(tmp_path: Path) -> None:
-    path = write_dictionary(tmp_path / "words", dictionary(ROW))
-    assert all(line.startswith('"\\x') and line.endswith('"') for line in path.read_text().splitlines())
+def test_a_dictionary_is_in_libfuzzer_s_own_form() -> None:
+    lines = dictionary_text(dictionary(ROW)).splitlines()
+    assert all(line.startswith('"\\x') and line.endswith('"') for line in lines)
 
 
 def test_statistics_are_added_up_turn_by_turn_and_a_torn_line_is_left_out(tmp_path: Path) -> None:
     line = dict.fromkeys(("coverage", "features", "corpus", "deaths", "resident"), 1)
-    line |= {"worker": "w0", "adapter": "x", "format_id": "a/1", "at": 5.0}
-    rows = [(10.0, 100, "a/1"), (20.0, 200, "a/1"), (10.0, 50, "a/1"), (10.0, 7, "b/1")]
+    line |= {"worker": "w0", "adapter": "x"}
+    rows = [(0, 10.0, 100, "a/1"), (0, 20.0, 200, "a/1"), (1, 10.0, 50, "a/1"), (2, 10.0, 7, "b/1")]
     text = "".join(
-        json.dumps(line | {"seconds": s, "executions": e, "format_id": j}) + "\n" for s, e, j in rows
+        json.dumps(line | {"turn": n, "seconds": s, "executions": e, "format_id": j}) + "\n"
+        for n, s, e, j in rows
     )
-    (tmp_path / "stats.jsonl").write_text(text + '{"worker"')
-    reader = StatsReader(WorkDirectory(tmp_path), "x", 0.0)
-    found = reader.formats()
-    told = [(one.format_id, one.executions, one.seconds) for one in found]
+    work = Work("x", tmp_path)
+    reader = StatsReader(work)
+    work.stats.write_text(text + '{"worker"')
+    told = [(one.format_id, one.executions, one.seconds) for one in reader.formats()]
     assert told == [("a/1", 250, 30.0), ("b/1", 7, 10.0)]
-    assert StatsReader(WorkDirectory(tmp_path), "x", 9.0).formats() == []
-    (tmp_path / "stats.jsonl").write_text(
-        text + json.dumps(line | {"seconds": 12.0, "executions": 9, "format_id": "b/1"}) + "\n"
-    )
+    assert StatsReader(work).formats() == [], "these are of an earlier run"
+    more = {"turn": 2, "seconds": 12.0, "executions": 9, "format_id": "b/1"}
+    work.stats.write_text(text + json.dumps(line | more) + "\n")
     assert [(one.format_id, one.executions) for one in reader.formats()] == [("a/1", 250), ("b/1", 9)]
 
 
 def test_the_last_turn_ends_with_the_campaign_however_long_the_worker_took_to_start() -> None:
-    config = WorkerConfig("x", ("a/1", "b/1"), "root", "w0", 60.0, until=130.0)
-    assert list(config.turns(100.0)) == [("a/1", 115.0), ("b/1", 130.0)]
-    assert [until for _, until in config.turns(129.0)] == [131.5, 134.0], "five seconds are left"
-    assert [until for _, until in evolve(config, seconds=2.0).turns(129.0)] == [130.0, 131.0]
-    assert len(list(evolve(config, seconds=600.0, until=1000.0).turns(100.0))) == 6
+    work = Work("x", "root", ("a/1", "b/1"), minutes=1.0, until=130.0)
+    assert list(work.turns(100.0)) == [("a/1", 115.0), ("b/1", 130.0)]
+    assert [until for _, until in work.turns(129.0)] == [131.5, 134.0], "five seconds are left"
+    assert [until for _, until in evolve(work, minutes=1 / 30).turns(129.0)] == [130.0, 131.0]
+    assert len(list(evolve(work, minutes=10.0, until=1000.0).turns(100.0))) == 6
+
+
+def test_a_worker_gets_its_work_as_json(tmp_path: Path) -> None:
+    campaign = Campaign("x", tmp_path, workers=2, runs=5, seed=3, held_out=("a",), level="should")
+    one, two = campaign.works(("a/1", "b/1"), float("inf"))
+    assert (one.formats, two.formats, two.seed) == (("a/1", "b/1"), ("b/1", "a/1"), 100_003)
+    assert (one.runs, one.worker, two.worker) == (3, "w0", "w1")
+    assert Work.of_json(two.json()) == two
 
 
 @pytest.mark.parametrize(("minutes", "limits"), [(1.0, []), (10.0, [150.0])])
@@ -343,18 +348,18 @@ def test_a_large_corpus_becomes_smaller_before_the_fuzzing_and_only_in_a_part_of
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, minutes: float, limits: list[float]
 ) -> None:
     campaign = Campaign("reference", tmp_path, formats=(ROW.format_id,), minutes=minutes)
-    corpus = campaign.work_directory.corpus("reference", ROW.format_id)
+    corpus = campaign.corpus(ROW.format_id)
     corpus.mkdir(parents=True)
     for number in range(MINIMISE_FROM):
         add_input(corpus, number.to_bytes(2, "big"))
     steps: list[float | str] = []
 
-    def minimised(_: Path, __: Path, seconds: float) -> Minimised:
+    def minimised(_: Path, __: object, ___: object, seconds: float) -> Minimised:
         steps.append(round(seconds))
         return Minimised((1, 1), (1, 1), kept=False)
 
     monkeypatch.setattr(campaigns, "minimise", minimised)
-    monkeypatch.setattr(campaigns, "_run_workers", lambda *_: steps.append("fuzzing") or ())
+    monkeypatch.setattr(campaigns, "_run_workers", lambda *_: (steps.append("fuzzing") or [], False))
     run_campaign(campaign)
     assert steps == [*limits, "fuzzing"]
 
@@ -364,10 +369,9 @@ def test_findings_are_told_though_the_adapter_starts_no_more_to_shrink_them(
 ) -> None:
     campaign = Campaign("kafka-python", tmp_path, formats=("kafka.batch/v2",), minutes=0.1)
 
-    def found(*_: object) -> list[str]:
-        store = Findings(campaign.work_directory.findings("kafka-python"), "w0")
-        store.add(SIGNATURE, VERDICT, case_of(b"\x01"), b"\x01")
-        return []
+    def found(*_: object) -> tuple[list[str], bool]:
+        Findings(campaign.findings_folder, "w0").add(SIGNATURE, VERDICT, case_of(b"\x01"), b"\x01")
+        return [], False
 
     def gone(*_: object) -> None:
         raise AdapterStartError("gone")
@@ -384,19 +388,13 @@ def campaign_of(root: Path) -> Campaign:
 
 
 def stats_line(root: Path, **more: object) -> None:
-    line = {
-        "at": time.time() + 60,
-        "worker": "w0",
-        "adapter": "x",
-        "format_id": ROW.format_id,
-        "seconds": 10.0,
-    }
+    line = {"worker": "w0", "turn": 0, "adapter": "x", "format_id": ROW.format_id, "seconds": 10.0}
     with (root / "stats.jsonl").open("a") as file:
         file.write(json.dumps(line | more) + "\n")
 
 
 def test_a_running_campaign_shows_executions_edges_failures_by_kind_and_the_newest(tmp_path: Path) -> None:
-    findings = Findings(campaign_of(tmp_path).work_directory.findings("x"), "w0")
+    findings = Findings(campaign_of(tmp_path).findings_folder, "w0")
     findings.add(SIGNATURE, VERDICT, case_of(b"\x01"), b"\x01")
     progress = CampaignProgress(campaign_of(tmp_path))
     assert (progress.poll(), progress.format_id) == ([], "")
@@ -418,7 +416,7 @@ def test_a_pipe_gets_each_failure_at_once_and_the_numbers_now_and_then(
     display = CampaignDisplay(campaign_of(tmp_path), Console(file=out, width=60))
     clock = time.monotonic()
     monkeypatch.setattr("wireproof.cli.fuzz.time.monotonic", lambda: clock)
-    findings = Findings(campaign_of(tmp_path).work_directory.findings("x"), "w0")
+    findings = Findings(campaign_of(tmp_path).findings_folder, "w0")
     findings.add(SIGNATURE, VERDICT, case_of(b"\x01"), b"\x01")
     stats_line(tmp_path, executions=1234, coverage=321)
     clock += 2
@@ -447,35 +445,33 @@ class FullDisk:
 def test_a_worker_names_a_full_disk_as_the_reason_of_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(worker_process, "WorkerContext", FullDisk)
-    config = WorkerConfig("reference", ("iggy.identifier/0.0.30",), str(tmp_path), "w0", 1.0)
-    assert worker_process.main([json.dumps(asdict(config))]) == 4
+    monkeypatch.setattr(workers, "Worker", FullDisk)
+    assert workers.main(Work("reference", tmp_path, ("iggy.identifier/0.0.30",)).json()) == 4
     assert capsys.readouterr().err == "[Errno 28] No space left on device\n"
 
 
 def test_a_worker_that_could_not_write_the_reason_was_ended_by_a_full_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = WorkerConfig("reference", (), str(tmp_path), "w0", 1.0)
-    config.work_directory.worker("w0").mkdir(parents=True)
-    (config.work_directory.worker("w0") / "errors").touch()
-    ended = campaigns._RunningWorker(config, SimpleNamespace(returncode=1), 0.0)  # type: ignore[arg-type] # all it needs
-    assert list(campaigns._error_lines(ended)) == ["w0 ended with exit code 1"]
+    work = Work("reference", tmp_path)
+    work.folder.mkdir(parents=True)
+    (work.folder / campaigns.ERRORS).touch()
+    assert campaigns.error_lines(work, 1) == ["w0 ended with exit code 1"]
     monkeypatch.setattr(tempfile, "TemporaryFile", FullDisk)
-    assert list(campaigns._error_lines(ended)) == [f"{tmp_path}: [Errno 28] No space left on device"]
+    assert campaigns.error_lines(work, 1) == [f"{tmp_path}: [Errno 28] No space left on device"]
+    assert campaigns.error_lines(work, 0) == []
 
 
 def test_a_process_that_a_full_disk_ended_is_no_bug_of_the_suite(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = WorkerConfig("reference", (), str(tmp_path), "w0", 1.0)
-    session = SimpleNamespace(config=config, fmt=ROW, log=tmp_path / "log")
-    supervisor = Supervisor(session, 1.0, os.getppid())  # type: ignore[arg-type] # all it needs
+    session = Session.__new__(Session)
+    session.work, session.log = Work("reference", tmp_path), tmp_path / "log"
     with pytest.raises(AdapterStartError, match="a bug of wireproof"):
-        supervisor._reproduce(TARGET_ERROR, InputState(1, 0.0, "running", b""))
+        session._reproduce(TARGET_ERROR, InputState(1, 0.0, b""))
     monkeypatch.setattr(tempfile, "TemporaryFile", FullDisk)
     with pytest.raises(OSError, match="No space left"):
-        supervisor._reproduce(TARGET_ERROR, InputState(1, 0.0, "running", b""))
+        session._reproduce(TARGET_ERROR, InputState(1, 0.0, b""))
 
 
 def test_the_file_of_the_counts_has_all_its_blocks_before_it_counts(tmp_path: Path) -> None:

@@ -45,8 +45,8 @@ def test_compiled_functions_guide_too() -> None:
 
 
 def test_the_second_copy_of_the_mutators_has_second_copies_of_the_rules() -> None:
-    copy = uninstrumented_modules()
-    fmt = copy.formats.FORMATS["kafka.batch/v2"]
+    mutators, table = uninstrumented_modules()
+    fmt = table.FORMATS["kafka.batch/v2"]
     assert fmt.value is not FORMATS["kafka.batch/v2"].value
-    rules = copy.mutate.mutation_mix.rules_of(fmt)
+    rules = mutators.mutation_mix.rules_of(fmt)
     assert fmt.value in rules.normalise

@@ -18,11 +18,11 @@ from tests.mutants.registry import spec_of
 from wireproof.derive.seeded_examples import property_examples, sample_drawer
 from wireproof.formats import FORMATS
 from wireproof.fuzz import property_run
+from wireproof.fuzz.property_run import DEFAULT_EXAMPLES, PropertySettings, release_seed
 from wireproof.install_hint import install_command
 from wireproof.run.baselines.known_failures import parse_baseline
 from wireproof.run.engine import Engine
 from wireproof.run.events import EventStream, Examples, footer_of, read_events, run_event
-from wireproof.run.property_suite import DEFAULT_EXAMPLES, PropertySettings, release_seed
 from wireproof.run.run import Selection, run
 
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")

@@ -10,9 +10,9 @@ from wireproof.cases.case import Data
 from wireproof.cases.token import from_token
 from wireproof.formats import FORMATS
 from wireproof.fuzz import property_run
+from wireproof.fuzz.property_run import PropertySettings, PropertyTarget, RedrawCounts
 from wireproof.run import case_lookup
 from wireproof.run.engine import Engine
-from wireproof.run.property_suite import PropertySettings, PropertyTarget, RedrawCounts
 from wireproof.run.run import Selection, run
 
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")

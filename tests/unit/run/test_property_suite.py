@@ -11,17 +11,17 @@ from wireproof.cases.case import Accept, Case, Data
 from wireproof.derive.seeded_examples import property_examples
 from wireproof.formats import FORMATS
 from wireproof.fuzz import property_run
-from wireproof.judge.judge import judge
-from wireproof.judge.verdicts import gates
-from wireproof.run import case_lookup
-from wireproof.run import property_suite as drawn
-from wireproof.run.engine import Engine
-from wireproof.run.property_suite import (
+from wireproof.fuzz import property_run as drawn
+from wireproof.fuzz.property_run import (
     DEFAULT_EXAMPLES,
     PropertySettings,
     RedrawCounts,
     release_seed,
 )
+from wireproof.judge.judge import judge
+from wireproof.judge.verdicts import gates
+from wireproof.run import case_lookup
+from wireproof.run.engine import Engine
 from wireproof.wire.json_values import Json
 
 IDENTIFIER = FORMATS["iggy.identifier/0.0.30"]

@@ -38,6 +38,7 @@ from wireproof.cli.check.worker import (
 )
 from wireproof.cli.common.progress import ProgressBars
 from wireproof.fuzz import property_run
+from wireproof.fuzz.property_run import FEW_CANDIDATES, MAX_CANDIDATES, PropertySettings
 from wireproof.judge.verdicts import Verdict
 from wireproof.run.events import (
     BaselineText,
@@ -50,7 +51,6 @@ from wireproof.run.events import (
     manifest_fields,
     run_event,
 )
-from wireproof.run.property_suite import FEW_CANDIDATES, MAX_CANDIDATES, PropertySettings
 from wireproof.run.run import Selection, concerns, fresh_processes, left_out_notes
 from wireproof.run.workers import TaskEnded, WorkerDiedError
 

@@ -35,6 +35,7 @@ from wireproof.cli.common.output_files import output_files_of, write_outputs
 from wireproof.cli.common.progress import progress_bars
 from wireproof.cli.common.standard_output import exit_of, interrupted
 from wireproof.files import naming, open_locked
+from wireproof.fuzz.property_run import DEFAULT_EXAMPLES, hypothesis_version, release_seed
 from wireproof.install_hint import install_command
 from wireproof.report.failure_groups import failure_groups_of, replay_command
 from wireproof.report.terminal import (
@@ -61,7 +62,6 @@ from wireproof.run.case_lookup import CaseLookup
 from wireproof.run.conclusion import counted, exit_code
 from wireproof.run.events import EventStream, Examples, Requirements, Shard
 from wireproof.run.exit_codes import MEANINGS, Exit, deciding_code
-from wireproof.run.property_suite import DEFAULT_EXAMPLES, hypothesis_version, release_seed
 from wireproof.run.workers import (
     WorkerDiedError,
     collect_rarely,

@@ -24,12 +24,12 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.outcome import NotRun
 from wireproof.derive.derived import derived_cases
 from wireproof.fuzz import property_run
+from wireproof.fuzz.property_run import PropertySettings
 from wireproof.judge.verdicts import Verdict
 from wireproof.run.baselines.baseline import EntryLookup
 from wireproof.run.baselines.known_failures import Baseline, KnownFailure
 from wireproof.run.engine import Engine
 from wireproof.run.events import BaselineText, CaseEvent, Examples, Requirements, Shard
-from wireproof.run.property_suite import PropertySettings
 from wireproof.run.run import (
     FRESH,
     FRESH_OBJECT,

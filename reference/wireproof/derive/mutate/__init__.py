@@ -12,23 +12,10 @@ from wireproof.derive.mutate.decode_trace import cached_trace
 from wireproof.derive.mutate.dictionary import dictionary
 from wireproof.derive.mutate.draws import below
 from wireproof.derive.mutate.encodings import seed
-from wireproof.derive.mutate.mutation_mix import FIELD_AWARE_PERCENT, Mutation, mutate_with_edits
+from wireproof.derive.mutate.mutation_mix import mutate
 from wireproof.derive.mutate.mutation_rules import Keys
 from wireproof.derive.mutate.splice import repair
 from wireproof.formats import Format
-
-
-def mutate(fmt: Format, data: bytes, rng: Random, max_size: int, *, keys: Keys | None = None) -> bytes:
-    """Return a mutation of `data`: a changed field, or changed bytes with fixed up lengths and checksums.
-
-    Args:
-        fmt: the format of the bytes.
-        data: any bytes. Bytes that hardly decode are mostly replaced by a generated encoding of the format.
-        rng: the source of all randomness.
-        max_size: the largest size of the result, in bytes.
-        keys: HMAC keys, as in `Options.keys`; with them, most results are signed again.
-    """
-    return mutate_with_edits(fmt, data, rng, max_size, keys=keys).data
 
 
 def crossover(fmt: Format, one: bytes, two: bytes, rng: Random, max_size: int) -> bytes:
@@ -45,13 +32,10 @@ def crossover(fmt: Format, one: bytes, two: bytes, rng: Random, max_size: int) -
 
 
 __all__ = [
-    "FIELD_AWARE_PERCENT",
     "Keys",
-    "Mutation",
     "crossover",
     "dictionary",
     "mutate",
-    "mutate_with_edits",
     "repair",
     "seed",
 ]

@@ -15,14 +15,6 @@ from wireproof.wire.writer import Writer
 LONGEST_WORD: Final = 64
 """The largest size of a word, in bytes: libFuzzer ignores longer ones."""
 
-BOUNDARIES: Final = {
-    8: (0, 1, 0x7F, 0x80, 0xFF),
-    16: (0, 1, 0x7FFF, 0x8000, 0xFFFF),
-    32: (0, 1, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF),
-    64: (0, 1, 0x7FFF_FFFF_FFFF_FFFF, 1 << 63, (1 << 64) - 1),
-}
-"""Number of bits to boundary values: 0, 1, the limits of the signed range, the largest unsigned number."""
-
 VARINT_BOUNDARIES: Final = (0, 1, -1, 63, 64, -64, -65, 127, 128, 8191, 8192, (1 << 31) - 1, -(1 << 31))
 """Numbers at which a varint takes one more byte, and the limits of 32 bits."""
 
@@ -63,10 +55,10 @@ def common_words(fmt: Format) -> Iterator[bytes]:
 
 
 def edges(order: str) -> Iterator[bytes]:
-    """Yield boundary values of integers of fixed width, in a byte order of `struct`."""
-    for bits, numbers in BOUNDARIES.items():
-        letter = {8: "B", 16: "H", 32: "I", 64: "Q"}[bits]
-        yield from (pack(f"{order}{letter}", number) for number in numbers)
+    """Yield 0, 1, and the limits of signed and unsigned integers of a width, in a byte order of `struct`."""
+    for bits, letter in ((8, "B"), (16, "H"), (32, "I"), (64, "Q")):
+        half = 1 << bits - 1
+        yield from (pack(f"{order}{letter}", number) for number in (0, 1, half - 1, half, 2 * half - 1))
 
 
 def varint(kind: str, value: int) -> bytes:

@@ -5,7 +5,7 @@ edits are lost. Faults that only bytes can have are left to the edits of bytes.
 """
 
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import count
 from operator import is_
 from typing import Any, Final, TypeAlias, get_args, get_type_hints
@@ -14,7 +14,7 @@ from attrs import fields, has
 
 from wireproof.cases.generated_bytes import Recipe
 from wireproof.cases.made_case import Generator
-from wireproof.derive.mutate.mutation_rules import all_rules, merged, rules_of
+from wireproof.derive.mutate.mutation_rules import common_rules, rules_of
 from wireproof.derive.mutate.values_of_type import computed_fields, constructor_fields, largest, smallest
 from wireproof.formats import FORMATS, Format, decode
 from wireproof.wire.json_values import Json, to_json
@@ -26,18 +26,6 @@ SCALARS: Final = (bytes, int, str, bool, type(None))
 """Classes without parts."""
 
 
-@cache
-def normalisers() -> dict[type, Callable[[Any], Any]]:
-    """Return class to the function that normalises its instances."""
-    return merged(lambda rules: rules.normalise)
-
-
-@cache
-def _whole() -> frozenset[type]:
-    """Return the classes whose parts are not normalised one by one."""
-    return frozenset(cls for rules in all_rules() for cls in rules.whole)
-
-
 def mended(value: Any) -> Any:  # noqa: ANN401 - a value class, or a part of one
     """Return the normalised value; its parts are normalised first."""
     if isinstance(value, SCALARS):
@@ -45,12 +33,12 @@ def mended(value: Any) -> Any:  # noqa: ANN401 - a value class, or a part of one
     if isinstance(value, tuple):
         parts = [mended(part) for part in value]
         return value if all(map(is_, parts, value)) else tuple(parts)
-    cls = type(value)
-    if has(cls) and cls not in _whole():
+    cls, rules = type(value), common_rules()
+    if has(cls) and cls not in rules.whole:
         again = {name: mended(getattr(value, name)) for name in constructor_fields(cls)}
         same = all(part is getattr(value, name) for name, part in again.items())
         value = value if same else cls(**again)
-    normalise = normalisers().get(cls)
+    normalise = rules.normalise.get(cls)
     return normalise(value) if normalise else value
 
 

@@ -51,14 +51,12 @@ def replace_number(parent: DecodeTrace, rng: Random) -> list[Splice]:
         # The negative length that makes a reader loop: it points back to the start of the element.
         enclosing = (one for one in parent.elements if one.space == span.space)
         starts = [one.start for one in enclosing if one.start <= span.start < one.end]
-        new = encode_field(span, max(starts, default=0) - span.cover.start)
-        if new is not None:
-            return [Splice(span.space, span.start, span.end, new, span.path)]
+        if made := _set(span, max(starts, default=0) - span.cover.start):
+            return made
     remaining = len(parent.spaces[span.space]) - span.end
     for _ in range(3):
-        new = encode_field(span, _other_number(span, rng, remaining))
-        if new is not None:
-            return [Splice(span.space, span.start, span.end, new, span.path)]
+        if made := _set(span, _other_number(span, rng, remaining)):
+            return made
     return [Splice(span.space, span.start, span.end, rng.randbytes(span.end - span.start), span.path)]
 
 
@@ -77,11 +75,16 @@ def _limited(parent: DecodeTrace) -> list[tuple[FieldSpan, int]]:
     return [(span, greatest[name]) for span, name in names if name in greatest]
 
 
+def _set(span: FieldSpan, value: int) -> list[Splice]:
+    """Return the splice that gives a field a number; none if it does not fit. The field is not fixed up."""
+    new = encode_field(span, value)
+    return [] if new is None else [Splice(span.space, span.start, span.end, new, span.path)]
+
+
 def reach_limit(parent: DecodeTrace, rng: Random) -> list[Splice]:
     """Replace a number by the greatest that its field allows, or by one more."""
     span, greatest = pick(rng, _limited(parent))
-    new = encode_field(span, greatest + below(rng, 2))
-    return [] if new is None else [Splice(span.space, span.start, span.end, new, span.path)]
+    return _set(span, greatest + below(rng, 2))
 
 
 def replace_code(parent: DecodeTrace, rng: Random) -> list[Splice]:
@@ -89,9 +92,7 @@ def replace_code(parent: DecodeTrace, rng: Random) -> list[Splice]:
     codes = [span for span in parent.integers if span.type == "uint8" or span.path.endswith("attributes")]
     if not codes:
         return []
-    span = pick_early(rng, codes)
-    new = encode_field(span, below(rng, MAX_CODE))
-    return [] if new is None else [Splice(span.space, span.start, span.end, new, span.path)]
+    return _set(pick_early(rng, codes), below(rng, MAX_CODE))
 
 
 def zero_number(parent: DecodeTrace, rng: Random) -> list[Splice]:
@@ -99,9 +100,7 @@ def zero_number(parent: DecodeTrace, rng: Random) -> list[Splice]:
 
     Draw its name first, so that the fields of many records do not dominate.
     """
-    span = pick(rng, pick(rng, parent.numbers))
-    new = encode_field(span, 0)
-    return [] if new is None else [Splice(span.space, span.start, span.end, new, span.path)]
+    return _set(pick(rng, pick(rng, parent.numbers)), 0)
 
 
 def lengthen_varint(parent: DecodeTrace, rng: Random) -> list[Splice]:
@@ -241,8 +240,7 @@ def replace_count(parent: DecodeTrace, rng: Random) -> list[Splice]:
     if not counts:
         return replace_number(parent, rng) if parent.integers else []
     span = pick(rng, counts)
-    new = encode_field(span, int(span.value) + pick(rng, (-1, 1, 2, -int(span.value) - 1, 1 << 20)))
-    return [] if new is None else [Splice(span.space, span.start, span.end, new, span.path)]
+    return _set(span, int(span.value) + pick(rng, (-1, 1, 2, -int(span.value) - 1, 1 << 20)))
 
 
 MAX_NUMBERS: Final = 16
@@ -298,37 +296,16 @@ def varint_variant(value: int, rng: Random) -> bytes:
             )
 
 
-def _wider_number(field: EncodedField, rng: Random) -> bytes:
-    return _key(field, VARINT) + varint_variant(_numbers(field.payload)[0], rng)
-
-
-def _negative(field: EncodedField, rng: Random) -> bytes:
-    """Replace the number by -1 in five or ten bytes (M14, M15), or by 2^31."""
-    return _key(field, VARINT) + encode_uvarint(pick(rng, (MASK32, MASK64, 1 << 31)))
-
-
 def _renumbered(field: EncodedField, rng: Random) -> bytes:
     """Change the field number; most other fields are not allowed there."""
     length = encode_uvarint(len(field.payload)) if field.wire == LENGTH_DELIMITED else b""
     return encode_uvarint(1 + below(rng, 15) << 3 | field.wire) + length + field.payload
 
 
-def _removed(_field: EncodedField, _: Random) -> bytes:
-    return b""
-
-
-def _packed(field: EncodedField, _: Random) -> bytes:
-    return _length_delimited(field, field.payload)
-
-
 def _packed_and_unpacked(field: EncodedField, rng: Random) -> bytes:
     """Encode the field twice: once unchanged, and once packed, before or after it."""
     parts = [_length_delimited(field, field.payload), _key(field, field.wire) + field.payload]
     return b"".join(parts[:: pick(rng, (1, -1))])
-
-
-def _nan(field: EncodedField, rng: Random) -> bytes:
-    return _key(field, FIXED64) + pick(rng, NANS).to_bytes(8, "little")
 
 
 def _unpacked(field: EncodedField, rng: Random) -> bytes:
@@ -353,38 +330,45 @@ def _split(field: EncodedField, rng: Random) -> bytes:
     return _length_delimited(field, field.payload[:at]) + _length_delimited(field, field.payload[at:])
 
 
-def _wider_numbers(field: EncodedField, rng: Random) -> bytes:
-    return _length_delimited(
-        field, b"".join(varint_variant(number, rng) for number in _numbers(field.payload))
-    )
-
-
 def _one_more(field: EncodedField, rng: Random) -> bytes:
     """Append an unpacked number to a packed array."""
     if field.payload and not len(field.payload) % 8 and below(rng, 2):
         return _length_delimited(field, field.payload) + _key(field, FIXED64) + field.payload[:8]
-    return (
-        _length_delimited(field, field.payload) + _key(field, VARINT) + pick(rng, (b"\1", b"\0", b"\x80\0"))
-    )
+    one = pick(rng, (b"\1", b"\0", b"\x80\0"))
+    return _length_delimited(field, field.payload) + _key(field, VARINT) + one
 
 
-def _nans(field: EncodedField, rng: Random) -> bytes:
-    count = len(field.payload) // 8
-    return _length_delimited(field, b"".join(pick(rng, NANS).to_bytes(8, "little") for _ in range(count)))
+def _nans(rng: Random, count: int) -> bytes:
+    return b"".join(pick(rng, NANS).to_bytes(8, "little") for _ in range(count))
 
 
-FIELD_VARIANTS: Final[dict[int, tuple[Callable[[EncodedField, Random], bytes], ...]]] = {
-    VARINT: (
-        _wider_number,
-        _wider_number,
-        _negative,
-        _packed,
-        _packed_and_unpacked,
-        _renumbered,
-        _renumbered,
-        _removed,
+_Variant = Callable[[EncodedField, Random], bytes]
+
+_VARIANTS: Final[dict[str, _Variant]] = {
+    "wider": lambda field, rng: _key(field, VARINT) + varint_variant(_numbers(field.payload)[0], rng),
+    # -1 in five or ten bytes (M14, M15), or 2^31
+    "negative": lambda field, rng: _key(field, VARINT) + encode_uvarint(pick(rng, (MASK32, MASK64, 1 << 31))),
+    "removed": lambda _field, _: b"",
+    "packed": lambda field, _: _length_delimited(field, field.payload),
+    "nan": lambda field, rng: _key(field, FIXED64) + _nans(rng, 1),
+    "nans": lambda field, rng: _length_delimited(field, _nans(rng, len(field.payload) // 8)),
+    "all wider": lambda field, rng: _length_delimited(
+        field, b"".join(varint_variant(number, rng) for number in _numbers(field.payload))
     ),
-    FIXED64: (_packed, _packed_and_unpacked, _nan),
-    LENGTH_DELIMITED: (_unpacked, _unpacked, _split, _wider_numbers, _one_more, _nans, _renumbered, _removed),
+    "both": _packed_and_unpacked,
+    "renumbered": _renumbered,
+    "unpacked": _unpacked,
+    "split": _split,
+    "one more": _one_more,
 }
+
+_NAMES: Final = {
+    VARINT: ("wider", "wider", "negative", "packed", "both", "renumbered", "renumbered", "removed"),
+    FIXED64: ("packed", "both", "nan"),
+    LENGTH_DELIMITED: (
+        "unpacked", "unpacked", "split", "all wider", "one more", "nans", "renumbered", "removed"
+    ),
+}  # fmt: skip
+
+FIELD_VARIANTS: Final = {wire: tuple(_VARIANTS[name] for name in names) for wire, names in _NAMES.items()}
 """Wire type to functions that encode a field."""

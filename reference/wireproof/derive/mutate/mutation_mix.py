@@ -1,15 +1,13 @@
 """The mix of mutations: 70 % edit bytes and fix up lengths and checksums, 30 % edit fields or values.
 
 In measurements this mix reached all deep states of the codecs first. The result depends only on the parent's
-bytes and the seed of the generator. The names of the edits are returned, for the report of a finding.
+bytes and the seed of the generator.
 """
 
 from random import Random
 from typing import Final
 
-from attrs import frozen
-
-from wireproof.derive.mutate import field_mutations, value_mutations
+from wireproof.derive.mutate import value_mutations
 from wireproof.derive.mutate.compression_variants import (
     FRAME_WRITERS,
     compress_otherwise,
@@ -19,7 +17,8 @@ from wireproof.derive.mutate.compression_variants import (
 from wireproof.derive.mutate.decode_trace import DecodeTrace, cached_trace, trace_of
 from wireproof.derive.mutate.draws import below, pick
 from wireproof.derive.mutate.encodings import samples, seed
-from wireproof.derive.mutate.mutation_rules import Keys, rules_of
+from wireproof.derive.mutate.field_mutations import edit_field, reencode_protobuf_fields, replace_count
+from wireproof.derive.mutate.mutation_rules import Keys, Signing, rules_of
 from wireproof.derive.mutate.splice import Splice, apply_splices, mutate_bytes, random_splice
 from wireproof.formats import Format
 
@@ -68,15 +67,7 @@ SIGNED, DAMAGED_SIGNATURE = 8, 8
 """With HMAC keys, one in this many mutations gets a signer, or a damaged signature."""
 
 
-@frozen
-class Mutation:
-    """The mutated bytes, and the names of the edits that were applied to the parent."""
-
-    data: bytes
-    edits: tuple[str, ...]
-
-
-def mutate_with_edits(
+def mutate(
     fmt: Format,
     data: bytes,
     rng: Random,
@@ -84,101 +75,85 @@ def mutate_with_edits(
     aware: int = FIELD_AWARE_PERCENT,
     *,
     keys: Keys | None = None,
-) -> Mutation:
-    """Return a mutation of `data`, with the names of its edits.
+) -> bytes:
+    """Return a mutation of `data`: a changed field, or changed bytes with fixed up lengths and checksums.
 
     Args:
         fmt: the format of the bytes.
-        data: any bytes.
+        data: any bytes. Bytes that hardly decode are mostly replaced by a generated encoding of the format.
         rng: the source of all randomness.
         max_size: the largest size of the result, in bytes.
         aware: the percentage of field-aware edits.
-        keys: HMAC keys; with them, most results are signed again.
+        keys: HMAC keys, as in `Options.keys`; with them, most results are signed again.
     """
-    edits: list[str] = []
-    child = None if below(rng, FROM_MAXIMAL) else _mutated_sample(fmt, rng, edits)
+    rules = rules_of(fmt)
+    child = None if below(rng, FROM_MAXIMAL) else _mutated_sample(fmt, rng)
     if child is None and not below(rng, RECOMPRESSED):
-        child = _recompressed(fmt, data, rng, edits)
+        child = _recompressed(fmt, data, rng)
     if child is None:
-        child = _single_edit(_parent(fmt, data, rng), data, rng, edits, aware)
+        child = _single_edit(_parent(fmt, data, rng), rng, aware)
     if not below(rng, 16):
-        edits.append("frame")
-        compress = rules_of(fmt).compress_bytes.get(fmt.name)
-        child = (
-            compress(child)
-            if compress is not None and below(rng, 2)
-            else mutate_frame(child, rng, rules_of(fmt).empty_frames.get(fmt.name, b"\0"))
-        )
-    if keys:
-        child = _with_signature(trace_of(fmt, child), keys, rng, edits)
-    return Mutation(child[:max_size], tuple(edits))
+        compress = rules.compress_bytes.get(fmt.name)
+        if compress is not None and below(rng, 2):
+            child = compress(child)
+        else:
+            child = mutate_frame(child, rng, rules.empty_frames.get(fmt.name, b"\0"))
+    if keys and rules.signing is not None:
+        child = _with_signature(trace_of(fmt, child), rules.signing, keys, rng)
+    return child[:max_size]
 
 
-def _mutated_sample(fmt: Format, rng: Random, edits: list[str]) -> bytes | None:
+def _mutated_sample(fmt: Format, rng: Random) -> bytes | None:
     """Apply many edits to a maximal value, and maybe re-encode its protobuf fields.
 
     Return None if no edited value could be encoded.
     """
-    data = value_mutations.mutate_value(
-        cached_trace(fmt, pick(rng, samples(fmt))), rng, edits, value_mutations.MANY_EDITS
-    )
+    parent = cached_trace(fmt, pick(rng, samples(fmt)))
+    data = value_mutations.mutate_value(parent, rng, value_mutations.MANY_EDITS)
     if data is None or below(rng, 2):
         return data
     trace = trace_of(fmt, data)
-    return (
-        apply_splices(trace, field_mutations.reencode_protobuf_fields(trace, rng)) if trace.fields else data
-    )
+    return apply_splices(trace, reencode_protobuf_fields(trace, rng)) if trace.fields else data
 
 
-def _recompressed(fmt: Format, data: bytes, rng: Random, edits: list[str]) -> bytes | None:
+def _recompressed(fmt: Format, data: bytes, rng: Random) -> bytes | None:
     """Compress the parent or a maximal value with any codec in any kind of frame.
 
     Return None if the format has no compression.
     """
     parent = cached_trace(fmt, data)
-    compressed = value_mutations.compress_value(
-        cached_trace(fmt, pick(rng, samples(fmt))) if parent.rejected else parent, rng
-    )
+    if parent.rejected:
+        parent = cached_trace(fmt, pick(rng, samples(fmt)))
+    compressed = value_mutations.compress_value(parent, rng)
     trace = None if compressed is None else trace_of(fmt, compressed)
     regions = [span for span in trace.spans if span.type in FRAME_WRITERS] if trace else []
     if trace is None or not regions:
         return compressed
     region = pick(rng, regions)
     frame = compress_otherwise(trace, region, rng)
-    edits.append(f"frame of {region.type}")
-    return (
-        compressed
-        if frame is None
-        else apply_splices(trace, [Splice(region.space, region.start, region.end, frame)])
-    )
+    if frame is None:
+        return compressed
+    return apply_splices(trace, [Splice(region.space, region.start, region.end, frame)])
 
 
-def _single_edit(parent: DecodeTrace, data: bytes, rng: Random, edits: list[str], aware: int) -> bytes:
+def _single_edit(parent: DecodeTrace, rng: Random, aware: int) -> bytes:
     """Apply a field-aware edit or an edit of bytes, with the percentages for the format."""
-    if parent.data != data:
-        edits.append("other parent")
     if parent.row.is_json or parent.fields:
         aware = max(aware, FIELD_AWARE_PERCENT_TEXT)
     elif rules_of(parent.row).favour_fields:
         aware = max(aware, FIELD_AWARE_PERCENT_FAVOURED)
-    return _field_aware(parent, rng, edits) if below(rng, 100) < aware else _bytes_edited(parent, rng, edits)
+    return _field_aware(parent, rng) if below(rng, 100) < aware else _bytes_edited(parent, rng)
 
 
-def _with_signature(trace: DecodeTrace, keys: Keys, rng: Random, edits: list[str]) -> bytes:
+def _with_signature(trace: DecodeTrace, signing: Signing, keys: Keys, rng: Random) -> bytes:
     """Sign most mutations again; sometimes add a signer, sometimes damage a signature."""
-    signing = rules_of(trace.row).signing
-    if signing is None:
-        return trace.data
     if not below(rng, SIGNED):
-        edits.append("signer")
         trace = trace_of(trace.row, signing.name_signer(trace, keys, rng))
     if not below(rng, NOT_FIXED_UP):
         return trace.data
-    edits.append("signed")
     data = signing.sign_again(trace, keys)
     if below(rng, DAMAGED_SIGNATURE):
         return data
-    edits.append("signature")
     return signing.damage_signature(trace_of(trace.row, data), rng)
 
 
@@ -214,66 +189,53 @@ def mutate_frame(data: bytes, rng: Random, hollow: bytes = b"\0") -> bytes:
             return data * 2
 
 
-def _field_aware(parent: DecodeTrace, rng: Random, edits: list[str]) -> bytes:
+def _field_aware(parent: DecodeTrace, rng: Random) -> bytes:
     """Edit JSON text, the value, a compressed stream or a field on the wire."""
     if parent.row.is_json and below(rng, 3):
         text = value_mutations.mutate_json(rng, parent.data)
         if text is not None:
-            edits.append("json")
             return text
     valued_edits = FEWER_VALUE_EDITS if parent.fields or rules_of(parent.row).favour_fields else VALUE_EDITS
     if parent.value is not None and below(rng, 5) < valued_edits:
-        data = value_mutations.mutate_value(parent, rng, edits)
+        data = value_mutations.mutate_value(parent, rng)
         if data is not None:
-            return _maybe_damaged(parent.row, data, rng, edits)
-    regions = compressed_regions(parent)
+            return _maybe_damaged(parent.row, data, rng)
     if parent.fields and not below(rng, 3):
-        splices = field_mutations.reencode_protobuf_fields(parent, rng)
+        splices = reencode_protobuf_fields(parent, rng)
+    elif compressed_regions(parent) and not below(rng, 3):
+        splices = edit_stream(parent, rng)
     else:
-        splices = (
-            edit_stream(parent, rng)
-            if regions and not below(rng, 3)
-            else field_mutations.edit_field(parent, rng)
-        )
-    edits.append(f"field {splices[0].spare or splices[0].start}" if splices else "bytes")
+        splices = edit_field(parent, rng)
     if not splices:
         return mutate_bytes(rng, parent.data)
     return apply_splices(parent, splices, lengths=bool(below(rng, 8)), sums=bool(below(rng, NOT_FIXED_UP)))
 
 
-def _maybe_damaged(fmt: Format, data: bytes, rng: Random, edits: list[str]) -> bytes:
+def _maybe_damaged(fmt: Format, data: bytes, rng: Random) -> bytes:
     """Damage the encoding of an edited value, in three of ten cases."""
     percent = below(rng, 100)
     if percent >= INSIDE + STREAM + COUNT + BROKEN:
         return data
     if percent < BROKEN:
-        edits.append("broken frame")
         return mutate_bytes(rng, data)
     trace = trace_of(fmt, data)
     if percent < BROKEN + COUNT:
-        edits.append("count")
-        return apply_splices(trace, field_mutations.replace_count(trace, rng))
+        return apply_splices(trace, replace_count(trace, rng))
     if percent < BROKEN + COUNT + STREAM:
-        edits.append("stream")
         return apply_splices(trace, edit_stream(trace, rng))
-    edits.append("inside")
-    return apply_splices(trace, [_inner_edit(trace, rng)], lengths=bool(below(rng, 2)))
-
-
-def _inner_edit(trace: DecodeTrace, rng: Random) -> Splice:
-    """Return an edit of decompressed bytes; without compression, of the second half of the bytes."""
     inner = [space for space in trace.spaces if space]
     if inner:
         space = pick(rng, inner)
-        return random_splice(rng, trace.spaces[space], space)
-    return random_splice(rng, trace.data, "", len(trace.data) // 2)
+        splice = random_splice(rng, trace.spaces[space], space)
+    else:  # the second half of the bytes
+        splice = random_splice(rng, trace.data, "", len(trace.data) // 2)
+    return apply_splices(trace, [splice], lengths=bool(below(rng, 2)))
 
 
-def _bytes_edited(parent: DecodeTrace, rng: Random, edits: list[str]) -> bytes:
+def _bytes_edited(parent: DecodeTrace, rng: Random) -> bytes:
     """Edit bytes on the wire or inside a region, and fix up lengths and checksums."""
     spaces = tuple(parent.spaces)
     space = pick(rng, spaces) if len(spaces) > 1 and below(rng, 2) else ""
     data = parent.spaces[space]
     splices = [random_splice(rng, data, space) for _ in range(pick(rng, (1, 1, 1, 2, 3)))]
-    edits += [f"bytes {space}{splice.start}" for splice in splices]
     return apply_splices(parent, splices, lengths=bool(below(rng, 4)), sums=bool(below(rng, NOT_FIXED_UP)))

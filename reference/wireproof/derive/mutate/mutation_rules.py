@@ -6,6 +6,7 @@ value is mutated: the modules of the families import the mutators.
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from operator import attrgetter
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -114,3 +115,20 @@ def all_rules() -> tuple[MutationRules, ...]:
 def merged(read: Callable[[MutationRules], Mapping[Key, Row]]) -> dict[Key, Row]:
     """Return one table of all families."""
     return {key: row for rules in all_rules() for key, row in read(rules).items()}
+
+
+TABLES: Final = (
+    "computed", "unsigned_bits", "least", "named", "normalise", "codes", "edits", "compress", "entries"
+)  # fmt: skip
+"""The tables by class or by name."""
+
+
+@cache
+def common_rules() -> MutationRules:
+    """Return the tables of all families as one; what is of one family alone is missing."""
+    tables: dict[str, Any] = {name: merged(attrgetter(name)) for name in TABLES}
+    return MutationRules(
+        **tables,
+        whole=tuple(cls for rules in all_rules() for cls in rules.whole),
+        enumerations=tuple(words for rules in all_rules() for words in rules.enumerations),
+    )

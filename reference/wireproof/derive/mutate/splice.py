@@ -226,13 +226,16 @@ def _mended(row: Format, made: DecodeTrace, rejected: Rejected) -> bytes:
         if size_kind(one, layout) == "count" and one.path.startswith(scope.partition("[")[0])
     ]
     about = [one for one in made.integers if name_of(one) in lengths]
-    for span in [*named[-1:], *about[-1:], *made.integers[-1:], *counting[-2:]]:
-        for value in _fitting(made, span):
+    found = [*named[-1:], *about[-1:], *made.integers[-1:], *counting[-2:]]
+    for span in {one.path: one for one in found}.values():
+        for value in dict.fromkeys(_fitting(made, span)):
             new = encode_field(span, value)
             if new is None or value == span.value:
                 continue
             data = apply_splices(made, [Splice(span.space, span.start, span.end, new, span.path)])
             again = trace_of(row, data)
+            if again.rejected is None and len(again.spaces) == 1 and again.spans[-1].end == len(data):
+                return data  # nothing reads more of it
             if _reach(again) > reach:
                 best, reach = data, _reach(again)
     return best

@@ -6,8 +6,9 @@ The encoder computes lengths, counts, checksums and frames.
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from copy import deepcopy
-from functools import cache, lru_cache
+from functools import lru_cache
 from operator import eq
 from random import Random
 from typing import Any, Final
@@ -17,7 +18,7 @@ from attrs import evolve
 from wireproof.derive.mutate.decode_trace import DecodeTrace
 from wireproof.derive.mutate.draws import below, boundary_integer, pick
 from wireproof.derive.mutate.encodings import mended, written
-from wireproof.derive.mutate.mutation_rules import Edit, all_rules, merged
+from wireproof.derive.mutate.mutation_rules import common_rules
 from wireproof.derive.mutate.values_of_type import (
     MAX_ELEMENTS,
     EditSite,
@@ -43,24 +44,6 @@ SPECIAL: Final = 5
 """One in this many edits is a special one of the family, if it has any for the class."""
 
 
-@cache
-def _special_edits() -> dict[type, tuple[tuple[str, Edit], ...]]:
-    """Return class to the names and functions of its special edits."""
-    return merged(lambda rules: rules.edits)
-
-
-@cache
-def _compressing_edits() -> dict[type, Edit]:
-    """Return class to the function that compresses a value."""
-    return merged(lambda rules: rules.compress)
-
-
-@cache
-def _entry_lists() -> dict[type, str]:
-    """Return the class of a stream to the field that has its entries."""
-    return merged(lambda rules: rules.entries)
-
-
 @lru_cache(maxsize=512)
 def sites_of_value(parent: DecodeTrace) -> tuple[EditSite, ...]:
     """Return the parts of the parent's value, without the value itself."""
@@ -73,60 +56,36 @@ def editable_sites(parent: DecodeTrace) -> tuple[EditSite, ...]:
     return tuple(filter(is_changeable, sites_of_value(parent)))
 
 
-def mutate_value(
-    parent: DecodeTrace, rng: Random, edits: list[str], many: Sequence[int] = FEW_EDITS
-) -> bytes | None:
+def mutate_value(parent: DecodeTrace, rng: Random, many: Sequence[int] = FEW_EDITS) -> bytes | None:
     """Change parts of the parent's value and encode it again; return None if no result could be encoded.
 
-    Args:
-        parent: the bytes to edit.
-        rng: the source of all randomness.
-        edits: a list to which the names of the edits are added.
-        many: the numbers of edits to draw from.
+    `many` has the numbers of edits to draw from.
     """
     for _ in range(MAX_TRIES):
-        value, names = _changed(parent, rng, pick(rng, many))
-        try:
-            data = written(parent.row, mended(value))
-        except Rejected:
-            continue
-        edits += names
-        return data
+        value = _changed(parent, rng, pick(rng, many))
+        with suppress(Rejected):
+            return written(parent.row, mended(value))
     return None
 
 
-def _changed(parent: DecodeTrace, rng: Random, count: int) -> tuple[Any, list[str]]:
-    """Apply that many edits to the parent's value, and return it with their names."""
+def _changed(parent: DecodeTrace, rng: Random, count: int) -> Any:  # noqa: ANN401 - a value
+    """Apply that many edits to the parent's value."""
     value, editable = parent.value, editable_sites(parent)
-    names: list[str] = []
     touched: list[tuple[PathStep, ...]] = []
-    extra = _special_edits().get(type(value))
+    extra = common_rules().edits.get(type(value))
     for _ in range(count):
         if extra is not None and not below(rng, SPECIAL):
-            name, change = pick(rng, extra)
-            value = change(value, rng)
-            editable, touched = (
-                tuple(site for site in edit_sites(value) if site.steps and is_changeable(site)),
-                [],
-            )
-            names.append(name)
+            _, change = pick(rng, extra)
+            value, touched = change(value, rng), []
+            editable = tuple(site for site in edit_sites(value) if site.steps and is_changeable(site))
         elif editable:
             site = choose_site(editable, rng)
             # Whether one part contains the other: after an edit of one, the site of the other is outdated.
             if not any(all(map(eq, site.steps, steps)) for steps in touched):
-                value, name = _edited(value, site, rng, editable)
                 touched.append(site.steps)
-                names.append(name)
-    return value, names
-
-
-def _edited(value: Any, site: EditSite, rng: Random, sites_found: tuple[EditSite, ...]) -> tuple[Any, str]:  # noqa: ANN401 - a value
-    try:
-        return replace_part(
-            value, site.steps, replacement_for(site, rng, sites_found)
-        ), f"{site.kind.holds} {site.name}"
-    except Rejected:  # the validator of the class refuses the value
-        return value, "none"
+                with suppress(Rejected):  # the validator of the class refuses the value
+                    value = replace_part(value, site.steps, replacement_for(site, rng, editable))
+    return value
 
 
 def choose_site(found: tuple[EditSite, ...], rng: Random) -> EditSite:
@@ -140,10 +99,10 @@ def choose_site(found: tuple[EditSite, ...], rng: Random) -> EditSite:
 def compress_value(parent: DecodeTrace, rng: Random) -> bytes | None:
     """Compress the value, or one entry of a log, and encode it. Without compression return None."""
     value = parent.value
-    name = _entry_lists().get(type(value))
+    name = common_rules().entries.get(type(value))
     entries = (value,) if name is None else getattr(value, name)
     at = below(rng, len(entries))
-    change = _compressing_edits().get(type(entries[at])) if entries else None
+    change = common_rules().compress.get(type(entries[at])) if entries else None
     if change is None:
         return None
     try:
@@ -220,15 +179,6 @@ REPLACEMENTS: Final[tuple[Any, ...]] = (
 
 NAME_SUFFIXES: Final = ("x", "_", " ", "\U0001f600")
 """Suffixes for the names of members; the last one needs two escapes."""
-
-
-@cache
-def _enumerations() -> tuple[tuple[str, ...], ...]:
-    """Return the enumerations of all families.
-
-    A word of one is often replaced by another word of the same enumeration.
-    """
-    return tuple(words for rules in all_rules() for words in rules.enumerations)
 
 
 def mutate_json(rng: Random, data: bytes) -> bytes | None:
@@ -308,7 +258,7 @@ def _replacement(rng: Random, part: Any) -> Any:  # noqa: ANN401 - JSON
             other = abs(boundary_integer(rng, part))
             return other + (other == part)
         words = (
-            [enumeration for enumeration in _enumerations() if part in enumeration]
+            [enumeration for enumeration in common_rules().enumerations if part in enumeration]
             if isinstance(part, str)
             else []
         )

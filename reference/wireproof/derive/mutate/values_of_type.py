@@ -24,7 +24,7 @@ from typing import (
 from attrs import evolve, fields, frozen, has
 
 from wireproof.derive.mutate.draws import below, boundary_bytes, boundary_integer, pick
-from wireproof.derive.mutate.mutation_rules import merged
+from wireproof.derive.mutate.mutation_rules import common_rules, merged
 from wireproof.formats import FORMATS
 from wireproof.schema.layout import (
     PROTO_INTEGERS,
@@ -137,14 +137,8 @@ def encoded_fields(cls: Hashable) -> tuple[tuple[str, PartType], ...]:
     """Return the fields of a value class that its encoder uses, with their types."""
     assert isinstance(cls, type)
     hints = get_type_hints(cls)
-    computed = computed_fields().get(cls, _computed_fields().get(cls, ()))
+    computed = computed_fields().get(cls, common_rules().computed.get(cls, ()))
     return tuple((a.name, part_type(hints[a.name])) for a in fields(cls) if a.name not in computed)
-
-
-@cache
-def _computed_fields() -> dict[type, tuple[str, ...]]:
-    """Return class to fields that the encoder computes, for classes without a layout."""
-    return merged(lambda rules: rules.computed)
 
 
 def edit_sites(value: Any) -> Iterator[EditSite]:  # noqa: ANN401 - a value class
@@ -235,16 +229,6 @@ _LATER: Final[dict[str, Any]] = {"payload": b"p", "offset": 2}
 
 
 @cache
-def _smallest_of_class() -> dict[Any, Any]:
-    return merged(lambda rules: rules.least)
-
-
-@cache
-def _named() -> dict[str, bytes]:
-    return _NAMED | merged(lambda rules: rules.named)
-
-
-@cache
 def _largest_of_class() -> dict[Any, Any]:
     return merged(lambda rules: rules.full())
 
@@ -257,8 +241,9 @@ def _elements() -> dict[Any, tuple[Any, ...]]:
 @lru_cache(maxsize=512)
 def smallest(hint: Any, name: str = "") -> Any:  # noqa: ANN401 - a type, and a value of it
     """Return the smallest value of a type: lists are empty and optional parts are None."""
-    if hint in _smallest_of_class():
-        return _smallest_of_class()[hint]
+    rules = common_rules()
+    if hint in rules.least:
+        return rules.least[hint]
     alternatives, kind = alternatives_of(hint), part_type(hint)
     if alternatives != (hint,):
         return None if kind.null else smallest(alternatives[0])
@@ -269,7 +254,7 @@ def smallest(hint: Any, name: str = "") -> Any:  # noqa: ANN401 - a type, and a 
             return _instance(hint, smallest)
         case "word":
             return kind.of[0]
-    return _named().get(name, b"") if kind.holds == "bytes" else _EMPTY[kind.holds]
+    return rules.named.get(name, _NAMED.get(name, b"")) if kind.holds == "bytes" else _EMPTY[kind.holds]
 
 
 def largest(hint: Any, name: str = "", turn: int = 0) -> Any:  # noqa: ANN401 - as `smallest`
@@ -343,15 +328,6 @@ def filled(cls: type, parts: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an ins
 # --- random values ---
 
 
-@cache
-def codes() -> dict[tuple[type, str], tuple[int, ...]]:
-    """Return class and field to the codes that have a meaning.
-
-    Random draws find small codes easily, but hardly ever a single code in a large range.
-    """
-    return merged(lambda rules: rules.codes)
-
-
 def replacement_for(site: EditSite, rng: Random, found: tuple[EditSite, ...]) -> Any:  # noqa: ANN401 - a part of a value
     """Return a replacement for the part at a site."""
     if site.kind.null and (site.now is None or not below(rng, 4)):
@@ -375,7 +351,7 @@ def _alternative(types: Sequence[Any], name: str, rng: Random) -> Any:  # noqa: 
 def _integer(site: EditSite, rng: Random) -> int:
     """Return another number that fits the field; for attributes, flip bits."""
     now: int = site.now
-    known = codes().get((site.owner, site.name))
+    known = common_rules().codes.get((site.owner, site.name))
     if known and not below(rng, CODED_FIELD):
         return pick(rng, known)
     new = now ^ pick(rng, FLIPS) if site.name == "attributes" else boundary_integer(rng, now)
@@ -515,15 +491,9 @@ def _layouts() -> Iterator[tuple[Layout, type]]:
                 yield layout, layout.value
 
 
-@cache
-def _unsigned_bits() -> dict[type, Mapping[str, int]]:
-    """Return class and field to bits, for integers without a layout."""
-    return merged(lambda rules: rules.unsigned_bits)
-
-
 def integer_field(owner: type, name: str) -> IntegerField | None:
     """Return the width of the field `name` of `owner`; None if it is not known."""
-    bits = _unsigned_bits().get(owner, {}).get(name)
+    bits = common_rules().unsigned_bits.get(owner, {}).get(name)
     return integer_fields().get(owner, {}).get(name) or (bits and IntegerField(bits, signed=False)) or None
 
 

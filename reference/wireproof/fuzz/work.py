@@ -1,0 +1,213 @@
+"""What the processes of a campaign share: its configuration, its folder, and its statistics.
+
+A worker gets its configuration as JSON. The statistics are lines of one file, to which all workers append.
+"""
+
+import json
+import re
+import tempfile
+from collections.abc import Iterator
+from math import ceil, inf
+from pathlib import Path
+from typing import Final
+
+from attrs import asdict, define, evolve, field, frozen
+
+from wireproof.strict_parsing import parse_json, structure, to_tree
+
+LEAST_SECONDS: Final = 5.0
+"""Seconds of fuzzing at least, however long a worker took to start; fewer if the campaign has fewer."""
+
+LONGEST_TURN: Final = 120.0
+"""Seconds of one turn of a format at most, so that an interrupted run has reached every format."""
+
+TEST_FILE_BYTES: Final = 1 << 16
+"""Size in bytes of the test file that shows that the disk is not full."""
+
+MINIMISE: Final = "minimise"
+"""The name of the worker that reads all inputs of a corpus."""
+
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9.+-]+")
+
+
+def slug(name: str) -> str:
+    """Return `name` as a safe file name."""
+    return _UNSAFE.sub("-", name).strip("-.")[:80] or "x"
+
+
+@frozen
+class Work:
+    """What one worker does, and where.
+
+    Attributes:
+        adapter: name of the adapter, as users write it.
+        root: the work directory.
+        formats: ids of the formats, in the order of their turns.
+        minutes: wall-clock time of all formats together; 0 only reads findings and corpora again.
+        seed: random seed of libFuzzer.
+        fixtures: folders of further fixtures that serve as seeds.
+        minimal_seeds: begin with the minimal encodings only, without the fixtures.
+        held_out: ids of fixtures that do not serve as seeds.
+        runs: executions of each format after which its turn ends; 0 for any number.
+        inputs: a folder with further inputs for every format; empty if there is none.
+        worker: name of the worker; two workers that run at the same time have different names.
+        until: when the campaign ends, on the monotonic clock: a worker that took long to start fuzzes less.
+        hang_seconds: seconds of wall-clock time after which an input counts as a hang.
+    """
+
+    adapter: str
+    root: str = field(converter=str)
+    formats: tuple[str, ...] = ()
+    minutes: float = 5.0
+    seed: int = 1
+    fixtures: tuple[str, ...] = ()
+    minimal_seeds: bool = False
+    held_out: tuple[str, ...] = ()
+    runs: int = 0
+    inputs: str = ""
+    worker: str = "w0"
+    until: float = inf
+    hang_seconds: float = 15.0
+
+    @classmethod
+    def of_json(cls, text: str) -> "Work":
+        """Return the work that a JSON text describes."""
+        return structure(json.loads(text), Work, "the configuration")
+
+    def json(self) -> str:
+        """Return it as JSON."""
+        return json.dumps(to_tree(self))
+
+    @property
+    def replays(self) -> bool:
+        """Return True if no new inputs are made."""
+        return self.minutes == 0
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder of the files that belong to the worker."""
+        return Path(self.root) / "work" / self.worker
+
+    @property
+    def findings_folder(self) -> Path:
+        """Return the folder of the findings in the adapter."""
+        return Path(self.root) / "findings" / slug(self.adapter)
+
+    @property
+    def stats(self) -> Path:
+        """Return the file of the statistics of all workers."""
+        return Path(self.root) / "stats.jsonl"
+
+    def corpus(self, format_id: str) -> Path:
+        """Return the folder of the inputs of one format."""
+        return Path(self.root) / "corpus" / slug(self.adapter) / slug(format_id)
+
+    def corpora(self) -> list[Path]:
+        """Return the folders of inputs that there are, by format."""
+        folders = (Path(self.root) / "corpus" / slug(self.adapter)).glob("[!.]*")
+        return sorted(folder for folder in folders if folder.is_dir())
+
+    def check_space(self) -> None:
+        """Write a test file; raises OSError if the disk is full or not writable."""
+        with tempfile.TemporaryFile(dir=self.root) as file:
+            file.write(bytes(TEST_FILE_BYTES))
+
+    def turns(self, begin: float) -> Iterator[tuple[str, float]]:
+        """Yield the format of each turn and when it ends, on the monotonic clock, if the first begins now.
+
+        Every format has one turn in each round. A turn that begins late is shorter, and the last one ends in
+        time. Without new inputs a turn has no end. There is one round if executions are counted.
+        """
+        if self.replays:
+            yield from ((format_id, inf) for format_id in self.formats)
+            return
+        seconds = min(self.minutes * 60, max(self.until - begin, LEAST_SECONDS))
+        share = seconds / len(self.formats)
+        rounds = 1 if self.runs else ceil(share / LONGEST_TURN)
+        for number, format_id in enumerate(self.formats * rounds, 1):
+            yield format_id, begin + number * share / rounds
+
+
+# --- the statistics ---
+
+
+@define
+class StatsLine:
+    """The statistics of one turn of a format up to a moment, or of all turns.
+
+    Attributes:
+        worker, turn: name of the worker, and number of its turn.
+        adapter, format_id: name of the adapter and id of the format.
+        seconds: since the turn began.
+        executions: inputs that were checked.
+        coverage, features, corpus: as libFuzzer counts them.
+        deaths: fuzzing processes that died or were stopped.
+        last: how the last of them ended.
+        resident: largest resident memory of a fuzzing process, in bytes.
+    """
+
+    worker: str
+    turn: int
+    adapter: str
+    format_id: str
+    seconds: float = 0.0
+    executions: int = 0
+    coverage: int = 0
+    features: int = 0
+    corpus: int = 0
+    deaths: int = 0
+    last: str = ""
+    resident: int = 0
+
+
+def append_line(work: Work, line: StatsLine) -> None:
+    """Append one line to the statistics of a campaign."""
+    with work.stats.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(asdict(line)) + "\n")
+
+
+class StatsReader:
+    """Reads the lines about an adapter that workers append from now on; of each turn the last one counts.
+
+    Attributes:
+        last: the newest line; None before the first one.
+    """
+
+    def __init__(self, work: Work) -> None:
+        """Read the lines of the adapter of `work`, without those of earlier runs."""
+        self._path, self._adapter = work.stats, work.adapter
+        self._place = self._path.stat().st_size if self._path.exists() else 0
+        self._turns: dict[tuple[str, int], StatsLine] = {}
+        self.last: StatsLine | None = None
+
+    def formats(self) -> list[StatsLine]:
+        """Read the lines that are new, and return the sum of the turns of each format."""
+        for line in self._new_lines():
+            if line.adapter == self._adapter:
+                self._turns[line.worker, line.turn] = self.last = line
+        by_format: dict[str, list[StatsLine]] = {}
+        for line in self._turns.values():
+            by_format.setdefault(line.format_id, []).append(line)
+        return [_sum(lines) for lines in by_format.values()]
+
+    def _new_lines(self) -> Iterator[StatsLine]:
+        """Yield the complete lines; one that was being written when its process was killed is left out."""
+        if not self._path.exists():
+            return
+        with self._path.open("rb") as file:
+            file.seek(self._place)
+            complete, newline, _ = file.read().rpartition(b"\n")
+        self._place += len(complete) + len(newline)
+        for text in complete.splitlines():
+            try:
+                line = structure(parse_json(text), StatsLine, "the line")
+            except ValueError:
+                continue
+            yield line
+
+
+def _sum(lines: list[StatsLine]) -> StatsLine:
+    """Return the sum of the last lines of the turns of one format; of what libFuzzer counts the largest."""
+    added = {name: sum(getattr(one, name) for one in lines) for name in ("seconds", "executions", "deaths")}
+    largest = ("coverage", "features", "corpus", "resident")
+    return evolve(lines[-1], **added, **{name: max(getattr(one, name) for one in lines) for name in largest})

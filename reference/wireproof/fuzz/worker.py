@@ -1,0 +1,472 @@
+"""A worker of a campaign: it forks a fuzzing process for each turn of a format, watches and replaces it.
+
+What is imported, instrumented and opened, is so before the first fork. The input that stopped a fuzzing
+process is run again, alone in a fresh process, and its result recorded.
+"""
+
+import os
+import re
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from math import inf
+from pathlib import Path
+from typing import Final, Literal, NoReturn
+
+from attrs import evolve
+
+from wireproof.adapters.contract import Hello
+from wireproof.adapters.errors import AdapterError, AdapterStartError
+from wireproof.adapters.object_worker import limit_memory
+from wireproof.adapters.process.controller import MEMORY
+from wireproof.adapters.process.stats import cpu_seconds, own_address_space, own_resident
+from wireproof.adapters.python_object import Caller
+from wireproof.adapters.registry.registry import load_object, resolve
+from wireproof.adapters.requests import claimed_ops, prepare_case
+from wireproof.cases.case import Case
+from wireproof.cases.fixtures import load
+from wireproof.cases.reference_answers import load_levels
+from wireproof.derive.examples import Examples, OptionVariant, option_variants, with_expectation, with_variant
+from wireproof.derive.mutate import dictionary, seed
+from wireproof.derive.mutate.dictionary import dictionary_text
+from wireproof.formats import FORMATS
+from wireproof.fuzz.corpus import MAX_SIZE, input_files, remove_input, write_seeds
+from wireproof.fuzz.findings import Findings, is_finding
+from wireproof.fuzz.libfuzzer import (
+    SUPERVISED_FLAGS,
+    Mutator,
+    compile_codecs,
+    instrument,
+    modules_to_instrument,
+    run_libfuzzer,
+    uninstrumented_modules,
+)
+from wireproof.fuzz.process import (
+    CpuTimer,
+    Executor,
+    InProcessExecutor,
+    InputState,
+    SharedInput,
+    SubprocessExecutor,
+)
+from wireproof.fuzz.target import REFERENCE, FuzzTarget
+from wireproof.fuzz.work import StatsLine, Work, append_line, slug
+from wireproof.judge.judge import judge
+from wireproof.judge.signature import Signature, signature
+from wireproof.judge.verdicts import Verdict
+from wireproof.run.engine import Engine
+
+INPUT_SECONDS: Final = 2.0
+"""Processor time that one input may take: the time limit of a case."""
+
+MAX_CPU_SECONDS: Final = 4.0
+"""The same as seen from outside the process: a loop in C is not ended by the timer within."""
+
+WAITING_FACTOR: Final = 20.0
+"""How many times longer a process may wait for a batch of another process than it may work on one input."""
+
+WARM_UP_SECONDS: Final = 120.0
+"""Processor time that the first call of the adapter may take. It is not counted."""
+
+EXTRA_MEMORY: Final = MEMORY
+"""Address space in bytes that a fuzzing process may map beyond what is mapped at its start.
+
+A codec that allocates as much as a length field states gets an error then, and the machine keeps its memory.
+"""
+
+RESIDENT_LIMIT: Final = 1024 * 1024 * 1024
+"""Resident memory in bytes at which a process ends and a fresh one takes over, which costs one fork."""
+
+MEMORY_CHECK_INTERVAL, CLOCK_CHECK_INTERVAL = 64, 8
+"""Executions between two checks of the memory, and of the time."""
+
+POLL_SECONDS: Final = 0.05
+"""Seconds between two looks at the fuzzing process."""
+
+STATS_SECONDS: Final = 2.0
+"""Seconds between two lines of the statistics."""
+
+MAX_FAILED_STARTS: Final = 3
+"""Processes in a row that may end before their first input. After that, restarting does not help."""
+
+EXIT_DONE, EXIT_BUG, EXIT_UNCAUGHT, EXIT_TOO_LARGE = 0, 70, 77, 75
+"""Exit codes: its time is over, the target raised an exception (twice, by who saw it), it is too large."""
+
+TARGET_ERROR: Final = "the fuzz target raised an exception"
+"""The reason of a process that ended because of that."""
+
+NO_PROGRESS: Final = "no progress"
+"""Beginning of the reason of a process that was stopped as hanging."""
+
+_STATUS: Final = re.compile(rb"cov: (\d+) ft: (\d+) corp: (\d+)")
+"""The numbers in a line of libFuzzer's output."""
+
+
+class Worker:
+    """The parts that a worker imports, instruments and opens once, before its first fork.
+
+    Attributes:
+        work: what it does.
+        suite: the fixtures.
+        hello: the claims of the adapter.
+        shared_input: the input that a fuzzing process works on.
+    """
+
+    def __init__(self, work: Work) -> None:
+        """Import and instrument; raises `AdapterError`."""
+        entry = resolve(work.adapter)
+        self.work = work
+        self.suite = load(tuple(map(Path, work.fixtures)))
+        in_process = work.adapter != REFERENCE and entry.object and not entry.interpreter
+        self._caller = Caller(load_object(entry)) if in_process else None
+        if self._caller is not None:
+            self.hello: Hello = self._caller.hello
+        else:
+            with Engine(work.adapter) as engine:
+                self.hello = engine.hello
+        self.shared_input = SharedInput(work.folder / "input", MAX_SIZE)
+        compile_codecs(case for case in self.suite.cases if case.format_id in work.formats)
+        instrument(modules_to_instrument((FORMATS[format_id] for format_id in work.formats), entry))
+        # After `instrument`, so that the copy is not instrumented; before the first fork, which shares it.
+        uninstrumented_modules()
+
+    def executor(self, timer: CpuTimer) -> Executor | None:
+        """Return a way to run the adapter from a fuzzing process; None for the reference."""
+        if self.work.adapter == REFERENCE:
+            return None
+        if self._caller is None:
+            return SubprocessExecutor(self.work.adapter)
+        return InProcessExecutor(self._caller, timer)
+
+
+def supported_variants(
+    variants: Iterable[OptionVariant], case: Case, hello: Hello
+) -> tuple[OptionVariant, ...]:
+    """Return the variants in which an adapter with this `hello` can run `case`."""
+    return tuple(
+        variant for variant in variants if isinstance(prepare_case(with_variant(case, variant), hello), Case)
+    )
+
+
+class Session:
+    """One format of a worker: its examples and files, and the fuzzing processes that use them.
+
+    Attributes:
+        work: what the worker does.
+        fmt: the format.
+        examples: turns bytes into cases.
+        log: the file with the output of libFuzzer.
+        dictionary: the file with the words that libFuzzer inserts.
+        folders: the folders of the corpus, of the seeds, and of further inputs.
+        files: the inputs in these folders when the worker began.
+        line: the statistics of the present turn.
+    """
+
+    def __init__(self, worker: Worker, format_id: str) -> None:
+        """Write the seeds and the dictionary, and call the adapter once."""
+        work, hello, self.fmt = worker.work, worker.hello, FORMATS[format_id]
+        self.work, self._worker = work, worker
+        self.examples = Examples(
+            self.fmt,
+            self._variants("decode"),
+            claimed_ops(hello, self.fmt),
+            scan_variants=self._variants("scan"),
+            wrapped=bool(hello.revisions) and format_id not in hello.revisions,
+        )
+        self.log = work.folder / "log"
+        self.dictionary = work.folder / f"{slug(format_id)}.dict"
+        self.dictionary.write_text(dictionary_text(dictionary(self.fmt)), encoding="ascii")
+        cases = () if work.minimal_seeds else worker.suite.cases
+        kept = [case for case in cases if case.id not in work.held_out]
+        seeds = write_seeds(work.folder / "seeds" / slug(format_id), self.fmt, kept)
+        corpus = work.corpus(format_id)
+        corpus.mkdir(parents=True, exist_ok=True)
+        self.folders = (corpus, seeds, *(Path(one) for one in (work.inputs,) if one))
+        self.files = tuple(input_files(self.folders))
+        self._warm_up()
+
+    def _variants(self, op: Literal["decode", "scan"]) -> tuple[OptionVariant, ...]:
+        """Return the option variants that the adapter supports for `op`."""
+        empty = evolve(Examples(self.fmt, (), ()).without_expectation(b""), op=op)
+        return supported_variants(
+            option_variants(self.fmt, self._worker.suite, op), empty, self._worker.hello
+        )
+
+    def _warm_up(self) -> None:
+        """Call the adapter once: what it compiles or loads on first use must not count as a hang.
+
+        The levels of refusals are loaded too: else the input that needs them first has their coverage.
+        """
+        for format_id in {self.fmt.format_id, "/".join((self.fmt.wrapped_by or ())[:2])} - {""}:
+            load_levels(format_id)
+        data, timer = seed(self.fmt), CpuTimer(WARM_UP_SECONDS)
+        case, executor = self.examples.decode_case(data), self._worker.executor(timer)
+        if isinstance(executor, InProcessExecutor):
+            timer.start()
+            for _ in executor.run([case, *self.examples.all_follow_ups(case)], data):
+                pass
+            timer.stop()
+
+    def target(self) -> FuzzTarget:
+        """Return the target; call it in the process that fuzzes."""
+        timer = CpuTimer(INPUT_SECONDS)
+        return FuzzTarget(
+            self.examples,
+            self._worker.executor(timer),
+            self._findings(),
+            self._worker.shared_input,
+            timer,
+            f"seed {self.work.seed}",
+        )
+
+    def mutator(self) -> Mutator:
+        """Return what makes the inputs."""
+        seeds = [path.read_bytes() for path in input_files(self.folders[1:2])]
+        return Mutator(self.fmt, seeds, self.examples.keys)
+
+    def arguments(self, turn: int) -> list[str]:
+        """Return libFuzzer's command line for the process that has this number."""
+        return [
+            *SUPERVISED_FLAGS,
+            f"-max_len={MAX_SIZE}",
+            f"-seed={self.work.seed + turn}",
+            f"-dict={self.dictionary}",
+            f"-artifact_prefix={self.work.folder}/",
+            *map(str, self.folders),
+        ]
+
+    def _findings(self) -> Findings:
+        return Findings(self.work.findings_folder, self.work.worker)
+
+    # --- the fuzzing process ---
+
+    def fuzz(self, turn: int, until: float, parent: int, done: int = 0) -> NoReturn:
+        """Turn this process into the fuzzing process of one turn.
+
+        Args:
+            turn: added to the random seed.
+            until: when to stop, on the monotonic clock.
+            parent: id of the worker; the process stops when the worker has ended.
+            done: executions of the turn so far; where nothing but files is read, so many were read.
+        """
+        log = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        target = self.target()
+        limit_memory(own_address_space() + EXTRA_MEMORY)
+        target.timer.start()
+        if self.work.replays:
+            for path in self.files[done:]:  # of those that are there still
+                with suppress(FileNotFoundError), path.open("rb") as file:
+                    target(file.read(MAX_SIZE))
+        else:
+            left = self.work.runs - done if self.work.runs else inf
+            callback = self._until(target, left, lambda: time.monotonic() > until or os.getppid() != parent)
+            run_libfuzzer(sys.argv[0], self.arguments(turn), callback, self.mutator())
+        target.finish()
+        os._exit(EXIT_DONE)
+
+    def _until(self, target: FuzzTarget, runs: float, is_over: Callable[[], bool]) -> Callable[[bytes], None]:
+        """Return a callback that runs `target`, and ends the process in time or when it is too large."""
+        count = 0
+
+        def callback(data: bytes) -> None:
+            nonlocal count
+            target(data)
+            count += 1
+            done = count >= runs or (count % CLOCK_CHECK_INTERVAL == 0 and is_over())
+            if done or (count % MEMORY_CHECK_INTERVAL == 0 and own_resident() > RESIDENT_LIMIT):
+                target.finish()
+                sys.stderr.flush()
+                os._exit(EXIT_DONE if done else EXIT_TOO_LARGE)
+
+        return callback
+
+    # --- a turn ---
+
+    def run_turn(self, number: int, until: float, parent: int) -> None:
+        """Start and watch processes until a time on the monotonic clock, or until the process `parent` ends.
+
+        Raises `AdapterStartError` if none can run.
+        """
+        self.line = StatsLine(self.work.worker, number, self.work.adapter, self.fmt.format_id)
+        self._begin = self._reported = time.monotonic()
+        failed_starts, turn = 0, number * 1000
+        while time.monotonic() < until and os.getppid() == parent:
+            if 0 < self.work.runs <= self.line.executions:
+                break
+            reason = self._watch(self._fork(turn, until), parent)
+            turn += 1
+            state = self._worker.shared_input.state()
+            failed_starts = 0 if state.executions else failed_starts + 1
+            if reason:
+                self.line.deaths += 1
+                self.line.last = reason
+                self._reproduce(reason, state)
+            elif self.work.replays:
+                break
+            if failed_starts >= MAX_FAILED_STARTS:
+                self.work.check_space()
+                raise AdapterStartError(
+                    f"{self.work.adapter}: {failed_starts} fuzzing processes ended "
+                    f"before their first input: {reason or 'no error'}: {self._last_output()}"
+                )
+        self._report(force=True)
+
+    def _fork(self, turn: int, until: float) -> int:
+        """Start a fuzzing process and return its id."""
+        worker = os.getpid()
+        self._worker.shared_input.reset()
+        process = os.fork()
+        if process:
+            return process
+        try:
+            self.fuzz(turn, until, worker, self.line.executions)
+        except BaseException:  # noqa: BLE001 - whatever it is, it must not continue as a second worker
+            traceback.print_exc()
+        finally:
+            os._exit(EXIT_BUG)
+
+    def _watch(self, process: int, parent: int) -> str:
+        """Wait for the end of a process, and end it if it hangs; return why it ended, empty if it ended well.
+
+        A process that waits uses no processor time. Wall-clock time alone would blame inputs for other load
+        on the machine.
+        """
+        before, seen, spent = self.line.executions, -1, 0.0
+        while True:
+            ended, status, usage = os.wait4(process, os.WNOHANG)
+            state = self._worker.shared_input.state()
+            self.line.executions = before + state.executions
+            if ended:
+                self.line.resident = max(self.line.resident, usage.ru_maxrss * 1024)
+                return _how_it_ended(status)
+            self._report()
+            if state.executions != seen:
+                seen, spent = state.executions, cpu_seconds(process)
+            waits = state.data is None
+            hangs = state.seconds > self.work.hang_seconds * (WAITING_FACTOR if waits else 1.0) or (
+                not waits and cpu_seconds(process) - spent > MAX_CPU_SECONDS
+            )
+            if hangs or os.getppid() != parent:
+                os.kill(process, signal.SIGKILL)
+                os.wait4(process, 0)
+                return f"{NO_PROGRESS} for {state.seconds:.0f} s"
+            time.sleep(POLL_SECONDS)
+
+    def _reproduce(self, reason: str, state: InputState) -> None:
+        """Run the last input of a process again; raises `AdapterStartError` if the target had a bug."""
+        if reason == TARGET_ERROR:
+            self.work.check_space()
+            raise AdapterStartError(
+                f"{TARGET_ERROR}: {self._last_output()}; this is a bug of wireproof, "
+                f"please report it with {self.log}"
+            )
+        if state.data is None:
+            return
+        remove_input(self.folders, state.data)
+        findings, origin = self._findings(), f"seed {self.work.seed} #{state.executions}"
+        try:
+            reproduce_crash(self.work.adapter, self.examples, findings, state.data, reason, origin)
+        finally:
+            findings.close()
+
+    # --- statistics ---
+
+    def _report(self, *, force: bool = False) -> None:
+        """Append a line to the statistics if it is time for one."""
+        if not force and time.monotonic() - self._reported < STATS_SECONDS:
+            return
+        self._reported = time.monotonic()
+        found = _STATUS.findall(_tail(self.log))
+        if found:
+            self.line.coverage, self.line.features, self.line.corpus = map(int, found[-1])
+        self.line.seconds = round(self._reported - self._begin, 1)
+        append_line(self.work, self.line)
+
+    def _last_output(self) -> str:
+        """Return the last line of libFuzzer's output."""
+        lines = _tail(self.log).decode(errors="replace").split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "no output")
+
+
+def _how_it_ended(status: int) -> str:
+    """Return why a process ended, from its wait status; empty if it ended well."""
+    if os.WIFSIGNALED(status):
+        return f"died by {signal.Signals(os.WTERMSIG(status)).name}"
+    code = os.waitstatus_to_exitcode(status)
+    if code in (EXIT_BUG, EXIT_UNCAUGHT):
+        return TARGET_ERROR
+    return "" if code in (EXIT_DONE, EXIT_TOO_LARGE) else f"ended with exit code {code}"
+
+
+def _tail(path: Path) -> bytes:
+    """Return the last 8 KiB of a file; empty if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - 8192))
+            return file.read()
+    except OSError:
+        return b""
+
+
+def reproduce_crash(
+    spec: str, examples: Examples, findings: Findings, data: bytes, reason: str, origin: str
+) -> list[Signature]:
+    """Run each case of `data` in fresh processes of the adapter, and keep the crashes as findings.
+
+    Args:
+        spec: the adapter.
+        examples: makes the same cases as in the process that stopped.
+        findings: where crashes, timeouts and exhausted memory are added.
+        data: the input that the process worked on.
+        reason: how the process stopped; the text of the finding if the crash does not happen again.
+        origin: seed and number of the execution, for the record.
+
+    Returns:
+        The signatures of what was added. A crash that does not happen again is added too. A hang that does
+        not happen again is not: the cause was the load of the machine.
+    """
+    case = with_expectation(examples.decode_case(data))
+    cases = [case, *examples.follow_ups(case)]
+    found: list[Signature] = []
+    with Engine(spec) as engine:
+        hello = engine.hello
+        for sent, ran in zip(cases, engine.run(cases), strict=True):
+            verdict = judge(ran.case, ran.outcome, hello=hello)
+            if is_finding(verdict) and verdict.name in ("crash", "timeout", "resource"):
+                sign = signature(hello.name, sent, verdict)
+                findings.add(sign, verdict, sent, data, version=hello.version, origin=origin)
+                found.append(sign)
+    if not found and not reason.startswith(NO_PROGRESS):
+        verdict = Verdict("crash", text=f"{reason}; not again in a fresh process")
+        sign = evolve(signature(hello.name, case, verdict), path="not repeated")
+        findings.add(sign, verdict, case, data, version=hello.version, origin=origin)
+        found.append(sign)
+    return found
+
+
+def main(text: str) -> int:
+    """Do the work that a JSON text describes; returns the exit code."""
+    work = Work.of_json(text)
+    parent, code = os.getppid(), 0
+    try:
+        worker = Worker(work)
+        sessions = {format_id: Session(worker, format_id) for format_id in work.formats}
+        for number, (format_id, until) in enumerate(work.turns(time.monotonic())):
+            try:
+                sessions[format_id].run_turn(number, until, parent)
+            except AdapterError as error:
+                sys.stderr.write(f"{format_id}: {error}\n")
+                code = 4
+    except (AdapterError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 4
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
