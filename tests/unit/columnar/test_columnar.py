@@ -7,55 +7,17 @@ from pathlib import Path
 
 import pytest
 from folders import SUPPORT
-from goldens import load
 from kafka_bytes import LOG
 from kafka_examples import WORKED
 
 from wireproof import formats
 from wireproof.adapters.columnar import Columnar
 from wireproof.adapters.contract import Request
-from wireproof.cases.case import Data
 from wireproof.cases.outcome import Accepted, Unsupported
-from wireproof.columnar import decompress
 from wireproof.install_hint import install_command
 from wireproof.kafka import columnar
-from wireproof.kafka.columnar import decoders
-from wireproof.wire.options import Options
 
 BYTES = {row.example: row.data for row in WORKED}
-
-
-def test_a_segment_file_is_left_to_the_reference() -> None:
-    log = BYTES["E29"]
-    assert decoders.decode_log(log, Options()) is not None
-    assert decoders.decode_log(log, Options(source="segment")) is None
-
-
-@pytest.mark.parametrize("name", ["gzip", "snappy", "lz4-kip57", "lz4-right-byte"])
-def test_wrappers_of_v0_need_the_reference_only_for_a_remark(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All went through its frame reader once, though only LZ4 has a header byte of its own there (§2.3)."""
-    asked: list[int] = []
-    monkeypatch.setattr(decompress, "_by_reference", lambda _, codec, *__, **___: asked.append(codec))
-    case = load().by_id[f"kafka.batch/v0/wrapper/{name}"]
-    assert isinstance(case.input, Data)
-    found = columnar.scan(case.input.data)
-    remarked = name == "lz4-right-byte"
-    assert (asked, found.by_reference.tolist()) == ([3] if remarked else [], [remarked])
-    assert (found.kind.tolist(), found.records.tolist()) == ([columnar.FRAME], [2])
-
-
-def test_every_byte_is_of_a_frame_of_garbage_or_of_the_tail() -> None:
-    frame, torn = BYTES["E01"], BYTES["E01"][:-1]
-    wrong = frame[:-1] + b"\x01"
-    frames = columnar.scan(wrong + b"garbage" * 9 + frame + torn)
-    assert [columnar.KINDS[kind] for kind in frames.kind] == ["garbage", "garbage", "frame", "tail"]
-    assert frames.position.tolist() == [0, 70, 133, 203]
-    assert frames.length.tolist() == [70, 63, 70, 69]
-    assert [frames.fault(row) for row in range(3)] == ["crc-mismatch", "limit-exceeded", None]
-    assert frames.by_reference.tolist() == [True, True, False, False]
-    assert frames.reference_share == 0.5
 
 
 def test_the_fixed_fields_stand_in_the_row_of_their_frame() -> None:
@@ -102,17 +64,6 @@ def test_a_mapped_file_and_a_part_of_one_are_buffers(tmp_path: Path) -> None:
         assert frames.position.tolist() == [0, 70]
         part.release()
         view.release()
-
-
-def test_no_bytes_are_no_frames() -> None:
-    frames = columnar.scan(b"")
-    assert (len(frames), frames.reference_share, list(columnar.records(b""))) == (0, 0, [])
-    assert columnar.read_header_columns(b"", frames).num_rows == 0
-
-
-def test_what_a_producer_may_not_send_is_left_to_the_reference() -> None:
-    frames = columnar.scan(BYTES["E12"], Options(profile="produce"))
-    assert (frames.reference_share, frames.fault(0)) == (1.0, "not-permitted")
 
 
 def test_the_adapter_counts_what_it_answers_and_what_it_hands_over() -> None:

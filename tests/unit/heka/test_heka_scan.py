@@ -6,8 +6,6 @@ from itertools import pairwise, product
 
 import pytest
 from each import each
-from hypothesis import strategies as st
-from property_profile import given
 from work_counter import growth
 
 from wireproof import formats
@@ -61,34 +59,6 @@ def test_mozillas_split_files_give_each_record_once_at_any_chunk_size(name: str)
         ]
 
 
-hostile = st.lists(
-    st.one_of(
-        st.sampled_from(
-            [F, b"\x1e", b"\x1f", b"\x1e\x02\x08\x05\x1f", b"\x1e\x00\x1f", b"\x1e\xff", F[:15], b"BOGUS"]
-        ),
-        st.binary(max_size=6),
-    ),
-    max_size=12,
-).map(b"".join)
-
-
-@given(hostile, st.integers(1, 30), st.sampled_from(MODES))
-def test_every_byte_is_accounted_for_and_chunks_change_nothing(
-    data: bytes, size: int, options: Options
-) -> None:
-    items = scan(data, options)
-    assert [item.at for item in items] == [sum(i.length for i in items[:n]) for n in range(len(items))]
-    assert sum(item.length for item in items) == len(data)
-    assert scan(data, options, size) == items
-
-
-@given(hostile)
-def test_a_frame_that_decode_takes_is_one_that_scan_gives(data: bytes) -> None:
-    whole = F + data
-    first = scan(whole)[0]
-    assert (first.kind, first.at, first.length) == ("frame", 0, 25)
-
-
 NESTED = bytes.fromhex("32071e0408ffff031f")
 """A payload that holds the header of a message of 65535 bytes, whose own first field is this again."""
 
@@ -125,14 +95,6 @@ def test_the_bytes_that_overflow_cs_stack_leave_the_frame_behind_them() -> None:
     ]
 
 
-def test_a_mebibyte_of_separators_is_one_run() -> None:
-    items = scan(b"\x1e" * (1 << 20) + F, size=1 << 16)
-    assert [(item.kind, item.at, item.length) for item in items] == [
-        ("garbage", 0, 1 << 20),
-        ("frame", 1 << 20, 25),
-    ]
-
-
 def test_messages_inside_one_another_stop_being_searched_and_are_still_accounted_for() -> None:
     data = (
         b"\x1e\x04\x08\x80\x10\x1f" + bytes.fromhex("32061e0308801f").replace(b"\x80", b"\x80\x10") * 8000 + F
@@ -152,14 +114,3 @@ def test_the_buffer_holds_one_frame_and_one_chunk_at_most() -> None:
             pass
         most = max(most, len(scanner.buffer))
     assert most <= longest + 4096
-
-
-def test_refused_messages_of_a_sound_framing_are_items_of_their_own() -> None:
-    bad = b"\x1e\x02\x08\x05\x1fhello"
-    items = scan(bad + bad + b"noise" + bad + F)  # the second is not followed by a frame: it is looked into
-    assert [(item.kind, item.length, item.cls) for item in items] == [
-        ("garbage", 10, "unknown-field"),
-        ("garbage", 15, "unknown-field"),
-        ("garbage", 10, "unknown-field"),
-        ("frame", 25, None),
-    ]

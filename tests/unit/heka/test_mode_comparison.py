@@ -1,7 +1,6 @@
 """`compare_modes`: the bytes of a stream in three framings."""
 
 from pathlib import Path
-from random import Random
 
 import pytest
 from click.testing import CliRunner
@@ -46,22 +45,6 @@ def test_a_header_that_both_deliver_is_no_difference() -> None:
     accounts, found = counted(S28)
     assert not found
     assert [one.items["frame", None] for one in accounts] == [1, 2, 2]
-
-
-def test_in_whatever_pieces_a_stream_comes_the_account_is_the_same() -> None:
-    data = S17 + S19 + b"BOGUS" + S31 + F[:9]
-    whole = counted(data)
-    for size in (1, 7, 25, 64):
-        assert counted(data, size) == whole
-
-
-def test_any_bytes_are_accounted_for_to_the_last_one() -> None:
-    rng = Random(7)
-    for _ in range(200):
-        data = b"".join(rng.choice((F, F[:9], S31[:20], b"\x1e", rng.randbytes(5))) for _ in range(12))
-        accounts, found = counted(data)
-        assert [one.total for one in accounts] == [len(data)] * 3
-        assert all(one.at < one.end <= len(data) for one in found)
 
 
 def test_a_generated_stream_has_the_account_of_its_manifest(tmp_path: Path) -> None:

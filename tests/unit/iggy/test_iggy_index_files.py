@@ -27,19 +27,6 @@ def partition(folder: Path, revision: str) -> Path:
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_a_valid_index_of_iggy_is_checked_against_its_own_layout(
-    revision: str, tmp_path: Path, wireproof: Command
-) -> None:
-    log = partition(tmp_path, revision)
-    for path in (log, log.with_suffix(".index")):
-        done = wireproof("explain", path)
-        assert done.code == 0
-        assert "wrong" not in done.out
-        assert "delete" not in done.out
-        assert f"{STEM}.index: 20 entries of Iggy {revision}" in done.out
-
-
-@pytest.mark.parametrize("revision", REVISIONS)
 def test_an_entry_of_an_iggy_index_that_is_wrong_is_named_and_nothing_is_advised(
     revision: str, tmp_path: Path, wireproof: Command
 ) -> None:
