@@ -11,8 +11,7 @@ from kafka_notation import E01
 from peer_adapters import python_adapter
 
 from wireproof.adapters.contract import Request
-from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled, Unsupported
-from wireproof.live.loopback_broker.regroup_records import SeenRecord, assign_records, split_log
+from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled
 from wireproof.wire.options import Options
 
 W01 = bytes.fromhex(
@@ -80,18 +79,6 @@ def test_a_client_that_waits_at_the_end_while_its_records_are_taken_has_not_stal
     assert decoded(client, W01) == Accepted(value=log_of(KV, then=1))
 
 
-def test_a_record_behind_all_that_a_batch_counts_is_of_the_next_one_that_spans_it() -> None:
-    over = W01[:23] + pack(">i", 9) + W01[27:]  # lastOffsetDelta
-    first, second = (SeenRecord(offset, T, b"k", b"v") for offset in (0, 1))
-    log = split_log(over + moved(W01, 1))
-    assert [entry.records for entry in assign_records(log, [first, second])] == [[first], [second]]
-
-
-def test_records_beyond_what_a_batch_counts_stay_with_it_where_no_other_spans_them() -> None:
-    records = [SeenRecord(offset, T, b"k", b"v") for offset in (0, 0)]
-    assert assign_records(split_log(W01), records)[0].records == records
-
-
 def test_a_wrong_checksum_is_a_refusal_behind_what_was_delivered_before(client: Any) -> None:
     broken = moved(W01, 1)[:-1] + b"\x01"
     outcome = decoded(client, W01 + broken)
@@ -116,33 +103,8 @@ def test_a_client_that_doubles_its_limit_of_bytes_and_then_reports_an_error_has_
     assert outcome.before == log_of(KV, then=None)
 
 
-def test_a_consumer_that_begins_behind_an_entry_is_shown_nothing_of_it(client: Any) -> None:
-    outcome = decoded(client, W01 + moved(W01, 1), Options(fetch_offset=1))
-    assert outcome == Accepted(value=log_of(KV | {"offset": "1"}, then=2))
-
-
-def test_a_limit_of_bytes_that_grew_is_of_no_later_case(client: Any) -> None:
-    """More cases than the topic has partitions: an entry that is cut is asked for with a greater limit."""
-    for _ in range(300):
-        assert decoded(client, W01[:15]) == Accepted(value=log_of(then=None))
-    assert isinstance(decoded(client, bytes(12)), Refused)
-    for _ in range(300):
-        assert decoded(client, W01[:15]) == Accepted(value=log_of(then=None))
-
-
-def test_one_case_leaves_nothing_for_the_next(client: Any) -> None:
-    """More of them than the topic has partitions."""
-    for number in range(300):
-        outcome = decoded(client, moved(W01, number))
-        assert outcome == Accepted(value=log_of(KV | {"offset": str(number)}, then=number + 1))
-
-
 def encoded(client: Any, value: dict[str, Any], revision: str = "v2") -> Outcome:
     return client.encode(Request("1", "encode", "kafka.batch", revision, value=value))
-
-
-def test_the_record_set_of_a_produce_request_is_what_was_encoded(client: Any) -> None:
-    assert encoded(client, dict(E01)) == Accepted(data=W01)
 
 
 def test_the_broker_says_who_an_idempotent_producer_is(client: Any) -> None:
@@ -151,13 +113,3 @@ def test_the_broker_says_who_an_idempotent_producer_is(client: Any) -> None:
     assert isinstance(outcome, Accepted)
     assert outcome.data is not None
     assert outcome.data[43:57] == pack(">qhi", 1000, 3, 0)
-
-
-def test_a_producer_cannot_be_asked_for_what_it_has_no_say_over(client: Any) -> None:
-    outcome = encoded(client, {**E01, "baseOffset": "7"})
-    assert outcome == Unsupported("a producer has no say over baseOffset")
-
-
-def test_the_record_after_the_log_is_served_where_the_client_goes_on(client: Any) -> None:
-    served, events = client._consumed(Options(fetch_offset=3), moved(W01, 3), 5.0)
-    assert (served.end_at, events.ended) == (4, True)
