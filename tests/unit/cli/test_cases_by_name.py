@@ -4,9 +4,7 @@ from pathlib import Path
 
 from attrs import evolve
 from command_line import Command
-from each import each
 from goldens import load
-from machine import needs
 
 from tests.mutants.registry import spec_of
 from wireproof.cases.token import to_token
@@ -40,37 +38,11 @@ def test_a_case_is_replayed_by_its_id_by_a_derived_id_and_by_a_token(wireproof: 
         assert "fail:wrong-accept" in bad.out
 
 
-@needs("[peers]")
-def test_a_case_that_the_adapter_does_not_claim_is_said_to_be_so(wireproof: Command) -> None:
-    done = wireproof("replay", "iggy.identifier/0.0.30/identifier/numeric", "kio")
-    assert done.code == 2
-    assert "unsupported: " in done.out
-
-
 def test_long_bytes_are_whole_in_a_pipe_and_begun_on_a_terminal() -> None:
     data = bytes(range(256)) * 4
     assert hex_text(data, terminal=False) == data.hex()
     assert hex_text(data, terminal=True) == f"{data[:512].hex()}… 512 more; a pipe or a file gets all"
     assert hex_text(data[:512], terminal=True) == data[:512].hex()
-
-
-@each(
-    "name",
-    [
-        "kafka.batch/v2/crc/zero",
-        "kafka.batch/v2/encode/nulls",
-        "kafka.log/mixed/scan/damaged-middle",
-        "kafka.batch/v1/wrapper/gzip",
-        "kafka.batch/v2/crc/leader-epoch-outside~truncate:9",
-    ],
-)
-def test_a_case_is_shown_with_rule_bytes_and_expectation(wireproof: Command, name: str) -> None:
-    done = wireproof("show", name)
-    assert done.code == 0
-    assert f"id       {name}" in done.out
-    assert "rule     kafka." in done.out
-    assert "(unknown)" not in done.out
-    assert "want     " in done.out
 
 
 def test_the_cases_are_listed_by_pattern(wireproof: Command) -> None:

@@ -9,20 +9,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from command_line import Command
-from fixture_folders import GOOD, PLACE, RULE, write
-from folders import SUPPORT
 from goldens import golden, load
-from machine import needs
 
 from tests.mutants.registry import spec_of
 from wireproof.formats import FORMATS
-from wireproof.run.events import read_events
 
 SMALL = "kafka.batch/v2/crc/*"
 LENIENT = spec_of("mutant:crc-skip")
 """A codec that does not conform, for it does not look at checksums."""
-
-FAULTY = SUPPORT / "faulty_adapter.py"
 
 
 # --- check ---
@@ -49,23 +43,6 @@ def test_a_run_without_families_reports_nothing_about_their_known_failures(
     assert wireproof("check", "reference", *words).code == 0
     known_failures.write_text(family.replace("/**~flip:*", "/text/nul"), encoding="utf-8")
     assert wireproof("check", "reference", *words).code == 3
-
-
-def test_what_was_judged_is_kept_when_a_later_adapter_dies(wireproof: Command, tmp_path: Path) -> None:
-    out, page = tmp_path / "run.jsonl", tmp_path / "run.md"
-    dead = f"exec:{sys.executable} {FAULTY} dies-at-hello"
-    words = ("--run", SMALL, "--no-families", "--out", out, "--markdown", page)
-    done = wireproof("check", LENIENT, dead, "reference", *words)
-    assert done.code == 4  # which outranks the 1 of the first
-    assert "before its hello" in done.one_line()
-    assert "FAIL  kafka.batch/v2/crc/" in done.out
-    first, failed, last = read_events(out)
-    assert [stream.run.adapter for stream in (first, last)] == ["crc-skip", "reference"]
-    assert all(stream.complete and len(stream.cases) == 8 for stream in (first, last))
-    assert failed.cases == ()
-    assert failed.footer is not None
-    assert "before its hello" in failed.footer.error
-    assert "reference" in page.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -134,28 +111,6 @@ def test_the_table_names_formats_whole_at_80_and_at_200_columns(wireproof: Comma
 # --- the suite and its adapters ---
 
 
-def test_lint_counts_and_freezes(wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, GOOD, rules="rule = []\n")
-    monkeypatch.setattr("wireproof.cases.fixtures.fixtures_folder", lambda: tmp_path)
-    bad = wireproof("lint", "--freeze")
-    assert bad.code == 5
-    assert f"{GOOD['id']}: the rule shelf.number is unknown" in bad.out
-    assert not (tmp_path / "frozen.json").exists()
-    write(tmp_path, GOOD, {**GOOD, "id": f"{PLACE}/b-good"}, rules=RULE.replace("refusing", "value"))
-    assert "2 of them not frozen" in wireproof("lint").out
-    done = wireproof("lint", "--freeze")
-    assert done.code == 0
-    assert "2 more ids are frozen" in done.out
-    assert "0 of them not frozen" in wireproof("lint").out
-
-
-def test_adapters_lists_every_name_whole(wireproof: Command) -> None:
-    done = wireproof("adapters", width=80)
-    names = {line.split()[0] for line in done.out.splitlines()}
-    assert {"reference", "kio", "kafka-clients"} <= names
-    assert "…" not in done.out
-
-
 def test_adapters_lists_the_options_of_client_programs_once(wireproof: Command) -> None:
     lines = wireproof("adapters", width=80).out.splitlines()
     (head,) = (at for at, line in enumerate(lines) if line.startswith("options, as in "))
@@ -168,18 +123,6 @@ def test_adapters_lists_the_options_of_client_programs_once(wireproof: Command) 
     fetch, serve, *_ = rows["sarama-client"]["options"]
     assert (fetch["name"], fetch["values"], fetch["default"]) == ("fetch", "4..17", "17")
     assert serve["values"] == "pieces|whole|cut|error|leader"
-
-
-@needs("[peers]")
-@pytest.mark.usefixtures("stored_cases_alone")
-def test_the_probe_of_kio_shows_the_codec_bits_that_it_ignores(wireproof: Command) -> None:
-    done = wireproof("adapters", "probe", "kio")
-    wrongly = [line for line in done.out.splitlines() if line.startswith("accepted and must be refused: ")]
-    unknown = next(line for line in wrongly if "unknown-codec" in line)
-    assert "kafka.batch/v2/attributes/codec-5" in unknown
-    assert any("codec-gzip-but-plain" in line for line in wrongly)
-    assert "not claimed and answered: kafka.batch/v2 codec gzip" in done.out
-    assert "kafka.log" not in done.out
 
 
 def test_serve_answers_the_lines_of_the_contract() -> None:

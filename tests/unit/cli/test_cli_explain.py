@@ -15,10 +15,7 @@ import logs
 import pytest
 import zstandard
 from command_line import Command
-from goldens import golden, load
-
-from wireproof.cases.case import Accept, Either, Expect, Reject
-from wireproof.wire.remark_classes import REMARK_CLASSES
+from goldens import golden
 
 
 def test_explain_reads_hex_a_file_and_standard_input(wireproof: Command, tmp_path: Path) -> None:
@@ -46,68 +43,12 @@ def test_explain_marks_where_damaged_bytes_are_wrong(wireproof: Command) -> None
     assert "nearest fixture: kafka.batch/v2/crc/zero" in done.out
 
 
-def allowed_remarks(expect: Expect) -> set[str]:
-    """The remarks of an expectation, or of any of the behaviours that it leaves open."""
-    match expect:
-        case Accept():
-            return set(expect.remarks)
-        case Either():
-            return set().union(*(allowed_remarks(one.expect) for one in expect.behaviours))
-        case _:
-            return set()
-
-
-@pytest.mark.parametrize("name", ["kafka.batch/v2/compression/*", "kafka.batch/v1/wrapper/*"])
-def test_explain_shows_what_lies_packed_behind_its_frame(wireproof: Command, name: str) -> None:
-    listed = [line.split()[0] for line in wireproof("cases", name).out.splitlines()]
-    assert listed
-    for one in listed:
-        case = load().by_id[one]
-        done = wireproof("explain", golden(one), "--format", case.format_id)
-        misfit = "wrapper-crc" in allowed_remarks(case.expect)
-        assert done.code == (misfit or isinstance(case.expect, Reject))
-        assert ("wrong: wrapper-crc at 12 (crc): the checksum" in done.out) == misfit
-        assert case.format_id in done.out
-    shown = wireproof("explain", golden("kafka.batch/v1/wrapper/gzip"), "--format", "kafka.batch/v1").out
-    assert "messages[0]" in shown
-    assert ">" in shown
-
-
 def test_explain_reads_json_and_the_base64_in_it(wireproof: Command) -> None:
     done = wireproof("explain", golden("iggy.json.poll/0.0.60/messages/two"))
     assert done.code == 0
     assert "as iggy.json.poll/" in done.out
     assert "accepted" in done.out
     assert "payload" in done.out
-
-
-@pytest.mark.parametrize(
-    ("data", "like"),
-    [
-        (bytes(400), "zeros"),
-        (b"\xff" * 61, ""),
-        (b"\x1e", ""),
-        (b"\x1e" * 700, "the byte 1e, repeated"),
-        (b"\x1e" * 200 + b"\x1f" * 200, ""),
-        (b"{}", "JSON"),
-        (b'{"', "JSON"),
-        (b"\n" * 3000, "text"),
-        (b"root:x:0:0:root:/root:/bin/sh\n" * 40, "text"),
-        (b"PK\x03\x04" + bytes(range(90)), "a zip archive"),
-        (b"\xca\xfe\xba\xbe" + bytes(range(90)), "a Java class"),
-        (random.Random(9).randbytes(5000), ""),
-    ],
-)
-def test_bytes_of_no_format_are_not_given_fields_but_a_word_for_what_they_look_like(
-    wireproof: Command, tmp_path: Path, data: bytes, like: str
-) -> None:
-    path = tmp_path / "unknown"
-    path.write_bytes(data)
-    for source in (path, *[data.hex()] * (len(data) < 1000)):
-        done = wireproof("explain", source)
-        assert (done.code, done.out) == (2, "")
-        assert f"{len(data)} bytes: no format fits" in done.one_line()
-        assert (f"they look like {like};" in done.err) == bool(like)
 
 
 PACKERS: list[tuple[str, Callable[[bytes], bytes]]] = [
@@ -152,26 +93,12 @@ def test_what_a_damaged_compressed_file_still_has_is_read(
     assert int(sound) > 150
 
 
-def test_bytes_of_no_format_are_read_as_the_one_that_is_named(wireproof: Command) -> None:
-    done = wireproof("explain", "7b7d", "--format", "iggy.json.send/0.7")
-    assert done.code == 1
-    assert "as iggy.json.send/0.7: refused, missing-field" in done.out
-
-
 def test_bytes_that_are_only_a_tail_do_not_fit(wireproof: Command) -> None:
     done = wireproof("explain", golden("kafka.batch/v2/crc/zero")[:40], "--format", "kafka.log")
     assert done.code == 1
     assert "wrong: bytes 0 to 20: the file ends within an entry, 20 of 79 bytes of it" in done.out
     out = wireproof("explain", golden("iggy.log/0.7/records/worked")).out
     assert "0.11 not, nothing in it is whole" in out
-
-
-def test_a_record_set_inside_other_bytes_is_found(wireproof: Command) -> None:
-    inside = golden("kafka.batch/v2/crc/leader-epoch-outside")
-    done = wireproof("explain", "ff" * 52 + inside)
-    assert done.code == 1
-    assert "wrong: bytes 0 to 52, entry 0: bad-length" in done.out
-    assert "reading continues at 52" in done.out
 
 
 def test_a_remark_on_sound_bytes_is_one_line_of_words_and_a_count(wireproof: Command) -> None:
@@ -182,10 +109,6 @@ def test_a_remark_on_sound_bytes_is_one_line_of_words_and_a_count(wireproof: Com
     assert line.startswith("remark producer-fields, 2 times, first at 43 (batches[0].producerId): ")
     assert "a producer id without epoch or sequence" in line
     assert line.endswith("; allowed, and so is a refusal")
-
-
-def test_every_remark_has_words() -> None:
-    assert all(one.meaning for one in REMARK_CLASSES.values())
 
 
 def test_explain_tries_the_revisions_that_are_named(wireproof: Command) -> None:

@@ -74,28 +74,6 @@ def test_a_producer_snapshot_is_shown_with_its_producers(directory: Path, wirepr
     assert "producerId 100, producerEpoch 0, lastSequence 4, lastOffset 14, offsetDelta 4" in done.out
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "said"),
-    [
-        ("leader-epoch-checkpoint", b"0\n2\n1 0\n1 7\n", "epoch 1 is not above 1"),
-        ("meta.properties", b"version=1\nnode.id=1\n", "cluster.id is missing"),
-        ("quorum-state", b"{}", "data_version None"),
-        (f"{9:020}.snapshot", struct.pack(">hIi", 1, 1, 0), "crc: 00000001 stored"),
-        ("offsets/consumers/1", b"\1", "1 bytes; an offset has 8"),
-    ],
-)
-def test_a_damaged_file_beside_a_log_is_named_and_not_taken_for_something_else(
-    name: str, data: bytes, said: str, tmp_path: Path, wireproof: Command
-) -> None:
-    path = tmp_path / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
-    done = wireproof("explain", path)
-    assert done.code == 1
-    assert said in done.out
-    assert "iggy.frame" not in done.out
-
-
 def test_what_is_wrong_comes_first_with_one_line_for_an_index_and_one_cause_for_its_entries(
     tmp_path: Path, wireproof: Command
 ) -> None:
@@ -124,22 +102,6 @@ def test_what_is_wrong_comes_first_with_one_line_for_an_index_and_one_cause_for_
         if '"totals"' in one[:20]
     )
     assert totals["errors"] == 2
-
-
-def test_zeros_before_the_next_segment_are_lost_records(tmp_path: Path, wireproof: Command) -> None:
-    """At the end of the last segment they may be allocated in advance; here the next file says otherwise."""
-    folder = tmp_path / "t-0"
-    folder.mkdir()
-    first = b"".join(kafka_bytes.batch(base=base) for base in range(5))
-    (folder / f"{0:020}.log").write_bytes(first + bytes(300))
-    (folder / f"{9:020}.log").write_bytes(kafka_bytes.batch(base=9))
-    for source in (tmp_path, folder / f"{0:020}.log"):
-        done = wireproof("explain", source)
-        assert done.code == 1
-        assert f"wrong: bytes {len(first)} to {len(first) + 300}" in done.out
-        assert f"lost: bytes {len(first)} to {len(first) + 300}, offsets 5 to 8, 4 records" in done.out
-    (folder / f"{9:020}.log").unlink()
-    assert wireproof("explain", tmp_path).code == 0
 
 
 def test_a_terminal_shows_how_far_it_has_read_and_a_pipe_does_not(tmp_path: Path) -> None:

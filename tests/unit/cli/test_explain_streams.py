@@ -5,11 +5,8 @@ from pathlib import Path
 
 import kafka_bytes
 import logs
-import pytest
 from command_line import Command
 from explain_runs import LEGACY, NAME, SEGMENT, rows, trees
-
-from wireproof.inspect import entry_list
 
 # --- the summary and the entries ---
 
@@ -105,9 +102,6 @@ def test_what_is_wrong_with_an_entry_is_at_the_entry_and_in_the_summary(wireproo
     ]
 
 
-# --- healthy data ---
-
-
 # --- Heka ---
 
 FRAMES = [logs.heka_frame(payload) for payload in (b"one", b"two", b"three")]
@@ -128,16 +122,6 @@ def test_a_stream_of_plain_and_compressed_frames_is_read(wireproof: Command, tmp
     assert "frames[1].message" in fields or "'packedpackedpackedpackedpacked'" in fields
 
 
-def test_a_stream_whose_first_frame_is_refused_is_read_on(wireproof: Command, tmp_path: Path) -> None:
-    path = tmp_path / "damaged.heka"
-    bad = FRAMES[0].replace(b"\x0a\x10", b"\x0a\x24")
-    path.write_bytes(bad + b"".join(FRAMES) * 3)
-    done = wireproof("explain", path)
-    assert done.code == 1
-    assert "9 frames" in done.out
-    assert "wrong: bytes 0 to " in done.out
-
-
 def test_a_large_frame_is_read_if_the_limit_is_raised(wireproof: Command, tmp_path: Path) -> None:
     payload = b"x" * 100_000
     body = b"\x0a\x10" + bytes(16) + b"\x10\x05\x32" + b"\xa0\x8d\x06" + payload
@@ -152,44 +136,6 @@ def test_a_large_frame_is_read_if_the_limit_is_raised(wireproof: Command, tmp_pa
     assert large.code == 0
     assert "2 frames" in large.out
     assert "--max-message" not in large.out
-
-
-def test_a_cut_frame_says_how_many_bytes_it_needs(wireproof: Command, tmp_path: Path) -> None:
-    path = tmp_path / "cut.heka"
-    path.write_bytes(FRAMES[0] + FRAMES[1][:-2])
-    done = wireproof("explain", path)
-    assert done.code == 1
-    size = len(FRAMES[1])
-    assert f"the file ends within an entry, {size - 2} of {size} bytes of it" in done.out
-
-
-def test_garbage_that_is_no_frame_is_not_scanned_again_as_a_compressed_one(
-    wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(entry_list, "_only_frame", lambda *_: pytest.fail("a scan of all the garbage"))
-    path = tmp_path / "garbage.heka"
-    path.write_bytes(FRAMES[0] + b"\x1e" * 900 + FRAMES[1])
-    done = wireproof("explain", path)
-    assert done.code == 1
-    assert "2 frames" in done.out
-
-
-def test_a_message_without_a_frame_is_read(wireproof: Command) -> None:
-    done = wireproof("explain", FRAMES[0][5:].hex())
-    assert done.code == 0
-    assert "as heka.message/0.10: accepted" in done.out
-    assert "= 'one'" in done.out
-
-
-def test_readers_of_heka_are_compared_on_request(wireproof: Command, tmp_path: Path) -> None:
-    path = tmp_path / "stream.heka"
-    path.write_bytes(b"".join(FRAMES) + b"BOGUS")
-    done = wireproof("explain", path, "--resync", "strict", "--resync", "go", "--resync", "c")
-    assert done.code == 0
-    assert "strict: 4 items" in done.out
-    assert "go and c differ at 0 places, 0 bytes" in done.out
-    refused = wireproof("explain", path, "--resync", "go", "--format", "kafka.log")
-    assert "--resync is for heka.stream: " in refused.one_line()
 
 
 GROUP_KEY = bytes.fromhex("0002001067726f75702d6c696272646b61666b61")

@@ -38,16 +38,6 @@ def test_diff_says_what_broke_and_what_was_fixed(wireproof: Command, tmp_path: P
     assert "kafka.batch/v2/crc/zero" in better.out
 
 
-def test_diff_compares_the_only_runs_of_two_files_whatever_their_names(
-    tmp_path: Path, wireproof: Command
-) -> None:
-    """A codec that was renamed, or another one, must not look unchanged."""
-    mended = evolve(FAIL, verdict="pass", kind="canonical", cls="")
-    old, new = stored(tmp_path / "old", stream(mended)), stored(tmp_path / "new", renamed("other", FAIL))
-    done = wireproof("diff", old, new)
-    assert (done.code, FAIL.id in done.out) == (1, True)
-
-
 def test_diff_does_not_guess_which_run_is_which(tmp_path: Path, wireproof: Command) -> None:
     two = stored(tmp_path / "two", stream(PASS), renamed("other", FAIL))
     same = stored(tmp_path / "same", stream(PASS), stream(FAIL))
@@ -56,12 +46,6 @@ def test_diff_does_not_guess_which_run_is_which(tmp_path: Path, wireproof: Comma
     assert "two runs have the name some" in wireproof("diff", two, same).err
     nothing = wireproof("diff", two, strange)
     assert (nothing.code, "no run of the same adapter" in nothing.err) == (2, True)
-
-
-def test_diff_joins_shards(tmp_path: Path, wireproof: Command) -> None:
-    whole = stored(tmp_path / "whole", stream(PASS, FAIL))
-    parts = [evolve(stream(case), run=evolve(RUN, shard=f"{n}/2")) for n, case in ((1, PASS), (2, FAIL))]
-    assert wireproof("diff", whole, stored(tmp_path / "parts", *parts)).out == "some: no change\n"
 
 
 def test_every_view_that_a_job_reads_knows_the_baseline_as_the_exit_code_does(
@@ -263,86 +247,3 @@ def test_a_baseline_that_is_empty_stays_and_one_that_is_read_only_is_refused(
 
 def in_days(number: int) -> str:
     return (datetime.now(tz=UTC).date() + timedelta(number)).isoformat()
-
-
-def test_what_is_added_is_said_and_what_is_not_has_its_command(wireproof: Command, tmp_path: Path) -> None:
-    known, run = tmp_path / "known.toml", tmp_path / "run.jsonl"
-    past, other = "kafka.batch/v2/crc/bit-flip-in-value", "kafka.batch/v2/crc/from-magic"
-    known.write_text(
-        f'{ENTRY}\n[[known-failure]]\nid = "{past}"\nkind = "crash"\nexpires = 2020-01-01\n', "utf-8"
-    )
-    _write(run, _case("crash"), *(evolve(_case("crash"), id=name) for name in (past, other)))
-    done = wireproof("baseline", "add", known, run)
-    assert done.code == 0
-    assert done.out.splitlines() == [
-        f"added    {other} (crash)",
-        "changed  kafka.batch/v2/crc/zero: is known as fail:wrong-accept, and fails as crash",
-        f"expired  {past}: on 2020-01-01",
-        "known.toml: 1 added for 1 failures, 1 changed, 1 expired",
-        f"`wireproof baseline fix {known} {run}` rewrites the changed ones",
-        f"`wireproof baseline extend {known} --until DATE` makes the expired ones count again",
-    ]
-    until = in_days(30)
-    assert wireproof("baseline", "extend", known, "--until", until, past).out.splitlines() == [
-        f"until    {until}  {past} (crash), was 2020-01-01",
-        "known.toml: 1 extended, 2 kept",
-    ]
-    assert wireproof("baseline", "fix", known, run).code == 0
-    again = wireproof("baseline", "add", known, run)
-    assert (again.code, again.out) == (0, "known.toml: 0 added for 0 failures, 3 known already\n")
-
-
-def test_a_family_that_fails_in_two_ways_is_left_by_fix_and_completed_by_add(
-    wireproof: Command, tmp_path: Path
-) -> None:
-    family = "kafka.batch/v2/crc/zero~flip:"
-    known, run = tmp_path / "known.toml", tmp_path / "run.jsonl"
-    known.write_text(ENTRY.replace("kafka.batch/v2/crc/zero", f"{family}*"), encoding="utf-8")
-    as_known = evolve(_case("fail", "wrong-accept", "crc-mismatch"), id=f"{family}1")
-    _write(run, as_known, evolve(_case("crash"), id=f"{family}2"))
-    done = wireproof("baseline", "fix", known, run)
-    assert "some of its cases fail in another way, which `baseline add` adds\n" in done.out
-    assert wireproof("baseline", "add", known, run).out == (
-        f"added    {family}2 (crash)\nknown.toml: 1 added for 1 failures, 1 known already"
-        "; complete for wireproof 0.1.0\n"
-    )
-    assert "0 changed, 2 kept" in wireproof("baseline", "fix", known, run).out
-
-
-def test_a_word_that_is_no_run_is_refused_and_no_file_is_written(wireproof: Command, tmp_path: Path) -> None:
-    new, run = tmp_path / "new.toml", _write(tmp_path / "run.jsonl", _case("crash"))
-    for words, says in (
-        (
-            (tmp_path / "ran.jsonl", "--owner", "me"),
-            r"ran.jsonl: no such file; write a run with",
-        ),
-        ((run, "krash", "--owner", "me"), r"krash: is no file, and no failure .*: did you mean crash\?"),
-        ((run,), "new.toml: needs an owner of the new entries: --owner NAME"),
-        ((run, "--owner", "me", "--reason", ""), "new.toml: needs a reason: --reason TEXT"),
-    ):
-        done = wireproof("baseline", "add", new, *words)
-        assert done.code == 2
-        assert re.search(says, done.one_line())
-        assert not new.exists()
-
-
-def test_a_check_of_the_file_names_what_expires_within_two_weeks(wireproof: Command, tmp_path: Path) -> None:
-    known = tmp_path / "known.toml"
-    day = in_days(10)
-    known.write_text(ENTRY.replace("2099-01-01", day), encoding="utf-8")
-    done = wireproof("baseline", "check", known)
-    assert done.code == 0
-    notice = (
-        f"{known}:6: expires after {day}, owner me: kafka.batch/v2/crc/zero; "
-        f"`wireproof baseline extend {known} --until DATE` sets a later day"
-    )
-    assert done.out.splitlines() == [notice, "1 known failures, 0 problems"]
-
-
-def test_a_check_names_the_line_of_an_id_that_no_case_has(wireproof: Command, tmp_path: Path) -> None:
-    known = tmp_path / "known.toml"
-    known.write_text(ENTRY.replace("crc/zero", "crc/zera"), encoding="utf-8")
-    words = ("--in-process", "--no-families", "--run", "kafka.batch/v2/crc/zero", "--baseline", known)
-    done = wireproof("check", LENIENT, *words)
-    assert done.code == 2
-    assert re.search(r"known.toml:\d+: .*kafka.batch/v2/crc/zera", done.one_line())

@@ -8,10 +8,10 @@ import pytest
 from attrs import evolve
 from command_line import Command
 from fixture_folders import GOOD, PLACE, write
-from small_runs import FAIL, PASS, RUN, event, stream
+from small_runs import PASS, RUN, event, stream
 
 from wireproof.cases.fixture_writer import freeze
-from wireproof.cases.fixtures import Suite, load
+from wireproof.cases.fixtures import load
 from wireproof.report.diff import diff
 from wireproof.run.baselines.baseline import origin_lookup, origin_text
 from wireproof.run.baselines.baseline_writing import settled
@@ -164,25 +164,3 @@ def test_a_derived_case_has_the_level_of_a_golden_one_that_changed(upgraded: Pat
     for was, says in ((lenient, words), (evolve(flipped, verdict="pass", kind="exact"), "the codec: ")):
         (change,) = diff(stream(was, run=evolve(RUN, suite="0.0.9")), stream(flipped, run=run), suite).broken
         assert f"({says}" in str(change)
-
-
-def test_a_refusal_is_judged_only_now_if_it_is_one() -> None:
-    suite = Suite(cases=(), rules={}, files={}, hash="", frozen={}, sources={})
-    origin = origin_lookup("0.1.0", {PASS.id}, suite)
-    assert origin(evolve(FAIL, kind="wrong-reason"), RUN).base == PASS.id
-    assert origin(FAIL, RUN).kind == "codec"  # it accepts: that was seen before, whatever the twin did
-    assert origin(evolve(FAIL, verdict="crash", kind=""), RUN).kind == "codec"
-
-
-def test_runs_of_another_implementation_rewrite_nothing(
-    wireproof: Command, upgraded: Path, tmp_path: Path
-) -> None:
-    run = tmp_path / "run.jsonl"
-    upgraded.write_text(f'adapter = "mine"\n{upgraded.read_text()}')
-    before = upgraded.read_text()
-    wireproof(*words(upgraded), "--out", run)
-    for verb in ("fix", "add"):
-        done = wireproof(*_with_suite(upgraded), "baseline", verb, upgraded, run)
-        assert done.code == 2
-        assert "known.toml is of mine, and the run is of refuse-everything" in done.one_line()
-        assert upgraded.read_text() == before
