@@ -7,7 +7,6 @@ import pytest
 from attrs import define, field
 
 from wireproof.adapters.registry.live_servers import Carried
-from wireproof.cases.case import Accept, Data, Reject
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof.run.interop import (
     EncodedMessage,
@@ -57,17 +56,6 @@ def carried(first: Carried | None) -> tuple[tuple[EncodedMessage, ...], RelayRep
     return found, report, list(report.lines())
 
 
-def test_stored_messages_are_read_as_the_server_returns_them() -> None:
-    data = written()[0].data
-    moved = (7).to_bytes(8) + data[8:]
-    found, report, lines = carried(Accepted(data=moved))
-    assert found[0].case.input == Data(moved)
-    assert isinstance(found[0].case.expect, Accept)
-    assert found[0].writers == written()[0].writers
-    assert not report.faults
-    assert lines == [f"THROUGH kafka-broker:h:1 (a server 1): {len(found)} of {len(found)} messages stored"]
-
-
 def test_a_message_that_cannot_be_carried_is_counted_with_its_reason() -> None:
     found, report, lines = carried(Unsupported("no transaction"))
     assert len(found) == len(written()) - 1
@@ -86,13 +74,6 @@ def test_a_refusal_of_what_a_producer_may_send_is_a_fault() -> None:
     assert (event.label, event.detail) == ("fail:wrong-reject", "CORRUPT_MESSAGE")
     assert event.title == "stores what reference, py:wireproof.adapters.reference:Reference wrote"
     assert (event.token, made.server.run.spec) == ("produce", "kafka-broker:h:1"), "judged as produced"
-
-
-def test_a_refusal_that_the_rules_demand_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wireproof.run.interop.reference_expectation", lambda _: Reject("not-permitted"))
-    _, report, lines = carried(Refused("not-permitted", detail="INVALID_RECORD"))
-    assert not report.faults
-    assert lines[0].endswith("; 1 refused, as a producer may not send them")
 
 
 @pytest.mark.parametrize(
