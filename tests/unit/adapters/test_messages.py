@@ -1,6 +1,5 @@
 """Messages of the adapter contract against its schema, and against bytes written by hand."""
 
-import io
 import json
 import struct
 from collections.abc import Iterator
@@ -27,7 +26,6 @@ from wireproof.adapters.contract_json import (
 )
 from wireproof.adapters.errors import AdapterStartError, MessageError
 from wireproof.adapters.message_framing import MAX_MESSAGE, Frames, Framing, Lines, Packet
-from wireproof.adapters.serve import UNASKED_DIGEST, converse
 from wireproof.cases.case import Limits
 from wireproof.cases.outcome import (
     Accepted,
@@ -35,15 +33,12 @@ from wireproof.cases.outcome import (
     Crashed,
     Exhausted,
     Faulty,
-    NotRun,
     Outcome,
     Refused,
     Stalled,
-    TimedOut,
     Unsupported,
 )
 from wireproof.wire.options import Options
-from wireproof.wire.rejection import REJECT_CLASSES
 
 SCHEMA: Any = json.loads(files("wireproof").joinpath("schemas/adapter.schema.json").read_text())
 VALID = Draft202012Validator(SCHEMA)
@@ -120,24 +115,6 @@ def test_a_request_arrives_as_it_left_and_fits_the_schema(request_: Request, fra
     assert request_of(arrived) == request_
 
 
-def test_a_digest_that_was_not_asked_for_says_why_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wireproof.adapters.message_framing.MAX_MESSAGE", 4000)
-
-    def answer(request: Request) -> Accepted:
-        return Accepted(digest="00" * 16) if request.answer == "digest" else Accepted("x" * 5000)
-
-    texts = []
-    for wanted in ("value", "digest"):
-        request = Request("7", "decode", "toy", "v1", b"", answer=wanted)
-        out = io.BytesIO()
-        converse(Hello("x", "1"), answer, Frames, io.BytesIO(Frames().pack(request_packet(request))), out)
-        (packet,) = Frames().feed(out.getvalue())
-        VALID.validate(packet.head)
-        assert answer_of(packet) == Accepted(digest="00" * 16)
-        texts.append(packet.head.get("text"))
-    assert texts == [UNASKED_DIGEST, None]
-
-
 @each("outcome, framing", product(ANSWERS, [Frames, Lines]))
 def test_an_answer_arrives_as_it_left_and_fits_the_schema(outcome: Outcome, framing: type[Framing]) -> None:
     packet = answer_packet("7", outcome)
@@ -145,13 +122,6 @@ def test_an_answer_arrives_as_it_left_and_fits_the_schema(outcome: Outcome, fram
     (arrived,) = framing().feed(framing().pack(packet))
     assert arrived.head["id"] == "7"
     assert answer_of(arrived) == outcome
-
-
-@pytest.mark.parametrize("outcome", [TimedOut(5, "read 0"), NotRun("over")], ids=repr)
-def test_what_an_adapter_cannot_say_is_passed_on_as_a_fault(outcome: Outcome) -> None:
-    packet = answer_packet("7", outcome)
-    VALID.validate(on_a_line(packet))
-    assert isinstance(answer_of(packet), Faulty)
 
 
 @pytest.mark.parametrize("hello", HELLOS, ids=lambda hello: hello.name)
@@ -178,31 +148,6 @@ def test_the_lines_are_those_of_the_design() -> None:
         "isolation": "read_committed",
         "aborted": [[1000, 5], [1001, 6]],
     }
-
-
-def test_notes_of_a_hello_are_short_lines() -> None:
-    notes = ["two\nlines", "x" * 1000, *map(str, range(20))]
-    found = hello_of(Packet({"hello": {"name": "x", "version": "1", "notes": notes}})).notes
-    assert found[0] == "two lines"
-    assert len(found) == 10
-    assert max(map(len, found)) == 300
-
-
-def test_a_hello_needs_only_name_and_version() -> None:
-    assert hello_of(Packet({"hello": {"name": "x", "version": "1"}})) == Hello("x", "1")
-
-
-def test_the_answer_of_the_design_is_understood() -> None:
-    line = (
-        b'{"id": "7", "outcome": "refused", "class": "crc-mismatch", "detail": "CRC_MISMATCH", "at": 17, '
-        b'"path": "crc", "text": "t", "before": null, "untyped": false}\n'
-    )
-    (packet,) = Lines().feed(line)
-    assert answer_of(packet) == Refused("crc-mismatch", 17, "crc", "CRC_MISMATCH", "t")
-
-
-def test_the_schema_knows_every_class() -> None:
-    assert SCHEMA["$defs"]["class"]["enum"] == list(REJECT_CLASSES)
 
 
 @each(
@@ -285,11 +230,6 @@ def test_a_hello_that_is_none_is_refused_by_code_and_schema_alike(head: dict[str
     with pytest.raises(MessageError) as caught:
         hello_of(Packet({"hello": head}))
     assert text in str(caught.value)
-
-
-def test_an_adapter_may_say_why_it_cannot_start() -> None:
-    with pytest.raises(AdapterStartError, match="no libfoo"):
-        hello_of(Packet({"hello": {"error": "no libfoo"}}))
 
 
 # --- framings ---
@@ -400,13 +340,6 @@ def test_what_the_code_takes_for_an_answer_the_schema_takes_too(head: dict[str, 
         assert VALID.is_valid(head)
 
 
-def test_what_came_before_noise_is_given_first() -> None:
-    packets = Frames().feed(FRAME + b"Hello")
-    assert next(packets).blob == b"abc"
-    with pytest.raises(MessageError, match=rf"at byte {len(FRAME)}: 48 65 6c 6c 6f \|Hello\|"):
-        next(packets)
-
-
 @each(
     "data, text",
     [
@@ -446,18 +379,6 @@ def test_bytes_that_are_no_frame_are_refused_at_once(data: bytes, text: str) -> 
 def test_a_line_that_is_no_message_is_refused(line: bytes, text: str) -> None:
     with pytest.raises(MessageError, match=text):
         list(Lines().feed(line))
-
-
-def test_progress_reports_how_much_of_a_message_arrived() -> None:
-    frames = Frames()
-    got = []
-    for byte in FRAME:
-        list(frames.feed(bytes([byte])))
-        got.append(frames.progress())
-    assert got[2] == "3 of 4 bytes of a frame's length"
-    assert got[9] == f"6 of {len(HEAD)} bytes of a header"
-    assert got[-2] == "2 of 3 bytes of the blobs"
-    assert got[-1] == "0 of 4 bytes of a frame's length"
 
 
 def test_a_message_over_the_limit_is_not_sent() -> None:

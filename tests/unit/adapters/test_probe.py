@@ -9,7 +9,6 @@ import pytest
 from command_line import Command
 
 from wireproof.adapters.registry.peers import templates_folder
-from wireproof.run.probe import ProbeResult, fix_of
 
 TEMPLATE = (templates_folder() / "python" / "adapter.py").read_text(encoding="utf-8")
 CLAIM = '"iggy.identifier/0.8": {"ops": ["decode", "encode"]'
@@ -141,15 +140,6 @@ def test_a_claim_that_declares_too_little_is_reported_and_fails_nothing(
     assert code == 0 or name.startswith("a refusal")
 
 
-def test_what_works_and_is_not_claimed_is_to_be_claimed_but_only_if_all_of_it_works() -> None:
-    half = ProbeResult("f/r", "codec", "gzip", claimed=False, works=True, asked=17, right=4)
-    whole = ProbeResult("f/r", "codec", "gzip", claimed=False, works=True, asked=17, right=17)
-    over = ProbeResult("f/r", "op", "scan", claimed=True, works=False)
-    assert fix_of(whole).startswith('add "gzip" to "codecs" of f/r')
-    assert fix_of(half).startswith("refuse it")
-    assert fix_of(over) == 'remove "scan" from "ops" of f/r, or fix the codec'
-
-
 BATCHES = """
 from wireproof import formats
 from wireproof.adapters import Accepted, Rejected
@@ -208,16 +198,3 @@ def test_a_forgotten_field_is_named_first_and_no_claim_is_to_be_withdrawn_for_it
     assert not [line for line in lines if "remove" in line]
     fix = "  fix: keep the claim and mend the codec: the cases that need nothing else fail too"
     assert lines.count(fix) == 1
-
-
-def test_a_codec_that_fails_alone_is_to_be_withdrawn(
-    probed_batches: Callable[[str], tuple[int, list[str]]],
-) -> None:
-    code, lines = probed_batches("if int(value['attributes']) & 7 == 1: raise Rejected('unknown-codec')")
-    assert code == 1
-    assert lines[1].startswith("most failures, ")
-    assert "fail:wrong-reject" in lines[1]
-    (gzip,) = starting(lines, "claimed and fails: kafka.batch/v2 codec gzip: 0 of ")
-    assert lines[gzip + 1] == '  fix: remove "gzip" from "codecs" of kafka.batch/v2, or fix the codec'
-    for codec in ("none", "lz4"):
-        assert starting(lines, f"as claimed: kafka.batch/v2 codec {codec}: ")

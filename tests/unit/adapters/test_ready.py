@@ -5,7 +5,6 @@ import pytest
 from command_line import Command
 from each import each
 from folders import SUPPORT
-from machine import needs
 from peer_adapters import write_peer
 
 from wireproof.adapters.errors import AdapterStartError
@@ -43,12 +42,6 @@ def test_what_its_binding_imports_is_named_by_the_extra_that_brings_it() -> None
     assert ready(row) == Ready("not here", fix=install_command("peers"))
 
 
-def test_of_a_dotted_name_the_inner_module_is_looked_for() -> None:
-    assert ready(Entry("x", requires=("json.decoder",))).state == "ready"
-    assert ready(Entry("x", requires=("json.no_such",))).fix == "json.no_such cannot be imported"
-    assert ready(Entry("x", requires=("no_such.decoder",))).state == "not here"
-
-
 @pytest.mark.usefixtures("driver")
 @each(
     "row, fix",
@@ -79,23 +72,6 @@ def test_a_tool_of_the_build_is_wanted_no_more_once_it_is_built() -> None:
     assert ready(row).state == "ready"
 
 
-def test_the_driver_of_another_checkout_is_one_line() -> None:
-    stands = ready(Entry("x", command=("a",), prepare=Build("no-such-driver", ())))
-    assert stands.state == "not here"
-    assert "its driver is not there" in stands.fix
-
-
-def test_every_row_that_an_extra_brings_says_what_it_imports() -> None:
-    assert all(entry.requires or entry.modules for entry in registry.entries().values() if entry.extra)
-
-
-@needs("[peers]")
-def test_the_version_of_a_package_shows_without_a_start() -> None:
-    stands = {name: ready(entry) for name, entry in registry.entries().items()}
-    assert stands["kafka-python"].version.startswith("3.")
-    assert stands["protobuf-upb"].version == stands["protobuf-python"].version != ""
-
-
 @pytest.mark.usefixtures("driver")
 def test_prepare_builds_once_says_how_long_and_keeps_the_version(wireproof: Command) -> None:
     toy = next(line for line in wireproof("adapters").out.splitlines() if line.startswith("toy "))
@@ -124,13 +100,6 @@ def test_prepare_names_what_is_missing_and_all_leaves_it_out(wireproof: Command,
     broken = wireproof("adapters", "prepare", "--all")
     assert broken.code == 4
     assert "ZeroDivisionError" in broken.err.splitlines()[-1]
-
-
-@needs("[peers]")
-def test_prepare_wants_names_or_all(wireproof: Command) -> None:
-    assert wireproof("adapters", "prepare").code == 2
-    assert wireproof("adapters", "prepare", "--all", "kio").code == 2
-    assert "nothing to build" in wireproof("adapters", "prepare", "kio").out
 
 
 def test_an_adapter_that_no_registry_carries_says_so_and_is_not_started() -> None:

@@ -14,7 +14,6 @@ from each import each
 from folders import SUPPORT
 from toy_requests import ask, request
 
-from wireproof.adapters.errors import MessageError
 from wireproof.adapters.message_framing import Most
 from wireproof.adapters.registry.registry import open_adapter
 from wireproof.adapters.serve import serve
@@ -49,12 +48,6 @@ def test_serve_speaks_the_lines_of_the_design() -> None:
     }
 
 
-def test_serve_answers_a_request_that_is_none_and_goes_on() -> None:
-    _, bad, good = served("py:toy_codecs:Toy", HELLO, {"id": "1", "op": "x"}, toy_line("2", b"unsupported"))
-    assert bad["outcome"] == "faulty"
-    assert good == {"id": "2", "outcome": "unsupported", "text": "not here"}
-
-
 @each(
     "bad",
     [b"hello", b"[]", b"\xff", b"{}", b'{"id": 7}', b'{"id": "1", "hex": "0"}', b"[" * 100_000, b"a\rb"],
@@ -73,11 +66,6 @@ def test_serve_leaves_out_the_rest_of_a_line_that_is_too_long(monkeypatch: pytes
     first, second = _served(b"x" * 5000 + b"\n" + json.dumps(toy_line("2", b"unsupported")).encode() + b"\n")
     assert first["text"].startswith("no request: line 1: a message of 3100 bytes or more")
     assert second["outcome"] == "unsupported"
-
-
-def test_serve_stops_at_a_frame_that_is_none() -> None:
-    with pytest.raises(MessageError, match="no frame"):
-        serve("py:toy_codecs:Toy", "exec", io.BytesIO(b"\xff" * 8), io.BytesIO())
 
 
 def _served(data: bytes, spec: str = "py:toy_codecs:Toy") -> list[Any]:

@@ -22,7 +22,6 @@ from wireproof.adapters.registry.templates import (
     AdapterTemplate,
     client_templates,
     shape_lines,
-    write,
 )
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.formats import FORMATS
@@ -194,17 +193,6 @@ def test_the_shape_of_each_format_has_all_fields_of_its_values(format_id: str) -
     assert not any("None" in line or "{" in line for line in lines)
 
 
-def test_a_format_that_is_none_is_named_with_the_nearest_one(wireproof: Command, tmp_path: Path) -> None:
-    for word, advice in (
-        ("kafka.bach/v2", "did you mean kafka.batch/v2?"),
-        ("kafka.batch", "kafka.batch/v1"),
-    ):
-        done = wireproof("adapters", "new", "c", tmp_path / "mine", "--format", word)
-        assert done.code == 2
-        assert advice in done.one_line()
-    assert not (tmp_path / "mine").exists()
-
-
 @pytest.mark.parametrize("language", list(client_templates()))
 def test_a_client_template_is_written_with_the_commands_that_build_and_check_it(
     wireproof: Command, tmp_path: Path, language: str
@@ -222,22 +210,6 @@ def test_a_client_template_is_written_with_the_commands_that_build_and_check_it(
     assert str(folder) in check_command
     assert f"--run '{template.exam}'" in exam
     assert str(folder) in exam
-
-
-@pytest.mark.tools
-@needs("node", "npm")
-def test_the_client_template_for_node_says_which_node_it_needs(tmp_path: Path) -> None:
-    """@platformatic/kafka calls what Node 20 does not have, and its error would not say so."""
-    template, folder = client_templates()["node"], tmp_path / "mine"
-    write(template, folder)
-    package = folder / "node_modules" / "@platformatic" / "kafka"
-    package.mkdir(parents=True)
-    (package / "package.json").write_text('{"type": "module", "main": "index.js"}')
-    (package / "index.js").write_text("export let Consumer, Producer; delete Promise.withResolvers")
-    words = shlex.split(f"{template.command(template.run, folder)} consume 127.0.0.1:1 t read_committed 0")
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert f"needs {template.runtime}" in done.stderr.splitlines()[-1]
 
 
 def test_a_template_is_written_over_nobodys_work(wireproof: Command, tmp_path: Path) -> None:

@@ -32,19 +32,6 @@ def test_the_golden_cases_of_a_class_limit_its_level(cls: RejectClass, level: Le
     assert with_refusal_level(refused(MINIMAL, cls)).level == level
 
 
-def test_a_stream_refuses_its_entries_at_their_level() -> None:
-    assert with_refusal_level(refused("kafka.log/mixed/entries/one", "count-mismatch")).level == "must"
-
-
-def test_no_level_is_raised() -> None:
-    assert with_refusal_level(refused(MINIMAL, "missing-field", "may")).level == "may"
-
-
-def test_an_accepted_case_keeps_its_level() -> None:
-    case = load().by_id[MINIMAL]
-    assert with_refusal_level(case) is case
-
-
 @pytest.mark.parametrize(
     ("golden", "level"),
     [("two-arrays", "should"), ("uuid-15", "should"), ("pid-32-bits", "must")],
