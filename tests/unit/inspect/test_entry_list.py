@@ -69,17 +69,6 @@ def test_both_list_damaged_logs_alike() -> None:
         assert any(one.damages for one in same(data))
 
 
-def test_both_list_entries_that_go_back_alike() -> None:
-    entries = [logs.batch(bytes([n]) * 30, n) for n in range(5)]
-    found = same(entries[0] + entries[3] + entries[1] + entries[4])
-    assert [[damage.cls for damage in one.damages] for one in found] == [
-        [],
-        [],
-        ["offsets-not-monotonic"],
-        [],
-    ]
-
-
 def test_both_list_large_entries_and_garbage_and_a_tail_alike() -> None:
     rng = Random(5)
     large = [logs.batch(rng.randbytes(3 << 20), 2 * n) for n in range(2)]
@@ -209,15 +198,6 @@ def test_a_log_that_begins_with_a_wrapper_begins_at_the_offset_of_its_first_mess
     found = survey_file(path, ReadSettings(fast=fast), "kafka.log/mixed")
     assert found.ok, found.damages
     assert (found.totals["firstOffset"], found.totals["nextOffset"]) == (first, 101)
-
-
-def test_a_file_of_no_stream_is_surveyed_as_such(tmp_path: Path) -> None:
-    path = tmp_path / "text"
-    path.write_text("nothing of the kind\n" * 9000)
-    found = survey_file(path)
-    assert (found.format_id, found.ok) == ("", False)
-    assert found.message == f"{path.stat().st_size} bytes: no stream format fits"
-    assert evolve(found, format_id="x", message="").ok
 
 
 @each("path", SEGMENTS, ids=lambda path: path.parent.name)

@@ -9,14 +9,12 @@ import logs
 import pytest
 from command_line import Command
 from each import each
-from folders import SUPPORT
 
 from wireproof import formats
 from wireproof.formats import Format
 from wireproof.inspect.file_survey import FileSurvey
 
 KAFKA = formats.get("kafka.log", "mixed")
-SEGMENTS = SUPPORT / "segments"
 
 
 def iggy(revision: str) -> Format:
@@ -64,25 +62,6 @@ def test_explain_names_sixty_bit_errors_with_exit_code_1(tmp_path: Path, wirepro
         assert any(first - 100 <= at < end for first, end in spans), number
 
 
-@pytest.mark.parametrize("revision", damaged_logs.IGGY)
-def test_explain_of_a_sound_iggy_segment_is_quiet(revision: str, tmp_path: Path, wireproof: Command) -> None:
-    path = tmp_path / "00000000000000000000.log"
-    path.write_bytes(damaged_logs.iggy(revision))
-    done = wireproof("explain", path)
-    assert done.code == 0
-    assert f"as iggy.log/{revision}: accepted, {path.stat().st_size} bytes\n" in done.out
-    assert not re.search("^(wrong|remark|or else|what to do)", done.out, re.MULTILINE)
-
-
-@pytest.mark.parametrize("folder", ["closed", "compacted", "legacy"])
-def test_explain_of_a_brokers_segment_is_quiet(folder: str, wireproof: Command) -> None:
-    (log,) = (SEGMENTS / folder).glob("*.log")
-    done = wireproof("explain", log)
-    assert done.code == 0
-    assert "agrees with its log" in done.out
-    assert not re.search("^(wrong|note|or else|what to do)", done.out, re.MULTILINE)
-
-
 # --- sizes that are damaged ---
 
 ENTRIES = [logs.batch(bytes([n]) * 40, n) for n in range(6)]
@@ -101,12 +80,6 @@ def test_a_damaged_size_costs_one_entry_whatever_it_is(size: int) -> None:
     found = damaged_logs.surveyed(KAFKA, sized(size))
     assert (found.entries, found.tail) == (5, 0)
     assert [(one.at, one.end, one.number) for one in found.damages] == [(2 * SIZE, 3 * SIZE, 2)]
-
-
-def test_a_damaged_size_of_the_last_entry_is_no_torn_tail() -> None:
-    found = damaged_logs.surveyed(KAFKA, sized(1 << 20, number=5))
-    assert (found.entries, found.tail) == (5, 0)
-    assert found.damages[0].at == 5 * SIZE
 
 
 @each("cut", [1, 16, 20, SIZE - 1])
