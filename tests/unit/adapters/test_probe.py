@@ -9,6 +9,7 @@ import pytest
 from command_line import Command
 
 from wireproof.adapters.registry.peers import templates_folder
+from wireproof.run.probe import ProbeResult, fix_of
 
 TEMPLATE = (templates_folder() / "python" / "adapter.py").read_text(encoding="utf-8")
 CLAIM = '"iggy.identifier/0.8": {"ops": ["decode", "encode"]'
@@ -138,6 +139,15 @@ def test_a_claim_that_declares_too_little_is_reported_and_fails_nothing(
     assert reported, lines
     assert lines[reported[0] + 1].startswith(f"  fix: {fix}")
     assert code == 0 or name.startswith("a refusal")
+
+
+def test_what_works_and_is_not_claimed_is_to_be_claimed_but_only_if_all_of_it_works() -> None:
+    half = ProbeResult("f/r", "codec", "gzip", claimed=False, works=True, asked=17, right=4)
+    whole = ProbeResult("f/r", "codec", "gzip", claimed=False, works=True, asked=17, right=17)
+    over = ProbeResult("f/r", "op", "scan", claimed=True, works=False)
+    assert fix_of(whole).startswith('add "gzip" to "codecs" of f/r')
+    assert fix_of(half).startswith("refuse it")
+    assert fix_of(over) == 'remove "scan" from "ops" of f/r, or fix the codec'
 
 
 BATCHES = """

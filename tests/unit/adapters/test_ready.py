@@ -5,6 +5,7 @@ import pytest
 from command_line import Command
 from each import each
 from folders import SUPPORT
+from machine import needs
 from peer_adapters import write_peer
 
 from wireproof.adapters.errors import AdapterStartError
@@ -100,6 +101,13 @@ def test_prepare_names_what_is_missing_and_all_leaves_it_out(wireproof: Command,
     broken = wireproof("adapters", "prepare", "--all")
     assert broken.code == 4
     assert "ZeroDivisionError" in broken.err.splitlines()[-1]
+
+
+@needs("[peers]")
+def test_prepare_wants_names_or_all(wireproof: Command) -> None:
+    assert wireproof("adapters", "prepare").code == 2
+    assert wireproof("adapters", "prepare", "--all", "kio").code == 2
+    assert "nothing to build" in wireproof("adapters", "prepare", "kio").out
 
 
 def test_an_adapter_that_no_registry_carries_says_so_and_is_not_started() -> None:

@@ -193,6 +193,17 @@ def test_the_shape_of_each_format_has_all_fields_of_its_values(format_id: str) -
     assert not any("None" in line or "{" in line for line in lines)
 
 
+def test_a_format_that_is_none_is_named_with_the_nearest_one(wireproof: Command, tmp_path: Path) -> None:
+    for word, advice in (
+        ("kafka.bach/v2", "did you mean kafka.batch/v2?"),
+        ("kafka.batch", "kafka.batch/v1"),
+    ):
+        done = wireproof("adapters", "new", "c", tmp_path / "mine", "--format", word)
+        assert done.code == 2
+        assert advice in done.one_line()
+    assert not (tmp_path / "mine").exists()
+
+
 @pytest.mark.parametrize("language", list(client_templates()))
 def test_a_client_template_is_written_with_the_commands_that_build_and_check_it(
     wireproof: Command, tmp_path: Path, language: str

@@ -5,6 +5,7 @@ from pathlib import Path
 from attrs import evolve
 from command_line import Command
 from goldens import load
+from machine import needs
 
 from tests.mutants.registry import spec_of
 from wireproof.cases.token import to_token
@@ -36,6 +37,13 @@ def test_a_case_is_replayed_by_its_id_by_a_derived_id_and_by_a_token(wireproof: 
         assert (good.code, bad.code) == (0, 1), name
         assert "pass" in good.out
         assert "fail:wrong-accept" in bad.out
+
+
+@needs("[peers]")
+def test_a_case_that_the_adapter_does_not_claim_is_said_to_be_so(wireproof: Command) -> None:
+    done = wireproof("replay", "iggy.identifier/0.0.30/identifier/numeric", "kio")
+    assert done.code == 2
+    assert "unsupported: " in done.out
 
 
 def test_long_bytes_are_whole_in_a_pipe_and_begun_on_a_terminal() -> None:

@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from command_line import Command
+from fixture_folders import GOOD, PLACE, RULE, write
 from goldens import golden, load
 
 from tests.mutants.registry import spec_of
@@ -109,6 +110,21 @@ def test_the_table_names_formats_whole_at_80_and_at_200_columns(wireproof: Comma
 
 
 # --- the suite and its adapters ---
+
+
+def test_lint_counts_and_freezes(wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, GOOD, rules="rule = []\n")
+    monkeypatch.setattr("wireproof.cases.fixtures.fixtures_folder", lambda: tmp_path)
+    bad = wireproof("lint", "--freeze")
+    assert bad.code == 5
+    assert f"{GOOD['id']}: the rule shelf.number is unknown" in bad.out
+    assert not (tmp_path / "frozen.json").exists()
+    write(tmp_path, GOOD, {**GOOD, "id": f"{PLACE}/b-good"}, rules=RULE.replace("refusing", "value"))
+    assert "2 of them not frozen" in wireproof("lint").out
+    done = wireproof("lint", "--freeze")
+    assert done.code == 0
+    assert "2 more ids are frozen" in done.out
+    assert "0 of them not frozen" in wireproof("lint").out
 
 
 def test_adapters_lists_the_options_of_client_programs_once(wireproof: Command) -> None:

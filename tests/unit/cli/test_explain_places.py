@@ -104,6 +104,8 @@ def test_records_of_iggy_are_passed_over_by_their_sizes(
 
 # --- headers alone ---
 
+HEKA_FRAME = bytes.fromhex("1e020819 1f 0a10") + bytes(range(16)) + bytes.fromhex("1001 1a03616263")
+
 
 def test_headers_alone_list_the_same_batches_and_say_that_no_record_was_read(wireproof: Command) -> None:
     whole, headers = wireproof("explain", SEGMENT), wireproof("explain", "--headers", SEGMENT)
@@ -138,6 +140,21 @@ def test_headers_alone_know_the_last_offset_of_a_wrapper(wireproof: Command) -> 
     assert all(tree["baseOffset"] is None and tree["lastOffset"] >= 1000 for tree in wrappers)
     assert found[-1]["totals"]["unreadWrappers"] == len(wrappers)
     assert found[-1]["headersOnly"] is True
+
+
+@pytest.mark.parametrize("option", ["--records", "--fields"])
+def test_headers_alone_have_no_records(option: str, wireproof: Command) -> None:
+    done = wireproof("explain", "--headers", option, SEGMENT)
+    assert (done.code, done.out) == (2, "")
+    assert "--headers reads no records" in done.one_line()
+
+
+def test_headers_alone_are_for_logs_of_kafka(wireproof: Command, tmp_path: Path) -> None:
+    path = tmp_path / "stream"
+    path.write_bytes(HEKA_FRAME * 3)
+    done = wireproof("explain", "--headers", "--format", "heka.stream/0.10", path)
+    assert done.code == 2
+    assert "--headers is for logs of Kafka" in done.one_line()
 
 
 # --- lines that are written together ---

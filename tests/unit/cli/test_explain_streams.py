@@ -138,6 +138,17 @@ def test_a_large_frame_is_read_if_the_limit_is_raised(wireproof: Command, tmp_pa
     assert "--max-message" not in large.out
 
 
+def test_readers_of_heka_are_compared_on_request(wireproof: Command, tmp_path: Path) -> None:
+    path = tmp_path / "stream.heka"
+    path.write_bytes(b"".join(FRAMES) + b"BOGUS")
+    done = wireproof("explain", path, "--resync", "strict", "--resync", "go", "--resync", "c")
+    assert done.code == 0
+    assert "strict: 4 items" in done.out
+    assert "go and c differ at 0 places, 0 bytes" in done.out
+    refused = wireproof("explain", path, "--resync", "go", "--format", "kafka.log")
+    assert "--resync is for heka.stream: " in refused.one_line()
+
+
 GROUP_KEY = bytes.fromhex("0002001067726f75702d6c696272646b61666b61")
 GROUP_VALUE = bytes.fromhex("0003000000000000ffffffff000001a2085f321c00000000")
 """A record that a broker of Kafka 4.4 wrote for a group without members."""

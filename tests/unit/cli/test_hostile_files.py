@@ -8,6 +8,7 @@ import fixture_folders
 import pytest
 from command_line import Command
 
+from wireproof.files import open_locked
 from wireproof.run.exit_codes import Exit
 
 
@@ -74,6 +75,19 @@ def test_a_file_of_patterns_that_cannot_be_read_is_one_line(
     done = wireproof("check", "reference", "--run", f"@{tmp_path}/patterns")
     assert done.code == Exit.USAGE
     assert f"{tmp_path}/patterns: " in done.one_line()
+
+
+def test_a_stream_that_another_run_writes_is_left_to_it(tmp_path: Path, wireproof: Command) -> None:
+    with open_locked(tmp_path / "run.jsonl") as out:
+        out.write("the other's\n")
+        done = wireproof("check", "reference", *ONLY, "--out", tmp_path / "run.jsonl")
+        assert done.code == Exit.USAGE
+        assert "run.jsonl: another run is writing it: wait" in done.one_line()
+        assert (tmp_path / "run.jsonl").read_text() == "the other's\n"
+    assert wireproof("check", "reference", *ONLY, "--out", tmp_path / "run.jsonl").code == Exit.CONFORMS
+
+
+ONLY = ("--run", "iggy.identifier/0.0.30/**", "--no-families", "--in-process")
 
 
 def test_a_stream_of_one_line_without_end_is_one_line(wireproof: Command) -> None:

@@ -247,3 +247,30 @@ def test_a_baseline_that_is_empty_stays_and_one_that_is_read_only_is_refused(
 
 def in_days(number: int) -> str:
     return (datetime.now(tz=UTC).date() + timedelta(number)).isoformat()
+
+
+def test_what_is_added_is_said_and_what_is_not_has_its_command(wireproof: Command, tmp_path: Path) -> None:
+    known, run = tmp_path / "known.toml", tmp_path / "run.jsonl"
+    past, other = "kafka.batch/v2/crc/bit-flip-in-value", "kafka.batch/v2/crc/from-magic"
+    known.write_text(
+        f'{ENTRY}\n[[known-failure]]\nid = "{past}"\nkind = "crash"\nexpires = 2020-01-01\n', "utf-8"
+    )
+    _write(run, _case("crash"), *(evolve(_case("crash"), id=name) for name in (past, other)))
+    done = wireproof("baseline", "add", known, run)
+    assert done.code == 0
+    assert done.out.splitlines() == [
+        f"added    {other} (crash)",
+        "changed  kafka.batch/v2/crc/zero: is known as fail:wrong-accept, and fails as crash",
+        f"expired  {past}: on 2020-01-01",
+        "known.toml: 1 added for 1 failures, 1 changed, 1 expired",
+        f"`wireproof baseline fix {known} {run}` rewrites the changed ones",
+        f"`wireproof baseline extend {known} --until DATE` makes the expired ones count again",
+    ]
+    until = in_days(30)
+    assert wireproof("baseline", "extend", known, "--until", until, past).out.splitlines() == [
+        f"until    {until}  {past} (crash), was 2020-01-01",
+        "known.toml: 1 extended, 2 kept",
+    ]
+    assert wireproof("baseline", "fix", known, run).code == 0
+    again = wireproof("baseline", "add", known, run)
+    assert (again.code, again.out) == (0, "known.toml: 0 added for 0 failures, 3 known already\n")

@@ -67,3 +67,10 @@ def test_the_sentences_of_the_documents_lead_to_the_exported_cases(
     assert rows["kdoc-13"]["cases"] == [], "its cases are not exported"
     assert rows["kdoc-13"]["state"] == "covered"
     assert all(set(row["cases"]) <= exported for row in rows.values())
+
+
+def test_nothing_is_written_over(wireproof: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("", encoding="utf-8")
+    done = wireproof("export", "--out", tmp_path)
+    assert done.code == 2
+    assert "not empty" in done.one_line()

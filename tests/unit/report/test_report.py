@@ -304,6 +304,14 @@ def test_html_folds_rows_with_the_same_results() -> None:
     assert [len(ids) for ids, _ in rows(text)] == [1, 1999]
 
 
+def test_html_replays_a_derived_case_by_its_id_and_any_other_by_its_token() -> None:
+    derived = evolve(FAIL, id=f"{BAD_CASE.id}~flip:3", token="wp1:long")
+    strange = evolve(FAIL, id="else/v1/x/y~flip:3", token="wp1:other")
+    words = data(html([stream(derived, strange)], Page("A run", lookup, CASES)))["words"]
+    assert "wireproof replay 'toy.frame/v1/sum/wrong~flip:3' py:some:thing" in words
+    assert "wireproof replay wp1:other py:some:thing" in words
+
+
 # --- badge and annotations ---
 
 
@@ -323,6 +331,14 @@ def test_annotations_are_one_line_each_and_end_nothing_early() -> None:
     facts = "must, reader%0Awant a%0A\\x3a:error::b%0Agot 50%25%0A"
     assert line.startswith(f"::error title={title}::{facts}")
     assert "\n" not in line
+
+
+def test_annotations_that_would_be_dropped_are_counted() -> None:
+    lines = annotations(
+        stream(*[event(n, f"t/{n}", "fail", "wrong-value", path=f"p{chr(97 + n)}") for n in range(14)])
+    )
+    assert len(lines) == 10
+    assert lines[-1].endswith("5 more findings")
 
 
 # --- diff ---

@@ -119,6 +119,13 @@ def test_the_command_writes_the_chosen_formats_and_counts_them(wireproof: Comman
     assert f"{len(lines)} seeds of 2 formats" in done.err
 
 
+def test_a_folder_for_cases_or_for_seeds_is_named(wireproof: Command) -> None:
+    done = wireproof("export")
+    assert done.code == 2
+    assert "--out" in done.one_line()
+    assert "--seeds" in done.one_line()
+
+
 GO_TEST = """package seeds
 
 import (

@@ -52,6 +52,13 @@ def test_the_verb_shows_the_matrix_and_a_replay_line_that_does_it_again(
     assert wireproof("report", out, "--quiet").code == 1
 
 
+def test_codecs_that_agree_end_with_0(wireproof: Command, tmp_path: Path) -> None:
+    done = wireproof(*INTEROP, spec_of("mutant:crc-skip"), "--count", 2, "--format", "kafka.batch/v2")
+    assert done.code == 0, done.out
+    assert "FAIL" not in done.out
+    assert list(tmp_path.iterdir()) == []
+
+
 @each(
     "words, code, said",
     [
@@ -67,3 +74,13 @@ def test_what_cannot_be_exchanged_is_a_line(
     done = wireproof("interop", *words)
     assert done.code == code
     assert said in done.err
+
+
+def test_one_that_does_not_start_leaves_the_others_at_it(wireproof: Command) -> None:
+    done = wireproof(
+        *INTEROP, "reference", spec_of("mutant:crc-skip"), "exec:no-such-program", "--count", 1,
+        "--format", "kafka.batch/v2",
+    )  # fmt: skip
+    assert done.code == 4
+    assert "no-such-program" in done.one_line()
+    assert "kafka.batch/v2, read by" in done.out

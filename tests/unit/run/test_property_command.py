@@ -14,7 +14,7 @@ from command_line import Command
 from goldens import load
 
 from tests.mutants.registry import spec_of
-from wireproof.derive.seeded_examples import property_examples
+from wireproof.derive.seeded_examples import property_examples, sample_drawer
 from wireproof.formats import FORMATS
 from wireproof.fuzz import property_run
 from wireproof.install_hint import install_command
@@ -129,3 +129,25 @@ def test_a_baseline_holds_what_the_examples_found(wireproof: Command, tmp_path: 
     assert "/property/decode~*" in known.read_text()
     done = wireproof(*words, "--baseline", known)
     assert (done.code, "conforms, but for" in done.out) == (0, True)
+
+
+def test_nothing_to_ask_is_an_error_of_one_line(wireproof: Command) -> None:
+    done = wireproof("check", "reference", "--no-golden")
+    assert done.code == 2
+    assert "--property" in done.one_line()
+
+
+def test_hypothesis_missing_is_an_error_of_one_line(
+    wireproof: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forget_examples()
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    done = wireproof("check", "reference", "--property", 3, "--no-golden", "--run", "iggy.identifier/**",
+                     "--jobs", 1)  # fmt: skip
+    assert done.code == 2
+    assert install_command("property") in done.one_line()
+
+
+def forget_examples() -> None:
+    property_examples.cache_clear()
+    sample_drawer.cache_clear()
