@@ -1,7 +1,5 @@
 """Requests, their order and their end: plan, failure budget and probe, without a process."""
 
-from collections.abc import Iterable, Iterator
-
 import pytest
 from attrs import evolve
 from each import each
@@ -18,9 +16,8 @@ from wireproof.adapters.requests import (
     request_for,
 )
 from wireproof.cases.case import Accept, Case, Data, Limits, Reject, Value
-from wireproof.cases.outcome import Accepted, Crashed, Faulty, Outcome, Refused, Unsupported
+from wireproof.cases.outcome import Crashed, Faulty, Outcome, Unsupported
 from wireproof.formats import FORMATS, Format
-from wireproof.run.probe import findings, judged
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 BATCH = Case(
@@ -170,39 +167,9 @@ def test_faults_of_the_adapter_itself_are_soon_enough(outcome: Outcome, alone: b
 # --- probe ---
 
 
-class Answers:
-    """A runner whose outcomes are given by the name of the case."""
-
-    def __init__(self, said: Hello, **outcomes: Outcome) -> None:
-        self.hello = said
-        self._outcomes = outcomes
-
-    def ask(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Outcome]]:
-        return ((case, self._outcomes[case.id.rpartition("/")[2]]) for case in cases)
-
-
 def small(name: str, *needs: str, expect: Accept | Reject = Accept()) -> Case:  # noqa: B008 - frozen
     return Case(f"f/r/t/{name}", "f", "r", Data(b""), expect, needs=needs)
 
 
 CASES = [small("plain"), small("lz4", "codec:lz4"), small("zstd", "codec:zstd"), small("txn", "feature:txn")]
 CASES.append(small("junk", "feature:txn", expect=Reject("bad-magic")))
-YES, NO, NAY = Accepted(), Refused(), Unsupported()
-
-
-def standings(claim: Claim, **outcomes: Outcome) -> dict[str, str]:
-    runner = Answers(hello(f_r=claim), **outcomes)
-    rows = judged(runner.hello, runner.ask(CASES))
-    return {f"{one.kind}:{one.name}": one.standing for one in findings(runner.hello, rows)}
-
-
-def test_claims_and_behaviour_are_held_against_each_other() -> None:
-    claim = Claim(("decode",), ("none", "zstd"), None, (), ())
-    assert standings(claim, plain=YES, lz4=YES, zstd=NAY, txn=NO, junk=NO) == {
-        "op:decode": "fails-in-part",
-        "codec:none": "agrees",
-        "codec:lz4": "under-claimed",
-        "codec:zstd": "over-claimed",
-        "feature:txn": "absent",
-        "profile:reader": "fails-in-part",
-    }

@@ -3,8 +3,6 @@
 import hashlib
 import json
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -253,50 +251,6 @@ def test_the_hash_depends_on_cases_rules_and_long_inputs_but_not_on_their_folder
 # --- what is read, and when ---
 
 BATCH = "kafka.batch/v2/crc/zero"
-
-
-def _files_read(words: str) -> set[str]:
-    """The formats, and files beside them, that a new process with this script reads."""
-    script = (
-        "import sys\n"
-        "opened = []\n"
-        "sys.addaudithook(lambda name, args: opened.append(str(args[0])) if name == 'open' else None)\n"
-        f"{words}\n"
-        "print('\\n'.join(opened))"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    root = f"{fixtures.fixtures_folder()}/"
-    names = (line.removeprefix(root) for line in done.stdout.splitlines() if line.startswith(root))
-    return {name.partition("/")[0] for name in names}
-
-
-LOAD = "from wireproof.cases.fixtures import load\nsuite = load()\n"
-
-
-@each(
-    "words, read",
-    [
-        ("", set()),
-        (f"suite.by_id.get('{BATCH}').expect", {"kafka.batch"}),
-        (f"assert '{BATCH}-of-nobody' not in suite.by_id", {"kafka.batch"}),
-        ("suite.rules['heka.message.field.double']", {"heka.message", "heka.stream"}),
-        ("suite.sources", {"sources.toml"}),
-        (
-            "from wireproof.cases.id_patterns import select\nselect(suite, ['heka.**'])",
-            {"heka.message", "heka.stream"},
-        ),
-    ],
-)
-def test_only_what_is_asked_for_is_read(words: str, read: set[str]) -> None:
-    assert _files_read(LOAD + words) == read
-
-
-def test_a_check_of_one_family_reads_no_file_of_another() -> None:
-    words = ["check", "reference", "--run", "heka.stream/**", "--in-process", "--no-families"]
-    called = f"sys.argv[1:] = {words}\ntry: main()\nexcept SystemExit: pass"
-    read = _files_read(f"from wireproof.cli import main\n{called}")
-    assert read
-    assert {name for name in read if name.startswith(("kafka.", "iggy."))} == set()
 
 
 def test_a_suite_goes_to_another_process_by_its_folders_and_one_of_given_cases_whole() -> None:

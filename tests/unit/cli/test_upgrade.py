@@ -92,24 +92,6 @@ def test_each_new_failure_says_what_changed_and_each_kind_has_its_command(
     assert stream.baseline.text == upgraded.read_text()
 
 
-def test_shards_are_joined_to_what_the_whole_run_says(
-    wireproof: Command, upgraded: Path, tmp_path: Path
-) -> None:
-    whole, parts = tmp_path / "run.jsonl", [tmp_path / f"{number}.jsonl" for number in (1, 2)]
-    wireproof(*words(upgraded), "--out", whole, "--junit", tmp_path / "whole.xml")
-    for number, part in enumerate(parts, 1):
-        wireproof(*words(upgraded), "--shard", f"{number}/2", "--out", part)
-    done = wireproof(*_with_suite(upgraded), "report", *parts, "--junit", tmp_path / "joined.xml")
-    assert done.code == 1
-    assert "1 of the codec (baseline of 0.0.9, cases of 0.1.0)" in done.out
-    times = [path.read_text().count("<failure") for path in (tmp_path / "whole.xml", tmp_path / "joined.xml")]
-    assert times == [5, 5]
-    upgraded.write_text(upgraded.read_text() + "# another\n")
-    wireproof(*words(upgraded), "--shard", "2/2", "--out", parts[1])
-    done = wireproof(*_with_suite(upgraded), "report", *parts)
-    assert (done.code, done.one_line()) == (2, "wireproof: shards 1/2 and 2/2 had different baselines")
-
-
 def test_one_kind_is_accepted_and_the_release_is_written_once_nothing_is_left(
     wireproof: Command, upgraded: Path, tmp_path: Path
 ) -> None:

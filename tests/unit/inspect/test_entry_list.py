@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
-import damaged_logs
 import kafka_bytes
 import logs
 import pytest
@@ -57,25 +56,6 @@ def same(data: bytes) -> list[Entry]:
     )
     assert fast_items == slow_items
     return slow
-
-
-@each("path", SEGMENTS, ids=lambda path: path.parent.name)
-def test_both_list_the_segments_of_a_broker_alike(path: Path) -> None:
-    assert all(one.kind == "frame" and not one.damages for one in same(path.read_bytes()))
-
-
-def test_both_list_damaged_logs_alike() -> None:
-    for _, data in damaged_logs.thirty_kafka()[:12]:
-        assert any(one.damages for one in same(data))
-
-
-def test_both_list_large_entries_and_garbage_and_a_tail_alike() -> None:
-    rng = Random(5)
-    large = [logs.batch(rng.randbytes(3 << 20), 2 * n) for n in range(2)]
-    data = large[0] + rng.randbytes(900) + large[1] + logs.batch(b"x", 9) + large[0][:70]
-    found = same(data)
-    assert [one.kind for one in found][-2:] == ["frame", "tail"]
-    assert sum(one.kind == "frame" for one in found) == 3
 
 
 NO_ENTRY = b"\xff" * 12

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from command_line import Command
 from fixture_folders import BAD, GOOD, PAPER, PLACE, RULE, only, problems, write
-from goldens import load
 
 from wireproof.cases.case_json import FixtureError
 from wireproof.cases.rules import SOURCES_FILE
@@ -160,17 +159,6 @@ def test_a_file_with_a_mistake_is_one_line(tmp_path: Path, monkeypatch: Any, tex
 def test_a_rule_names_sentences_that_there_are(tmp_path: Path, monkeypatch: Any) -> None:
     folder(tmp_path, SENTENCE, rules=RULE + 'sentences = ["paper-1", "paper-2"]\n')
     assert problems(tmp_path, monkeypatch) == ["shelf.number: sources.toml has no sentence paper-2"]
-
-
-def test_the_sentences_of_the_package_are_whole() -> None:
-    suite = load()
-    rows = coverages(suite)
-    assert not list(check_sentences(suite))
-    assert all(row.sentence.text.endswith(".") for row in rows)
-    assert {row.sentence.id.partition("-")[0] for row in rows} == {"heka", "iggy", "kdoc", "kwiki"}
-    assert {row.sentence.cites[0].partition("-")[0].partition(":")[0] for row in rows} == {
-        "heka", "iggy", "kdoc", "kjavadoc", "kwiki",
-    }  # fmt: skip
 
 
 # --- the verb ---

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 from command_line import Command
 from fixture_folders import GOOD, RULE, only, write
-from goldens import load
 
 from wireproof.cases.case_json import FixtureError
-from wireproof.cases.rules import BASES, SOURCES_FILE, allows_must, cited, read_sources, resolve
+from wireproof.cases.rules import SOURCES_FILE, cited, read_sources, resolve
 from wireproof.lint.sources import (
     ANSWERS_FILE,
     check_sources,
@@ -90,23 +89,6 @@ def test_a_document_with_a_mistake_is_one_line(tmp_path: Path, change: tuple[str
     with pytest.raises(ValueError, match=reason) as caught:
         read_sources(sources_file(tmp_path, PAGE.replace(*change, 1)))
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("basis", "cites", "allowed"),
-    [
-        ("text", ["paper"], True),
-        ("code", ["one"], False),
-        ("code", ["one", "one:Shelf.java"], False),
-        ("code", ["one", "two"], True),
-        ("suite", ["paper", "one", "two"], False),
-        ("", [], False),
-    ],
-)
-def test_must_wants_a_text_or_two_readers(
-    tmp_path: Path, basis: str, cites: list[str], *, allowed: bool
-) -> None:
-    assert allows_must(basis, cited(cites, read_sources(sources_file(tmp_path)))) is allowed
 
 
 WEAK = "its level is must, which the basis of shelf.number does not allow"
@@ -194,19 +176,6 @@ def test_answers_with_a_mistake_are_one_line(tmp_path: Path, monkeypatch: Any) -
     with pytest.raises(FixtureError, match=rf"{ANSWERS_FILE}: .*disagree") as caught:
         list(check_sources(only(tmp_path, monkeypatch)))
     assert "\n" not in str(caught.value)
-
-
-def test_no_must_case_of_the_package_is_beyond_the_rule() -> None:
-    line = level_line(load())
-    assert line.startswith("must cases beyond the rule: 0 whose basis does not allow must, 0 on code where")
-
-
-def test_the_rules_of_the_package_cite_what_decides_them() -> None:
-    rules = load().rules.values()
-    assert all(rule.basis in BASES for rule in rules)
-    assert all(rule.cites for rule in rules if rule.basis != "suite")
-    assert all(rule.reason for rule in rules if rule.basis == "suite")
-    assert not list(check_sources(load()))
 
 
 def test_a_rule_is_shown_with_its_links(wireproof: Command, tmp_path: Path) -> None:

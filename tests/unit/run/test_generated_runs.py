@@ -8,8 +8,8 @@ from command_line import Command
 from goldens import load
 
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.adapters.requests import NO_DIGESTS, prepare_case, request_for, with_input
-from wireproof.cases.case import Accept, Case, Generated
+from wireproof.adapters.requests import NO_DIGESTS, prepare_case
+from wireproof.cases.case import Accept, Case
 from wireproof.cases.made_case import made_case, made_input
 from wireproof.cases.outcome import Accepted, Unsupported
 from wireproof.judge.judge import judge, needs_value
@@ -24,8 +24,6 @@ WRITTEN = "kafka.batch/v2/size-encode/none-value-65537"
 SOMEBODY = Hello("somebody", "1")
 DIGESTING = evolve(SOMEBODY, digests=True)
 SHOWS_ALL = Hello("x", "1", {"kafka.batch/v2": Claim(observes=("*",))}, digests=True)
-SHOWS_VALUES = Hello("x", "1", {"kafka.batch/v2": Claim(observes=("records[].value",))}, digests=True)
-READS_LOGS = Hello("x", "1", {"kafka.log/mixed": Claim(observes=("batches[].records[].value",))})
 
 
 def case(name: str) -> Case:
@@ -58,15 +56,6 @@ def test_a_large_value_to_write_is_for_them_too() -> None:
     assert prepare_case(case(WRITTEN), SOMEBODY) == case(WRITTEN)
 
 
-def test_a_request_gets_its_input_when_it_is_sent() -> None:
-    request = request_for(case(ONE), "1", "digest")
-    source = case(ONE).input
-    assert isinstance(source, Generated)
-    assert (request.data, request.weight) == (b"", 0)
-    assert len(with_input(case(ONE), request).data) == source.size
-    assert with_input(case(WRITTEN), request_for(case(WRITTEN), "1")).value is not None
-
-
 # --- what is compared ---
 
 
@@ -84,25 +73,6 @@ def test_another_digest_or_another_value_is_wrong() -> None:
         evolve(value_of(case(ONE)), value={**right, "baseOffset": "1"}),
     ):
         assert judge(case(ONE), outcome, hello=DIGESTING).label == "fail:wrong-value"
-
-
-def test_the_digest_of_hidden_fields_is_that_of_the_shown_ones() -> None:
-    assert judge(case(ONE), digest_of(case(ONE)), hello=SHOWS_VALUES).label == "fail:wrong-value"
-    with Engine("reference", in_process=True) as engine:
-        engine.hello = SHOWS_VALUES
-        (ran,) = engine.run([case(ONE)])
-    assert isinstance(ran.outcome, Accepted)
-    assert ran.outcome.digest is not None
-
-
-def test_a_reader_of_logs_gets_a_log() -> None:
-    sent = prepare_case(case(ONE), READS_LOGS)
-    assert isinstance(sent, Case)
-    assert sent.format_id == "kafka.log/mixed"
-    whole = made_case(case(ONE)).expect
-    assert isinstance(whole, Accept)
-    assert judge(sent, Accepted({"batches": [whole.value]}), hello=READS_LOGS).passing
-    assert not judge(sent, Accepted({"batches": []}), hello=READS_LOGS).passing
 
 
 def test_what_is_written_is_read_back() -> None:
