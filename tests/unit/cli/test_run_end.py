@@ -8,6 +8,8 @@ import pytest
 from command_line import Command
 
 from tests.mutants.registry import spec_of
+from wireproof.cli.common.last_run import own_events
+from wireproof.files import open_locked
 from wireproof.run.exit_codes import Exit
 
 pytestmark = pytest.mark.usefixtures("own_memory")
@@ -89,6 +91,19 @@ def test_the_page_names_findings_by_the_numbers_that_check_printed(
         assert shown == printed
 
 
+def test_the_findings_are_those_of_this_run_even_if_another_one_writes_the_events(
+    wireproof: Command,
+) -> None:
+    wireproof("check", MUTANT, "--run", "iggy.identifier/0.8/**", "--no-families", "--in-process")
+    with open_locked(own_events()):
+        text = wireproof(*CHECK).out
+    assert "wireproof report last" not in text
+    name, number = re.findall(r"^FAIL +(\S+) .*#(1)$", text, re.MULTILINE)[0]
+    assert name.startswith("iggy.identifier/0.0.30/")
+    assert name in wireproof("replay", f"#{number}").out
+    assert "no run of this project is stored" in wireproof("report", "last").one_line()
+
+
 @pytest.mark.parametrize("more", [(), ("--large",)])
 def test_large_cases_run_only_if_they_are_asked_for_and_their_entries_are_never_stale(
     wireproof: Command, tmp_path: Path, more: tuple[str, ...]
@@ -124,6 +139,19 @@ def test_a_run_that_conforms_says_so(wireproof: Command) -> None:
     text = wireproof("check", "reference", *CHECK[2:]).out
     assert text.startswith("\nreference: conforms\n")
     assert "\n\nexit code 0: conforms\n" in text
+
+
+def test_a_report_names_the_command_that_replays_a_finding_of_its_file(
+    wireproof: Command, tmp_path: Path
+) -> None:
+    out = tmp_path / "run.jsonl"
+    wireproof(*CHECK, "--out", out)
+    assert "wireproof replay '#1'" in wireproof("report", out).out
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(out.read_bytes())
+    command = shlex.join(("wireproof", "replay", f"{copy}#1"))
+    assert command in wireproof("report", copy).out
+    assert wireproof(*shlex.split(command)[1:]).code == 1
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no file that is always full")
