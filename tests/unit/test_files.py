@@ -61,6 +61,11 @@ def test_a_mode_is_kept_and_a_link_is_followed(tmp_path: Path) -> None:
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
 
 
+def test_what_is_no_regular_file_is_written_directly() -> None:
+    replace_text(Path("/dev/null"), "text")
+    assert Path("/dev/null").is_char_device()
+
+
 def test_a_second_writer_of_the_same_file_waits_for_the_first(tmp_path: Path) -> None:
     path = tmp_path / "file"
     second = Thread(target=replace_text, args=(path, "second"))

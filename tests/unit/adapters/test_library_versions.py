@@ -12,6 +12,7 @@ from peer_adapters import write_peer
 from wireproof.adapters.errors import AdapterError, AdapterStartError, UnknownAdapter
 from wireproof.adapters.registry import driver_build, peers
 from wireproof.adapters.registry.driver_build import (
+    ManifestError,
     StepError,
     pin_manifest,
     releases,
@@ -128,6 +129,18 @@ def test_npm_writes_the_lock_file_of_the_release_anew(tmp_path: Path) -> None:
     table = json.loads((tmp_path / "package.json").read_text())
     assert table == {"dependencies": {"lib": "1.2.3", "plug-in": "1.0.0"}}
     assert not (tmp_path / "package-lock.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "ecosystem"),
+    [("go.mod", "go"), ("Cargo.toml", "cargo"), ("package.json", "npm"), ("pom.xml", "maven")],
+)
+def test_a_manifest_that_does_not_name_the_library_is_an_error(
+    tmp_path: Path, name: str, ecosystem: str
+) -> None:
+    (tmp_path / name).write_text("{}")
+    with pytest.raises(ManifestError):
+        pin_manifest(tmp_path, Pin(PeerLibrary(ecosystem, "lib"), "1.0"))  # type: ignore[arg-type] - a parameter
 
 
 def test_a_release_with_another_name_gets_it_in_sources_and_steps(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Messages of the adapter contract against its schema, and against bytes written by hand."""
 
+import io
 import json
 import struct
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ from wireproof.adapters.contract_json import (
 )
 from wireproof.adapters.errors import AdapterStartError, MessageError
 from wireproof.adapters.message_framing import MAX_MESSAGE, Frames, Framing, Lines, Packet
+from wireproof.adapters.serve import UNASKED_DIGEST, converse
 from wireproof.cases.case import Limits
 from wireproof.cases.outcome import (
     Accepted,
@@ -33,9 +35,11 @@ from wireproof.cases.outcome import (
     Crashed,
     Exhausted,
     Faulty,
+    NotRun,
     Outcome,
     Refused,
     Stalled,
+    TimedOut,
     Unsupported,
 )
 from wireproof.wire.options import Options
@@ -115,6 +119,24 @@ def test_a_request_arrives_as_it_left_and_fits_the_schema(request_: Request, fra
     assert request_of(arrived) == request_
 
 
+def test_a_digest_that_was_not_asked_for_says_why_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wireproof.adapters.message_framing.MAX_MESSAGE", 4000)
+
+    def answer(request: Request) -> Accepted:
+        return Accepted(digest="00" * 16) if request.answer == "digest" else Accepted("x" * 5000)
+
+    texts = []
+    for wanted in ("value", "digest"):
+        request = Request("7", "decode", "toy", "v1", b"", answer=wanted)
+        out = io.BytesIO()
+        converse(Hello("x", "1"), answer, Frames, io.BytesIO(Frames().pack(request_packet(request))), out)
+        (packet,) = Frames().feed(out.getvalue())
+        VALID.validate(packet.head)
+        assert answer_of(packet) == Accepted(digest="00" * 16)
+        texts.append(packet.head.get("text"))
+    assert texts == [UNASKED_DIGEST, None]
+
+
 @each("outcome, framing", product(ANSWERS, [Frames, Lines]))
 def test_an_answer_arrives_as_it_left_and_fits_the_schema(outcome: Outcome, framing: type[Framing]) -> None:
     packet = answer_packet("7", outcome)
@@ -122,6 +144,13 @@ def test_an_answer_arrives_as_it_left_and_fits_the_schema(outcome: Outcome, fram
     (arrived,) = framing().feed(framing().pack(packet))
     assert arrived.head["id"] == "7"
     assert answer_of(arrived) == outcome
+
+
+@pytest.mark.parametrize("outcome", [TimedOut(5, "read 0"), NotRun("over")], ids=repr)
+def test_what_an_adapter_cannot_say_is_passed_on_as_a_fault(outcome: Outcome) -> None:
+    packet = answer_packet("7", outcome)
+    VALID.validate(on_a_line(packet))
+    assert isinstance(answer_of(packet), Faulty)
 
 
 @pytest.mark.parametrize("hello", HELLOS, ids=lambda hello: hello.name)
@@ -379,6 +408,18 @@ def test_bytes_that_are_no_frame_are_refused_at_once(data: bytes, text: str) -> 
 def test_a_line_that_is_no_message_is_refused(line: bytes, text: str) -> None:
     with pytest.raises(MessageError, match=text):
         list(Lines().feed(line))
+
+
+def test_progress_reports_how_much_of_a_message_arrived() -> None:
+    frames = Frames()
+    got = []
+    for byte in FRAME:
+        list(frames.feed(bytes([byte])))
+        got.append(frames.progress())
+    assert got[2] == "3 of 4 bytes of a frame's length"
+    assert got[9] == f"6 of {len(HEAD)} bytes of a header"
+    assert got[-2] == "2 of 3 bytes of the blobs"
+    assert got[-1] == "0 of 4 bytes of a frame's length"
 
 
 def test_a_message_over_the_limit_is_not_sent() -> None:

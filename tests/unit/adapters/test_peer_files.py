@@ -129,3 +129,9 @@ def test_a_wrong_option_of_it_is_one_line(spec: str, text: str, folder: Path) ->
     write_peer(folder, command="./client", client=True)
     with pytest.raises(UnknownAdapter, match=text):
         resolve(spec)
+
+
+def test_an_adapter_that_is_no_client_program_has_no_options(folder: Path) -> None:
+    write_peer(folder, command="./driver")
+    with pytest.raises(UnknownAdapter, match="toy has no options: only client programs have"):
+        resolve("toy:fetch=11")

@@ -43,6 +43,12 @@ def test_what_its_binding_imports_is_named_by_the_extra_that_brings_it() -> None
     assert ready(row) == Ready("not here", fix=install_command("peers"))
 
 
+def test_of_a_dotted_name_the_inner_module_is_looked_for() -> None:
+    assert ready(Entry("x", requires=("json.decoder",))).state == "ready"
+    assert ready(Entry("x", requires=("json.no_such",))).fix == "json.no_such cannot be imported"
+    assert ready(Entry("x", requires=("no_such.decoder",))).state == "not here"
+
+
 @pytest.mark.usefixtures("driver")
 @each(
     "row, fix",
@@ -71,6 +77,12 @@ def test_a_tool_of_the_build_is_wanted_no_more_once_it_is_built() -> None:
     built("toy", TOY.prepare)
     row = Entry("toy", command=TOY.command, prepare=Build("toys/toy", (STEP,)))
     assert ready(row).state == "ready"
+
+
+def test_the_driver_of_another_checkout_is_one_line() -> None:
+    stands = ready(Entry("x", command=("a",), prepare=Build("no-such-driver", ())))
+    assert stands.state == "not here"
+    assert "its driver is not there" in stands.fix
 
 
 @pytest.mark.usefixtures("driver")

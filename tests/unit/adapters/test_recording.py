@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from command_line import Command
 
-from wireproof.adapters.process.recording import LimitedFile
+from wireproof.adapters.message_framing import Packet
+from wireproof.adapters.process import recording
+from wireproof.adapters.process.recording import LimitedFile, Recorder
 
 pytestmark = pytest.mark.usefixtures("fixtures_read_once")
 
@@ -114,6 +116,15 @@ def test_a_file_has_a_limit_and_says_so() -> None:
     for data in (b"12345\n", b"67890\n", b"1\n"):
         limited.write(data, whole=True)
     assert file.getvalue() == b"12345\n(cut)", "a line is not cut in two"
+
+
+def test_a_long_message_leaves_only_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recording, "MAX_LINE", 100)
+    file = io.BytesIO()
+    recorder = Recorder("x", LimitedFile(file, 10_000, b""), None)
+    recorder._note("answer", Packet({"id": "7"}, blob=bytes(100)))
+    (row,) = map(json.loads, file.getvalue().splitlines())
+    assert row == {"adapter": "x", "answer": {"id": "7", "bytes": row["answer"]["bytes"]}, "left_out": True}
 
 
 def test_calls_in_this_process_have_no_records(wireproof: Command, tmp_path: Path) -> None:

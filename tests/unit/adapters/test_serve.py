@@ -48,6 +48,12 @@ def test_serve_speaks_the_lines_of_the_design() -> None:
     }
 
 
+def test_serve_answers_a_request_that_is_none_and_goes_on() -> None:
+    _, bad, good = served("py:toy_codecs:Toy", HELLO, {"id": "1", "op": "x"}, toy_line("2", b"unsupported"))
+    assert bad["outcome"] == "faulty"
+    assert good == {"id": "2", "outcome": "unsupported", "text": "not here"}
+
+
 @each(
     "bad",
     [b"hello", b"[]", b"\xff", b"{}", b'{"id": 7}', b'{"id": "1", "hex": "0"}', b"[" * 100_000, b"a\rb"],

@@ -227,6 +227,15 @@ def test_the_fixtures_of_a_family_stand_beside_those_of_the_package(
     assert [case.id for case in fixtures.cases_of_format("toy.frame/v1")] == [ROW["id"]]
 
 
+def test_a_key_that_occurs_twice_is_not_half_lost(tmp_path: Path) -> None:
+    path = fixture_folders.write(tmp_path, fixture_folders.GOOD)
+    path.write_text(
+        path.read_text().replace('"expect"', '"expect": {"reject": {"class": "other"}}, "expect"')
+    )
+    with pytest.raises(FixtureError, match="the key expect is repeated"):
+        fixtures.load(own=tmp_path)
+
+
 def test_the_hash_depends_on_cases_rules_and_long_inputs_but_not_on_their_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,6 +81,15 @@ def test_a_wrong_list_of_steps_is_one_line(
         read(tmp_path, *steps, **more)
 
 
+def test_a_case_without_steps_must_have_input_and_expect(tmp_path: Path) -> None:
+    path = tmp_path / "steps.json"
+    bare = page(CREATED, op="decode")
+    del bare["cases"][0]["steps"]
+    path.write_text(json.dumps(bare))
+    with pytest.raises(FixtureError, match="must have input and expect"):
+        read_file(path)
+
+
 def test_a_token_and_a_file_hold_the_same_case(tmp_path: Path) -> None:
     case = read(tmp_path, CREATED, OPEN)
     assert from_token(to_token(case)) == case

@@ -1,5 +1,6 @@
 """A case by a short name: a finding of the last run, of a stream, of a fuzzer."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,32 @@ def test_a_finding_of_a_fuzzer_is_named_by_its_directory_and_name(wireproof: Com
         for word in (name, name[:6], "wrong-accept"):
             done = wireproof("replay", f"{place}#{word}", MUTANT, "--in-process")
             assert (done.code, "fuzz/wrong-accept" in done.out) == (Exit.FAILS, True)
+
+
+@pytest.mark.parametrize(
+    "verb", [("replay", MUTANT), ("shrink", MUTANT), ("promote",)], ids=lambda verb: verb[0]
+)
+def test_a_word_that_names_no_one_finding_is_one_line(
+    wireproof: Command, tmp_path: Path, verb: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = load()
+    monkeypatch.setattr("wireproof.cli.promote.load", lambda _: suite)
+    root = tmp_path / "wireproof-fuzz"
+    signatures = [_kept(root, kind, 7) for kind in ("wrong-accept", "wrong-reject")]
+    for word, said in (("", "nothing names no"), ("nosuch", "nosuch names no"), ("fail", "fail names 2")):
+        done = wireproof(verb[0], f"{root}#{word}", *verb[1:])
+        assert (done.code, f"{said} finding" in done.one_line()) == (Exit.USAGE, True)
+        assert all(f"{finding_name(one)} ({one})" in done.err for one in signatures)
+
+
+def test_a_finding_of_a_fuzzer_wants_no_packages_of_spark(
+    wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "wireproof-fuzz"
+    name = finding_name(_kept(root, "wrong-accept", 7))
+    monkeypatch.setitem(sys.modules, "wireproof.spark.sample_case", None)
+    assert wireproof("replay", f"{root}#{name}", MUTANT, "--in-process").code == Exit.FAILS
+    assert "[spark]" in wireproof("replay", f"{tmp_path}#x", MUTANT).one_line()
 
 
 def test_a_damaged_memory_of_the_last_check_is_one_line(wireproof: Command, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from command_line import Command
 from fixture_folders import GOOD, PLACE, RULE, write
 from goldens import golden, load
+from machine import needs
 
 from tests.mutants.registry import spec_of
 from wireproof.formats import FORMATS
@@ -139,6 +140,18 @@ def test_adapters_lists_the_options_of_client_programs_once(wireproof: Command) 
     fetch, serve, *_ = rows["sarama-client"]["options"]
     assert (fetch["name"], fetch["values"], fetch["default"]) == ("fetch", "4..17", "17")
     assert serve["values"] == "pieces|whole|cut|error|leader"
+
+
+@needs("[peers]")
+@pytest.mark.usefixtures("stored_cases_alone")
+def test_the_probe_of_kio_shows_the_codec_bits_that_it_ignores(wireproof: Command) -> None:
+    done = wireproof("adapters", "probe", "kio")
+    wrongly = [line for line in done.out.splitlines() if line.startswith("accepted and must be refused: ")]
+    unknown = next(line for line in wrongly if "unknown-codec" in line)
+    assert "kafka.batch/v2/attributes/codec-5" in unknown
+    assert any("codec-gzip-but-plain" in line for line in wrongly)
+    assert "not claimed and answered: kafka.batch/v2 codec gzip" in done.out
+    assert "kafka.log" not in done.out
 
 
 def test_serve_answers_the_lines_of_the_contract() -> None:

@@ -15,7 +15,9 @@ import logs
 import pytest
 import zstandard
 from command_line import Command
-from goldens import golden
+from goldens import golden, load
+
+from wireproof.cases.case import Accept, Either, Expect, Reject
 
 
 def test_explain_reads_hex_a_file_and_standard_input(wireproof: Command, tmp_path: Path) -> None:
@@ -43,12 +45,68 @@ def test_explain_marks_where_damaged_bytes_are_wrong(wireproof: Command) -> None
     assert "nearest fixture: kafka.batch/v2/crc/zero" in done.out
 
 
+def allowed_remarks(expect: Expect) -> set[str]:
+    """The remarks of an expectation, or of any of the behaviours that it leaves open."""
+    match expect:
+        case Accept():
+            return set(expect.remarks)
+        case Either():
+            return set().union(*(allowed_remarks(one.expect) for one in expect.behaviours))
+        case _:
+            return set()
+
+
+@pytest.mark.parametrize("name", ["kafka.batch/v2/compression/*", "kafka.batch/v1/wrapper/*"])
+def test_explain_shows_what_lies_packed_behind_its_frame(wireproof: Command, name: str) -> None:
+    listed = [line.split()[0] for line in wireproof("cases", name).out.splitlines()]
+    assert listed
+    for one in listed:
+        case = load().by_id[one]
+        done = wireproof("explain", golden(one), "--format", case.format_id)
+        misfit = "wrapper-crc" in allowed_remarks(case.expect)
+        assert done.code == (misfit or isinstance(case.expect, Reject))
+        assert ("wrong: wrapper-crc at 12 (crc): the checksum" in done.out) == misfit
+        assert case.format_id in done.out
+    shown = wireproof("explain", golden("kafka.batch/v1/wrapper/gzip"), "--format", "kafka.batch/v1").out
+    assert "messages[0]" in shown
+    assert ">" in shown
+
+
 def test_explain_reads_json_and_the_base64_in_it(wireproof: Command) -> None:
     done = wireproof("explain", golden("iggy.json.poll/0.0.60/messages/two"))
     assert done.code == 0
     assert "as iggy.json.poll/" in done.out
     assert "accepted" in done.out
     assert "payload" in done.out
+
+
+@pytest.mark.parametrize(
+    ("data", "like"),
+    [
+        (bytes(400), "zeros"),
+        (b"\xff" * 61, ""),
+        (b"\x1e", ""),
+        (b"\x1e" * 700, "the byte 1e, repeated"),
+        (b"\x1e" * 200 + b"\x1f" * 200, ""),
+        (b"{}", "JSON"),
+        (b'{"', "JSON"),
+        (b"\n" * 3000, "text"),
+        (b"root:x:0:0:root:/root:/bin/sh\n" * 40, "text"),
+        (b"PK\x03\x04" + bytes(range(90)), "a zip archive"),
+        (b"\xca\xfe\xba\xbe" + bytes(range(90)), "a Java class"),
+        (random.Random(9).randbytes(5000), ""),
+    ],
+)
+def test_bytes_of_no_format_are_not_given_fields_but_a_word_for_what_they_look_like(
+    wireproof: Command, tmp_path: Path, data: bytes, like: str
+) -> None:
+    path = tmp_path / "unknown"
+    path.write_bytes(data)
+    for source in (path, *[data.hex()] * (len(data) < 1000)):
+        done = wireproof("explain", source)
+        assert (done.code, done.out) == (2, "")
+        assert f"{len(data)} bytes: no format fits" in done.one_line()
+        assert (f"they look like {like};" in done.err) == bool(like)
 
 
 PACKERS: list[tuple[str, Callable[[bytes], bytes]]] = [

@@ -104,6 +104,22 @@ def test_what_is_wrong_comes_first_with_one_line_for_an_index_and_one_cause_for_
     assert totals["errors"] == 2
 
 
+def test_zeros_before_the_next_segment_are_lost_records(tmp_path: Path, wireproof: Command) -> None:
+    """At the end of the last segment they may be allocated in advance; here the next file says otherwise."""
+    folder = tmp_path / "t-0"
+    folder.mkdir()
+    first = b"".join(kafka_bytes.batch(base=base) for base in range(5))
+    (folder / f"{0:020}.log").write_bytes(first + bytes(300))
+    (folder / f"{9:020}.log").write_bytes(kafka_bytes.batch(base=9))
+    for source in (tmp_path, folder / f"{0:020}.log"):
+        done = wireproof("explain", source)
+        assert done.code == 1
+        assert f"wrong: bytes {len(first)} to {len(first) + 300}" in done.out
+        assert f"lost: bytes {len(first)} to {len(first) + 300}, offsets 5 to 8, 4 records" in done.out
+    (folder / f"{9:020}.log").unlink()
+    assert wireproof("explain", tmp_path).code == 0
+
+
 def test_a_terminal_shows_how_far_it_has_read_and_a_pipe_does_not(tmp_path: Path) -> None:
     pty = pytest.importorskip("pty", reason="this system has no pseudo-terminals")
     folder = tmp_path / "t-0"

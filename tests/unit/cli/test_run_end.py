@@ -104,6 +104,14 @@ def test_the_findings_are_those_of_this_run_even_if_another_one_writes_the_event
     assert "no run of this project is stored" in wireproof("report", "last").one_line()
 
 
+def test_a_damaged_memory_does_not_matter_to_a_report_of_a_file(wireproof: Command, tmp_path: Path) -> None:
+    out = tmp_path / "run.jsonl"
+    wireproof(*CHECK, "--out", out)
+    (stored,) = (tmp_path / "cache" / "runs").glob("*/last.json")
+    stored.write_text("[[")
+    assert wireproof("report", out).code == 1
+
+
 @pytest.mark.parametrize("more", [(), ("--large",)])
 def test_large_cases_run_only_if_they_are_asked_for_and_their_entries_are_never_stale(
     wireproof: Command, tmp_path: Path, more: tuple[str, ...]

@@ -324,6 +324,15 @@ def test_parquet_without_its_packages_is_one_line(
     assert not list(tmp_path.glob("out*"))
 
 
+def test_a_file_of_noise_is_lost_as_a_whole(wireproof: Command, tmp_path: Path) -> None:
+    source = written(tmp_path, damaged([]))
+    (source / "t-0" / f"{0:020}.log").write_bytes(random.Random(1).randbytes(5000))
+    code, (lost,), sums = salvaged(wireproof, source, tmp_path / "out.jsonl")
+    assert (code, lost["position"], lost["end"]) == (1, 0, 5000)
+    assert (lost["firstOffset"], lost["lastOffset"]) == (0, LAST.base - 1)
+    assert sums["soundRecords"] == ALL - LAST.base
+
+
 def test_hostile_sizes_take_no_memory(tmp_path: Path) -> None:
     """Headers that claim up to 2 GiB, over and over, between sound batches."""
     head = bytearray(batch(5, 1)[:70])

@@ -23,6 +23,13 @@ def test_a_folder_is_shown_as_the_list_of_its_cases(wireproof: Command) -> None:
     assert len(listed.splitlines()) > 3
 
 
+def test_on_a_narrow_terminal_words_are_broken_at_hyphens_only_and_no_line_is_too_wide() -> None:
+    lines = list(claim_lines(["kafka.batch/v2", "iggy.deferred-poll-request/0.11.1-edge"], 60))
+    assert max(map(len, lines)) <= 60
+    assert "control-batch" in "\n".join(lines)
+    assert not any(line.startswith("iggy.deferred-poll-request") for line in lines)
+
+
 @pytest.mark.parametrize("room", [80, 120])
 def test_on_a_terminal_no_word_is_broken_and_no_line_is_too_wide(room: int) -> None:
     lines = list(claim_lines(list(FORMATS), room))

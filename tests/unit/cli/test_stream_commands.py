@@ -274,3 +274,37 @@ def test_what_is_added_is_said_and_what_is_not_has_its_command(wireproof: Comman
     assert wireproof("baseline", "fix", known, run).code == 0
     again = wireproof("baseline", "add", known, run)
     assert (again.code, again.out) == (0, "known.toml: 0 added for 0 failures, 3 known already\n")
+
+
+def test_a_family_that_fails_in_two_ways_is_left_by_fix_and_completed_by_add(
+    wireproof: Command, tmp_path: Path
+) -> None:
+    family = "kafka.batch/v2/crc/zero~flip:"
+    known, run = tmp_path / "known.toml", tmp_path / "run.jsonl"
+    known.write_text(ENTRY.replace("kafka.batch/v2/crc/zero", f"{family}*"), encoding="utf-8")
+    as_known = evolve(_case("fail", "wrong-accept", "crc-mismatch"), id=f"{family}1")
+    _write(run, as_known, evolve(_case("crash"), id=f"{family}2"))
+    done = wireproof("baseline", "fix", known, run)
+    assert "some of its cases fail in another way, which `baseline add` adds\n" in done.out
+    assert wireproof("baseline", "add", known, run).out == (
+        f"added    {family}2 (crash)\nknown.toml: 1 added for 1 failures, 1 known already"
+        "; complete for wireproof 0.1.0\n"
+    )
+    assert "0 changed, 2 kept" in wireproof("baseline", "fix", known, run).out
+
+
+def test_a_word_that_is_no_run_is_refused_and_no_file_is_written(wireproof: Command, tmp_path: Path) -> None:
+    new, run = tmp_path / "new.toml", _write(tmp_path / "run.jsonl", _case("crash"))
+    for words, says in (
+        (
+            (tmp_path / "ran.jsonl", "--owner", "me"),
+            r"ran.jsonl: no such file; write a run with",
+        ),
+        ((run, "krash", "--owner", "me"), r"krash: is no file, and no failure .*: did you mean crash\?"),
+        ((run,), "new.toml: needs an owner of the new entries: --owner NAME"),
+        ((run, "--owner", "me", "--reason", ""), "new.toml: needs a reason: --reason TEXT"),
+    ):
+        done = wireproof("baseline", "add", new, *words)
+        assert done.code == 2
+        assert re.search(says, done.one_line())
+        assert not new.exists()

@@ -146,3 +146,17 @@ def test_a_derived_case_has_the_level_of_a_golden_one_that_changed(upgraded: Pat
     for was, says in ((lenient, words), (evolve(flipped, verdict="pass", kind="exact"), "the codec: ")):
         (change,) = diff(stream(was, run=evolve(RUN, suite="0.0.9")), stream(flipped, run=run), suite).broken
         assert f"({says}" in str(change)
+
+
+def test_runs_of_another_implementation_rewrite_nothing(
+    wireproof: Command, upgraded: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run.jsonl"
+    upgraded.write_text(f'adapter = "mine"\n{upgraded.read_text()}')
+    before = upgraded.read_text()
+    wireproof(*words(upgraded), "--out", run)
+    for verb in ("fix", "add"):
+        done = wireproof(*_with_suite(upgraded), "baseline", verb, upgraded, run)
+        assert done.code == 2
+        assert "known.toml is of mine, and the run is of refuse-everything" in done.one_line()
+        assert upgraded.read_text() == before

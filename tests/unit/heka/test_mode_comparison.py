@@ -47,6 +47,13 @@ def test_a_header_that_both_deliver_is_no_difference() -> None:
     assert [one.items["frame", None] for one in accounts] == [1, 2, 2]
 
 
+def test_in_whatever_pieces_a_stream_comes_the_account_is_the_same() -> None:
+    data = S17 + S19 + b"BOGUS" + S31 + F[:9]
+    whole = counted(data)
+    for size in (1, 7, 25, 64):
+        assert counted(data, size) == whole
+
+
 def test_a_generated_stream_has_the_account_of_its_manifest(tmp_path: Path) -> None:
     manifest = generate(tmp_path, MIB // 2, 3, every=10)
     data = (tmp_path / "00000.heka").read_bytes()

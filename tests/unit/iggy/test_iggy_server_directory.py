@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import damaged_logs
+import iggy_segments
 import pytest
 from attrs import frozen
 from command_line import Command
 
+from wireproof import formats
 from wireproof.inspect.data_directory import DirectoryTotals, FolderReport, read_directory
 
 PARTITION = "streams/1/topics/1/partitions/1"
@@ -140,3 +143,12 @@ def test_an_index_is_shown_with_a_column_for_each_number_and_times_as_dates(
 def test_an_offset_behind_the_last_message_is_found(directory: Path) -> None:
     (directory / CONSUMER).write_bytes((3).to_bytes(8, "little"))
     assert wrong_files(directory)[1].errors == 1
+
+
+def test_batches_with_the_base_offset_0_are_found_behind_a_damaged_one() -> None:
+    data = bytearray(iggy_segments.segment("0.2.7", 9))
+    begin, end = iggy_segments.places("0.2.7", bytes(data))[4]
+    data[begin + 10] ^= 1
+    found = damaged_logs.surveyed(formats.get("iggy.log", "0.2.7"), bytes(data))
+    assert (found.entries, found.tail) == (8, 0)
+    assert [(one.at, one.end) for one in found.damages] == [(begin, end)]

@@ -337,6 +337,15 @@ def test_a_partition_of_iggy_is_named_and_sound(revision: str, tmp_path: Path) -
     assert totals.is_sound
 
 
+def test_a_segment_of_iggy_is_known_by_its_records_outside_of_a_data_directory(tmp_path: Path) -> None:
+    data = iggy_segments.segment("0.7", 20)
+    segment(tmp_path / "copied", 0, data)
+    segment(tmp_path / "copied", 0, iggy_segments.index("0.7", data), ".index")
+    totals, kinds, lines = read(tmp_path)
+    assert (sorted(kinds.values()), lines) == (["index", "segment"], [])
+    assert totals.is_sound
+
+
 def test_a_gap_between_segments_of_iggy_is_named(tmp_path: Path) -> None:
     folder = tmp_path / IGGY
     data = iggy_segments.segment("0.7", 20)

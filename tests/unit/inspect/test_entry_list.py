@@ -58,6 +58,15 @@ def same(data: bytes) -> list[Entry]:
     return slow
 
 
+def test_both_list_large_entries_and_garbage_and_a_tail_alike() -> None:
+    rng = Random(5)
+    large = [logs.batch(rng.randbytes(3 << 20), 2 * n) for n in range(2)]
+    data = large[0] + rng.randbytes(900) + large[1] + logs.batch(b"x", 9) + large[0][:70]
+    found = same(data)
+    assert [one.kind for one in found][-2:] == ["frame", "tail"]
+    assert sum(one.kind == "frame" for one in found) == 3
+
+
 NO_ENTRY = b"\xff" * 12
 LONG_GARBAGE = {
     "noise": NO_ENTRY + Random(7).randbytes(1 << 16),
@@ -178,6 +187,15 @@ def test_a_log_that_begins_with_a_wrapper_begins_at_the_offset_of_its_first_mess
     found = survey_file(path, ReadSettings(fast=fast), "kafka.log/mixed")
     assert found.ok, found.damages
     assert (found.totals["firstOffset"], found.totals["nextOffset"]) == (first, 101)
+
+
+def test_a_file_of_no_stream_is_surveyed_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_text("nothing of the kind\n" * 9000)
+    found = survey_file(path)
+    assert (found.format_id, found.ok) == ("", False)
+    assert found.message == f"{path.stat().st_size} bytes: no stream format fits"
+    assert evolve(found, format_id="x", message="").ok
 
 
 @each("path", SEGMENTS, ids=lambda path: path.parent.name)

@@ -62,6 +62,12 @@ def test_a_damaged_size_costs_one_entry_whatever_it_is(size: int) -> None:
     assert [(one.at, one.end, one.number) for one in found.damages] == [(2 * SIZE, 3 * SIZE, 2)]
 
 
+def test_a_damaged_size_of_the_last_entry_is_no_torn_tail() -> None:
+    found = damaged_logs.surveyed(KAFKA, sized(1 << 20, number=5))
+    assert (found.entries, found.tail) == (5, 0)
+    assert found.damages[0].at == 5 * SIZE
+
+
 @each("cut", [1, 16, 20, SIZE - 1])
 def test_an_entry_that_the_end_cuts_is_a_tail(cut: int) -> None:
     found = damaged_logs.surveyed(KAFKA, LOG[: 5 * SIZE + cut])

@@ -1,18 +1,52 @@
 """Values of Kafka: control values, other answers of remarks, topics that cannot be."""
 
 import cramjam
+import pytest
 from each import each
-from kafka_bytes import LOG, PLAIN, V2, accepted, batch, record, remarks
+from kafka_bytes import LOG, PLAIN, V0, V1, V2, accepted, batch, message, record, remarks, wrapper
 
 from wireproof import formats
 from wireproof.cases.outcome import Refused
 from wireproof.cases.reference_answers import decode_answer
 from wireproof.kafka import control_record
 from wireproof.wire.compression import snappy
+from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Rejected
 
 # --- writing, and control values: kafka.md §1.8 to §1.10, §2.2 ---
+
+
+def tree(row: formats.Format, data: bytes) -> dict[str, Json]:
+    value = to_json(accepted(row, data).value)
+    assert isinstance(value, dict)
+    return value
+
+
+BATCH = tree(V2, batch())
+WRAPPER = tree(V1, wrapper(1, message(1, offset=11), offset=11))
+OLD = tree(V0, message(0))
+
+
+@each(
+    "row, base, change",
+    [
+        (V2, BATCH, {"magic": "1"}),
+        (V2, BATCH, {"records": None}),
+        (V0, OLD, {"headers": []}),
+        (V1, WRAPPER, {"messages": []}),
+        (V1, WRAPPER, {"value": "00"}),
+        (V1, WRAPPER, {"attributes": "9", "timestamp": "1"}),
+    ],
+)
+def test_a_value_that_cannot_be_written_is_refused(
+    row: formats.Format, base: dict[str, Json], change: dict[str, Json]
+) -> None:
+    assert formats.decode(row, formats.encode(row, base)).value
+    with pytest.raises(Rejected) as caught:
+        formats.encode(row, base | change)
+    assert caught.value.cls == "invalid-value"
 
 
 @each(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from attrs import evolve
 from command_line import Command
-from small_runs import FAIL, PASS, RUN, stored, stream
+from small_runs import FAIL, PASS, RUN, SKIP, stored, stream
 
 from wireproof.report.diff import histories
 from wireproof.run.events import CaseEvent, EventStream
@@ -26,6 +26,17 @@ def test_the_first_version_that_fails_is_named_with_the_last_that_passed() -> No
     (one,) = histories([run_of("3", FAIL), run_of("1", MENDED), run_of("2", FAIL), run_of("4", MENDED)])
     assert list(map(str, one.turns)) == [f"{FAIL.id}: fail:wrong-accept since 2, passed in 1, fixed in 4"]
     assert one.passed == {"1": (1, 1), "2": (0, 1), "3": (0, 1), "4": (1, 1)}
+
+
+def test_a_case_that_breaks_twice_is_reported_twice_and_a_skipped_one_changes_nothing() -> None:
+    skipped = evolve(SKIP, id=FAIL.id)
+    runs = [run_of("1", FAIL), run_of("2", skipped), run_of("3", MENDED), run_of("4", FAIL)]
+    (one,) = histories(runs)
+    assert [(turn.first, turn.passed, turn.fixed_in) for turn in one.turns] == [
+        ("1", "", "3"),
+        ("4", "3", ""),
+    ]
+    assert one.passed["2"] == (0, 0)
 
 
 def test_codecs_of_one_template_have_one_name_and_are_told_apart_by_their_command() -> None:

@@ -80,6 +80,14 @@ def test_the_heading_of_a_failure_is_its_cause(fields: dict[str, object], cause:
     assert heading(evolve(FAIL, **fields)) == f"FAIL  {FAIL.id}  {cause}  must reader"  # type: ignore[arg-type]
 
 
+def test_a_total_failure_names_the_rule_that_most_answers_break() -> None:
+    broken = evolve(
+        FAIL, kind="wrong-value", broken="kafka.append.crc", got="crc-mismatch at 17", text="breaks it"
+    )
+    paragraph = total_failure(stream(*(evolve(broken, id=f"{FAIL.id}~flip:{n}", seq=n) for n in range(6))))
+    assert paragraph == "None of 6 cases passes; 6 break kafka.append.crc. The first one: crc-mismatch at 17."
+
+
 def test_security_failures_come_first_and_a_baseline_does_not_hide_them() -> None:
     alarm = evolve(FAIL, id="toy.frame/v1/sum/alarm", seq=5, cls="auth-failed", flags=("security",))
     run = stream(PASS, FAIL, alarm)
@@ -120,6 +128,11 @@ def test_an_excerpt_marks_the_field_and_names_the_byte_of_the_twin() -> None:
     assert found is not None
     assert found.bytes == "0000  02 01 61 6b│cd│"
     assert found.caret == " " * found.bytes.index("cd") + "^^ sum; the accepted twin has cc"
+
+
+@each("at", [None, 99, "junk", "7>3", -1])
+def test_an_excerpt_of_no_place_is_none(at: int | str | None) -> None:
+    assert excerpt_of(BAD_CASE, at, "nothing") is None
 
 
 def test_a_field_tree_has_offsets_and_marks_the_place() -> None:
@@ -386,6 +399,15 @@ def test_each_rule_with_faults_below_the_level_has_a_line_at_the_end() -> None:
     assert f"some: {BELOW}" in html([run])
     (found,) = ET.fromstring(junit([run])).iterfind(".//testsuite[@tests='3']/properties/property")
     assert (found.get("name"), found.get("value")) == ("below the level", "2 of toy.sum, 1 of toy.late")
+
+
+def test_many_rules_are_counted_in_the_last_line() -> None:
+    faults = [
+        event(number, f"sum/n{number}", "lenient", level="should", rules=(f"toy.r{number:02}",))
+        for number in range(15)
+    ]
+    lines = [line for line in printed(stream(PASS, *faults)).splitlines() if line.startswith("below")]
+    assert (len(lines), lines[-1]) == (13, "below the level: 3 of 3 further rules")
 
 
 def test_a_broken_rule_is_named_in_place_of_the_kind_and_of_the_rules_of_the_case() -> None:

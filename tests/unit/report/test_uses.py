@@ -130,6 +130,12 @@ def test_an_implementation_without_a_fault_is_safe(suite: Suite, use: Use) -> No
     assert text == "some 1.0 is safe as a Kafka consumer: all 247 required cases are right"
 
 
+def test_what_was_not_judged_is_not_called_safe(suite: Suite, use: Use) -> None:
+    (text,) = use_sentences(suite, run_of(use, "some", "1.0", {must(use, refused=False).id: SKIP}))
+    said = "some 1.0 shows no fault as a Kafka consumer: all 246 required cases that were judged are right"
+    assert text == f"{said}, of 247"
+
+
 def test_a_sentence_names_the_worst_and_counts_the_rest(suite: Suite, use: Use) -> None:
     valid = [case for case in use.must.values() if not is_refused(case)][:2]
     refused = [case for case in use.must.values() if is_refused(case) and "security" not in case.flags][:1]

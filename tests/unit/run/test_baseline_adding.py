@@ -160,6 +160,13 @@ def test_an_entry_past_its_day_is_left_to_extend() -> None:
     assert [entry.id for entry in done.expired] == [FAIL.id, OTHER.id]
 
 
+def test_a_new_entry_does_not_take_cases_from_a_pattern_that_expects_them() -> None:
+    text = TEXT.replace("sum/wrong", "sum/*~flip:*")
+    known, other = flips(1, path="sum")[0], evolve(flips(2)[1], verdict="crash", kind="", cls="")
+    done = add(text, other, OTHER)  # a run of a part: the known failure of the same family is not in it
+    assert code(known, other, OTHER, text=done.text) == 0
+
+
 WAYS = (
     ("fail", "wrong-accept", "crc-mismatch"),
     ("fail", "wrong-value", ""),

@@ -3,7 +3,7 @@
 from itertools import product
 
 from each import each
-from faulty_runs import case, cases, good, run
+from faulty_runs import around, case, cases, good, run
 
 from wireproof.cases.case import Accept, Case, Chunks, Data, Value
 from wireproof.cases.outcome import (
@@ -45,6 +45,26 @@ def test_what_is_not_claimed_is_not_asked_and_what_is_claimed_is() -> None:
         Unsupported("claims no scan of toy/v1"),
     ]
     assert engine.hello.revisions["toy/v1"].observes == ("hex",)
+
+
+def test_an_encode_answered_with_a_value_breaks_the_contract() -> None:
+    outcomes, _ = run([Case("toy/v1/x/e", "toy", "v1", Value({"a": "1"}), Accept(), op="encode")])
+    assert outcomes == [Faulty("encode was answered with a value or digest")]
+
+
+@each(
+    "fault, text",
+    [
+        ("unknown-class", "class is unknown: 'crc-mismtach'; did you mean crc-mismatch?"),
+        ("float-value", "1.5 is a float"),
+        ("unknown-outcome", "outcome must be one of accepted"),
+        ("huge-frame", "its length would be 2147483647"),
+    ],
+)
+def test_an_answer_that_breaks_the_contract_is_named(fault: str, text: str) -> None:
+    outcome, _ = around(fault)
+    assert isinstance(outcome, Faulty)
+    assert text in outcome.text
 
 
 @each("number, fault", product([0, 17, 40], ["repeated-id", "noise-after"]))

@@ -5,7 +5,7 @@ import re
 import pytest
 from faulty_runs import LONG, case, cases, good, run
 
-from wireproof.adapters.requests import MAX_CONSECUTIVE_TIMEOUTS
+from wireproof.adapters.requests import MAX_CONSECUTIVE_TIMEOUTS, MAX_TIMEOUTS, FailureBudget
 from wireproof.cases.case import Limits
 from wireproof.cases.outcome import (
     Crashed,
@@ -22,6 +22,18 @@ def test_an_adapter_that_hangs_on_everything_uses_up_a_budget_over_all_families(
     assert len(rest) == 20 - MAX_CONSECUTIVE_TIMEOUTS
     assert f"{MAX_CONSECUTIVE_TIMEOUTS} cases in a row without an answer in time" in rest[0].text
     assert engine.deaths.count == MAX_CONSECUTIVE_TIMEOUTS
+
+
+def test_timeouts_are_bounded_in_number_where_some_cases_are_answered() -> None:
+    deaths = FailureBudget()
+    for number, one in enumerate(cases(*[b"hang"] * MAX_TIMEOUTS)):
+        assert deaths.verdict(one) is None
+        deaths.add(one, TimedOut(100), "timeout")
+        if number % 2:
+            deaths.answered()
+    left_out = deaths.verdict(case(b"x", 1000))
+    assert left_out is not None
+    assert f"{MAX_TIMEOUTS} cases without an answer in time" in left_out.text
 
 
 def test_three_deaths_of_one_kind_end_a_family_but_not_its_neighbours() -> None:

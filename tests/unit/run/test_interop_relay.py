@@ -7,6 +7,7 @@ import pytest
 from attrs import define, field
 
 from wireproof.adapters.registry.live_servers import Carried
+from wireproof.cases.case import Reject
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof.run.interop import (
     EncodedMessage,
@@ -74,6 +75,13 @@ def test_a_refusal_of_what_a_producer_may_send_is_a_fault() -> None:
     assert (event.label, event.detail) == ("fail:wrong-reject", "CORRUPT_MESSAGE")
     assert event.title == "stores what reference, py:wireproof.adapters.reference:Reference wrote"
     assert (event.token, made.server.run.spec) == ("produce", "kafka-broker:h:1"), "judged as produced"
+
+
+def test_a_refusal_that_the_rules_demand_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wireproof.run.interop.reference_expectation", lambda _: Reject("not-permitted"))
+    _, report, lines = carried(Refused("not-permitted", detail="INVALID_RECORD"))
+    assert not report.faults
+    assert lines[0].endswith("; 1 refused, as a producer may not send them")
 
 
 @pytest.mark.parametrize(

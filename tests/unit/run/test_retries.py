@@ -160,3 +160,14 @@ def test_a_case_that_is_known_as_flaky_is_asked_beyond_the_limit(
 def test_what_the_baseline_expects_is_not_asked_again(check: Check, tmp_path: Path) -> None:
     ran = check("InFirstProcess", *known(tmp_path, "fail:wrong-reject", 'class = "other"', "flaky = true"))
     assert (ran.labels[TWIN], ran.starts) == ("fail:wrong-reject", 1)
+
+
+# --- processes ---
+
+
+def test_a_large_run_starts_a_process_only_if_a_case_that_passed_fails_now(
+    check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wireproof.run.run.SMALL_RUN", 0)
+    assert [check(codec).starts for codec in ("Always", "InFirstProcess", "Tires")] == [1, 1, 2]
+    assert list(check("Tires").labels.values()).count("fail:flaky") > 2
