@@ -56,30 +56,6 @@ def test_a_case_that_passes_fails_its_item_and_names_the_entry(plugin_run: Plugi
     )
 
 
-@pytest.mark.parametrize(
-    ("entry", "said"),
-    [
-        (
-            {"cls": "bad-magic"},
-            "fails in another way than its entry says, fail:wrong-accept bad-magic; `wireproof",
-        ),
-        (
-            {"kind": "crash", "cls": ""},
-            "fails in another way than its entry says, crash; `wireproof baseline fix",
-        ),
-        ({"expires": "2026-01-31"}, "expired on 2026-01-31, owner me"),
-    ],
-    ids=["class", "kind", "expired"],
-)
-def test_an_entry_that_does_not_hold_is_named_before_the_failure(
-    plugin_run: PluginRun, known: Known, entry: dict[str, str], said: str
-) -> None:
-    done = plugin_run("--codec", MUTANT, "--codec-run", ONE, "--codec-baseline", known(**entry))
-    assert done.ret == 1
-    text = str(done.stdout)
-    assert 0 < text.index(f"known.toml:2: {ONE}: {said}") < text.index("want    refuse crc-mismatch at 17")
-
-
 def test_an_entry_for_several_cases_has_an_item_of_its_own(
     plugin_run: PluginRun, known: Known, monkeypatch: pytest.MonkeyPatch
 ) -> None:

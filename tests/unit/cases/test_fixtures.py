@@ -236,27 +236,6 @@ def test_a_key_that_occurs_twice_is_not_half_lost(tmp_path: Path) -> None:
         fixtures.load(own=tmp_path)
 
 
-def test_the_hash_depends_on_cases_rules_and_long_inputs_but_not_on_their_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen = set()
-    for name, title, rule, data in (
-        ("one", "a", "r", b"1"),
-        ("two", "b", "r", b"1"),
-        ("three", "a", "s", b"1"),
-        ("four", "a", "r", b"2"),
-        ("again", "a", "r", b"1"),
-    ):
-        path = fixture_folders.write(
-            tmp_path / name,
-            {**fixture_folders.GOOD, "title": title},
-            rules=fixture_folders.RULE.replace("Kind 1", rule),
-        )
-        (path.parent / "x.bin").write_bytes(data)
-        seen.add(fixture_folders.only(tmp_path / name, monkeypatch).hash)
-    assert len(seen) == 4
-
-
 # --- what is read, and when ---
 
 BATCH = "kafka.batch/v2/crc/zero"

@@ -14,7 +14,6 @@ from wireproof.cases.id_patterns import (
     compile_pattern,
     most_similar,
     select,
-    similarity,
 )
 
 NAMES = ("a.b/v1/crc/one", "a.b/v1/crc/two", "a.b/v1/size/one", "a.b/v2/crc/one", "c.d/v1/crc/one")
@@ -110,24 +109,6 @@ def test_many_stars_are_one_and_cost_no_more() -> None:
 
 
 # --- the nearest case, for `explain` ---
-
-
-@each(
-    "one, other, share",
-    [
-        (b"", b"", 1.0),
-        (b"abcd", b"abcd", 1.0),
-        (b"abcd", b"", 0.0),
-        (b"abcd", b"abXd", 0.75),
-        (b"abcd", b"abcdef", 4 / 6),
-        (b"abcd", b"wxyz", 0.0),
-        (b"aaaa", b"aa", 0.5),
-        (b"abab", b"abXab", 0.8),
-    ],
-)
-def test_likeness_is_the_share_of_bytes_at_both_ends(one: bytes, other: bytes, share: float) -> None:
-    assert similarity(one, other) == pytest.approx(share)
-    assert similarity(other, one) == pytest.approx(share)
 
 
 def test_a_case_of_the_same_refusal_is_nearer_than_one_of_like_bytes() -> None:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from command_line import Command
 from fixture_folders import GOOD, PLACE, RULE, write
-from goldens import golden, load
+from goldens import golden
 from machine import needs
 
 from tests.mutants.registry import spec_of
@@ -30,21 +30,6 @@ def test_check_ends_by_what_it_found(wireproof: Command) -> None:
     assert done.code == 1
     assert "FAIL  kafka.batch/v2/crc/" in done.out
     assert f"wireproof replay kafka.batch/v2/crc/bit-flip-in-value {shlex.quote(LENIENT)}" in done.out
-
-
-@pytest.mark.usefixtures("stored_cases_alone")
-def test_a_run_without_families_reports_nothing_about_their_known_failures(
-    wireproof: Command, tmp_path: Path
-) -> None:
-    known_failures = tmp_path / "known.toml"
-    lines = {"kind": "crash", "class": "", "reason": "a test", "owner": "me"}
-    text = "".join(f'{name} = "{value}"\n' for name, value in lines.items())
-    family = '[[known-failure]]\nid = "iggy.identifier/0.0.30/**~flip:*"\n' + text + "expires = 2099-01-01\n"
-    known_failures.write_text(family, encoding="utf-8")
-    words = ("--run", "iggy.identifier/**", "--in-process", "--no-families", "--baseline", known_failures)
-    assert wireproof("check", "reference", *words).code == 0
-    known_failures.write_text(family.replace("/**~flip:*", "/text/nul"), encoding="utf-8")
-    assert wireproof("check", "reference", *words).code == 3
 
 
 @pytest.mark.parametrize(
@@ -94,20 +79,6 @@ def test_every_view_of_a_run_is_written(wireproof: Command, tmp_path: Path) -> N
     assert wireproof("report", out, *options).code == 1
     for name, path in files.items():
         assert again[name].read_bytes() == path.read_bytes(), name
-
-
-def test_the_table_names_formats_whole_at_80_and_at_200_columns(wireproof: Command, tmp_path: Path) -> None:
-    first = {case.format_id: case.id for case in reversed(load().cases)}
-    runs = [word for name in first.values() for word in ("--run", name)]
-    out = tmp_path / "run.jsonl"
-    wireproof("check", "reference", LENIENT, "--no-families", "--in-process", *runs, "--out", out)
-    for width in (80, 200):
-        done = wireproof("report", out, width=width)
-        table = done.out[done.out.rindex("reference 0.") :].partition("\nnext:")[0]
-        shown = {line.split()[0] for line in table.splitlines() if "/" in line.partition("  ")[0]}
-        assert {case.format_id for case in load().cases} <= shown
-        assert "…" not in table
-        assert all(len(line) <= width for line in table.splitlines())
 
 
 # --- the suite and its adapters ---

@@ -139,18 +139,3 @@ def test_the_attributes_of_a_message_are_those_of_its_magic(
     message = kafka_bytes.message(magic=magic)
     (line,) = (one for one in wireproof("explain", message.hex()).out.splitlines() if "attributes" in one)
     assert line.endswith(f"= {said}")
-
-
-@pytest.mark.parametrize("size", [1 << 30, (1 << 31) - 1, -1, 0, 13])
-def test_a_batch_of_which_the_size_is_damaged_is_a_batch(
-    size: int, wireproof: Command, tmp_path: Path
-) -> None:
-    data = TEN[3][:8] + struct.pack(">i", size) + TEN[3][12:]
-    path = tmp_path / "found.bin"
-    path.write_bytes(data)
-    for more in ([], ["--format", "kafka.batch/v2"]):
-        done = wireproof("explain", path, *more)
-        assert done.code == 1
-        assert "as kafka." in done.out.splitlines()[0]
-    assert [word for word in ("batchLength", "producerId", "recordsCount") if word not in done.out] == []
-    assert str(size) in done.out

@@ -86,22 +86,6 @@ def test_json_lines_have_every_byte_and_end_with_the_summary(wireproof: Command)
     assert (last["type"], last["ok"], last["damages"]) == ("summary", True, 0)
 
 
-def test_what_is_wrong_with_an_entry_is_at_the_entry_and_in_the_summary(wireproof: Command) -> None:
-    data = b"".join(logs.batch(bytes([65 + n]) * 9, n) for n in range(4))
-    size = len(data) // 4
-    damaged = data[: 2 * size - 1] + b"!" + data[2 * size :]
-    done = wireproof("explain", damaged.hex())
-    assert done.code == 1
-    assert f"wrong: bytes {size} to {2 * size}, entry 1: crc-mismatch at {size + 17}" in done.out
-    assert rows(done.out)[1].startswith(
-        f"{size:>12} {size:>9}  garbage: crc-mismatch at {size + 17} (batches[1].crc)"
-    )
-    *_, last = trees(wireproof("explain", damaged.hex(), "--json").out)
-    assert [(one["class"], one["position"], one["end"]) for one in last["wrong"]] == [
-        ("crc-mismatch", size, 2 * size)
-    ]
-
-
 # --- Heka ---
 
 FRAMES = [logs.heka_frame(payload) for payload in (b"one", b"two", b"three")]

@@ -2,9 +2,8 @@
 
 import random
 from collections.abc import Callable
-from itertools import pairwise, product
+from itertools import product
 
-import pytest
 from each import each
 from work_counter import growth
 
@@ -24,39 +23,10 @@ def scan(data: bytes, options: Options = DEFAULT_OPTIONS, size: int | None = Non
     return list(formats.scan(ROW, (data[at : at + step] for at in range(0, len(data), step)), options))
 
 
-def timestamps(items: list[Item]) -> list[int]:
-    return [item.value.message.timestamp for item in items if item.kind == "frame"]
-
-
 def frame(timestamp: int, payload: bytes = b"") -> bytes:
     """A frame of heka.md §9's examples, for lengths below 128."""
     body = F[5:-1] + bytes([timestamp]) + (b"\x32" + bytes([len(payload)]) + payload if payload else b"")
     return b"\x1e\x02\x08" + bytes([len(body)]) + b"\x1f" + body
-
-
-# heka.md §9, "Why chunking failed": the three files on which Mozilla's split readers lost or doubled records
-SPLIT = {
-    "backtrack": (
-        b"".join([frame(1), frame(2, bytes.fromhex("1e05ffffffffff") * 4), *map(frame, (3, 4, 5, 6))]),
-        [1, 2, 3, 4, 5, 6],
-    ),
-    "false-header": (
-        frame(1) + frame(2, bytes.fromhex("1e0208052f") + b"p" * 20) + frame(3) + frame(4),
-        [1, 2, 3, 4],
-    ),
-    "phantom": (frame(1) + frame(2, frame(99) + b"p" * 8) + frame(3) + frame(4), [1, 2, 3, 4]),
-}
-
-
-@pytest.mark.parametrize("name", SPLIT)
-def test_mozillas_split_files_give_each_record_once_at_any_chunk_size(name: str) -> None:
-    data, expected = SPLIT[name]
-    for size in range(1, len(data) + 1):
-        items = scan(data, size=size)
-        assert timestamps(items) == expected
-        assert [item.length for item in items] == [
-            b.at - a.at for a, b in pairwise([*items, Item("tail", len(data), 0)])
-        ]
 
 
 NESTED = bytes.fromhex("32071e0408ffff031f")

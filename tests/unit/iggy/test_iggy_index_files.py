@@ -42,21 +42,6 @@ def test_an_entry_of_an_iggy_index_that_is_wrong_is_named_and_nothing_is_advised
     assert "what to do" not in done.out
 
 
-def test_the_printed_indexes_of_the_rule_book_agree_with_their_segments(tmp_path: Path) -> None:
-    """iggy.md §13: the segments of 0.0.30, 0.9 and 0.11 and their indexes."""
-    printed = {
-        "0.0.30": ("0000000031000000", 2),
-        "0.9": ("0000000045000000641022791133060001000000a00000006410227911330600", 2),
-    }
-    from iggy_bytes import WORKED  # noqa: PLC0415 - with the later examples it is one table
-
-    (tmp_path / f"{STEM}.log").write_bytes(WORKED["W15"][2])
-    text, count = printed["0.0.30"]
-    (tmp_path / f"{STEM}.index").write_bytes(bytes.fromhex(text))
-    (one,) = check_index_files(tmp_path / f"{STEM}.log")
-    assert (one.system, len(one.index.entries), one.findings) == ("Iggy 0.0.30", count, ())
-
-
 def test_the_positions_that_a_server_writes_when_it_builds_an_index_anew_are_a_note(tmp_path: Path) -> None:
     log = partition(tmp_path, "0.8")
     data = log.read_bytes()

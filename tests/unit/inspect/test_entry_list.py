@@ -1,6 +1,5 @@
 """The entries of a stream one after another: the fast decoder and the reference list the same."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -28,7 +27,6 @@ from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.walk import Entry, EntryRows
 
 LOG = formats.get("kafka.log", "mixed")
-SEGMENTS = sorted((SUPPORT / "segments").glob("*/*.log"))
 
 
 def listed(data: bytes, *, fast: bool, values: bool = False) -> list[Entry]:
@@ -118,27 +116,6 @@ def test_zeros_end_where_a_byte_is_set() -> None:
     assert long_zeros(source, 200_000) == 0
 
 
-def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    fast_listing = pytest.importorskip("wireproof.kafka.suite.fast_listing")
-    monkeypatch.setattr(fast_listing, "DECODER", evolve(fast_listing.DECODER, chunks=(1 << 10, 1 << 12)))
-
-
-def test_what_was_read_of_a_file_that_shrinks_is_listed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    small_chunks(monkeypatch)
-    entry = len(logs.batch(bytes(200), 0))
-    (tmp_path / "0.log").write_bytes(b"".join(logs.batch(bytes([n]) * 200, n) for n in range(100)))
-    found: list[Entry] = []
-    with (tmp_path / "0.log").open("rb") as file:
-        source = FileSource.of(file)
-        os.truncate(tmp_path / "0.log", 50 * entry)
-        with pytest.raises(ShrunkError):
-            found.extend(entries_of(source, fast=True))
-    assert [one.at for one in found] == [n * entry for n in range(len(found))]
-    assert (50 - len(found)) * entry <= 1 << 12, "less than a chunk is missing"
-
-
 def test_a_source_that_shrinks_says_how_much_is_left(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(bytes(1000))
@@ -196,16 +173,3 @@ def test_a_file_of_no_stream_is_surveyed_as_such(tmp_path: Path) -> None:
     assert (found.format_id, found.ok) == ("", False)
     assert found.message == f"{path.stat().st_size} bytes: no stream format fits"
     assert evolve(found, format_id="x", message="").ok
-
-
-@each("path", SEGMENTS, ids=lambda path: path.parent.name)
-def test_entries_are_counted_together_as_one_by_one(path: Path) -> None:
-    listing = listing_of(LOG)
-    assert listing is not None
-    cells = [one.cells for one in listed(path.read_bytes(), fast=False)]
-    together, alone = listing.totals(), listing.totals()
-    together.add(cells)
-    for one in cells:
-        alone.add((one,))
-    assert together.json() == alone.json()
-    assert [*together.lines()] == [*alone.lines()]

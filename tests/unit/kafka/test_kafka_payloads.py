@@ -322,25 +322,6 @@ def test_a_payload_is_refused_where_it_is_wrong(
     assert (refused.value.cls, refused.value.at, refused.value.path) == (cls, at, path)
 
 
-@each(
-    "topic, key, value",
-    [
-        (OFFSETS, OFFSET_KEY, OFFSET_VALUE),
-        (METADATA, None, REGISTERED),
-        (METADATA, None, b"\1\x14\0\0"),
-        (METADATA, None, b"\1\x14\0\1\x64\0"),
-        (OFFSETS, TASKS_KEY, TASKS_HEAD + b"\3" + b"\1\1\0" * 2 + b"\1" * 5 + b"\0"),
-        (METADATA, None, b"\1\x14\0" + encode_uvarint(MAX_TAGS) + b"\x64\0" * MAX_TAGS),
-        (METADATA, None, b"\1\x17\0\1\0\2\2n"),
-        (METADATA, None, bytes.fromhex("01 11 01 00000001 0000000000000002 01 01 01 03")),
-        (METADATA, None, b"\1\2\0" + encode_uvarint(MAX_STRING + 1) + bytes(MAX_STRING + 17)),
-    ],
-)
-def test_the_twins_of_the_refusals_are_accepted(topic: str, key: bytes | None, value: bytes | None) -> None:
-    payload = decode_payload(topic, key, value)
-    assert payload.note == ""
-
-
 def test_bytes_after_the_fields_leave_the_payload_before_them() -> None:
     with pytest.raises(Rejected) as refused:
         decode_payload(OFFSETS, OFFSET_KEY, OFFSET_VALUE + b"\0\0")

@@ -12,7 +12,6 @@ from wireproof.cases import fixtures
 from wireproof.cases.fixture_writer import (
     FrozenCase,
     freeze,
-    page_text,
     sort_files,
     unfrozen_cases,
 )
@@ -126,27 +125,6 @@ def test_another_layout_of_the_json_is_a_problem(tmp_path: Path, monkeypatch: py
     path.write_text(path.read_text("utf-8").rstrip(), encoding="utf-8")
     (line,) = problems(tmp_path, monkeypatch)
     assert line == f"{path}: is not in the form of a fixture file; `lint --fix` rewrites it"
-
-
-def test_a_list_or_an_object_stands_on_one_line_of_up_to_110_columns() -> None:
-    fits, over = ["x" * 90], ["x" * 91]
-    text = page_text({"schema": 1, "cases": [{"id": "a", "rules": fits, "flags": over, "needs": []}]})
-    assert text.splitlines() == [
-        "{",
-        '  "schema": 1,',
-        '  "cases": [',
-        "    {",
-        '      "id": "a",',
-        f'      "rules": ["{fits[0]}"],',
-        '      "flags": [',
-        f'        "{over[0]}"',
-        "      ],",
-        '      "needs": []',
-        "    }",
-        "  ]",
-        "}",
-    ]
-    assert len(text.splitlines()[5]) == 110
 
 
 def test_fix_sorts_cases_and_keys_and_changes_no_case(

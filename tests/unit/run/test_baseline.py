@@ -93,22 +93,6 @@ def test_a_broad_entry_covers_the_families_of_many_fixtures_that_fail_as_it_is_w
         assert code(*flips, OTHER, stranger, text=text) == 1
 
 
-def test_two_broad_entries_may_differ_in_their_verdict_only_and_a_narrow_one_comes_first() -> None:
-    broad = TEXT.replace("sum/wrong", "**~flip:*")
-    first = broad.split("[[known-failure]]")[1]
-    other = f"[[known-failure]]{first}".replace("fail:wrong-accept", "timeout").replace("crc-mismatch", "")
-    flips = [
-        evolve(FAIL, id=f"{FAIL.id}~flip:1"),
-        evolve(FAIL, id="toy.frame/v1/x~flip:2", verdict="timeout"),
-    ]
-    flips[1] = evolve(flips[1], kind="", cls="")
-    assert code(*flips, OTHER, text=broad + other) == 0
-    good = evolve(flips[1], id=f"{FAIL.id}~flip:3", verdict="pass")
-    assert code(flips[0], good, OTHER, text=broad + other) == 3
-    narrow = f"[[known-failure]]{first}".replace("**", "sum/wrong").replace("crc-mismatch", "bad-magic")
-    assert code(*flips, OTHER, text=broad + other + narrow) == 3
-
-
 ENDS = (("timeout",), ("resource", "memory"), ("resource", "output"), ("crash",))
 """How a codec that runs away may end: the machine decides."""
 

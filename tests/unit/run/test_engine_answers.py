@@ -3,12 +3,11 @@
 from itertools import product
 
 from each import each
-from faulty_runs import around, case, cases, good, run
+from faulty_runs import around, cases, good, run
 
-from wireproof.cases.case import Accept, Case, Chunks, Data, Value
+from wireproof.cases.case import Accept, Case, Value
 from wireproof.cases.outcome import (
     Faulty,
-    Unsupported,
 )
 
 
@@ -24,27 +23,6 @@ def test_answers_may_come_in_any_order() -> None:
     parts = [b"%d" % number for number in range(8)]
     outcomes, _ = run(cases(*parts), "backwards")
     assert outcomes == [good(part) for part in parts]
-
-
-def test_what_is_not_claimed_is_not_asked_and_what_is_claimed_is() -> None:
-    plan = [
-        case(b"a", 0),
-        case(b"b", 1, needs=("codec:lz4",)),
-        case(b"c", 2, needs=("codec:zstd",)),
-        Case("toy/v1/x/e", "toy", "v1", Value(None), Accept(), op="encode"),
-        Case("toy/v2/x/e", "toy", "v2", Data(b""), Accept()),
-        Case("toy/v1/x/s", "toy", "v1", Chunks((b"",)), Accept(), op="scan"),
-    ]
-    outcomes, engine = run(plan, "claims-wrongly")
-    assert outcomes == [
-        Unsupported("not built in"),
-        Unsupported("not built in"),
-        Unsupported("claims no codec:zstd for toy/v1"),
-        Unsupported("claims no encode of toy/v1"),
-        Unsupported("claims no decode of toy/v2"),
-        Unsupported("claims no scan of toy/v1"),
-    ]
-    assert engine.hello.revisions["toy/v1"].observes == ("hex",)
 
 
 def test_an_encode_answered_with_a_value_breaks_the_contract() -> None:

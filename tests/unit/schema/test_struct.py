@@ -14,11 +14,7 @@ from wireproof.schema.layout import (
     Number,
     Octets,
 )
-from wireproof.schema.rules import remarked
 from wireproof.schema.struct import DescriptionError, Struct, choice, many, since, until
-from wireproof.wire.reader import Reader
-from wireproof.wire.rejection import Rejected
-from wireproof.wire.writer import Writer
 
 REVISIONS = ("1", "2", "3")
 
@@ -32,19 +28,6 @@ def no_fault(*needs: str) -> Any:
     names: dict[str, Any] = {}
     exec(f"def rule({', '.join(needs)}): return None", names)
     return names["rule"]
-
-
-def test_what_readers_remark_and_nobody_may_write_is_refused_in_a_value() -> None:
-    made = struct(Number("age", "uint8"))
-    made.rule("age", "toy.odd")(
-        lambda age: remarked("iggy-flag", text="odd", written=False) if age % 2 else None
-    )
-    codec = made.at("1").codec
-    reader = Reader(b"\1")
-    value = codec.read(reader)
-    assert [one.cls for one in reader.remarks] == ["iggy-flag"]
-    with pytest.raises(Rejected, match="odd"):
-        codec.write(Writer(), value)
 
 
 @each(
