@@ -6,12 +6,14 @@ from wireproof.cases.case import (
     Accept,
     Behaviour,
     Case,
+    Chunks,
     Data,
     Either,
     Expect,
     Input,
     Op,
     Reject,
+    Value,
 )
 from wireproof.cases.wrap_as_stream import wrap_case
 from wireproof.formats import FORMATS, Format
@@ -22,6 +24,7 @@ def _never(*_: object) -> None:
 
 
 ROW = Format("kafka.batch", "v2", object, _never, _never, wrapped_by=("kafka.log", "mixed", "batches"))
+LEAF = Format("iggy.reply", "0.9", object, _never, _never)
 
 
 def made(expect: Expect, given: Input = Data(b"0123456789"), op: Op = "decode") -> Case:  # noqa: B008 - frozen
@@ -77,6 +80,15 @@ def test_open_behaviours_are_wrapped_one_by_one() -> None:
             Behaviour("second-refused", Reject("bad-length")),
         )
     )
+
+
+def test_a_case_that_cannot_be_wrapped_stays_unchanged() -> None:
+    encode = made(Accept({}), Value({}), "encode")
+    scan = made(Accept({}), Chunks((b"",)), "scan")
+    decode = made(Accept({}))
+    assert wrap_case(encode, ROW) is encode
+    assert wrap_case(scan, ROW) is scan
+    assert wrap_case(decode, LEAF) is decode
 
 
 def test_an_entry_of_another_revision_is_a_stream_s_own() -> None:

@@ -139,3 +139,14 @@ def test_the_attributes_of_a_message_are_those_of_its_magic(
     message = kafka_bytes.message(magic=magic)
     (line,) = (one for one in wireproof("explain", message.hex()).out.splitlines() if "attributes" in one)
     assert line.endswith(f"= {said}")
+
+
+@pytest.mark.parametrize("stray", [b"\0", b"\xff" * 7, bytes(40)])
+def test_a_damaged_batch_behind_stray_bytes_is_kafkas(
+    stray: bytes, wireproof: Command, tmp_path: Path
+) -> None:
+    damaged = bytearray(batch(0, base_time=0, max_time=1_700_000_000_000))
+    damaged[-2] ^= 1
+    path = tmp_path / "found.bin"
+    path.write_bytes(stray + bytes(damaged))
+    assert " as kafka.log/mixed: damaged" in wireproof("explain", path).out.splitlines()[0]

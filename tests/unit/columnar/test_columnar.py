@@ -16,8 +16,16 @@ from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Unsupported
 from wireproof.install_hint import install_command
 from wireproof.kafka import columnar
+from wireproof.kafka.columnar import decoders
+from wireproof.wire.options import Options
 
 BYTES = {row.example: row.data for row in WORKED}
+
+
+def test_a_segment_file_is_left_to_the_reference() -> None:
+    log = BYTES["E29"]
+    assert decoders.decode_log(log, Options()) is not None
+    assert decoders.decode_log(log, Options(source="segment")) is None
 
 
 def test_the_fixed_fields_stand_in_the_row_of_their_frame() -> None:
