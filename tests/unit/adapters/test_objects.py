@@ -13,11 +13,9 @@ from wireproof import adapters
 from wireproof.adapters.controller import Controller
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.python_object import Caller
-from wireproof.adapters.reference import Reference
 from wireproof.adapters.registry import registry
 from wireproof.adapters.registry.registry import entries, load_object, open_adapter
 from wireproof.cases.outcome import Accepted, Crashed, Exhausted, Faulty, Outcome, Refused, Unsupported
-from wireproof.formats import FORMATS
 from wireproof.install_hint import install_command
 from wireproof.wire.json_values import json_digest
 
@@ -134,16 +132,3 @@ def test_a_third_party_brings_objects_and_rows() -> None:
 def test_an_adapter_with_an_environment_is_not_called_here() -> None:
     with pytest.raises(AdapterStartError, match="toy-row needs a process of its own"):
         open_adapter("toy-row", in_process=True)
-
-
-# --- the reference ---
-
-
-def test_the_reference_claims_every_row_of_the_table() -> None:
-    hello = Caller(Reference()).hello
-    assert hello.revisions.keys() == FORMATS.keys()
-    assert (hello.errors, hello.window) == ("exact", 64)
-    for format_id, row in FORMATS.items():
-        ops = hello.revisions[format_id].ops
-        assert ops is not None
-        assert ("scan" in ops) == (row.scan is not None)

@@ -88,16 +88,6 @@ def test_a_broken_file_fails_the_suite_and_only_those_who_ask_for_it(
     assert "toy" in names()
 
 
-def test_one_adapter_is_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    paths: list[Path] = []
-    read = peers.read
-    monkeypatch.setattr(peers, "read", lambda path, *more: (paths.append(path), read(path, *more))[1])
-    assert resolve("kio").extra == "peers"
-    assert [path.parent.name for path in paths] == ["kio"]
-    assert set(names()) >= {*PATHS, *BUILTIN}
-    assert len(paths) == 1
-
-
 def test_an_object_is_imported_from_the_folder_of_its_file(folder: Path) -> None:
     folder.mkdir(parents=True)
     (folder.parent / "shared_file_of_a_test.py").write_text("VALUE = 7\n", encoding="utf-8")

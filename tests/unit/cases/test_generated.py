@@ -15,9 +15,7 @@ from wireproof.cases.made_case import (
     GenerateError,
     made_case,
     made_input,
-    needs_digest,
 )
-from wireproof.cases.token import from_token, to_token
 from wireproof.cases.wrap_as_stream import wrap_case
 from wireproof.derive.derived import derived_cases
 from wireproof.derive.examples import capabilities_of_case
@@ -25,7 +23,6 @@ from wireproof.formats import FORMATS
 from wireproof.wire.json_values import Json, json_digest
 
 ONE = "kafka.batch/v2/size/zstd-value-65537"
-LARGE = "kafka.batch/v2/size/zstd-value-40m"
 WRITTEN = "kafka.batch/v2/size-encode/none-value-65537"
 
 
@@ -93,12 +90,6 @@ def test_other_bytes_than_stated_are_an_error() -> None:
         made_case(evolve(case(ONE), expect=Accept(digest="0" * 32)))
 
 
-def test_a_case_that_is_not_generated_stays_as_it_is() -> None:
-    plain = case("kafka.batch/v2/batch/one-record")
-    assert made_case(plain) is plain
-    assert not needs_digest(plain)
-
-
 def test_in_a_stream_the_value_is_an_element() -> None:
     wrapped = wrap_case(case(ONE), FORMATS["kafka.batch/v2"])
     made = made_case(wrapped)
@@ -109,14 +100,6 @@ def test_in_a_stream_the_value_is_an_element() -> None:
 
 
 # --- places that read an input ---
-
-
-def test_a_token_names_the_recipe() -> None:
-    token = to_token(case(LARGE))
-    assert len(token) < 1500
-    again = from_token(token)
-    assert again.input == case(LARGE).input
-    assert made_input(from_token(to_token(case(ONE)))) == made_input(case(ONE))
 
 
 def test_the_digest_is_of_the_bytes_and_not_of_the_recipe() -> None:

@@ -7,14 +7,12 @@ from goldens import load
 
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Accept, Case
-from wireproof.cases.observable_fields import not_compared, observed_tree
+from wireproof.cases.observable_fields import observed_tree
 from wireproof.cases.outcome import Accepted
-from wireproof.formats import FORMATS
 from wireproof.judge.judge import judge
 from wireproof.wire.observed_fields import project
 
 BATCH = "kafka.batch/v2"
-DERIVED = ("records[].sequence", "records[].timestampType", "nextOffset")
 VALUE: Any = {
     "baseOffset": "3",
     "records": [{"offset": "3", "key": None, "sequence": "9", "timestampType": "create"}],
@@ -49,13 +47,6 @@ def test_a_derived_field_of_one_kind_of_entry_is_compared_there() -> None:
     tree = observed_tree("kafka.log/mixed", ("batches[].magic", "batches[magic=2].nextOffset"))
     value: Any = {"batches": [{"magic": magic, "nextOffset": "4"} for magic in ("1", "2")], "nextOffset": "4"}
     assert project(value, tree) == {"batches": [{"magic": "1"}, {"magic": "2", "nextOffset": "4"}]}
-
-
-def test_the_derived_fields_that_are_not_named_are_listed_as_not_compared() -> None:
-    assert not_compared(FORMATS[BATCH], ()) == DERIVED
-    assert not_compared(FORMATS[BATCH], ("*",)) == ()
-    assert "nextOffset" not in not_compared(FORMATS[BATCH], ("nextOffset",))
-    assert not_compared(FORMATS["iggy.headers/0.9"], ()) == ("headers[][].typed",)
 
 
 def case_and_value() -> tuple[Case, Any]:

@@ -118,12 +118,3 @@ def test_content_that_the_option_does_not_name_is_not_written(content: str, mess
     with pytest.raises(Rejected, match="invalid-value") as caught:
         formats.encode(STREAM, value, Options(content=content))  # type: ignore[arg-type]
     assert (caught.value.path, caught.value.text) == ("frames[0].message", text)
-
-
-@pytest.mark.parametrize("index", [0, 1])
-def test_a_frame_without_content_is_not_written(index: int) -> None:
-    frames: list[Json] = [{"header": NO_SIGNER, "message": "00"}] * 2
-    frames[index] = {"header": NO_SIGNER, "message": ""}
-    with pytest.raises(Rejected, match="invalid-value") as caught:
-        formats.encode(STREAM, {"frames": frames}, Options(content="opaque"))
-    assert caught.value.path == f"frames[{index}].message"

@@ -23,12 +23,6 @@ def scan(data: bytes, options: Options = DEFAULT_OPTIONS, size: int | None = Non
     return list(formats.scan(ROW, (data[at : at + step] for at in range(0, len(data), step)), options))
 
 
-def frame(timestamp: int, payload: bytes = b"") -> bytes:
-    """A frame of heka.md §9's examples, for lengths below 128."""
-    body = F[5:-1] + bytes([timestamp]) + (b"\x32" + bytes([len(payload)]) + payload if payload else b"")
-    return b"\x1e\x02\x08" + bytes([len(body)]) + b"\x1f" + body
-
-
 NESTED = bytes.fromhex("32071e0408ffff031f")
 """A payload that holds the header of a message of 65535 bytes, whose own first field is this again."""
 
@@ -55,14 +49,6 @@ def test_the_work_for_hostile_bytes_grows_with_their_length_and_no_faster(
         return lambda: list(formats.scan(ROW, chunks, bound))
 
     assert growth(scanning, 20_000 if flood == NESTED else 5000, times=4) < 1.1
-
-
-def test_the_bytes_that_overflow_cs_stack_leave_the_frame_behind_them() -> None:
-    items = scan(b"\x1e\0\0" * 100_000 + F)
-    assert [(item.kind, item.at, item.length) for item in items] == [
-        ("garbage", 0, 300_000),
-        ("frame", 300_000, 25),
-    ]
 
 
 def test_messages_inside_one_another_stop_being_searched_and_are_still_accounted_for() -> None:

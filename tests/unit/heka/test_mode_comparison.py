@@ -14,7 +14,6 @@ from wireproof.wire.options import ResyncMode
 F = bytes.fromhex("1e0208141f0a10101112131415161718191a1b1c1d2e2f1001")
 S17 = bytes.fromhex("1e0208141f0a101011121314151617") + F + F
 S19 = bytes.fromhex("1e0522016108141f0a10101112131415161718191a1b1c1d2e2f1001") + F
-S28 = bytes.fromhex("1e030814ff1f0a10101112131415161718191a1b1c1d2e2f1001") + F
 S31 = bytes.fromhex("1e0208201f0a017810013219") + F + F
 
 MODES: tuple[ResyncMode, ...] = ("strict", "go", "c")
@@ -39,12 +38,6 @@ def test_the_difference_of_go_and_c_is_the_one_that_heka_md_measured(
 ) -> None:
     _, (found,) = counted(data)
     assert (found.at, found.end, str(found.left), str(found.right)) == (at, end, go, c)
-
-
-def test_a_header_that_both_deliver_is_no_difference() -> None:
-    accounts, found = counted(S28)
-    assert not found
-    assert [one.items["frame", None] for one in accounts] == [1, 2, 2]
 
 
 def test_in_whatever_pieces_a_stream_comes_the_account_is_the_same() -> None:

@@ -17,11 +17,6 @@ from wireproof.inspect.file_survey import ReadSettings, survey_file
 from wireproof.wire.byte_source import (
     ByteSource,
     BytesSource,
-    FileSource,
-    ShrunkError,
-    long_zeros,
-    pieces,
-    zeros_end,
 )
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.walk import Entry, EntryRows
@@ -101,30 +96,6 @@ def test_wrappers_and_control_batches_are_listed_alike() -> None:
     (one,) = same(marker)
     columns = dict(zip(listing_of(LOG).columns, one.cells, strict=True))  # type: ignore[union-attr]
     assert (columns["control"], columns["transactional"], columns["producerId"]) == ("COMMIT", True, 5)
-
-
-# --- sources ---
-
-
-def test_zeros_end_where_a_byte_is_set() -> None:
-    source = BytesSource(bytes(200_000) + b"x" + bytes(100_000))
-    assert zeros_end(source, 0) == 200_000
-    assert zeros_end(source, 200_001) == source.size
-    assert long_zeros(source, 0) == 200_000 - 64
-    assert long_zeros(source, 200_001) == 100_000
-    assert long_zeros(source, 190_000) == 0
-    assert long_zeros(source, 200_000) == 0
-
-
-def test_a_source_that_shrinks_says_how_much_is_left(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(bytes(1000))
-    with path.open("rb") as file:
-        source = FileSource.of(file)
-        assert b"".join(pieces(source, 10)) == bytes(990)
-        path.write_bytes(bytes(300))
-        with pytest.raises(ShrunkError, match="from 1000 to 300 bytes"):
-            source.read(200, 500)
 
 
 # --- one file ---

@@ -11,7 +11,6 @@ from wireproof.kafka.payloads import (
     Payload,
     PayloadPart,
     decode_payload,
-    is_internal_topic,
 )
 from wireproof.schema.tables import read_tables
 from wireproof.schema.tagged import MAX_ELEMENTS, MAX_STRING, MAX_TAGS
@@ -74,11 +73,6 @@ def test_every_prefix_of_a_value_is_refused(examples: list[KafkaPayload]) -> Non
         assert refused.value.path.startswith("value")
         assert isinstance(refused.value.at, int)
         assert refused.value.at <= end
-
-
-def test_a_tombstone_has_no_value() -> None:
-    payload = decode_payload(OFFSETS, OFFSET_KEY, None)
-    assert (payload.name, payload.version, payload.fields["value"]) == ("OffsetCommit", -1, None)
 
 
 def test_text_that_is_not_utf_8_is_kept() -> None:
@@ -150,16 +144,6 @@ def test_an_unknown_tagged_field_stands_beside_the_known_ones() -> None:
     assert payload.fields["value"]["unknownTags"] == [{"tag": "99", "data": "ff"}]
 
 
-def test_a_struct_is_null_only_after_a_negative_byte() -> None:
-    example = next(one for one in kafka_payloads() if one.name == "StreamsGroupMemberMetadata")
-    payload = decode_payload(example.topic, example.key, example.value, traced=True)
-    (present,) = [span for span in payload.spans if span.path == "value.userEndpointPresent"]
-    value = bytearray(example.value or b"")
-    value[present.start] = 0
-    assert decode_payload(example.topic, example.key, bytes(value)).fields == payload.fields
-    assert payload.fields["value"]["userEndpoint"] is not None
-
-
 def covers(topic: str, key: bytes | None, value: bytes) -> dict[str, Cover]:
     spans = decode_payload(topic, key, value, traced=True).spans
     return {span.path: span.cover for span in spans if span.cover is not None}
@@ -174,12 +158,6 @@ def test_lengths_and_counts_say_what_they_cover() -> None:
     assert covers(OFFSETS, TASKS_KEY, TASKS_HEAD + b"\2" + b"\1\1\0" + b"\1" * 5 + b"\0")[
         "value.activeTasksCount"
     ] == Cover("count", 12, 15, 1)
-
-
-def test_other_topics_have_no_layout() -> None:
-    assert not is_internal_topic("orders")
-    with pytest.raises(KeyError):
-        decode_payload("orders", b"", b"")
 
 
 # --- the bytes that members of a classic group send ---
