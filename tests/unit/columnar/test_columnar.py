@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 from folders import SUPPORT
+from goldens import load
 from kafka_bytes import LOG
 from kafka_examples import WORKED
 
 from wireproof import formats
 from wireproof.adapters.columnar import Columnar
 from wireproof.adapters.contract import Request
+from wireproof.cases.case import Data
 from wireproof.cases.outcome import Accepted, Unsupported
+from wireproof.columnar import decompress
 from wireproof.install_hint import install_command
 from wireproof.kafka import columnar
 from wireproof.kafka.columnar import decoders
@@ -26,6 +29,21 @@ def test_a_segment_file_is_left_to_the_reference() -> None:
     log = BYTES["E29"]
     assert decoders.decode_log(log, Options()) is not None
     assert decoders.decode_log(log, Options(source="segment")) is None
+
+
+@pytest.mark.parametrize("name", ["gzip", "snappy", "lz4-kip57", "lz4-right-byte"])
+def test_wrappers_of_v0_need_the_reference_only_for_a_remark(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All went through its frame reader once, though only LZ4 has a header byte of its own there (§2.3)."""
+    asked: list[int] = []
+    monkeypatch.setattr(decompress, "_by_reference", lambda _, codec, *__, **___: asked.append(codec))
+    case = load().by_id[f"kafka.batch/v0/wrapper/{name}"]
+    assert isinstance(case.input, Data)
+    found = columnar.scan(case.input.data)
+    remarked = name == "lz4-right-byte"
+    assert (asked, found.by_reference.tolist()) == ([3] if remarked else [], [remarked])
+    assert (found.kind.tolist(), found.records.tolist()) == ([columnar.FRAME], [2])
 
 
 def test_the_fixed_fields_stand_in_the_row_of_their_frame() -> None:
