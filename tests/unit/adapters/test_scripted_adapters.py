@@ -161,6 +161,20 @@ def test_an_adapter_that_hangs_always_ends_the_run_early_with_its_verdicts(run: 
     _nothing_leaks(ran)
 
 
+def test_an_adapter_that_falls_always_is_asked_everything(run: Any) -> None:
+    ran = run("falls-always")
+    assert set(ran.verdicts.values()) == {"crash"}
+    assert ran.done.code == 1
+    _nothing_leaks(ran)
+
+
+def test_an_adapter_that_always_prints_behind_its_answers_is_never_green(run: Any) -> None:
+    ran = run("prints-always")
+    assert "adapter-error" in ran.verdicts.values()
+    assert ran.done.code == 4
+    _nothing_leaks(ran)
+
+
 @pytest.mark.sweeps
 @pytest.mark.parametrize("fault", ["long-path", "odd-text", "long-field", "name-long", "name-escapes"])
 def test_what_check_wrote_every_other_verb_can_read(fault: str, run: Any, wireproof: Command) -> None:

@@ -60,6 +60,12 @@ BAD = (
 )  # fmt: skip
 
 
+def named(words: tuple[str, ...]) -> str:
+    """Name a command in an id, the same on every machine: without the folders of our own programs."""
+    text = " ".join(words).replace(sys.executable, "python3").replace(str(FAULTY), FAULTY.name)
+    return text[:60] or "nothing"
+
+
 @each("words, code, said", BAD)
 def test_bad_input_is_one_line_and_its_exit_code(
     wireproof: Command, words: tuple[str, ...], code: int, said: str
@@ -133,12 +139,42 @@ def test_an_object_that_is_named_wrongly_is_one_line_that_says_what_to_type(
     assert said in done.one_line()
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "Expecting property name"),
+        ('{"event": "case"}\n', "x.jsonl:1"),
+        ("\x00\xff\n", "x.jsonl:1"),
+    ],
+)
+def test_a_damaged_stream_is_one_line_with_its_line(
+    wireproof: Command, tmp_path: Path, text: str, said: str
+) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(text.encode("latin-1"))
+    for verb in (
+        ("report", path),
+        ("diff", path, path),
+        ("baseline", "add", tmp_path / "new.toml", path, "--owner", "me"),
+    ):
+        done = wireproof(*verb)
+        assert done.code == 2
+        line = done.one_line()
+        assert said in line or "holds" in line
+
+
 def test_a_fixture_with_a_wrong_field_is_one_line_of_the_suite(wireproof: Command, tmp_path: Path) -> None:
     write(tmp_path, {**GOOD, "titel": "x"})
     for verb in (("check", "reference"), ("cases",), ("lint",)):
         done = wireproof("--fixtures", tmp_path, *verb)
         assert done.code == 5
         assert f"{GOOD['id']}: case has no field 'titel'" in done.one_line()
+
+
+def test_a_file_that_may_not_be_read_is_one_line(wireproof: Command, tmp_path: Path) -> None:
+    done = wireproof("check", "reference", "--baseline", tmp_path)
+    assert done.code == 2
+    assert "is a directory" in done.one_line()
 
 
 def test_a_missing_extra_says_what_to_install(wireproof: Command, monkeypatch: pytest.MonkeyPatch) -> None:

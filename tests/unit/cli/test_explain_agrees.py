@@ -95,6 +95,27 @@ def test_a_file_and_its_folder_name_the_same_offsets_and_damage(
     assert other_code == 1 or not wrong
 
 
+def test_offsets_after_a_damaged_size_are_read(wireproof: Command, tmp_path: Path) -> None:
+    path = written(tmp_path, b"".join([*TEN[:3], with_size(TEN[3], 5), *TEN[4:]]))
+    _, alone = told_by_file(wireproof, path)
+    code, inside = told_by_folder(wireproof, path)
+    assert code == 1
+    assert [(one["position"], one["end"]) for one in alone["wrong"]] == [(3 * SIZE, 4 * SIZE)]
+    assert alone["totals"]["nextOffset"] == inside["facts"]["nextOffset"] == 10
+    assert inside["facts"]["lost"] == [[3, 3]]
+    text = wireproof("explain", tmp_path).out
+    assert "partition t-0: 1 segment, offsets 0 to 9" in text
+    assert f"lost: bytes {3 * SIZE} to {4 * SIZE}, offset 3, 1 record, written between " in text
+
+
+def test_an_index_entry_behind_a_damaged_size_is_not_called_wrong(wireproof: Command, tmp_path: Path) -> None:
+    path = written(tmp_path, b"".join([*TEN[:3], with_size(TEN[3], 5), *TEN[4:]]))
+    path.with_suffix(".index").write_bytes(struct.pack(">ii", 4, 4 * SIZE))
+    done = wireproof("explain", path.with_suffix(".index"))
+    assert done.code == 0
+    assert f"position {4 * SIZE} cannot be checked: the log ends at {3 * SIZE}" in done.out
+
+
 @pytest.mark.parametrize("zeros", [1, 11, 12, 63, 64, 4096, 1 << 17])
 @pytest.mark.parametrize("headers", [[], ["--headers"]])
 def test_zeros_after_the_last_entry_are_not_written_yet(
@@ -109,6 +130,12 @@ def test_zeros_after_the_last_entry_are_not_written_yet(
     assert f"{end:>12} {zeros:>9}  zeros: allocated, and not written yet" in done.out
     assert told_by_file(wireproof, path)[1]["zeros"] == zeros
     assert told_by_folder(wireproof, path)[0] == 0
+
+
+def test_zeros_before_an_entry_and_zeros_in_no_file_are_damage(wireproof: Command, tmp_path: Path) -> None:
+    between = written(tmp_path, b"".join(TEN[:5]) + bytes(200) + b"".join(TEN[5:]))
+    assert wireproof("explain", between).code == 1
+    assert wireproof("explain", (b"".join(TEN) + bytes(200)).hex()).code == 1
 
 
 def test_a_padded_index_of_a_closed_segment_has_a_note(wireproof: Command, tmp_path: Path) -> None:
@@ -139,6 +166,21 @@ def test_the_attributes_of_a_message_are_those_of_its_magic(
     message = kafka_bytes.message(magic=magic)
     (line,) = (one for one in wireproof("explain", message.hex()).out.splitlines() if "attributes" in one)
     assert line.endswith(f"= {said}")
+
+
+@pytest.mark.parametrize("size", [1 << 30, (1 << 31) - 1, -1, 0, 13])
+def test_a_batch_of_which_the_size_is_damaged_is_a_batch(
+    size: int, wireproof: Command, tmp_path: Path
+) -> None:
+    data = TEN[3][:8] + struct.pack(">i", size) + TEN[3][12:]
+    path = tmp_path / "found.bin"
+    path.write_bytes(data)
+    for more in ([], ["--format", "kafka.batch/v2"]):
+        done = wireproof("explain", path, *more)
+        assert done.code == 1
+        assert "as kafka." in done.out.splitlines()[0]
+    assert [word for word in ("batchLength", "producerId", "recordsCount") if word not in done.out] == []
+    assert str(size) in done.out
 
 
 @pytest.mark.parametrize("stray", [b"\0", b"\xff" * 7, bytes(40)])

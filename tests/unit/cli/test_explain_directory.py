@@ -74,6 +74,28 @@ def test_a_producer_snapshot_is_shown_with_its_producers(directory: Path, wirepr
     assert "producerId 100, producerEpoch 0, lastSequence 4, lastOffset 14, offsetDelta 4" in done.out
 
 
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("leader-epoch-checkpoint", b"0\n2\n1 0\n1 7\n", "epoch 1 is not above 1"),
+        ("meta.properties", b"version=1\nnode.id=1\n", "cluster.id is missing"),
+        ("quorum-state", b"{}", "data_version None"),
+        (f"{9:020}.snapshot", struct.pack(">hIi", 1, 1, 0), "crc: 00000001 stored"),
+        ("offsets/consumers/1", b"\1", "1 bytes; an offset has 8"),
+    ],
+)
+def test_a_damaged_file_beside_a_log_is_named_and_not_taken_for_something_else(
+    name: str, data: bytes, said: str, tmp_path: Path, wireproof: Command
+) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    done = wireproof("explain", path)
+    assert done.code == 1
+    assert said in done.out
+    assert "iggy.frame" not in done.out
+
+
 def test_what_is_wrong_comes_first_with_one_line_for_an_index_and_one_cause_for_its_entries(
     tmp_path: Path, wireproof: Command
 ) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import damaged_logs
 import logs
 import pytest
+import zstandard
 from command_line import Command
 from explain_runs import MIB, MOST_MIB, NAME, memory_mib, rows
 
@@ -57,6 +58,27 @@ def test_the_holes_of_a_sparse_file_are_passed_over_and_not_read(
     monkeypatch.setattr(byte_source, "read_at", lambda *place: read.append(place[1]) or read_at(*place))
     assert "1 records in" in wireproof("explain", path).out
     assert sum(read) < 8 * MIB
+
+
+def test_the_zeros_of_a_segment_that_is_allocated_in_advance_are_passed_over(
+    tmp_path: Path, wireproof: Command
+) -> None:
+    path = tmp_path / NAME
+    data = logs.batch(b"one", 0) + logs.batch(b"two", 1)
+    for more in (b"", logs.batch(b"three", 2)):
+        with path.open("wb") as file:
+            file.write(data)
+            file.truncate(256 * MIB)
+            file.seek(0, os.SEEK_END)
+            file.write(more)
+        done = wireproof("explain", path)
+        assert done.code == bool(more)
+        assert len(rows(done.out)) in (3, 4, 5)
+        said = (
+            "zeros; a segment that is allocated in advance has them" if more else "zeros: allocated, and not"
+        )
+        assert said in done.out
+        assert f"{2 + bool(more)} records in" in done.out
 
 
 def test_a_record_that_claims_more_than_the_file_has_is_not_read_whole(tmp_path: Path) -> None:
@@ -152,6 +174,15 @@ def test_a_bomb_ends_with_one_line_and_what_was_read_is_kept(
     assert line == f"wrong: what is compressed with gzip is larger than {4 * MIB} bytes; the rest is not read"
 
 
+def test_a_bomb_takes_bounded_memory(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.zst"
+    path.write_bytes(zstandard.compress(logs.batch(b"one", 0) * 2 + bytes(256 * MIB)))
+    assert path.stat().st_size < MIB
+    peak, out = memory_mib(path)
+    assert "(unpacked from zstd) as kafka.log/mixed: damaged at 1 place: 2 entries are sound" in out
+    assert peak < MOST_MIB
+
+
 def test_a_pipe_that_does_not_end_takes_bounded_memory_and_what_was_read_is_kept() -> None:
     script = (
         "import sys; from wireproof import cli; from wireproof.inspect import open_input; "
@@ -183,3 +214,10 @@ def test_two_gigabytes_that_are_not_written_take_bounded_memory(tmp_path: Path) 
     peak, out = memory_mib(tmp_path)
     assert "2147483648 bytes are allocated and not written yet" in out
     assert peak < MOST_MIB
+
+
+def test_many_records_take_no_line_each(tmp_path: Path, wireproof: Command) -> None:
+    path = tmp_path / "many"
+    path.write_bytes(damaged_logs.kafka())
+    out = wireproof("explain", path).out
+    assert len(out.splitlines()) < damaged_logs.BATCHES + 12

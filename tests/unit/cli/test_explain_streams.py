@@ -5,8 +5,11 @@ from pathlib import Path
 
 import kafka_bytes
 import logs
+import pytest
 from command_line import Command
 from explain_runs import LEGACY, NAME, SEGMENT, rows, trees
+
+from wireproof.inspect import entry_list
 
 # --- the summary and the entries ---
 
@@ -86,6 +89,25 @@ def test_json_lines_have_every_byte_and_end_with_the_summary(wireproof: Command)
     assert (last["type"], last["ok"], last["damages"]) == ("summary", True, 0)
 
 
+def test_what_is_wrong_with_an_entry_is_at_the_entry_and_in_the_summary(wireproof: Command) -> None:
+    data = b"".join(logs.batch(bytes([65 + n]) * 9, n) for n in range(4))
+    size = len(data) // 4
+    damaged = data[: 2 * size - 1] + b"!" + data[2 * size :]
+    done = wireproof("explain", damaged.hex())
+    assert done.code == 1
+    assert f"wrong: bytes {size} to {2 * size}, entry 1: crc-mismatch at {size + 17}" in done.out
+    assert rows(done.out)[1].startswith(
+        f"{size:>12} {size:>9}  garbage: crc-mismatch at {size + 17} (batches[1].crc)"
+    )
+    *_, last = trees(wireproof("explain", damaged.hex(), "--json").out)
+    assert [(one["class"], one["position"], one["end"]) for one in last["wrong"]] == [
+        ("crc-mismatch", size, 2 * size)
+    ]
+
+
+# --- healthy data ---
+
+
 # --- Heka ---
 
 FRAMES = [logs.heka_frame(payload) for payload in (b"one", b"two", b"three")]
@@ -106,6 +128,16 @@ def test_a_stream_of_plain_and_compressed_frames_is_read(wireproof: Command, tmp
     assert "frames[1].message" in fields or "'packedpackedpackedpackedpacked'" in fields
 
 
+def test_a_stream_whose_first_frame_is_refused_is_read_on(wireproof: Command, tmp_path: Path) -> None:
+    path = tmp_path / "damaged.heka"
+    bad = FRAMES[0].replace(b"\x0a\x10", b"\x0a\x24")
+    path.write_bytes(bad + b"".join(FRAMES) * 3)
+    done = wireproof("explain", path)
+    assert done.code == 1
+    assert "9 frames" in done.out
+    assert "wrong: bytes 0 to " in done.out
+
+
 def test_a_large_frame_is_read_if_the_limit_is_raised(wireproof: Command, tmp_path: Path) -> None:
     payload = b"x" * 100_000
     body = b"\x0a\x10" + bytes(16) + b"\x10\x05\x32" + b"\xa0\x8d\x06" + payload
@@ -120,6 +152,33 @@ def test_a_large_frame_is_read_if_the_limit_is_raised(wireproof: Command, tmp_pa
     assert large.code == 0
     assert "2 frames" in large.out
     assert "--max-message" not in large.out
+
+
+def test_a_cut_frame_says_how_many_bytes_it_needs(wireproof: Command, tmp_path: Path) -> None:
+    path = tmp_path / "cut.heka"
+    path.write_bytes(FRAMES[0] + FRAMES[1][:-2])
+    done = wireproof("explain", path)
+    assert done.code == 1
+    size = len(FRAMES[1])
+    assert f"the file ends within an entry, {size - 2} of {size} bytes of it" in done.out
+
+
+def test_garbage_that_is_no_frame_is_not_scanned_again_as_a_compressed_one(
+    wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entry_list, "_only_frame", lambda *_: pytest.fail("a scan of all the garbage"))
+    path = tmp_path / "garbage.heka"
+    path.write_bytes(FRAMES[0] + b"\x1e" * 900 + FRAMES[1])
+    done = wireproof("explain", path)
+    assert done.code == 1
+    assert "2 frames" in done.out
+
+
+def test_a_message_without_a_frame_is_read(wireproof: Command) -> None:
+    done = wireproof("explain", FRAMES[0][5:].hex())
+    assert done.code == 0
+    assert "as heka.message/0.10: accepted" in done.out
+    assert "= 'one'" in done.out
 
 
 def test_readers_of_heka_are_compared_on_request(wireproof: Command, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Files of strangers: each ends in one line with its exit code, and nothing is waited for or written."""
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,8 @@ from command_line import Command
 
 from wireproof.files import open_locked
 from wireproof.run.exit_codes import Exit
+
+DEEP = "[" * 5000 + "]" * 5000
 
 
 def _pipe(path: Path) -> None:
@@ -67,6 +70,16 @@ def test_fixtures_that_cannot_be_read_are_one_line(
         assert path.name in done.one_line()
 
 
+@pytest.mark.parametrize("make", [_device, _pipe], ids=lambda make: make.__name__)
+def test_a_token_file_without_end_is_one_line(
+    tmp_path: Path, wireproof: Command, make: Callable[[Path], None]
+) -> None:
+    make(tmp_path / "token")
+    done = wireproof("replay", f"@{tmp_path}/token", "reference")
+    assert done.code == Exit.USAGE
+    assert "not a regular file" in done.one_line()
+
+
 @pytest.mark.parametrize("make", [_device, _not_text, _pipe, _folder], ids=lambda make: make.__name__)
 def test_a_file_of_patterns_that_cannot_be_read_is_one_line(
     tmp_path: Path, wireproof: Command, make: Callable[[Path], None]
@@ -94,3 +107,25 @@ def test_a_stream_of_one_line_without_end_is_one_line(wireproof: Command) -> Non
     done = wireproof("report", "/dev/zero")
     assert done.code == Exit.USAGE
     assert "/dev/zero:1: a line of" in done.one_line()
+
+
+@pytest.mark.parametrize("verb", [("export",)], ids=lambda verb: verb[0])
+def test_no_id_leads_a_verb_out_of_its_folder(
+    tmp_path: Path, wireproof: Command, verb: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wireproof.cases.fixtures.fixtures_folder", lambda: tmp_path / "none")  # to be quick
+    evil = {**fixture_folders.GOOD, "id": f"{fixture_folders.PLACE}/../../../../../OUTSIDE/x"}
+    fixture_folders.write(tmp_path / "fixtures", evil)
+    done = wireproof("--fixtures", tmp_path / "fixtures", *verb, "--out", tmp_path / "a/b/c/out")
+    assert done.code == Exit.SUITE
+    assert "its id does not fit its file" in done.one_line()
+    assert {path.name for path in tmp_path.iterdir()} == {"fixtures"}
+
+
+def test_a_token_that_is_no_whole_case_is_one_line_for_each_verb_that_takes_one(
+    tmp_path: Path, wireproof: Command
+) -> None:
+    (tmp_path / "token").write_text(json.dumps(DEEP))
+    for verb in (("replay", "reference"), ("shrink", "reference"), ("show",)):
+        done = wireproof(verb[0], f"@{tmp_path}/token", *verb[1:])
+        assert (done.code, "a token begins with wp1:" in done.one_line()) == (Exit.USAGE, True)

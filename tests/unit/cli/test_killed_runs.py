@@ -82,3 +82,21 @@ def test_a_run_in_the_midst_of_a_hang_keeps_its_verdicts_and_leaves_nobody(
     done = wireproof("report", tmp_path / "run.jsonl")
     assert (done.code, done.err) == (4, "")
     assert "incomplete" in done.out
+
+
+@pytest.mark.sweeps
+@pytest.mark.parametrize("number", [signal.SIGTERM, KILLED])
+def test_a_run_that_waits_for_a_hello_leaves_nobody(number: int, tmp_path: Path) -> None:
+    code, _, left = killed(number, tmp_path, scripted("hello-hangs"), "--no-families", processes=5)
+    assert code == CODES[number]
+    assert left == []
+
+
+@pytest.mark.sweeps
+@pytest.mark.parametrize("number", CODES)
+def test_a_run_of_several_processes_leaves_nobody(number: int, tmp_path: Path) -> None:
+    """The processes: the runner, two that judge, and of each of these four."""
+    specs = (scripted("hangs-later"), scripted("hangs-later") + " again")
+    code, _, left = killed(number, tmp_path, *specs, "--jobs", "2", processes=11)
+    assert code == CODES[number]
+    assert left == []

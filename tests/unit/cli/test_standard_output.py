@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from wireproof.cli.common.standard_output import guarded_output
 
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 
+CRC_SKIP = spec_of("mutant:crc-skip")
 
 pytestmark = pytest.mark.usefixtures("fixtures_read_once")
 
@@ -52,6 +53,11 @@ def test_a_reader_that_goes_away_is_no_verdict(
     with gone(monkeypatch):
         assert _ended(monkeypatch, *words) == 141
     assert err.getvalue() == ""
+
+
+def test_an_error_that_prints_nothing_there_keeps_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    with gone(monkeypatch):
+        assert _ended(monkeypatch, "check", "reference", "--run", "none-such") == 2
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
@@ -103,8 +109,54 @@ def test_a_process_in_the_locale_c_ends_as_in_any_other(words: tuple[str, ...], 
     assert done.stdout.isascii()
 
 
+def test_marks_point_to_their_bytes_in_ascii_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide, narrow = (
+        _printed(monkeypatch, encoding, "replay", "kafka.batch/v2/crc/bit-flip-in-value", CRC_SKIP)
+        for encoding in ("utf-8", "ascii")
+    )
+    columns = [text.splitlines()[_marked(text)].index("^^ crc") for text in (wide, narrow)]
+    bytes_above = [text.splitlines()[_marked(text) - 1] for text in (wide, narrow)]
+    assert columns[0] == columns[1]
+    assert bytes_above[0].replace("│", "|")[: columns[0] + 2] == bytes_above[1][: columns[0] + 2]
+
+
+def _marked(text: str) -> int:
+    return next(number for number, line in enumerate(text.splitlines()) if "^^ crc" in line)
+
+
+def _printed(monkeypatch: pytest.MonkeyPatch, encoding: str, *words: str) -> str:
+    out = io.BytesIO()
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding=encoding))
+        assert _ended(patch, *words) == 1
+        return out.getvalue().decode(encoding)
+
+
 def _ended(monkeypatch: pytest.MonkeyPatch, *words: str) -> object:
     monkeypatch.setattr(sys, "argv", ["wireproof", *words])
     with pytest.raises(SystemExit) as left:
         main()
     return left.value.code
+
+
+@pytest.mark.parametrize("words", [("adapters",), ("show", "kafka.batch"), ("cases", "kafka.batch/v2/crc/*")])
+def test_a_terminal_of_60_columns_without_colour_shows_plain_lines(words: tuple[str, ...]) -> None:
+    outer, inner = os.openpty()  # type: ignore[attr-defined, unused-ignore] - not on Windows
+    env = os.environ | {"COLUMNS": "60", "NO_COLOR": "1", "TERM": "xterm", "LC_ALL": "C"}
+    env.pop("PYTHONIOENCODING", None)
+    with subprocess.Popen([sys.executable, "-m", "wireproof", *words], stdout=inner, env=env) as process:
+        os.close(inner)
+        text = b""
+        with suppress(OSError):  # Linux ends a terminal with an error
+            while block := os.read(outer, 65536):
+                text += block
+    os.close(outer)
+    assert process.returncode == 0
+    assert b"\x1b" not in text
+    lines = text.decode().splitlines()
+    assert lines
+    about = [line for line in lines if line.startswith("    ")]
+    assert max(map(len, lines if words[0] == "show" else about), default=0) <= 60
+    if words[0] == "adapters":
+        assert "aiokafka-pure  ready" in text.decode()
+        assert len(about) > 20

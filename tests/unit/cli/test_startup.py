@@ -3,18 +3,28 @@
 Modules are counted, not seconds; `tests/benchmarks/startup.py` measures the seconds.
 """
 
+import gc
+import importlib
 import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import logs
+import pytest
+from command_line import Command
 from each import each
+from goldens import load
 
 from wireproof.adapters.errors import AdapterError, AdapterStartError, UnknownAdapter
+from wireproof.cases import case_json, fixtures
+from wireproof.cases.fixtures import completions, fixtures_folder
 from wireproof.cases.id_patterns import PatternError
-from wireproof.cli.common.standard_output import exit_of
+from wireproof.cli.common.standard_output import NEW_OBJECTS, TABLE, exit_of, rare_collections
 from wireproof.run.exit_codes import Exit
 
 RUN = """
@@ -70,6 +80,36 @@ for verb in VERBS:
 """Import every verb, or run one, as where no extra is installed; Jinja2 comes with the package."""
 
 
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The files of cases that a test reads, as cases or for their ids alone."""
+    paths: list[Path] = []
+
+    def noting(read: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(path: Path, *args: Any, **named: Any) -> Any:
+            paths.extend([path] * (path.suffix == ".json" and path.is_relative_to(fixtures_folder())))
+            return read(path, *args, **named)
+
+        return noted
+
+    for module in (fixtures, case_json):
+        monkeypatch.setattr(module, "read_limited_bytes", noting(module.read_limited_bytes))
+    monkeypatch.setattr(Path, "read_text", noting(Path.read_text))
+    return paths
+
+
+@pytest.fixture
+def completed(wireproof: Command, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
+    """Return the completions of a shell for the last of some words."""
+
+    def offers(words: str) -> list[str]:
+        for name, value in shell(words).items():
+            monkeypatch.setenv(name, value)
+        return [line.partition(",")[2] for line in wireproof().out.splitlines()]
+
+    return offers
+
+
 def heavy(modules: set[str], *names: str) -> set[str]:
     return {name for name in names if name in modules}
 
@@ -115,10 +155,96 @@ def test_explain_imports_formats_and_fixtures_and_nothing_that_runs_a_codec() ->
     assert not heavy(modules, "wireproof.run.engine", "wireproof.derive.mutate", "wireproof.derive.derived")
 
 
+def test_explain_of_a_log_imports_no_cases_no_other_family_and_nothing_about_other_files(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(b"".join(logs.batch(bytes(9_000), n) for n in range(9)))
+    modules = imported("explain", str(path))
+    assert {"wireproof.kafka.suite", "wireproof.kafka.suite.listing"} <= modules
+    others = (
+        "iggy",
+        "heka",
+        "data_files",
+        "segment_files",
+        "cases.fixtures",
+        "cases.case",
+        "inspect.data_directory",
+    )
+    assert not heavy(modules, *ELSEWHERE, *(f"wireproof.{name}" for name in others))
+
+
+def test_explain_of_a_sound_entry_imports_no_other_family() -> None:
+    modules = imported("explain", logs.batch(b"x", 0).hex())
+    assert "wireproof.kafka.suite" in modules
+    assert not heavy(modules, "wireproof.iggy", "wireproof.heka")
+
+
+def test_the_import_of_a_verb_leaves_the_search_for_cycles_as_it_was(wireproof: Command) -> None:
+    before = gc.get_threshold()
+    assert wireproof("explain", BATCH).out
+    assert gc.get_threshold() == before
+    with rare_collections():
+        assert gc.get_threshold() == (NEW_OBJECTS, *before[1:])
+
+
+def test_the_template_library_is_imported_only_where_a_page_is_written(tmp_path: Path) -> None:
+    words = ("check", "reference", "--run", "kafka.batch/v2/crc/zero", "--in-process")
+    assert "jinja2" not in imported(*words)
+    assert "jinja2" in imported(*words, "--html", str(tmp_path / "page.html"))
+
+
+def test_explain_reads_the_cases_of_one_format(wireproof: Command, reads: list[Path]) -> None:
+    assert wireproof("explain", BATCH).out.count("nearest fixture: kafka.batch/v2/") == 1
+    assert {path.parent.parent.name for path in reads} == {"kafka.batch"}
+
+
 def test_a_verb_is_completed_without_the_import_of_any() -> None:
     modules = completing("wireproof ")
     assert not heavy(modules, *HEAVY)
     assert len(ours(modules)) < FEW, sorted(ours(modules))
+
+
+@pytest.mark.parametrize(
+    "words", ["wireproof check --f", "wireproof check kafka", "wireproof show kafka.batch/v2/crc/z"]
+)
+def test_options_adapters_and_cases_are_completed_without_the_import_of_a_mutant_or_a_library(
+    words: str,
+) -> None:
+    modules = completing(words)
+    assert not heavy(modules, *ELSEWHERE, "aiokafka", "confluent_kafka", "kafka", "kio", "iggy")
+    assert not {name for name in modules if name.startswith(("tests.mutants.", "wireproof.spark."))}
+    assert not {name for name in modules if name.endswith(".family") and name != "wireproof.family"}
+    assert not heavy(modules, "wireproof.derive.derived", "wireproof.run.engine", "wireproof.derive.mutate")
+
+
+@each(
+    "words, number, offered",
+    [
+        ("wireproof show kafka.b", 0, "kafka.batch"),
+        ("wireproof show kafka.batch/v", 0, "kafka.batch/v2"),
+        ("wireproof show kafka.batch/v2/cr", 0, "kafka.batch/v2/crc"),
+        ("wireproof show kafka.batch/v2/crc/z", 1, "kafka.batch/v2/crc/zero"),
+    ],
+)
+def test_a_case_is_completed_from_the_names_of_files_and_at_most_one_of_them(
+    completed: Callable[[str], list[str]], reads: list[Path], words: str, number: int, offered: str
+) -> None:
+    assert offered in completed(words)
+    assert len(reads) == number
+
+
+def test_the_ids_that_a_shell_completes_are_those_of_all_cases() -> None:
+    ids = [case.id for case in load().cases]
+    places = dict.fromkeys(name.rpartition("/")[0] for name in ids)
+    assert sorted(name for place in places for name in completions(fixtures_folder(), f"{place}/")) == ids
+    assert sorted(completions(fixtures_folder(), "")) == sorted({name.partition("/")[0] for name in ids})
+
+
+def test_every_row_of_the_table_of_errors_names_an_exception() -> None:
+    for name in TABLE:
+        module, _, attribute = name.partition(":")
+        assert issubclass(getattr(importlib.import_module(module), attribute), Exception), name
 
 
 @each(

@@ -2,6 +2,8 @@
 
 import importlib
 import re
+import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -12,6 +14,7 @@ from folders import TOP
 
 import wireproof
 from wireproof import adapters, strategies
+from wireproof.adapters.registry.registry import GROUP
 
 PAGE = text_of("api.md")
 
@@ -31,6 +34,12 @@ def test_every_name_can_be_imported(name: str) -> None:
     assert callable(getattr(importlib.import_module(module), attribute))
 
 
+def test_every_data_source_has_a_module_that_spark_finds() -> None:
+    assert set(NAMES) >= SOURCES
+    for name in SOURCES:
+        assert find_spec(f"pyspark_{name.replace('.', '_')}") is not None
+
+
 @pytest.mark.parametrize("module", [wireproof, adapters, strategies], ids=lambda module: module.__name__)
 def test_everything_that_a_public_module_exports_is_named(module: ModuleType) -> None:
     exported = {f"{module.__name__}.{name}" for name in module.__all__ if not name.startswith("__")}
@@ -42,11 +51,23 @@ def test_every_option_of_the_pytest_plugin_is_named() -> None:
     assert {*re.findall(r'"(--codec[a-z-]*)"', text)} == {*re.findall(r"`(--codec[a-z-]*)`", PAGE)}
 
 
+def test_the_entry_point_groups_are_those_of_the_package() -> None:
+    groups = [words(row[0])[0] for row in tables(PAGE, "Entry points")[0]]
+    assert groups == [GROUP]
+    (sample,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    assert [*tomllib.loads(sample)["project"]["entry-points"]] == groups
+
+
 def test_the_example_prints_what_its_comment_shows(capsys: pytest.CaptureFixture[str]) -> None:
     (source,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     exec(source, {})
     comments = re.findall(r"print\(.*\)  # (.*)", source)
     assert capsys.readouterr().out.splitlines() == comments
+
+
+def test_the_schemas_are_in_the_package() -> None:
+    names = {path.name for path in (TOP / "reference/wireproof/schemas").glob("*.json")}
+    assert names == {"adapter.schema.json", "events.schema.json", "fixture.schema.json"}
 
 
 @pytest.mark.documents

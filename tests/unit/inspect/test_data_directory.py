@@ -10,10 +10,12 @@ import kafka_bytes
 import pytest
 from folders import SUPPORT
 
+from wireproof.cli.explain.directory import command_for
 from wireproof.inspect.data_directory import (
     CrossFinding,
     DirectoryTotals,
     FolderReport,
+    directory_rules,
     read_directory,
 )
 from wireproof.kafka.suite.index_files import headers_of
@@ -171,6 +173,15 @@ def test_gaps_overlaps_and_epochs_that_go_back_between_segments_are_named(
     assert any(line.startswith(said) for line in lines), lines
 
 
+def test_offsets_that_go_back_in_a_segment_are_named_with_their_place(tmp_path: Path) -> None:
+    path = segment(tmp_path / "t-0", 0, batch(0) + batch(2) + batch(1))
+    at = path.stat().st_size * 2 // 3
+    _, _, lines = read(tmp_path)
+    found = [line for line in lines if "offsets-not-monotonic" in line]
+    assert found
+    assert f"bytes {at} to " in found[0]
+
+
 @pytest.mark.parametrize("name", ["t-0", "__consumer_offsets-0"])
 def test_gaps_of_a_compacted_topic_are_a_note(name: str, tmp_path: Path) -> None:
     segment(tmp_path / name, 0, batch(0) + batch(4))
@@ -252,6 +263,17 @@ def test_aborted_transactions_without_an_index_are_named(tmp_path: Path) -> None
     assert lines == [
         "wrong t-0/00000000000000001000.log: 3 transactions were aborted, and there is no .txnindex"
     ]
+
+
+def test_an_index_that_misleads_is_named_with_its_place(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(SUPPORT / "segments" / "closed", tmp_path / "t-0"))
+    path = folder / "00000000000000001000.index"
+    data = bytearray(path.read_bytes())
+    struct.pack_into(">i", data, 4, 202)
+    path.write_bytes(data)
+    totals, _, lines = read(tmp_path)
+    assert f"wrong t-0/{path.name}: no entry of the log begins at position 202" in lines
+    assert not totals.is_sound
 
 
 def test_files_that_are_being_deleted_or_swapped_are_named_and_are_no_segments(tmp_path: Path) -> None:
@@ -346,6 +368,24 @@ def test_a_segment_of_iggy_is_known_by_its_records_outside_of_a_data_directory(t
     assert totals.is_sound
 
 
+def test_an_error_in_segment_index_and_offset_of_iggy_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / IGGY
+    data = bytearray(iggy_segments.segment("0.8", 20))
+    index = bytearray(iggy_segments.index("0.8", bytes(data)))
+    index[4] ^= 1
+    segment(folder, 0, index, ".index")
+    (begin, end) = iggy_segments.places("0.8", bytes(data))[7]
+    data[end - 1] ^= 1
+    segment(folder, 0, data)
+    (folder / "offsets" / "groups").mkdir(parents=True)
+    (folder / "offsets" / "groups" / "2").write_bytes((99).to_bytes(8, "little"))
+    _, _, lines = read(tmp_path)
+    place = IGGY.as_posix()
+    assert any(line.startswith(f"wrong {place}/{0:020}.index: ") for line in lines)
+    assert any(line.startswith(f"wrong {place}/{0:020}.log: bytes {begin} to {end}: ") for line in lines)
+    assert f"wrong {place}/offsets/groups/2: offset 99, and the last record of the partition is 19" in lines
+
+
 def test_a_gap_between_segments_of_iggy_is_named(tmp_path: Path) -> None:
     folder = tmp_path / IGGY
     data = iggy_segments.segment("0.7", 20)
@@ -375,3 +415,24 @@ def test_what_cannot_be_read_or_is_not_known_costs_a_line(tmp_path: Path) -> Non
     assert ("notes.txt", 4) in totals.unknown
     assert totals.size - totals.named == 4
     assert not totals.is_sound
+
+
+def test_the_lines_are_a_tree_with_totals_and_exit_codes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    partition(tmp_path)
+    assert command_for(tmp_path) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert "t-0/" in out
+    assert any("log segment: 3 entries, offsets 0 to 2" in line for line in out)
+    assert "  partition t-0: 2 segments, offsets 0 to 5, leader epochs 0 to 1" in out
+    assert out[-1].endswith("bytes named (100 %), 0 damaged")
+    (tmp_path / "x\x1b[31m").write_text("y")
+    assert command_for(tmp_path) == 1
+    out = capsys.readouterr().out.splitlines()
+    assert out[-1].startswith("not known: x")
+    assert "\x1b" not in "".join(out)
+
+
+def test_the_rules_of_every_family_come_through_its_hook() -> None:
+    assert [rules.system for rules in directory_rules()] == ["Kafka", "Iggy"]

@@ -1,10 +1,13 @@
 """Which format unknown bytes are, for `explain`."""
 
+import random
+
 import pytest
 from each import each
 from goldens import load
 
 from wireproof.cases.case import Accept, Data, Reject
+from wireproof.formats import FORMATS
 from wireproof.inspect.detect_format import rank_formats
 
 SMALL = 2000
@@ -31,6 +34,26 @@ def test_sound_bytes_are_known() -> None:
 @pytest.mark.sweeps
 def test_damaged_bytes_are_mostly_known() -> None:
     assert shares(Reject) > 0.9
+
+
+def test_a_batch_with_a_wrong_checksum_is_still_a_batch() -> None:
+    case = load().by_id["kafka.batch/v2/crc/zero"]
+    assert isinstance(case.input, Data)
+    best = rank_formats(case.input.data)[0]
+    assert best.row.name.startswith("kafka.")
+    assert best.layout.rejected is not None
+    assert best.layout.rejected.cls == "crc-mismatch"
+
+
+def test_every_row_answers_any_bytes() -> None:
+    noise = random.Random(7)
+    for size in (0, 1, 7, 60, 300):
+        assert len(rank_formats(noise.randbytes(size))) == len(FORMATS)
+
+
+def test_the_rows_that_are_asked_for_are_the_only_ones_tried() -> None:
+    rows = [FORMATS["kafka.batch/v0"], FORMATS["kafka.batch/v1"]]
+    assert {fit.row.format_id for fit in rank_formats(b"", rows)} == {"kafka.batch/v0", "kafka.batch/v1"}
 
 
 @each(

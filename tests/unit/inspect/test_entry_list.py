@@ -1,9 +1,11 @@
 """The entries of a stream one after another: the fast decoder and the reference list the same."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
+import damaged_logs
 import kafka_bytes
 import logs
 import pytest
@@ -17,11 +19,17 @@ from wireproof.inspect.file_survey import ReadSettings, survey_file
 from wireproof.wire.byte_source import (
     ByteSource,
     BytesSource,
+    FileSource,
+    ShrunkError,
+    long_zeros,
+    pieces,
+    zeros_end,
 )
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.walk import Entry, EntryRows
 
 LOG = formats.get("kafka.log", "mixed")
+SEGMENTS = sorted((SUPPORT / "segments").glob("*/*.log"))
 
 
 def listed(data: bytes, *, fast: bool, values: bool = False) -> list[Entry]:
@@ -49,6 +57,27 @@ def same(data: bytes) -> list[Entry]:
     )
     assert fast_items == slow_items
     return slow
+
+
+@each("path", SEGMENTS, ids=lambda path: path.parent.name)
+def test_both_list_the_segments_of_a_broker_alike(path: Path) -> None:
+    assert all(one.kind == "frame" and not one.damages for one in same(path.read_bytes()))
+
+
+def test_both_list_damaged_logs_alike() -> None:
+    for _, data in damaged_logs.thirty_kafka()[:12]:
+        assert any(one.damages for one in same(data))
+
+
+def test_both_list_entries_that_go_back_alike() -> None:
+    entries = [logs.batch(bytes([n]) * 30, n) for n in range(5)]
+    found = same(entries[0] + entries[3] + entries[1] + entries[4])
+    assert [[damage.cls for damage in one.damages] for one in found] == [
+        [],
+        [],
+        ["offsets-not-monotonic"],
+        [],
+    ]
 
 
 def test_both_list_large_entries_and_garbage_and_a_tail_alike() -> None:
@@ -98,6 +127,51 @@ def test_wrappers_and_control_batches_are_listed_alike() -> None:
     assert (columns["control"], columns["transactional"], columns["producerId"]) == ("COMMIT", True, 5)
 
 
+# --- sources ---
+
+
+def test_zeros_end_where_a_byte_is_set() -> None:
+    source = BytesSource(bytes(200_000) + b"x" + bytes(100_000))
+    assert zeros_end(source, 0) == 200_000
+    assert zeros_end(source, 200_001) == source.size
+    assert long_zeros(source, 0) == 200_000 - 64
+    assert long_zeros(source, 200_001) == 100_000
+    assert long_zeros(source, 190_000) == 0
+    assert long_zeros(source, 200_000) == 0
+
+
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    fast_listing = pytest.importorskip("wireproof.kafka.suite.fast_listing")
+    monkeypatch.setattr(fast_listing, "DECODER", evolve(fast_listing.DECODER, chunks=(1 << 10, 1 << 12)))
+
+
+def test_what_was_read_of_a_file_that_shrinks_is_listed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    small_chunks(monkeypatch)
+    entry = len(logs.batch(bytes(200), 0))
+    (tmp_path / "0.log").write_bytes(b"".join(logs.batch(bytes([n]) * 200, n) for n in range(100)))
+    found: list[Entry] = []
+    with (tmp_path / "0.log").open("rb") as file:
+        source = FileSource.of(file)
+        os.truncate(tmp_path / "0.log", 50 * entry)
+        with pytest.raises(ShrunkError):
+            found.extend(entries_of(source, fast=True))
+    assert [one.at for one in found] == [n * entry for n in range(len(found))]
+    assert (50 - len(found)) * entry <= 1 << 12, "less than a chunk is missing"
+
+
+def test_a_source_that_shrinks_says_how_much_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(bytes(1000))
+    with path.open("rb") as file:
+        source = FileSource.of(file)
+        assert b"".join(pieces(source, 10)) == bytes(990)
+        path.write_bytes(bytes(300))
+        with pytest.raises(ShrunkError, match="from 1000 to 300 bytes"):
+            source.read(200, 500)
+
+
 # --- one file ---
 
 
@@ -144,3 +218,16 @@ def test_a_file_of_no_stream_is_surveyed_as_such(tmp_path: Path) -> None:
     assert (found.format_id, found.ok) == ("", False)
     assert found.message == f"{path.stat().st_size} bytes: no stream format fits"
     assert evolve(found, format_id="x", message="").ok
+
+
+@each("path", SEGMENTS, ids=lambda path: path.parent.name)
+def test_entries_are_counted_together_as_one_by_one(path: Path) -> None:
+    listing = listing_of(LOG)
+    assert listing is not None
+    cells = [one.cells for one in listed(path.read_bytes(), fast=False)]
+    together, alone = listing.totals(), listing.totals()
+    together.add(cells)
+    for one in cells:
+        alone.add((one,))
+    assert together.json() == alone.json()
+    assert [*together.lines()] == [*alone.lines()]

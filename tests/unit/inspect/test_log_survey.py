@@ -1,16 +1,22 @@
 """Surveys of whole logs: damaged places are named, and entries after them are read."""
 
+import re
+from pathlib import Path
+
 import damaged_logs
 import iggy_segments
 import logs
 import pytest
+from command_line import Command
 from each import each
+from folders import SUPPORT
 
 from wireproof import formats
 from wireproof.formats import Format
 from wireproof.inspect.file_survey import FileSurvey
 
 KAFKA = formats.get("kafka.log", "mixed")
+SEGMENTS = SUPPORT / "segments"
 
 
 def iggy(revision: str) -> Format:
@@ -40,6 +46,41 @@ def test_a_bit_error_anywhere_in_an_iggy_segment_is_named_and_costs_one_record(
     found = damaged_logs.surveyed(iggy(revision), data)
     assert any(one.at <= at < one.end for one in found.damages)
     assert (found.entries, found.tail) == (59, 0)
+
+
+@pytest.mark.sweeps
+def test_explain_names_sixty_bit_errors_with_exit_code_1(tmp_path: Path, wireproof: Command) -> None:
+    damaged = [("kafka.log/mixed", at, data) for at, data in damaged_logs.thirty_kafka()]
+    damaged += [(f"iggy.log/{revision}", at, data) for at, revision, data in damaged_logs.thirty_iggy()]
+    for number, (name, at, data) in enumerate(damaged):
+        path = tmp_path / f"{number:020}.log"
+        path.write_bytes(data)
+        done = wireproof("explain", path)
+        assert done.code == 1, number
+        assert f"{len(data)} bytes as {name}: damaged at " in done.out
+        spans = [
+            tuple(map(int, span)) for span in re.findall(r"wrong: bytes (\d+) to (\d+), entry", done.out)
+        ]
+        assert any(first - 100 <= at < end for first, end in spans), number
+
+
+@pytest.mark.parametrize("revision", damaged_logs.IGGY)
+def test_explain_of_a_sound_iggy_segment_is_quiet(revision: str, tmp_path: Path, wireproof: Command) -> None:
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(damaged_logs.iggy(revision))
+    done = wireproof("explain", path)
+    assert done.code == 0
+    assert f"as iggy.log/{revision}: accepted, {path.stat().st_size} bytes\n" in done.out
+    assert not re.search("^(wrong|remark|or else|what to do)", done.out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("folder", ["closed", "compacted", "legacy"])
+def test_explain_of_a_brokers_segment_is_quiet(folder: str, wireproof: Command) -> None:
+    (log,) = (SEGMENTS / folder).glob("*.log")
+    done = wireproof("explain", log)
+    assert done.code == 0
+    assert "agrees with its log" in done.out
+    assert not re.search("^(wrong|note|or else|what to do)", done.out, re.MULTILINE)
 
 
 # --- sizes that are damaged ---

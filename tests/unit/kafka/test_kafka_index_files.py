@@ -7,6 +7,7 @@ import shutil
 import struct
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import kafka_bytes
 import pytest
@@ -15,7 +16,7 @@ from command_line import Command
 from folders import SUPPORT
 
 from wireproof.data_files import FileFinding
-from wireproof.inspect.data_directory import check_index_file, check_index_files
+from wireproof.inspect.data_directory import check_index_file, check_index_files, kind_of, parse_file_name
 from wireproof.kafka.files import index_file
 from wireproof.kafka.files.segment_headers import NO_MARKER, EntryHeaders, SegmentEntry, SegmentHeaders
 from wireproof.kafka.suite import index_files
@@ -95,6 +96,21 @@ def test_the_entries_are_those_that_the_log_was_written_with() -> None:
         (9, 1008, 1012, 1013),
         (7, 1014, 1018, 1019),
     ]
+
+
+def test_the_heads_of_a_log_are_read_without_its_records() -> None:
+    found = read_headers((SEGMENTS / "legacy" / f"{NAME}.log").read_bytes())
+    assert found.why == ""
+    assert [(head.magic, head.last) for head in found.heads[:4]] == [
+        (0, 1000),
+        (1, 1001),
+        (1, 1004),
+        (0, 1005),
+    ]
+    assert [head.timestamp for head in found.heads[:2]] == [-1, 1_700_000_000_000]
+    assert index_file.entry_with_offset(found, 1003) == found.heads[2]  # inside the wrapper that ends at 1004
+    assert index_file.entry_with_offset(found, 1019) == found.heads[-1]
+    assert index_file.entry_with_offset(found, 1020) is None
 
 
 @pytest.mark.parametrize("folder", ["closed", "open", "legacy", "compacted"])
@@ -205,6 +221,11 @@ def test_a_closed_segment_without_its_greatest_time_is_a_note(closed: Path) -> N
     assert "greatest timestamp, 1700000005100; the last one here is 1700000005020" in found.message
 
 
+def test_the_index_of_another_segment_disagrees_all_over(closed: Path) -> None:
+    shutil.copy(SEGMENTS / "legacy" / f"{NAME}.index", closed)
+    assert len(wrong(closed, ".index")) >= 7
+
+
 # --- what cannot be known ---
 
 
@@ -219,6 +240,12 @@ def test_behind_the_damage_of_a_log_nothing_is_held_against_an_index(closed: Pat
         assert any(
             "cannot be checked: the log ends at 1222, bad-magic" in two.message for two in one.findings
         )
+
+
+def test_a_torn_tail_is_where_a_log_ends(closed: Path) -> None:
+    log = closed / f"{NAME}.log"
+    log.write_bytes(log.read_bytes()[:-1])
+    assert [wrong(closed, kind) for kind in KINDS] == [[], [], []]
 
 
 def test_without_its_log_an_index_is_looked_at_by_itself(closed: Path) -> None:
@@ -302,6 +329,19 @@ def test_any_bytes_are_read(data: bytes, tmp_path: Path) -> None:
 # --- names ---
 
 
+def test_names_contain_base_offset_kind_and_state() -> None:
+    found: Any = parse_file_name(Path("/x/00000000000000000042.timeindex.deleted"))
+    assert (found.base, found.kind) == (42, ".timeindex")
+    assert found.beside(".log") == Path("/x/00000000000000000042.log.deleted")
+    assert parse_file_name(Path("notes.index")) is None
+    assert [kind_of(Path(name)) for name in ("a.index", "1.txnindex.swap", "1.log", "index")] == [
+        ".index",
+        ".txnindex",
+        "",
+        "",
+    ]
+
+
 def test_an_index_without_an_offset_for_a_name_is_an_error(tmp_path: Path, wireproof: Command) -> None:
     path = tmp_path / "notes.index"
     path.write_bytes(bytes(8))
@@ -350,6 +390,13 @@ def test_a_scan_writes_a_row_of_each_finding(closed: Path, tmp_path: Path) -> No
         }
     ]
     assert check_local_logs([evolve(place, store="s3://x") for place in places]) == ()
+
+
+def test_explain_reports_nothing_about_absent_index_files(tmp_path: Path, wireproof: Command) -> None:
+    shutil.copy(SEGMENTS / "closed" / f"{NAME}.log", tmp_path)
+    done = wireproof("explain", tmp_path / f"{NAME}.log")
+    assert done.code == 0
+    assert "agrees" not in done.out
 
 
 @pytest.mark.sweeps

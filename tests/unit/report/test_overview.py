@@ -3,13 +3,14 @@
 import datetime as dt
 import re
 
+import pytest
 from attrs import evolve
 from baselines import written
 from each import each
 from page_contents import data, shown
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
-from wireproof.report.html import html
+from wireproof.report.html import html, template_file
 from wireproof.report.matrix import Column, Page, matrix
 from wireproof.report.overview import Tally, findings, standing, tallies, tally, topic_grids, version_lines
 from wireproof.report.uses import implementations
@@ -90,6 +91,13 @@ def test_known_findings_come_last_without_a_number_however_severe_they_are() -> 
     assert (two.event, two.known, two.places[0].numbers) == (CRASH, True, ())
 
 
+def test_a_finding_counts_its_cases_by_their_weight() -> None:
+    (one,) = findings(
+        [stream(FAIL, evolve(FAIL, id=f"{FAIL.id}~flip:1", seq=5))], ["x"], weight=lambda e: e.seq
+    )
+    assert one.places[0].count == FAIL.seq + 5
+
+
 def test_the_page_marks_known_failures_and_still_calls_them_failures() -> None:
     run = stream(PASS, FAIL, CRASH)
     page = html([run], Page("A run"), [baseline(run, CRASH)])
@@ -104,6 +112,20 @@ def test_the_page_marks_known_failures_and_still_calls_them_failures() -> None:
     assert '<li class="known">' in page
     fresh = html([run], Page("A run"))
     assert '<li class="known">' not in fresh
+
+
+def test_a_new_failure_is_above_a_known_one_in_the_matrix() -> None:
+    topics = matrix([stream(PASS, FAIL, CRASH)], [{CRASH.id}])
+    (rows,) = (topic.rows for topic in topics if topic.name == "toy.frame/v1/sum")
+    assert [(row.ids, row.known) for row in rows] == [((FAIL.id,), False), ((CRASH.id,), True)]
+
+
+def test_a_family_with_a_new_failure_is_shown_by_it() -> None:
+    known = evolve(CRASH, id=f"{FAIL.id}~flip:1")
+    new = evolve(FAIL, id=f"{FAIL.id}~flip:2")
+    (row,) = matrix([stream(known, new)], [{known.id}])[-1].rows
+    assert row.cells[0] is not None
+    assert (row.cells[0].event, row.cells[0].count, row.cells[0].known) == (new, 2, False)
 
 
 def test_the_versions_of_an_implementation_are_a_line() -> None:
@@ -124,3 +146,58 @@ def test_a_run_that_no_use_judges_has_a_bar() -> None:
     assert "Right and wrong answers" in page
     assert "1 wrong of 2 judged, 1 not judged" in re.sub(r"\s+", " ", shown(page))
     assert "Which implementation is safe" not in page
+
+
+# --- colours ---
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of WCAG 2.2."""
+    digits = colour * 2 if len(colour) == 3 else colour
+    parts = [int(digits[n : n + 2], 16) / 255 for n in (0, 2, 4)]
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def colours(scheme: int) -> dict[str, str]:
+    block = re.findall(r":root \{(.*?)\}", template_file("page.css"), re.DOTALL)[scheme]
+    return dict(re.findall(r"--([\w-]+): #([0-9a-f]+)", block))
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    ("text", "ground"),
+    [
+        *(
+            (text, ground)
+            for text in ("ink", "dim", "good", "bad", "open", "mild")
+            for ground in ("paper", "soft")
+        ),
+        *((text, f"{text}-soft") for text in ("good", "bad", "mild")),
+    ],
+)
+def test_text_has_the_contrast_that_everybody_can_read(scheme: int, text: str, ground: str) -> None:
+    """At least 4.5, which WCAG 2.2 asks for text of any size (AA)."""
+    found = colours(scheme)
+    assert contrast(found[text], found[ground]) >= 4.5
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_a_number_can_be_read_on_every_shade_of_a_heat_map(scheme: int) -> None:
+    found = colours(scheme)
+    shades = [int(part) / 100 for part in re.findall(r"--part: (\d+)%", template_file("page.css"))]
+    assert len(shades) == 5
+    for shade in shades:
+        mixed = (
+            round(shade * int(found["bar-bad"][n : n + 2], 16) + (1 - shade) * int(paper[n : n + 2], 16))
+            for paper in [found["paper"] * (6 // len(found["paper"]))]
+            for n in (0, 2, 4)
+        )
+        assert contrast(found["ink"], "".join(f"{part:02x}" for part in mixed)) >= 4.5

@@ -11,7 +11,8 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.steps import is_refused
 from wireproof.judge.verdicts import Verdict
 from wireproof.report.uses import Use, implementations, sections, use_sentences, uses_of
-from wireproof.run.events import EventStream, case_event
+from wireproof.run.conclusion import conclusion_sentence
+from wireproof.run.events import EventStream, case_event, joined
 
 PASS = Verdict("pass", "canonical")
 WRONG = Verdict("fail", "wrong-value", want="accept", got="<script>")
@@ -108,6 +109,16 @@ def test_a_table_begins_with_the_best_and_names_who_can_be_chosen(use: Use) -> N
     assert (choice.nothing_wrong, choice.valid_right, choice.wrong) == (("best",), ("mild",), (("bad", 1),))
 
 
+def test_of_those_that_are_wrong_the_box_names_the_least_wrong_first(use: Use) -> None:
+    two = [case.id for case in use.must.values() if not is_refused(case)][:2]
+    runs = [
+        run_of(use, "a-two", "1", dict.fromkeys(two, WRONG)),
+        run_of(use, "b-one", "1", {two[0]: WRONG}),
+    ]
+    (section,) = sections([use], implementations([use], runs))
+    assert section.choices[0].wrong == (("b-one", 1), ("a-two", 2))
+
+
 def test_whole_clients_and_codecs_are_two_tables_and_who_only_reads_is_not_worse_for_it(suite: Suite) -> None:
     uses = {one.name: one for one in uses_of(suite, ["kafka"])}
     consumer, producer = uses["consumer 1"], uses["producer 1"]
@@ -122,6 +133,32 @@ def test_whole_clients_and_codecs_are_two_tables_and_who_only_reads_is_not_worse
     assert [row.language for one in found for row in one.rows] == ["Python"] * 3
 
 
+def test_releases_of_a_client_that_does_not_tell_its_version_are_those_that_were_asked_for(
+    use: Use,
+) -> None:
+    runs = [
+        run_of(use, "aiokafka-client", "unknown", spec=f"aiokafka-client@{version}")
+        for version in ("0.9.0", "0.14.0")
+    ]
+    (one,) = implementations([use], runs)
+    assert [version.version for version in one.versions] == ["0.9.0", "0.14.0"]
+
+
+def test_two_adapters_that_give_one_name_are_two_implementations(use: Use) -> None:
+    runs = [run_of(use, "mine", "1", {}) for _ in range(2)]
+    runs = [evolve(one, run=evolve(one.run, spec=f"exec:./{n}")) for n, one in enumerate(runs)]
+    assert [one.name for one in implementations([use], runs)] == ["mine (exec:./0)", "mine (exec:./1)"]
+
+
+def test_shards_of_one_run_are_one_column_and_a_shard_that_comes_again_is_the_next_run(use: Use) -> None:
+    whole = run_of(use, "some", "1")
+    halves = [
+        evolve(whole, run=evolve(whole.run, shard=f"{k}/2"), cases=whole.cases[k - 1 :: 2], footer=None)
+        for k in (1, 2)
+    ]
+    assert [len(one.cases) for one in joined([*halves, *halves])] == [len(whole.cases)] * 2
+
+
 # --- sentences ---
 
 
@@ -134,6 +171,14 @@ def test_what_was_not_judged_is_not_called_safe(suite: Suite, use: Use) -> None:
     (text,) = use_sentences(suite, run_of(use, "some", "1.0", {must(use, refused=False).id: SKIP}))
     said = "some 1.0 shows no fault as a Kafka consumer: all 246 required cases that were judged are right"
     assert text == f"{said}, of 247"
+
+
+@pytest.mark.parametrize("verdict", [Verdict("blocked", "x"), Verdict("adapter-error", text="no JSON")])
+def test_a_refusal_that_proves_nothing_and_a_broken_contract_are_not_judged(
+    suite: Suite, use: Use, verdict: Verdict
+) -> None:
+    (text,) = use_sentences(suite, run_of(use, "some", "1.0", {must(use, refused=True).id: verdict}))
+    assert "some 1.0 shows no fault" in text
 
 
 def test_a_sentence_names_the_worst_and_counts_the_rest(suite: Suite, use: Use) -> None:
@@ -182,3 +227,14 @@ def test_too_few_cases_say_so_and_none_says_nothing(suite: Suite, use: Use) -> N
         "cases of a Kafka consumer"
     )
     assert use_sentences(suite, evolve(whole, cases=())) == []
+
+
+def test_the_counts_of_a_small_run_are_those_of_its_conclusion(use: Use, suite: Suite) -> None:
+    """At `--level should` a lenient answer fails the run, and a blocked refusal is a judged one."""
+    cases = list(use.must.values())[:20]
+    verdicts = {cases[0].id: Verdict("undocumented"), cases[1].id: Verdict("blocked", cases[2].id)}
+    whole = run_of(use, "some", "1.0", verdicts)
+    strict = evolve(whole, cases=whole.cases[:20], run=evolve(whole.run, level="should"))
+    (text,) = use_sentences(suite, strict)
+    assert conclusion_sentence(strict) == "does not conform: fails 2 of 20 judged cases"
+    assert text.startswith("some 1.0: 18 of 20 judged cases are right; too few to say")

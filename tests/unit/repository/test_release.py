@@ -7,6 +7,8 @@ from typing import Any
 import yaml
 from folders import TOP
 
+import wireproof
+
 GITHUB = TOP / ".github"
 RELEASE = yaml.safe_load((GITHUB / "workflows" / "release.yml").read_text("utf-8"))
 JOBS: dict[str, Any] = RELEASE["jobs"]
@@ -22,6 +24,10 @@ def needed(name: str) -> set[str]:
     return direct.union(*(needed(one) for one in direct))
 
 
+def uses(name: str) -> list[str]:
+    return [step["uses"].partition("@")[0] for step in JOBS[name]["steps"] if "uses" in step]
+
+
 def test_nothing_is_published_before_every_version_of_python_was_tested() -> None:
     for name in PUBLISHING:
         assert {"build", "test"} <= needed(name), name
@@ -30,6 +36,11 @@ def test_nothing_is_published_before_every_version_of_python_was_tested() -> Non
         ".whl",
         ".tar.gz",
     ]
+
+
+def test_what_is_tested_is_what_was_built() -> None:
+    assert not any("checkout" in one for one in uses("test"))
+    assert "sha256sum --check" in str(JOBS["test"]["steps"])
 
 
 def test_only_a_tag_is_published_for_good() -> None:
@@ -42,6 +53,14 @@ def test_the_index_gets_it_by_trusted_publishing_and_never_by_a_password() -> No
         assert job["permissions"] == {"id-token": "write"}
         assert job["environment"] == name
         assert "password" not in str(job)
+
+
+def test_rights_are_those_that_a_job_needs() -> None:
+    assert RELEASE["permissions"] == {"contents": "read"}
+    writes = {
+        name: job["permissions"] for name, job in JOBS.items() if "write" in str(job.get("permissions"))
+    }
+    assert writes.keys() == set(PUBLISHING)
 
 
 def test_the_rehearsal_is_what_the_workflow_builds_with() -> None:
@@ -73,3 +92,10 @@ def test_the_image_has_two_stages_of_which_the_last_one_runs_without_rights() ->
     assert int(group) > 0
     assert ["ENTRYPOINT", "[wireproof]"] in last
     assert "org.opencontainers.image.licenses=Apache-2.0" in [word for row in last for word in row]
+
+
+# --- the version ---
+
+
+def test_the_list_of_changes_has_this_version() -> None:
+    assert f"### {wireproof.__version__}" in (TOP / "reference" / "docs" / "releases.md").read_text("utf-8")

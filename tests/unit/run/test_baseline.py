@@ -1,14 +1,26 @@
 """Baselines as known failures: architecture.md#events."""
 
+from datetime import date
+
 import pytest
 from attrs import evolve
-from baselines import LATER, OTHER, TEXT, TODAY, code, fix, written
+from baselines import LATER, NAMES, OTHER, TEXT, TODAY, code, fix, written
 from each import each
-from small_runs import FAIL, RUN, event, stream
+from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
+from wireproof.run.baselines import baseline, baseline_writing
 from wireproof.run.baselines.baseline import apply
-from wireproof.run.baselines.known_failures import BaselineError, parse_baseline
+from wireproof.run.baselines.known_failures import BaselineError, CaseNames, parse_baseline
+from wireproof.run.conclusion import exit_code
 from wireproof.run.events import Requirements
+
+
+def test_a_flaky_entry_may_hold_or_not_and_fails_as_it_is_written() -> None:
+    text = TEXT.replace("expires = 2027-06-30\n", "expires = 2027-06-30\nflaky = true\n", 1)
+    assert code(event(1, "sum/wrong", "pass"), OTHER, text=text) == 0
+    assert code(FAIL, OTHER, text=text) == 0
+    assert code(evolve(FAIL, kind="wrong-value"), OTHER, text=text) == 3
+    assert fix(text, stream(event(1, "sum/wrong", "pass"), OTHER)) == text
 
 
 @each("verdict", ["unsupported", "adapter-error", "suite-bug", "not-run", "lenient", "undocumented"])
@@ -32,6 +44,11 @@ def test_a_verdict_that_only_a_run_at_should_counts_changes_an_entry_there_and_n
         assert code(now, OTHER, text=fixed, level="should") == 0
 
 
+def test_an_entry_whose_case_no_run_has_is_not_stale() -> None:
+    assert apply(stream(PASS, FAIL), parse_baseline(TEXT), TODAY).stale == ()
+    assert baseline_writing.fix(TEXT, [stream(PASS, FAIL)], NAMES).unjudged == 1
+
+
 def test_a_pass_in_a_part_of_the_cases_makes_an_entry_stale() -> None:
     now = event(1, "sum/wrong", "pass")
     against = Requirements("2026.12:kafka-consumer-1", "Kafka consumer 1 (2026.12)")
@@ -43,6 +60,13 @@ def test_a_pass_in_a_part_of_the_cases_makes_an_entry_stale() -> None:
 
 FLIPS = TEXT.replace("sum/wrong", "sum/wrong~flip:*")
 EXAMPLE = evolve(FAIL, id="toy.frame/v1/property/decode~s0:7")
+
+
+def test_examples_of_properties_are_no_family_that_could_make_an_entry_stale() -> None:
+    flip = evolve(PASS, id="toy.frame/v1/sum/wrong~flip:1")
+    (entry, _) = parse_baseline(FLIPS)
+    assert entry not in apply(stream(PASS, EXAMPLE), parse_baseline(FLIPS), TODAY).stale
+    assert entry in apply(stream(PASS, flip), parse_baseline(FLIPS), TODAY).stale
 
 
 EXAMPLES = "toy.frame/v1/property/decode~*"
@@ -73,11 +97,50 @@ def test_an_entry_of_examples_names_a_broken_rule_or_any_field() -> None:
         parse_baseline(text.replace(EXAMPLES, "toy.frame/v1/sum/wrong~*"))
 
 
+def test_an_entry_of_examples_is_checked() -> None:
+    text = written(stream(EXAMPLE), "me", "why", LATER)
+    none = CaseNames([])
+    assert len(baseline.check(parse_baseline(text), none, TODAY)[0]) == 1
+    known = parse_baseline(text.replace("toy.frame/v1", "kafka.batch/v2"))
+    assert baseline.check(known, none, TODAY) == ([], [])
+
+
+def test_an_entry_whose_case_was_not_run_is_not_stale_and_the_run_is_not_green() -> None:
+    left_out = event(3, "other/one", "not-run")
+    assert apply(stream(FAIL, left_out), parse_baseline(TEXT), TODAY).stale == ()
+    assert code(FAIL, evolve(left_out, kind="start")) == 4
+    assert code(FAIL, evolve(left_out, kind="spent")) == 1
+
+
 def test_a_case_left_out_for_a_known_crash_is_known_and_one_for_another_crash_is_not() -> None:
     crash = "toy.frame/v1/other/one"
     rest = evolve(event(4, "other/two", "not-run"), kind="same-as")
     assert code(FAIL, OTHER, evolve(rest, text=f"same as {crash}")) == 0
     assert code(FAIL, OTHER, evolve(rest, text="same as toy.frame/v1/other/three")) == 1
+
+
+def test_an_expired_entry_counts_no_more() -> None:
+    assert code(FAIL, OTHER, today=date(2027, 7, 1)) == 1
+    assert apply(stream(FAIL, OTHER), parse_baseline(TEXT), date(2027, 7, 1)).overlays[FAIL.id] == "expired"
+
+
+@pytest.mark.parametrize(("verdict", "expected"), [("adapter-error", 4), ("suite-bug", 5)])
+def test_no_baseline_hides_a_broken_adapter_or_suite(verdict: str, expected: int) -> None:
+    text = TEXT.replace('"crash"', f'"{verdict}"')
+    assert code(FAIL, event(3, "other/one", verdict), text=text) == expected
+
+
+def test_a_run_that_judged_nothing_is_a_usage_error_unless_nobody_asked_for_it_by_name() -> None:
+    for run in (stream(), stream(SKIP)):
+        assert exit_code(run) == 2
+        assert exit_code(run, named=False) == 0
+
+
+def test_one_entry_can_cover_a_family_of_one_fixture() -> None:
+    text = TEXT.replace("sum/wrong", "sum/wrong~flip:*")
+    flips = [evolve(FAIL, id=f"{FAIL.id}~flip:{n}", seq=n) for n in range(3)]
+    assert code(*flips, OTHER, text=text) == 0
+    assert code(*flips, OTHER, evolve(FAIL, id=f"{FAIL.id}~truncate:1"), text=text) == 1
 
 
 def test_a_broad_entry_covers_the_families_of_many_fixtures_that_fail_as_it_is_written() -> None:
@@ -91,6 +154,22 @@ def test_a_broad_entry_covers_the_families_of_many_fixtures_that_fail_as_it_is_w
         FAIL,
     ):
         assert code(*flips, OTHER, stranger, text=text) == 1
+
+
+def test_two_broad_entries_may_differ_in_their_verdict_only_and_a_narrow_one_comes_first() -> None:
+    broad = TEXT.replace("sum/wrong", "**~flip:*")
+    first = broad.split("[[known-failure]]")[1]
+    other = f"[[known-failure]]{first}".replace("fail:wrong-accept", "timeout").replace("crc-mismatch", "")
+    flips = [
+        evolve(FAIL, id=f"{FAIL.id}~flip:1"),
+        evolve(FAIL, id="toy.frame/v1/x~flip:2", verdict="timeout"),
+    ]
+    flips[1] = evolve(flips[1], kind="", cls="")
+    assert code(*flips, OTHER, text=broad + other) == 0
+    good = evolve(flips[1], id=f"{FAIL.id}~flip:3", verdict="pass")
+    assert code(flips[0], good, OTHER, text=broad + other) == 3
+    narrow = f"[[known-failure]]{first}".replace("**", "sum/wrong").replace("crc-mismatch", "bad-magic")
+    assert code(*flips, OTHER, text=broad + other + narrow) == 3
 
 
 ENDS = (("timeout",), ("resource", "memory"), ("resource", "output"), ("crash",))
@@ -132,3 +211,11 @@ def test_a_run_of_a_part_of_the_derived_cases_pays_no_entry_of_a_family() -> Non
     assert code(passed, OTHER, text=text) == 3
     assert code(passed, OTHER, text=text, hello={"cost": "slow"}) == 0
     assert code(event(1, "sum/wrong", "pass"), OTHER, hello={"cost": "slow"}) == 3
+
+
+def test_a_broad_entry_of_no_known_fixture_is_named() -> None:
+    known_failures = parse_baseline(TEXT.replace("toy.frame/v1/sum/wrong", "toy.frame/v1/sum/*~flip:*"))
+    assert baseline.check(known_failures, NAMES, TODAY) == ([], [])
+    assert baseline.check(known_failures, CaseNames([OTHER.id]), TODAY)[0] == [
+        "baseline:6: toy.frame/v1/sum/*~flip:*: no such case"
+    ]

@@ -1,5 +1,6 @@
 """Cases that are put ahead, to an adapter that is a real process (`faulty_adapter.py`)."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,9 +8,11 @@ from faulty_runs import LONG, SHORT, case, cases, good, spec
 
 from wireproof.cases.case import Limits
 from wireproof.cases.outcome import (
+    Accepted,
     Crashed,
     Exhausted,
     Faulty,
+    NotRun,
     TimedOut,
 )
 from wireproof.run.engine import Engine
@@ -47,6 +50,17 @@ def test_one_of_many_in_flight_that_ends_the_adapter_costs_one_verdict(
         assert number != place or isinstance(outcomes[17], kind)
 
 
+def test_each_of_many_that_end_the_adapter_costs_its_own_verdict() -> None:
+    puts = [
+        [b"segfault" if n == 5 else b"exit-0" if n == 6 else b"%d" % n for n in range(9)] for _ in range(3)
+    ]
+    found = taken(*puts)
+    assert [[type(one) for one in outcomes[5:7]] for outcomes in found] == [[Crashed, Crashed]] * 3
+    assert [outcomes[:5] + outcomes[7:] for outcomes in found] == [
+        [good(b"%d" % n) for n in (0, 1, 2, 3, 4, 7, 8)]
+    ] * 3
+
+
 def test_a_case_measured_by_itself_waits_for_what_was_put_ahead() -> None:
     with Engine(spec()) as engine:
         engine.put([*cases(b"a"), case(b"needs-memory", limits=Limits(rss_mb=16))])
@@ -55,3 +69,17 @@ def test_a_case_measured_by_itself_waits_for_what_was_put_ahead() -> None:
     assert first[0].outcome == good(b"a")
     assert isinstance(first[1].outcome, Exhausted)
     assert [ran.outcome for ran in second] == [good(b"b"), good(b"c")]
+
+
+def test_an_adapter_that_does_not_start_again_leaves_no_put_waiting(tmp_path: Path) -> None:
+    log = tmp_path / "starts"
+    with Engine(spec(f"fails-to-start {log} 2 3 4 5 6 7")) as engine:
+        engine.put(cases(b"a", b"segfault"))
+        engine.put(cases(b"b"))
+        engine.put(cases(b"c"))
+        outcomes = [[ran.outcome for ran in engine.take()] for _ in range(3)]
+    seen = [one for some in outcomes for one in some]
+    assert sum(isinstance(one, Crashed) for one in seen) == 1, "the case that killed it keeps that"
+    assert {type(one) for one in seen} <= {Accepted, NotRun, Crashed}
+    assert isinstance(outcomes[2][0], NotRun)
+    assert "did not start again" in outcomes[2][0].text

@@ -3,8 +3,10 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -67,6 +69,43 @@ def test_streams_do_not_depend_on_how_many_processes_judge(
     assert seen[0] == seen[1]
     assert [row["spec"] for row in seen[0][2] if row["event"] == "run"] == list(names)
     assert list(tmp_path.glob("*.part")) == []
+
+
+def test_an_adapter_that_does_not_start_does_not_stop_the_others(wireproof: Command) -> None:
+    ends_at_once = f"exec:{sys.executable} -S -E -c pass"
+    names = (ends_at_once, "reference", "no-such-adapter")
+    done = wireproof("check", *names, "--run", ENTRIES, "--jobs", 2)
+    assert done.code == 4
+    assert "reference" in done.out
+    assert re.search(rf"wireproof: {re.escape(ends_at_once)} .*before its hello", done.err)
+    assert "unknown adapter no-such-adapter" in done.err
+
+
+ONE_WAY_TO_DIE = """
+from wireproof.cli import main
+from wireproof.adapters import requests
+requests.MAX_SIGNATURES = 1
+main()
+"""
+"""A program whose workers are forks with this limit; beside a thread of another test they are spawned."""
+
+
+@pytest.mark.sweeps
+def test_a_run_of_many_parts_does_not_depend_on_how_many_processes_judge(tmp_path: Path) -> None:
+    """A codec that refuses everything has twins in other parts; one that dies has a budget of deaths."""
+    names = [spec_of("mutant:reject-everything"), "py:tests.support.hanging_codecs:DiesInManyWays"]
+    seen = []
+    for jobs in (1, 3):
+        out = tmp_path / f"{jobs}.jsonl"
+        words = ("check", *names, "--run", MANY, "--jobs", jobs, "--out", out)
+        subprocess.run([sys.executable, "-c", ONE_WAY_TO_DIE, *map(str, words)], check=False, timeout=600)
+        seen.append(without_times(out))
+    assert seen[0] == seen[1]
+    refused, died = (Counter(case.verdict for case in one.cases) for one in read_events(out))
+    assert refused.total() > plan.GOLDEN < died.total()
+    assert refused.keys() <= {"pass-unclassified", "fail", "blocked", "info"}
+    assert died["crash"] == 1
+    assert died["not-run"] >= plan.GOLDEN
 
 
 def test_an_adapter_that_starts_once_is_judged_by_one_worker(
@@ -149,3 +188,31 @@ def test_a_process_that_dies_ends_its_task_and_another_does_the_others(workers: 
     assert isinstance(messages_of(messages, 3)[-1].error, WorkerDiedError)
     assert [messages_of(messages, number)[-1] for number in (0, 1)] == [TaskEnded(), TaskEnded()]
     assert {task: worker == 0 for worker, task, _ in messages} == {3: True, 0: False, 1: False}
+
+
+class Interrupted:
+    """An object whose end is interrupted by the signal that ends its process."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        time.sleep(0)  # where the handler runs
+
+
+@contextmanager
+def work_that_ends_badly() -> Iterator[Callable[[int], Iterator[Any]]]:
+    try:
+        yield squares
+    except BaseException as reason:
+        Path(os.environ["ENDED_BY"]).write_text(type(reason).__name__, encoding="utf-8")
+        raise
+    finally:
+        Interrupted()
+
+
+def test_a_worker_without_a_task_ends_by_itself_and_no_traceback_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ENDED_BY", str(tmp_path / "reason"))
+    list(run_parallel(tasks(0, 1), work_that_ends_badly, 1))
+    assert not (tmp_path / "reason").exists()  # nothing interrupted it
+    assert capfd.readouterr().err == ""

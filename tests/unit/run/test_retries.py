@@ -1,5 +1,6 @@
 """Failures that are asked again: what passes then is flaky, what fails again stays what it was."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 import pytest
 from attrs import frozen
 from command_line import Command, Done
+from flaky_codecs import TWIN as TWIN_BYTES
+from folders import SUPPORT
 
 from wireproof.run.events import CaseEvent, EventStream, read_events
 
@@ -99,6 +102,18 @@ def test_what_the_first_process_always_fails_passes_in_a_fresh_one(check: Check)
     assert "passes when asked again in a fresh process" in ran.failures[TWIN].text
 
 
+def test_an_object_in_this_process_is_asked_again_as_a_fresh_object(check: Check) -> None:
+    ran = check("InFirstProcess")
+    assert (ran.labels, ran.starts, ran.done.code) == (FLAKY, 2, 1)
+    assert "passes when asked again by a fresh object" in ran.failures[TWIN].text
+
+
+def test_what_fails_only_as_the_first_case_of_a_process_is_flaky(check: Check) -> None:
+    ran = check("AsFirst", *PROCESS)
+    assert list(ran.labels.values()) == ["fail:flaky"]
+    assert (ran.starts, ran.done.code) == (1, 1)
+
+
 def test_what_always_fails_stays_what_it_was(check: Check) -> None:
     ran = check("Always", *PROCESS)
     assert ran.labels[TWIN] == ran.labels[LARGEST] == "fail:wrong-reject"
@@ -120,6 +135,13 @@ def test_a_second_process_that_fails_changes_no_verdict(check: Check) -> None:
 def test_a_refusal_counts_if_its_twin_passes_when_asked_again(check: Check) -> None:
     assert f"blocked:{TWIN}" in check("Always").labels.values()
     assert check("InFirstProcess").labels == FLAKY
+
+
+def test_a_flaky_case_has_its_families(check: Check) -> None:
+    right = {event.id for event in check("reference", families=True).stream.cases}
+    ran = check("InFirstProcess", families=True)
+    assert ran.labels[TWIN] == "fail:flaky"
+    assert {event.id for event in ran.stream.cases} == right
 
 
 def test_derived_cases_are_asked_again_too(check: Check) -> None:
@@ -157,12 +179,41 @@ def test_a_case_that_is_known_as_flaky_is_asked_beyond_the_limit(
     assert ran.labels[first] == ran.labels[last] == "fail:flaky"
 
 
+def test_without_the_mark_an_entry_is_stale_once_its_case_passes(check: Check, tmp_path: Path) -> None:
+    entry = known(tmp_path, "fail:flaky")
+    assert check("InFirstProcess", *entry).done.code == 0
+    assert check("reference", *entry).done.code == 3
+
+
 def test_what_the_baseline_expects_is_not_asked_again(check: Check, tmp_path: Path) -> None:
     ran = check("InFirstProcess", *known(tmp_path, "fail:wrong-reject", 'class = "other"', "flaky = true"))
     assert (ran.labels[TWIN], ran.starts) == ("fail:wrong-reject", 1)
 
 
+def test_a_baseline_that_is_written_marks_flaky_failures(
+    check: Check, wireproof: Command, tmp_path: Path
+) -> None:
+    check("InFirstProcess")
+    file = tmp_path / "known.toml"
+    assert wireproof("baseline", "add", file, tmp_path / "run.jsonl", "--owner", "me").code == 0
+    assert 'kind = "fail:flaky"\nflaky = true\n' in file.read_text()
+    assert [check(codec, "--baseline", file).done.code for codec in ("InFirstProcess", "reference")] == [0, 0]
+
+
 # --- processes ---
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_run_starts_few_fresh_processes(
+    jobs: int, check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The failures are in several parts."""
+    monkeypatch.setattr("wireproof.cli.check.plan.GOLDEN", 8)
+    entry = known(tmp_path, "crash", name=f"{TWIN}-bytes")
+    alone, listed = check("Always", "--jobs", jobs), check("Always", "--jobs", jobs, *entry)
+    assert 2 <= alone.starts <= jobs + 1
+    assert 3 <= listed.starts <= jobs + 3
+    assert alone.labels == listed.labels
 
 
 def test_a_large_run_starts_a_process_only_if_a_case_that_passed_fails_now(
@@ -171,3 +222,21 @@ def test_a_large_run_starts_a_process_only_if_a_case_that_passed_fails_now(
     monkeypatch.setattr("wireproof.run.run.SMALL_RUN", 0)
     assert [check(codec).starts for codec in ("Always", "InFirstProcess", "Tires")] == [1, 1, 2]
     assert list(check("Tires").labels.values()).count("fail:flaky") > 2
+
+
+def test_a_recorded_run_starts_no_process_beside(check: Check, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    ran = check("InFirstProcess", *PROCESS, "--trace", trace)
+    assert ran.labels[TWIN] == "fail:wrong-reject"
+    assert ran.starts == 1
+    assert trace.read_text().count(f'"{TWIN_BYTES.hex()}"') >= 2
+
+
+def test_shards_ask_again(check: Check) -> None:
+    found = [check("InFirstProcess", "--shard", f"{shard}/2").labels for shard in (1, 2)]
+    assert sorted(found, key=len) == [{}, FLAKY]
+
+
+def test_a_program_is_asked_again(check: Check) -> None:
+    program = f"jsonl:{sys.executable} -S -E {SUPPORT / 'scripted_adapter.py'} refuses-once"
+    assert check(program, "--run", f"{TWIN}*", *PROCESS).labels[LARGEST] == "fail:flaky"

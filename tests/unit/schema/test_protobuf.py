@@ -1,16 +1,193 @@
-"""Descriptions of protobuf messages that contradict themselves: schema/protobuf.py."""
+"""Protobuf messages that are described with their rules, and their compiled codecs: schema/protobuf.py."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from each import each
+from google.protobuf.descriptor_pb2 import FieldDescriptorProto
 
-from wireproof.schema.layout import Number, ProtoField
+from wireproof.schema.layout import Number, OtherFields, ProtoField
+from wireproof.schema.protobuf import rule_of_fields
+from wireproof.schema.rules import KEY, Fault, remarked
 from wireproof.schema.struct import DescriptionError, Struct
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.reader import Reader, TracingReader
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.writer import Writer
 
 
 def message(name: str, *parts: Any) -> Struct:
     return Struct(name, *parts, revisions=("1",), cites="here")
+
+
+def toy() -> Any:
+    """Return a message with every type of field that a description may have."""
+    inner = message("Inner", ProtoField("name", 1, "string", required=True), OtherFields())
+    made = message(
+        "Toy",
+        ProtoField("id", 1, "bytes", required=True),
+        ProtoField("kind", 2, "enum", codes={0: "none", 3: "some"}),
+        ProtoField("old", 3, "uint32", deprecated=True),
+        ProtoField("small", 4, "int32"),
+        ProtoField("zigzag", 5, "sint64"),
+        ProtoField("words", 6, "string", repeated=True),
+        ProtoField("inner", 7, inner.at("1"), repeated=True),
+        ProtoField("numbers_", 8, "sint32", repeated=True),
+        ProtoField("doubles", 9, "double", repeated=True),
+        ProtoField("flags", 10, "bool", repeated=True),
+        OtherFields(),
+    )
+
+    @made.rule("id", "toy.id")
+    def short(number: int) -> Fault | None:
+        return Fault("bad-length", f"{number} bytes") if number < 2 else None
+
+    @made.rule("#", "toy.other")
+    def other() -> Fault | None:
+        return remarked("header-unknown-field", at=KEY)
+
+    @made.rule("", "toy.required")
+    def absent(id: bytes | None) -> Fault | None:  # noqa: A002 - the name of the field
+        return Fault("missing-field", "required", path="id") if id is None else None
+
+    @made.rule("", "toy.order")
+    def late(order: Sequence[str]) -> Fault | None:
+        return None if order[0] == "id" else remarked("header-order", path="id", at=KEY)
+
+    @made.rule("", "toy.kind")
+    def unknown(kind: str | int | None, options: Options) -> Fault | None:
+        known = not isinstance(kind, int) or options.content == "opaque"
+        return None if known else remarked("header-unknown-function", path="kind")
+
+    def twice(again: bool) -> Fault | None:
+        return remarked("duplicate-scalar", at=KEY) if again else None
+
+    rule_of_fields(made, "toy.twice", twice, lambda part: not part.repeated)
+    return made.at("1")
+
+
+TOY = toy()
+
+
+def read(text: str, options: Options = DEFAULT_OPTIONS) -> tuple[Any, list[tuple[str, Any, str]]]:
+    reader = Reader(bytes.fromhex(text))
+    value = TOY.codec.read(reader, options)
+    return value, [(one.cls, one.at, one.path) for one in reader.remarks]
+
+
+def written(value: Any) -> str:
+    writer = Writer()
+    TOY.codec.write(writer, value, DEFAULT_OPTIONS)
+    return writer.data.hex()
+
+
+WHOLE = "0a020102 1003 2007 2805 320161 320162 3a030a0178 3a020a00 420301027f 4a08000000000000f03f 52020100"
+
+
+def test_a_value_comes_back_in_the_order_of_the_numbers() -> None:
+    value, remarks = read(WHOLE)
+    assert (value.id, value.kind, value.small, value.zigzag) == (b"\1\2", "some", 7, -3)
+    assert (value.words, [one.name for one in value.inner]) == ((b"a", b"b"), [b"x", b""])
+    assert (value.numbers_, value.flags) == ((-1, 1, -64), (True, False))
+    assert value.doubles == (bytes.fromhex("3ff0000000000000"),)
+    assert (written(value), remarks) == (WHOLE.replace(" ", ""), [])
+    assert not hasattr(value, "old")
+    shuffled, remarks = read("2007 1003 0a020102")
+    assert (shuffled.small, shuffled.kind, remarks) == (7, "some", [("header-order", 4, "id")])
+    assert written(shuffled) == "0a02010210032007"
+
+
+def test_numbers_are_read_packed_or_not() -> None:
+    value, _ = read("0a020102 4001 42020203 4004 49000000000000f03f 5001")
+    assert (value.numbers_, value.doubles) == ((-1, 1, -2, 2), (bytes.fromhex("3ff0000000000000"),))
+    assert value.flags == (True,)
+
+
+@each(
+    "text, remarks",
+    [
+        ("0a020102 0a020304", [("duplicate-scalar", 4, "id")]),
+        ("0a020102 1801 1802", [("duplicate-scalar", 6, "old")]),
+        ("0a020102 5801", [("header-unknown-field", 4, "#11")]),
+        ("0a020102 1001", [("header-unknown-function", 5, "kind")]),
+        ("0a020102 1001 1005", [("duplicate-scalar", 6, "kind"), ("header-unknown-function", 7, "kind")]),
+    ],
+)
+def test_a_remark_is_at_the_payload_or_at_the_key(text: str, remarks: list[tuple[str, Any, str]]) -> None:
+    value, found = read(text)
+    assert found == remarks
+    assert value.kind is None
+
+
+def test_a_rule_knows_the_options() -> None:
+    assert read("0a020102 1001", Options(content="opaque"))[1] == []
+
+
+@each(
+    "text, refusal",
+    [
+        ("0a0101", ("bad-length", 2, "id")),
+        ("", ("missing-field", 0, "id")),
+        ("2007", ("missing-field", 2, "id")),
+        ("0a020102 1201", ("truncated", 6, "kind")),
+        ("0a020102 120100", ("type-mismatch", 4, "kind")),
+        ("0a020102 3005", ("type-mismatch", 4, "words")),
+        ("0a020102 4201 80", ("length-past-end", 6, "numbers_")),
+        ("0a020102 4a07 00000000000000", ("bad-length", 6, "doubles")),
+        ("0a020102 3a02 0a05", ("length-past-end", 8, "inner[0].name")),
+    ],
+)
+def test_a_refusal_names_its_field_and_position(text: str, refusal: tuple[str, Any, str]) -> None:
+    with pytest.raises(Rejected) as caught:
+        read(text)
+    assert (caught.value.cls, caught.value.at, caught.value.path) == refusal
+
+
+@each(
+    "changes, path",
+    [
+        ({"id": b"1"}, "id"),
+        ({"small": 1 << 31}, "small"),
+        ({"zigzag": 1 << 63}, "zigzag"),
+        ({"numbers_": (0, -(1 << 31) - 1)}, "numbers_[1]"),
+        ({"doubles": (bytes(8), bytes(7))}, "doubles[1]"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused_by_its_path(changes: dict[str, Any], path: str) -> None:
+    value, _ = read(WHOLE)
+    fields = {name: getattr(value, name) for name in TOY.attributes}
+    with pytest.raises(Rejected) as caught:
+        written(TOY.type(**{**fields, **changes}))
+    assert (caught.value.cls, caught.value.path) == ("invalid-value", path)
+
+
+def test_a_trace_names_every_byte() -> None:
+    data = bytes.fromhex(WHOLE)
+    reader = TracingReader(data)
+    TOY.codec.read(reader, DEFAULT_OPTIONS)
+    at = 0
+    for start, end in sorted((span.start, span.end) for span in reader.spans):
+        assert start <= at
+        at = max(at, end)
+    assert at == len(data)
+    assert {"words[1]", "inner[0].name", "doubles.key"} <= {span.path for span in reader.spans}
+
+
+def test_a_message_of_googles_library_is_read_and_written_as_there() -> None:
+    made = message(
+        "FieldDescriptorProto",
+        ProtoField("name", 1, "string"),
+        ProtoField("tag", 3, "int32"),
+        ProtoField("label", 4, "enum", codes={1: "optional", 3: "repeated"}),
+        ProtoField("type_name", 6, "string"),
+    )
+    theirs = FieldDescriptorProto(name="n", number=-2, label=3, type_name="t").SerializeToString()
+    codec, writer = made.at("1").codec, Writer()
+    value = codec.read(Reader(theirs), DEFAULT_OPTIONS)
+    assert (value.name, value.tag, value.label, value.type_name) == (b"n", -2, "repeated", b"t")
+    codec.write(writer, value, DEFAULT_OPTIONS)
+    assert bytes(writer.data) == theirs
 
 
 @each(
@@ -32,3 +209,9 @@ def test_a_mistake_in_a_description_is_an_error_when_it_is_defined(field: Any, t
 def test_a_rule_of_no_field_is_an_error() -> None:
     with pytest.raises(DescriptionError, match="guards no field"):
         message("Toy", ProtoField("id", 1, "bytes")).rule("name", "toy.name")(lambda: None)
+
+
+def test_the_source_is_what_runs() -> None:
+    source = TOY.codec.source
+    compile(source, "shown", "exec")
+    assert "# toy.order\n" in source

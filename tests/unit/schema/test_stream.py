@@ -12,7 +12,10 @@ from wireproof.schema.stream import FREE_READ, MAX_SEARCHED, RecordStream
 from wireproof.schema.struct import DescriptionError, Struct, inner, many
 from wireproof.wire.checksums import crc32
 from wireproof.wire.options import DEFAULT_OPTIONS
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.scan_items import SEARCH_FACTOR
+from wireproof.wire.writer import Writer
 
 ID = Number("id", "uint32")
 CRC32 = ChecksumAlgorithm("crc32", crc32)
@@ -54,6 +57,35 @@ def flipped(data: bytes, at: int) -> bytes:
     return data[:at] + bytes((data[at] ^ 1,)) + data[at + 1 :]
 
 
+def kinds(data: bytes, step: int, rows: RecordStream) -> list[tuple[str, int, int, str | None]]:
+    pieces = [data[at : at + step] for at in range(0, len(data), step)]
+    return [(one.kind, one.at, one.length, one.cls) for one in rows.scan(pieces, DEFAULT_OPTIONS)]
+
+
+@each("step", [1, 7, 1000])
+def test_records_are_divided_by_their_lengths_however_the_bytes_come(step: int) -> None:
+    data = ONE + flipped(TWO, HEAD) + ONE + TWO[:-1]
+    end = 2 * len(ONE) + len(TWO)
+    assert kinds(data, step, stream()) == [
+        ("frame", 0, len(ONE), None),
+        ("garbage", len(ONE), len(TWO), "crc-mismatch"),
+        ("frame", len(ONE) + len(TWO), len(ONE), None),
+        ("tail", end, len(TWO) - 1, None),
+    ]
+
+
+def test_a_refused_record_has_those_before_it_and_a_value_comes_back_as_its_bytes() -> None:
+    rows, writer = stream(), Writer()
+    reader = Reader(ONE + TWO + ONE[:5])
+    value = rows.decode(reader, DEFAULT_OPTIONS)
+    rows.encode(writer, value, DEFAULT_OPTIONS)
+    assert (bytes(writer.data), reader.pos) == (ONE + TWO, len(ONE + TWO))
+    with pytest.raises(Rejected) as caught:
+        rows.decode(Reader(ONE + flipped(TWO, HEAD)), DEFAULT_OPTIONS)
+    assert (caught.value.cls, caught.value.path, caught.value.at) == ("crc-mismatch", "rows[1].crc", len(ONE))
+    assert caught.value.before.rows == value.rows[:1]
+
+
 @each(
     "data, length, damaged",
     [
@@ -72,6 +104,12 @@ def test_reading_continues_at_the_next_record_with_a_right_checksum(
     data: bytes, length: int, damaged: int
 ) -> None:
     assert stream().damaged_length(data, length) == damaged
+
+
+def test_without_a_checksum_nothing_is_searched() -> None:
+    rows = stream(sealed=False)
+    assert (rows.is_sealed, stream().is_sealed) == (False, True)
+    assert rows.damaged_length(row(b"one", 200) + TWO + ONE, len(ONE + TWO + ONE)) == 0
 
 
 def test_a_search_in_hostile_bytes_ends(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,6 +143,15 @@ def test_what_shows_no_size_is_no_record_of_a_stream(parts: Any, text: str) -> N
     with pytest.raises(DescriptionError) as caught:
         RecordStream(toy("File", *parts).at("1"))
     assert str(caught.value).startswith(text)
+
+
+def test_a_negative_length_is_no_step_back() -> None:
+    row = toy("Row", ID, Length("size", "int32", of="body"), Octets("body"))
+    rows = RecordStream(toy("File", many("rows", row)).at("1"))
+    assert kinds(b"\0\0\0\1" + b"\xff" * 4 + b"\0" * 8, 5, rows) == [
+        ("garbage", 0, 8, "negative-length"),
+        ("frame", 8, 8, None),
+    ]
 
 
 def formats() -> list[Format]:

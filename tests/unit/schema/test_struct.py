@@ -1,20 +1,30 @@
-"""Structures and rules that contradict themselves, and what may not be written: schema/struct.py."""
+"""Structures, their rules and their compiled codecs: schema/."""
 
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from attrs import evolve
+from attrs import evolve, fields
 from each import each
 
 from wireproof.formats import FORMATS, own_format
 from wireproof.schema.layout import (
+    REST,
+    WHOLE,
+    Checksum,
+    ChecksumAlgorithm,
     Count,
     Length,
     Number,
     Octets,
+    Zero,
 )
-from wireproof.schema.struct import DescriptionError, Struct, choice, many, since, until
+from wireproof.schema.rules import Fault, remarked
+from wireproof.schema.struct import DescriptionError, Struct, choice, inner, many, since, until
+from wireproof.wire.reader import Reader, TracingReader
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.writer import Writer
 
 REVISIONS = ("1", "2", "3")
 
@@ -28,6 +38,181 @@ def no_fault(*needs: str) -> Any:
     names: dict[str, Any] = {}
     exec(f"def rule({', '.join(needs)}): return None", names)
     return names["rule"]
+
+
+def toy() -> Struct:
+    """Return a structure with every kind of field; the second revision has an owner, the third no gap."""
+    owner = struct(Number("kind", "uint8", codes={1: "person", 2: "group"}, error="NoOwner"))
+    tag = struct(Number("at", "uint16le"), Number("weight", "int8"))
+    made = struct(
+        Number("id", "uint128le"),
+        until("3", Zero("gap", size=2)),
+        since("2", inner("owner", owner)),
+        Number("flag", "uint8", codes={0: "no", 1: "yes"}, truth="one", presence_of="limit"),
+        Number("limit", "uint32"),
+        Number("loud", "uint8", truth="any"),
+        Length("length", "uint8", of="text"),
+        Octets("text"),
+        Count("count", "uint8", of="tags"),
+        many("tags", tag),
+        whole="toy.end",
+    )
+
+    @made.rule("limit", "toy.limit")
+    def unused(flag: bool, number: int) -> Fault | None:
+        return remarked("iggy-unset-field") if number and not flag else None
+
+    @made.rule("length", "toy.length")
+    def long(length: int) -> Fault | None:
+        return Fault("bad-length", f"{length} bytes") if length > 5 else None
+
+    @made.rule("", "toy.weights")
+    def heavy(tags: tuple[Any, ...]) -> Fault | None:
+        for index, one in enumerate(tags):
+            if one.weight < 0:
+                return Fault("invalid-value", f"{one.weight}", path=f"tags[{index}].weight")
+        return None
+
+    return made
+
+
+BYTES = {
+    "1": "07000000000000000000000000000000 0000 01 00000009 01 02 6869 01 0500 03",
+    "2": "07000000000000000000000000000000 0000 01 01 00000009 01 02 6869 01 0500 03",
+    "3": "07000000000000000000000000000000 02 00 00000000 00 00 00",
+}
+
+
+def decoded(revision: str, data: bytes, reader: type[Reader] = Reader) -> tuple[Any, Reader]:
+    made = reader(data)
+    return toy().at(revision).codec.read(made), made
+
+
+@each("revision", REVISIONS)
+def test_a_value_comes_back_as_its_bytes_in_each_revision(revision: str) -> None:
+    data = bytes.fromhex(BYTES[revision])
+    layout, writer = toy().at(revision), Writer()
+    value = layout.codec.read(Reader(data))
+    layout.codec.write(writer, value)
+    assert bytes(writer.data) == data
+    assert [one.name for one in fields(layout.type)] == [
+        "id", *(["owner"] if revision != "1" else []), "limit", "loud", "text", "tags",
+    ]  # fmt: skip
+
+
+def test_the_fields_of_a_value_are_those_of_the_wire() -> None:
+    value, reader = decoded("2", bytes.fromhex(BYTES["2"]))
+    assert (value.id, value.owner.kind, value.limit, value.loud, value.text) == (7, "person", 9, True, b"hi")
+    assert [(tag.at, tag.weight) for tag in value.tags] == [(5, 3)]
+    assert reader.left == 0
+    assert decoded("3", bytes.fromhex(BYTES["3"]))[0].limit is None
+
+
+def test_revisions_with_the_same_fields_have_one_class() -> None:
+    plain = struct(Number("id", "uint8"), since("3", Number("more", "uint8")))
+    assert plain.at("1").type is plain.at("2").type is not plain.at("3").type
+
+
+@each("cut", range(32))
+def test_a_trace_changes_nothing_and_a_cut_is_named_by_its_field(cut: int) -> None:
+    data = bytes.fromhex(BYTES["2"])[:cut]
+    outcomes = []
+    for reader in (Reader, TracingReader):
+        with pytest.raises(Rejected) as caught:
+            decoded("2", data, reader)
+        outcomes.append((caught.value.cls, caught.value.at, caught.value.path))
+    assert outcomes[0] == outcomes[1]
+    assert outcomes[0][0] == "truncated"
+
+
+def edited(revision: str, at: int, byte: int) -> bytes:
+    data = bytearray.fromhex(BYTES[revision])
+    data[at] = byte
+    return bytes(data)
+
+
+@each(
+    "data, wanted",
+    [
+        (edited("2", 18, 9), ("bad-kind", 18, "owner.kind", "NoOwner")),
+        (edited("2", 25, 6), ("bad-length", 25, "length", "")),
+        (edited("2", 31, 0x80), ("invalid-value", 31, "tags[0].weight", "")),
+        (bytes.fromhex(BYTES["2"]) + b"x", ("trailing-data", 32, "tags", "")),
+        # The rule of the length comes before the end of the bytes, and the end before the whole structure.
+        (edited("2", 25, 6)[:26], ("bad-length", 25, "length", "")),
+        (edited("2", 31, 0x80) + b"x", ("trailing-data", 32, "tags", "")),
+    ],
+)
+def test_a_rule_refuses_at_its_field_in_the_order_of_the_description(data: bytes, wanted: Any) -> None:
+    for reader in (Reader, TracingReader):
+        with pytest.raises(Rejected) as caught:
+            decoded("2", data, reader)
+        assert (caught.value.cls, caught.value.at, caught.value.path, caught.value.detail) == wanted
+
+
+def test_every_number_but_0_is_true_of_such_a_flag() -> None:
+    assert decoded("2", edited("2", 24, 2))[0].loud is True
+
+
+def test_a_remark_is_no_refusal_of_readers_and_writers() -> None:
+    value, reader = decoded("2", edited("2", 19, 0))
+    assert [(one.cls, one.at, one.path) for one in reader.remarks] == [("iggy-unset-field", 20, "limit")]
+    assert value.limit is None
+    toy().at("2").codec.write(Writer(), value)
+
+
+def test_what_readers_remark_and_nobody_may_write_is_refused_in_a_value() -> None:
+    made = struct(Number("age", "uint8"))
+    made.rule("age", "toy.odd")(
+        lambda age: remarked("iggy-flag", text="odd", written=False) if age % 2 else None
+    )
+    codec = made.at("1").codec
+    reader = Reader(b"\1")
+    value = codec.read(reader)
+    assert [one.cls for one in reader.remarks] == ["iggy-flag"]
+    with pytest.raises(Rejected, match="odd"):
+        codec.write(Writer(), value)
+
+
+@each(
+    "change, path",
+    [
+        (lambda value, cls: cls(**{**value, "text": b"longer"}), "text"),
+        (lambda value, cls: cls(**{**value, "limit": 1 << 32}), "limit"),
+        (lambda value, cls: cls(**{**value, "id": 1 << 128}), "id"),
+        (lambda value, cls: cls(**{**value, "id": -1}), "id"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused_by_its_field(change: Callable[..., Any], path: str) -> None:
+    layout = toy().at("3")
+    row = {"id": 1, "owner": toy().at("3").part("owner").of.type("group"), "limit": 1, "loud": False}
+    with pytest.raises(Rejected) as caught:
+        layout.codec.write(Writer(), change({**row, "text": b"", "tags": ()}, layout.type))
+    assert (caught.value.cls, caught.value.path) == ("invalid-value", path)
+
+
+def test_a_rule_for_a_format_alone_does_not_hold_inside_of_another() -> None:
+    part = struct(Number("age", "uint8"))
+    part.rule("", "toy.alone", alone=True)(lambda room: Fault("bad-length") if room < 2 else None)
+    whole = struct(inner("part", part))
+    assert whole.at("1").codec.read(Reader(b"\1")).part.age == 1
+    with pytest.raises(Rejected):
+        part.at("1").codec.read(Reader(b"\1"))
+
+
+def test_the_rules_look_at_fields_that_come_from_elsewhere() -> None:
+    layout = toy().at("1")
+    assert [fault.cls for fault in layout.faults(length=6)] == ["bad-length"]
+    assert list(layout.faults(length=5)) == []
+
+
+def test_an_extension_has_the_fields_and_the_rules_of_what_it_extends() -> None:
+    base = struct(Number("age", "uint8"))
+    longer = struct(Number("more", "uint8"), extends=base)
+    base.rule("age", "toy.id")(lambda age: None if age else Fault("invalid-value"))
+    assert longer.at("1").codec.read(Reader(b"\1\2")).more == 2
+    with pytest.raises(Rejected):
+        longer.at("1").codec.read(Reader(b"\0\2"))
 
 
 @each(
@@ -74,6 +259,64 @@ def test_a_rule_behind_the_first_use_and_an_unknown_revision_are_errors() -> Non
         made.rule("age", "toy.x")(no_fault("age"))
 
 
+@each("of, size", [(REST, 5), (WHOLE, 7)])
+def test_a_length_of_the_rest_or_of_the_whole_ends_the_bytes_without_a_length(of: str, size: int) -> None:
+    made = struct(Length("size", "uint16", of=of), Number("id", "uint8"), Octets("body"))
+    codec, data = made.at("1").codec, bytes((0, size)) + b"\7body"
+    reader, writer = TracingReader(data + b"next"), Writer()
+    value = codec.read(reader)
+    codec.write(writer, value)
+    assert (value.id, value.body, bytes(writer.data), reader.left) == (7, b"body", data, 4)
+    cover = reader.spans[0].cover
+    assert cover is not None
+    assert (cover.end - cover.start, cover.end) == (size, 7)
+    with pytest.raises(Rejected) as caught:
+        codec.read(Reader(bytes((0, size)) + b"\7bod"))
+    assert (caught.value.cls, caught.value.path) == ("truncated", "body")
+
+
+def test_a_number_chooses_the_structure_and_the_class_of_the_value_the_number() -> None:
+    first, second = struct(Number("a", "uint8")), struct(Number("b", "uint16"), Number("c", "uint8"))
+    made = struct(Number("kind", "uint8"), choice("one", "kind", {1: first, 2: second}))
+    made.rule("kind", "toy.kind")(lambda kind: None if kind in (1, 2) else Fault("bad-kind", f"{kind}"))
+    layout = made.at("1")
+    assert [one.name for one in fields(layout.type)] == ["one"]
+    for data in (b"\1\7", b"\2\0\7\7"):
+        writer = Writer()
+        layout.codec.write(writer, layout.codec.read(Reader(data)))
+        assert bytes(writer.data) == data
+    with pytest.raises(Rejected) as caught:
+        layout.codec.read(Reader(b"\3\0"))
+    assert (caught.value.cls, caught.value.at) == ("bad-kind", 0)
+
+
+def test_a_value_is_completed_before_it_is_written_and_no_bytes_may_be_one() -> None:
+    algorithm = ChecksumAlgorithm("crc32", len)
+    made = struct(
+        Checksum("sum", "uint8", algorithm=algorithm, over="body", shown=True),
+        Length("length", "uint8", of="body"),
+        Octets("body"),
+        complete=lambda value: evolve(value, sum=len(value.body)),
+    )
+    layout, writer = made.at("1"), Writer()
+    layout.codec.write(writer, layout.type(body=b"abc"))
+    assert bytes(writer.data) == b"\3\3abc"
+    listed = struct(
+        Count("count", "uint8", of="rows"), many("rows", struct(Number("a", "uint8"))), empty=True
+    )
+    assert listed.at("1").codec.read(Reader(b"")).rows == ()
+
+
+def test_a_number_that_is_not_known_is_refused_by_readers_and_writers() -> None:
+    layout = struct(Number("op", "uint8", known=frozenset((1, 2)))).at("1")
+    with pytest.raises(Rejected) as caught:
+        layout.codec.read(Reader(b"\3"))
+    assert (caught.value.cls, caught.value.at, caught.value.path) == ("bad-kind", 0, "op")
+    with pytest.raises(Rejected) as caught:
+        layout.codec.write(Writer(), layout.type(op=3))
+    assert (caught.value.cls, caught.value.path) == ("invalid-value", "op")
+
+
 def test_what_a_revision_cannot_read_is_an_error_when_its_layout_is_made() -> None:
     made = struct(Number("age", "uint8"), since("2", Number("more", "uint8")))
     made.rule("", "toy.x")(no_fault("more"))
@@ -87,6 +330,13 @@ def test_what_a_revision_cannot_read_is_an_error_when_its_layout_is_made() -> No
         struct(many("rows", struct())).at("1")
     with pytest.raises(DescriptionError, match=r"Row: rule toy\.x has no revision 9"):
         struct(Number("age", "uint8")).rule("age", "toy.x", since="9")(no_fault("age"))
+
+
+def test_hostile_counts_and_lengths_read_nothing_ahead() -> None:
+    data = edited("2", 28, 0xFF)
+    with pytest.raises(Rejected) as caught:
+        decoded("2", data)
+    assert (caught.value.cls, caught.value.path) == ("truncated", "tags[1].at")
 
 
 def test_a_format_is_the_same_one_in_another_process_and_a_changed_one_has_no_name() -> None:
