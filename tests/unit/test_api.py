@@ -2,7 +2,6 @@
 
 import pytest
 
-import wireproof
 from wireproof import check, decode, encode, explain, scan
 from wireproof.adapters import Rejected
 from wireproof.adapters.errors import UnknownAdapter
@@ -21,10 +20,6 @@ def test_what_was_encoded_is_decoded() -> None:
         (),
     )
     assert encode(IDENTIFIER, decoded.value) == SEVEN
-
-
-def test_a_remark_is_named() -> None:
-    assert decode("iggy.reply/0.0.30", bytes.fromhex("000000000100000007")).remarks == ("iggy-short-body",)
 
 
 def test_bytes_that_are_refused_are_explained_up_to_the_fault() -> None:
@@ -64,8 +59,3 @@ def test_what_cannot_be_judged_is_an_error_of_one_line() -> None:
         next(check("nosuch", ["iggy.identifier/**"]))
     with pytest.raises(PatternError, match="no case matches nosuch"):
         next(check("reference", ["nosuch/**"]))
-
-
-def test_another_name_is_no_attribute() -> None:
-    with pytest.raises(AttributeError, match="nosuch"):
-        wireproof.nosuch  # noqa: B018 - what it raises is the test

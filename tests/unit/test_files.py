@@ -1,6 +1,5 @@
 """Files are replaced completely or not at all, even if the process is killed."""
 
-import errno
 import os
 import signal
 import stat
@@ -14,8 +13,6 @@ from kill_inside_call import every_kill, killed_at
 from wireproof import files
 from wireproof.files import (
     FileInUseError,
-    UnreadableError,
-    naming,
     open_locked,
     read_limited_bytes,
     replace_text,
@@ -64,12 +61,6 @@ def test_a_mode_is_kept_and_a_link_is_followed(tmp_path: Path) -> None:
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
 
 
-def test_a_new_file_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
-    (tmp_path / "plain").touch()
-    replace_text(tmp_path / "new" / "file", "text")
-    assert (tmp_path / "new" / "file").stat().st_mode == (tmp_path / "plain").stat().st_mode
-
-
 def test_what_is_no_regular_file_is_written_directly() -> None:
     replace_text(Path("/dev/null"), "text")
     assert Path("/dev/null").is_char_device()
@@ -101,12 +92,6 @@ def test_a_file_that_a_run_writes_is_refused_to_a_second_one(tmp_path: Path) -> 
         assert path.read_text() == ""
 
 
-def test_a_device_is_no_file_to_lock() -> None:
-    with open_locked(Path("/dev/null")) as one, open_locked(Path("/dev/null")) as two:
-        one.write("a\n")
-        two.write("b\n")
-
-
 @pytest.mark.parametrize(
     ("make", "said"),
     [
@@ -124,15 +109,3 @@ def test_a_file_is_read_within_its_bound_and_never_waited_for(
     make(tmp_path)
     with pytest.raises(OSError, match=said):
         read_limited_bytes(tmp_path / "x", 100)
-
-
-def test_a_file_at_its_bound_is_read(tmp_path: Path) -> None:
-    (tmp_path / "x").write_bytes(bytes(100))
-    assert read_limited_bytes(tmp_path / "x", 100) == bytes(100)
-    assert issubclass(UnreadableError, OSError)
-
-
-def test_an_error_of_the_system_names_the_file(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="here") as error, naming(tmp_path / "here"):
-        raise OSError(errno.ENOSPC, "No space left on device")
-    assert error.value.filename == str(tmp_path / "here")

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -51,13 +49,6 @@ def test_an_editable_installation_stays_editable(monkeypatch: pytest.MonkeyPatch
     assert install_command("spark") == f"pip install -e '{tmp_path}[spark]'"
 
 
-def test_a_folder_that_was_installed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    place = tmp_path / "with space"
-    place.mkdir()
-    installed(monkeypatch, {"url": place.as_uri(), "dir_info": {}})
-    assert install_command("spark") == f"pip install '{place}[spark]'"
-
-
 @pytest.mark.parametrize(
     ("direct_url", "source"),
     [
@@ -83,16 +74,3 @@ def test_from_an_index_or_from_an_unreadable_source_the_name_is_enough(
 ) -> None:
     installed(monkeypatch, direct_url)
     assert install_command("spark") == "pip install 'wireproof[spark]'"
-
-
-def test_no_other_module_writes_the_command_by_itself() -> None:
-    package = Path(wireproof.__file__).parent
-    texts = {path.name: path.read_text("utf-8") for path in package.rglob("*.py")}
-    found = [name for name, text in texts.items() if re.search(r"pip install '?wireproof\[", text)]
-    assert found == []
-
-
-def test_importing_wireproof_does_not_read_its_metadata() -> None:
-    code = "import sys, wireproof.install_hint as _; print({'importlib.metadata', 'json'} & {*sys.modules})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"

@@ -11,7 +11,7 @@ from each import each
 from wireproof import formats, installed_families
 from wireproof.adapters.registry import readiness
 from wireproof.adapters.registry.readiness import InstallationCheck
-from wireproof.family import Family, deferred
+from wireproof.family import Family
 from wireproof.formats import FormatTable
 from wireproof.installed_families import (
     GROUP,
@@ -44,11 +44,6 @@ def fail() -> Family:
 def test_the_families_of_this_package_are_its_entry_points_in_the_same_order() -> None:
     project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
     assert project["entry-points"][GROUP] == {name: f"wireproof.{name}.suite:FAMILY" for name in OWN}
-
-
-def test_the_table_of_formats_has_the_formats_of_all_families_in_their_order() -> None:
-    assert list(formats.FORMATS.values()) == [fmt for one in formats.FAMILIES.values() for fmt in one.formats]
-    assert list(formats.FAMILIES)[: len(OWN)] == list(OWN)
 
 
 def test_a_family_of_another_package_is_added() -> None:
@@ -109,13 +104,6 @@ def test_a_family_is_found_by_its_entry_point(folder: Path) -> None:
     assert install([found]).packages == {"spam_formats"}
 
 
-def test_the_metadata_of_the_path_are_not_imported_if_no_other_package_provides_a_family(
-    folder: Path,
-) -> None:
-    (folder / "spam_formats-1.0.dist-info" / "entry_points.txt").unlink()
-    assert not installed_families._provides(str(folder))
-
-
 def test_a_format_that_is_unknown_because_its_family_cannot_be_loaded_shows_that(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -147,18 +135,6 @@ def test_a_family_that_cannot_be_used_is_shown_by_show_and_adapters(
     ]
 
 
-def test_a_format_without_a_family_has_one_that_knows_nothing() -> None:
-    (fmt,) = OTHER.formats
-    assert formats.family_of(fmt) == Family("other", (fmt,))
-    assert formats.family_of(KAFKA.formats[0]) is KAFKA
-
-
-def test_a_deferred_function_is_imported_at_its_first_call(folder: Path) -> None:
-    call = deferred("later_module:double")
-    (folder / "later_module.py").write_text("def double(number, *, plus=0):\n    return 2 * number + plus\n")
-    assert [call(2), call(3, plus=1)] == [4, 7]
-
-
 IGGY = formats.FAMILIES["iggy"]
 
 
@@ -185,17 +161,6 @@ def test_a_family_is_loaded_when_it_is_asked_for() -> None:
     assert loaded == ["iggy", "kafka"]
 
 
-def test_all_families_are_in_their_order_whatever_was_loaded_first() -> None:
-    loaded: list[str] = []
-    families = table(loaded)
-    assert families["iggy"] is IGGY
-    assert list(families) == ["kafka", "iggy", "other"]
-    assert list(FormatTable(families)) == [
-        row.format_id for row in (*KAFKA.formats, *IGGY.formats, *OTHER.formats)
-    ]
-    assert loaded == ["iggy", "kafka", "other"]
-
-
 def test_the_formats_of_families_come_one_family_after_the_other() -> None:
     loaded: list[str] = []
     rows = FormatTable(table(loaded))
@@ -205,25 +170,3 @@ def test_the_formats_of_families_come_one_family_after_the_other() -> None:
     assert next(groups) == [other, *KAFKA.formats[1:]]
     assert loaded == ["kafka"]
     assert list(groups) == [[*IGGY.formats], [*OTHER.formats], [first]]
-
-
-def test_an_unknown_family_and_format_are_missing_when_all_are_loaded() -> None:
-    loaded: list[str] = []
-    families = table(loaded)
-    rows = FormatTable(families)
-    assert "spam.frame/v1" not in rows
-    assert "spam" not in families
-    assert loaded == ["kafka", "iggy", "other"]
-    with pytest.raises(KeyError, match=r"kafka\.spam/v1"):
-        rows["kafka.spam/v1"]
-
-
-def test_a_format_is_replaced_and_added_until_it_is_removed() -> None:
-    rows = FormatTable(table([]))
-    (other,), first = OTHER.formats, KAFKA.formats[0]
-    count = len(rows)
-    rows[first.format_id] = other
-    rows["spam.frame/v1"] = first
-    assert (rows[first.format_id], rows["spam.frame/v1"], len(rows)) == (other, first, count + 1)
-    del rows[first.format_id], rows["spam.frame/v1"]
-    assert (rows[first.format_id], len(rows)) == (first, count)

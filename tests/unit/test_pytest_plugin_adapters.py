@@ -7,10 +7,7 @@ import pytest
 from command_line import PluginRun
 from machine import needs
 
-from tests.mutants.registry import spec_of
-
 pytest_plugins = "pytester"
-MUTANT = spec_of("mutant:crc-skip")
 ONE = "kafka.batch/v2/crc/zero"
 
 
@@ -30,12 +27,6 @@ def test_a_run_that_judges_nothing_fails_with_the_reason(plugin_run: PluginRun) 
     assert "kio: no case was judged: 1 unsupported: claims no codec:zstd" in str(done.stdout)
     both = plugin_run("--codec", "kio", "kafka.batch/v2/zstd/bomb-of-zeros", "kafka.batch/v2/batch/empty-key")
     assert (both.ret, "1 passed, 1 skipped" in str(both.stdout)) == (0, True)
-
-
-def test_the_ids_distinguish_several_adapters(plugin_run: PluginRun) -> None:
-    done = plugin_run("--codec", "reference", "--codec", MUTANT, "--codec-run", ONE)
-    assert f"reference:{ONE} PASSED" in str(done.stdout)
-    assert f"{MUTANT}:{ONE} FAILED" in str(done.stdout)
 
 
 @pytest.mark.parametrize(
@@ -83,10 +74,6 @@ class Mine:
             raise Rejected(getattr(error, "cls", "other"))
         return Accepted(value=to_json(read.value), consumed=read.consumed)
 """
-SLEEPS = """def decode(self, request):
-        if bytes(request.data[:1]) == b"\\x01" and not getattr(self, "slept", False):
-            __import__("time").sleep(0.5)
-            self.slept = True"""
 ENDS_ITSELF = """if bytes(request.data[:1]) == b"\\x02":
             open("begun", "w").close()
             os._exit(7)
@@ -135,15 +122,6 @@ def test_a_base_case_is_shown_before_what_it_blocks(plugin_run: PluginRun, mine:
     assert "outside of the selection" not in text
 
 
-def test_only_the_items_that_are_left_are_judged(plugin_run: PluginRun, mine: Path) -> None:
-    plugin_run("--codec", "py:mine:Mine", "--codec-run", "iggy.identifier/0.0.30/identifier/*")
-    everything = len((mine / "asked.txt").read_text().splitlines())
-    (mine / "asked.txt").unlink()
-    done = plugin_run("--codec", "py:mine:Mine", "-k", "identifier/string-255")
-    assert "1 passed" in str(done.stdout)
-    assert len((mine / "asked.txt").read_text().splitlines()) < everything / 4
-
-
 def test_an_adapter_that_does_not_start_again_fails_what_is_left(plugin_run: PluginRun, mine: Path) -> None:
     """It ends itself at the first text, and each later item says why it was not asked."""
     once = "import os\nif os.path.exists('begun'): raise ImportError('gone meanwhile')\n"
@@ -157,20 +135,6 @@ def test_an_adapter_that_does_not_start_again_fails_what_is_left(plugin_run: Plu
 
 
 # --- what pytest and its plugins make of the items ---
-
-
-def test_an_item_is_asked_when_it_is_due(plugin_run: PluginRun, mine: Path) -> None:
-    """`-x` asks nothing after the first failure, and the time of an item is its own."""
-    slow = (mine / "mine.py").read_text().replace("def decode(self, request):", SLEEPS)
-    (mine / "mine.py").write_text(slow, encoding="utf-8")
-    words = ("--codec", "py:mine:Mine", "--codec-run", f"{BASE}*", "--durations", "0", "-vv")
-    text = str(plugin_run(*words).stdout)
-    seconds = {name: float(took) for took, name in re.findall(r"([0-9.]+)s call +(iggy\S+)", text)}
-    assert seconds[BASE] > 0.4 > 2 * max(took for name, took in seconds.items() if name != BASE)
-    everything = len((mine / "asked.txt").read_text().splitlines())
-    (mine / "asked.txt").unlink()
-    plugin_run(*words, "-x")
-    assert len((mine / "asked.txt").read_text().splitlines()) < everything / 2
 
 
 def test_an_id_is_an_argument_of_pytest(plugin_run: PluginRun, mine: Path) -> None:

@@ -46,17 +46,6 @@ def test_a_known_failure_is_an_xfail_with_its_reason(plugin_run: PluginRun, know
     assert "1 xfailed" in str(done.stdout)
 
 
-def test_runxfail_shows_a_known_failure(plugin_run: PluginRun, known: Known) -> None:
-    done = plugin_run("--codec", MUTANT, "--codec-run", ONE, "--codec-baseline", known(), "--runxfail")
-    assert done.ret == 1
-    assert "want    refuse crc-mismatch at 17" in str(done.stdout)
-
-
-def test_other_failures_fail_beside_a_known_one(plugin_run: PluginRun, known: Known) -> None:
-    done = plugin_run("--codec", MUTANT, "--codec-run", CASES, "--codec-baseline", known())
-    assert "5 failed, 2 passed, 1 xfailed" in str(done.stdout)
-
-
 def test_a_case_that_passes_fails_its_item_and_names_the_entry(plugin_run: PluginRun, known: Known) -> None:
     done = plugin_run("--codec", "reference", "--codec-run", CASES, "--codec-baseline", known())
     assert done.ret == 1
@@ -65,39 +54,6 @@ def test_a_case_that_passes_fails_its_item_and_names_the_entry(plugin_run: Plugi
         f"[XPASS(strict)] known.toml:2: {ONE}: passes, although its entry says fail:wrong-accept; "
         "`wireproof baseline fix known.toml RUN` removes it" in str(done.stdout)
     )
-
-
-@pytest.mark.parametrize(
-    ("entry", "said"),
-    [
-        (
-            {"cls": "bad-magic"},
-            "fails in another way than its entry says, fail:wrong-accept bad-magic; `wireproof",
-        ),
-        (
-            {"kind": "crash", "cls": ""},
-            "fails in another way than its entry says, crash; `wireproof baseline fix",
-        ),
-        ({"expires": "2026-01-31"}, "expired on 2026-01-31, owner me"),
-    ],
-    ids=["class", "kind", "expired"],
-)
-def test_an_entry_that_does_not_hold_is_named_before_the_failure(
-    plugin_run: PluginRun, known: Known, entry: dict[str, str], said: str
-) -> None:
-    done = plugin_run("--codec", MUTANT, "--codec-run", ONE, "--codec-baseline", known(**entry))
-    assert done.ret == 1
-    text = str(done.stdout)
-    assert 0 < text.index(f"known.toml:2: {ONE}: {said}") < text.index("want    refuse crc-mismatch at 17")
-
-
-def test_an_entry_for_derived_cases_is_stale_with_families_only(plugin_run: PluginRun, known: Known) -> None:
-    words = ("--codec", "reference", "--codec-run", "kafka.batch/v2/batch/two-records", "--codec-baseline")
-    file = known("kafka.batch/v2/batch/two-records~flip:*", "fail:wrong-accept", "crc-mismatch")
-    assert "1 passed" in str(plugin_run(*words, file).stdout)
-    done = plugin_run(*words, file, "--codec-families")
-    assert "1 failed" in str(done.stdout)
-    assert "[XPASS(strict)] known.toml:2: kafka.batch/v2/batch/two-records~flip:*: passes" in str(done.stdout)
 
 
 def test_an_entry_for_several_cases_has_an_item_of_its_own(

@@ -55,21 +55,3 @@ def test_nothing_there_is_no_end() -> None:
         assert selector.select(10)
     assert pipe.read() == b""
     pipe.close()
-
-
-def test_a_reader_that_is_gone_is_a_broken_pipe() -> None:
-    reader, writer = os.pipe()
-    pipe = Pipe(os.fdopen(writer, "wb", buffering=0))
-    os.close(reader)
-    with pytest.raises(BrokenPipeError):
-        _write_on(pipe)
-    pipe.close()
-
-
-def _write_on(pipe: Pipe) -> None:
-    """Write until it fails; a thread needs some time to see that the reader is gone."""
-    with selectors.DefaultSelector() as selector:
-        selector.register(pipe, selectors.EVENT_WRITE)
-        for _ in range(1000):
-            selector.select(1)
-            pipe.write(MANY[:65536])

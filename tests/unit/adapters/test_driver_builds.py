@@ -45,19 +45,6 @@ def test_a_driver_is_built_once_for_each_version_of_its_source(driver: Path) -> 
     assert driver_build.built("toy-driver", row.prepare) != folder
 
 
-def test_shared_sources_of_drivers_are_copied_and_count_for_the_version(driver: Path) -> None:
-    shared = driver.parents[1] / "_shared" / "toy"
-    shared.mkdir(parents=True)
-    (shared / "frames.py").write_text("FRAMES = 1")
-    row = Build("toys/toy-driver", (STEP,), shared=("toy",))
-    assert not driver_build.is_built("toy-driver", row)
-    folder = driver_build.built("toy-driver", row)
-    assert driver_build.is_built("toy-driver", row)
-    assert (folder / "_shared" / "toy" / "frames.py").read_text() == "FRAMES = 1"
-    (shared / "frames.py").write_text("FRAMES = 2")
-    assert not driver_build.is_built("toy-driver", row)
-
-
 @pytest.mark.usefixtures("driver")
 @pytest.mark.parametrize(
     ("made", "text"),

@@ -10,29 +10,16 @@ from each import each
 from peer_adapters import write_peer
 
 from wireproof.adapters.errors import AdapterError, AdapterStartError, UnknownAdapter
-from wireproof.adapters.registry import driver_build, peers, registry
+from wireproof.adapters.registry import driver_build, peers
 from wireproof.adapters.registry.driver_build import (
     ManifestError,
     StepError,
-    near,
     pin_manifest,
     releases,
     renamed_steps,
 )
 from wireproof.adapters.registry.registered import Build, FormerName, PeerLibrary, Pin, Rename, Variant
 from wireproof.adapters.registry.registry import open_adapter, resolve
-
-PROGRAM = """
-import sys
-from wireproof.adapters.contract import Claim, Hello
-from wireproof.adapters.message_framing import Frames
-from wireproof.adapters.contract_json import hello_packet
-
-hello = Hello("toy", "{version}", {{"kafka.batch/v2": Claim()}})
-sys.stdout.buffer.write(Frames().pack(hello_packet(hello)))
-sys.stdout.flush()
-sys.stdin.read()
-"""
 
 GO = PeerLibrary("go", "example.org/new/lib", (FormerName("example.org/old/lib", "2.0.0"),))
 
@@ -75,26 +62,6 @@ def test_the_worker_of_a_python_library_prefers_the_release_that_was_installed_f
 
 
 @pytest.mark.parametrize(
-    ("says", "version"),
-    [("unknown", "1.2.3"), ("lib dev", "1.2.3"), ("lib 1.2.3 (core 4)", "lib 1.2.3 (core 4)")],
-)
-def test_an_adapter_that_states_no_version_has_the_one_that_was_chosen(
-    toy: Path, monkeypatch: pytest.MonkeyPatch, says: str, version: str
-) -> None:
-    (toy / "toy.py").write_text(PROGRAM.format(version=says))
-    write_peer(
-        toy,
-        command=f"{{python}} {toy}/toy.py",
-        build={"steps": ["true"]},
-        library={"ecosystem": "go", "name": "a/b"},
-    )
-    monkeypatch.setattr(registry, "built", lambda *_: toy)
-    controller = open_adapter("toy@1.2.3")
-    controller.close()
-    assert controller.hello.version == version
-
-
-@pytest.mark.parametrize(
     ("spec", "text"),
     [
         ("toy@1.0", r"toy@1\.0: .*adapter\.toml has no table \[library\]"),
@@ -113,15 +80,6 @@ def test_what_is_no_version_is_refused_before_anything_is_built(toy: Path, versi
     write_peer(toy, command="toy", library={"ecosystem": "go", "name": "a/b"})
     with pytest.raises(UnknownAdapter, match="a version begins with a digit"):
         resolve(f"toy@{version}")
-
-
-def test_the_adapters_of_one_driver_share_its_library(toy: Path) -> None:
-    write_peer(toy, command="a", build={"steps": ["true"]}, library={"ecosystem": "go", "name": "a/b"})
-    write_peer(toy.with_name("other"), command="b", driver="toy")
-    entry = resolve("other@1.0")
-    assert entry.prepare
-    assert entry.prepare.pin == Pin(PeerLibrary("go", "a/b"), "1.0")
-    assert entry.prepare.source == toy
 
 
 # --- manifests ---
@@ -309,16 +267,6 @@ def test_the_releases_of_each_registry_go_by_their_numbers_without_pre_releases(
     assert any("lib" in word for word in asked)
 
 
-def test_a_library_that_was_renamed_has_the_releases_of_both_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    listed = {"example.org/old/lib": "x v1.0.0 v2.0.0", "example.org/new/lib": "x v1.0.0 v2.0.0 v2.1.0"}
-    monkeypatch.setattr(driver_build, "_printed", lambda *words: listed[words[-1]])
-    assert releases(GO) == ("1.0.0", "2.0.0", "2.1.0")
-    assert [GO.name_at(version) for version in ("1.0.0", "2.0.0")] == [
-        "example.org/old/lib",
-        "example.org/new/lib",
-    ]
-
-
 @pytest.mark.parametrize(
     ("crate", "path"), [("a", "1/a"), ("ab", "2/ab"), ("abc", "3/a/abc"), ("Some-Crate", "so/me/some-crate")]
 )
@@ -335,10 +283,3 @@ def test_a_client_that_is_missing_or_fails_is_one_line(monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(AdapterError, match=r"the releases cannot be listed: `go list -m -versions lib`"):
         releases(PeerLibrary("go", "lib"))
-
-
-def test_near_releases_are_those_around_an_unknown_one() -> None:
-    known = ("1.0", "1.1", "1.2", "2.0")
-    assert near("1.1.5", known) == ("1.0", "1.1", "1.2", "2.0")
-    assert near("0.1", known) == ("1.0", "1.1")
-    assert near("9.0", known) == ("1.2", "2.0")

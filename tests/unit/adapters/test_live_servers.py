@@ -13,11 +13,9 @@ from wireproof.adapters.process.controller import Process, Program
 from wireproof.adapters.registry import live_servers
 from wireproof.adapters.registry.registered import Entry
 from wireproof.adapters.registry.registry import open_adapter
-from wireproof.live.worker import summary_of
 
 HELLO = "import sys; sys.stdin.readline(); print('{\"hello\": %s}', flush=True); sys.stdin.read()"
 FINE = '{"protocol": 1, "name": "x", "version": "1"}'
-NO_START = '{"error": "nothing answers"}'
 
 
 def program(hello: str, ended: list[str]) -> Program:
@@ -34,13 +32,6 @@ def test_the_cleanup_runs_once_after_the_process() -> None:
     process.close()
     process.close()
     assert ended == ["cleanup True"]
-
-
-def test_a_process_that_did_not_start_left_nothing() -> None:
-    ended: list[str] = []
-    with pytest.raises(AdapterStartError, match=r"nothing answers"):
-        Process(program(NO_START, ended))
-    assert ended == []
 
 
 def test_a_missing_module_is_one_line_with_the_command_that_installs_it() -> None:
@@ -90,13 +81,6 @@ def test_the_cleanup_runs_also_if_the_end_of_the_process_is_interrupted(
     assert ended == ["cleanup False"]
 
 
-def test_what_is_left_for_one_reason_is_said_once() -> None:
-    left = {f"wireproof-1a-{number}": "error 29" for number in range(142)} | {"wireproof-1a-142": "error 3"}
-    assert (
-        summary_of(left, "wireproof-1a-") == "142 named wireproof-1a-… (error 29), wireproof-1a-142 (error 3)"
-    )
-
-
 def test_names_of_other_things_are_of_no_run() -> None:
     one, other = "0123456789abcdef", "f" * 16
     names = [
@@ -112,11 +96,6 @@ def test_names_of_other_things_are_of_no_run() -> None:
     assert note.startswith(
         f"3 topics of other runs are there, named wireproof-{one}-…, wireproof-{other}-…: "
     )
-
-
-def test_an_adapter_without_cleanup_runs_nothing(tmp_path: Path) -> None:
-    live_servers.clean_up(Entry("x", command=("nothing",)))
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_port_without_a_listener_is_one_line() -> None:

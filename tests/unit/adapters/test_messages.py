@@ -43,7 +43,6 @@ from wireproof.cases.outcome import (
     Unsupported,
 )
 from wireproof.wire.options import Options
-from wireproof.wire.rejection import REJECT_CLASSES
 
 SCHEMA: Any = json.loads(files("wireproof").joinpath("schemas/adapter.schema.json").read_text())
 VALID = Draft202012Validator(SCHEMA)
@@ -180,31 +179,6 @@ def test_the_lines_are_those_of_the_design() -> None:
     }
 
 
-def test_notes_of_a_hello_are_short_lines() -> None:
-    notes = ["two\nlines", "x" * 1000, *map(str, range(20))]
-    found = hello_of(Packet({"hello": {"name": "x", "version": "1", "notes": notes}})).notes
-    assert found[0] == "two lines"
-    assert len(found) == 10
-    assert max(map(len, found)) == 300
-
-
-def test_a_hello_needs_only_name_and_version() -> None:
-    assert hello_of(Packet({"hello": {"name": "x", "version": "1"}})) == Hello("x", "1")
-
-
-def test_the_answer_of_the_design_is_understood() -> None:
-    line = (
-        b'{"id": "7", "outcome": "refused", "class": "crc-mismatch", "detail": "CRC_MISMATCH", "at": 17, '
-        b'"path": "crc", "text": "t", "before": null, "untyped": false}\n'
-    )
-    (packet,) = Lines().feed(line)
-    assert answer_of(packet) == Refused("crc-mismatch", 17, "crc", "CRC_MISMATCH", "t")
-
-
-def test_the_schema_knows_every_class() -> None:
-    assert SCHEMA["$defs"]["class"]["enum"] == list(REJECT_CLASSES)
-
-
 @each(
     "head, text",
     [
@@ -285,11 +259,6 @@ def test_a_hello_that_is_none_is_refused_by_code_and_schema_alike(head: dict[str
     with pytest.raises(MessageError) as caught:
         hello_of(Packet({"hello": head}))
     assert text in str(caught.value)
-
-
-def test_an_adapter_may_say_why_it_cannot_start() -> None:
-    with pytest.raises(AdapterStartError, match="no libfoo"):
-        hello_of(Packet({"hello": {"error": "no libfoo"}}))
 
 
 # --- framings ---
@@ -398,13 +367,6 @@ def test_what_the_code_takes_for_an_answer_the_schema_takes_too(head: dict[str, 
         assert not VALID.is_valid(head)
     else:
         assert VALID.is_valid(head)
-
-
-def test_what_came_before_noise_is_given_first() -> None:
-    packets = Frames().feed(FRAME + b"Hello")
-    assert next(packets).blob == b"abc"
-    with pytest.raises(MessageError, match=rf"at byte {len(FRAME)}: 48 65 6c 6c 6f \|Hello\|"):
-        next(packets)
 
 
 @each(

@@ -9,17 +9,13 @@ import toy_codecs
 from each import each
 from toy_requests import ask, request
 
-from tests.mutants.registry import mutants, spec_of
 from wireproof import adapters
-from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.python_object import Caller
-from wireproof.adapters.reference import Reference
 from wireproof.adapters.registry import registry
-from wireproof.adapters.registry.registry import entries, load_object, open_adapter, resolve
+from wireproof.adapters.registry.registry import entries, load_object, open_adapter
 from wireproof.cases.outcome import Accepted, Crashed, Exhausted, Faulty, Outcome, Refused, Unsupported
-from wireproof.formats import FORMATS
 from wireproof.install_hint import install_command
 from wireproof.wire.json_values import json_digest
 
@@ -69,19 +65,6 @@ def test_a_worker_says_the_same_as_the_object_called_here(
     assert ask(worker, request(what)) == outcome
 
 
-def test_a_type_error_of_the_codec_is_none_of_the_adapter_s() -> None:
-    outcome = Caller(toy_codecs.Toy()).answer(request("type_error"))
-    assert isinstance(outcome, Refused)
-    assert outcome.untyped
-
-
-def test_endless_recursion_is_an_untyped_refusal(worker: Controller) -> None:
-    outcome = ask(worker, request("recursion"))
-    assert isinstance(outcome, Refused)
-    assert outcome.untyped
-    assert outcome.text.startswith("RecursionError")
-
-
 def test_what_a_library_prints_does_not_reach_the_pipe(worker: Controller) -> None:
     assert ask(worker, request("prints")) == Accepted({"stdin": ""})
     assert "from Python / from C" in worker.progress()
@@ -106,10 +89,6 @@ def test_the_address_space_of_a_worker_is_bounded(worker: Controller) -> None:
     outcome = ask(worker, request("hoard"))
     assert isinstance(outcome, Exhausted)
     assert outcome.resource == "memory"
-
-
-def test_an_operation_that_the_object_lacks_is_unsupported(worker: Controller) -> None:
-    assert ask(worker, Request("7", "encode", "toy", "v1")) == Unsupported("has no encode")
 
 
 def test_a_value_too_large_for_a_message_comes_as_its_digest(worker: Controller) -> None:
@@ -153,27 +132,3 @@ def test_a_third_party_brings_objects_and_rows() -> None:
 def test_an_adapter_with_an_environment_is_not_called_here() -> None:
     with pytest.raises(AdapterStartError, match="toy-row needs a process of its own"):
         open_adapter("toy-row", in_process=True)
-
-
-def test_the_mutants_are_found_by_name() -> None:
-    assert mutants()
-    for name in mutants():
-        assert load_object(resolve(spec_of(name))).name == name.removeprefix("mutant:")
-
-
-# --- the reference ---
-
-
-def test_the_reference_claims_every_row_of_the_table() -> None:
-    hello = Caller(Reference()).hello
-    assert hello.revisions.keys() == FORMATS.keys()
-    assert (hello.errors, hello.window) == ("exact", 64)
-    for format_id, row in FORMATS.items():
-        ops = hello.revisions[format_id].ops
-        assert ops is not None
-        assert ("scan" in ops) == (row.scan is not None)
-
-
-def test_the_reference_has_no_answer_for_a_format_that_it_does_not_know() -> None:
-    question = Request("7", "decode", "kafka.batch", "v9", b"")
-    assert Caller(Reference()).answer(question) == Unsupported("no decode of kafka.batch/v9")

@@ -32,16 +32,6 @@ def test_each_file_gives_an_adapter_whose_parts_are_there(name: str) -> None:
     assert uses_build == (entry.prepare is not None)
 
 
-def test_versions_are_listed_in_their_order_and_systems_as_the_formats_are() -> None:
-    listed = list(PATHS)
-    versions = ["0.0.30", "0.0.40", "0.0.60", "0.7", "0.8", "0.9", "0.10", "0.11", "edge"]
-    assert [name for name in listed if name.startswith("iggy-rust")] == [
-        f"iggy-rust-{one}" for one in versions
-    ]
-    systems = [path.parent.parent.name for path in PATHS.values()]
-    assert list(dict.fromkeys(systems)) == ["kafka", "iggy", "heka"]
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder of a peer, the only one that there is."""
@@ -86,26 +76,6 @@ def test_a_fault_is_one_line_that_names_file_and_field(
     assert "\n" not in str(caught.value)
 
 
-def test_a_missing_description_and_a_file_that_is_no_toml_are_named(folder: Path) -> None:
-    folder.mkdir(parents=True)
-    path = folder / peers.FILE
-    for text, fault in (('language = "go"\n', "description is missing"), ("=", "Invalid")):
-        path.write_text(text, encoding="utf-8")
-        with pytest.raises(AdapterFileError, match=fault):
-            peers.read(path)
-
-
-def test_the_driver_of_another_adapter_must_have_a_build(folder: Path) -> None:
-    write_peer(folder.with_name("other"), command="x")
-    with pytest.raises(AdapterFileError, match=r"toy/adapter.toml: driver: other has no \[build\]"):
-        peers.read(write_peer(folder, command="x", driver="other"))
-
-
-def test_adapters_with_one_driver_share_its_build() -> None:
-    assert resolve("kafka-go-reader").prepare == resolve("kafka-go").prepare is not None
-    assert resolve("iggy-rust-0.7").prepare == resolve("iggy-rust-0.10").prepare is not None
-
-
 def test_a_broken_file_fails_the_suite_and_only_those_who_ask_for_it(
     folder: Path, wireproof: Command
 ) -> None:
@@ -116,16 +86,6 @@ def test_a_broken_file_fails_the_suite_and_only_those_who_ask_for_it(
     assert wireproof("adapters").code == 5
     assert resolve("reference") == BUILTIN["reference"]()
     assert "toy" in names()
-
-
-def test_one_adapter_is_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    paths: list[Path] = []
-    read = peers.read
-    monkeypatch.setattr(peers, "read", lambda path, *more: (paths.append(path), read(path, *more))[1])
-    assert resolve("kio").extra == "peers"
-    assert [path.parent.name for path in paths] == ["kio"]
-    assert set(names()) >= {*PATHS, *BUILTIN}
-    assert len(paths) == 1
 
 
 def test_an_object_is_imported_from_the_folder_of_its_file(folder: Path) -> None:
@@ -165,11 +125,3 @@ def test_an_adapter_that_is_no_client_program_has_no_options(folder: Path) -> No
     write_peer(folder, command="./driver")
     with pytest.raises(UnknownAdapter, match="toy has no options: only client programs have"):
         resolve("toy:fetch=11")
-
-
-def test_a_system_without_client_programs_has_none(folder: Path) -> None:
-    other = folder.parent.parent / "heka" / "toy"
-    with pytest.raises(
-        AdapterFileError, match="client: must have a command, and a system with client programs"
-    ):
-        peers.read(write_peer(other, command="./client", client=True))

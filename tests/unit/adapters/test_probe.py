@@ -208,16 +208,3 @@ def test_a_forgotten_field_is_named_first_and_no_claim_is_to_be_withdrawn_for_it
     assert not [line for line in lines if "remove" in line]
     fix = "  fix: keep the claim and mend the codec: the cases that need nothing else fail too"
     assert lines.count(fix) == 1
-
-
-def test_a_codec_that_fails_alone_is_to_be_withdrawn(
-    probed_batches: Callable[[str], tuple[int, list[str]]],
-) -> None:
-    code, lines = probed_batches("if int(value['attributes']) & 7 == 1: raise Rejected('unknown-codec')")
-    assert code == 1
-    assert lines[1].startswith("most failures, ")
-    assert "fail:wrong-reject" in lines[1]
-    (gzip,) = starting(lines, "claimed and fails: kafka.batch/v2 codec gzip: 0 of ")
-    assert lines[gzip + 1] == '  fix: remove "gzip" from "codecs" of kafka.batch/v2, or fix the codec'
-    for codec in ("none", "lz4"):
-        assert starting(lines, f"as claimed: kafka.batch/v2 codec {codec}: ")

@@ -85,17 +85,6 @@ def test_the_driver_of_another_checkout_is_one_line() -> None:
     assert "its driver is not there" in stands.fix
 
 
-def test_every_row_that_an_extra_brings_says_what_it_imports() -> None:
-    assert all(entry.requires or entry.modules for entry in registry.entries().values() if entry.extra)
-
-
-@needs("[peers]")
-def test_the_version_of_a_package_shows_without_a_start() -> None:
-    stands = {name: ready(entry) for name, entry in registry.entries().items()}
-    assert stands["kafka-python"].version.startswith("3.")
-    assert stands["protobuf-upb"].version == stands["protobuf-python"].version != ""
-
-
 @pytest.mark.usefixtures("driver")
 def test_prepare_builds_once_says_how_long_and_keeps_the_version(wireproof: Command) -> None:
     toy = next(line for line in wireproof("adapters").out.splitlines() if line.startswith("toy "))

@@ -1,7 +1,5 @@
 """Requests, their order and their end: plan, failure budget and probe, without a process."""
 
-from collections.abc import Iterable, Iterator
-
 import pytest
 from attrs import evolve
 from each import each
@@ -14,14 +12,12 @@ from wireproof.adapters.requests import (
     DerivedSample,
     FailureBudget,
     SeededOrder,
-    blocks,
     prepare_case,
     request_for,
 )
-from wireproof.cases.case import Accept, Case, Chunks, Data, Limits, Reject, Value
-from wireproof.cases.outcome import Accepted, Crashed, Faulty, NotRun, Outcome, Refused, TimedOut, Unsupported
+from wireproof.cases.case import Accept, Case, Data, Limits, Reject, Value
+from wireproof.cases.outcome import Crashed, Faulty, Outcome, Unsupported
 from wireproof.formats import FORMATS, Format
-from wireproof.run.probe import ProbeResult, findings, judged
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 BATCH = Case(
@@ -34,16 +30,6 @@ def hello(**revisions: Claim) -> Hello:
 
 
 # --- plan ---
-
-
-def test_blocks_are_lazy_and_keep_every_case() -> None:
-    def endless() -> Iterator[int]:
-        yield from range(7)
-        raise AssertionError("read too far")
-
-    found = blocks(endless(), 3)
-    assert next(found) == [0, 1, 2]
-    assert next(found) == [3, 4, 5]
 
 
 def test_orders_and_names_follow_the_seed_and_names_never_repeat() -> None:
@@ -63,18 +49,6 @@ def test_a_request_holds_nothing_of_what_is_expected() -> None:
     assert request.limits.ms == 9
     assert case.id not in repr(request)
     assert request_for(BATCH, "x").options is DEFAULT_OPTIONS
-
-
-def test_each_kind_of_input_travels_in_its_own_field() -> None:
-    encode = request_for(evolve(BATCH, op="encode", input=Value({"a": "1"})), "x", "digest")
-    assert (encode.value, encode.data, encode.chunks, encode.answer) == ({"a": "1"}, b"", (), "value")
-    scan = request_for(evolve(BATCH, op="scan", input=Chunks((b"a", b""))), "x")
-    assert (scan.value, scan.data, scan.chunks) == (None, b"", (b"a", b""))
-
-
-def test_without_claims_everything_is_asked() -> None:
-    case = evolve(BATCH, needs=("codec:lz4",))
-    assert prepare_case(case, hello()) is case
 
 
 @each(
@@ -135,12 +109,6 @@ def test_a_case_of_one_entry_is_wrapped_for_a_reader_of_logs() -> None:
     )
 
 
-@pytest.mark.usefixtures("row")
-def test_a_reader_of_logs_that_knows_no_such_entry_is_not_asked() -> None:
-    claims = hello(kafka__log_mixed=Claim(("decode",)), kafka__batch_v2=Claim(()))
-    assert prepare_case(BATCH, claims) == Unsupported("claims no decode of kafka.batch/v2")
-
-
 def test_a_sample_keeps_every_golden_case_and_the_same_derived_ones_each_time() -> None:
     derived = [evolve(BATCH, id=f"{BATCH.id}~flip:{n}", parent=BATCH.id, family="flip") for n in range(1600)]
     sample = DerivedSample(16)
@@ -173,13 +141,6 @@ def test_three_deaths_of_one_kind_close_a_family() -> None:
     assert why(deaths, family("a/b/c/other", 9)) == ""
 
 
-def test_deaths_of_different_kinds_do_not_close_a_family() -> None:
-    deaths = FailureBudget()
-    for how in ("SIGSEGV", "SIGABRT", "timeout", "exit code"):
-        deaths.add(family("a/b/c/d", 0), Crashed(), how)
-    assert why(deaths, family("a/b/c/d", 9)) == ""
-
-
 def test_the_budget_counts_signatures_and_not_deaths() -> None:
     deaths = FailureBudget()
     for number in range(500):
@@ -203,25 +164,7 @@ def test_faults_of_the_adapter_itself_are_soon_enough(outcome: Outcome, alone: b
     )
 
 
-def test_slowness_that_no_case_shows_alone_ends_nothing() -> None:
-    deaths = FailureBudget()
-    for number in range(5 * MAX_FAULTS):
-        deaths.add(evolve(BATCH, id=f"a/b/c/m{number}"), TimedOut(5), "timeout", alone=False)
-    assert why(deaths, BATCH) == ""
-
-
 # --- probe ---
-
-
-class Answers:
-    """A runner whose outcomes are given by the name of the case."""
-
-    def __init__(self, said: Hello, **outcomes: Outcome) -> None:
-        self.hello = said
-        self._outcomes = outcomes
-
-    def ask(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Outcome]]:
-        return ((case, self._outcomes[case.id.rpartition("/")[2]]) for case in cases)
 
 
 def small(name: str, *needs: str, expect: Accept | Reject = Accept()) -> Case:  # noqa: B008 - frozen
@@ -230,38 +173,3 @@ def small(name: str, *needs: str, expect: Accept | Reject = Accept()) -> Case:  
 
 CASES = [small("plain"), small("lz4", "codec:lz4"), small("zstd", "codec:zstd"), small("txn", "feature:txn")]
 CASES.append(small("junk", "feature:txn", expect=Reject("bad-magic")))
-YES, NO, NAY = Accepted(), Refused(), Unsupported()
-
-
-def standings(claim: Claim, **outcomes: Outcome) -> dict[str, str]:
-    runner = Answers(hello(f_r=claim), **outcomes)
-    rows = judged(runner.hello, runner.ask(CASES))
-    return {f"{one.kind}:{one.name}": one.standing for one in findings(runner.hello, rows)}
-
-
-def test_claims_and_behaviour_are_held_against_each_other() -> None:
-    claim = Claim(("decode",), ("none", "zstd"), None, (), ())
-    assert standings(claim, plain=YES, lz4=YES, zstd=NAY, txn=NO, junk=NO) == {
-        "op:decode": "fails-in-part",
-        "codec:none": "agrees",
-        "codec:lz4": "under-claimed",
-        "codec:zstd": "over-claimed",
-        "feature:txn": "absent",
-        "profile:reader": "fails-in-part",
-    }
-
-
-def test_who_accepts_everything_does_nothing_right() -> None:
-    found = standings(Claim(features=("txn",)), plain=YES, lz4=YES, zstd=YES, txn=YES, junk=YES)
-    assert found["feature:txn"] == "over-claimed"
-    assert found["codec:lz4"] == "agrees"
-
-
-def test_what_was_not_run_shows_nothing() -> None:
-    over = NotRun("over")
-    assert standings(Claim(), plain=over, lz4=over, zstd=over, txn=over, junk=over) == {}
-
-
-def test_a_finding_says_how_claim_and_behaviour_go_together() -> None:
-    assert ProbeResult("f/r", "op", "scan", claimed=False, works=False).standing == "absent"
-    assert ProbeResult("f/r", "op", "scan", claimed=None, works=False).standing == "found"

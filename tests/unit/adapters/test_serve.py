@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -12,11 +11,8 @@ import pytest
 import toy_codecs
 from each import each
 from folders import SUPPORT
-from toy_requests import ask, request
 
-from wireproof.adapters.errors import MessageError
 from wireproof.adapters.message_framing import Most
-from wireproof.adapters.registry.registry import open_adapter
 from wireproof.adapters.serve import serve
 
 FAULTY = f"exec:{sys.executable} -S -E {SUPPORT / 'faulty_adapter.py'}"
@@ -75,11 +71,6 @@ def test_serve_leaves_out_the_rest_of_a_line_that_is_too_long(monkeypatch: pytes
     assert second["outcome"] == "unsupported"
 
 
-def test_serve_stops_at_a_frame_that_is_none() -> None:
-    with pytest.raises(MessageError, match="no frame"):
-        serve("py:toy_codecs:Toy", "exec", io.BytesIO(b"\xff" * 8), io.BytesIO())
-
-
 def _served(data: bytes, spec: str = "py:toy_codecs:Toy") -> list[Any]:
     stdout = io.BytesIO()
     serve(spec, "jsonl", io.BytesIO(data), stdout)
@@ -93,21 +84,6 @@ def test_serve_relays_a_process_and_outlives_it() -> None:
     assert hello["hello"]["name"] == "faulty"
     assert (first["outcome"], "SIGSEGV" in first["text"]) == ("crashed", True)
     assert second["value"] == {"hex": b"ok".hex()}
-
-
-def test_a_served_adapter_is_an_adapter_again() -> None:
-    program = (
-        "import sys; from wireproof.adapters.serve import serve; "
-        "serve('py:toy_codecs:Toy', '{wire}', sys.stdin.buffer, sys.stdout.buffer)"
-    )
-    for wire in ("exec", "jsonl"):
-        command = f'{sys.executable} -c "{program.format(wire=wire)}"'
-        search = os.pathsep.join(path for path in sys.path if path)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("PYTHONPATH", search)
-            controller = open_adapter(f"{wire}:{command}")
-        assert ask(controller, request("value")) == toy_codecs.Toy().value()
-        controller.close()
 
 
 def test_a_module_in_the_working_directory_is_found_as_by_check(

@@ -4,8 +4,7 @@ import pytest
 from each import each
 
 from wireproof.adapters.errors import UnknownAdapter
-from wireproof.adapters.registry.live_servers import ServerAddress, server_entry
-from wireproof.adapters.registry.registered import Entry
+from wireproof.adapters.registry.live_servers import ServerAddress
 
 
 @each(
@@ -32,15 +31,3 @@ def test_a_name_has_a_host_a_port_and_what_else_there_is(
 def test_another_form_is_an_error_that_shows_the_form(rest: str) -> None:
     with pytest.raises(UnknownAdapter, match=r"is written kind:HOST:PORT or kind:HOST:PORT:FILE$"):
         ServerAddress.of(f"kind:{rest}")
-
-
-def test_the_error_shows_each_scheme_too() -> None:
-    with pytest.raises(UnknownAdapter, match=r"kind:HOST:PORT:FILE or kind:http://HOST:PORT$"):
-        ServerAddress.of("kind:ftp://h:80", ("http",))
-
-
-def test_each_run_has_a_token_of_its_own_which_the_cleanup_gets_too() -> None:
-    one, other = (server_entry(Entry("kind:h:1"), "package.worker") for _ in range(2))
-    assert one.command[1:4] == ("-m", "package.worker", "kind:h:1")
-    assert one.cleanup == (*one.command, "clean")
-    assert one.command[-1] != other.command[-1]

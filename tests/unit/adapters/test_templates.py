@@ -3,7 +3,6 @@
 import shlex
 import shutil
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from command_line import Command
 from each import each
 from machine import needs
 
-from wireproof.adapters.contract import Request
 from wireproof.adapters.registry.driver_build import built
 from wireproof.adapters.registry.peers import templates_folder
 from wireproof.adapters.registry.registered import Build
@@ -22,9 +20,7 @@ from wireproof.adapters.registry.templates import (
     AdapterTemplate,
     client_templates,
     shape_lines,
-    write,
 )
-from wireproof.cases.outcome import Accepted, Refused
 from wireproof.formats import FORMATS
 from wireproof.wire.json_values import json_schema
 from wireproof.wire.rejection import REJECT_CLASSES
@@ -224,22 +220,6 @@ def test_a_client_template_is_written_with_the_commands_that_build_and_check_it(
     assert str(folder) in exam
 
 
-@pytest.mark.tools
-@needs("node", "npm")
-def test_the_client_template_for_node_says_which_node_it_needs(tmp_path: Path) -> None:
-    """@platformatic/kafka calls what Node 20 does not have, and its error would not say so."""
-    template, folder = client_templates()["node"], tmp_path / "mine"
-    write(template, folder)
-    package = folder / "node_modules" / "@platformatic" / "kafka"
-    package.mkdir(parents=True)
-    (package / "package.json").write_text('{"type": "module", "main": "index.js"}')
-    (package / "index.js").write_text("export let Consumer, Producer; delete Promise.withResolvers")
-    words = shlex.split(f"{template.command(template.run, folder)} consume 127.0.0.1:1 t read_committed 0")
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert f"needs {template.runtime}" in done.stderr.splitlines()[-1]
-
-
 def test_a_template_is_written_over_nobodys_work(wireproof: Command, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("", encoding="utf-8")
     done = wireproof("adapters", "new", "python", tmp_path)
@@ -256,20 +236,3 @@ def test_a_template_whose_tools_are_missing_is_written_and_says_so(
     assert done.code == 0
     assert done.one_line() == "wireproof: this needs go on the PATH"
     assert (tmp_path / "mine" / "main.go").exists()
-
-
-def test_what_a_codec_raises_unawares_is_untyped_and_ends_nothing(tmp_path: Path) -> None:
-    """The net under one's own code is part of the template: an IndexError is no documented refusal."""
-    source = templates_folder() / "python" / "adapter.py"
-    template = tmp_path / "adapter.py"
-    text = source.read_text(encoding="utf-8").replace("if len(data) == 1:", "if False:")
-    template.write_text(text, encoding="utf-8")
-    controller = open_adapter(f"exec:{sys.executable} {template}")
-    try:
-        for data, wanted in ((b"\x01", Refused), (bytes.fromhex("010401000000"), Accepted)):
-            controller.send([Request("1", "decode", "iggy.identifier", "0.0.30", data=data)])
-            ((_, outcome),) = controller.receive(20.0)
-            assert isinstance(outcome, wanted)
-            assert getattr(outcome, "untyped", True)
-    finally:
-        controller.close()

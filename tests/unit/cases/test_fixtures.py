@@ -3,16 +3,14 @@
 import hashlib
 import json
 import pickle
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import fixture_folders
 import pytest
 from attrs import evolve
 from each import each
-from fixture_schema import SCHEMA, validator
+from fixture_schema import validator
 from goldens import load
 
 from wireproof.cases import fixtures
@@ -20,7 +18,6 @@ from wireproof.cases.case import Accept, Chunks, Data, Either, Reject, Value
 from wireproof.cases.case_json import FixtureError, case_from_json, read
 from wireproof.cases.fixture_writer import fixture_page
 from wireproof.family import Family
-from wireproof.wire.rejection import RejectClass
 
 ROW: dict[str, Any] = {
     "id": "toy.frame/v1/basic/good",
@@ -37,10 +34,6 @@ ROW: dict[str, Any] = {
 
 def made(**changes: Any) -> Any:
     return case_from_json({**ROW, **changes}, "toy.frame", "v1", Path())
-
-
-def test_the_schema_knows_every_class_and_no_other() -> None:
-    assert SCHEMA["$defs"]["class"]["enum"] == list(get_args(RejectClass))
 
 
 @each(
@@ -243,74 +236,9 @@ def test_a_key_that_occurs_twice_is_not_half_lost(tmp_path: Path) -> None:
         fixtures.load(own=tmp_path)
 
 
-def test_the_hash_depends_on_cases_rules_and_long_inputs_but_not_on_their_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen = set()
-    for name, title, rule, data in (
-        ("one", "a", "r", b"1"),
-        ("two", "b", "r", b"1"),
-        ("three", "a", "s", b"1"),
-        ("four", "a", "r", b"2"),
-        ("again", "a", "r", b"1"),
-    ):
-        path = fixture_folders.write(
-            tmp_path / name,
-            {**fixture_folders.GOOD, "title": title},
-            rules=fixture_folders.RULE.replace("Kind 1", rule),
-        )
-        (path.parent / "x.bin").write_bytes(data)
-        seen.add(fixture_folders.only(tmp_path / name, monkeypatch).hash)
-    assert len(seen) == 4
-
-
 # --- what is read, and when ---
 
 BATCH = "kafka.batch/v2/crc/zero"
-
-
-def _files_read(words: str) -> set[str]:
-    """The formats, and files beside them, that a new process with this script reads."""
-    script = (
-        "import sys\n"
-        "opened = []\n"
-        "sys.addaudithook(lambda name, args: opened.append(str(args[0])) if name == 'open' else None)\n"
-        f"{words}\n"
-        "print('\\n'.join(opened))"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    root = f"{fixtures.fixtures_folder()}/"
-    names = (line.removeprefix(root) for line in done.stdout.splitlines() if line.startswith(root))
-    return {name.partition("/")[0] for name in names}
-
-
-LOAD = "from wireproof.cases.fixtures import load\nsuite = load()\n"
-
-
-@each(
-    "words, read",
-    [
-        ("", set()),
-        (f"suite.by_id.get('{BATCH}').expect", {"kafka.batch"}),
-        (f"assert '{BATCH}-of-nobody' not in suite.by_id", {"kafka.batch"}),
-        ("suite.rules['heka.message.field.double']", {"heka.message", "heka.stream"}),
-        ("suite.sources", {"sources.toml"}),
-        (
-            "from wireproof.cases.id_patterns import select\nselect(suite, ['heka.**'])",
-            {"heka.message", "heka.stream"},
-        ),
-    ],
-)
-def test_only_what_is_asked_for_is_read(words: str, read: set[str]) -> None:
-    assert _files_read(LOAD + words) == read
-
-
-def test_a_check_of_one_family_reads_no_file_of_another() -> None:
-    words = ["check", "reference", "--run", "heka.stream/**", "--in-process", "--no-families"]
-    called = f"sys.argv[1:] = {words}\ntry: main()\nexcept SystemExit: pass"
-    read = _files_read(f"from wireproof.cli import main\n{called}")
-    assert read
-    assert {name for name in read if name.startswith(("kafka.", "iggy."))} == set()
 
 
 def test_a_suite_goes_to_another_process_by_its_folders_and_one_of_given_cases_whole() -> None:

@@ -32,19 +32,6 @@ def test_the_golden_cases_of_a_class_limit_its_level(cls: RejectClass, level: Le
     assert with_refusal_level(refused(MINIMAL, cls)).level == level
 
 
-def test_a_stream_refuses_its_entries_at_their_level() -> None:
-    assert with_refusal_level(refused("kafka.log/mixed/entries/one", "count-mismatch")).level == "must"
-
-
-def test_no_level_is_raised() -> None:
-    assert with_refusal_level(refused(MINIMAL, "missing-field", "may")).level == "may"
-
-
-def test_an_accepted_case_keeps_its_level() -> None:
-    case = load().by_id[MINIMAL]
-    assert with_refusal_level(case) is case
-
-
 @pytest.mark.parametrize(
     ("golden", "level"),
     [("two-arrays", "should"), ("uuid-15", "should"), ("pid-32-bits", "must")],
@@ -63,11 +50,6 @@ def test_a_field_in_which_no_golden_case_is_refused_is_no_must_where_others_are_
     field["value_string"], field["value_double"] = [], ["00" * 8]  # type: ignore[index,call-overload]
     other = evolve(case, input=Value(value), level="must")
     assert with_refusal_level(other).level == "should"
-
-
-def test_a_value_whose_bytes_a_reader_may_refuse_is_no_must_to_write() -> None:
-    case = load().by_id["heka.message/0.10/encode/text-not-utf8-everywhere"]
-    assert with_refusal_level(evolve(case, level="must")).level == "should"
 
 
 def test_a_reader_that_keeps_unknown_fields_fails_no_derived_must_case() -> None:
@@ -91,20 +73,6 @@ def test_a_wrong_position_in_an_index_is_as_sure_derived_as_golden() -> None:
     assert isinstance(length.expect, Reject)
     assert position.expect.cls == length.expect.cls == "length-mismatch"
     assert (position.level, length.level) == ("should", "must")
-
-
-def test_garbage_behind_a_frame_is_as_sure_derived_as_golden() -> None:
-    case = broken_at("heka.stream/0.10/frames/one", "1 bytes appended")
-    assert isinstance(case.expect, Reject)
-    assert (case.expect.cls, case.level) == ("bad-separator", "may")
-
-
-def test_an_entry_of_a_log_is_as_sure_as_alone() -> None:
-    """The golden cases of batches have the field under another path than those of logs."""
-    case = broken_at("kafka.log/mixed/entries/one", "batches[0].records[0].length +1 and fixed up")
-    assert isinstance(case.expect, Reject)
-    in_other_fields = with_refusal_level(refused("kafka.log/mixed/entries/one", case.expect.cls))
-    assert (case.level, in_other_fields.level) == ("should", "must")
 
 
 def _rest(case: Case) -> tuple[object, ...]:

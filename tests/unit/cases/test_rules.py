@@ -7,26 +7,13 @@ from fixture_folders import GOOD, RULE, write
 from goldens import load
 
 from wireproof.cases.case_json import FixtureError
-from wireproof.cases.rules import RULE_KINDS, read_rules
+from wireproof.cases.rules import read_rules
 
 
 def rules_file(folder: Path, text: str) -> Path:
     path = folder / "rules.toml"
     path.write_text(text, encoding="utf-8")
     return path
-
-
-def test_a_rule_has_a_sentence_a_kind_and_a_place_in_a_document() -> None:
-    for rule in load().rules.values():
-        assert rule.kind in RULE_KINDS
-        assert rule.text.endswith(".")
-        assert rule.document
-        assert rule.section
-
-
-def test_a_rule_is_read_with_what_it_may_leave_out(tmp_path: Path) -> None:
-    (rule,) = read_rules(rules_file(tmp_path, RULE))
-    assert (rule.id, rule.kind, rule.practice, rule.exclusion) == ("shelf.number", "refusing", "", "")
 
 
 @pytest.mark.parametrize(

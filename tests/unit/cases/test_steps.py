@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
 
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.contract_json import request_of, request_packet
@@ -20,7 +19,6 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof.cases.steps import fewer_steps, is_refused, with_steps
 from wireproof.cases.token import from_token, to_token
-from wireproof.derive.derived import derived_cases
 from wireproof.judge.judge import judge
 from wireproof.judge.verdicts import Verdict
 from wireproof.lint.cases import check_steps
@@ -123,11 +121,6 @@ def test_an_adapter_that_does_not_name_the_op_is_not_asked(
     assert isinstance(prepare_case(read(tmp_path, CREATED), Hello("h", "1", claims)), Unsupported)
 
 
-def test_an_adapter_that_names_it_is_asked(tmp_path: Path) -> None:
-    case = read(tmp_path, CREATED)
-    assert prepare_case(case, Hello("h", "1", CLAIMS)) == case
-
-
 @pytest.mark.parametrize(("given", "verdict", "path"), [
     (answered({"baseOffset": "0"}, {"offset": "1"}), "info", ""),
     (answered({"baseOffset": "1"}, {"offset": "1"}), "fail", "steps[0].baseOffset"),
@@ -196,8 +189,3 @@ def test_shrinking_drops_steps_with_their_answers(tmp_path: Path) -> None:
     assert shorter[0].expect == Accept(
         {"steps": [{"baseOffset": "0"}, {"error": "OUT_OF_ORDER_SEQUENCE_NUMBER"}]}
     )
-
-
-def test_no_derived_family_has_them(tmp_path: Path) -> None:
-    assert list(derived_cases(read(tmp_path, CREATED))) == []
-    assert list(derived_cases(evolve(read(tmp_path, CREATED), profile="reader"))) == []

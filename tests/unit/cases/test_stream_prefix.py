@@ -42,12 +42,6 @@ def test_a_prefix_holds_the_frames_that_end_in_it_with_their_remarks(
     assert frames.within(stop) == Accept({"rows": rows["rows"][:count]}, consumed, remarks)
 
 
-def test_an_empty_stream_has_no_frames_and_any_prefix_is_empty() -> None:
-    frames = stream_frames(STREAM, Accept({"rows": []}, 0), (), ())
-    assert frames is not None
-    assert frames.within(3) == Accept({"rows": []}, 0)
-
-
 @each(
     "value, consumed",
     [

@@ -66,10 +66,6 @@ def test_a_truncation_that_may_bear_another_class_leaves_both_answers() -> None:
     assert lifted(Reject("truncated", ("length-past-end",))) == both
 
 
-def test_a_refusal_that_may_be_called_a_truncation_is_no_tail() -> None:
-    assert lifted(Reject("length-past-end", ("truncated",))) == Reject("length-past-end")
-
-
 def test_open_behaviours_are_wrapped_one_by_one() -> None:
     expect = Either(
         (

@@ -117,18 +117,3 @@ def test_an_adapter_that_changes_ends_its_run_with_an_error(wireproof: Command, 
     assert [(name, reason in message) for name, message in errors(files["junit"])][-1] == ("mine", True)
     assert "has another version after it was started again" in files["markdown"]
     assert reason in files["html"]
-
-
-def test_a_report_knows_the_adapter_that_did_not_start(wireproof: Command, folder: Path) -> None:
-    assert folder.exists()
-    out = folder / "run.jsonl"
-    assert wireproof("check", "py:unready:Mine", "py:mine:Mine", *ONE_FORMAT, "--out", out).code == 4
-    done = wireproof("report", out, "--junit", folder / "again.xml")
-    assert done.code == 4
-    reason = "No module named 'no_such_library'"
-    assert (
-        "py:unready:Mine: no case was judged: py:unready:Mine cannot be imported: unready.py line 1"
-        in done.out
-    )
-    ((name, message),) = errors((folder / "again.xml").read_text())
-    assert (name, reason in message) == ("py:unready:Mine", True)

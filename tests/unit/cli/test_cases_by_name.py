@@ -4,7 +4,6 @@ from pathlib import Path
 
 from attrs import evolve
 from command_line import Command
-from each import each
 from goldens import load
 from machine import needs
 
@@ -52,25 +51,6 @@ def test_long_bytes_are_whole_in_a_pipe_and_begun_on_a_terminal() -> None:
     assert hex_text(data, terminal=False) == data.hex()
     assert hex_text(data, terminal=True) == f"{data[:512].hex()}… 512 more; a pipe or a file gets all"
     assert hex_text(data[:512], terminal=True) == data[:512].hex()
-
-
-@each(
-    "name",
-    [
-        "kafka.batch/v2/crc/zero",
-        "kafka.batch/v2/encode/nulls",
-        "kafka.log/mixed/scan/damaged-middle",
-        "kafka.batch/v1/wrapper/gzip",
-        "kafka.batch/v2/crc/leader-epoch-outside~truncate:9",
-    ],
-)
-def test_a_case_is_shown_with_rule_bytes_and_expectation(wireproof: Command, name: str) -> None:
-    done = wireproof("show", name)
-    assert done.code == 0
-    assert f"id       {name}" in done.out
-    assert "rule     kafka." in done.out
-    assert "(unknown)" not in done.out
-    assert "want     " in done.out
 
 
 def test_the_cases_are_listed_by_pattern(wireproof: Command) -> None:

@@ -10,19 +10,15 @@ from xml.etree import ElementTree as ET
 import pytest
 from command_line import Command
 from fixture_folders import GOOD, PLACE, RULE, write
-from folders import SUPPORT
-from goldens import golden, load
+from goldens import golden
 from machine import needs
 
 from tests.mutants.registry import spec_of
 from wireproof.formats import FORMATS
-from wireproof.run.events import read_events
 
 SMALL = "kafka.batch/v2/crc/*"
 LENIENT = spec_of("mutant:crc-skip")
 """A codec that does not conform, for it does not look at checksums."""
-
-FAULTY = SUPPORT / "faulty_adapter.py"
 
 
 # --- check ---
@@ -34,38 +30,6 @@ def test_check_ends_by_what_it_found(wireproof: Command) -> None:
     assert done.code == 1
     assert "FAIL  kafka.batch/v2/crc/" in done.out
     assert f"wireproof replay kafka.batch/v2/crc/bit-flip-in-value {shlex.quote(LENIENT)}" in done.out
-
-
-@pytest.mark.usefixtures("stored_cases_alone")
-def test_a_run_without_families_reports_nothing_about_their_known_failures(
-    wireproof: Command, tmp_path: Path
-) -> None:
-    known_failures = tmp_path / "known.toml"
-    lines = {"kind": "crash", "class": "", "reason": "a test", "owner": "me"}
-    text = "".join(f'{name} = "{value}"\n' for name, value in lines.items())
-    family = '[[known-failure]]\nid = "iggy.identifier/0.0.30/**~flip:*"\n' + text + "expires = 2099-01-01\n"
-    known_failures.write_text(family, encoding="utf-8")
-    words = ("--run", "iggy.identifier/**", "--in-process", "--no-families", "--baseline", known_failures)
-    assert wireproof("check", "reference", *words).code == 0
-    known_failures.write_text(family.replace("/**~flip:*", "/text/nul"), encoding="utf-8")
-    assert wireproof("check", "reference", *words).code == 3
-
-
-def test_what_was_judged_is_kept_when_a_later_adapter_dies(wireproof: Command, tmp_path: Path) -> None:
-    out, page = tmp_path / "run.jsonl", tmp_path / "run.md"
-    dead = f"exec:{sys.executable} {FAULTY} dies-at-hello"
-    words = ("--run", SMALL, "--no-families", "--out", out, "--markdown", page)
-    done = wireproof("check", LENIENT, dead, "reference", *words)
-    assert done.code == 4  # which outranks the 1 of the first
-    assert "before its hello" in done.one_line()
-    assert "FAIL  kafka.batch/v2/crc/" in done.out
-    first, failed, last = read_events(out)
-    assert [stream.run.adapter for stream in (first, last)] == ["crc-skip", "reference"]
-    assert all(stream.complete and len(stream.cases) == 8 for stream in (first, last))
-    assert failed.cases == ()
-    assert failed.footer is not None
-    assert "before its hello" in failed.footer.error
-    assert "reference" in page.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -117,20 +81,6 @@ def test_every_view_of_a_run_is_written(wireproof: Command, tmp_path: Path) -> N
         assert again[name].read_bytes() == path.read_bytes(), name
 
 
-def test_the_table_names_formats_whole_at_80_and_at_200_columns(wireproof: Command, tmp_path: Path) -> None:
-    first = {case.format_id: case.id for case in reversed(load().cases)}
-    runs = [word for name in first.values() for word in ("--run", name)]
-    out = tmp_path / "run.jsonl"
-    wireproof("check", "reference", LENIENT, "--no-families", "--in-process", *runs, "--out", out)
-    for width in (80, 200):
-        done = wireproof("report", out, width=width)
-        table = done.out[done.out.rindex("reference 0.") :].partition("\nnext:")[0]
-        shown = {line.split()[0] for line in table.splitlines() if "/" in line.partition("  ")[0]}
-        assert {case.format_id for case in load().cases} <= shown
-        assert "…" not in table
-        assert all(len(line) <= width for line in table.splitlines())
-
-
 # --- the suite and its adapters ---
 
 
@@ -147,13 +97,6 @@ def test_lint_counts_and_freezes(wireproof: Command, tmp_path: Path, monkeypatch
     assert done.code == 0
     assert "2 more ids are frozen" in done.out
     assert "0 of them not frozen" in wireproof("lint").out
-
-
-def test_adapters_lists_every_name_whole(wireproof: Command) -> None:
-    done = wireproof("adapters", width=80)
-    names = {line.split()[0] for line in done.out.splitlines()}
-    assert {"reference", "kio", "kafka-clients"} <= names
-    assert "…" not in done.out
 
 
 def test_adapters_lists_the_options_of_client_programs_once(wireproof: Command) -> None:

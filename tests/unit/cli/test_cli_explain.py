@@ -18,7 +18,6 @@ from command_line import Command
 from goldens import golden, load
 
 from wireproof.cases.case import Accept, Either, Expect, Reject
-from wireproof.wire.remark_classes import REMARK_CLASSES
 
 
 def test_explain_reads_hex_a_file_and_standard_input(wireproof: Command, tmp_path: Path) -> None:
@@ -152,26 +151,12 @@ def test_what_a_damaged_compressed_file_still_has_is_read(
     assert int(sound) > 150
 
 
-def test_bytes_of_no_format_are_read_as_the_one_that_is_named(wireproof: Command) -> None:
-    done = wireproof("explain", "7b7d", "--format", "iggy.json.send/0.7")
-    assert done.code == 1
-    assert "as iggy.json.send/0.7: refused, missing-field" in done.out
-
-
 def test_bytes_that_are_only_a_tail_do_not_fit(wireproof: Command) -> None:
     done = wireproof("explain", golden("kafka.batch/v2/crc/zero")[:40], "--format", "kafka.log")
     assert done.code == 1
     assert "wrong: bytes 0 to 20: the file ends within an entry, 20 of 79 bytes of it" in done.out
     out = wireproof("explain", golden("iggy.log/0.7/records/worked")).out
     assert "0.11 not, nothing in it is whole" in out
-
-
-def test_a_record_set_inside_other_bytes_is_found(wireproof: Command) -> None:
-    inside = golden("kafka.batch/v2/crc/leader-epoch-outside")
-    done = wireproof("explain", "ff" * 52 + inside)
-    assert done.code == 1
-    assert "wrong: bytes 0 to 52, entry 0: bad-length" in done.out
-    assert "reading continues at 52" in done.out
 
 
 def test_a_remark_on_sound_bytes_is_one_line_of_words_and_a_count(wireproof: Command) -> None:
@@ -182,10 +167,6 @@ def test_a_remark_on_sound_bytes_is_one_line_of_words_and_a_count(wireproof: Com
     assert line.startswith("remark producer-fields, 2 times, first at 43 (batches[0].producerId): ")
     assert "a producer id without epoch or sequence" in line
     assert line.endswith("; allowed, and so is a refusal")
-
-
-def test_every_remark_has_words() -> None:
-    assert all(one.meaning for one in REMARK_CLASSES.values())
 
 
 def test_explain_tries_the_revisions_that_are_named(wireproof: Command) -> None:

@@ -86,13 +86,6 @@ def test_damage_on_the_way_ends_what_is_passed_over(wireproof: Command, tmp_path
     assert "bad-length" in done.out
 
 
-def test_an_offset_after_the_end_lists_nothing_and_says_so(wireproof: Command, tmp_path: Path) -> None:
-    path, positions = indexed_log(tmp_path, 160)
-    done = wireproof("explain", path, "--at", "5000")
-    assert (done.code, rows(done.out)) == (0, [])
-    assert f"read from position {positions[159]} on" in done.out
-
-
 @pytest.mark.parametrize("revision", ["0.0.30", "0.2.7", "0.7", "0.11"])
 def test_records_of_iggy_are_passed_over_by_their_sizes(
     wireproof: Command, tmp_path: Path, revision: str, monkeypatch: pytest.MonkeyPatch

@@ -5,10 +5,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Command
-from fixture_folders import BAD, GOOD, PAPER, RULE, write
-
-from wireproof.cases.rules import SOURCES_FILE
-from wireproof.lint.states import STATES_FILE
+from fixture_folders import BAD, GOOD, RULE, write
 
 
 @pytest.mark.parametrize("form", ["argument", "option"])
@@ -23,36 +20,6 @@ def test_a_folder_is_reported_alone_with_its_problems_last(
     assert count == "2 cases, 2 of them not frozen; 1 rules"
     assert problems == [f"{GOOD['id']}: the rule shelf.none is unknown"]
     assert last == "1 problem"
-
-
-def test_a_folder_has_sentences_of_its_own(wireproof: Command, tmp_path: Path) -> None:
-    write(tmp_path, GOOD, BAD, rules=RULE + 'sentences = ["kdoc-1", "paper-1"]\n')
-    sentence = '\n[[paper.sentences]]\nid = "{}"\ntext = "A number has 4 bytes."\ncites = ["paper:shelf"]\n'
-    (tmp_path / SOURCES_FILE).write_text(PAPER + sentence.format("paper-1"), encoding="utf-8")
-    assert wireproof("lint", tmp_path).out.splitlines()[1:] == ["0 problems"]
-    (tmp_path / SOURCES_FILE).write_text(PAPER + sentence.format("paper-2"), encoding="utf-8")
-    text = "has no case that can fail, at must or should; add one, or an exclusion with its reason"
-    assert wireproof("lint", tmp_path).out.splitlines()[1:] == [
-        f"sources.toml paper-2: {text}",
-        "shelf.number: sources.toml has no sentence paper-1",
-        "2 problems",
-    ]
-
-
-def test_a_folder_with_notes_about_states_has_the_table_of_its_own_cases(
-    wireproof: Command, tmp_path: Path
-) -> None:
-    write(tmp_path, GOOD, BAD, rules=RULE)
-    (tmp_path / STATES_FILE).write_text("", encoding="utf-8")
-    done = wireproof("lint", tmp_path)
-    of_format, of_all, *problems, last = done.out.splitlines()[1:]
-    figures = "6 edge values of numbers, 1 with a case, 0 with a reason, 5 open"
-    assert (of_format, of_all) == (
-        f"states of iggy.identifier/0.0.30: {figures}",
-        f"states of 1 formats: {figures}",
-    )
-    assert "iggy.identifier/0.0.30: no case has length zero to read, and no reason is given" in problems
-    assert (done.code, len(problems), last) == (5, 5, "5 problems")
 
 
 def cut(path: Path) -> None:

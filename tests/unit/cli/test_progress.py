@@ -7,15 +7,11 @@ from attrs import evolve
 from rich.console import Console
 from small_runs import event
 
-from tests.mutants.registry import spec_of
 from wireproof.adapters.registry.registry import entries
 from wireproof.cli.check import run as check_run
 from wireproof.cli.common.progress import progress_bars
-from wireproof.run.interop import InteropSettings, run_interop
 
 pytestmark = pytest.mark.usefixtures("own_memory")
-
-MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 
 
 def test_a_driver_that_has_to_be_built_is_announced(
@@ -43,14 +39,3 @@ def test_a_bar_has_a_total_and_reaches_it() -> None:
         assert task.fields["said"].startswith("2 cases, ")
         shown.end(0)
         assert [one.description for one in shown.progress.tasks] == ["two"]
-
-
-def test_the_steps_of_an_exchange_are_counted() -> None:
-    steps: list[tuple[str, int, int]] = []
-    run_interop(
-        ("reference", MUTANT),
-        InteropSettings(1, 0, frozenset({"iggy.identifier/0.8"})),
-        report_progress=lambda *step: steps.append(step),
-    )
-    assert [done for _, done, _ in steps] == [0, 1, 0, 1, 2, 3]
-    assert {total for _, _, total in steps[2:]} == {4}

@@ -10,7 +10,6 @@ from command_line import Command
 from tests.mutants.registry import spec_of
 from wireproof.cli.common.last_run import own_events
 from wireproof.files import open_locked
-from wireproof.run.events import merge_shards, read_events
 from wireproof.run.exit_codes import Exit
 
 pytestmark = pytest.mark.usefixtures("own_memory")
@@ -35,17 +34,6 @@ def test_check_ends_with_its_exit_code_the_reason_and_commands_that_can_be_paste
 
 def commands_after(text: str) -> list[str]:
     return [line.partition("  #")[0].strip() for line in text.splitlines() if line.startswith("  wireproof ")]
-
-
-def test_no_command_proposes_the_page_that_was_just_written(
-    wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    checked = commands_after(wireproof(*CHECK, "--html", "mine.html").out)
-    assert checked == ["wireproof replay '#1'", "wireproof report last"]
-    assert commands_after(wireproof("report", "last", "--html", "mine.html").out) == ["wireproof replay '#1'"]
-    reported = commands_after(wireproof("report", "last").out)
-    assert reported == ["wireproof replay '#1'", "wireproof report last --html page.html"]
 
 
 def test_the_previous_run_is_of_this_project_and_named_from_the_current_folder(
@@ -103,15 +91,6 @@ def test_the_page_names_findings_by_the_numbers_that_check_printed(
         assert shown == printed
 
 
-def test_several_runs_of_one_file_are_one_command_to_compare(wireproof: Command, tmp_path: Path) -> None:
-    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
-    several = ("check", "reference", MUTANT, *CHECK[2:])
-    wireproof(*several, "--out", one)
-    text = wireproof(*several, "--out", two).out
-    assert text.count("wireproof diff") == 1
-    assert "wireproof report last" in text
-
-
 def test_the_findings_are_those_of_this_run_even_if_another_one_writes_the_events(
     wireproof: Command,
 ) -> None:
@@ -131,18 +110,6 @@ def test_a_damaged_memory_does_not_matter_to_a_report_of_a_file(wireproof: Comma
     (stored,) = (tmp_path / "cache" / "runs").glob("*/last.json")
     stored.write_text("[[")
     assert wireproof("report", out).code == 1
-
-
-def test_shards_joined_have_the_order_of_the_whole_run(wireproof: Command, tmp_path: Path) -> None:
-    selected = ("check", "columnar", "--in-process", "--no-families", "--large", "--property", "0",
-                "--run", "kafka.batch/v2/size/none-*", "--run", "kafka.batch/v2/crc/*")  # fmt: skip
-    files = [tmp_path / name for name in ("whole", "1", "2")]
-    for file, more in zip(files, ((), ("--shard", "1/2"), ("--shard", "2/2")), strict=True):
-        wireproof(*selected, "--out", file, *more)
-    (whole,) = read_events(files[0])
-    joined_cases = merge_shards([stream for file in files[1:] for stream in read_events(file)]).cases
-    assert [(one.seq, one.id) for one in joined_cases] == [(one.seq, one.id) for one in whole.cases]
-    assert "131071" in whole.cases[-1].id
 
 
 @pytest.mark.parametrize("more", [(), ("--large",)])
@@ -180,14 +147,6 @@ def test_a_run_that_conforms_says_so(wireproof: Command) -> None:
     text = wireproof("check", "reference", *CHECK[2:]).out
     assert text.startswith("\nreference: conforms\n")
     assert "\n\nexit code 0: conforms\n" in text
-
-
-def test_a_damaged_list_of_earlier_runs_does_not_matter(wireproof: Command, tmp_path: Path) -> None:
-    wireproof(*CHECK)
-    (stored,) = (tmp_path / "cache" / "runs").glob("*/last.json")
-    for text in ("[[", "[1]", '{"a": 1}', "null"):
-        stored.write_text(text)
-        assert wireproof(*CHECK, "--out", tmp_path / "run.jsonl").code == 1
 
 
 def test_a_report_names_the_command_that_replays_a_finding_of_its_file(

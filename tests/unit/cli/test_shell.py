@@ -4,12 +4,10 @@ import json
 import os
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 from command_line import Command
-from folders import TOP
 
 from tests.mutants.registry import spec_of
 from wireproof.adapters.registry import readiness
@@ -27,9 +25,6 @@ def run(*words: str, **environment: str) -> str:
     )  # fmt: skip
     assert not done.stderr, done.stderr
     return done.stdout
-
-
-# --- an interrupt ---
 
 
 # --- colours ---
@@ -86,12 +81,6 @@ def examined() -> dict[str, readiness.InstallationCheck]:
     return {row.name: row for row in readiness.examined()}
 
 
-def test_what_is_here_is_ready_and_says_its_version() -> None:
-    rows = examined()
-    assert rows["Python"].version == ".".join(map(str, sys.version_info[:3]))
-    assert rows["[test]"].state == "ready"
-
-
 def test_missing_and_old_tools_are_named_with_their_fix(
     wireproof: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -112,22 +101,3 @@ def test_missing_and_old_tools_are_named_with_their_fix(
         fixes = {row.fix for row in rows.values() if row.fix}
         assert fixes <= {line.strip() for line in told.out.splitlines()}
         assert f"here: Python {rows['Python'].version}, " in told.out
-
-
-def test_the_extras_that_are_looked_for_are_those_of_the_package() -> None:
-    extras = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    assert readiness.EXTRAS.keys() == extras.keys() - {"mutation", "lint", "all"}
-    for name in readiness.EXTRAS:
-        brought = {
-            line.partition(">")[0].partition("=")[0].partition("[")[0].lower() for line in extras[name]
-        }
-        known = {
-            "yaml": "pyyaml",
-            "grpc": "pyspark",
-            "confluent_kafka": "confluent-kafka",
-            "iggy_py": "iggy-py",
-            "kafka": "kafka-python",
-            "google.protobuf": "protobuf",
-            "snappy": "python-snappy",
-        }
-        assert {known.get(module, module) for module in readiness.modules_of(name)} <= brought, name

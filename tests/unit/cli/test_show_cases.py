@@ -46,13 +46,6 @@ def without_derived(value: Json) -> Json:
     return value
 
 
-def test_the_value_has_no_derived_field_and_all_others(wireproof: Command) -> None:
-    out = "\n".join(expected(wireproof("show", "kafka.batch/v2/batch/one-record").out.splitlines()))
-    assert '"offset": "0"' in out
-    assert "nextOffset" not in out
-    assert "timestampType" not in out
-
-
 def test_a_refusal_is_shown_with_class_and_position(wireproof: Command) -> None:
     lines = expected(wireproof("show", "kafka.batch/v2/crc/bit-flip-in-value").out.splitlines())
     assert lines == ["want     refuse crc-mismatch at 17"]
@@ -72,8 +65,3 @@ def test_a_long_value_is_cut_with_the_count_of_what_is_left_out() -> None:
     assert lines[1].endswith(f'{"61" * 32}… 1,000 bytes",')
     assert "    … 994 more" in lines
     assert '"n": "999"' in lines[-3]
-
-
-def test_a_value_of_any_form_is_shown_whole_if_it_is_short() -> None:
-    value = {"a": [], "b": {}, "c": None, "d": [[["61", None]] * 5] * 3, "e": True, "": "x" * 90}
-    assert json.loads("\n".join(value_lines(value))) == value  # type: ignore[arg-type] # a JSON value

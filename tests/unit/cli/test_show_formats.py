@@ -1,34 +1,12 @@
-"""`wireproof show` lists what the hello of an adapter may claim, and no word is broken in the table."""
+"""`wireproof show` of formats and folders, and the description of a format; no word is broken."""
 
 import re
-from typing import get_args
 
 import pytest
-from attrs import evolve
 from command_line import Command
 
-from wireproof.adapters.contract import Claim, Hello
-from wireproof.adapters.reference import Reference
-from wireproof.adapters.registry.registry import check_claims
 from wireproof.formats import FORMATS
-from wireproof.report.case_view import CLAIMS, claim_lines
-from wireproof.wire.options import Profile
-
-
-def test_the_rows_are_the_formats_and_every_word_of_them_may_be_claimed() -> None:
-    claims = {}
-    for format_id, row in FORMATS.items():
-        titles, cells = list(claim_lines([format_id], None))[:2]
-        starts = [titles.index(word) for word in ("format", "revisions", *CLAIMS)]
-        words = [cells[at:end].split() for at, end in zip(starts, [*starts[1:], None], strict=True)]
-        assert words[:2] == [[row.name], [row.revision]]
-        claims[format_id] = Claim(
-            **{name: tuple(some) for name, some in zip(CLAIMS, words[2:], strict=True)},
-            profiles=get_args(Profile),
-        )
-    shown = {format_id: evolve(claim, observes=()) for format_id, claim in Reference().revisions.items()}
-    assert claims == shown
-    check_claims("mine", Hello("mine", "1", claims))
+from wireproof.report.case_view import claim_lines
 
 
 def test_a_format_is_shown_with_its_claims_and_the_folders_of_its_cases(wireproof: Command) -> None:
@@ -43,22 +21,6 @@ def test_a_folder_is_shown_as_the_list_of_its_cases(wireproof: Command) -> None:
     assert wireproof("show", "kafka.batch/v2/crc").out == listed
     assert wireproof("show", "kafka.batch/v2/crc/").out == listed
     assert len(listed.splitlines()) > 3
-
-
-def test_a_table_that_is_piped_has_one_line_for_the_revisions_that_are_alike(wireproof: Command) -> None:
-    lines = wireproof("show", width=80).out.splitlines()
-    assert re.search(
-        r"^iggy\.identifier +0\.0\.30 0\.8 +decode encode +none *$", "\n".join(lines), re.MULTILINE
-    )
-    assert [line.split()[:2] for line in lines if line.startswith("kafka.batch")] == [
-        ["kafka.batch", "v0"],
-        ["kafka.batch", "v1"],
-        ["kafka.batch", "v2"],
-    ]
-    assert lines[-2:] == [
-        "0.11.1-edge: provisional, of a pre-release",
-        "profiles of every format: reader produce",
-    ]
 
 
 def test_on_a_narrow_terminal_words_are_broken_at_hyphens_only_and_no_line_is_too_wide() -> None:

@@ -38,16 +38,6 @@ def test_diff_says_what_broke_and_what_was_fixed(wireproof: Command, tmp_path: P
     assert "kafka.batch/v2/crc/zero" in better.out
 
 
-def test_diff_compares_the_only_runs_of_two_files_whatever_their_names(
-    tmp_path: Path, wireproof: Command
-) -> None:
-    """A codec that was renamed, or another one, must not look unchanged."""
-    mended = evolve(FAIL, verdict="pass", kind="canonical", cls="")
-    old, new = stored(tmp_path / "old", stream(mended)), stored(tmp_path / "new", renamed("other", FAIL))
-    done = wireproof("diff", old, new)
-    assert (done.code, FAIL.id in done.out) == (1, True)
-
-
 def test_diff_does_not_guess_which_run_is_which(tmp_path: Path, wireproof: Command) -> None:
     two = stored(tmp_path / "two", stream(PASS), renamed("other", FAIL))
     same = stored(tmp_path / "same", stream(PASS), stream(FAIL))
@@ -56,12 +46,6 @@ def test_diff_does_not_guess_which_run_is_which(tmp_path: Path, wireproof: Comma
     assert "two runs have the name some" in wireproof("diff", two, same).err
     nothing = wireproof("diff", two, strange)
     assert (nothing.code, "no run of the same adapter" in nothing.err) == (2, True)
-
-
-def test_diff_joins_shards(tmp_path: Path, wireproof: Command) -> None:
-    whole = stored(tmp_path / "whole", stream(PASS, FAIL))
-    parts = [evolve(stream(case), run=evolve(RUN, shard=f"{n}/2")) for n, case in ((1, PASS), (2, FAIL))]
-    assert wireproof("diff", whole, stored(tmp_path / "parts", *parts)).out == "some: no change\n"
 
 
 def test_every_view_that_a_job_reads_knows_the_baseline_as_the_exit_code_does(
@@ -324,25 +308,3 @@ def test_a_word_that_is_no_run_is_refused_and_no_file_is_written(wireproof: Comm
         assert done.code == 2
         assert re.search(says, done.one_line())
         assert not new.exists()
-
-
-def test_a_check_of_the_file_names_what_expires_within_two_weeks(wireproof: Command, tmp_path: Path) -> None:
-    known = tmp_path / "known.toml"
-    day = in_days(10)
-    known.write_text(ENTRY.replace("2099-01-01", day), encoding="utf-8")
-    done = wireproof("baseline", "check", known)
-    assert done.code == 0
-    notice = (
-        f"{known}:6: expires after {day}, owner me: kafka.batch/v2/crc/zero; "
-        f"`wireproof baseline extend {known} --until DATE` sets a later day"
-    )
-    assert done.out.splitlines() == [notice, "1 known failures, 0 problems"]
-
-
-def test_a_check_names_the_line_of_an_id_that_no_case_has(wireproof: Command, tmp_path: Path) -> None:
-    known = tmp_path / "known.toml"
-    known.write_text(ENTRY.replace("crc/zero", "crc/zera"), encoding="utf-8")
-    words = ("--in-process", "--no-families", "--run", "kafka.batch/v2/crc/zero", "--baseline", known)
-    done = wireproof("check", LENIENT, *words)
-    assert done.code == 2
-    assert re.search(r"known.toml:\d+: .*kafka.batch/v2/crc/zera", done.one_line())

@@ -8,10 +8,10 @@ import pytest
 from attrs import evolve
 from command_line import Command
 from fixture_folders import GOOD, PLACE, write
-from small_runs import FAIL, PASS, RUN, event, stream
+from small_runs import PASS, RUN, event, stream
 
 from wireproof.cases.fixture_writer import freeze
-from wireproof.cases.fixtures import Suite, load
+from wireproof.cases.fixtures import load
 from wireproof.report.diff import diff
 from wireproof.run.baselines.baseline import origin_lookup, origin_text
 from wireproof.run.baselines.baseline_writing import settled
@@ -92,24 +92,6 @@ def test_each_new_failure_says_what_changed_and_each_kind_has_its_command(
     assert stream.baseline.text == upgraded.read_text()
 
 
-def test_shards_are_joined_to_what_the_whole_run_says(
-    wireproof: Command, upgraded: Path, tmp_path: Path
-) -> None:
-    whole, parts = tmp_path / "run.jsonl", [tmp_path / f"{number}.jsonl" for number in (1, 2)]
-    wireproof(*words(upgraded), "--out", whole, "--junit", tmp_path / "whole.xml")
-    for number, part in enumerate(parts, 1):
-        wireproof(*words(upgraded), "--shard", f"{number}/2", "--out", part)
-    done = wireproof(*_with_suite(upgraded), "report", *parts, "--junit", tmp_path / "joined.xml")
-    assert done.code == 1
-    assert "1 of the codec (baseline of 0.0.9, cases of 0.1.0)" in done.out
-    times = [path.read_text().count("<failure") for path in (tmp_path / "whole.xml", tmp_path / "joined.xml")]
-    assert times == [5, 5]
-    upgraded.write_text(upgraded.read_text() + "# another\n")
-    wireproof(*words(upgraded), "--shard", "2/2", "--out", parts[1])
-    done = wireproof(*_with_suite(upgraded), "report", *parts)
-    assert (done.code, done.one_line()) == (2, "wireproof: shards 1/2 and 2/2 had different baselines")
-
-
 def test_one_kind_is_accepted_and_the_release_is_written_once_nothing_is_left(
     wireproof: Command, upgraded: Path, tmp_path: Path
 ) -> None:
@@ -164,14 +146,6 @@ def test_a_derived_case_has_the_level_of_a_golden_one_that_changed(upgraded: Pat
     for was, says in ((lenient, words), (evolve(flipped, verdict="pass", kind="exact"), "the codec: ")):
         (change,) = diff(stream(was, run=evolve(RUN, suite="0.0.9")), stream(flipped, run=run), suite).broken
         assert f"({says}" in str(change)
-
-
-def test_a_refusal_is_judged_only_now_if_it_is_one() -> None:
-    suite = Suite(cases=(), rules={}, files={}, hash="", frozen={}, sources={})
-    origin = origin_lookup("0.1.0", {PASS.id}, suite)
-    assert origin(evolve(FAIL, kind="wrong-reason"), RUN).base == PASS.id
-    assert origin(FAIL, RUN).kind == "codec"  # it accepts: that was seen before, whatever the twin did
-    assert origin(evolve(FAIL, verdict="crash", kind=""), RUN).kind == "codec"
 
 
 def test_runs_of_another_implementation_rewrite_nothing(

@@ -46,18 +46,6 @@ def test_wrappers_of_v0_need_the_reference_only_for_a_remark(
     assert (found.kind.tolist(), found.records.tolist()) == ([columnar.FRAME], [2])
 
 
-def test_every_byte_is_of_a_frame_of_garbage_or_of_the_tail() -> None:
-    frame, torn = BYTES["E01"], BYTES["E01"][:-1]
-    wrong = frame[:-1] + b"\x01"
-    frames = columnar.scan(wrong + b"garbage" * 9 + frame + torn)
-    assert [columnar.KINDS[kind] for kind in frames.kind] == ["garbage", "garbage", "frame", "tail"]
-    assert frames.position.tolist() == [0, 70, 133, 203]
-    assert frames.length.tolist() == [70, 63, 70, 69]
-    assert [frames.fault(row) for row in range(3)] == ["crc-mismatch", "limit-exceeded", None]
-    assert frames.by_reference.tolist() == [True, True, False, False]
-    assert frames.reference_share == 0.5
-
-
 def test_the_fixed_fields_stand_in_the_row_of_their_frame() -> None:
     data = BYTES["E11"] + BYTES["E20"] + b"\0"
     batch, message, tail = columnar.read_header_columns(data, columnar.scan(data)).to_pylist()
@@ -102,17 +90,6 @@ def test_a_mapped_file_and_a_part_of_one_are_buffers(tmp_path: Path) -> None:
         assert frames.position.tolist() == [0, 70]
         part.release()
         view.release()
-
-
-def test_no_bytes_are_no_frames() -> None:
-    frames = columnar.scan(b"")
-    assert (len(frames), frames.reference_share, list(columnar.records(b""))) == (0, 0, [])
-    assert columnar.read_header_columns(b"", frames).num_rows == 0
-
-
-def test_what_a_producer_may_not_send_is_left_to_the_reference() -> None:
-    frames = columnar.scan(BYTES["E12"], Options(profile="produce"))
-    assert (frames.reference_share, frames.fault(0)) == (1.0, "not-permitted")
 
 
 def test_the_adapter_counts_what_it_answers_and_what_it_hands_over() -> None:

@@ -5,67 +5,7 @@ from pathlib import Path
 import pytest
 from document_runner import Departs, Follower, Row
 from each import each
-from markdown_commands import Command, Source, departs, steps
-
-FAILURE = """\
-FAIL  an/id     wrong-accept
-  got     accept
-  replay  wireproof replay an/id one
-"""
-
-SHOWN = FAILURE.replace("  replay", "  like    2 more\n  replay")
-
-PAGE = f"""\
-# A page
-
-## First
-
-Type `wireproof cases`, not `cases`.
-
-```sh
-# no command
-one --a \\
-  --b
-two
-```
-
-```text
-…
-the end
-```
-
-## Second
-
-```python
-x = 1
-```
-
-Saved as `x.py`: `wireproof check py:x:X`.
-
-```console
-$ echo 'a
-b' | cat
-a
-b
-$ wireproof check one
-{SHOWN}…
-$ three
-```
-"""
-
-
-def test_a_document_is_its_commands_and_sources_from_top_to_bottom() -> None:
-    assert steps(PAGE) == [
-        Command("First", 5, "wireproof cases"),
-        Command("First", 7, "one --a --b"),
-        Command("First", 7, "two", "…\nthe end\n"),
-        Source("Second", 21, "python", "x = 1\n", "x.py"),
-        Command("Second", 25, "wireproof check py:x:X"),
-        Command("Second", 27, "echo 'a\nb' | cat", "a\nb\n"),
-        Command("Second", 27, "wireproof check one", f"{SHOWN}…\n"),
-        Command("Second", 27, "wireproof replay an/id one", f"…\n{FAILURE}…\n"),
-        Command("Second", 27, "three", ""),
-    ]  # fmt: skip
+from markdown_commands import Command, departs
 
 
 @each("shown, printed", [

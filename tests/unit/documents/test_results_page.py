@@ -60,11 +60,6 @@ def test_the_fields_of_an_event_are_those_of_its_class_and_of_its_schema(number:
     assert sorted(SCHEMA[number]["properties"]) == sorted(shown)
 
 
-def test_the_levels_and_the_version_are_named() -> None:
-    assert re.search(r"contract, version \*\*1\*\*", PAGE)
-    assert str(fields(Run).schema.default) == "1"
-
-
 def test_the_fields_of_a_known_failure_are_those_of_the_file() -> None:
     shown = [word for row in tables(PAGE, "Known failures")[0] for word in words(row[0])]
     assert sorted(shown) == sorted([*FIELDS, *LINKS, *MARKS, PATH])

@@ -1,19 +1,14 @@
-"""Heka's codecs: options, traces, content of both kinds, and values that do not fit."""
+"""Heka's codecs: signatures, budgets, content of both kinds, and values that do not fit."""
 
 import hashlib
 import hmac
 
-import jsonschema
 import pytest
 from each import each
-from hypothesis import strategies as st
-from property_profile import given
 
 from wireproof import formats
 from wireproof.formats import FORMATS
-from wireproof.heka.stream import FrameStream
-from wireproof.strategies import values
-from wireproof.wire.json_values import Json, json_schema, to_json
+from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
 
@@ -68,17 +63,6 @@ def _message_with(path: str, part: Json) -> Json:
     return message | {"fields": [FIELD | ARRAYS | named]}
 
 
-@given(st.binary(max_size=60))
-def test_any_bytes_are_answered(data: bytes) -> None:
-    for row in (MESSAGE, STREAM):
-        for options in (Options(), Options(compression="snappy"), Options(keys={"test_1": b"k"})):
-            for start in (b"", F, F[:5], MINIMAL):
-                try:
-                    formats.decode(row, start + data, options)
-                except Rejected as rejected:
-                    assert rejected.path.isprintable()  # noqa: PT017 - the refusal is the answer
-
-
 @pytest.mark.parametrize(
     ("function", "made"), [(None, hashlib.md5), ("MD5", hashlib.md5), ("SHA1", hashlib.sha1)]
 )
@@ -108,33 +92,6 @@ def test_a_signer_whose_name_is_no_text_has_no_key_and_is_refused() -> None:
     assert caught.value.detail == "auth_unknown_key"
 
 
-def test_a_trace_names_every_byte_of_a_frame_and_what_its_lengths_and_digest_cover() -> None:
-    signed = (
-        bytes.fromhex("1e220814180122047465737428013214cc1abcf3f6006ab7f4cfbc077e0aa39bc27aa8bd1f") + MINIMAL
-    )
-    layout = formats.decode_with_trace(STREAM, signed, Options(keys={"test_1": b"testkey"}))
-    covers = {
-        span.path: (span.cover.kind, span.cover.start, span.cover.end) for span in layout.spans if span.cover
-    }
-    assert covers["frames[0].header_length"] == ("length", 2, 36)
-    assert covers["frames[0].header.message_length"] == ("length", 37, 57)
-    assert covers["frames[0].header.hmac"] == ("hmac", 37, 57)
-    named = sorted((span.start, span.end) for span in layout.spans)
-    at = 0
-    for start, end in named:
-        assert start <= at, f"no field stands at {at}"
-        at = max(at, end)
-    assert at == len(signed)
-
-
-def test_the_trace_of_a_snappy_block_names_a_space_of_its_own() -> None:
-    layout = formats.decode_with_trace(
-        MESSAGE, bytes.fromhex("144c") + MINIMAL, Options(compression="snappy")
-    )
-    assert {span.space for span in layout.spans} == {"", "0>"}
-    assert [span.path for span in layout.spans if span.space and span.path == "uuid"]
-
-
 def test_a_block_that_claims_more_than_the_budget_is_refused_before_it_is_unpacked() -> None:
     with pytest.raises(Rejected, match="limit-exceeded"):
         formats.decode(MESSAGE, bytes.fromhex("144c") + MINIMAL, Options(compression="snappy", max_output=19))
@@ -142,42 +99,7 @@ def test_a_block_that_claims_more_than_the_budget_is_refused_before_it_is_unpack
 
 # --- opaque content ---
 
-OPAQUE = Options(content="opaque")
 NO_SIGNER: Json = dict.fromkeys(("hmac_hash_function", "hmac_signer", "hmac_key_version", "hmac"))
-
-
-@given(st.lists(st.binary(min_size=1, max_size=300), max_size=4))
-def test_opaque_content_comes_back_as_it_was(contents: list[bytes]) -> None:
-    value = {"frames": [{"header": NO_SIGNER, "message": one.hex()} for one in contents]}
-    data = formats.encode(STREAM, value, OPAQUE)
-    decoded = formats.decode(STREAM, data, OPAQUE)
-    assert [frame.message for frame in decoded.value.frames] == contents
-    assert decoded.consumed == len(data)
-
-
-def test_the_schema_has_both_kinds_of_content() -> None:
-    schema = json_schema(STREAM.value, STREAM.format_id)
-    for options in (Options(), OPAQUE):
-        jsonschema.validate(to_json(formats.decode(STREAM, F, options).value), schema)
-
-
-@given(values("heka.stream", "0.10"))
-def test_opaque_content_is_the_bytes_of_the_message(value: FrameStream) -> None:
-    data = formats.encode(STREAM, to_json(value))
-    read = formats.decode(STREAM, data, OPAQUE).value
-    written = [formats.encode(MESSAGE, to_json(frame.message)) for frame in value.frames]
-    assert [frame.message for frame in read.frames] == written
-    assert formats.encode(STREAM, to_json(read), OPAQUE) == data
-
-
-def test_compression_has_no_effect_on_opaque_content() -> None:
-    packed = formats.encode(
-        MESSAGE, to_json(formats.decode(MESSAGE, MINIMAL).value), Options(compression="snappy")
-    )
-    framed = bytes((0x1E, 2, 8, len(packed), 0x1F)) + packed
-    for compression in ("none", "snappy"):
-        options = Options(compression=compression, content="opaque")  # type: ignore[arg-type]
-        assert formats.decode(STREAM, framed, options).value.frames[0].message == packed
 
 
 @pytest.mark.parametrize(
@@ -196,17 +118,3 @@ def test_content_that_the_option_does_not_name_is_not_written(content: str, mess
     with pytest.raises(Rejected, match="invalid-value") as caught:
         formats.encode(STREAM, value, Options(content=content))  # type: ignore[arg-type]
     assert (caught.value.path, caught.value.text) == ("frames[0].message", text)
-
-
-@pytest.mark.parametrize("index", [0, 1])
-def test_a_frame_without_content_is_not_written(index: int) -> None:
-    frames: list[Json] = [{"header": NO_SIGNER, "message": "00"}] * 2
-    frames[index] = {"header": NO_SIGNER, "message": ""}
-    with pytest.raises(Rejected, match="invalid-value") as caught:
-        formats.encode(STREAM, {"frames": frames}, Options(content="opaque"))
-    assert caught.value.path == f"frames[{index}].message"
-
-
-def test_the_trace_shows_opaque_content_as_bytes() -> None:
-    spans = formats.decode_with_trace(STREAM, F, Options(content="opaque")).spans
-    assert [(one.path, one.start, one.value) for one in spans][-1] == ("frames[0].message", 5, MINIMAL)

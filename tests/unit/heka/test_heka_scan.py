@@ -2,12 +2,9 @@
 
 import random
 from collections.abc import Callable
-from itertools import pairwise, product
+from itertools import product
 
-import pytest
 from each import each
-from hypothesis import strategies as st
-from property_profile import given
 from work_counter import growth
 
 from wireproof import formats
@@ -24,69 +21,6 @@ MODES = [Options(resync="strict"), Options(resync="go"), Options(resync="c")]
 def scan(data: bytes, options: Options = DEFAULT_OPTIONS, size: int | None = None) -> list[Item]:
     step = size or max(len(data), 1)
     return list(formats.scan(ROW, (data[at : at + step] for at in range(0, len(data), step)), options))
-
-
-def timestamps(items: list[Item]) -> list[int]:
-    return [item.value.message.timestamp for item in items if item.kind == "frame"]
-
-
-def frame(timestamp: int, payload: bytes = b"") -> bytes:
-    """A frame of heka.md §9's examples, for lengths below 128."""
-    body = F[5:-1] + bytes([timestamp]) + (b"\x32" + bytes([len(payload)]) + payload if payload else b"")
-    return b"\x1e\x02\x08" + bytes([len(body)]) + b"\x1f" + body
-
-
-# heka.md §9, "Why chunking failed": the three files on which Mozilla's split readers lost or doubled records
-SPLIT = {
-    "backtrack": (
-        b"".join([frame(1), frame(2, bytes.fromhex("1e05ffffffffff") * 4), *map(frame, (3, 4, 5, 6))]),
-        [1, 2, 3, 4, 5, 6],
-    ),
-    "false-header": (
-        frame(1) + frame(2, bytes.fromhex("1e0208052f") + b"p" * 20) + frame(3) + frame(4),
-        [1, 2, 3, 4],
-    ),
-    "phantom": (frame(1) + frame(2, frame(99) + b"p" * 8) + frame(3) + frame(4), [1, 2, 3, 4]),
-}
-
-
-@pytest.mark.parametrize("name", SPLIT)
-def test_mozillas_split_files_give_each_record_once_at_any_chunk_size(name: str) -> None:
-    data, expected = SPLIT[name]
-    for size in range(1, len(data) + 1):
-        items = scan(data, size=size)
-        assert timestamps(items) == expected
-        assert [item.length for item in items] == [
-            b.at - a.at for a, b in pairwise([*items, Item("tail", len(data), 0)])
-        ]
-
-
-hostile = st.lists(
-    st.one_of(
-        st.sampled_from(
-            [F, b"\x1e", b"\x1f", b"\x1e\x02\x08\x05\x1f", b"\x1e\x00\x1f", b"\x1e\xff", F[:15], b"BOGUS"]
-        ),
-        st.binary(max_size=6),
-    ),
-    max_size=12,
-).map(b"".join)
-
-
-@given(hostile, st.integers(1, 30), st.sampled_from(MODES))
-def test_every_byte_is_accounted_for_and_chunks_change_nothing(
-    data: bytes, size: int, options: Options
-) -> None:
-    items = scan(data, options)
-    assert [item.at for item in items] == [sum(i.length for i in items[:n]) for n in range(len(items))]
-    assert sum(item.length for item in items) == len(data)
-    assert scan(data, options, size) == items
-
-
-@given(hostile)
-def test_a_frame_that_decode_takes_is_one_that_scan_gives(data: bytes) -> None:
-    whole = F + data
-    first = scan(whole)[0]
-    assert (first.kind, first.at, first.length) == ("frame", 0, 25)
 
 
 NESTED = bytes.fromhex("32071e0408ffff031f")
@@ -117,22 +51,6 @@ def test_the_work_for_hostile_bytes_grows_with_their_length_and_no_faster(
     assert growth(scanning, 20_000 if flood == NESTED else 5000, times=4) < 1.1
 
 
-def test_the_bytes_that_overflow_cs_stack_leave_the_frame_behind_them() -> None:
-    items = scan(b"\x1e\0\0" * 100_000 + F)
-    assert [(item.kind, item.at, item.length) for item in items] == [
-        ("garbage", 0, 300_000),
-        ("frame", 300_000, 25),
-    ]
-
-
-def test_a_mebibyte_of_separators_is_one_run() -> None:
-    items = scan(b"\x1e" * (1 << 20) + F, size=1 << 16)
-    assert [(item.kind, item.at, item.length) for item in items] == [
-        ("garbage", 0, 1 << 20),
-        ("frame", 1 << 20, 25),
-    ]
-
-
 def test_messages_inside_one_another_stop_being_searched_and_are_still_accounted_for() -> None:
     data = (
         b"\x1e\x04\x08\x80\x10\x1f" + bytes.fromhex("32061e0308801f").replace(b"\x80", b"\x80\x10") * 8000 + F
@@ -152,14 +70,3 @@ def test_the_buffer_holds_one_frame_and_one_chunk_at_most() -> None:
             pass
         most = max(most, len(scanner.buffer))
     assert most <= longest + 4096
-
-
-def test_refused_messages_of_a_sound_framing_are_items_of_their_own() -> None:
-    bad = b"\x1e\x02\x08\x05\x1fhello"
-    items = scan(bad + bad + b"noise" + bad + F)  # the second is not followed by a frame: it is looked into
-    assert [(item.kind, item.length, item.cls) for item in items] == [
-        ("garbage", 10, "unknown-field"),
-        ("garbage", 15, "unknown-field"),
-        ("garbage", 10, "unknown-field"),
-        ("frame", 25, None),
-    ]

@@ -27,19 +27,6 @@ def partition(folder: Path, revision: str) -> Path:
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_a_valid_index_of_iggy_is_checked_against_its_own_layout(
-    revision: str, tmp_path: Path, wireproof: Command
-) -> None:
-    log = partition(tmp_path, revision)
-    for path in (log, log.with_suffix(".index")):
-        done = wireproof("explain", path)
-        assert done.code == 0
-        assert "wrong" not in done.out
-        assert "delete" not in done.out
-        assert f"{STEM}.index: 20 entries of Iggy {revision}" in done.out
-
-
-@pytest.mark.parametrize("revision", REVISIONS)
 def test_an_entry_of_an_iggy_index_that_is_wrong_is_named_and_nothing_is_advised(
     revision: str, tmp_path: Path, wireproof: Command
 ) -> None:
@@ -53,21 +40,6 @@ def test_an_entry_of_an_iggy_index_that_is_wrong_is_named_and_nothing_is_advised
     assert done.code == 1
     assert f"wrong: {path} at {5 * size}" in done.out or f"wrong: {path} at {5 * size + 4}" in done.out
     assert "what to do" not in done.out
-
-
-def test_the_printed_indexes_of_the_rule_book_agree_with_their_segments(tmp_path: Path) -> None:
-    """iggy.md §13: the segments of 0.0.30, 0.9 and 0.11 and their indexes."""
-    printed = {
-        "0.0.30": ("0000000031000000", 2),
-        "0.9": ("0000000045000000641022791133060001000000a00000006410227911330600", 2),
-    }
-    from iggy_bytes import WORKED  # noqa: PLC0415 - with the later examples it is one table
-
-    (tmp_path / f"{STEM}.log").write_bytes(WORKED["W15"][2])
-    text, count = printed["0.0.30"]
-    (tmp_path / f"{STEM}.index").write_bytes(bytes.fromhex(text))
-    (one,) = check_index_files(tmp_path / f"{STEM}.log")
-    assert (one.system, len(one.index.entries), one.findings) == ("Iggy 0.0.30", count, ())
 
 
 def test_the_positions_that_a_server_writes_when_it_builds_an_index_anew_are_a_note(tmp_path: Path) -> None:

@@ -1,27 +1,16 @@
-"""The revisions from 0.7.0 on: limits, blocks of headers that are no map, frames. iggy.md §5, §9."""
+"""The limits of the revisions from 0.7.0 on. iggy.md §5, §9."""
 
 from struct import pack
 from typing import Any
 
 import pytest
-from each import each
-from iggy_bytes import WORKED, decode, encode, refusal, remarks
+from iggy_bytes import decode, encode, refusal
 
-from wireproof.wire.json_values import from_json, to_json
-from wireproof.wire.rejection import Rejected
+from wireproof.wire.json_values import to_json
 
 PLACE = bytes.fromhex("010401000000020673616d706c650100")
 """Stream 1, topic "sample", balanced."""
 
-EDGE_OPERATIONS = {
-    *(1, 2, 3, 128, 130, 132, 134, 160, 161, 162),
-    *range(64, 69),
-    *range(70, 76),
-    *range(136, 142),
-    *range(143, 151),
-    *range(166, 170),
-}
-"""128 to 150 without the five that are retired."""
 
 SENDS = [("0.7", 56, 9), ("0.8", 56, 9), ("0.9", 64, 10)]
 """Revision, bytes of a message header, bytes of an entry of headers beside key and value."""
@@ -73,28 +62,6 @@ def test_the_limits_are_of_each_message_and_not_of_their_sum() -> None:
     assert len(encode("iggy.send/0.7", two)) > 12_000_000
 
 
-def test_a_block_that_is_no_map_names_no_headers_as_the_other_answer() -> None:
-    format_id, _, data = WORKED["W24"]
-    remark, _ = decode(format_id, data[:-22] + b"\0" + data[-21:]).remarks  # the checksum has one, too
-    assert (remark.cls, remark.path, remark.rejectable) == (
-        "iggy-opaque-headers",
-        "messages[1].headers",
-        False,
-    )
-    assert [(other.name, other.path, other.value) for other in remark.others] == [
-        ("no-headers", "messages[1].headers", [])
-    ]
-
-
-def test_headers_are_a_list_or_a_text_of_hex_in_json() -> None:
-    row = decode(*_worked("W24")).value
-    tree: Any = to_json(row)
-    tree["messages"][0]["headers"] = "00ff"
-    again = from_json(type(row), tree)
-    assert again.messages[0].headers == b"\x00\xff"
-    assert to_json(again) == tree
-
-
 def test_a_vsr_frame_has_64_mib_at_most() -> None:
     head = encode("iggy.frame/0.11", _frame(b""))
     most = 64 * 1024**2
@@ -109,50 +76,3 @@ def test_a_vsr_frame_has_64_mib_at_most() -> None:
 def _frame(data: bytes) -> Any:
     names = ("client", "timestamp", "request", "session", "user_id", "code")
     return {"header": {**dict.fromkeys(names, "1"), "operation": "2"}, "body": data.hex()}
-
-
-def test_a_message_of_one_revision_is_never_read_as_another_without_a_remark() -> None:
-    """iggy.md §1: 0.7 and 0.8 differ in the checksum alone, 0.9 in the size of the header too."""
-    for name in ("W18", "W19", "W24"):
-        format_id, _, data = WORKED[name]
-        for other in ("0.7", "0.8", "0.9"):
-            if format_id != f"iggy.poll/{other}":
-                said = refusal(f"iggy.poll/{other}", data)
-                assert said is not None or "iggy-message-checksum" in remarks(f"iggy.poll/{other}", data)
-
-
-def _worked(name: str) -> tuple[str, bytes]:
-    format_id, _, data = WORKED[name]
-    return format_id, data
-
-
-@each(
-    "revision, command, at, known",
-    [
-        ("0.11", 5, 176, {1, 2, 3, *range(64, 69), *range(128, 150), 160, 161, 162}),
-        ("0.11", 8, 208, {0, 1, 2, 3, *range(64, 69), *range(128, 150), 160, 161, 162}),
-        ("0.11", 13, 255, set(range(1, 16))),
-        ("0.11.1-edge", 5, 176, EDGE_OPERATIONS),
-        ("0.11.1-edge", 8, 208, {0, *EDGE_OPERATIONS}),
-        ("0.11.1-edge", 13, 255, set(range(1, 16))),
-    ],
-)
-def test_a_frame_has_a_known_operation_or_reason(
-    revision: str, command: int, at: int, known: set[int]
-) -> None:
-    # The sets are the discriminants of `Operation` and `EvictionReason` in the crate of each revision.
-    name, template = f"iggy.frame/{revision}", bytearray(256)
-    template[48:52], template[60], template[at] = pack("<I", 256), command, 1
-    value: Any = to_json(decode(name, bytes(template)).value)
-    field = "reason" if command == 13 else "operation"
-    for number in range(256):
-        template[at] = number
-        rejected = refusal(name, bytes(template))
-        assert (rejected is None) == (number in known), number
-        assert rejected is None or (rejected.cls, rejected.at) == ("bad-kind", at)
-        value["header"][field] = str(number)
-        if number in known:
-            encode(name, value)
-        else:
-            with pytest.raises(Rejected, match="invalid-value"):
-                encode(name, value)

@@ -1,9 +1,7 @@
 """The limits of a send: iggy.md §3.1 and §9."""
 
 import pytest
-from iggy_bytes import PLACE, encode, entry, refusal, remarks, sent
-
-from wireproof.wire.rejection import Rejected
+from iggy_bytes import PLACE, entry, refusal, remarks, sent
 
 MIB10 = 10 * 1024 * 1024
 SEND = "iggy.send/0.0.30"
@@ -29,20 +27,3 @@ def test_payloads_over_ten_mebibytes_in_all_are_refused() -> None:
 def test_keys_do_not_count_towards_the_limit() -> None:
     keys = b"".join(entry(b"%0255d" % number, 1, b"v") for number in range(500))
     assert remarks(SEND, PLACE + sent(1, b"x", keys)) == []
-
-
-def test_the_encoder_keeps_to_the_same_limit() -> None:
-    headers = [
-        [f"{key:08x}", {"kind": "raw", "value": "61" * 255}] for key in range(0x30303030, 0x30303030 + 402)
-    ]
-    message = {"id": "1", "headers": headers, "payload": "00"}
-    value = {
-        "stream": {"kind": "numeric", "value": "01000000"},
-        "topic": {"kind": "string", "value": "73"},
-        "partitioning": {"kind": "balanced", "value": ""},
-        "messages": [message],
-    }
-    with pytest.raises(Rejected) as caught:
-        encode(SEND, value)
-    assert caught.value.cls == "invalid-value"
-    assert "102400 allowed" in caught.value.text

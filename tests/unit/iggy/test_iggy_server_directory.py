@@ -9,7 +9,6 @@ from attrs import frozen
 from command_line import Command
 
 from wireproof import formats
-from wireproof.iggy.log import first_offset
 from wireproof.inspect.data_directory import DirectoryTotals, FolderReport, read_directory
 
 PARTITION = "streams/1/topics/1/partitions/1"
@@ -144,13 +143,6 @@ def test_an_index_is_shown_with_a_column_for_each_number_and_times_as_dates(
 def test_an_offset_behind_the_last_message_is_found(directory: Path) -> None:
     (directory / CONSUMER).write_bytes((3).to_bytes(8, "little"))
     assert wrong_files(directory)[1].errors == 1
-
-
-def test_the_first_offset_of_a_batch_is_that_of_its_first_message() -> None:
-    """Server 0.4.300 writes the base offset 0 in the second batch."""
-    log = bytes.fromhex(SERVER_0_4.files[LOG])
-    batches = [item.value for item in formats.scan(formats.get("iggy.log", "0.2.7"), [log])]
-    assert [(one.base_offset, first_offset(one)) for one in batches] == [(0, 0), (0, 2)]
 
 
 def test_batches_with_the_base_offset_0_are_found_behind_a_damaged_one() -> None:

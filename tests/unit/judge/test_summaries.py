@@ -27,10 +27,6 @@ def test_why_nothing_could_be_read_comes_before_what_follows_from_it() -> None:
     assert found.fields == ("unreadable", "batches.length", "end")
 
 
-def test_a_field_of_that_name_below_is_a_field_as_any_other() -> None:
-    assert verdict({"a": {"b": "1"}}, {"a": {"b": "2", "unreadable": "3"}}).path == "a.b"
-
-
 @each(
     "want, got, texts",
     [

@@ -1,7 +1,5 @@
 """The allowed answers of an object, and the verdicts and codes that end a run: architecture.md#verdicts."""
 
-import itertools
-
 import pytest
 from each import each
 from toy_format import (
@@ -17,8 +15,7 @@ from wireproof.cases.outcome import (
     Refused,
 )
 from wireproof.judge.judge import judge
-from wireproof.judge.verdicts import Verdict, gates
-from wireproof.run.exit_codes import MEANINGS, PRECEDENCE, Exit, deciding_code
+from wireproof.judge.verdicts import gates
 
 
 def circle() -> object:
@@ -79,29 +76,3 @@ def test_each_verdict_gates_at_its_level(name: str, level: str, hold: str, expec
 @pytest.mark.parametrize(("level", "fails"), [("must", True), ("should", True), ("may", False)])
 def test_a_failed_security_case_fails_a_run_at_should_too(level: Level, *, fails: bool) -> None:
     assert gates("fail", level, security=True) is fails
-
-
-def test_a_verdict_has_only_the_kinds_of_its_row() -> None:
-    with pytest.raises(ValueError, match="has no kind"):
-        Verdict("fail", "canonical")
-
-
-# --- exit codes ---
-
-
-@each(
-    "code, name", [(0, "CONFORMS"), (1, "FAILS"), (2, "USAGE"), (3, "BASELINE"), (4, "ADAPTER"), (5, "SUITE")]
-)
-def test_each_code_has_its_number_and_meaning(code: int, name: str) -> None:
-    assert Exit(code).name == name
-    assert MEANINGS[Exit(code)]
-
-
-@each("one, two", list(itertools.combinations([5, 4, 2, 1, 3, 0], 2)))
-def test_of_two_codes_the_first_in_the_table_wins(one: int, two: int) -> None:
-    assert deciding_code([Exit(two), Exit(one)]) == deciding_code([Exit(one), Exit(two)]) == one
-
-
-def test_the_precedence_names_every_code_once() -> None:
-    assert sorted(PRECEDENCE) == sorted(Exit)
-    assert deciding_code([]) == 0

@@ -5,17 +5,15 @@ from collections import defaultdict
 
 import pytest
 from each import each
-from kafka_payloads import KafkaPayload, kafka_json, kafka_payloads, structs_of
+from kafka_payloads import KafkaPayload, kafka_json, kafka_payloads
 
 from wireproof.kafka.payloads import (
     Payload,
     PayloadPart,
     decode_payload,
-    is_internal_topic,
 )
-from wireproof.kafka.payloads.tables import INTERNAL_TOPICS
 from wireproof.schema.tables import read_tables
-from wireproof.schema.tagged import MAX_ELEMENTS, MAX_STRING, MAX_TAGS, Held
+from wireproof.schema.tagged import MAX_ELEMENTS, MAX_STRING, MAX_TAGS
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.trace import Cover
 from wireproof.wire.writer import encode_uvarint
@@ -65,19 +63,6 @@ def test_the_spans_of_a_payload_cover_its_bytes(examples: list[KafkaPayload]) ->
         assert payload.fields == decode_payload(example.topic, example.key, example.value).fields
 
 
-def test_every_record_type_has_examples_in_every_version() -> None:
-    known = {(one.topic, one.name, one.version) for one in kafka_payloads()}
-    wanted = {
-        (topic, name, version)
-        for topic in INTERNAL_TOPICS
-        for name, _, value in structs_of(topic)
-        for version in value.versions
-    }
-    assert wanted <= known
-    keyed = {(topic, name, -1) for topic in INTERNAL_TOPICS for name, key, _ in structs_of(topic) if key}
-    assert known - wanted == keyed
-
-
 @each("examples", by_record())
 def test_every_prefix_of_a_value_is_refused(examples: list[KafkaPayload]) -> None:
     example = min((one for one in examples if one.value), key=lambda one: len(one.value or b""))
@@ -88,18 +73,6 @@ def test_every_prefix_of_a_value_is_refused(examples: list[KafkaPayload]) -> Non
         assert refused.value.path.startswith("value")
         assert isinstance(refused.value.at, int)
         assert refused.value.at <= end
-
-
-def test_the_json_form_has_numbers_as_decimals_and_text_as_text() -> None:
-    assert decode_payload(OFFSETS, OFFSET_KEY, OFFSET_VALUE).fields == {
-        "key": {"group": "g", "topic": "t", "partition": "3"},
-        "value": {"offset": "77", "leaderEpoch": "5", "metadata": "hi", "commitTimestamp": "1000"},
-    }
-
-
-def test_a_tombstone_has_no_value() -> None:
-    payload = decode_payload(OFFSETS, OFFSET_KEY, None)
-    assert (payload.name, payload.version, payload.fields["value"]) == ("OffsetCommit", -1, None)
 
 
 def test_text_that_is_not_utf_8_is_kept() -> None:
@@ -171,16 +144,6 @@ def test_an_unknown_tagged_field_stands_beside_the_known_ones() -> None:
     assert payload.fields["value"]["unknownTags"] == [{"tag": "99", "data": "ff"}]
 
 
-def test_a_struct_is_null_only_after_a_negative_byte() -> None:
-    example = next(one for one in kafka_payloads() if one.name == "StreamsGroupMemberMetadata")
-    payload = decode_payload(example.topic, example.key, example.value, traced=True)
-    (present,) = [span for span in payload.spans if span.path == "value.userEndpointPresent"]
-    value = bytearray(example.value or b"")
-    value[present.start] = 0
-    assert decode_payload(example.topic, example.key, bytes(value)).fields == payload.fields
-    assert payload.fields["value"]["userEndpoint"] is not None
-
-
 def covers(topic: str, key: bytes | None, value: bytes) -> dict[str, Cover]:
     spans = decode_payload(topic, key, value, traced=True).spans
     return {span.path: span.cover for span in spans if span.cover is not None}
@@ -195,12 +158,6 @@ def test_lengths_and_counts_say_what_they_cover() -> None:
     assert covers(OFFSETS, TASKS_KEY, TASKS_HEAD + b"\2" + b"\1\1\0" + b"\1" * 5 + b"\0")[
         "value.activeTasksCount"
     ] == Cover("count", 12, 15, 1)
-
-
-def test_other_topics_have_no_layout() -> None:
-    assert not is_internal_topic("orders")
-    with pytest.raises(KeyError):
-        decode_payload("orders", b"", b"")
 
 
 # --- the bytes that members of a classic group send ---
@@ -253,19 +210,6 @@ def test_a_subscription_of_a_newer_version_is_read_as_the_newest_and_the_rest_is
 )
 def test_other_bytes_of_a_member_stay_bytes(protocol: str, data: bytes) -> None:
     assert subscription_in(group(protocol, data)) == data.hex()
-
-
-def test_examples_of_consumers_have_every_version_of_subscription_and_assignment() -> None:
-    found = set()
-    for example in kafka_payloads():
-        if example.name == "GroupMetadata" and example.version >= 0:
-            payload = decode_payload(example.topic, example.key, example.value)
-            for member in payload.value.value.members if payload.value else ():
-                for name in ("subscription", "assignment"):
-                    if isinstance(held := getattr(member, name), Held):
-                        assert held.rest == b""
-                        found.add((name, held.version))
-    assert found == {(name, version) for name in ("subscription", "assignment") for version in range(4)}
 
 
 # --- refusals: each differs from an accepted payload in one place ---
@@ -354,25 +298,6 @@ def test_a_payload_is_refused_where_it_is_wrong(
     with pytest.raises(Rejected) as refused:
         decode_payload(topic, key, value)
     assert (refused.value.cls, refused.value.at, refused.value.path) == (cls, at, path)
-
-
-@each(
-    "topic, key, value",
-    [
-        (OFFSETS, OFFSET_KEY, OFFSET_VALUE),
-        (METADATA, None, REGISTERED),
-        (METADATA, None, b"\1\x14\0\0"),
-        (METADATA, None, b"\1\x14\0\1\x64\0"),
-        (OFFSETS, TASKS_KEY, TASKS_HEAD + b"\3" + b"\1\1\0" * 2 + b"\1" * 5 + b"\0"),
-        (METADATA, None, b"\1\x14\0" + encode_uvarint(MAX_TAGS) + b"\x64\0" * MAX_TAGS),
-        (METADATA, None, b"\1\x17\0\1\0\2\2n"),
-        (METADATA, None, bytes.fromhex("01 11 01 00000001 0000000000000002 01 01 01 03")),
-        (METADATA, None, b"\1\2\0" + encode_uvarint(MAX_STRING + 1) + bytes(MAX_STRING + 17)),
-    ],
-)
-def test_the_twins_of_the_refusals_are_accepted(topic: str, key: bytes | None, value: bytes | None) -> None:
-    payload = decode_payload(topic, key, value)
-    assert payload.note == ""
 
 
 def test_bytes_after_the_fields_leave_the_payload_before_them() -> None:

@@ -10,7 +10,7 @@ from random import Random
 import logs
 import pytest
 from each import each
-from kafka_bytes import LOG, PLAIN, V2, batch, message, record, refused, wrapper
+from kafka_bytes import LOG, PLAIN, V2, batch, message, record, refused
 from work_counter import steps
 
 from wireproof import formats
@@ -120,13 +120,6 @@ def test_lengths_are_compared_with_the_available_bytes_before_anything_is_alloca
         assert tracemalloc.get_traced_memory()[1] < 2_000_000
     finally:
         tracemalloc.stop()
-
-
-def test_a_deeply_nested_wrapper_is_refused_at_its_first_inner_one() -> None:
-    data = message(1)
-    for _ in range(300):
-        data = wrapper(1, data)
-    assert refused(formats.get("kafka.batch", "v1"), data).cls == "bad-nesting"
 
 
 def test_a_scan_holds_one_entry_and_one_chunk() -> None:

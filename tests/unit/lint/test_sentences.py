@@ -4,21 +4,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
 from command_line import Command
 from fixture_folders import BAD, GOOD, PAPER, PLACE, RULE, only, problems, write
-from goldens import load
 
-from wireproof.cases.case import Step, Steps
 from wireproof.cases.case_json import FixtureError
 from wireproof.cases.rules import SOURCES_FILE
 from wireproof.lint.sources import (
     check_sentences,
-    count_line,
     coverages,
-    fails_on_refusal,
     sentences_of,
-    unnamed_rules,
 )
 
 SENTENCE = """
@@ -29,10 +23,6 @@ cites = ["paper:shelf"]
 """
 RULES = 'sentences = ["paper-1"]\n'
 CASES = f'cases = ["{GOOD["id"]}"]\n'
-RULES_LINE = (
-    "1 rules: 1 with sources that resolve, 0 with sources that do not, 0 without; 1 documents; "
-    "0 rules with an exclusion"
-)
 
 
 def folder(root: Path, sentences: str, *rows: dict[str, Any], rules: str = RULE + RULES) -> None:
@@ -106,22 +96,6 @@ def test_a_sentence_has_cases_of_both_kinds_or_the_reason(
     assert [text for text, start in zip(found, lacks, strict=True) if text.startswith(start)] == found
 
 
-@pytest.mark.parametrize(
-    ("answers", "fails"),
-    [
-        ([{"error": "NOT_LEADER"}], False),
-        ([{"error": "NOT_LEADER"}, {"baseOffset": "0"}], True),
-        ([{"either": {"old": {"error": "NOT_LEADER"}, "new": {"baseOffset": "0"}}}], False),
-    ],
-)
-def test_a_case_with_steps_fails_on_a_refusal_if_a_step_must_be_answered(
-    answers: list[dict[str, Any]], fails: bool
-) -> None:
-    case = next(case for case in load().cases if case.op == "sequence")
-    steps = Steps(tuple(Step("produce", {}, b"", answer) for answer in answers))
-    assert fails_on_refusal(evolve(case, input=steps)) is fails
-
-
 def test_each_rule_of_a_sentence_has_a_case_that_can_fail(tmp_path: Path, monkeypatch: Any) -> None:
     rule = RULE + RULES
     rules = rule + rule.replace("shelf.number", "shelf.open").replace("refusing", "encode")
@@ -182,34 +156,9 @@ def test_a_file_with_a_mistake_is_one_line(tmp_path: Path, monkeypatch: Any, tex
     assert "\n" not in str(caught.value)
 
 
-def test_rules_of_the_text_that_no_sentence_names_are_counted(tmp_path: Path, monkeypatch: Any) -> None:
-    rules = RULE + 'basis = "text"\ncites = ["paper"]\n'
-    folder(tmp_path, SENTENCE + 'exclusion = "State."\n', rules=rules)
-    suite = only(tmp_path, monkeypatch)
-    assert [rule.id for rule in unnamed_rules(suite)] == ["shelf.number"]
-    assert count_line(suite) == (
-        "1 sentences of format documents: 0 of 0 covered, 0 open, 1 that no case can test; "
-        "0 with a case that fails on a refusal, 0 with one that fails on a wrong answer; "
-        "1 of 1 with both or the reason why not; 1 rules of basis text without a sentence"
-    )
-    folder(tmp_path, SENTENCE, rules=rules + RULES)
-    assert count_line(only(tmp_path, monkeypatch)).endswith("0 rules of basis text without a sentence")
-
-
 def test_a_rule_names_sentences_that_there_are(tmp_path: Path, monkeypatch: Any) -> None:
     folder(tmp_path, SENTENCE, rules=RULE + 'sentences = ["paper-1", "paper-2"]\n')
     assert problems(tmp_path, monkeypatch) == ["shelf.number: sources.toml has no sentence paper-2"]
-
-
-def test_the_sentences_of_the_package_are_whole() -> None:
-    suite = load()
-    rows = coverages(suite)
-    assert not list(check_sentences(suite))
-    assert all(row.sentence.text.endswith(".") for row in rows)
-    assert {row.sentence.id.partition("-")[0] for row in rows} == {"heka", "iggy", "kdoc", "kwiki"}
-    assert {row.sentence.cites[0].partition("-")[0].partition(":")[0] for row in rows} == {
-        "heka", "iggy", "kdoc", "kjavadoc", "kwiki",
-    }  # fmt: skip
 
 
 # --- the verb ---
@@ -231,22 +180,3 @@ def test_the_verb_shows_a_sentence_with_its_rules_and_cases(wireproof: Command, 
         "sentence paper-1: A number has 4 bytes."
         in wireproof("--fixtures", tmp_path, "show", "shelf.number").out
     )
-
-
-def test_lint_prints_the_figures(wireproof: Command, tmp_path: Path, monkeypatch: Any) -> None:
-    rules = RULE + 'basis = "text"\ncites = ["paper:shelf"]\n'
-    folder(tmp_path, SENTENCE, rules=rules + RULES)
-    suite = only(tmp_path, monkeypatch)
-    assert wireproof("lint").out.splitlines() == [
-        "2 cases, 2 of them not frozen",
-        RULES_LINE,
-        "basis of the rules: text 1, standard 0, code 0, suite 0",
-        "basis of the must cases, by their weakest rule: text 2, standard 0, code 0, suite 0",
-        "0 must cases of accepted input that a refusal passes",
-        (
-            "must cases beyond the rule: 0 whose basis does not allow must, "
-            "0 on code where practice is divided; 0 on code, 0 of them not judged"
-        ),
-        count_line(suite),
-        "0 problems",
-    ]

@@ -4,18 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
 from command_line import Command
-from each import each
-from fixture_folders import BAD, GOOD, RULE, only, write
-from goldens import load
+from fixture_folders import GOOD, RULE, only, write
 
 from wireproof.cases.case_json import FixtureError
-from wireproof.cases.rules import BASES, SOURCES_FILE, allows_must, cited, read_sources, resolve
+from wireproof.cases.rules import SOURCES_FILE, cited, read_sources, resolve
 from wireproof.lint.sources import (
     ANSWERS_FILE,
-    LibraryAnswers,
-    basis_lines,
     check_sources,
     level_line,
     unbacked_cases,
@@ -96,23 +91,6 @@ def test_a_document_with_a_mistake_is_one_line(tmp_path: Path, change: tuple[str
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("basis", "cites", "allowed"),
-    [
-        ("text", ["paper"], True),
-        ("code", ["one"], False),
-        ("code", ["one", "one:Shelf.java"], False),
-        ("code", ["one", "two"], True),
-        ("suite", ["paper", "one", "two"], False),
-        ("", [], False),
-    ],
-)
-def test_must_wants_a_text_or_two_readers(
-    tmp_path: Path, basis: str, cites: list[str], *, allowed: bool
-) -> None:
-    assert allows_must(basis, cited(cites, read_sources(sources_file(tmp_path)))) is allowed
-
-
 WEAK = "its level is must, which the basis of shelf.number does not allow"
 
 
@@ -159,56 +137,6 @@ def test_lint_follows_what_a_rule_cites(
     assert len(list(unbacked_cases(suite))) == unbacked
 
 
-@pytest.mark.parametrize(
-    ("rules", "unbacked"),
-    [
-        (("heka.stream.frame", "heka.stream.garbage"), False),
-        (("heka.stream.garbage",), True),
-        (("heka.stream.frame", "heka.scan.account"), True),
-    ],
-    ids=["a refusing rule beside a backed one", "a refusing rule alone", "a value rule of the suite"],
-)
-def test_an_accepted_case_may_name_a_refusing_rule_that_it_does_not_break(
-    rules: tuple[str, ...], *, unbacked: bool
-) -> None:
-    suite = load()
-    case = evolve(suite.by_id["heka.stream/0.10/frames/one"], rules=rules)
-    assert bool(list(unbacked_cases(evolve(suite, cases=(case,))))) is unbacked
-
-
-def test_a_refused_case_rests_on_each_of_its_rules() -> None:
-    suite = load()
-    case = suite.by_id["heka.stream/0.10/refused/no-message-length"]
-    weaker = evolve(case, rules=(*case.rules, "heka.stream.garbage"))
-    assert not list(unbacked_cases(evolve(suite, cases=(case,))))
-    assert list(unbacked_cases(evolve(suite, cases=(weaker,))))
-
-
-@pytest.mark.parametrize(
-    ("rules", "unbacked"),
-    [
-        (("heka.scan.account",), True),
-        (("heka.scan.account", "heka.stream.frame"), False),
-        (("heka.scan.account", "heka.stream.garbage"), True),
-    ],
-    ids=["a rule of the suite alone", "beside a text", "beside another rule of the suite"],
-)
-def test_a_scan_needs_more_than_the_word_of_the_suite(rules: tuple[str, ...], *, unbacked: bool) -> None:
-    suite = load()
-    case = evolve(suite.by_id["heka.stream/0.10/scan/two-frames"], rules=rules, level="must")
-    assert bool(list(unbacked_cases(evolve(suite, cases=(case,))))) is unbacked
-
-
-@each(
-    "agree, otherwise, divided",
-    [("", "", False), ("ab", "", False), ("abc", "d", False), ("ab", "c", True), ("", "a", True)],
-)
-def test_practice_is_divided_if_a_third_answers_otherwise(
-    agree: str, otherwise: str, *, divided: bool
-) -> None:
-    assert LibraryAnswers(tuple(agree), tuple(otherwise)).divided is divided
-
-
 NAME = GOOD["id"].rpartition("/")[2]
 TOPIC = GOOD["id"].rpartition("/")[0]
 
@@ -250,19 +178,6 @@ def test_answers_with_a_mistake_are_one_line(tmp_path: Path, monkeypatch: Any) -
     assert "\n" not in str(caught.value)
 
 
-def test_no_must_case_of_the_package_is_beyond_the_rule() -> None:
-    line = level_line(load())
-    assert line.startswith("must cases beyond the rule: 0 whose basis does not allow must, 0 on code where")
-
-
-def test_the_rules_of_the_package_cite_what_decides_them() -> None:
-    rules = load().rules.values()
-    assert all(rule.basis in BASES for rule in rules)
-    assert all(rule.cites for rule in rules if rule.basis != "suite")
-    assert all(rule.reason for rule in rules if rule.basis == "suite")
-    assert not list(check_sources(load()))
-
-
 def test_a_rule_is_shown_with_its_links(wireproof: Command, tmp_path: Path) -> None:
     write(tmp_path, GOOD, rules=RULE + 'basis = "text"\ncites = ["paper:shelf"]\n')
     sources_file(tmp_path)
@@ -274,20 +189,3 @@ def test_a_rule_is_shown_with_its_links(wireproof: Command, tmp_path: Path) -> N
         "The paper: https://example.org/paper#shelf"
         in wireproof("--fixtures", tmp_path, "show", GOOD["id"]).out
     )
-
-
-def test_an_unknown_rule_is_one_line(wireproof: Command) -> None:
-    done = wireproof("show", "kafka.v2.crcc")
-    assert done.code == 2
-    assert "did you mean kafka.v2.crc?" in done.one_line()
-
-
-def test_the_weakest_rule_of_a_case_is_its_basis(tmp_path: Path, monkeypatch: Any) -> None:
-    other = RULE.replace("shelf.number", "shelf.other").replace("refusing", "value") + 'basis = "suite"\n'
-    rules = RULE + 'basis = "text"\ncites = ["paper"]\n' + other
-    write(tmp_path, {**GOOD, "rules": ["shelf.other", "shelf.number"]}, BAD, rules=rules)
-    sources_file(tmp_path)
-    assert list(basis_lines(only(tmp_path, monkeypatch))) == [
-        "basis of the rules: text 1, standard 0, code 0, suite 1",
-        "basis of the must cases, by their weakest rule: text 1, standard 0, code 0, suite 1",
-    ]

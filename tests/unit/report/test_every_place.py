@@ -185,11 +185,6 @@ def test_every_place_agrees_with_the_exit_code(name: str) -> None:
     assert json.loads(badge(stream, applied))["color"] == colour
 
 
-def test_the_badge_counts_known_failures_apart() -> None:
-    known = SITUATIONS["a known failure"]
-    assert json.loads(badge(known.stream, known.applied))["message"] == "1 of 2, 1 known"
-
-
 def test_the_day_of_the_run_decides_which_entries_have_expired() -> None:
     wanted = SITUATIONS["an expired entry"]
     on_time = evolve(wanted, known=KNOWN.replace("2999-01-01", "2026-11-28"))

@@ -1,18 +1,16 @@
 """The suite as data: what is written says what the fixtures say."""
 
 import json
-import tomllib
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from command_line import Command
-from folders import TOP
 from goldens import load
 
 from wireproof.cases import case_json
 from wireproof.lint.sources import sentences_of
-from wireproof.report.export import SPDX_ID, export
+from wireproof.report.export import export
 
 SOME = ("--run", "iggy.identifier/**", "--run", "kafka.batch/v0/**", "--run", "heka.stream/**")
 
@@ -76,11 +74,3 @@ def test_nothing_is_written_over(wireproof: Command, tmp_path: Path) -> None:
     done = wireproof("export", "--out", tmp_path)
     assert done.code == 2
     assert "not empty" in done.one_line()
-
-
-def test_the_text_of_the_licence_and_a_notice_come_with_the_cases(whole: Path) -> None:
-    assert (whole / "LICENSE").read_bytes() == (TOP / "LICENSE").read_bytes()
-    text = (whole / "NOTICE").read_text("utf-8")
-    assert f"Fixtures {load().hash}." in text
-    project = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["project"]
-    assert project["license"] == SPDX_ID

@@ -30,17 +30,6 @@ def rows(*changed: dict[str, Any]) -> dict[str, Any]:
 OTHER = {"id": "toy/v1/basic/other"}
 
 
-def test_a_case_more_is_added_and_breaks_nothing() -> None:
-    found = export_diff(rows({}), rows({}, OTHER))
-    assert (found.added, found.broken) == ((OTHER["id"],), False)
-
-
-def test_a_case_that_is_gone_is_an_error() -> None:
-    found = export_diff(rows({}, OTHER), rows({}))
-    assert (found.removed, found.broken) == ((OTHER["id"],), True)
-    assert list(found.lines()) == ["removed  toy/v1/basic/other"]
-
-
 PARTS_CHANGED: dict[str, dict[str, Any]] = {
     "level": {"level": "should"},
     "expectation": {"expect": {"reject": {"class": "bad", "at": 0}}},
@@ -83,20 +72,6 @@ def test_another_input_under_the_same_id_is_an_error(kind: str) -> None:
     assert [one.part for one in found.changed] == [INPUT]
     assert found.broken
     assert not export_diff(rows(now), rows(now)).broken
-
-
-def test_the_expectation_of_a_step_is_no_part_of_the_input() -> None:
-    steps = [[{"op": "fetch", "expect": {"offset": one}}] for one in "01"]
-    before, now = ({"sha256": None, "input": {}, "expect": None, "steps": one} for one in steps)
-    assert [one.part for one in export_diff(rows(before), rows(now)).changed] == ["expectation"]
-
-
-def test_a_difference_far_behind_is_shown_where_it_is() -> None:
-    values = [{"expect": {"accept": {"value": "a" * 500 + end}}} for end in "xy"]
-    (one,) = export_diff(rows(values[0]), rows(values[1])).changed
-    assert "x" in one.before
-    assert "y" in one.now
-    assert max(map(len, (one.before, one.now))) < 80
 
 
 @pytest.fixture(scope="module")

@@ -39,31 +39,12 @@ def test_a_case_that_breaks_twice_is_reported_twice_and_a_skipped_one_changes_no
     assert one.passed["2"] == (0, 0)
 
 
-def test_of_a_version_that_was_run_twice_the_later_run_counts() -> None:
-    early, late = run_of("1", FAIL, started="2026-01-01"), run_of("1", MENDED, started="2026-02-01")
-    (one,) = histories([late, early])
-    assert one.turns == ()
-
-
 def test_codecs_of_one_template_have_one_name_and_are_told_apart_by_their_command() -> None:
     mine = [
         evolve(one, run=evolve(one.run, spec=f"exec:{n}"))
         for n, one in enumerate([run_of("1", FAIL), run_of("1", MENDED)])
     ]
     assert [one.adapter for one in histories(mine)] == ["some (exec:0)", "some (exec:1)"]
-
-
-def test_a_peer_is_the_same_one_with_and_without_its_version() -> None:
-    runs = [
-        evolve(one, run=evolve(one.run, spec=spec))
-        for one, spec in (
-            (run_of("1", FAIL), "sarama@1"),
-            (run_of("2", MENDED), "sarama@2"),
-            (run_of("2", MENDED), "sarama"),
-        )
-    ]
-    (one,) = histories(runs)
-    assert one.versions == ("1", "2")
 
 
 def test_the_shards_of_a_version_are_one_run(wireproof: Command, tmp_path: Path) -> None:
@@ -88,10 +69,3 @@ def test_each_implementation_has_a_history_of_its_own(wireproof: Command, tmp_pa
     ]
     alone = wireproof("diff", tmp_path / "1.jsonl")
     assert (alone.code, "nothing to compare" in alone.one_line()) == (2, True)
-
-
-def test_a_file_without_a_run_is_one_line(wireproof: Command, tmp_path: Path) -> None:
-    (tmp_path / "empty").write_text("")
-    done = wireproof("diff", tmp_path / "empty")
-    assert done.code == 2
-    assert "holds no run" in done.one_line()

@@ -9,7 +9,6 @@ from zipfile import ZipFile
 
 import pytest
 from command_line import Command
-from folders import TOP
 from goldens import load
 from machine import needs
 
@@ -90,22 +89,6 @@ def test_a_seed_leads_to_its_cases(folder: Path) -> None:
     assert there == {(name, path) for name in SOME for path in files(folder / "libfuzzer" / SLUGS[name])}
 
 
-def test_the_licence_comes_with_the_seeds(folder: Path) -> None:
-    assert (folder / "LICENSE").read_bytes() == (TOP / "LICENSE").read_bytes()
-    for name in ("NOTICE", "README.md", "mutator/wireproof_mutator.c", "mutator/wireproof_afl.py"):
-        assert "SPDX-License-Identifier: Apache-2.0" in (folder / name).read_text("utf-8")
-
-
-def test_two_exports_are_equal_byte_by_byte(folder: Path, tmp_path: Path) -> None:
-    chosen = [case for case in SUITE.cases if case.format_id in SOME]
-    export_seeds(SUITE, chosen[::-1], tmp_path / "again")
-    paths = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
-    again = [path for path in (tmp_path / "again").rglob("*") if path.is_file()]
-    assert len(again) == len(paths)
-    for path in paths:
-        assert (tmp_path / "again" / path).read_bytes() == (folder / path).read_bytes(), path
-
-
 def test_seeds_of_a_format_are_bounded_in_size_and_the_smallest_are_kept() -> None:
     row, cases = FORMATS["kafka.batch/v2"], SUITE.cases
     every = seeds_of(row, cases)
@@ -117,16 +100,6 @@ def test_seeds_of_a_format_are_bounded_in_size_and_the_smallest_are_kept() -> No
     assert [len(seed.data) for seed in every] == sorted(len(seed.data) for seed in every)
 
 
-def test_an_input_that_is_too_large_is_no_seed() -> None:
-    mine = [case for case in SUITE.cases if case.format_id == "kafka.batch/v2"]
-    over = [
-        case.id for case in mine if isinstance(case.input, Data) and len(case.input.data) > MAX_SEED_BYTES
-    ]
-    assert over
-    seeds = seeds_of(FORMATS["kafka.batch/v2"], SUITE.cases)
-    assert not any(name in seed.cases for name in over for seed in seeds)
-
-
 @pytest.mark.parametrize(("data", "text"), [
     (b"", '[]byte("")'),
     (b'a"\\\n', r'[]byte("a\"\\\x0a")'),
@@ -134,19 +107,6 @@ def test_an_input_that_is_too_large_is_no_seed() -> None:
 ])  # fmt: skip
 def test_a_seed_in_go_is_a_line_of_go(data: bytes, text: str) -> None:
     assert go_file(data).decode("ascii") == f"go test fuzz v1\n{text}\n"
-
-
-@pytest.mark.parametrize(("format_id", "name"), [
-    ("kafka.batch/v2", "KafkaBatch_v2"),
-    ("iggy.poll-request/0.11.1-edge", "IggyPollRequest_0_11_1_edge"),
-    ("iggy.json.send/0.8", "IggyJsonSend_0_8"),
-])  # fmt: skip
-def test_a_format_has_a_name_in_go_and_java(format_id: str, name: str) -> None:
-    assert class_name(format_id) == name
-
-
-def test_no_two_formats_share_a_name() -> None:
-    assert len({class_name(name) for name in FORMATS}) == len(FORMATS)
 
 
 def test_the_command_writes_the_chosen_formats_and_counts_them(wireproof: Command, tmp_path: Path) -> None:
@@ -164,13 +124,6 @@ def test_a_folder_for_cases_or_for_seeds_is_named(wireproof: Command) -> None:
     assert done.code == 2
     assert "--out" in done.one_line()
     assert "--seeds" in done.one_line()
-
-
-def test_seeds_do_not_replace_files(wireproof: Command, tmp_path: Path) -> None:
-    (tmp_path / "mine").write_text("", encoding="utf-8")
-    done = wireproof("export", "--seeds", tmp_path)
-    assert done.code == 2
-    assert "not empty" in done.one_line()
 
 
 GO_TEST = """package seeds

@@ -93,11 +93,6 @@ def test_the_commands_are_green_with_the_known_failures_and_red_without(
     assert run(room, commands[-1], **variables).returncode == 1
 
 
-def test_both_files_ask_the_same_on_a_push_and_at_night() -> None:
-    github, gitlab = map(extents, FILES)
-    assert github == gitlab == {"push": "--no-families", "night": "--large --property 200"}
-
-
 @pytest.mark.parametrize("name", FILES)
 def test_all_that_is_needed_is_the_name_of_the_project_and_an_extra_that_it_has(name: str) -> None:
     variables, commands = job(name)

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 
 import pytest
 from attrs import evolve
-from baselines import LATER, NAMES, OTHER, TEXT, TODAY, code, written
+from baselines import LATER, NAMES, OTHER, TEXT, TODAY, code
 from each import each
 from hypothesis import given, strategies
 from small_runs import FAIL, PASS, event, stream
@@ -58,13 +58,6 @@ def test_the_owner_is_that_of_the_file_and_what_the_file_says_for_all_is_not_rep
     assert parse_baseline(done.text)[0].owner == "somebody"
     alike = add(HEAD, FAIL, model=KnownFailure("", "", "", "shared", "somebody", LATER))
     assert alike.text.count("expires") == alike.text.count("owner") == alike.text.count("reason") == 1
-
-
-def test_a_new_file_has_what_its_entries_share_above_them_even_if_nothing_fails() -> None:
-    head = 'owner = "me"\nexpires = 2027-05-20\nreason = "so"\n'
-    assert add("", PASS).text == head
-    assert add("# of some\n", FAIL).text.startswith(f"# of some\n{head}\n# toy.sum\n[[known-failure]]\n")
-    assert add(head, PASS).text == head
 
 
 @each(
@@ -167,28 +160,11 @@ def test_an_entry_past_its_day_is_left_to_extend() -> None:
     assert [entry.id for entry in done.expired] == [FAIL.id, OTHER.id]
 
 
-def test_cases_of_a_family_that_fail_in_another_way_than_its_entry_are_entries_of_their_own() -> None:
-    text = TEXT.replace("sum/wrong", "sum/wrong~flip:*").replace('"crc-mismatch"', '""')
-    same, other = flips(2, cls=""), evolve(flips(3)[2], kind="wrong-value", cls="")
-    assert code(*same, other, OTHER, text=text) == 3
-    done = add(text, *same, other, OTHER)
-    assert [entry.id for entry in done.added] == [other.id]
-    assert code(*same, other, OTHER, text=done.text) == 0
-
-
 def test_a_new_entry_does_not_take_cases_from_a_pattern_that_expects_them() -> None:
     text = TEXT.replace("sum/wrong", "sum/*~flip:*")
     known, other = flips(1, path="sum")[0], evolve(flips(2)[1], verdict="crash", kind="", cls="")
     done = add(text, other, OTHER)  # a run of a part: the known failure of the same family is not in it
     assert code(known, other, OTHER, text=done.text) == 0
-
-
-def test_a_codec_that_runs_away_is_one_entry_whichever_limit_ends_it() -> None:
-    ends = [("crash",), ("timeout",), ("resource", "memory")]
-    cases = [event(n, f"topic/{n}~flip:1", *end) for n, end in enumerate(ends)]
-    text = written(stream(*cases), "me", "so", LATER)
-    assert [entry.id for entry in parse_baseline(text)] == ["toy.frame/v1/topic/*~flip:*"]
-    assert code(*cases, text=text) == 0
 
 
 WAYS = (
@@ -243,16 +219,6 @@ def test_exactly_the_chosen_failures_are_expected_after_it_and_no_other_entry_ch
         assert case.verdict == "pass" or case.id in added or after.expects(case, TODAY)
 
 
-def test_a_second_way_of_the_generated_examples_is_a_second_pattern() -> None:
-    example = evolve(FAIL, id="toy.frame/v1/property/decode~s0:7")
-    text = written(stream(example), "me", "so", LATER)
-    other = evolve(example, id="toy.frame/v1/property/decode~s0:8", kind="wrong-value", cls="")
-    names = evolve(NAMES, examples=["toy.frame/v1/property/decode"])
-    done = baseline_adding.add(text, [stream(example, other)], names, MODEL, today=TODAY)
-    assert [entry.id for entry in done.added] == ["toy.frame/v1/property/decode~*"]
-    assert code(example, other, text=done.text) == 0
-
-
 # --- later days ---
 
 UNTIL = date(2027, 9, 1)
@@ -301,24 +267,6 @@ def test_no_entry_gets_an_earlier_day() -> None:
 def test_a_day_that_is_past_or_far_ahead_is_refused(until: date) -> None:
     with pytest.raises(BaselineError, match=f"{until} is past, or more .*: choose a day up to 2027-11-22"):
         extend(SHARED, until)
-
-
-@each(
-    "text, word, says",
-    [
-        (SHARED, "toy.frame/v1/other/onne", r"no entry has this id or kind: did you mean .*/one\?"),
-        (
-            SHARED.replace("expires = 2027-02-01", '"expires" = 2027-02-01'),
-            OTHER.id,
-            "cannot be rewritten|no",
-        ),
-        (SHARED + "later = 1\n", "", "look at later"),
-        (f"<<<<<<< mine\n{SHARED}=======\n>>>>>>> theirs\n", "", "baseline:1: the conflict of a merge"),
-    ],
-)
-def test_what_cannot_be_extended_is_refused(text: str, word: str, says: str) -> None:
-    with pytest.raises(BaselineError, match=says):
-        extend(text, UNTIL, *filter(None, [word]))
 
 
 def test_entries_are_named_two_weeks_before_their_last_day() -> None:

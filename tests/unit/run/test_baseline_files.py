@@ -1,28 +1,18 @@
 """The files of baselines: written from a run, rewritten, checked, refused."""
 
-import re
-from datetime import date
-
 import pytest
 from attrs import evolve
 from baselines import LATER, NAMES, OTHER, TEXT, TODAY, code, fix, written
 from each import each
 from goldens import load
-from small_runs import FAIL, PASS, RUN, SKIP, event, stream
+from small_runs import FAIL, PASS, RUN, event, stream
 
 from wireproof.adapters.registry.peers import peers_folder
 from wireproof.run.baselines import baseline, baseline_writing
 from wireproof.run.baselines.baseline import apply
 from wireproof.run.baselines.baseline_writing import LINE
-from wireproof.run.baselines.known_failures import Baseline, BaselineError, CaseNames, parse_baseline
+from wireproof.run.baselines.known_failures import BaselineError, CaseNames, parse_baseline
 from wireproof.run.events import CaseEvent
-
-
-def test_a_written_baseline_makes_the_next_run_green() -> None:
-    text = written(stream(PASS, FAIL, OTHER, SKIP), "me", 'a "reason"\twith \\ signs', LATER)
-    assert [entry.id for entry in parse_baseline(text)] == [OTHER.id, FAIL.id]
-    assert parse_baseline(text)[0].reason == 'a "reason"\twith \\ signs'
-    assert code(PASS, FAIL, OTHER, SKIP, text=text) == 0
 
 
 def test_fix_drops_stale_entrys_and_keeps_everything_else() -> None:
@@ -87,16 +77,6 @@ def test_fix_keeps_the_comment_of_a_group_until_its_last_entry_is_paid() -> None
     assert gone(OTHER) == GROUPS.partition("# only")[0] + "# the last word\n"
     assert gone(FAIL, ZERO, OTHER) == "# all of some\n\n# --- crashes ---\n\n# the last word\n"
     assert third.startswith("\nid")
-
-
-def test_an_entry_may_name_its_issue_and_says_it_with_its_owner() -> None:
-    (*_, last) = parse_baseline(GROUPS)
-    assert last.who == "owner somebody, https://example.org/1"
-    text = written(stream(FAIL), "me", "so", LATER, "https://example.org/2")
-    assert parse_baseline(text)[0].issue == "https://example.org/2"
-    assert parse_baseline(text)[0].fault == ""
-    (past,) = baseline.check([last], NAMES, date(2028, 1, 1))[1]
-    assert past.endswith("owner somebody, https://example.org/1")
 
 
 def test_an_entry_may_link_to_the_lines_at_fault_and_a_fix_keeps_the_link() -> None:
@@ -195,17 +175,6 @@ def test_derived_cases_of_many_topics_that_fail_at_the_same_field_are_one_patter
     }
 
 
-def test_a_comment_names_as_many_rules_as_fit_on_a_line() -> None:
-    cases = [
-        evolve(FAIL, seq=n, id=f"toy.frame/v1/topic/{n:02d}", rules=(f"toy.rule-number-{n:02d}",))
-        for n in range(20)
-    ]
-    (comment,) = re.findall("^# .*", written(stream(*cases), "me", "why", LATER), re.MULTILINE)
-    assert comment.startswith("# toy.rule-number-00, toy.rule-number-01, ")
-    assert comment.endswith(f" and {20 - comment.count('toy.')} more")
-    assert len(comment) <= LINE
-
-
 AT_VALUE = """\
 owner = "somebody"
 expires = 2027-06-30
@@ -242,18 +211,6 @@ def test_an_entry_with_a_path_covers_failures_at_this_field_only_and_comes_befor
     fixed = fix(only_there, stream(refused, derived))
     assert code(refused, derived, text=fixed) == 0
     assert fixed.count("path = ") == 1
-
-
-def test_a_blocked_refusal_is_known_whatever_twin_the_file_names() -> None:
-    blocked = evolve(FAIL, verdict="blocked", kind=PASS.id)
-    text = written(stream(PASS, blocked), "me", "why", LATER)
-    assert 'kind = "blocked"\n' in text
-    assert code(PASS, blocked, text=text) == 0
-    assert code(PASS, blocked, text=text.replace('"blocked"', f'"blocked:{PASS.id}"')) == 0
-
-
-def test_fix_adds_no_entry() -> None:
-    assert fix(TEXT, stream(FAIL, OTHER, event(5, "new/one", "crash"))) == TEXT
 
 
 def test_fix_counts_a_case_as_judged_if_any_run_judged_it_and_as_failing_if_it_fails_in_any() -> None:
@@ -304,15 +261,6 @@ class = "crc-mismatch"
     without = text.replace("    'toy.frame/v1/other/one',  # gone\n", "")
     assert now == without
     assert [entry.id for entry in parse_baseline(now)] == [FAIL.id, ZERO.id]
-
-
-def test_check_names_unknown_cases_and_past_days_with_their_lines() -> None:
-    unknown, past = baseline.check(parse_baseline(TEXT), CaseNames([FAIL.id]), date(2028, 1, 1), "known.toml")
-    assert unknown == [f"known.toml:15: {OTHER.id}: no such case"]
-    assert past == [
-        f"known.toml:6: {FAIL.id}: expired on 2027-06-30, owner somebody",
-        f"known.toml:15: {OTHER.id}: expired on 2027-06-30, owner somebody",
-    ]
 
 
 @each(
@@ -373,25 +321,3 @@ def test_the_entries_of_every_peer_are_of_cases_that_there_are() -> None:
     ]
     assert len(known_failures) > len(files)
     assert baseline.check(known_failures, CaseNames(set(ids)), TODAY) == ([], [])
-
-
-LINKED = ("kafka-clients", "iggy-rust-*", "heka-go", "protobuf-*")
-"""Peers whose known failures link to the lines that are at fault."""
-
-LINES = re.compile(r"https://github\.com/[\w-]+/[\w-]+/blob/[\w./-]+\.\w+#L\d+(-L\d+)?")
-"""A link to lines of a file, at a commit or a tag."""
-
-
-@each("peers", LINKED)
-def test_each_known_failure_at_must_has_a_rule_with_a_basis_and_a_link_to_the_lines_at_fault(
-    peers: str,
-) -> None:
-    suite = load()
-    must = [case for case in suite.cases if case.level == "must"]
-    files = sorted(peers_folder().glob(f"*/{peers}/baseline.toml"))
-    entries = [(file, entry) for file in files for entry in Baseline.read(file).entries]
-    about_must = {(file, entry): [case for case in must if entry.selects(case.id)] for file, entry in entries}
-    assert any(about_must.values())
-    for (file, entry), cases in about_must.items():
-        assert all(suite.rules[name].basis for case in cases for name in case.rules), entry.id
-        assert not cases or LINES.fullmatch(entry.fault), f"{file.parent.name}: {entry.id}: {entry.fault!r}"

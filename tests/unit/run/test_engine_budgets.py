@@ -8,7 +8,6 @@ from faulty_runs import LONG, case, cases, good, run
 from wireproof.adapters.requests import MAX_CONSECUTIVE_TIMEOUTS, MAX_TIMEOUTS, FailureBudget
 from wireproof.cases.case import Limits
 from wireproof.cases.outcome import (
-    Accepted,
     Crashed,
     Exhausted,
     NotRun,
@@ -23,15 +22,6 @@ def test_an_adapter_that_hangs_on_everything_uses_up_a_budget_over_all_families(
     assert len(rest) == 20 - MAX_CONSECUTIVE_TIMEOUTS
     assert f"{MAX_CONSECUTIVE_TIMEOUTS} cases in a row without an answer in time" in rest[0].text
     assert engine.deaths.count == MAX_CONSECUTIVE_TIMEOUTS
-
-
-def test_an_adapter_that_hangs_now_and_then_is_asked_on() -> None:
-    deaths = FailureBudget()
-    for number, one in enumerate(cases(*[b"hang"] * 4 * MAX_CONSECUTIVE_TIMEOUTS)):
-        deaths.add(one, TimedOut(100), "timeout")
-        if number % (MAX_CONSECUTIVE_TIMEOUTS - 1) == MAX_CONSECUTIVE_TIMEOUTS - 2:
-            deaths.answered()
-        assert deaths.verdict(case(b"x", 1000)) is None
 
 
 def test_timeouts_are_bounded_in_number_where_some_cases_are_answered() -> None:
@@ -61,16 +51,6 @@ def test_a_death_that_no_case_causes_alone_is_that_of_the_oldest_in_flight() -> 
     (told,) = [outcome for outcome in outcomes if isinstance(outcome, Crashed)]
     assert "none of which does it alone" in told.text
     assert len(engine.notes) == 1
-
-
-@pytest.mark.sweeps
-def test_deaths_that_no_case_causes_alone_are_reported_and_bounded() -> None:
-    outcomes, engine = run(cases(*[b"x"] * 200), "exits-after-three")
-    told = [outcome for outcome in outcomes if isinstance(outcome, Crashed)]
-    assert len(told) == 10
-    assert all("none of which does it alone" in outcome.text for outcome in told)
-    assert set(map(type, outcomes)) == {Accepted, Crashed, NotRun}
-    assert len(engine.notes) == 10
 
 
 @pytest.mark.parametrize("fault", ["eats-memory", "child-eats-memory"])

@@ -9,14 +9,12 @@ from machine import needs
 
 from wireproof.adapters.errors import AdapterBreachError, AdapterStartError
 from wireproof.adapters.process import controller
-from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.outcome import (
     Accepted,
     Crashed,
     NotRun,
 )
 from wireproof.run.engine import Engine
-from wireproof.wire.json_values import json_digest
 
 
 @each(
@@ -72,11 +70,6 @@ def test_an_adapter_that_is_another_one_after_a_restart_ends_the_run(
     assert "\n" not in str(caught.value)
 
 
-def test_other_notes_after_a_restart_are_no_other_adapter(tmp_path: Path) -> None:
-    outcomes, _ = run(cases(b"a", b"segfault", b"b"), f"other-note {tmp_path / 'log'}")
-    assert outcomes[::2] == [good(b"a"), good(b"b")]
-
-
 def test_an_answer_after_the_last_one_is_seen_when_the_process_is_closed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -104,18 +97,3 @@ def test_a_few_lines_of_shell_are_an_adapter(tmp_path: Path) -> None:
         outcomes = [ran.outcome for ran in engine.run(cases(*GOOD))]
         assert engine.hello.window == 1
     assert outcomes == [Accepted({"hex": data.hex()}) for data in GOOD]
-
-
-def test_a_run_may_ask_for_digests() -> None:
-    plan = [Case("toy/v1/t/c", "toy", "v1", Data(b"value"), Accept())]
-    for in_process in (False, True):
-        with Engine("py:toy_codecs:Toy", digest=True, in_process=in_process) as engine:
-            (ran,) = engine.run(plan)
-        assert ran.outcome == Accepted(None, 5, digest=json_digest({"a": "1", "list": [{"x": "3"}]}))
-
-
-def test_an_adapter_that_does_not_start_again_is_not_started_for_each_further_block(tmp_path: Path) -> None:
-    plan = cases(b"segfault", *[b"y"] * 2000)
-    outcomes, engine = run(plan, f"fails-to-start {tmp_path / 'log'} 2 3 4 5 6 7 8 9")
-    assert isinstance(outcomes[-1], NotRun)
-    assert len(engine.notes) == 1, engine.notes

@@ -8,25 +8,20 @@ import jsonschema
 import pytest
 from attrs import evolve
 from each import each
-from small_runs import FAIL, PASS, RUN, SKIP, event, stream
+from small_runs import FAIL, PASS, RUN, SKIP, stream
 
 import wireproof
-from wireproof.adapters.contract import Claim, Hello
-from wireproof.cases.case import Accept, Case, Data
-from wireproof.judge.verdicts import Verdict
 from wireproof.run.conclusion import conclusion_sentence, exit_code
 from wireproof.run.events import (
     EventError,
     EventStream,
     EventWriter,
     Footer,
-    case_event,
     from_line,
     joined,
     merge_shards,
     parse_events,
     read_events,
-    run_event,
     to_line,
 )
 from wireproof.run.exit_codes import Exit
@@ -63,23 +58,11 @@ def test_an_event_survives_its_line_and_fits_the_schema(one: object) -> None:
     jsonschema.validate(json.loads(line), SCHEMA)
 
 
-def test_a_hello_is_kept_in_the_manifest() -> None:
-    hello = Hello("x", "2", {"toy.frame/v1": Claim(ops=("decode",))}, "exact", 8)
-    run = run_event(hello, suite="1", fixtures="f", spec="py:x:y")
-    assert run.hello["revisions"] == {"toy.frame/v1": {"ops": ["decode"]}}
-    assert from_line(to_line(run)).adapter == "x"  # type: ignore[union-attr]
-
-
 def test_a_written_run_is_read_back(tmp_path: Path) -> None:
     file = tmp_path / "run.jsonl"
     file.write_text(written() + written())
     assert read_events(file) == (stream(PASS, FAIL, SKIP), stream(PASS, FAIL, SKIP))
     assert read_events(file)[0].complete
-
-
-def test_a_run_with_a_field_that_no_run_has_is_refused() -> None:
-    with pytest.raises(EventError, match="later"):
-        from_line(to_line(RUN)[:-1] + ',"later":1}')
 
 
 def test_a_run_without_its_footer_is_incomplete() -> None:
@@ -196,21 +179,3 @@ def test_a_shard_of_a_file_is_not_trusted() -> None:
 def test_shards_of_different_runs_do_not_merge(other: EventStream, says: str) -> None:
     with pytest.raises(EventError, match=says):
         merge_shards([shard("1/2", PASS), other])
-
-
-def test_a_case_and_its_verdict_make_an_event() -> None:
-    case = Case("toy.frame/v1/basic/good", "toy.frame", "v1", Data(b""), Accept(), title="t", rules=("r",))
-    made = case_event(3, case, Verdict("fail", "wrong-value", path="a[3].b"), 5, "wp1:x")
-    assert (made.seq, made.label, made.ns, made.token, made.suite) == (
-        3,
-        "fail:wrong-value",
-        5,
-        "wp1:x",
-        "toy.frame/v1/basic",
-    )
-    assert str(made.signature("x")) == "x · toy.frame/v1 · decode · fail:wrong-value · a[].b"
-
-
-def test_events_of_equal_runs_are_equal_bytes() -> None:
-    assert written() == written()
-    assert event(0, "a/b").suite == "toy.frame/v1/a"

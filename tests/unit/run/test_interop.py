@@ -4,15 +4,12 @@ from functools import cache
 
 from tests.mutants.registry import spec_of
 from wireproof.cases.case import Reject
-from wireproof.derive.seeded_examples import encode_cases
 from wireproof.report.failure_groups import failure_groups_of
 from wireproof.run.interop import (
     InteropRun,
     InteropSettings,
-    ReadCounts,
     collect_results,
     run_interop,
-    shared_formats,
 )
 
 READER = spec_of("mutant:legacy-timestamp-ignored")
@@ -25,12 +22,6 @@ ROWS = frozenset({"kafka.batch/v0", "kafka.batch/v1", "kafka.batch/v2"})
 @cache
 def exchanged() -> InteropRun:
     return run_interop(["reference", READER, WRITER, SEALER], InteropSettings(12, 3, ROWS), timeout_scale=10)
-
-
-def test_rows_are_those_that_one_writes_and_another_reads() -> None:
-    hellos = [participant.hello for participant in exchanged().participants]
-    assert [row.format_id for row in shared_formats(hellos, InteropSettings(1))] == sorted(ROWS)
-    assert shared_formats(hellos[:1], InteropSettings(1)) == []
 
 
 def test_a_reader_that_differs_is_a_failure_with_the_field_and_whose_bytes_they_were() -> None:
@@ -61,15 +52,6 @@ def test_a_writer_that_lies_is_judged_and_its_bytes_are_refused_by_all() -> None
     assert all(isinstance(one.encoded_message.case.expect, Reject) for one in theirs)
 
 
-def test_equal_bytes_are_read_once_for_all_who_wrote_them() -> None:
-    encoded_messages = exchanged().encoded_messages["kafka.batch/v0"]
-    assert len({encoded_message.data for encoded_message in encoded_messages}) == len(encoded_messages)
-    assert any(
-        set(encoded_message.producers) == {"reference", READER, WRITER}
-        for encoded_message in encoded_messages
-    )
-
-
 def test_an_encoder_that_leaves_the_codec_out_is_not_wrong_and_one_that_writes_other_times_is() -> None:
     lazy, late = spec_of("mutant:encode-codec-ignored"), spec_of("mutant:encode-timestamps-absolute")
     rows = frozenset({"kafka.batch/v1", "kafka.batch/v2"})
@@ -82,14 +64,3 @@ def test_an_encoder_that_leaves_the_codec_out_is_not_wrong_and_one_that_writes_o
     wrong = [one.verdict for one in written[late] if not one.verdict.passing]
     assert wrong
     assert all("timestamp" in verdict.path for verdict in wrong)
-
-
-def test_the_results_count_every_encode_case_for_its_producer() -> None:
-    made = collect_results(exchanged(), lambda _: "wp1:x")
-    writes = len(encode_cases("kafka.batch/v1", 12, 3))
-    assert made.tallies["kafka.batch/v1", "reference", "reference"] == ReadCounts(alike=writes)
-    wrong = made.tallies["kafka.batch/v1", "reference", READER]
-    assert wrong.wrong > 0
-    assert wrong.all == writes
-    events = {stream.run.spec: stream.cases for stream in made.streams}
-    assert all(event.token for event in events[READER] if event.verdict == "fail")

@@ -4,7 +4,6 @@ import pytest
 from attrs import evolve
 
 from wireproof import formats
-from wireproof.derive.seeded_examples import encode_cases
 from wireproof.formats import FORMATS
 from wireproof.kafka.suite.producer_messages import (
     ZSTD,
@@ -43,9 +42,3 @@ def test_uncompressed_messages_are_entries_of_their_own_before_v2_and_zstd_is_no
     assert [len(entries) for entries in encodings_of(plain, "v0")] == [2]
     assert [len(entries) for entries in encodings_of(plain, "v2")] == [1]
     assert encodings_of(evolve(SENDING, codec=ZSTD), "v1") == ()
-
-
-def test_the_values_of_a_seed_are_the_same_however_many_are_wanted() -> None:
-    few, many = encode_cases("kafka.batch/v1", 3, 5), encode_cases("kafka.batch/v1", 6, 5)
-    assert many[: len(few)] == few
-    assert encode_cases("kafka.batch/v1", 3, 6) != few

@@ -7,7 +7,7 @@ import pytest
 from attrs import define, field
 
 from wireproof.adapters.registry.live_servers import Carried
-from wireproof.cases.case import Accept, Data, Reject
+from wireproof.cases.case import Reject
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof.run.interop import (
     EncodedMessage,
@@ -55,17 +55,6 @@ def carried(first: Carried | None) -> tuple[tuple[EncodedMessage, ...], RelayRep
     report = RelayReport("kafka-broker:h:1", "a server", "1")
     found = carried_messages(Server(first), {V2: written()}, report)[V2]
     return found, report, list(report.lines())
-
-
-def test_stored_messages_are_read_as_the_server_returns_them() -> None:
-    data = written()[0].data
-    moved = (7).to_bytes(8) + data[8:]
-    found, report, lines = carried(Accepted(data=moved))
-    assert found[0].case.input == Data(moved)
-    assert isinstance(found[0].case.expect, Accept)
-    assert found[0].writers == written()[0].writers
-    assert not report.faults
-    assert lines == [f"THROUGH kafka-broker:h:1 (a server 1): {len(found)} of {len(found)} messages stored"]
 
 
 def test_a_message_that_cannot_be_carried_is_counted_with_its_reason() -> None:

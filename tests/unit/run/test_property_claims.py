@@ -5,9 +5,7 @@ from typing import Any
 import pytest
 
 from wireproof import formats
-from wireproof.adapters.contract import Claim, Hello
-from wireproof.adapters.requests import prepare_case
-from wireproof.cases.case import Accept, Case, Op, Value
+from wireproof.cases.case import Accept, Case, Value
 from wireproof.derive.examples import capabilities_of
 from wireproof.derive.seeded_examples import property_examples
 from wireproof.formats import FORMATS
@@ -43,19 +41,6 @@ def test_an_edited_value_needs_what_its_own_bytes_need(name: str) -> None:
         assert isinstance(case.input, Value)
         encoded = formats.encode(row, case.input.value, case.options)
         assert {*capabilities_of(row, encoded, case.options)} <= {*case.needs}
-
-
-@pytest.mark.parametrize("op", ["decode", "encode"])
-def test_a_codec_is_asked_only_for_the_compression_that_it_claims(op: Op) -> None:
-    claim = Claim(("decode", "encode"), ("none", "gzip"))
-    hello = Hello("few", "1", {"kafka.batch/v2": claim})
-    cases = property_examples("kafka.batch/v2", 3).cases(op, 0, 200)
-    asked = [ready for case in cases if isinstance(ready := prepare_case(case, hello), Case)]
-    assert asked
-    needed = {need for case in asked for need in case.needs if need.startswith("codec:")}
-    assert needed <= {"codec:none", "codec:gzip"}
-    numbers = {int(_attributes(case)) & 7 for case in asked if op == "encode" and _attributes(case)}
-    assert not numbers & CODEC_NAMES.keys() - {1}
 
 
 def _attributes(case: Case) -> str:

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import subprocess
 import sys
 from datetime import date
 from importlib.metadata import version
@@ -122,12 +121,6 @@ def test_without_hypothesis_one_line_says_that_there_are_no_examples(
     assert wireproof("check", "reference", *FEW, "--property", 0).err == ""
 
 
-def test_the_seed_is_the_release() -> None:
-    assert [release_seed(text) for text in ("0.1.0", "1.2.3", "12.0.1rc2", "2.1")] == [
-        1000, 1_002_003, 12_000_001, 2_001_000
-    ]  # fmt: skip
-
-
 def test_a_baseline_holds_what_the_examples_found(wireproof: Command, tmp_path: Path) -> None:
     out, known = tmp_path / "run", tmp_path / "known.toml"
     words = ("check", MUTANT, *FEW, "--property", 40)  # of four none need show it
@@ -158,36 +151,3 @@ def test_hypothesis_missing_is_an_error_of_one_line(
 def forget_examples() -> None:
     property_examples.cache_clear()
     sample_drawer.cache_clear()
-
-
-def test_only_a_missing_hypothesis_is_said_to_be_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fault inside the strategies is no reason to install anything."""
-    forget_examples()
-    monkeypatch.delitem(sys.modules, "wireproof.derive.strategies", raising=False)
-    monkeypatch.delattr("wireproof.derive.strategies", raising=False)
-    monkeypatch.setitem(sys.modules, "wireproof.derive.mutate.values_of_type", None)
-    with pytest.raises(ModuleNotFoundError, match="values_of_type"):
-        property_examples(IDENTIFIER.format_id, 0).cases("decode", 0, 1)
-
-
-@pytest.mark.sweeps
-def test_the_plugin_has_an_item_for_each_format_and_op(tmp_path: Path) -> None:
-    (tmp_path / "pytest.ini").touch()
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-v",
-         *(() if _installed() else ("-p", "wireproof.pytest_plugin")),
-         "--codec", MUTANT, "--codec-run", "iggy.identifier/*/*/numeric*",
-         "--codec-property", "30", "--codec-seed", "1"],
-        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "iggy.identifier/0.0.30/property/decode FAILED" in done.stdout
-    assert "iggy.identifier/0.0.30/property/encode " in done.stdout
-    assert re.search(rf"replay  wireproof replay wp1:\S+ {re.escape(shlex.quote(MUTANT))}", done.stdout)
-    assert "Traceback" not in done.stdout
-
-
-def _installed() -> bool:
-    from importlib.metadata import entry_points  # noqa: PLC0415 - asked once
-
-    return any(point.name == "wireproof" for point in entry_points(group="pytest11"))

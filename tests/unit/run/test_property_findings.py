@@ -4,7 +4,6 @@ import pytest
 from folders import SUPPORT
 from goldens import load
 
-from tests.mutants.kill import killed_by_property
 from tests.mutants.registry import spec_of
 from wireproof.cases.case import Data
 from wireproof.cases.token import from_token
@@ -17,12 +16,6 @@ from wireproof.run.run import Selection, run
 
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 IDENTIFIER = FORMATS["iggy.identifier/0.0.30"]
-
-
-def test_a_kill_names_the_example_that_it_takes() -> None:
-    killed = killed_by_property("mutant:reject-everything", 5)
-    assert "/property/" in killed.by
-    assert killed.label == "fail:wrong-reject"
 
 
 def test_a_signature_is_shown_once_and_small_with_a_token_that_fails_alike() -> None:

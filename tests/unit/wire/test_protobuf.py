@@ -27,15 +27,3 @@ def test_groups_nest_to_the_limit_and_no_deeper() -> None:
     assert walk(inside(MAX_DEPTH)) == [(11, START_GROUP, 0, 1, 2 * MAX_DEPTH, 0)]
     assert refusal(inside(MAX_DEPTH + 1)) == ("bad-nesting", MAX_DEPTH, "")
     assert refusal(inside(300_000))[0] == "bad-nesting"
-
-
-def test_a_caller_reads_a_payload_in_place_or_leaves_it() -> None:
-    reader = Reader(bytes.fromhex("520209052201622a0163"))
-    seen = []
-    for f in read_fields(reader):
-        if f.number == 10:
-            seen.append(reader.window("fields", f.length).rest("all"))
-        elif f.number == 5:
-            seen.append(reader.take("five", f.length))
-    assert seen == [b"\x09\x05", b"c"]
-    assert reader.left == 0
