@@ -23,7 +23,8 @@ from wireproof.report.html import Board, render_board
 from wireproof.report.matrix import Column, Page, matrix
 from wireproof.report.overview import Grid, GridCell, findings, tally
 from wireproof.report.terminal import MAX_FINDINGS, plain_text
-from wireproof.run.interop import EncodeResult, InteropResults, InteropRun, ReadCounts, RelayReport
+from wireproof.run.events import EventStream
+from wireproof.run.interop import InteropRun, ReadCounts, RelayReport
 
 WIDEST: Final = 1000
 """Width of the matrix in characters: it is never cut."""
@@ -37,10 +38,15 @@ LEGEND: Final = (
 class InteropView:
     """The results that both views show; `lookup` returns the case of an event."""
 
-    exchanged: InteropRun
-    results: InteropResults
+    found: InteropRun
     lookup: Lookup
     relay: RelayReport | None = None
+
+    @property
+    def judged(self) -> list[EventStream]:
+        """Return the runs of the adapters, and that of the server."""
+        server = [] if self.relay is None else [self.found.stream_of(self.relay.server)]
+        return [*self.found.streams, *server]
 
 
 # --- the matrix ---
@@ -62,19 +68,14 @@ class FormatMatrix:
 
 
 def format_matrices(shown: InteropView) -> Iterator[FormatMatrix]:
-    tallies = shown.results.tallies
-    specs = [participant.spec for participant in shown.exchanged.participants]
-    written = {participant.spec: participant.written for participant in shown.exchanged.participants}
-    for format_id in shown.exchanged.encoded_messages:
-        producers = tuple(one for one in specs if any((format_id, one, two) in tallies for two in specs))
-        readers = tuple(two for two in specs if any((format_id, one, two) in tallies for one in specs))
+    tallies = shown.found.tallies
+    written = {participant.spec: participant.written for participant in shown.found.participants}
+    for format_id in shown.found.encoded_messages:
+        producers = tuple(one for one in written if any((format_id, one, two) in tallies for two in written))
+        readers = tuple(two for two in written if any((format_id, one, two) in tallies for one in written))
         cells = tuple(tuple(tallies.get((format_id, one, two)) for two in readers) for one in producers)
-        wrote = tuple(_wrote_of(written[one][format_id]) for one in producers)
+        wrote = tuple(written[one][format_id] for one in producers)
         yield FormatMatrix(format_id, producers, wrote, readers, cells)
-
-
-def _wrote_of(some: list[EncodeResult]) -> tuple[int, int]:
-    return sum(one.data is not None for one in some), len(some)
 
 
 def _of(done: int, asked: int) -> str:
@@ -97,12 +98,12 @@ _STYLES: Final = {"dim": "dim", "bad": "red", "mild": "yellow", "pass": "green"}
 
 
 def print_interop(shown: InteropView, console: Console) -> None:
-    for number, participant in enumerate(shown.exchanged.participants, 1):
+    for number, participant in enumerate(shown.found.participants, 1):
         console.print(
             plain_text(f"{number:>3}  {participant.spec} {participant.hello.version}"), soft_wrap=True
         )
     for sheet in format_matrices(shown):
-        specs = [participant.spec for participant in shown.exchanged.participants]
+        specs = [participant.spec for participant in shown.found.participants]
         table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
         table.add_column(f"{sheet.format_id}, read by", no_wrap=True)
         table.add_column("wrote", justify="right", no_wrap=True, style="dim")
@@ -129,8 +130,7 @@ def print_interop(shown: InteropView, console: Console) -> None:
 def lines_below(shown: InteropView, width: int = WIDEST) -> Iterator[str]:
     """Yield the lines below the matrix: what the server stored, the failures, and the notes."""
     yield from _relay_lines(shown)
-    streams = [*shown.results.streams, *filter(None, [shown.results.server])]
-    found = [(stream.run, group) for stream in streams for group in failure_groups_of(stream)]
+    found = [(stream.run, group) for stream in shown.judged for group in failure_groups_of(stream)]
     for run, group in found[:MAX_FINDINGS]:
         head, *body = failure_lines(group, run, shown.lookup, no_lookup, width)
         yield from ("", f"{run.spec}: {head}", *body)
@@ -144,7 +144,7 @@ def _relay_lines(shown: InteropView) -> Sequence[str]:
 
 
 def _notes(shown: InteropView) -> Iterator[str]:
-    for participant in shown.exchanged.participants:
+    for participant in shown.found.participants:
         yield from (f"note: {participant.spec}: {note}" for note in participant.notes)
 
 
@@ -153,13 +153,12 @@ def _notes(shown: InteropView) -> Iterator[str]:
 
 def interop_page(shown: InteropView, page: Page) -> str:
     """Render the HTML file: producers × readers as heat maps, the findings, then the matrix of all cases."""
-    streams = shown.results.streams
+    judged, streams = shown.judged, shown.found.streams
     columns = [Column(stream.run, count_verdicts(stream), stream.complete, by_id=False) for stream in streams]
-    judged = [*streams, *filter(None, [shown.results.server])]
     board = Board(
         columns,
         matrix(streams),
-        f"{shown.exchanged.ask.count} values of each format, seed {shown.exchanged.ask.seed}",
+        f"{shown.found.ask.count} values of each format, seed {shown.found.ask.seed}",
         notes=[*_relay_lines(shown), *_notes(shown)],
         sums=[tally(stream.cases, stream.run) for stream in streams],
         found=findings(judged, [Column(stream.run, {}).name for stream in judged]),

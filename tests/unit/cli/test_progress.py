@@ -50,6 +50,7 @@ def test_the_steps_of_an_exchange_are_counted() -> None:
     run_interop(
         ("reference", MUTANT),
         InteropSettings(1, 0, frozenset({"iggy.identifier/0.8"})),
+        lambda _: "",
         report_progress=lambda *step: steps.append(step),
     )
     assert [done for _, done, _ in steps] == [0, 1, 0, 1, 2, 3]
