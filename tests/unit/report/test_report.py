@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 from attrs import evolve
 from baselines import written
 from each import each
-from page_contents import data, rows, shown
+from page_contents import data, rows, shown, words
 from rich.console import Console
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 from toy_format import (
@@ -351,22 +351,16 @@ def test_html_links_the_source_of_a_rule() -> None:
     rule = Rule("toy.sum", "refusing", "It is the sum.", "toy", "1", cites=("toys:sum",), basis="text")
     toys = SourceDocument("The book of toys", "text", "https://example.org/toys", {"sum": "#sum"})
     page = data(html([stream(PASS, FAIL)], Page("A run", lookup, CASES, {rule.id: rule}, {"toys": toys})))
-    (row,) = page["rules"]
-    assert [page["words"][number] for number in row[3:]] == [
-        "The book of toys",
-        "https://example.org/toys#sum",
-    ]
+    assert page["rules"]["toy.sum"][3:] == ["The book of toys", "https://example.org/toys#sum"]
 
 
 def test_html_marks_the_byte_and_the_line_that_a_verdict_is_about() -> None:
     tree = data(html([stream(PASS, FAIL)], Page("A run", lookup, CASES)))
-    (wrong,) = (row for row in tree["answers"] if tree["words"][row[0]] == "fail:wrong-accept")
-    (case,) = (row for row in tree["cases"] if tree["words"][row[0]] == FAIL.id)
-    line, start, end = wrong[7:10]
-    assert (start, end) == (4, 5)
-    assert tree["words"][case[13][line][3]] == "sum"
-    twin = tree["cases"][case[9]]
-    assert tree["words"][twin[0]] == GOOD_CASE.id
+    (wrong,) = (row for row in tree["answers"] if row["label"] == "fail:wrong-accept")
+    case = tree["cases"][FAIL.id]
+    assert (wrong["start"], wrong["end"]) == (4, 5)
+    assert case["tree"][wrong["line"]][3] == "sum"
+    assert case["twin"] == GOOD_CASE.id in tree["cases"]
 
 
 def test_html_takes_nothing_from_the_network_and_runs_no_text() -> None:
@@ -390,7 +384,8 @@ def test_html_of_a_long_run_is_packed_and_says_the_same() -> None:
     assert 'type="application/gzip"' in page
     assert len(page) < 200_000
     assert len(rows(page)) == 2000
-    assert all(one.got.strip() in data(page)["words"] or one.got in data(page)["words"] for one in cases[:3])
+    got = words(data(page))
+    assert all(one.got.strip() in got or one.got in got for one in cases[:3])
 
 
 def test_html_folds_rows_with_the_same_results() -> None:
@@ -418,16 +413,18 @@ def test_html_shows_a_derived_family_as_one_row_with_its_worst_verdict() -> None
 def test_html_replays_a_derived_case_by_its_id_and_any_other_by_its_token() -> None:
     derived = evolve(FAIL, id=f"{BAD_CASE.id}~flip:3", token="wp1:long")
     strange = evolve(FAIL, id="else/v1/x/y~flip:3", token="wp1:other")
-    words = data(html([stream(derived, strange)], Page("A run", lookup, CASES)))["words"]
-    assert "wireproof replay 'toy.frame/v1/sum/wrong~flip:3' py:some:thing" in words
-    assert "wireproof replay wp1:other py:some:thing" in words
+    answers = data(html([stream(derived, strange)], Page("A run", lookup, CASES)))["answers"]
+    assert [one["replay"] for one in answers] == [
+        "wireproof replay wp1:other py:some:thing",
+        "wireproof replay 'toy.frame/v1/sum/wrong~flip:3' py:some:thing",
+    ]
 
 
 def test_html_of_long_input_says_how_much_it_leaves_out() -> None:
     case = evolve(BAD_CASE, input=Data(bytes(5000)))
     tree = data(html([stream(FAIL)], Page(lookup=lambda _: case)))
-    (row,) = tree["cases"]
-    assert (row[11], len(base64.b64decode(tree["bytes"][row[10]]))) == (5000, 1024)
+    (row,) = tree["cases"].values()
+    assert (row["size"], len(base64.b64decode(row["bytes"]))) == (5000, 1024)
 
 
 # --- badge and annotations ---
