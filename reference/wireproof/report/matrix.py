@@ -330,7 +330,7 @@ class Packer:
     def _case(self, found: CaseView) -> str:
         case = found.case
         if case.id not in self._cases:
-            self._cases[case.id] = row = {}
+            row = self._cases[case.id] = dict[str, Any]()
             ran = ", ".join(f"{one.name} {one.version}".strip() for one in case.source.witnesses)
             row |= {
                 "id": case.id,
@@ -360,7 +360,7 @@ class Packer:
     def _bare(self, event: CaseEvent) -> str:
         """Return the id of a case that has only an event, such as a passing derived case."""
         if event.id not in self._cases:
-            self._cases[event.id] = row = {}
+            row = self._cases[event.id] = dict[str, Any]()
             row |= {
                 "id": event.id,
                 "title": event.title,
