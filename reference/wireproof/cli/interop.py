@@ -74,7 +74,7 @@ def command(
     reference. Exit code: 0 all agree, 1 an adapter encodes or decodes wrong, or the SERVER refuses or changes
     what it must store, 2 usage, 4 an adapter or the SERVER does not start or answer.
     """
-    ask = InteropSettings(
+    settings = InteropSettings(
         more["count"], more["seed"], frozenset(matching_ids(patterns)) if patterns else None
     )
     began = time.monotonic()
@@ -83,7 +83,7 @@ def command(
         specs = tuple(entry.name for entry in peers if ready(entry).state == "ready")
     else:
         specs = adapters if len(set(adapters)) > 1 else (*adapters, REFERENCE)
-    found, relayed = _exchanged(specs, ask, more["scale"], server)
+    found, relayed = _exchanged(specs, settings, more["scale"], server)
     for error in found.absent.values():
         click.echo(f"wireproof: {error}", err=True)
     if not found.encoded_messages:
@@ -104,7 +104,7 @@ def command(
 
 
 def _exchanged(
-    specs: tuple[str, ...], ask: InteropSettings, scale: float, server: str | None
+    specs: tuple[str, ...], settings: InteropSettings, scale: float, server: str | None
 ) -> tuple[InteropRun, RelayReport | None]:
     """Run the exchange, with a progress bar on a terminal; `server` stores what is written."""
     announce_builds(specs)
@@ -112,13 +112,13 @@ def _exchanged(
     with step_bar(Console(stderr=True), "starting") as report_progress:
         exchange = partial(run_interop, specs, timeout_scale=scale, report_progress=report_progress)
         if server is None:
-            return exchange(ask, token), None
+            return exchange(settings, token), None
         with open_relay(server) as relay:
             report = RelayReport(Participant(server, Hello(relay.name, relay.version)))
-            rows = frozenset(relay.kept if ask.rows is None else relay.kept.keys() & ask.rows)
+            rows = frozenset(relay.kept if settings.rows is None else relay.kept.keys() & settings.rows)
             through = partial(carried_messages, relay=relay, report=report)
-            ask = evolve(ask, rows=rows, assigned=relay.assigned)
-            return exchange(ask, token, through=through), report
+            settings = evolve(settings, rows=rows, assigned=relay.assigned)
+            return exchange(settings, token, through=through), report
 
 
 def _write(shown: InteropView, out: Path) -> None:

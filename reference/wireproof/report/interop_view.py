@@ -144,7 +144,7 @@ def interop_page(shown: InteropView, page: Page) -> str:
     board = Board(
         columns,
         matrix(streams),
-        f"{shown.found.ask.count} values of each format, seed {shown.found.ask.seed}",
+        f"{shown.found.settings.count} values of each format, seed {shown.found.settings.seed}",
         notes=[*_relay_lines(shown), *_notes(shown)],
         sums=[tally(stream.cases, stream.run) for stream in streams],
         found=findings(judged, [Column(stream.run, {}).name for stream in judged]),

@@ -136,7 +136,7 @@ class InteropRun:
     """The results of an interop run.
 
     Attributes:
-        ask: its settings.
+        settings: its settings.
         token: returns the token that replays a case.
         participants: in the order in which the user named them.
         encoded_messages: what was read, by format.
@@ -145,7 +145,7 @@ class InteropRun:
         absent: the adapters that did not start.
     """
 
-    ask: InteropSettings
+    settings: InteropSettings
     token: Callable[[Case], str]
     participants: list[Participant] = field(factory=list)
     encoded_messages: "EncodedMessages" = field(factory=dict)
@@ -160,8 +160,8 @@ class InteropRun:
 
     def stream_of(self, one: Participant) -> EventStream:
         """Return what is judged of an adapter or of the server as a run."""
-        filters = (f"{INTEROP} of {self.ask.count}", *sorted(self.ask.rows or ()))
-        fields = {"spec": one.spec, "fixtures": "", "seed": self.ask.seed, "filters": filters}
+        filters = (f"{INTEROP} of {self.settings.count}", *sorted(self.settings.rows or ()))
+        fields = {"spec": one.spec, "fixtures": "", "seed": self.settings.seed, "filters": filters}
         cases = tuple(evolve(event, seq=seq) for seq, event in enumerate(one.events))
         complete = not any(event.verdict == "not-run" for event in cases)
         run = run_event(one.hello, **fields, **manifest_fields())
@@ -182,7 +182,7 @@ EncodedMessages = Mapping[str, Sequence[EncodedMessage]]
 
 def run_interop(
     specs: Sequence[str],
-    ask: InteropSettings,
+    settings: InteropSettings,
     token: Callable[[Case], str],
     *,
     timeout_scale: float = 1.0,
@@ -197,20 +197,20 @@ def run_interop(
     Raises:
         PropertyError: Hypothesis is missing.
     """
-    found = InteropRun(ask, token)
+    found = InteropRun(settings, token)
     with ExitStack() as stack:
         engines: list[Engine] = []
         names = tuple(dict.fromkeys(specs))
         for number, spec in enumerate(names):
             report_progress(f"{spec} starts", number, len(names))
             try:
-                engine = stack.enter_context(Engine(spec, seed=ask.seed, timeout_scale=timeout_scale))
+                engine = stack.enter_context(Engine(spec, seed=settings.seed, timeout_scale=timeout_scale))
             except AdapterError as error:
                 found.absent[spec] = error
             else:
                 engines.append(engine)
                 found.participants.append(Participant(spec, engine.hello))
-        rows = shared_formats([one.hello for one in found.participants], ask)
+        rows = shared_formats([one.hello for one in found.participants], settings)
         pairs = list(zip(found.participants, engines, strict=True))
         steps = count()
         total = 2 * len(pairs) * len(rows)
@@ -233,14 +233,14 @@ def run_interop(
     return found
 
 
-def shared_formats(hellos: Sequence[Hello], ask: InteropSettings) -> list[Format]:
+def shared_formats(hellos: Sequence[Hello], settings: InteropSettings) -> list[Format]:
     """Return the formats that one adapter writes and another reads; stream_ids run as their entries."""
     stream_ids = {"/".join(fmt.wrapped_by[:2]) for fmt in FORMATS.values() if fmt.wrapped_by}
     wanted = [fmt for format_id, fmt in FORMATS.items() if format_id not in stream_ids]
     return [
         fmt
         for fmt in wanted
-        if (ask.rows is None or fmt.format_id in ask.rows) and _has_writer_and_reader(fmt, hellos)
+        if (settings.rows is None or fmt.format_id in settings.rows) and _has_writer_and_reader(fmt, hellos)
     ]
 
 
@@ -267,10 +267,10 @@ def _written(
     """Yield the bytes that an adapter writes, each with the encode case."""
     if not _can(engine.hello, fmt, "encode"):
         return
-    posts = encode_cases(fmt.format_id, found.ask.count, found.ask.seed)
+    posts = encode_cases(fmt.format_id, found.settings.count, found.settings.seed)
     done = 0
     for post, ran in zip(posts, engine.run([post.case for post in posts]), strict=True):
-        verdict, data = _judge_written(post, ran, engine.hello, found.ask.seed)
+        verdict, data = _judge_written(post, ran, engine.hello, found.settings.seed)
         participant.events.append(found.event(post.case, verdict, ran.ns))
         done += data is not None
         if data is not None:
