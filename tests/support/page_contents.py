@@ -20,19 +20,25 @@ def shown(page: str) -> str:
     """Its text: that of its elements, every word of its data, its bytes in hex."""
     tree = data(page)
     bare = re.sub(r"<(script|style).*?</\1>", " ", page, flags=re.DOTALL)
-    dumps = [base64.b64decode(word).hex(" ") for word in tree["bytes"]]
-    return "\n".join([re.sub(r"<[^>]+>", " ", bare), *tree["words"], *dumps])
+    dumps = [base64.b64decode(case.get("bytes", "")).hex(" ") for case in tree["cases"].values()]
+    return "\n".join([re.sub(r"<[^>]+>", " ", bare), *words(tree), *dumps])
+
+
+def words(tree: Any) -> list[str]:
+    """All texts of some data."""
+    if isinstance(tree, str):
+        return [tree]
+    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    return [word for part in parts for word in words(part)]
 
 
 def rows(page: str) -> list[tuple[list[str], list[str]]]:
     """The rows in order: their ids, and the labels of the first of them."""
     tree = data(page)
-    words, answers = tree["words"], tree["answers"]
-    every = [row for _, some in tree["topics"] for row in some]
     return [
         (
-            [words[member[0]] for member in members],
-            [words[answers[n][0]] if n >= 0 else "" for n in members[0][3]],
+            [member["id"] for member in row["members"]],
+            [tree["answers"][n]["label"] if n >= 0 else "" for n in row["members"][0]["answers"]],
         )
-        for _, members in every
+        for row in tree["rows"]
     ]

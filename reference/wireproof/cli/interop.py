@@ -10,9 +10,9 @@ import click
 from attrs import evolve
 from rich.console import Console
 
+from wireproof.adapters.contract import Hello
 from wireproof.adapters.registry.live_servers import open_relay
 from wireproof.adapters.registry.readiness import ready
-from wireproof.adapters.registry.registered import Entry
 from wireproof.adapters.registry.registry import COLUMNAR, entries
 from wireproof.cases.case import Case
 from wireproof.cases.token import TokenError, from_token, save_token
@@ -31,9 +31,9 @@ from wireproof.run.exit_codes import Exit, deciding_code
 from wireproof.run.interop import (
     InteropRun,
     InteropSettings,
+    Participant,
     RelayReport,
     carried_messages,
-    collect_results,
     run_interop,
 )
 
@@ -74,71 +74,56 @@ def command(
     reference. Exit code: 0 all agree, 1 an adapter encodes or decodes wrong, or the SERVER refuses or changes
     what it must store, 2 usage, 4 an adapter or the SERVER does not start or answer.
     """
-    ask = InteropSettings(
+    settings = InteropSettings(
         more["count"], more["seed"], frozenset(matching_ids(patterns)) if patterns else None
     )
     began = time.monotonic()
-    found, relayed = _exchanged(_specs(adapters), ask, more["scale"], server)
+    if not adapters:  # the fast decoders repeat the reference
+        peers = (entry for entry in entries().values() if entry.name != COLUMNAR)
+        specs = tuple(entry.name for entry in peers if ready(entry).state == "ready")
+    else:
+        specs = adapters if len(set(adapters)) > 1 else (*adapters, REFERENCE)
+    found, relayed = _exchanged(specs, settings, more["scale"], server)
     for error in found.absent.values():
         click.echo(f"wireproof: {error}", err=True)
     if not found.encoded_messages:
         raise click.UsageError("there is no format that one of them writes and another reads")
-    made = collect_results(found, partial(save_token, folder=TOKENS), relayed=relayed)
-    shown = InteropView(found, made, _case, relayed)
+    shown = InteropView(found, _case, relayed)
     print_interop(shown, output_console())
-    click.echo(f"{_counted(found)} in {time.monotonic() - began:.0f} s")
+    inputs, seconds = sum(map(len, found.encoded_messages.values())), time.monotonic() - began
+    counts = f"{len(found.participants)} adapters, {inputs:,} inputs, {found.readings:,} readings"
+    click.echo(f"{counts} in {seconds:.0f} s")
     if out:
         _write(shown, out)
     if file:
         replace_text(file, interop_page(shown, Page("wireproof: interop", _case)))
-    codes = [exit_code(stream, named=bool(adapters)) for stream in shown.results.streams if stream.cases]
-    if relayed is not None and relayed.faults:
+    codes = [exit_code(stream, named=bool(adapters)) for stream in found.streams if stream.cases]
+    if relayed is not None and relayed.server.events:
         codes.append(Exit.FAILS)
     return deciding_code([*codes, *(exit_of(error) or Exit.ADAPTER for error in found.absent.values())])
 
 
-def _counted(found: InteropRun) -> str:
-    inputs = sum(map(len, found.encoded_messages.values()))
-    readings = sum(len(some) for participant in found.participants for some in participant.read.values())
-    return f"{len(found.participants)} adapters, {inputs:,} inputs, {readings:,} readings"
-
-
-def _specs(adapters: tuple[str, ...]) -> tuple[str, ...]:
-    if adapters:
-        return adapters if len(set(adapters)) > 1 else (*adapters, REFERENCE)
-    return tuple(entry.name for entry in _peers() if ready(entry).state == "ready")
-
-
-def _peers() -> list[Entry]:
-    """Return the registered implementations, without the fast decoders: they repeat the reference."""
-    return [entry for entry in entries().values() if entry.name != COLUMNAR]
-
-
 def _exchanged(
-    specs: tuple[str, ...], ask: InteropSettings, scale: float, server: str | None
+    specs: tuple[str, ...], settings: InteropSettings, scale: float, server: str | None
 ) -> tuple[InteropRun, RelayReport | None]:
     """Run the exchange, with a progress bar on a terminal; `server` stores what is written."""
     announce_builds(specs)
+    token = partial(save_token, folder=TOKENS)
     with step_bar(Console(stderr=True), "starting") as report_progress:
+        exchange = partial(run_interop, specs, timeout_scale=scale, report_progress=report_progress)
         if server is None:
-            return run_interop(specs, ask, timeout_scale=scale, report_progress=report_progress), None
+            return exchange(settings, token), None
         with open_relay(server) as relay:
-            report = RelayReport(server, relay.name, relay.version)
-            rows = frozenset(relay.kept if ask.rows is None else relay.kept.keys() & ask.rows)
-            through = partial(carried_messages, relay, report=report)
-            found = run_interop(
-                specs,
-                evolve(ask, rows=rows, assigned=relay.assigned),
-                timeout_scale=scale,
-                through=through,
-                report_progress=report_progress,
-            )
-        return found, report
+            report = RelayReport(Participant(server, Hello(relay.name, relay.version)))
+            rows = frozenset(relay.kept if settings.rows is None else relay.kept.keys() & settings.rows)
+            through = partial(carried_messages, relay=relay, report=report)
+            settings = evolve(settings, rows=rows, assigned=relay.assigned)
+            return exchange(settings, token, through=through), report
 
 
 def _write(shown: InteropView, out: Path) -> None:
     file = StringIO()
-    for stream in filter(None, [*shown.results.streams, shown.results.server]):
+    for stream in shown.judged:
         writer = EventWriter(file, stream.run)
         for event in stream.cases:
             writer.case(event)

@@ -13,7 +13,7 @@ from wireproof.cli.check.run import PrintedRun, print_report_end
 from wireproof.cli.common.general_options import with_fixtures
 from wireproof.cli.common.last_run import NAMED, RunFile, readable_last_run
 from wireproof.cli.common.options import all_findings_option, suite_of
-from wireproof.cli.common.output_files import OutputFiles, output_files_of, output_options, write_outputs
+from wireproof.cli.common.output_files import Views, output_files_of, output_options, write_outputs
 from wireproof.files import replace_text
 from wireproof.install_hint import install_command
 from wireproof.report.failure_groups import Kind
@@ -93,16 +93,16 @@ def _shown(
             lookups.case, lookups.twin, lookups.basis, applied, every=every, share=len(streams), first=first,
             numbers=numbers, origin=partial(known_origin_text, applied),
         )  # fmt: skip
-        shown = print_run(stream, output, view)
-        first += len(shown.found)
-        yield PrintedRun(stream.run.spec, stream, shown, exit_code(stream, applied), applied)
+        found, printed = print_run(stream, output, view)
+        first += len(found)
+        yield PrintedRun(stream, found, printed, exit_code(stream, applied), applied)
 
 
-def _tables(files: tuple[Path, ...], views: OutputFiles) -> None:
+def _tables(files: tuple[Path, ...], views: Views) -> None:
     """Print the tables of one folder, and write their HTML page if `--html` is given."""
     if len(files) > 1:
         raise click.UsageError("a folder of tables must be the only argument")
-    if views != OutputFiles(html=views.html):
+    if any(view for name, view in views.items() if name != "html"):
         raise click.UsageError("of a folder of tables there is --html, and what is printed here")
     try:
         from wireproof.spark import report_page  # noqa: PLC0415 - Spark is an extra
@@ -116,5 +116,5 @@ def _tables(files: tuple[Path, ...], views: OutputFiles) -> None:
     else:
         fuzz_on_spark.print_campaign_tables(found.tables["signatures"])
     Console().print(f"tables in {files[0]}", soft_wrap=True)
-    if views.html:
-        replace_text(views.html, report_page.render_page(files[0]))
+    if isinstance(file := views["html"], Path):
+        replace_text(file, report_page.render_page(files[0]))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TextIO, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TextIO, cast
 
 import click
 from attrs import define, field, frozen
@@ -171,19 +171,16 @@ def _entries_of(
     fmt = fits[0].row if fits else stream_of(rows[0]) if rows else None
     listing = None if fmt is None else listing_of(fmt)
     base, until = bounds_of(path)
-    if fmt is None or listing is None or fmt.scan is None:
-        # Add a file of which no format is known, unless it is empty.
-        lost = output.lost
-        size = found.source.size
-        if size:
+    if fmt is None or listing is None or fmt.scan is None:  # all of the file is lost, if there is anything
+        if size := found.source.size:
             cause = DamagedRange(0, size, 0, "unknown", 0, "", "no format of a stream fits")
             last = None if until is None else until - 1
             loss = Loss(0, size, (cause,), 1, base, last, counted=None, is_certain=False)
-            lost.damaged.add(name)
-            lost.add(name, loss, gapless=False)
+            output.lost.damaged.add(name)
+            output.lost.add(name, loss, gapless=False)
             losses = FileLosses(SHOWN, gapless=False)
             losses.add((loss,))
-            lost.add_sums(name, losses)
+            output.lost.add_sums(name, losses)
         return
     output.check(name, fmt, listing)
     finder = LossFinder(fmt, listing, found.source, base, until, rising=output.rising)
@@ -203,7 +200,8 @@ def _entries_of(
 # --- the outputs ---
 
 
-class Output(Protocol):
+@define
+class Output:
     """Writes sound entries.
 
     Attributes:
@@ -216,35 +214,24 @@ class Output(Protocol):
 
     path: Path
     lost: LostList
-    records: int
-    values: ClassVar[bool]
-    rising: ClassVar[bool]
-
-    def check(self, name: str, fmt: Format, listing: EntryListing) -> None:
-        """Raise `click.UsageError` if entries of a format cannot be written."""
-
-    def write(self, entries: Iterator[SoundEntry]) -> None:
-        """Write all entries."""
-
-    def end_file(self) -> None:
-        """Write what is left of a file before it is closed."""
-
-
-@define
-class LinesOutput:
-    """Writes the records as JSON lines, those of an entry together."""
-
-    path: Path
-    lost: LostList
     records: int = 0
     values: ClassVar[bool] = True
     rising: ClassVar[bool] = False
 
     def check(self, name: str, fmt: Format, listing: EntryListing) -> None:
-        """Accept every format."""
+        """Raise `click.UsageError` if entries of a format cannot be written; every format can be."""
+
+    def write(self, entries: Iterator[SoundEntry]) -> None:
+        """Write all entries."""
+        raise NotImplementedError
 
     def end_file(self) -> None:
-        """Leave nothing to write."""
+        """Write what is left of a file before it is closed; nothing is."""
+
+
+@define
+class LinesOutput(Output):
+    """Writes the records as JSON lines, those of an entry together."""
 
     def write(self, entries: Iterator[SoundEntry]) -> None:
         """Write the records of all entries."""
@@ -261,14 +248,9 @@ class LinesOutput:
 
 
 @define
-class TableOutput:
+class TableOutput(Output):
     """Writes the records as Parquet, with the columns that the records of the format have on Spark."""
 
-    path: Path
-    lost: LostList
-    records: int = 0
-    values: ClassVar[bool] = True
-    rising: ClassVar[bool] = False
     _family: str = ""
 
     def check(self, name: str, fmt: Format, listing: EntryListing) -> None:
@@ -279,9 +261,6 @@ class TableOutput:
             raise click.UsageError(
                 f"{name} is {fmt.format_id}, which has no place in {self.path}: salvage it alone"
             )
-
-    def end_file(self) -> None:
-        """Leave the last rows to the next batch: they refer to no file."""
 
     def write(self, entries: Iterator[SoundEntry]) -> None:
         """Write the records of all entries; no file if there is none."""
@@ -320,16 +299,13 @@ class TableOutput:
 
 
 @define
-class LogsOutput:
+class LogsOutput(Output):
     """Writes the entries of each damaged file as a log of its own, with its name, in a new folder.
 
     Attributes:
         written: the names of these logs.
     """
 
-    path: Path
-    lost: LostList
-    records: int = 0
     written: list[str] = field(factory=list)
     _run: tuple[SoundEntry, int] | None = None
     values: ClassVar[bool] = False
@@ -352,15 +328,14 @@ class LogsOutput:
             self._run = first, one.entry.end
 
     def end_file(self) -> None:
-        """Copy the run of entries that was not copied yet."""
-        run, self._run = self._run, None
-        if run is not None:
-            self._copy(*run)
+        """Append the run of entries that was not copied yet to the log of its file, all or none of it.
 
-    def _copy(self, first: SoundEntry, end: int) -> None:
-        """Append the bytes of entries to the log of their file, if the file is damaged; all or none."""
-        if first.name not in self.lost.damaged:
+        A file that is not damaged gets no copy.
+        """
+        run, self._run = self._run, None
+        if run is None or run[0].name not in self.lost.damaged:
             return
+        first, end = run
         path = self.path / first.name
         if first.name not in self.written:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -371,8 +346,7 @@ class LogsOutput:
             try:
                 for piece in pieces(first.source, first.entry.at, end):
                     file.write(piece)
-            except BaseException:
-                # Cut a file to what it had before: a part of an entry is none.
+            except BaseException:  # a part of an entry is none
                 file.flush()
                 file.truncate(before)
                 raise

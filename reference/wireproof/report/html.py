@@ -19,7 +19,6 @@ from wireproof.report.matrix import (
     Page,
     data_element,
     matrix,
-    page_data_of,
     verdict_class,
 )
 from wireproof.report.overview import (
@@ -223,7 +222,7 @@ def render_board(board: Board, page: Page) -> str:
         why=partial(_why, page),
         verdicts=list(dict.fromkeys(name for column in board.columns for name in column.counts)),
         verdict_class=verdict_class,
-        data=safe_html(data_element(page_data_of(board.columns, board.topics, page))),  # it escapes `<`
+        data=safe_html(data_element(board.columns, board.topics, page)),  # it escapes `<`
     )
 
 

@@ -23,7 +23,8 @@ from wireproof.report.html import Board, render_board
 from wireproof.report.matrix import Column, Page, matrix
 from wireproof.report.overview import Grid, GridCell, findings, tally
 from wireproof.report.terminal import MAX_FINDINGS, plain_text
-from wireproof.run.interop import EncodeResult, InteropResults, InteropRun, ReadCounts, RelayReport
+from wireproof.run.events import EventStream
+from wireproof.run.interop import InteropRun, ReadCounts, RelayReport
 
 WIDEST: Final = 1000
 """Width of the matrix in characters: it is never cut."""
@@ -37,83 +38,69 @@ LEGEND: Final = (
 class InteropView:
     """The results that both views show; `lookup` returns the case of an event."""
 
-    exchanged: InteropRun
-    results: InteropResults
+    found: InteropRun
     lookup: Lookup
     relay: RelayReport | None = None
+
+    @property
+    def judged(self) -> list[EventStream]:
+        """Return the runs of the adapters, and that of the server."""
+        server = [] if self.relay is None else [self.found.stream_of(self.relay.server)]
+        return [*self.found.streams, *server]
 
 
 # --- the matrix ---
 
 
-@frozen
-class FormatMatrix:
-    """The matrix of producers and readers of one format; a cell is None if there was no request.
-
-    Attributes:
-        wrote: the number of values that each producer encoded, and the number of requests.
-    """
-
-    format_id: str
-    producers: tuple[str, ...]
-    wrote: tuple[tuple[int, int], ...]
-    readers: tuple[str, ...]
-    cells: tuple[tuple[ReadCounts | None, ...], ...]
-
-
-def format_matrices(shown: InteropView) -> Iterator[FormatMatrix]:
-    tallies = shown.results.tallies
-    specs = [participant.spec for participant in shown.exchanged.participants]
-    written = {participant.spec: participant.written for participant in shown.exchanged.participants}
-    for format_id in shown.exchanged.encoded_messages:
-        producers = tuple(one for one in specs if any((format_id, one, two) in tallies for two in specs))
-        readers = tuple(two for two in specs if any((format_id, one, two) in tallies for one in specs))
-        cells = tuple(tuple(tallies.get((format_id, one, two)) for two in readers) for one in producers)
-        wrote = tuple(_wrote_of(written[one][format_id]) for one in producers)
-        yield FormatMatrix(format_id, producers, wrote, readers, cells)
+def grids(found: InteropRun) -> Iterator[Grid]:
+    """Yield the matrix of producers and readers of each format; producers have a note of what they wrote."""
+    tallies, written = found.tallies, {one.spec: one.written for one in found.participants}
+    for format_id in found.encoded_messages:
+        producers = [one for one in written if any((format_id, one, two) in tallies for two in written)]
+        readers = [two for two in written if any((format_id, one, two) in tallies for one in written)]
+        rows = []
+        for one in producers:
+            wrote, of = written[one][format_id]
+            cells = [_cell(tallies.get((format_id, one, two)), wrote) for two in readers]
+            rows.append((one, f"{WROTE} {wrote}" + (f"/{of}" if wrote < of else ""), cells))
+        yield Grid(format_id, "writes ↓ reads →", readers, rows)
 
 
-def _wrote_of(some: list[EncodeResult]) -> tuple[int, int]:
-    return sum(one.data is not None for one in some), len(some)
-
-
-def _of(done: int, asked: int) -> str:
-    return str(done) if done == asked else f"{done}/{asked}"
-
-
-def _word(tally: ReadCounts | None, wrote: int) -> tuple[str, str]:
-    """Return the text and the style of a cell: all read alike, or the number of different readings."""
+def _cell(tally: ReadCounts | None, wrote: int) -> GridCell:
+    """Return a cell: all read alike, or the number of different readings; a sign if there was no request."""
     if tally is None:
-        return "–", "dim"
+        return GridCell("–", "dim")
+    words = f"{tally.all:,} read, {tally.wrong:,} of them wrong, {tally.other:,} where the format is open"
     part = f"/{tally.all}" if tally.all < wrote else ""
     if tally.wrong:
-        return f"{tally.wrong}{part}", "bad"
+        return GridCell(f"{tally.wrong}{part}", "bad", words)
     if tally.other:
-        return f"{tally.other}°{part}", "mild"
-    return f"={tally.all if part else ''}", "pass"
+        return GridCell(f"{tally.other}°{part}", "mild", words)
+    return GridCell(f"={tally.all if part else ''}", "pass", words)
 
+
+WROTE: Final = "wrote"
+"""The heading of the numbers of values that producers encoded."""
 
 _STYLES: Final = {"dim": "dim", "bad": "red", "mild": "yellow", "pass": "green"}
 
 
 def print_interop(shown: InteropView, console: Console) -> None:
-    for number, participant in enumerate(shown.exchanged.participants, 1):
-        console.print(
-            plain_text(f"{number:>3}  {participant.spec} {participant.hello.version}"), soft_wrap=True
-        )
-    for sheet in format_matrices(shown):
-        specs = [participant.spec for participant in shown.exchanged.participants]
+    numbers = {one.spec: number for number, one in enumerate(shown.found.participants, 1)}
+    for participant in shown.found.participants:
+        line = f"{numbers[participant.spec]:>3}  {participant.spec} {participant.hello.version}"
+        console.print(plain_text(line), soft_wrap=True)
+    for grid in grids(shown.found):
         table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
-        table.add_column(f"{sheet.format_id}, read by", no_wrap=True)
-        table.add_column("wrote", justify="right", no_wrap=True, style="dim")
-        for reader in sheet.readers:
-            table.add_column(str(specs.index(reader) + 1), justify="right", no_wrap=True)
-        for producer, wrote, cells in zip(sheet.producers, sheet.wrote, sheet.cells, strict=True):
-            words = [_word(cell, wrote[0]) for cell in cells]
+        table.add_column(f"{grid.title}, read by", no_wrap=True)
+        table.add_column(WROTE, justify="right", no_wrap=True, style="dim")
+        for reader in grid.heads:
+            table.add_column(str(numbers[reader]), justify="right", no_wrap=True)
+        for producer, note, cells in grid.rows:
             table.add_row(
-                plain_text(f"{specs.index(producer) + 1:>3}  {producer}"),
-                _of(*wrote),
-                *(plain_text(text, _STYLES[style]) for text, style in words),
+                plain_text(f"{numbers[producer]:>3}  {producer}"),
+                note.removeprefix(f"{WROTE} "),
+                *(plain_text(cell.text, _STYLES[cell.style]) for cell in cells),
             )
         whole = console.options.update(max_width=WIDEST)
         console.width = max(console.width, Measurement.get(console, whole, table).maximum)
@@ -129,8 +116,7 @@ def print_interop(shown: InteropView, console: Console) -> None:
 def lines_below(shown: InteropView, width: int = WIDEST) -> Iterator[str]:
     """Yield the lines below the matrix: what the server stored, the failures, and the notes."""
     yield from _relay_lines(shown)
-    streams = [*shown.results.streams, *filter(None, [shown.results.server])]
-    found = [(stream.run, group) for stream in streams for group in failure_groups_of(stream)]
+    found = [(stream.run, group) for stream in shown.judged for group in failure_groups_of(stream)]
     for run, group in found[:MAX_FINDINGS]:
         head, *body = failure_lines(group, run, shown.lookup, no_lookup, width)
         yield from ("", f"{run.spec}: {head}", *body)
@@ -144,7 +130,7 @@ def _relay_lines(shown: InteropView) -> Sequence[str]:
 
 
 def _notes(shown: InteropView) -> Iterator[str]:
-    for participant in shown.exchanged.participants:
+    for participant in shown.found.participants:
         yield from (f"note: {participant.spec}: {note}" for note in participant.notes)
 
 
@@ -153,34 +139,17 @@ def _notes(shown: InteropView) -> Iterator[str]:
 
 def interop_page(shown: InteropView, page: Page) -> str:
     """Render the HTML file: producers × readers as heat maps, the findings, then the matrix of all cases."""
-    streams = shown.results.streams
+    judged, streams = shown.judged, shown.found.streams
     columns = [Column(stream.run, count_verdicts(stream), stream.complete, by_id=False) for stream in streams]
-    judged = [*streams, *filter(None, [shown.results.server])]
     board = Board(
         columns,
         matrix(streams),
-        f"{shown.exchanged.ask.count} values of each format, seed {shown.exchanged.ask.seed}",
+        f"{shown.found.settings.count} values of each format, seed {shown.found.settings.seed}",
         notes=[*_relay_lines(shown), *_notes(shown)],
         sums=[tally(stream.cases, stream.run) for stream in streams],
         found=findings(judged, [Column(stream.run, {}).name for stream in judged]),
-        grids=[_grid(sheet) for sheet in format_matrices(shown)],
+        grids=list(grids(shown.found)),
         grids_title="Who reads what others wrote",
         grids_note=LEGEND,
     )
     return render_board(board, page)
-
-
-def _grid(sheet: FormatMatrix) -> Grid:
-    rows = [
-        (producer, f"wrote {_of(*wrote)}", [_grid_cell(cell, wrote[0]) for cell in cells])
-        for producer, wrote, cells in zip(sheet.producers, sheet.wrote, sheet.cells, strict=True)
-    ]
-    return Grid(sheet.format_id, "writes ↓ reads →", sheet.readers, rows)
-
-
-def _grid_cell(tally: ReadCounts | None, wrote: int) -> GridCell:
-    text, style = _word(tally, wrote)
-    if tally is None:
-        return GridCell(text, style)
-    words = f"{tally.all:,} read, {tally.wrong:,} of them wrong, {tally.other:,} where the format is open"
-    return GridCell(text, style, words)

@@ -7,10 +7,11 @@ import base64
 import gzip
 import json
 import re
-from collections.abc import Collection, Hashable, Mapping, Sequence
-from typing import Any, Final, Generic, TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
+from typing import Any, Final
 
-from attrs import define, evolve, field, frozen
+from attrs import evolve, field, frozen
 
 from wireproof.cases.case import Case
 from wireproof.cases.rules import Rule, Sources, cited
@@ -30,7 +31,7 @@ QUIET: Final = frozenset({*PASSING, "unsupported", "frame"})
 SECURITY: Final = "security"
 """The topic of failures with the flag `security`; these cases are listed in their own topics too."""
 
-_ORDER: Final = [*(name for name in ROWS if name not in PASSING), *PASSING]
+_ORDER: Final = [*(name for name in ROWS if name not in PASSING), *(name for name in ROWS if name in PASSING)]
 
 
 @frozen
@@ -220,24 +221,16 @@ def verdict_class(verdict: str) -> str:
 
 # --- page data ---
 #
-# The data of a page: each text, input and answer is stored once, and long data is compressed with gzip.
+# The data of a page: JSON that `templates/page.js` shows as text, packed with gzip if it is long.
 #
-# `templates/page.js` unpacks it, key for key:
+#     columns  name and spec of each implementation
+#     rows     topic, quiet, secure, and members: id, case, count and answers, by number; -1 for none
+#     answers  each different one once: its facts, and the place in its case that is marked
+#     cases    by id: what is said of a case, its bytes in base64, their fields and the compressed parts
+#     rules    by id: [id, text, practice, source, url]
 #
-#     words    every text once; elsewhere the number of a text in this list
-#     columns  [name, spec] of each implementation
-#     answers  [label, colour, class, path, got, text, replay, line, start, end, space, case, known], each
-#              different one
-#     rules    [id, text, practice, source, url]
-#     cases    [id, title, why, level, flags, rules, source, ran on, want, twin, bytes, size, text, tree,
-#              more, regions]; a region is [space, start, end, bytes, size]
-#     bytes    base64
-#     topics   [name, rows]; a row is [flags, members]; a member [id, case, count, answers]
-#
-# A tree is a list of [depth, at, size, name, type, value, cover]. The number of an absent thing is -1.
+# A tree is a list of [depth, at, size, name, type, value, cover].
 
-
-Key = TypeVar("Key", bound=Hashable)
 
 MAX_PLAIN_JSON: Final = 200_000
 """Characters up to which the data is plain JSON in the page, readable without a browser."""
@@ -248,60 +241,44 @@ SHOWN: Final = 3
 ABSENT: Final = -1
 
 
-@define
-class InternedTable(Generic[Key]):
-    """Distinct values in the order of their first occurrence, and the number of each."""
-
-    rows: list[Any] = field(factory=list)
-    numbers: dict[Key, int] = field(factory=dict)
-
-    def number(self, key: Key, row: Any = None) -> int:  # noqa: ANN401 - whatever JSON can hold
-        """Return the number of `key`; a new key is stored as `row`, or as itself."""
-        if key not in self.numbers:
-            self.numbers[key] = len(self.rows)
-            self.rows.append(key if row is None else row)
-        return self.numbers[key]
-
-
 class Packer:
     """Converts a matrix to the data of the page, in the form that the module describes."""
 
     def __init__(self, columns: Sequence[Column], topics: Sequence[MatrixTopic], page: Page) -> None:
         """Prepare the data of `topics`, with the cases and rules that `page` can find."""
         self._columns, self._topics, self._page = columns, topics, page
-        self._words: InternedTable[str] = InternedTable()
-        self._answers: InternedTable[tuple[int, ...]] = InternedTable()
-        self._rules: InternedTable[str] = InternedTable()
-        self._bytes: InternedTable[bytes] = InternedTable()
-        self._cases: InternedTable[str] = InternedTable()
+        self._answers: dict[tuple[tuple[str, object], ...], int] = {}
+        self._rules: dict[str, list[str]] = {}
+        self._cases: dict[str, dict[str, Any]] = {}
         self._details: dict[str, CaseView | None] = {}
 
     def packed(self) -> dict[str, Any]:
-        topics = [[self._word(topic.name), [self._row(row) for row in topic.rows]] for topic in self._topics]
-        columns = [[self._word(one.name), self._word(one.run.spec)] for one in self._columns]
-        return {
-            "columns": columns,
-            "topics": topics,
-            "answers": self._answers.rows,
-            "cases": self._cases.rows,
-            "rules": self._rules.rows,
-            "bytes": self._bytes.rows,
-            "words": self._words.rows,
+        rows = [
+            {
+                "topic": topic.name,
+                "quiet": row.quiet,
+                "secure": row.is_security,
+                "members": [
+                    self._member(name, cells, row.count)
+                    for name, cells in zip(row.ids, (row.cells, *row.others), strict=False)
+                ],
+            }
+            for topic in self._topics
+            for row in topic.rows
+        ]
+        data = {
+            "columns": [{"name": one.name, "spec": one.run.spec} for one in self._columns],
+            "rows": rows,
+            "answers": [dict(answer) for answer in self._answers],
+            "cases": self._cases,
+            "rules": self._rules,
         }
-
-    def _word(self, text: str) -> int:
-        return self._words.number(escape_unsafe(text))
+        found: dict[str, Any] = _escaped(data, cache(escape_unsafe))
+        return found
 
     # --- rows ---
 
-    def _row(self, row: MatrixRow) -> list[Any]:
-        members = [(row.ids[0], row.cells), *zip(row.ids[1:], row.others, strict=False)]
-        return [
-            int(row.quiet) + 2 * int(row.is_security),
-            [self._member(name, cells, row.count) for name, cells in members],
-        ]
-
-    def _member(self, name: str, cells: Sequence[MatrixCell | None], count: int) -> list[Any]:
+    def _member(self, name: str, cells: Sequence[MatrixCell | None], count: int) -> dict[str, Any]:
         # The event to show in a row: the first that needs attention, else the first.
         events = [cell.event for cell in cells if cell is not None]
         event = next((event for event in events if event.verdict not in QUIET), events[0])
@@ -312,7 +289,7 @@ class Packer:
             ABSENT if cell is None else self._answer(cell, number, known) for number, cell in enumerate(cells)
         ]
         weight = count or max((cell.count for cell in cells if cell is not None), default=1)
-        return [self._word(name), case, weight, answers]
+        return {"id": name, "case": case, "count": weight, "answers": answers}
 
     def _answer(self, cell: MatrixCell, column: int, known: dict[str, CaseView | None]) -> int:
         """Return the number of an answer; the bytes of its own case are marked if they are shown."""
@@ -321,20 +298,26 @@ class Packer:
             known[event.id] = self._detail(event)
         found = known.get(event.id)
         mark = found.mark(event.at, event.path) if found and event.verdict not in QUIET else NO_MARK
-        line = replay_command(self._short(event), of.run) if event.token or of.by_id else ""
-        texts = (self._word(text) for text in _texts(event, line))
-        place = (mark.line, mark.start, mark.end, self._word(mark.space))
-        key = (*texts, *place, self._other(event, found), int(cell.known))
-        return self._answers.number(key)
-
-    def _short(self, event: CaseEvent) -> CaseEvent:
-        """Remove the token of a derived case, whose id is enough: thousands of tokens would fill the page."""
+        # The id of a derived case is enough: thousands of tokens would fill the page.
         derived = "~" in event.id and event.id.partition("~")[0] in self._page.cases
-        return evolve(event, token="") if derived else event
-
-    def _other(self, event: CaseEvent, found: CaseView | None) -> int:
-        """Return the case of an answer whose bytes differ from those of the first answer of its row."""
-        return ABSENT if found is None or "~" not in event.id else self._case(found)
+        short = evolve(event, token="") if derived else event
+        facts = {
+            "label": event.label,
+            "colour": verdict_class(event.verdict),
+            "cls": event.cls,
+            "path": event.path,
+            "got": event.got,
+            "text": shorten(event.text, MAX_OUTPUT),
+            "replay": replay_command(short, of.run) if short.token or of.by_id else "",
+            "line": mark.line,
+            "start": mark.start,
+            "end": mark.end,
+            "space": mark.space,
+            # the case of an answer whose bytes differ from those of the first answer of its row
+            "about": self._case(found) if found is not None and "~" in event.id else "",
+            "known": cell.known,
+        }
+        return self._answers.setdefault(tuple(facts.items()), len(self._answers))
 
     # --- cases ---
 
@@ -344,85 +327,84 @@ class Packer:
             self._details[event.id] = case_view_of(case) if case else None
         return self._details[event.id]
 
-    def _case(self, found: CaseView) -> int:
+    def _case(self, found: CaseView) -> str:
         case = found.case
-        if case.id in self._cases.numbers:
-            return self._cases.numbers[case.id]
-        number = self._cases.number(case.id, [])
-        self._cases.rows[number] = [
-            *self._said(found),
-            self._twin(case.id, case.twin or case.parent or ""),
-            *self._data(found),
-        ]
-        return number
+        if case.id not in self._cases:
+            row = self._cases[case.id] = dict[str, Any]()
+            ran = ", ".join(f"{one.name} {one.version}".strip() for one in case.source.witnesses)
+            row |= {
+                "id": case.id,
+                "title": case.title,
+                "why": case.why,
+                "level": f"{case.level}, {case.profile}",
+                "flags": ", ".join(case.flags),
+                "rules": [self._rule(name) for name in case.rules],
+                "source": case.source.document or case.source.origin,
+                "ran": ran,
+                "want": found.want,
+                "twin": self._twin(case.id, case.twin or case.parent or ""),
+                "text": found.text,
+                "tree": [
+                    [line.depth, line.at, line.size, line.name, line.type, line.value, line.cover]
+                    for line in found.lines
+                ],
+                "more": found.more,
+                "regions": [
+                    {"space": one.space, "start": one.start, "end": one.end, **_stored(one.data)}
+                    for one in found.regions
+                ],
+                **_stored(found.data),
+            }
+        return case.id
 
-    def _bare(self, event: CaseEvent) -> int:
-        """Return the row of a case that has only an event, such as a passing derived case."""
-        if event.id in self._cases.numbers:
-            return self._cases.numbers[event.id]
-        number = self._cases.number(event.id, [])
-        first = (event.id, event.title, "", f"{event.level}, {event.profile}", ", ".join(event.flags))
-        rules = [self._rule(name) for name in event.rules]
-        words = [*map(self._word, first), rules, *map(self._word, ("", "", event.want))]
-        twin = self._twin(event.id, event.twin or event.id.partition("~")[0])
-        self._cases.rows[number] = [*words, twin, ABSENT, 0, self._word(""), [], 0, []]
-        return number
+    def _bare(self, event: CaseEvent) -> str:
+        """Return the id of a case that has only an event, such as a passing derived case."""
+        if event.id not in self._cases:
+            row = self._cases[event.id] = dict[str, Any]()
+            row |= {
+                "id": event.id,
+                "title": event.title,
+                "level": f"{event.level}, {event.profile}",
+                "flags": ", ".join(event.flags),
+                "rules": [self._rule(name) for name in event.rules],
+                "want": event.want,
+                "twin": self._twin(event.id, event.twin or event.id.partition("~")[0]),
+                "tree": [],
+                "regions": [],
+            }
+        return event.id
 
-    def _twin(self, own: str, name: str) -> int:
+    def _twin(self, own: str, name: str) -> str:
         twin = self._page.cases.get(name)
-        return self._case(case_view_of(twin)) if twin is not None and twin.id != own else ABSENT
+        return self._case(case_view_of(twin)) if twin is not None and twin.id != own else ""
 
-    def _said(self, found: CaseView) -> list[Any]:
-        case = found.case
-        ran = ", ".join(f"{one.name} {one.version}".strip() for one in case.source.witnesses)
-        first = (case.id, case.title, case.why, f"{case.level}, {case.profile}", ", ".join(case.flags))
-        last = (case.source.document or case.source.origin, ran, found.want)
-        rules = [self._rule(name) for name in case.rules]
-        return [*map(self._word, first), rules, *map(self._word, last)]
-
-    def _rule(self, name: str) -> int:
+    def _rule(self, name: str) -> str:
         rule = self._page.rules.get(name) or Rule(name, "", "", "", "")
-        page = f"{rule.document} {rule.section}".strip()
         place = next(iter(cited(rule.cites, self._page.sources)), None)
-        link = (place.title, place.url) if place else (page, "")
-        return self._rules.number(
-            name, [self._word(text) for text in (rule.id, rule.text, rule.practice, *link)]
-        )
-
-    def _data(self, found: CaseView) -> list[Any]:
-        tree = [
-            [
-                line.depth,
-                self._word(line.at),
-                line.size,
-                *map(self._word, (line.name, line.type, line.value, line.cover)),
-            ]
-            for line in found.lines
-        ]
-        regions = [
-            [self._word(one.space), one.start, one.end, self._stored(one.data), len(one.data)]
-            for one in found.regions
-        ]
-        text = self._word(found.text)
-        return [self._stored(found.data), len(found.data), text, tree, int(found.more), regions]
-
-    def _stored(self, data: bytes) -> int:
-        """Return the number of the first bytes of some data, as many as the page shows."""
-        shown = data[:MAX_BYTES]
-        return self._bytes.number(shown, base64.b64encode(shown).decode())
+        link = (place.title, place.url) if place else (f"{rule.document} {rule.section}".strip(), "")
+        self._rules[name] = [rule.id, rule.text, rule.practice, *link]
+        return name
 
 
-def _texts(event: CaseEvent, line: str) -> tuple[str, ...]:
-    text = shorten(event.text, MAX_OUTPUT)
-    return (event.label, verdict_class(event.verdict), event.cls, event.path, event.got, text, line)
+def _stored(data: bytes) -> dict[str, Any]:
+    """Return the first bytes of some data, as many as the page shows, and their number."""
+    return {"bytes": base64.b64encode(data[:MAX_BYTES]).decode(), "size": len(data)}
 
 
-def page_data_of(columns: Sequence[Column], topics: Sequence[MatrixTopic], page: Page) -> dict[str, Any]:
-    return Packer(columns, topics, page).packed()
+def _escaped(tree: Any, escape: Callable[[str], str]) -> Any:  # noqa: ANN401 - JSON
+    match tree:
+        case str():
+            return escape(tree)
+        case list():
+            return [_escaped(part, escape) for part in tree]
+        case dict():
+            return {escape(name): _escaped(part, escape) for name, part in tree.items()}
+    return tree
 
 
-def data_element(data: Mapping[str, Any]) -> str:
+def data_element(columns: Sequence[Column], topics: Sequence[MatrixTopic], page: Page) -> str:
     """Return the element with the data: JSON, or gzip in base64 if that is long."""
+    data = Packer(columns, topics, page).packed()
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
     if len(text) <= MAX_PLAIN_JSON:
         return f'<script id="data" type="application/json">{text.replace("<", chr(92) + "u003c")}</script>'

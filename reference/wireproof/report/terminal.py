@@ -94,14 +94,6 @@ class RunView:
         return self.numbers.get((run.spec, group.kind), self.first + place)
 
 
-@frozen
-class ShownFindings:
-    """The findings of a run, the most severe first, and the number that was printed."""
-
-    found: tuple[FailureGroup, ...]
-    printed: int
-
-
 def output_console() -> Console:
     """Return the console of standard output; if it is no terminal, lines have any length."""
     found = Console()
@@ -110,7 +102,10 @@ def output_console() -> Console:
     return found
 
 
-def print_run(stream: EventStream, console: Console, view: RunView | None = None) -> ShownFindings:
+def print_run(
+    stream: EventStream, console: Console, view: RunView | None = None
+) -> tuple[Sequence[FailureGroup], int]:
+    """Print a run; return its findings, the most severe first, and the number that was printed."""
     view = view or RunView()
     found = failure_groups_of(stream, view.applied.overlays)
     for event in known_security_failures(stream, view.applied.overlays):
@@ -134,7 +129,7 @@ def print_run(stream: EventStream, console: Console, view: RunView | None = None
     console.print(table)
     for line in lines:
         print_line(console, line)
-    return ShownFindings(found, count)
+    return found, count
 
 
 def print_answer(

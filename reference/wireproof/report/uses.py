@@ -436,23 +436,19 @@ class Section:
 
     @property
     def choices(self) -> Sequence["Choice"]:
-        return [self._choice(use) for use in self.uses]
-
-    def _choice(self, use: Use) -> "Choice":
-        found = [(row.name, row.newest.uses.get(use.id)) for row in self.rows]
-        states: dict[State, list[tuple[str, UseResult]]] = {}
-        for name, result in found:
-            if result is not None:
-                states.setdefault(result.state, []).append((name, result))
-        wrong = [
-            (name, len(one.wrong) - one.concerns.get("damaged", 0)) for name, one in states.get("fails", ())
-        ]
-        return Choice(
-            use,
-            tuple(name for state in ("met", "open") for name, _ in states.get(state, ())),
-            tuple(name for name, _ in states.get("damaged", ())),
-            tuple(sorted(wrong, key=lambda row: row[1])),
-        )
+        """Return what there is to choose from for each use."""
+        found: list[Choice] = []
+        for use in self.uses:
+            states: dict[State, list[tuple[str, int]]] = {}
+            for row in self.rows:
+                if (result := row.newest.uses.get(use.id)) is not None:
+                    valid = len(result.wrong) - result.concerns.get("damaged", 0)
+                    states.setdefault(result.state, []).append((row.name, valid))
+            met, partly = (*states.get("met", ()), *states.get("open", ())), states.get("damaged", ())
+            wrong = sorted(states.get("fails", ()), key=lambda row: row[1])
+            names = [tuple(name for name, _ in some) for some in (met, partly)]
+            found.append(Choice(use, names[0], names[1], tuple(wrong)))
+        return found
 
 
 @frozen

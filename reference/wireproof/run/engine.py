@@ -161,10 +161,11 @@ class Engine:
 
     def run_with(
         self, cases: Iterable[Case], keep: Callable[[Case, Outcome, int], T], size: int | None = None
-    ) -> Iterator[T | None]:
-        """Yield `keep(case, outcome, nanoseconds)` of each case, in their order; None whenever answers came.
+    ) -> Iterator[Sequence[T]]:
+        """Yield `keep(case, outcome, nanoseconds)` of each block of cases, in their order.
 
-        `keep` is called as soon as an answer arrives, so that no answer stays in memory longer than that.
+        Whenever answers came, an empty block is yielded. `keep` is called as soon as an answer arrives, so
+        that no answer stays in memory longer than that.
 
         Args:
             cases: the cases to run.
@@ -174,8 +175,9 @@ class Engine:
         for block in blocks(cases, min(size or self._size, self._size)):
             self._enqueue(block, self.hello, keep)
             group = self._blocks.popleft()
-            yield from self._settling(group)
-            yield from group.in_order()
+            for _ in self._settling(group):
+                yield ()
+            yield group.in_order()
 
     def ask(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Outcome]]:
         """Yield the outcome of each case; for `probe`, which ignores the claims."""

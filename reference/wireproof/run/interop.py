@@ -7,7 +7,7 @@ same messages; else the values come from the strategy of their format.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import count
 from typing import Any, Final
@@ -40,7 +40,6 @@ from wireproof.run.engine import Engine
 from wireproof.run.events import (
     CaseEvent,
     EventStream,
-    Run,
     case_event,
     footer_of,
     manifest_fields,
@@ -73,12 +72,16 @@ class InteropSettings:
     assigned: tuple[str, ...] = ()
 
 
+Writer = tuple[str, EncodeCase]
+"""An adapter that wrote a message, and the encode case."""
+
+
 @frozen
 class EncodedMessage:
     """Bytes to read, with their writers and encode cases."""
 
     case: Case
-    writers: tuple[tuple[str, EncodeCase], ...]
+    writers: tuple[Writer, ...]
 
     @property
     def data(self) -> bytes:
@@ -94,109 +97,150 @@ class EncodedMessage:
         return post.case.id.replace(f"/{INTEROP}/{WRITE_PART}~", f"/{INTEROP}/{producer}~")
 
 
-@frozen
-class EncodeResult:
-    """The result of an encode case: the verdict, and the bytes if there are any."""
+@define
+class ReadCounts:
+    """The readings by one adapter of one producer's bytes of one format, counted by encode case.
 
-    post: EncodeCase
-    verdict: Verdict
-    data: bytes | None
-    ns: int
+    Attributes:
+        alike: read as the reference reads them.
+        wrong: a verdict that gates.
+        other: remarks, correct rejections, timeouts.
+    """
 
+    alike: int = 0
+    wrong: int = 0
+    other: int = 0
 
-@frozen
-class DecodeResult:
-    """The verdict on decoding the bytes of a message with one adapter."""
-
-    encoded_message: EncodedMessage
-    verdict: Verdict
-    ns: int
+    @property
+    def all(self) -> int:
+        return self.alike + self.wrong + self.other
 
 
 @define
 class Participant:
-    """An adapter that takes part, and its results."""
+    """An adapter that takes part, or the server between them, and what is judged of it.
+
+    Attributes:
+        written: by format, the number of values that it encoded, and the number of requests.
+    """
 
     spec: str
     hello: Hello
-    written: dict[str, list[EncodeResult]] = field(factory=dict)
-    read: dict[str, list[DecodeResult]] = field(factory=dict)
+    written: dict[str, tuple[int, int]] = field(factory=dict)
+    events: list[CaseEvent] = field(factory=list)
     notes: list[str] = field(factory=list)
 
 
-@frozen
+@define
 class InteropRun:
-    """The results of an interop run; `absent`: the adapters that did not start."""
+    """The results of an interop run.
 
-    ask: InteropSettings
-    participants: tuple[Participant, ...]
-    encoded_messages: Mapping[str, tuple[EncodedMessage, ...]]
-    absent: Mapping[str, AdapterError]
+    Attributes:
+        settings: its settings.
+        token: returns the token that replays a case.
+        participants: in the order in which the user named them.
+        encoded_messages: what was read, by format.
+        tallies: by format, producer and reader.
+        readings: the number of answers to requests to read.
+        absent: the adapters that did not start.
+    """
+
+    settings: InteropSettings
+    token: Callable[[Case], str]
+    participants: list[Participant] = field(factory=list)
+    encoded_messages: "EncodedMessages" = field(factory=dict)
+    tallies: dict[tuple[str, str, str], ReadCounts] = field(factory=dict)
+    readings: int = 0
+    absent: dict[str, AdapterError] = field(factory=dict)
+
+    @property
+    def streams(self) -> list[EventStream]:
+        """Return a run for each adapter."""
+        return [self.stream_of(one) for one in self.participants]
+
+    def stream_of(self, one: Participant) -> EventStream:
+        """Return what is judged of an adapter or of the server as a run."""
+        filters = (f"{INTEROP} of {self.settings.count}", *sorted(self.settings.rows or ()))
+        fields = {"spec": one.spec, "fixtures": "", "seed": self.settings.seed, "filters": filters}
+        cases = tuple(evolve(event, seq=seq) for seq, event in enumerate(one.events))
+        complete = not any(event.verdict == "not-run" for event in cases)
+        run = run_event(one.hello, **fields, **manifest_fields())
+        return EventStream(run, cases, footer_of(cases, complete=complete))
+
+    def event(self, case: Case, verdict: Verdict, ns: int) -> CaseEvent:
+        """Return the event of a case, with its token if it is worth replaying."""
+        quiet = ROWS[verdict.name].gate in NO_FINDING_GATES
+        return case_event(0, case, verdict, ns, "" if quiet else self.token(case))
 
 
 ProgressCallback = Callable[[str, int, int], None]
 """Takes what is being done in a few words, how many steps are done, and how many there are."""
 
-EncodedMessages = Mapping[str, tuple[EncodedMessage, ...]]
+EncodedMessages = Mapping[str, Sequence[EncodedMessage]]
 """Messages by their format and revision."""
 
 
 def run_interop(
     specs: Sequence[str],
-    ask: InteropSettings,
+    settings: InteropSettings,
+    token: Callable[[Case], str],
     *,
     timeout_scale: float = 1.0,
-    through: Callable[[EncodedMessages], EncodedMessages] | None = None,
+    through: Callable[[InteropRun, EncodedMessages], EncodedMessages] = lambda _, messages: messages,
     report_progress: ProgressCallback = lambda *_: None,
 ) -> InteropRun:
     """Let the adapters that `specs` name write and read, each in processes of its own.
 
-    `through` stores what was written, and returns what the others read. `report_progress` is called before
-    each step.
+    `token` returns the token that replays a case. `through` stores what was written, and returns what the
+    others read. `report_progress` is called before each step.
 
     Raises:
         PropertyError: Hypothesis is missing.
     """
+    found = InteropRun(settings, token)
     with ExitStack() as stack:
-        engines: dict[str, Engine] = {}
-        absent: dict[str, AdapterError] = {}
+        engines: list[Engine] = []
         names = tuple(dict.fromkeys(specs))
         for number, spec in enumerate(names):
             report_progress(f"{spec} starts", number, len(names))
             try:
-                engine = Engine(spec, seed=ask.seed, timeout_scale=timeout_scale)
-                engines[spec] = stack.enter_context(engine)
+                engine = stack.enter_context(Engine(spec, seed=settings.seed, timeout_scale=timeout_scale))
             except AdapterError as error:
-                absent[spec] = error
-        participants = {spec: Participant(spec, engine.hello) for spec, engine in engines.items()}
-        rows = shared_formats([participant.hello for participant in participants.values()], ask)
+                found.absent[spec] = error
+            else:
+                engines.append(engine)
+                found.participants.append(Participant(spec, engine.hello))
+        rows = shared_formats([one.hello for one in found.participants], settings)
+        pairs = list(zip(found.participants, engines, strict=True))
         steps = count()
-        total = 2 * len(participants) * len(rows)
-        for spec, participant in participants.items():
+        total = 2 * len(pairs) * len(rows)
+        written: dict[str, dict[bytes, list[Writer]]] = {row.format_id: {} for row in rows}
+        for participant, engine in pairs:
             for row in rows:
-                report_progress(f"{spec} writes {row.format_id}", next(steps), total)
-                participant.written[row.format_id] = _written(engines[spec], row, ask)
-        encoded_messages: EncodedMessages = {
-            row.format_id: group_by_bytes(row, participants.values()) for row in rows
+                report_progress(f"{participant.spec} writes {row.format_id}", next(steps), total)
+                for data, post in _written(found, participant, engine, row):
+                    written[row.format_id].setdefault(data, []).append((participant.spec, post))
+        messages = {
+            row.format_id: [_message(row, data, tuple(some)) for data, some in written[row.format_id].items()]
+            for row in rows
         }
-        if through is not None:
-            encoded_messages = through(encoded_messages)
-        for spec, participant in participants.items():
-            for format_id, some in encoded_messages.items():
-                report_progress(f"{spec} reads {format_id}", next(steps), total)
-                participant.read[format_id] = _read(engines[spec], some, participant)
-            participant.notes += engines[spec].notes
-    return InteropRun(ask, tuple(participants.values()), encoded_messages, absent)
+        found.encoded_messages = through(found, messages)
+        for participant, engine in pairs:
+            for format_id, some in found.encoded_messages.items():
+                report_progress(f"{participant.spec} reads {format_id}", next(steps), total)
+                _read(found, participant, engine, some)
+            participant.notes += engine.notes
+    return found
 
 
-def shared_formats(hellos: Sequence[Hello], ask: InteropSettings) -> list[Format]:
+def shared_formats(hellos: Sequence[Hello], settings: InteropSettings) -> list[Format]:
     """Return the formats that one adapter writes and another reads; stream_ids run as their entries."""
     stream_ids = {"/".join(fmt.wrapped_by[:2]) for fmt in FORMATS.values() if fmt.wrapped_by}
     wanted = [fmt for format_id, fmt in FORMATS.items() if format_id not in stream_ids]
     return [
         fmt
         for fmt in wanted
-        if (ask.rows is None or fmt.format_id in ask.rows) and _has_writer_and_reader(fmt, hellos)
+        if (settings.rows is None or fmt.format_id in settings.rows) and _has_writer_and_reader(fmt, hellos)
     ]
 
 
@@ -217,25 +261,36 @@ def _can(hello: Hello, fmt: Format, op: Op) -> bool:
 # --- writing ---
 
 
-def _written(engine: Engine, fmt: Format, ask: InteropSettings) -> list[EncodeResult]:
+def _written(
+    found: InteropRun, participant: Participant, engine: Engine, fmt: Format
+) -> Iterator[tuple[bytes, EncodeCase]]:
+    """Yield the bytes that an adapter writes, each with the encode case."""
     if not _can(engine.hello, fmt, "encode"):
-        return []
-    known = encode_cases(fmt.format_id, ask.count, ask.seed)
-    rans = engine.run([post.case for post in known])
-    return [_judge_written(post, ran, engine.hello, ask.seed) for post, ran in zip(known, rans, strict=True)]
+        return
+    posts = encode_cases(fmt.format_id, found.settings.count, found.settings.seed)
+    done = 0
+    for post, ran in zip(posts, engine.run([post.case for post in posts]), strict=True):
+        verdict, data = _judge_written(post, ran, engine.hello, found.settings.seed)
+        participant.events.append(found.event(post.case, verdict, ran.ns))
+        done += data is not None
+        if data is not None:
+            yield data, post
+    participant.written[fmt.format_id] = done, len(posts)
 
 
-def _judge_written(post: EncodeCase, ran: CaseResult, hello: Hello, seed: int) -> EncodeResult:
-    """Judge an encoded value; a declined value is outside the claims."""
+def _judge_written(
+    post: EncodeCase, ran: CaseResult, hello: Hello, seed: int
+) -> tuple[Verdict, bytes | None]:
+    """Judge an encoded value, and return its bytes if any; a declined value is outside the claims."""
     match ran.outcome:
         case Refused(cls=cls, path=path, text=text) if cls == DECLINED_CLASS:
-            return EncodeResult(post, Verdict("unsupported", path=path, text=text), None, ran.ns)
+            return Verdict("unsupported", path=path, text=text), None
         case Accepted(data=bytes(data)):
             verdict = judge(ran.case, ran.outcome, hello=hello)
             if verdict.name == "fail" and (plain := _uncompressed_entries(post, data, hello, seed)):
-                return EncodeResult(post, UNCOMPRESSED, data if len(plain) == 1 else None, ran.ns)
-            return EncodeResult(post, verdict, data, ran.ns)
-    return EncodeResult(post, judge(ran.case, ran.outcome, hello=hello), None, ran.ns)
+                return UNCOMPRESSED, data if len(plain) == 1 else None
+            return verdict, data
+    return judge(ran.case, ran.outcome, hello=hello), None
 
 
 def _uncompressed_entries(post: EncodeCase, data: bytes, hello: Hello, seed: int) -> tuple[Any, ...]:
@@ -261,16 +316,7 @@ def _uncompressed_entries(post: EncodeCase, data: bytes, hello: Hello, seed: int
 # --- reading ---
 
 
-def group_by_bytes(fmt: Format, participants: Iterable[Participant]) -> tuple[EncodedMessage, ...]:
-    found: dict[bytes, list[tuple[str, EncodeCase]]] = {}
-    for participant in participants:
-        for one in participant.written.get(fmt.format_id, ()):
-            if one.data is not None:
-                found.setdefault(one.data, []).append((participant.spec, one.post))
-    return tuple(_parcel(fmt, data, tuple(writers)) for data, writers in found.items())
-
-
-def _parcel(fmt: Format, data: bytes, writers: tuple[tuple[str, EncodeCase], ...]) -> EncodedMessage:
+def _message(fmt: Format, data: bytes, writers: tuple[Writer, ...]) -> EncodedMessage:
     producer, post = writers[0]
     name = EncodedMessage(post.case, writers).named(producer, post)
     case = exchange_case(fmt, name, f"{fmt.format_id}/{INTEROP}/{producer}", Data(data), "decode")
@@ -278,42 +324,44 @@ def _parcel(fmt: Format, data: bytes, writers: tuple[tuple[str, EncodeCase], ...
     return EncodedMessage(case, writers)
 
 
-def _read(engine: Engine, messages: Sequence[EncodedMessage], participant: Participant) -> list[DecodeResult]:
+def _read(
+    found: InteropRun, participant: Participant, engine: Engine, messages: Sequence[EncodedMessage]
+) -> None:
     """Decode the messages with an adapter; a slow one gets a part of them."""
     if not messages or not _can(engine.hello, FORMATS[messages[0].case.format_id], "decode"):
-        return []
-    by_id = {encoded_message.case.id: encoded_message for encoded_message in messages}
-    cases: Iterator[Case] = (encoded_message.case for encoded_message in messages)
+        return
+    by_id = {message.case.id: message for message in messages}
+    cases: Iterator[Case] = (message.case for message in messages)
     sample = DerivedSample(SLOW_SHARE)
     slow = engine.hello.cost == "slow"
-    found = [
-        _judge_read(ran, by_id[ran.case.id], engine.hello)
-        for ran in engine.run(sample.of(cases) if slow else cases)
-    ]
+    for ran in engine.run(sample.of(cases) if slow else cases):
+        message, context = by_id[ran.case.id], JudgeContext(ran.case, engine.hello, reference_answer)
+        verdict = judge(ran.case, ran.outcome, hello=engine.hello, context=context)
+        event = found.event(message.case, verdict, ran.ns)
+        found.readings += 1
+        for producer, post in message.writers:
+            name, title = message.named(producer, post), f"decode of what {producer} wrote"
+            participant.events.append(evolve(event, id=name, title=title))
+            if verdict.name == "unsupported":
+                continue
+            tally = found.tallies.setdefault((event.format_id, producer, participant.spec), ReadCounts())
+            if verdict.name == "pass":
+                tally.alike += 1
+            elif gates(verdict.name, "must"):
+                tally.wrong += 1
+            else:
+                tally.other += 1
     if slow:
         participant.notes.append(
             f"a slow adapter: it read {sample.kept} of {sample.seen} {messages[0].case.format_id}"
         )
-    return found
 
 
-def _judge_read(ran: CaseResult, encoded_message: EncodedMessage, hello: Hello) -> DecodeResult:
-    context = JudgeContext(ran.case, hello, reference_answer)
-    return DecodeResult(encoded_message, judge(ran.case, ran.outcome, hello=hello, context=context), ran.ns)
-
+# --- through a server ---
 
 SENT: Final = "sent"
 REFUSED_RIGHTLY: Final = "refused, as a producer may not send them"
 STORED: Final = "stored"
-
-
-@frozen
-class RelayFault:
-    """A message that the server refuses without a reason, or stores otherwise; `case` replays it."""
-
-    message: EncodedMessage
-    case: Case
-    verdict: Verdict
 
 
 @define
@@ -321,62 +369,57 @@ class RelayReport:
     """What a server did with the messages.
 
     Attributes:
-        spec, name, version: of the server.
+        server: its events are the messages that it refuses without a reason, or stores otherwise.
         counts: of the messages, by what became of them.
         left_out: of the messages that could not be carried, by the reason.
     """
 
-    spec: str
-    name: str
-    version: str = ""
+    server: Participant
     counts: Counter[str] = field(factory=Counter)
     left_out: Counter[str] = field(factory=Counter)
-    faults: list[RelayFault] = field(factory=list)
 
     def lines(self) -> Iterator[str]:
         """Yield how many messages were stored, and why the others were not."""
         others = [f"{number} {name}" for name, number in self.counts.items() if name not in (SENT, STORED)]
         stored = "; ".join([f"{self.counts[STORED]} of {self.counts[SENT]} messages stored", *others])
-        yield f"THROUGH {self.spec} ({f'{self.name} {self.version}'.strip()}): {stored}"
+        name = f"{self.server.hello.name} {self.server.hello.version}".strip()
+        yield f"THROUGH {self.server.spec} ({name}): {stored}"
         for reason, number in self.left_out.most_common():
             yield f"  {number} not carried: {reason}"
 
 
 def carried_messages(
-    relay: Relay,
-    encoded_messages: Mapping[str, Sequence[EncodedMessage]],
-    report: RelayReport,
-) -> dict[str, tuple[EncodedMessage, ...]]:
+    found: InteropRun, encoded_messages: EncodedMessages, relay: Relay, report: RelayReport
+) -> EncodedMessages:
     """Return the messages as the server stores them, without those that it did not store."""
-    found: dict[str, tuple[EncodedMessage, ...]] = {}
+    carried: dict[str, list[EncodedMessage]] = {}
     for format_id, messages in encoded_messages.items():
+        carried[format_id] = []
         answers = relay.carry(format_id, [message.data for message in messages])
-        pairs = zip(messages, answers, strict=True)
-        found[format_id] = tuple(_stored(pairs, relay.kept[format_id], report))
-    return found
+        for message, answer in zip(messages, answers, strict=True):
+            stored = _stored(message, answer, report)
+            if stored is not None:
+                carried[format_id].append(stored)
+            if (fault := _fault(message, answer, stored, relay.kept[format_id])) is not None:
+                title = f"stores what {', '.join(message.producers)} wrote"
+                report.server.events.append(evolve(found.event(*fault, 0), title=title))
+    return carried
 
 
-def _stored(
-    pairs: Iterator[tuple[EncodedMessage, Carried]], kept: tuple[str, ...], report: RelayReport
-) -> Iterator[EncodedMessage]:
-    for message, answer in pairs:
-        report.counts[SENT] += 1
-        match answer:
-            case Unsupported(text):
-                report.left_out[text] += 1
-            case Refused():
-                _note_refusal(message, answer, report)
-            case Accepted(data=b""):
-                verdict = Verdict("fail", "wrong-value", want="what was acknowledged", got="nothing stored")
-                report.faults.append(RelayFault(message, _produced(message), verdict))
-            case Accepted(data=bytes(data)):
-                report.counts[STORED] += 1
-                case = evolve(message.case, input=Data(data))
-                needs = capabilities_of(FORMATS[case.format_id], data)
-                stored = evolve(message, case=evolve(case, expect=reference_expectation(case), needs=needs))
-                if (fault := _changed(message, stored, kept)) is not None:
-                    report.faults.append(fault)
-                yield stored
+def _stored(message: EncodedMessage, answer: Carried, report: RelayReport) -> EncodedMessage | None:
+    """Count an answer, and return the message as it is stored; None if it is not."""
+    report.counts[SENT] += 1
+    match answer:
+        case Unsupported(text):
+            report.left_out[text] += 1
+        case Refused() if isinstance(_produced(message).expect, Reject):
+            report.counts[REFUSED_RIGHTLY] += 1
+        case Accepted(data=bytes(data)) if data:
+            report.counts[STORED] += 1
+            case = evolve(message.case, input=Data(data))
+            needs = capabilities_of(FORMATS[case.format_id], data)
+            return evolve(message, case=evolve(case, expect=reference_expectation(case), needs=needs))
+    return None
 
 
 def _produced(message: EncodedMessage) -> Case:
@@ -385,143 +428,29 @@ def _produced(message: EncodedMessage) -> Case:
     return evolve(case, expect=reference_expectation(case))
 
 
-def _note_refusal(message: EncodedMessage, answer: Refused, report: RelayReport) -> None:
+def _fault(
+    message: EncodedMessage, answer: Carried, stored: EncodedMessage | None, kept: tuple[str, ...]
+) -> tuple[Case, Verdict] | None:
+    """Return what is wrong with a server that refuses without a reason, or changes a field that it must keep.
+
+    It may also store nothing, or what nobody reads.
+    """
     case = _produced(message)
-    if isinstance(case.expect, Reject):
-        report.counts[REFUSED_RIGHTLY] += 1
-        return
-    want, got = short_expect(case.expect), short_outcome(answer)
-    verdict = Verdict("fail", "wrong-reject", answer.cls, want=want, got=got, detail=answer.detail)
-    report.faults.append(RelayFault(message, case, verdict))
-
-
-def _changed(message: EncodedMessage, stored: EncodedMessage, kept: tuple[str, ...]) -> RelayFault | None:
-    """Return the fault of a server that changed a field which it must keep, or stored what nobody reads."""
-    sent, back = reference_answer(message.case).outcome, reference_answer(stored.case).outcome
-    if not isinstance(sent, Accepted):
+    if isinstance(answer, Refused):
+        want, got = short_expect(case.expect), short_outcome(answer)
+        verdict = Verdict("fail", "wrong-reject", answer.cls, want=want, got=got, detail=answer.detail)
+        return None if isinstance(case.expect, Reject) else (case, verdict)
+    if isinstance(answer, Accepted) and stored is None:
+        return case, Verdict("fail", "wrong-value", want="what was acknowledged", got="nothing stored")
+    sent = reference_answer(message.case).outcome
+    if stored is None or not isinstance(sent, Accepted):
         return None
-    case = evolve(_produced(message), expect=Accept(value=sent.value))
+    case, back = evolve(case, expect=Accept(value=sent.value)), reference_answer(stored.case).outcome
     if isinstance(back, Refused):
-        text = short_outcome(back)
-        return RelayFault(message, case, Verdict("fail", "wrong-value", back.cls, back.path, got=text))
+        return case, Verdict("fail", "wrong-value", back.cls, back.path, got=short_outcome(back))
     tree = field_tree(kept)
     difference = first_difference(project(sent.value, tree), project(back.value, tree))
     if difference is None:
         return None
     want, got = short_field(difference)
-    return RelayFault(message, case, Verdict("fail", "wrong-value", path=difference.path, want=want, got=got))
-
-
-Token = Callable[[Case], str]
-"""Returns the token that replays a case."""
-
-
-@define
-class ReadCounts:
-    """The readings by one adapter of one producer's bytes of one format, counted by encode case.
-
-    Attributes:
-        alike: read as the reference reads them.
-        wrong: a verdict that gates.
-        other: remarks, correct rejections, timeouts.
-    """
-
-    alike: int = 0
-    wrong: int = 0
-    other: int = 0
-
-    @property
-    def all(self) -> int:
-        return self.alike + self.wrong + self.other
-
-
-@define
-class InteropResults:
-    """The results of an interop run.
-
-    Attributes:
-        streams: one for each adapter, in the order in which the user named them.
-        server: the faults of the server that stored the messages; None without one.
-        tallies: by format, producer and reader.
-    """
-
-    streams: list[EventStream] = field(factory=list)
-    server: EventStream | None = None
-    tallies: dict[tuple[str, str, str], ReadCounts] = field(factory=dict)
-
-
-def collect_results(
-    exchanged: InteropRun, token: Token, *, relayed: RelayReport | None = None
-) -> InteropResults:
-    """Collect the results; `relayed` is of the server that stored the messages."""
-    made = InteropResults(tallies=_tallies(exchanged))
-    for participant in exchanged.participants:
-        events = [*_encode_events(participant, token), *_decode_events(participant, token)]
-        made.streams.append(_stream(_run(exchanged, participant.spec, participant.hello), events))
-    if relayed is not None:
-        run = _run(exchanged, relayed.spec, Hello(relayed.name, relayed.version))
-        made.server = _stream(run, [_fault_event(fault, token) for fault in relayed.faults])
-    return made
-
-
-def _stream(run: Run, events: Sequence[CaseEvent]) -> EventStream:
-    cases = tuple(evolve(event, seq=seq) for seq, event in enumerate(events))
-    complete = not any(event.verdict == "not-run" for event in cases)
-    return EventStream(run, cases, footer_of(cases, complete=complete))
-
-
-def _run(exchanged: InteropRun, spec: str, hello: Hello) -> Run:
-    filters = (f"{INTEROP} of {exchanged.ask.count}", *sorted(exchanged.ask.rows or ()))
-    fields = {"spec": spec, "fixtures": "", "seed": exchanged.ask.seed, "filters": filters}
-    return run_event(hello, **fields, **manifest_fields())
-
-
-def _tallies(exchanged: InteropRun) -> dict[tuple[str, str, str], ReadCounts]:
-    found: dict[tuple[str, str, str], ReadCounts] = {}
-    for participant in exchanged.participants:
-        for format_id, reads in participant.read.items():
-            for read in reads:
-                if read.verdict.name == "unsupported":
-                    continue
-                for producer, _ in read.encoded_message.writers:
-                    tally = found.setdefault((format_id, producer, participant.spec), ReadCounts())
-                    if read.verdict.name == "pass":
-                        tally.alike += 1
-                    elif gates(read.verdict.name, "must"):
-                        tally.wrong += 1
-                    else:
-                        tally.other += 1
-    return found
-
-
-# --- events ---
-
-
-def _encode_events(participant: Participant, token: Token) -> Iterator[CaseEvent]:
-    for some in participant.written.values():
-        for one in some:
-            yield case_event(
-                0, one.post.case, one.verdict, one.ns, replay_token(one.post.case, one.verdict, token)
-            )
-
-
-def _decode_events(participant: Participant, token: Token) -> Iterator[CaseEvent]:
-    for some in participant.read.values():
-        for read in some:
-            case = read.encoded_message.case
-            word = replay_token(case, read.verdict, token)
-            for producer, post in read.encoded_message.writers:
-                title = f"decode of what {producer} wrote"
-                named = evolve(case, id=read.encoded_message.named(producer, post), title=title)
-                yield case_event(0, named, read.verdict, read.ns, word)
-
-
-def _fault_event(fault: RelayFault, token: Token) -> CaseEvent:
-    producers = ", ".join(fault.message.producers)
-    case = evolve(fault.case, title=f"stores what {producers} wrote")
-    return case_event(0, case, fault.verdict, 0, token(fault.case))
-
-
-def replay_token(case: Case, verdict: Verdict, token: Token) -> str:
-    """Return the token of a verdict worth replaying, else nothing."""
-    return "" if ROWS[verdict.name].gate in NO_FINDING_GATES else token(case)
+    return case, Verdict("fail", "wrong-value", path=difference.path, want=want, got=got)

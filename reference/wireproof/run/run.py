@@ -7,7 +7,6 @@ thousand times. See architecture.md#cases.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from functools import partial
 from itertools import chain
 from types import TracebackType
 from typing import Final, Self
@@ -106,19 +105,19 @@ class Retries:
         self._end()
 
     def retry(
-        self, case: Case, event: CaseEvent, first: Verdict, twin: Verdict | None
+        self, case: Case, event: CaseEvent | None, first: Verdict, twin: Verdict | None
     ) -> tuple[Verdict, Verdict] | None:
         """Return the verdict of a failure that passes later, and that on its later answer; else None.
 
         Args:
             case: as it was sent.
-            event: of the first answer.
+            event: of the first answer; None if that was told already, which no failure is.
             first: its verdict.
             twin: the verdict on the case's twin.
         """
         if first.passing and isinstance(case.input, Data) and isinstance(case.expect, Accept):
             self._passed = case, twin
-        if first.name != "fail" or not self._is_asked(event):
+        if first.name != "fail" or event is None or not self._is_asked(event):
             return None
         for engine, where in self._engines():
             second = self._judged(engine, case, twin)
@@ -249,10 +248,10 @@ def run(engine: Engine, plan: Selection) -> Iterator[CaseEvent]:
     count = len(plan.golden)
     if plan.families:
         families = ((parent, derived_cases(parent)) for parent in parents(plan.golden, verdicts))
-        for event in in_turn(derived_events(engine, families, verdicts, sample, count, plan.keep)):
+        for event in in_turn(derived_events(engine, families, verdicts, sample, count, plan.keep), count):
             yield event
             count += 1
-    yield from in_turn(golden_events(engine, plan.by_id, plan.large, verdicts, count))
+    yield from in_turn(golden_events(engine, plan.by_id, plan.large, verdicts, count), count)
     engine.notes += left_out_notes(undigested(verdicts), sample)
 
 
@@ -269,70 +268,103 @@ def left_out_notes(undigested: int, sample: DerivedSample) -> Iterator[str]:
         yield f"{undigested} cases of larger values were not asked: the adapter {NO_DIGESTS}"
 
 
-# --- ahead of their turn ---
+# --- events as they are told ---
 #
 # Events come in the order of the plan, but cases are shuffled, and some answers take long: what is judged is
-# told ahead of its turn too, for a file that outlives this process. A failure that is asked again is not
-# judged before that, and a refusal that counts only with its twin not before the twin. In its turn an event
-# is another one than ahead of it only if the adapter broke the contract after its answer.
+# told before its turn, for a file that outlives this process. A failure that is asked again is told after
+# that, and a refusal that counts only with its twin after the twin. A verdict changes later only if the
+# adapter broke the contract after its answer: then its case is told again.
 
 
 @frozen
-class Ahead:
-    """Events of cases that are judged before it is their turn; the same objects come again then."""
+class Told:
+    """Events of cases that were judged; `settled` if none of all that were told comes again."""
 
     events: tuple[CaseEvent, ...]
+    settled: bool = False
 
 
-def in_turn(events: Iterable[CaseEvent | Ahead]) -> Iterator[CaseEvent]:
-    """Leave out what comes ahead of its turn."""
-    return (event for event in events if isinstance(event, CaseEvent))
+def in_turn(told: Iterable[Told], first: int = 0) -> Iterator[CaseEvent]:
+    """Yield events in the order of the plan from the place `first` on, each with its last verdict."""
+    waiting: dict[int, CaseEvent] = {}
+    for some in told:
+        waiting |= {event.seq: event for event in some.events}
+        while some.settled and first in waiting:
+            yield waiting.pop(first)
+            first += 1
 
 
-@frozen
-class _Early:
-    """Collects what is judged ahead of its turn.
+@define
+class _Teller:
+    """Judges each answer as it arrives, and again when all cases of its block are answered.
 
     Attributes:
-        made: by id, the verdict and event of each case that was told, until its turn.
-        verdicts: by id, also of the twins that are not part of the run.
-        waiting: by the id of a twin, what judges the cases that wait for its verdict.
+        engine: runs the adapter.
+        verdicts: on golden cases. Of a case that passes when asked again it is the second one: the codec can
+            accept a twin that it refused once.
+        event_of: returns the event of a case with its nanoseconds; its place is negative if it is not told.
+        retries: asks unexpected failures again; None: nothing is asked again.
+        golden: whether the cases are golden ones: their verdicts are noted, for those whose twins they are.
+        early: verdicts that were told, by id.
+        waiting: answers that cannot be judged before the verdict on a twin, by its id.
+        events: those that are to be told.
     """
 
-    asks_again: bool
+    engine: Engine
     verdicts: dict[str, Verdict]
+    event_of: Callable[[Case, Verdict, int], CaseEvent]
+    retries: Retries | None
+    golden: bool
+    early: dict[str, Verdict] = field(factory=dict)
+    waiting: dict[str, list[tuple[Case, Outcome, int]]] = field(factory=dict)
     events: list[CaseEvent] = field(factory=list)
-    made: dict[str, tuple[Verdict, CaseEvent]] = field(factory=dict)
-    waiting: dict[str, list[Callable[[Verdict], None]]] = field(factory=dict)
 
-    def settle(self, name: str, verdict: Verdict, event: Callable[[Verdict], CaseEvent] | None) -> None:
-        """Note a verdict, and judge what waits for it; without an event the case is not part of the run."""
-        if self.asks_again and verdict.name == "fail":
-            return
-        self.verdicts[name] = verdict
-        if event is not None:
-            self.made[name] = verdict, event(verdict)
-            self.events.append(self.made[name][1])
-        for waiting in self.waiting.pop(name, ()):
-            waiting(verdict)
+    def told(self, cases: Iterable[Case]) -> Iterator[Told]:
+        """Tell the events of cases, each of which comes after its twin."""
+        for answered in self.engine.run_with(cases, self._keep, GOLDEN_BLOCK if self.golden else None):
+            if self.events:
+                yield Told(tuple(self.events))
+                self.events.clear()
+            for case, found, ns in answered:
+                event = self._settled(case, found, ns)
+                if event is not None and event.seq >= 0:
+                    yield Told((event,))
+            if answered:
+                self.waiting.clear()
+                yield Told((), settled=True)
 
-    def after(self, twin: str, waiting: Callable[[Verdict], None]) -> None:
-        """Call `waiting` with the verdict on a twin, as soon as there is one."""
-        if twin in self.verdicts:
-            waiting(self.verdicts[twin])
+    def _twin(self, case: Case) -> str:
+        """Return the id of the case that must be accepted, if a refusal of this one is to count."""
+        return (case.twin if self.golden else case.parent) or ""
+
+    def _keep(self, case: Case, outcome: Outcome, ns: int) -> tuple[Case, Verdict | Outcome, int]:
+        twin = self.early.get(self._twin(case)) or self.verdicts.get(self._twin(case))
+        if twin is None and awaits_twin(case, outcome):
+            self.waiting.setdefault(self._twin(case), []).append((case, outcome, ns))
+            return case, outcome, ns
+        verdict = judge(case, outcome, hello=self.engine.hello, twin=twin)
+        if self.retries is None or verdict.name != "fail":
+            self.early[case.id] = verdict
+            event = self.event_of(case, verdict, ns)
+            self.events += [event] * (event.seq >= 0)
+            for one in self.waiting.pop(case.id, ()):
+                self._keep(*one)
+        return case, verdict, ns
+
+    def _settled(self, case: Case, found: Verdict | Outcome, ns: int) -> CaseEvent | None:
+        """Return the event of a case with its last verdict; None if it was told."""
+        twin = self.verdicts.get(self._twin(case))
+        if isinstance(found, Verdict):
+            verdict = found
         else:
-            self.waiting.setdefault(twin, []).append(waiting)
-
-    def maker(self, name: str, other: Callable[[Verdict], CaseEvent]) -> Callable[[Verdict], CaseEvent]:
-        """Return what makes the event of a case: the one that was told, if its verdict has not changed."""
-        verdict, event = self.made.pop(name, (None, None))
-        return lambda final: event if event is not None and final == verdict else other(final)
-
-    def taken(self) -> Iterator[Ahead]:
-        """Yield the events since the last call, if there are any."""
-        if self.events:
-            yield Ahead(tuple(self.events))
-            self.events.clear()
+            verdict = judge(case, found, hello=self.engine.hello, twin=twin)
+        event = None if self.early.pop(case.id, None) == verdict else self.event_of(case, verdict, ns)
+        if self.retries and (retried := self.retries.retry(case, event, verdict, twin)):
+            flaky, verdict = retried
+            event = self.event_of(case, flaky, ns)
+        if self.golden:
+            self.verdicts[case.id] = verdict
+        return event
 
 
 # --- golden cases ---
@@ -345,81 +377,28 @@ def golden_events(
     verdicts: dict[str, Verdict],
     first: int = 0,
     retries: Retries | None = None,
-) -> Iterator[CaseEvent | Ahead]:
-    """Judge each answer as it arrives, and yield the events in order, and ahead of it.
+) -> Iterator[Told]:
+    """Tell the events of golden cases, under the formats of their fixtures even if streams wrap them.
 
     Args:
         engine: runs the adapter.
         by_id: every fixture, for the twins of cases, which are asked before them.
         cases: the cases, in order.
-        verdicts: those of earlier cases; gets those of these cases and of their twins. Of a case that passes
-            when asked again it is the second one: the codec can accept a twin that it refused once.
+        verdicts: those of earlier cases; gets those of these cases and of their twins.
         first: the place of the first case in the plan.
         retries: asks unexpected failures again; None: nothing is asked again.
     """
     places = {case.id: place for place, case in enumerate(cases)}
-    early = _Early(retries is not None, dict(verdicts))
 
-    def event_maker(case: Case, ns: int) -> Callable[[Verdict], CaseEvent]:
-        place = places.get(case.id, -1)
-        golden = cases[place] if place >= 0 else case
-        return partial(_golden_event, first + place, golden, case, ns=ns, stored=case.id in by_id)
+    def event_of(sent: Case, verdict: Verdict, ns: int) -> CaseEvent:
+        place = places.get(sent.id, -1)
+        golden = cases[place] if place >= 0 else sent
+        case = evolve(sent, format=golden.format, revision=golden.revision)
+        token = "" if sent.id in by_id else _token(golden, verdict)
+        return case_event(first + place if place >= 0 else place, case, verdict, ns, token)
 
-    def keep(case: Case, outcome: Outcome, ns: int) -> tuple[Case, Verdict | Outcome, int]:
-        event_of = event_maker(case, ns) if case.id in places else None
-        if awaits_twin(case, outcome):  # a rejection counts only if the twin is accepted
-
-            def settle(twin: Verdict) -> None:
-                early.settle(case.id, judge(case, outcome, hello=engine.hello, twin=twin), event_of)
-
-            early.after(case.twin or "", settle)
-            return case, outcome, ns
-        verdict = judge(case, outcome, hello=engine.hello)
-        early.settle(case.id, verdict, event_of)
-        return case, verdict, ns
-
-    waiting: dict[int, CaseEvent] = {}
-    next_place = 0
-    for ran in engine.run_with(_twins_first(cases, by_id, verdicts), keep, GOLDEN_BLOCK):
-        if ran is None:
-            yield from early.taken()
-            continue
-        case, judged, ns = ran
-        twin = verdicts.get(case.twin or "")
-        verdict = (
-            judged if isinstance(judged, Verdict) else judge(case, judged, hello=engine.hello, twin=twin)
-        )
-        place = places.get(case.id, -1)
-        event_of = early.maker(case.id, event_maker(case, ns))
-        event, verdicts[case.id] = _settled(retries, case, verdict, twin, event_of)
-        if place >= 0:
-            waiting[place] = event
-        while next_place in waiting:
-            yield waiting.pop(next_place)
-            next_place += 1
-
-
-def _settled(
-    retries: Retries | None,
-    case: Case,
-    verdict: Verdict,
-    twin: Verdict | None,
-    event_of: Callable[[Verdict], CaseEvent],
-) -> tuple[CaseEvent, Verdict]:
-    """Return the event of a case, and the verdict that counts for the cases that depend on it."""
-    event = event_of(verdict)
-    if retries and (retried := retries.retry(case, event, verdict, twin)):
-        flaky, passing = retried
-        return event_of(flaky), passing
-    return event, verdict
-
-
-def _golden_event(
-    seq: int, golden: Case, sent: Case, verdict: Verdict, *, ns: int, stored: bool
-) -> CaseEvent:
-    """Make the event of a golden case under the format of its fixture, even if it was wrapped as a stream."""
-    case = evolve(sent, format=golden.format, revision=golden.revision)
-    return case_event(seq, case, verdict, ns, "" if stored else _token(golden, verdict))
+    teller = _Teller(engine, verdicts, event_of, retries, golden=True)
+    return teller.told(_twins_first(cases, by_id, verdicts))
 
 
 def _twins_first(
@@ -449,13 +428,13 @@ def parents(golden: Iterable[Case], verdicts: Mapping[str, Verdict]) -> Iterator
 def derived_events(
     engine: Engine,
     families: Iterable[tuple[Case, Iterable[Case]]],
-    verdicts: Mapping[str, Verdict],
+    verdicts: dict[str, Verdict],
     sample: DerivedSample,
     first: int = 0,
     wanted: Callable[[Case], bool] = lambda _: True,
     retries: Retries | None = None,
-) -> Iterator[CaseEvent | Ahead]:
-    """Yield the events of families, in order, and ahead of it.
+) -> Iterator[Told]:
+    """Tell the events of families.
 
     Args:
         engine: runs the adapter.
@@ -467,37 +446,19 @@ def derived_events(
         retries: as for golden cases.
     """
     places: dict[str, int] = {}
-    told: list[CaseEvent] = []
 
-    def keep(case: Case, outcome: Outcome, ns: int) -> tuple[Case, Verdict, CaseEvent]:
-        verdict = judge(case, outcome, hello=engine.hello, twin=verdicts.get(case.parent or ""))
-        event = _derived_event(places[case.id], case, verdict, ns=ns)
-        if retries is None or verdict.name != "fail":
-            told.append(event)
-        return case, verdict, event
+    def event_of(sent: Case, verdict: Verdict, ns: int) -> CaseEvent:
+        return case_event(places[sent.id], _under_fixture_format(sent), verdict, ns, _token(sent, verdict))
 
-    def numbered(asked: Iterable[Case]) -> Iterator[Case]:
-        for place, case in enumerate(asked, first):
+    def numbered(cases: Iterable[Case]) -> Iterator[Case]:
+        for place, case in enumerate(cases, first):
             places[case.id] = place
             yield case
 
     members = chain.from_iterable(_as_sent(parent, family, engine.hello) for parent, family in families)
-    asked = (case for case in members if wanted(case) and _is_within_claims(engine.hello, case))
-    chosen = sample.of(asked) if engine.hello.cost == "slow" else asked
-    for ran in engine.run_with(numbered(chosen), keep):
-        if ran is None:
-            if told:
-                yield Ahead(tuple(told))
-                told.clear()
-            continue
-        case, verdict, event = ran
-        del places[case.id]
-        flaky = retries and retries.retry(case, event, verdict, verdicts.get(case.parent or ""))
-        yield _derived_event(event.seq, case, flaky[0], ns=event.ns) if flaky else event
-
-
-def _derived_event(seq: int, case: Case, verdict: Verdict, *, ns: int) -> CaseEvent:
-    return case_event(seq, _under_fixture_format(case), verdict, ns, _token(case, verdict))
+    cases = (case for case in members if wanted(case) and _is_within_claims(engine.hello, case))
+    chosen = sample.of(cases) if engine.hello.cost == "slow" else cases
+    return _Teller(engine, verdicts, event_of, retries, golden=False).told(numbered(chosen))
 
 
 def _as_sent(parent: Case, family: Iterable[Case], hello: Hello) -> Iterable[Case]:

@@ -283,13 +283,11 @@ def test_html_is_well_formed_and_holds_bytes_fields_rule_twin_and_replay_line() 
 
 def test_html_marks_the_byte_and_the_line_that_a_verdict_is_about() -> None:
     tree = data(html([stream(PASS, FAIL)], Page("A run", lookup, CASES)))
-    (wrong,) = (row for row in tree["answers"] if tree["words"][row[0]] == "fail:wrong-accept")
-    (case,) = (row for row in tree["cases"] if tree["words"][row[0]] == FAIL.id)
-    line, start, end = wrong[7:10]
-    assert (start, end) == (4, 5)
-    assert tree["words"][case[13][line][3]] == "sum"
-    twin = tree["cases"][case[9]]
-    assert tree["words"][twin[0]] == GOOD_CASE.id
+    (wrong,) = (row for row in tree["answers"] if row["label"] == "fail:wrong-accept")
+    case = tree["cases"][FAIL.id]
+    assert (wrong["start"], wrong["end"]) == (4, 5)
+    assert case["tree"][wrong["line"]][3] == "sum"
+    assert case["twin"] == GOOD_CASE.id in tree["cases"]
 
 
 def test_html_takes_nothing_from_the_network_and_runs_no_text() -> None:
@@ -320,9 +318,11 @@ def test_html_folds_rows_with_the_same_results() -> None:
 def test_html_replays_a_derived_case_by_its_id_and_any_other_by_its_token() -> None:
     derived = evolve(FAIL, id=f"{BAD_CASE.id}~flip:3", token="wp1:long")
     strange = evolve(FAIL, id="else/v1/x/y~flip:3", token="wp1:other")
-    words = data(html([stream(derived, strange)], Page("A run", lookup, CASES)))["words"]
-    assert "wireproof replay 'toy.frame/v1/sum/wrong~flip:3' py:some:thing" in words
-    assert "wireproof replay wp1:other py:some:thing" in words
+    answers = data(html([stream(derived, strange)], Page("A run", lookup, CASES)))["answers"]
+    assert [one["replay"] for one in answers] == [
+        "wireproof replay wp1:other py:some:thing",
+        "wireproof replay 'toy.frame/v1/sum/wrong~flip:3' py:some:thing",
+    ]
 
 
 # --- badge and annotations ---

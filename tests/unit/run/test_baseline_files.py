@@ -90,12 +90,9 @@ def test_an_entry_may_link_to_the_lines_at_fault_and_a_fix_keeps_the_link() -> N
 
 def test_fix_rewrites_what_changed_and_keeps_comments() -> None:
     fixed = fix(TEXT, stream(evolve(FAIL, kind="wrong-value", cls=""), OTHER))
-    assert 'kind = "fail:wrong-value"  # seen in 1.2\nclass = ""\n' in fixed
-    assert "# why it is so\n# in two lines\n[[known-failure]]\n" in fixed
-    assert (
-        fixed.replace("wrong-value", "wrong-accept").replace('class = ""', 'class = "crc-mismatch"', 1)
-        == TEXT
-    )
+    assert 'kind = "fail:wrong-value"\nreason' in fixed
+    assert "# why it is so\n# in two lines\n# seen in 1.2\n[[known-failure]]\n" in fixed
+    assert fixed[fixed.index("# another") :] == TEXT[TEXT.index("# another") :]
 
 
 LIST = """\
@@ -258,8 +255,8 @@ class = "crc-mismatch"
 """
     assert [entry.line for entry in parse_baseline(text)] == [7, 8, 10]
     now = fix(text, stream(FAIL, ZERO, event(3, "other/one", "pass")))
-    without = text.replace("    'toy.frame/v1/other/one',  # gone\n", "")
-    assert now == without
+    comments = ("all [of] them", "the first, see #7", 'the next "one" is another thing', "gone")
+    assert "".join(f"# {one}\n" for one in comments) + '[[known-failure]]\nid = ["toy' in now
     assert [entry.id for entry in parse_baseline(now)] == [FAIL.id, ZERO.id]
 
 

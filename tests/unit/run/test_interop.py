@@ -5,10 +5,10 @@ from functools import cache
 from tests.mutants.registry import spec_of
 from wireproof.cases.case import Reject
 from wireproof.report.failure_groups import failure_groups_of
+from wireproof.run.events import CaseEvent
 from wireproof.run.interop import (
     InteropRun,
     InteropSettings,
-    collect_results,
     run_interop,
 )
 
@@ -21,12 +21,17 @@ ROWS = frozenset({"kafka.batch/v0", "kafka.batch/v1", "kafka.batch/v2"})
 
 @cache
 def exchanged() -> InteropRun:
-    return run_interop(["reference", READER, WRITER, SEALER], InteropSettings(12, 3, ROWS), timeout_scale=10)
+    specs = ["reference", READER, WRITER, SEALER]
+    return run_interop(specs, InteropSettings(12, 3, ROWS), lambda _: "wp1:x", timeout_scale=10)
+
+
+def events_of(found: InteropRun, spec: str, op: str, format_id: str) -> list[CaseEvent]:
+    (one,) = [one for one in found.participants if one.spec == spec]
+    return [event for event in one.events if (event.op, event.format_id) == (op, format_id)]
 
 
 def test_a_reader_that_differs_is_a_failure_with_the_field_and_whose_bytes_they_were() -> None:
-    made = collect_results(exchanged(), lambda _: "wp1:x")
-    (stream,) = [stream for stream in made.streams if stream.run.spec == READER]
+    (stream,) = [stream for stream in exchanged().streams if stream.run.spec == READER]
     reads = [event for event in stream.cases if event.op == "decode" and event.verdict == "fail"]
     assert {(event.format_id, event.kind, event.signature_path) for event in reads} == {
         ("kafka.batch/v1", "wrong-value", "timestamp")
@@ -38,29 +43,28 @@ def test_a_reader_that_differs_is_a_failure_with_the_field_and_whose_bytes_they_
 
 
 def test_a_writer_that_lies_is_judged_and_its_bytes_are_refused_by_all() -> None:
-    written = {participant.spec: participant.written for participant in exchanged().participants}
-    dropped = [one.verdict for one in written[WRITER]["kafka.batch/v2"] if not one.verdict.passing]
-    assert dropped
-    assert {verdict.label for verdict in dropped} == {"fail:not-round-trip"}
-    assert all(one.verdict.passing for one in written["reference"]["kafka.batch/v2"])
-    bad = {one.verdict.label for one in written[SEALER]["kafka.batch/v1"]}
+    dropped = [one for one in events_of(exchanged(), WRITER, "encode", "kafka.batch/v2") if one.token]
+    assert {one.label for one in dropped} == {"fail:not-round-trip"}
+    assert not any(one.token for one in events_of(exchanged(), "reference", "encode", "kafka.batch/v2"))
+    bad = {one.label for one in events_of(exchanged(), SEALER, "encode", "kafka.batch/v1")}
     assert bad == {"fail:wrong-bytes"}
-    (reader,) = [participant for participant in exchanged().participants if participant.spec == "reference"]
-    theirs = [one for one in reader.read["kafka.batch/v1"] if one.encoded_message.producers == (SEALER,)]
+    theirs = [one for one in exchanged().encoded_messages["kafka.batch/v1"] if one.producers == (SEALER,)]
     assert theirs
-    assert all(one.verdict.name == "pass" for one in theirs)
-    assert all(isinstance(one.encoded_message.case.expect, Reject) for one in theirs)
+    assert all(isinstance(one.case.expect, Reject) for one in theirs)
+    read = events_of(exchanged(), "reference", "decode", "kafka.batch/v1")
+    assert all(one.verdict == "pass" for one in read)
 
 
 def test_an_encoder_that_leaves_the_codec_out_is_not_wrong_and_one_that_writes_other_times_is() -> None:
     lazy, late = spec_of("mutant:encode-codec-ignored"), spec_of("mutant:encode-timestamps-absolute")
     rows = frozenset({"kafka.batch/v1", "kafka.batch/v2"})
-    found = run_interop(["reference", lazy, late], InteropSettings(10, 3, rows), timeout_scale=10)
-    written = {participant.spec: participant.written["kafka.batch/v2"] for participant in found.participants}
-    labels = {one.verdict.label for one in written[lazy]}
+    settings = InteropSettings(10, 3, rows)
+    found = run_interop(["reference", lazy, late], settings, lambda _: "wp1:x", timeout_scale=10)
+    labels = {one.label for one in events_of(found, lazy, "encode", "kafka.batch/v2")}
     assert "info:uncompressed" in labels
     assert labels <= {"info:uncompressed", "pass:canonical", "pass:semantic"}
-    assert all(one.data for one in written[lazy])
-    wrong = [one.verdict for one in written[late] if not one.verdict.passing]
+    (written,) = [one.written["kafka.batch/v2"] for one in found.participants if one.spec == lazy]
+    assert written[0] == written[1]
+    wrong = [one for one in events_of(found, late, "encode", "kafka.batch/v2") if one.token]
     assert wrong
-    assert all("timestamp" in verdict.path for verdict in wrong)
+    assert all("timestamp" in one.path for one in wrong)

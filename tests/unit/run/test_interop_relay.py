@@ -1,11 +1,12 @@
 """What is reported of a server that stores the messages of an exchange; the servers here are lists."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 import pytest
 from attrs import define, field
 
+from wireproof.adapters.contract import Hello
 from wireproof.adapters.registry.live_servers import Carried
 from wireproof.cases.case import Reject
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
@@ -13,9 +14,9 @@ from wireproof.run.interop import (
     EncodedMessage,
     InteropRun,
     InteropSettings,
+    Participant,
     RelayReport,
     carried_messages,
-    collect_results,
     run_interop,
 )
 from wireproof.wire.checksums import crc32c
@@ -41,46 +42,44 @@ class Server:
 
 @cache
 def exchanged() -> InteropRun:
-    return run_interop(
-        ["reference", "py:wireproof.adapters.reference:Reference"], InteropSettings(6, 0, frozenset({V2}))
-    )
+    specs = ["reference", "py:wireproof.adapters.reference:Reference"]
+    return run_interop(specs, InteropSettings(6, 0, frozenset({V2})), lambda case: case.profile)
 
 
-def written() -> tuple[EncodedMessage, ...]:
+def written() -> Sequence[EncodedMessage]:
     """Messages of the reference that a broker accepts from a producer."""
     return exchanged().encoded_messages[V2]
 
 
-def carried(first: Carried | None) -> tuple[tuple[EncodedMessage, ...], RelayReport, list[str]]:
-    report = RelayReport("kafka-broker:h:1", "a server", "1")
-    found = carried_messages(Server(first), {V2: written()}, report)[V2]
+def carried(first: Carried | None) -> tuple[Sequence[EncodedMessage], RelayReport, list[str]]:
+    report = RelayReport(Participant("kafka-broker:h:1", Hello("a server", "1")))
+    found = carried_messages(exchanged(), {V2: written()}, Server(first), report)[V2]
     return found, report, list(report.lines())
 
 
 def test_a_message_that_cannot_be_carried_is_counted_with_its_reason() -> None:
     found, report, lines = carried(Unsupported("no transaction"))
     assert len(found) == len(written()) - 1
-    assert not report.faults
+    assert not report.server.events
     assert lines[1] == "  1 not carried: no transaction"
 
 
 def test_a_refusal_of_what_a_producer_may_send_is_a_fault() -> None:
     found, report, lines = carried(Refused("crc-mismatch", detail="CORRUPT_MESSAGE"))
     assert len(found) == len(written()) - 1
-    assert [fault.verdict.label for fault in report.faults] == ["fail:wrong-reject"]
+    assert [event.label for event in report.server.events] == ["fail:wrong-reject"]
     assert len(lines) == 1
-    made = collect_results(exchanged(), lambda case: case.profile, relayed=report)
-    assert made.server is not None
-    (event,) = made.server.cases
+    server = exchanged().stream_of(report.server)
+    (event,) = server.cases
     assert (event.label, event.detail) == ("fail:wrong-reject", "CORRUPT_MESSAGE")
     assert event.title == "stores what reference, py:wireproof.adapters.reference:Reference wrote"
-    assert (event.token, made.server.run.spec) == ("produce", "kafka-broker:h:1"), "judged as produced"
+    assert (event.token, server.run.spec) == ("produce", "kafka-broker:h:1"), "judged as produced"
 
 
 def test_a_refusal_that_the_rules_demand_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wireproof.run.interop.reference_expectation", lambda _: Reject("not-permitted"))
     _, report, lines = carried(Refused("not-permitted", detail="INVALID_RECORD"))
-    assert not report.faults
+    assert not report.server.events
     assert lines[0].endswith("; 1 refused, as a producer may not send them")
 
 
@@ -96,5 +95,5 @@ def test_a_change_is_a_fault_with_its_field(at: int | None, path: str) -> None:
     if path == "producerId":
         data[CRC_AT : CRC_AT + 4] = crc32c(bytes(data[21:])).to_bytes(4)
     found, report, _ = carried(Accepted(data=b"" if at is None else bytes(data)))
-    assert [fault.verdict.path for fault in report.faults] == [path]
+    assert [event.path for event in report.server.events] == [path]
     assert len(found) == len(written()) - (at is None), "what was stored is read, what was not is not"

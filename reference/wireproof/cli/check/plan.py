@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import count
-from typing import Any, Final
+from typing import Final
 
 from attrs import define, evolve, field
 
@@ -32,6 +32,7 @@ from wireproof.cli.check.worker import (
     Message,
     Part,
     PartEnded,
+    Row,
     Start,
     Started,
     Task,
@@ -86,6 +87,7 @@ class RunPart:
         first: the place of its first case in the run; -1 as long as an earlier part may have any number.
         worker: the worker that judges it now, or did; -1 before.
         events: by their places in the part, which is counted from 0.
+        shown: how many of them were shown.
         end: the last message about it.
     """
 
@@ -96,6 +98,7 @@ class RunPart:
     number: int = field(factory=lambda: next(_numbers))
     worker: int = -1
     events: dict[int, CaseEvent] = field(factory=dict)
+    shown: int = 0
     end: PartEnded | None = None
 
 
@@ -321,8 +324,8 @@ class CheckPlan:
                 self._task_ended(worker, task, error)
             case Started(number, hello, notes):
                 self._started(self.runs[number], hello, notes)
-            case Judged(number, part, rows, ahead):
-                self._judged(self.runs[number], part, rows, ahead=ahead)
+            case Judged(number, part, rows, settled):
+                self._judged(self.runs[number], part, rows, settled=settled)
             case PartEnded(number):
                 self._part_ended(self.runs[number], message)
             case Failed(number, error, at_start):
@@ -404,23 +407,23 @@ class CheckPlan:
             **manifest_fields(),
         )  # fmt: skip
 
-    def _judged(self, run: AdapterRun, number: int, rows: Sequence[tuple[Any, ...]], *, ahead: bool) -> None:
+    def _judged(self, run: AdapterRun, number: int, rows: Sequence[Row], *, settled: bool) -> None:
+        """Take events, which are written at once, and shown in their order as soon as they are settled."""
         part = next((part for part in run.parts if part.number == number), None)
-        if part is None or run.head is None or not rows:
+        if part is None or run.head is None:
             return
         first = max(part.first, 0)
-        events = {
-            row[0]: CaseEvent(self._place(first + row[0]), *row[1:]) if len(row) > 1 else part.events[row[0]]
-            for row in rows
-        }
-        if not ahead:
-            self.show(run.head, [*events.values()])
-            if self.bars:
-                weight = 0 if part.chunk >= 0 else len(events) * _weight_of_case(part)
-                self.bars.seen(run.number, [*events.values()], weight)
-        if part.first >= 0:
-            run.unwritten += (event for at, event in events.items() if part.events.get(at) is not event)
+        events = {row[0]: CaseEvent(self._place(first + row[0]), *row[1:]) for row in rows}
         part.events |= events
+        if part.first >= 0:
+            run.unwritten += events.values()
+        shown: list[CaseEvent] = []
+        while settled and part.shown in part.events:
+            shown.append(part.events[part.shown])
+            part.shown += 1
+        self.show(run.head, shown)
+        if self.bars:
+            self.bars.seen(run.number, shown, 0 if part.chunk >= 0 else len(shown) * _weight_of_case(part))
 
     def _part_ended(self, run: AdapterRun, end: PartEnded) -> None:
         if run.starts is not None:

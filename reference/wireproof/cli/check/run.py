@@ -37,11 +37,10 @@ from wireproof.cli.common.standard_output import exit_of, interrupted
 from wireproof.files import naming, open_locked
 from wireproof.fuzz.property_run import DEFAULT_EXAMPLES, hypothesis_version, release_seed
 from wireproof.install_hint import install_command
-from wireproof.report.failure_groups import failure_groups_of, replay_command
+from wireproof.report.failure_groups import FailureGroup, failure_groups_of, replay_command
 from wireproof.report.terminal import (
     FindingPrinter,
     RunView,
-    ShownFindings,
     output_console,
     plain_text,
     print_answer,
@@ -73,13 +72,18 @@ from wireproof.run.workers import (
 
 @frozen
 class PrintedRun:
-    """A run that was printed: its adapter as the user wrote it, findings, exit code, known failures."""
+    """A run that was printed: its findings, how many of them were printed, exit code, known failures."""
 
-    spec: str
     stream: EventStream
-    shown: ShownFindings
+    found: Sequence[FailureGroup]
+    printed: int
     code: Exit
     applied: AppliedBaseline = NO_BASELINE
+
+    @property
+    def spec(self) -> str:
+        """Return its adapter as the user wrote it."""
+        return self.stream.run.spec
 
 
 # --- build notice ---
@@ -109,22 +113,22 @@ def check(
 ) -> int:
     """Judge each adapter, show the findings and return the exit code."""
     views = output_files_of(more)
-    asked = _asked(more)
-    named, adapters = adapters, tuple(dict.fromkeys((*adapters, *(_ready(asked) if every else ()))))
+    options = _options_of(more)
+    named, adapters = adapters, tuple(dict.fromkeys((*adapters, *(_ready(options) if every else ()))))
     output = output_console()
     announce_builds(adapters)
     collect_rarely()
-    results = _Results(asked, _printer(asked, output, every=every_finding), named, min_cases)
-    plan = CheckPlan(asked, adapters, results.printer.add)
+    results = _Results(options, _printer(options, output, every=every_finding), named, min_cases)
+    plan = CheckPlan(options, adapters, results.printer.add)
     broken_off: KeyboardInterrupt | None = None
     earlier = readable_last_run().earlier
-    processes = jobs or (1 if asked.in_process else core_count())
+    processes = jobs or (1 if options.in_process else core_count())
     with ExitStack() as stack:
         events, file = _opened(stack, out)
         plan.file = file
         stack.callback(plan.flush)  # also after an error
         try:
-            for run in _ended(plan, asked, processes, output):
+            for run in _ended(plan, options, processes, output):
                 results.add(run)
         except KeyboardInterrupt as error:
             broken_off = error
@@ -132,19 +136,19 @@ def check(
             results.add_rest(plan.runs)
     if file is not None and file.error is not None:
         events = None
-    if results.judgements:
+    if results.printed:
         store_last_run(_last_run(results, events, earlier, kept=out is not None))
-    for judgement in results.judgements:
-        sentences = use_sentences(asked.suite, judgement.stream, judgement.applied.overlays)
-        found, applied = judgement.shown.found, judgement.applied
-        print_answer(judgement.stream, output, found, results.printer.numbers, sentences, applied)
-    code = deciding_code([*(one.code for one in results.judgements), *results.codes])
-    write_outputs(results.streams, views, asked.suite, results.baselines, results.printer.numbers)
-    streams = [one.stream for one in results.judgements]
+    numbers = results.printer.numbers
+    for one in results.printed:
+        sentences = use_sentences(options.suite, one.stream, one.applied.overlays)
+        print_answer(one.stream, output, one.found, numbers, sentences, one.applied)
+    code = deciding_code([*(one.code for one in results.printed), *results.codes])
+    write_outputs(results.streams, views, options.suite, results.baselines, numbers)
+    streams = [one.stream for one in results.printed]
     if broken_off is not None:
         return interrupted(broken_off, _stored(streams, out, own=events is not None))
     if streams:
-        print_end(output, results.judgements, code, out, earlier, stored=events is not None)
+        print_end(output, results.printed, code, out, earlier, stored=events is not None)
     if file is not None and file.error is not None:
         raise file.error
     return code
@@ -221,7 +225,7 @@ def _last_run(
         Finding(spec, event.token or event.id, kind) for (spec, kind), event in results.printer.found.items()
     )
     path = str(file.absolute()) if file else ""
-    runs = {one.spec: (path, one.stream.run.version) for one in results.judgements if kept}
+    runs = {one.spec: (path, one.stream.run.version) for one in results.printed if kept}
     return LastRun(path, findings, {**earlier, **runs})
 
 
@@ -236,57 +240,55 @@ class _Results:
         streams, baselines: of all adapters, for the output files; one that did not start has no cases.
     """
 
-    asked: CheckOptions
+    options: CheckOptions
     printer: FindingPrinter
     named: tuple[str, ...]
     min_cases: int
-    judgements: list[PrintedRun] = field(factory=list)
+    printed: list[PrintedRun] = field(factory=list)
     codes: list[Exit] = field(factory=list)
     streams: list[EventStream] = field(factory=list)
     baselines: list[AppliedBaseline] = field(factory=list)
 
-    def add(self, judged: AdapterRun) -> None:
+    def add(self, run: AdapterRun) -> None:
         """Add an adapter whose run has ended; raise the error if it is a fault of the suite."""
-        stream = judged.stream
-        if isinstance(judged.error, AdapterError | WorkerDiedError):
-            click.echo(f"wireproof: {judged.error}", err=True)
-            self.codes.append(exit_of(judged.error) or Exit.ADAPTER)
-        elif judged.error is not None:
-            raise judged.error
+        stream = run.stream
+        if isinstance(run.error, AdapterError | WorkerDiedError):
+            click.echo(f"wireproof: {run.error}", err=True)
+            self.codes.append(exit_of(run.error) or Exit.ADAPTER)
+        elif run.error is not None:
+            raise run.error
         if stream is None:
             return
-        if judged.hello is None:
+        if run.hello is None:
             self._put(stream, NO_BASELINE)
             return
-        self._print(judged, stream)
-        if judged.error is None and (lack := _lack(stream, self.min_cases)):
-            click.echo(f"wireproof: {judged.spec}: {lack}", err=True)
-            self.codes += [Exit.USAGE] * (judged.spec in self.named)
+        self._print(run, stream)
+        if run.error is None and (lack := _lack(stream, self.min_cases)):
+            click.echo(f"wireproof: {run.spec}: {lack}", err=True)
+            self.codes += [Exit.USAGE] * (run.spec in self.named)
 
     def _put(self, stream: EventStream, applied: AppliedBaseline) -> None:
         self.streams.append(stream)
         self.baselines.append(applied)
 
-    def add_rest(self, judged: Sequence[AdapterRun]) -> None:
-        printed = {one.spec for one in self.judgements}
-        for one in judged:
-            if one.spec not in printed and one.stream is not None and one.events:
-                self._print(one, one.stream)
+    def add_rest(self, runs: Sequence[AdapterRun]) -> None:
+        printed = {one.spec for one in self.printed}
+        for run in runs:
+            if run.spec not in printed and run.stream is not None and run.events:
+                self._print(run, run.stream)
 
-    def _print(self, judged: AdapterRun, stream: EventStream) -> None:
-        for note in judged.notes:
+    def _print(self, run: AdapterRun, stream: EventStream) -> None:
+        for note in run.notes:
             print_line(self.printer.console, f"note: {note}")
         known = NO_BASELINE
-        if self.asked.baseline is not None:
-            known = applied_baseline(stream, self.asked.baseline, self.asked.suite)
+        if self.options.baseline is not None:
+            known = applied_baseline(stream, self.options.baseline, self.options.suite)
         found = failure_groups_of(stream, known.overlays)
         for group in found:  # those that were not printed when they were judged, such as blocked refusals
             self.printer.print_group(stream.run, group)
-        shown = ShownFindings(found, len(found))
-        wanted = judged.spec in self.named
-        code = exit_code(stream, known, named=wanted)
+        code = exit_code(stream, known, named=run.spec in self.named)
         self._put(stream, known)
-        self.judgements.append(PrintedRun(judged.spec, stream, shown, code, known))
+        self.printed.append(PrintedRun(stream, found, len(found), code, known))
 
 
 def _stored(streams: Sequence[EventStream], out: Path | None, *, own: bool) -> str:
@@ -301,7 +303,7 @@ def _stored(streams: Sequence[EventStream], out: Path | None, *, own: bool) -> s
     return f"{after}: their events are not stored; add `--out run.jsonl` to store them"
 
 
-def _asked(more: dict[str, Any]) -> CheckOptions:
+def _options_of(more: dict[str, Any]) -> CheckOptions:
     suite = suite_of(more.pop("folders"))
     required = _required(more, suite)
     patterns, skipped, file = more.pop("patterns"), more.pop("skipped"), more.pop("baseline_file")
@@ -377,9 +379,9 @@ def _required(more: dict[str, Any], suite: Suite) -> RequiredCases | None:
     return required
 
 
-def _ready(asked: CheckOptions) -> Iterator[str]:
+def _ready(options: CheckOptions) -> Iterator[str]:
     """Yield the adapters that can run here and read a system of the selection."""
-    systems = {case.format.partition(".")[0] for case in asked.cases}
+    systems = {case.format.partition(".")[0] for case in options.cases}
     for entry in entries().values():
         concerns = not entry.formats or systems & set(entry.formats)
         if concerns and ready(entry).state == "ready":
@@ -425,7 +427,7 @@ MAX_COMMANDS: Final = 3
 
 def print_end(
     console: Console,
-    judgements: Sequence[PrintedRun],
+    runs: Sequence[PrintedRun],
     code: Exit,
     out: Path | None = None,
     earlier: Mapping[str, tuple[str, str]] | None = None,
@@ -436,16 +438,16 @@ def print_end(
 
     Args:
         console: prints them.
-        judgements: the runs.
+        runs: the runs.
         code: the exit code of the command.
         out: the file of the events, if the user named one.
         earlier: see `LastRun.earlier`.
         stored: whether the events are in a file.
     """
     console.print()
-    print_line(console, f"exit code {int(code)}: {_reason(judgements, code)}")
-    _print_commands(console, list(_baseline_commands(judgements, out or Path(LAST))), "for the baseline:")
-    commands = [*_replay(judgements, "#1"), *_diffs(judgements, out, earlier or {})]
+    print_line(console, f"exit code {int(code)}: {_reason(runs, code)}")
+    _print_commands(console, list(_baseline_commands(runs, out or Path(LAST))), "for the baseline:")
+    commands = [*_replay(runs, "#1"), *_diffs(runs, out, earlier or {})]
     commands += _last() if stored else ()
     _print_commands(console, list(dict.fromkeys(commands))[:MAX_COMMANDS])
 
@@ -463,38 +465,38 @@ def _page(file: Path) -> Iterator[tuple[str, str]]:
 
 
 def print_report_end(
-    console: Console, judgements: Sequence[PrintedRun], files: Sequence[Path], *, last: bool = False
+    console: Console, runs: Sequence[PrintedRun], files: Sequence[Path], *, last: bool = False
 ) -> None:
     """Print the last lines of `report`; with `last`, of the last run of the project."""
-    for line in _counted(judgements):
+    for line in _counted(runs):
         print_line(console, line)
     run_file = Path(LAST) if last else files[0]
     if len(files) == 1:  # of shards no single file has the whole run
-        _print_commands(console, list(_baseline_commands(judgements, run_file)), "for the baseline:")
-        commands = _report_commands(judgements, run_file, last=last)
+        _print_commands(console, list(_baseline_commands(runs, run_file)), "for the baseline:")
+        commands = _report_commands(runs, run_file, last=last)
         _print_commands(console, list(commands))
 
 
-def _counted(judgements: Sequence[PrintedRun]) -> Iterator[str]:
-    found = sum(len(one.shown.found) for one in judgements)
-    printed = sum(one.shown.printed for one in judgements)
+def _counted(runs: Sequence[PrintedRun]) -> Iterator[str]:
+    found = sum(len(one.found) for one in runs)
+    printed = sum(one.printed for one in runs)
     if found:
         part = f", {printed} shown, the most severe first" if printed < found else ""
         yield f"{found} {'kinds' if found > 1 else 'kind'} of failure{part}"
 
 
-def _reason(judgements: Sequence[PrintedRun], code: Exit) -> str:
-    names = [one.spec for one in judgements if one.code == code]
+def _reason(runs: Sequence[PrintedRun], code: Exit) -> str:
+    names = [one.spec for one in runs if one.code == code]
     if code == Exit.CONFORMS:
-        return "every adapter conforms" if len(judgements) > 1 else MEANINGS[code]
+        return "every adapter conforms" if len(runs) > 1 else MEANINGS[code]
     return MEANINGS[code] + (f": {', '.join(names)}" if names else "")
 
 
-def _baseline_commands(judgements: Sequence[PrintedRun], run_file: Path) -> Iterator[tuple[str, str]]:
+def _baseline_commands(runs: Sequence[PrintedRun], run_file: Path) -> Iterator[tuple[str, str]]:
     """Yield the command for the new failures of each origin, and for entries that are out of date."""
     context = click.get_current_context(silent=True)
     given = context.params.get("baseline_file") if context else None
-    for one in judgements:
+    for one in runs:
         applied, run = one.applied, one.stream.run
         file = str(given or applied.file)
         counts = Counter(origin.kind for origin in applied.origins.values())
@@ -528,17 +530,15 @@ def _print_commands(console: Console, commands: Sequence[tuple[str, str]], title
         console.print(plain_text(line) if beside else line, soft_wrap=True, markup=False, highlight=False)
 
 
-def _report_commands(
-    judgements: Sequence[PrintedRun], file: Path, *, last: bool
-) -> Iterator[tuple[str, str]]:
-    yield from _replay(judgements, "#1" if last else f"{file}#1")
-    if any(one.shown.printed < len(one.shown.found) for one in judgements):
+def _report_commands(runs: Sequence[PrintedRun], file: Path, *, last: bool) -> Iterator[tuple[str, str]]:
+    yield from _replay(runs, "#1" if last else f"{file}#1")
+    if any(one.printed < len(one.found) for one in runs):
         yield _report(file, "--all"), "show every kind of failure"
     yield from _page(file)
 
 
-def _replay(judgements: Sequence[PrintedRun], name: str) -> Iterator[tuple[str, str]]:
-    if any(one.shown.found for one in judgements):
+def _replay(runs: Sequence[PrintedRun], name: str) -> Iterator[tuple[str, str]]:
+    if any(one.found for one in runs):
         yield shlex.join(("wireproof", "replay", name)), "judge finding #1 again; #N for another"
 
 
@@ -550,10 +550,10 @@ def _report(file: Path, *words: str) -> str:
 
 
 def _diffs(
-    judgements: Sequence[PrintedRun], out: Path | None, earlier: Mapping[str, tuple[str, str]]
+    runs: Sequence[PrintedRun], out: Path | None, earlier: Mapping[str, tuple[str, str]]
 ) -> Iterator[tuple[str, str]]:
     """Yield commands that compare each adapter with its previous run."""
-    for one in judgements:
+    for one in runs:
         path, version = earlier.get(one.spec, ("", ""))
         if out and path and Path(path) != out.absolute() and Path(path).is_file():
             now = one.stream.run.version

@@ -5,7 +5,6 @@ every adapter that is ready for them, generated examples, or the end of an adapt
 depend on the worker, nor on the tasks that this one did before: `check.plan` puts the parts together.
 """
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime
@@ -33,19 +32,13 @@ from wireproof.run.events import BaselineText, CaseEvent, Examples, Requirements
 from wireproof.run.run import (
     FRESH,
     FRESH_OBJECT,
-    Ahead,
     Retries,
+    Told,
     derived_events,
     golden_events,
     parents,
     undigested,
 )
-
-BATCH: Final = 64
-"""Events of derived cases that are sent at once; those of golden ones are sent one by one."""
-
-BATCH_SECONDS: Final = 0.1
-"""Seconds after which a smaller batch is sent."""
 
 HELD_BYTES: Final = 256 << 10
 """Bytes of golden cases whose families, some hundred times as large, are held for all adapters."""
@@ -54,7 +47,7 @@ Families: TypeAlias = Iterable[tuple[Case, Iterable[Case]]]
 """Golden cases, each with the cases derived from it."""
 
 Row: TypeAlias = tuple[Any, ...]
-"""The fields of a `CaseEvent`; its place alone, if the rest was told ahead of its turn."""
+"""The fields of a `CaseEvent`."""
 
 _ROW: Final[Callable[[CaseEvent], Row]] = attrgetter(*(a.name for a in fields(CaseEvent)))
 """A `CaseEvent` as a tuple, which costs a fifth of the object when it is sent to another process."""
@@ -183,16 +176,12 @@ class Started:
 
 @frozen
 class Judged:
-    """Rows of `CaseEvent` of a part, in which their places begin at 0.
-
-    Attributes:
-        ahead: whether they come again in their turn.
-    """
+    """Rows of `CaseEvent` of a part, in which their places begin at 0; `settled` as of `Told`."""
 
     number: int
     part: int
     rows: tuple[Row, ...]
-    ahead: bool = False
+    settled: bool = False
 
 
 @frozen
@@ -350,15 +339,18 @@ class _Worker:
         cases = [self.by_id[name] for name in task.cases] if task.kind == "golden" else []
         found: dict[str, Verdict] = {}
         with self._retries(number, part, engine) as retries:
-            events: Iterator[CaseEvent | Ahead]
+            told: Iterator[Told]
             if families:
                 own = ((case, family) for case, family in families() if case.id in part.verdicts)
-                events = derived_events(engine, own, part.verdicts, sample, retries=retries)
+                told = derived_events(engine, own, dict(part.verdicts), sample, retries=retries)
             elif task.settings:
                 events = property_run.run(engine, task.settings, 0, self.options.level)
+                told = (Told((event,), settled=True) for event in events)
             else:
-                events = golden_events(engine, self.options.suite.by_id, cases, found, retries=retries)
-            yield from _judged(number, part, events)
+                told = golden_events(engine, self.options.suite.by_id, cases, found, retries=retries)
+            for some in told:
+                rows = tuple(map(_ROW, some.events))
+                yield Judged(number, part.number, rows, some.settled)
         verdicts = {case.id: found[case.id] for case in cases}
         accepted = {case.id: verdicts[case.id] for case in parents(cases, verdicts)}
         yield PartEnded(
@@ -380,26 +372,3 @@ def _notes(engine: Engine) -> tuple[str, ...]:
     notes = tuple(engine.notes)
     engine.notes.clear()
     return notes
-
-
-def _judged(number: int, part: Part, events: Iterator[CaseEvent | Ahead]) -> Iterator[Message]:
-    """Yield rows in batches; rows from before an error or an interrupt come first."""
-    rows: list[Row] = []
-    told: dict[int, CaseEvent] = {}
-    sent = time.monotonic()
-    try:
-        for event in events:
-            if isinstance(event, Ahead):
-                told |= {one.seq: one for one in event.events}
-                yield Judged(number, part.number, tuple(map(_ROW, event.events)), ahead=True)
-                continue
-            rows.append((event.seq,) if told.pop(event.seq, None) is event else _ROW(event))
-            if "~" not in event.id or len(rows) >= BATCH or time.monotonic() - sent > BATCH_SECONDS:
-                yield Judged(number, part.number, tuple(rows))
-                rows, sent = [], time.monotonic()
-    except GeneratorExit:  # nobody takes what is left
-        raise
-    except BaseException:
-        yield Judged(number, part.number, tuple(rows))
-        raise
-    yield Judged(number, part.number, tuple(rows))

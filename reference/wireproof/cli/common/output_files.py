@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import click
-from attrs import frozen
 
 from wireproof.cases.fixtures import Suite
 from wireproof.files import replace_bytes
@@ -26,15 +25,8 @@ HELP: Final = {
 STANDARD_OUTPUT: Final = "-"
 
 
-@frozen
-class OutputFiles:
-    """The path of each view; None leaves it out, `-` prints it. `annotations` go to standard output."""
-
-    junit: Path | None = None
-    markdown: Path | None = None
-    html: Path | None = None
-    badge: Path | None = None
-    annotations: bool = False
+Views: TypeAlias = Mapping[str, Path | bool | None]
+"""The path of each view; None leaves it out, `-` prints it. `annotations` go to standard output, if True."""
 
 
 def output_options(command: F) -> F:
@@ -47,14 +39,14 @@ def output_options(command: F) -> F:
     )
 
 
-def output_files_of(more: dict[str, Any]) -> OutputFiles:
+def output_files_of(more: dict[str, Any]) -> Views:
     """Remove the options of the views from those of a command, and return them."""
-    return OutputFiles(**{name: more.pop(name) for name in (*HELP, "annotations")})
+    return {name: more.pop(name) for name in (*HELP, "annotations")}
 
 
 def write_outputs(
     streams: Sequence[EventStream],
-    views: OutputFiles,
+    views: Views,
     suite: Suite,
     baselines: Sequence[AppliedBaseline] = (),
     numbers: Mapping[tuple[str, Kind], int] | None = None,
@@ -64,20 +56,25 @@ def write_outputs(
     All of them know the baseline as the exit code does; the page and the badge mark known failures as known.
     `numbers` are those that `check` gave to its findings.
     """
-    if not streams or views == OutputFiles():
+    if not streams or not any(views.values()):
         return
     from wireproof.report import junit  # noqa: PLC0415 - slow to import, and most runs ask for no view
 
     known = baselines or [NO_BASELINE] * len(streams)
-    if views.junit:
-        _put(views.junit, junit.junit(streams, known))
-    if views.markdown:
-        _put(views.markdown, junit.markdown(streams, known).encode())
-    if views.html:
-        _put(views.html, _page(streams, suite, known, numbers or {}).encode())
-    if views.badge:
-        _put(views.badge, junit.badge(streams[0], known[0]).encode())
-    if views.annotations:
+    makers: dict[str, Callable[[], str]] = {
+        "junit": lambda: junit.junit(streams, known).decode(),
+        "markdown": lambda: junit.markdown(streams, known),
+        "html": lambda: _page(streams, suite, known, numbers or {}),
+        "badge": lambda: junit.badge(streams[0], known[0]),
+    }
+    for name, make in makers.items():
+        if isinstance(file := views[name], Path):
+            content = make().encode()
+            if str(file) == STANDARD_OUTPUT:
+                click.echo(content, nl=False)
+            else:
+                replace_bytes(file, content)
+    if views["annotations"]:
         for line in (line for one in zip(streams, known, strict=True) for line in junit.annotations(*one)):
             click.echo(line)
 
@@ -106,11 +103,3 @@ def _page(
         numbers,
     )
     return html(streams, page, baselines)
-
-
-def _put(file: Path, content: bytes) -> None:
-    """Write a view to its file, or print it if its name is `-`."""
-    if str(file) == STANDARD_OUTPUT:
-        click.echo(content, nl=False)
-    else:
-        replace_bytes(file, content)

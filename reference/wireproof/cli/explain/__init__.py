@@ -5,8 +5,8 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TextIO, cast, get_args
 
@@ -20,7 +20,6 @@ from wireproof.family import deferred, object_at
 from wireproof.formats import Format
 from wireproof.inspect.detect_format import (
     COMPRESSED_KINDS,
-    FormatFit,
     detect_stream,
     is_foreign,
     is_identified,
@@ -200,7 +199,10 @@ def _explain_source(source: str, request: ExplainRequest) -> Exit:
             raise click.UsageError(f"{source} is empty: {opened.stopped or 'there is nothing to explain'}")
         own = path if is_file and not opened.packed else None
         found = evolve(opened, folder=path.resolve().parent.name if is_file else "", path=own)
-        code = _explain(source, path.name if is_file else "", found, request)
+        if request.modes:
+            code = _compare_modes(found, request)
+        else:
+            code = _explain(source, path.name if is_file else "", found, request)
     alone = request.as_json or not is_file or not _has_neighbours(path)
     return code if alone else deciding_code([code, explain_index_files_of(path)])
 
@@ -218,7 +220,7 @@ def _has_neighbours(file: Path) -> bool:
 def _opened(source: str) -> AbstractContextManager[OpenInput]:
     """Open a file, a pipe, standard input (`-`) or hex digits; raises `click.UsageError`."""
     if source == "-":
-        return _opened_standard_input()
+        return open_stream(sys.stdin.buffer)
     path = Path(source)
     if len(source) <= LONGEST_PATH and (path.is_file() or path.is_fifo()):
         return open_path(path)
@@ -230,77 +232,51 @@ def _opened(source: str) -> AbstractContextManager[OpenInput]:
     )
 
 
-@contextmanager
-def _opened_standard_input() -> Iterator[OpenInput]:
-    with open_stream(sys.stdin.buffer) as found:
-        yield found
-
-
 # --- one input ---
 
 
 def _explain(source: str, file: str, found: OpenInput, request: ExplainRequest) -> Exit:
-    """Explain an input whose format is to be found."""
-    if request.modes:
-        return _compare_modes(found, request)
-    if found.source.size <= SMALL:
-        data = found.source.read(0, SMALL)
-        return _explain_ranked(_ranked(source, file, found, data, request), data, found, request)
-    return _explain_large(source, file, found, request)
+    """Explain an input in the format that fits best: as a stream, or as one value.
 
-
-def _ranked(
-    source: str, file: str, found: OpenInput, data: bytes, request: ExplainRequest
-) -> list[FormatFit]:
-    """Return the formats in the order in which they fit; raises `click.UsageError` if none does."""
-    if not request.rows and is_foreign(data, file):
-        raise click.UsageError(_unknown(source, found, data))
-    fits = rank_formats(data, request.rows, request.options, name=file)
-    if not request.rows and not is_identified(fits[0], data):
-        raise click.UsageError(_unknown(source, found, data))
-    return fits
-
-
-def _explain_large(source: str, file: str, found: OpenInput, request: ExplainRequest) -> Exit:
-    rows = [stream_of(row) for row in request.rows]
-    head = found.source.read(zeros_end(found.source, 0), SMALL)
-    if not rows and (not head or is_foreign(head, file)):
-        raise click.UsageError(_unknown(source, found, head))
-    streams = detect_stream(found.source, rows, request.options, file)
-    one = streams[0].row if streams else next((row for row in rows if row.scan is not None), None)
-    if one is not None:
-        code = _explain_stream(one, found, request)
-        for line in () if request.as_json else other_fit_lines(streams):
-            click.echo(line)
-        return code
-    if found.source.size > (LARGEST_NAMED_VALUE if rows else LARGEST_VALUE):
-        raise click.UsageError(
-            _too_large(source, found, request.rows) if rows else _unknown(source, found, head)
-        )
-    data = found.source.read(0, found.source.size)
-    return _explain_ranked(_ranked(source, file, found, data, request), data, found, request)
-
-
-def _explain_ranked(fits: list[FormatFit], data: bytes, found: OpenInput, request: ExplainRequest) -> Exit:
-    """Explain all the bytes in the format that fits best: as a stream, or as one value."""
-    if fits[0].row.scan is None and not (request.lists_entries and listing_of(fits[0].row)):
+    Of a large input no format but a stream is tried, as long as one fits.
+    """
+    size, named, options = found.source.size, request.rows, request.options
+    if size > SMALL:
+        head = found.source.read(zeros_end(found.source, 0), SMALL)
+        if not named and (not head or is_foreign(head, file)):
+            raise _unknown(source, found, head)
+        rows = [stream_of(row) for row in named]
+        streams = detect_stream(found.source, rows, options, file)
+        one = streams[0].row if streams else next((row for row in rows if row.scan is not None), None)
+        if one is not None:
+            code = _explain_stream(one, found, request)
+            for line in () if request.as_json else other_fit_lines(streams):
+                click.echo(line)
+            return code
+        if size > (LARGEST_NAMED_VALUE if named else LARGEST_VALUE):
+            most = f"which is one value of at most {LARGEST_NAMED_VALUE}"
+            large = f"{source}: {size} bytes are too many for {named[0].format_id}, {most}" if named else ""
+            raise click.UsageError(large) if large else _unknown(source, found, head)
+    data = found.source.read(0, size)
+    if not named and is_foreign(data, file):
+        raise _unknown(source, found, data)
+    fits = rank_formats(data, named, options, name=file)
+    best = fits[0].row
+    if not named and not is_identified(fits[0], data):
+        raise _unknown(source, found, data)
+    if best.scan is None and not (request.lists_entries and listing_of(best)):
         value: Exit = explain_value(
             fits, data, found, request.shown, request.folders, as_json=request.as_json
         )
         return value
-    code = _explain_stream(fits[0].row, found, request)
+    code = _explain_stream(best, found, request)
     if not request.as_json:
         other_lines(fits, data, request.folders, similar=code != Exit.CONFORMS)
     return code
 
 
-def _too_large(source: str, found: OpenInput, rows: tuple[Format, ...]) -> str:
-    most = f"which is one value of at most {LARGEST_NAMED_VALUE}"
-    return f"{source}: {found.source.size} bytes are too many for {rows[0].format_id}, {most}"
-
-
-def _unknown(source: str, found: OpenInput, head: bytes) -> str:
-    """Return the message for bytes that no format fits."""
+def _unknown(source: str, found: OpenInput, head: bytes) -> click.UsageError:
+    """Return the error for bytes that no format fits."""
     like = looks_like(head)
     what = (
         f"; they look like {like}"
@@ -313,7 +289,9 @@ def _unknown(source: str, found: OpenInput, head: bytes) -> str:
     place = f"{source}: " if len(source) <= LONGEST_PATH and Path(source).is_file() else ""
     packed = f" unpacked from {found.packed}" if found.packed else ""
     stopped = f"; {found.stopped}" if found.stopped else ""
-    return f"{place}{found.source.size} bytes{packed}: no format fits{what}{stopped}; {then}"
+    return click.UsageError(
+        f"{place}{found.source.size} bytes{packed}: no format fits{what}{stopped}; {then}"
+    )
 
 
 # --- streams ---

@@ -8,14 +8,10 @@ from pathlib import Path
 import click
 
 from wireproof.cli.explain import copy_spooled, spooled
-from wireproof.data_files import FileKind
 from wireproof.inspect import data_directory, directory_view
 from wireproof.inspect.data_directory import DirectoryTotals, read_directory
 from wireproof.inspect.entry_list import fast_hint
 from wireproof.run.exit_codes import Exit
-
-SmallFile = tuple[str, FileKind]
-"""The system and the kind of a file that is no log."""
 
 
 def command_for(path: Path, *, as_json: bool = False) -> Exit:
@@ -77,28 +73,21 @@ def reading_bar(path: Path) -> Iterator[Callable[[str, int], None]]:
         yield seen
 
 
-def kind_of_small_file(path: Path) -> SmallFile | None:
-    """Return system and kind of a file of a data directory that is neither log nor index; else None."""
-    return data_directory.kind_of_small_file(path)
-
-
 def explain_other_file(path: Path, *, as_json: bool) -> Exit | None:
     """Print what is in an index file or a small file of a data directory; None for any other file."""
-    if (kind := kind_of_small_file(path)) is not None:
-        # Print what is in such a file; return the exit code.
+    if (kind := data_directory.kind_of_small_file(path)) is not None:
         found = data_directory.check_small_file(path, *kind)
         lines = [directory_view.small_file_json(found)] if as_json else directory_view.small_file_lines(found)
-        for line in lines:
-            click.echo(line)
-        return Exit.FAILS if found.report.errors or found.report.unknown else Exit.CONFORMS
-    return _explain_index_file(path, as_json=as_json) if data_directory.kind_of(path) else None
-
-
-def _explain_index_file(path: Path, *, as_json: bool) -> Exit:
-    one = data_directory.check_index_file(path)
-    for line in (directory_view.entry_json if as_json else directory_view.entry_lines)(one):
+        sound = not (found.report.errors or found.report.unknown)
+    elif data_directory.kind_of(path):
+        index = data_directory.check_index_file(path)
+        lines = directory_view.entry_json(index) if as_json else directory_view.entry_lines(index)
+        sound = not index.errors
+    else:
+        return None
+    for line in lines:
         click.echo(line)
-    return Exit.FAILS if one.errors else Exit.CONFORMS
+    return Exit.CONFORMS if sound else Exit.FAILS
 
 
 def explain_index_files_of(log: Path) -> Exit:

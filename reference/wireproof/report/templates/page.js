@@ -1,5 +1,5 @@
 "use strict";
-// The matrix of the page: unpacks its data (matrix.py describes the keys), draws rows as they are scrolled to,
+// The matrix of the page: reads its data (matrix.py describes the keys), draws rows as they are scrolled to,
 // filters them, and shows a case with its bytes. All data is set as text, never as markup.
 const CHUNK = 60;
 const SIGNS = { pass: "✓", info: "○", mild: "△", dim: "·", bad: "✗" };
@@ -18,38 +18,25 @@ function make(tag, more = {}, ...parts) {
 async function unpacked() {
   const held = $$("data");
   if (held.type === "application/json") return JSON.parse(held.textContent);
-  const bytes = Uint8Array.from(atob(held.textContent), (sign) => sign.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const stream = new Blob([raw(held.textContent)]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
 }
 
-// --- what the numbers of the data mean ---
+// --- what the numbers and names of the data mean ---
 
 function opened(data) {
-  const word = (number) => data.words[number];
-  const names = ["label", "colour", "cls", "path", "got", "text", "replay"];
-  const answers = data.answers.map((row) => {
-    const one = Object.fromEntries(names.map((name, n) => [name, word(row[n])]));
-    return { ...one, line: row[7], start: row[8], end: row[9], space: word(row[10]), about: row[11], known: Boolean(row[12]) };
-  });
-  const rules = data.rules.map((row) => row.map(word));
-  const cases = data.cases.map((row) => ({
-    id: word(row[0]), title: word(row[1]), why: word(row[2]), level: word(row[3]), flags: word(row[4]),
-    rules: row[5].map((n) => rules[n]), source: word(row[6]), ran: word(row[7]), want: word(row[8]), twin: row[9],
-    bytes: row[10], size: row[11], text: word(row[12]), tree: row[13], more: row[14],
-    regions: row[15].map(([space, start, end, held, size]) => ({ space: word(space), start, end, bytes: held, size })),
-  }));
-  const columns = data.columns.map(([name, spec]) => ({ name: word(name), spec: word(spec) }));
-  const rows = [];
-  for (const [topic, some] of data.topics) {
-    for (const [flags, members] of some) {
-      const cases_of = members.map(([id, about, count, numbers]) => (
-        { id: word(id), about: cases[about], count, answers: numbers.map((n) => answers[n]) }));
-      rows.push({ topic: word(topic), quiet: Boolean(flags & 1), secure: Boolean(flags & 2), members: cases_of });
+  for (const one of Object.values(data.cases)) one.rules = one.rules.map((id) => data.rules[id]);
+  for (const row of data.rows) {
+    for (const one of row.members) {
+      one.about = data.cases[one.case];
+      one.answers = one.answers.map((number) => data.answers[number]);
     }
   }
-  const bytes = (number) => Uint8Array.from(atob(data.bytes[number] || ""), (sign) => sign.charCodeAt(0));
-  return { word, cases, columns, rows, bytes };
+  return data;
+}
+
+function raw(text) {
+  return Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
 }
 
 function words(row) {
@@ -76,12 +63,12 @@ function short(name) {
 // --- bytes ---
 
 // The fields of a case in one space, the outer ones first. The space of what byte 61 begins is "61>", that of the wire is "".
-function fieldsOf(book, about, space) {
+function fieldsOf(about, space) {
   const found = [], path = [];
   for (const [depth, at, size, name] of about.tree) {
     path.length = depth;
-    path.push(book.word(name));
-    const place = /^(.*>)?(\d+)$/.exec(book.word(at));
+    path.push(name);
+    const place = /^(.*>)?(\d+)$/.exec(at);
     if (place && (place[1] || "") === space && size > 0) found.push({ path: path.join("."), start: Number(place[2]), size });
   }
   return found;
@@ -89,11 +76,11 @@ function fieldsOf(book, about, space) {
 
 // Which bytes differ from those of the twin, field by field: a longer field marks itself, and not all that follows it.
 // Compressed bytes are compared where they are unpacked.
-function differing(book, about, twin, part, other) {
-  const own = book.bytes(part.bytes), its = book.bytes(other.bytes);
+function differing(about, twin, part, other) {
+  const own = raw(part.bytes), its = raw(other.bytes);
   const flags = Array.from(own, (value, at) => value !== its[at]);
-  const theirs = new Map(fieldsOf(book, twin, other.space).map((field) => [field.path, field]));
-  for (const { path, start, size } of fieldsOf(book, about, part.space)) {
+  const theirs = new Map(fieldsOf(twin, other.space).map((field) => [field.path, field]));
+  for (const { path, start, size } of fieldsOf(about, part.space)) {
     const field = theirs.get(path);
     if (!field) continue;
     for (let at = start; at < start + size; at += 1) flags[at] = field.size !== size || own[at] !== its[field.start + at - start];
@@ -121,11 +108,9 @@ function dump(bytes, size, start, end, differs) {
   return box;
 }
 
-function tree(book, one, line, choose) {
+function tree(one, line, choose) {
   const box = make("pre", { className: "tree", tabIndex: 0 });
-  one.tree.forEach(([depth, at, size, ...texts], number) => {
-    const [name, type, value, cover] = texts.map(book.word);
-    const place = book.word(at);
+  one.tree.forEach(([depth, place, size, name, type, value, cover], number) => {
     const head = `${place.padStart(8)} ${(size < 0 ? "" : String(size)).padStart(5)}  ${"  ".repeat(depth)}${name}`;
     const row = make("div", {}, [head, type, value, cover].filter(Boolean).join("  "));
     if (number === line) row.className = "here";
@@ -195,15 +180,15 @@ function partsOf(about) {
 }
 
 // The bytes of a case beside those of its twin: as they are on the wire, and each compressed part as it is unpacked.
-function pairOf(book, about, twin, number, marked) {
+function pairOf(about, twin, number, marked) {
   const pair = make("div", { className: "pair" }), part = partsOf(about)[number], other = twin && partsOf(twin)[number];
   const where = number ? `, unpacked from byte ${part.space.slice(0, -1)}` : "";
   const [start, end] = marked.space === part.space ? [marked.start, marked.end] : [-1, -1];
-  const bytes = dump(book.bytes(part.bytes), part.size, start, end, other ? differing(book, about, twin, part, other) : () => false);
+  const bytes = dump(raw(part.bytes), part.size, start, end, other ? differing(about, twin, part, other) : () => false);
   pair.append(make("div", {}, make("h3", {}, `bytes of ${about.id}${where}`), bytes));
   setTimeout(() => within(bytes, "mark"));
   if (other) {
-    const right = dump(book.bytes(other.bytes), other.size, -1, -1, differing(book, twin, about, other, part));
+    const right = dump(raw(other.bytes), other.size, -1, -1, differing(twin, about, other, part));
     pair.append(make("div", {}, make("h3", {}, `its accepted twin, ${twin.id}${where}`), right));
   }
   return pair;
@@ -212,13 +197,13 @@ function pairOf(book, about, twin, number, marked) {
 function bytesOf(book, about, answer) {
   const box = make("div"), dumps = make("div"), twin = book.cases[about.twin];
   const draw = (start, end, space) => {
-    dumps.replaceChildren(...partsOf(about).map((_, number) => pairOf(book, about, twin, number, { start, end, space })));
+    dumps.replaceChildren(...partsOf(about).map((_, number) => pairOf(about, twin, number, { start, end, space })));
   };
   draw(answer ? answer.start : -1, answer ? answer.end : -1, answer ? answer.space : "");
   if (about.text) box.append(make("h3", {}, "value to encode"), make("pre", {}, about.text));
   if (about.size || !about.text) box.append(dumps);
   if (about.tree.length) {
-    const fields = tree(book, about, answer ? answer.line : -1, draw);
+    const fields = tree(about, answer ? answer.line : -1, draw);
     box.append(make("h3", {}, "fields: offset, size, name, type, value"), fields);
     setTimeout(() => within(fields, ".here"));
   }
@@ -229,7 +214,7 @@ function drawCase(book, row, place, column) {
   const member = row.members[place];
   const asked = column >= 0 && member.answers[column] ? column : Math.max(0, member.answers.findIndex((one) => one && one.colour === "bad"));
   const answer = member.answers[asked] || member.answers.find(Boolean);
-  const about = answer && answer.about >= 0 ? book.cases[answer.about] : member.about;
+  const about = (answer && book.cases[answer.about]) || member.about;
   const parts = [];
   if (row.members.length > 1) {
     const list = make("select", { ariaLabel: "case of this row" });
@@ -239,7 +224,7 @@ function drawCase(book, row, place, column) {
   }
   if (about) parts.push(aboutCase(about));
   if (answer && answer.replay) parts.push(make("h3", {}, `replay it on ${book.columns[asked].name}`), copied(answer.replay));
-  if (about && (about.bytes >= 0 || about.text)) parts.push(bytesOf(book, about, answer));
+  if (about && (about.bytes !== undefined || about.text)) parts.push(bytesOf(book, about, answer));
   parts.push(make("h3", {}, "what the implementations made of it"),
     make("div", { className: "scroll" }, answersOf(book, member, asked, (number) => drawCase(book, row, place, number))));
   $$("name").textContent = about ? about.id : member.id;

@@ -6,7 +6,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from attrs import evolve, field, frozen
 
@@ -196,37 +196,20 @@ def apply(stream: EventStream, known_failures: Sequence[KnownFailure], today: da
     found = evidence([stream], known_failures)
     overlays: dict[str, Overlay] = {}
     for entry, seen in found.items():
-        for events, as_written in ((seen.same, True), (seen.other, False)):
-            overlays.update(
-                {
-                    event.id: _overlay(entry, today, as_written=as_written)
-                    for event in events
-                    if not (stream.run.requirements and event.level == "must")
-                }
-            )
-    overlays.update(_left_out(stream, overlays))
+        for events, overlay in ((seen.same, "expected"), (seen.other, "changed")):
+            for event in events:
+                if not (stream.run.requirements and event.level == "must"):
+                    overlays[event.id] = "expired" if entry.expires < today else cast("Overlay", overlay)
+    for event in stream.cases:  # those that were left out because their family died of a known failure
+        cause = event.text.removeprefix("same as ")
+        if event.label == "not-run:same-as" and overlays.get(cause) == "expected":
+            overlays[event.id] = "expected"
     return AppliedBaseline(
         overlays,
         tuple(entry for entry in known_failures if found[entry].is_paid and not entry.flaky),
         tuple(entry for entry in known_failures if found[entry].other),
         tuple(entry for entry in known_failures if entry.expires < today),
     )
-
-
-def _left_out(stream: EventStream, overlays: Mapping[str, Overlay]) -> Iterator[tuple[str, Overlay]]:
-    """Yield the cases that were left out because their family died of a known failure."""
-    for event in stream.cases:
-        if (
-            event.label == "not-run:same-as"
-            and overlays.get(event.text.removeprefix("same as ")) == "expected"
-        ):
-            yield event.id, "expected"
-
-
-def _overlay(entry: KnownFailure, today: date, *, as_written: bool) -> Overlay:
-    if entry.expires < today:
-        return "expired"
-    return "expected" if as_written else "changed"
 
 
 def check(

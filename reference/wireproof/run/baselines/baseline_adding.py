@@ -13,10 +13,9 @@ from wireproof.judge.verdicts import FLAKY
 from wireproof.run.baselines.baseline import EntryLookup
 from wireproof.run.baselines.baseline_writing import (
     LINE,
+    BaselineFile,
     check_runs,
     chosen,
-    parse_rewritten,
-    parts_of,
     quoted,
     table_text,
     way,
@@ -27,12 +26,15 @@ from wireproof.run.baselines.known_failures import (
     CaseNames,
     KnownFailure,
     failure_of,
+    parse_baseline,
 )
 from wireproof.run.events import CaseEvent, EventStream, fails_run
-from wireproof.strict_parsing import parse_toml
 
 MAX_TOPICS: Final = 2
 """Number of topics whose derived cases are named; if more fail at the same field, the format is named."""
+
+NO_SUCH_FAILURE: Final = "is no file, and no failure of the runs has this id or kind"
+"""What is said of a word that chooses nothing."""
 
 
 @frozen
@@ -57,7 +59,7 @@ class Added:
 
 
 @frozen
-class _Answers:
+class _Compared:
     """What the entries of a baseline say about the failures of runs.
 
     Attributes:
@@ -75,7 +77,7 @@ class _Answers:
     in_family: set[str] = field(factory=set)
 
     @classmethod
-    def of(cls, failures: Sequence[CaseEvent], entries: Sequence[KnownFailure], today: date) -> "_Answers":
+    def of(cls, failures: Sequence[CaseEvent], entries: Sequence[KnownFailure], today: date) -> "_Compared":
         """Compare failures with the entries; one has changed if no run has the failure that it says."""
         found = cls()
         lookup = EntryLookup(entries)
@@ -102,8 +104,9 @@ def _case_and_way(event: CaseEvent) -> tuple[str, ...]:
     return (event.id, *_failure(event)) if "~" in event.id else (event.id,)
 
 
-NO_SUCH_FAILURE: Final = "is no file, and no failure of the runs has this id or kind"
-"""What is said of a word that chooses nothing."""
+def _failure(event: CaseEvent) -> tuple[str, ...]:
+    """Return in which way a case fails, as entries are compared with it: a runaway codec has one way."""
+    return (*failure_of(event.label, event.cls, exact=False), event.signature_path)
 
 
 def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
@@ -136,27 +139,42 @@ def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
         BaselineError: the file is not valid, a word names no failure, an owner or a reason is missing, or
             `check_runs` refuses the runs.
     """
-    head, _, tables = parts_of(text, name)
-    check_runs(streams, head, name)
-    shared = parse_toml(head)
-    model = _completed(model, shared, name)
-    entries = tuple(entry for table in tables for entry in table)
-    names.check(entries, name)
+    file = BaselineFile.of(text, name)
+    check_runs(streams, file)
+    shared = file.shared
+    owner = shared.get("owner")
+    model = evolve(model, owner=model.owner or (owner if isinstance(owner, str) else ""))
+    if not (model.owner and model.reason):
+        missing = "a reason: --reason TEXT" if model.owner else "an owner of the new entries: --owner NAME"
+        raise BaselineError(f"{name}: needs {missing}; nothing was changed")
+    names.check(file.entries, name)
     failures = [event for stream in streams for event in stream.cases if fails_run(event, stream.run)]
     kinds = {(event.id, kind) for event in failures for kind in (event.label, origins.get(event.id)) if kind}
     wanted = {one for one, _ in chosen(words, kinds, NO_SUCH_FAILURE)}
-    found = _Answers.of(failures, entries, today)
-    new_tables = _tables(failures, found, entries, wanted)
-    is_new = not (tables or shared)
-    fields = [part for part in SHARED if is_new or shared.get(part) == getattr(model, part)]
-    texts = [_head_text(model)] if is_new else []
-    texts += [table.text(model, fields) for table in new_tables]
-    added = tuple(entry for table in new_tables for entry in table.entries(model))
-    longer = _appended(text, "".join(texts))
-    _check_written(longer, entries, added, names, name)
+    found = _Compared.of(failures, file.entries, today)
+    more = ""
+    if not (file.tables or shared):
+        shared = {part: getattr(model, part) for part in SHARED}
+        day = model.expires.isoformat()
+        more = f"owner = {quoted(model.owner)}\nexpires = {day}\nreason = {quoted(model.reason)}\n"
+    added: list[KnownFailure] = []
+    for table in _new_tables(failures, found, file.entries, wanted):
+        kind, cls, path = table.way
+        entry = evolve(model, kind=kind, cls=cls, path=path, flaky=kind == f"fail:{FLAKY}")
+        ids = sorted(table.ids)
+        more += f"\n# {_rules_text(table.rules)}\n{table_text(entry, ids, shared)}"
+        added += (evolve(entry, id=one) for one in ids)
+    if unknown := next((entry for entry in added if not names.has(entry)), None):
+        raise BaselineError(
+            f"{unknown.id}: the runs have this case, and the suite has not: use the same --fixtures; "
+            "nothing was changed"
+        )
+    between = file.end if more and text and not text.endswith("\n") else ""
+    longer = text + between + more.replace("\n", file.end)
+    parse_baseline(longer, name)
     return Added(
         longer,
-        added,
+        tuple(added),
         sum(event.id in wanted for event in found.new.values()),
         len(found.known & wanted),
         sum(event.id not in wanted for event in found.new.values()),
@@ -165,143 +183,57 @@ def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
     )
 
 
-def _head_text(model: KnownFailure) -> str:
-    """Return what stands above all tables of a new file."""
-    owner, expires, reason = quoted(model.owner), model.expires.isoformat(), quoted(model.reason)
-    return f"owner = {owner}\nexpires = {expires}\nreason = {reason}\n"
-
-
-def _completed(model: KnownFailure, shared: Mapping[str, object], name: str) -> KnownFailure:
-    """Return what new entries have in common, with the owner of the file; raises `BaselineError`."""
-    owner = shared.get("owner")
-    if not model.owner and isinstance(owner, str):
-        model = evolve(model, owner=owner)
-    if not (model.owner and model.reason):
-        missing = "a reason: --reason TEXT" if model.owner else "an owner of the new entries: --owner NAME"
-        raise BaselineError(f"{name}: needs {missing}; nothing was changed")
-    return model
-
-
-def _check_written(
-    text: str,
-    entries: Sequence[KnownFailure],
-    added: Sequence[KnownFailure],
-    names: CaseNames,
-    name: str,
-) -> None:
-    """Raise `BaselineError` if a text does not have the entries that it had, and the new ones behind them."""
-    if unknown := next((entry for entry in added if not names.has(entry)), None):
-        raise BaselineError(
-            f"{unknown.id}: the runs have this case, and the suite has not: use the same --fixtures; "
-            "nothing was changed"
-        )
-    if parse_rewritten(text, name) != (*entries, *added):
-        raise BaselineError(f"{name}: has a form that cannot be rewritten; it is unchanged")
-
-
-def _appended(text: str, more: str) -> str:
-    """Return a text with more behind it, with the line ends that it has."""
-    end = "\r\n" if "\r\n" in text else "\n"
-    ended = text if not text or text.endswith("\n") else text + end
-    return ended + more.replace("\n", end) if more else text
-
-
 @frozen
-class _Table:
-    """A new table: how its cases fail, their ids, and how often each rule is broken."""
+class _NewTable:
+    """A new table: the way in which its cases fail, their ids, and how often each rule is broken."""
 
-    kind: str
-    cls: str
-    path: str
-    names: set[str] = field(factory=set)
+    way: tuple[str, str, str]
+    ids: set[str] = field(factory=set)
     rules: Counter[str] = field(factory=Counter)
 
-    def entries(self, model: KnownFailure) -> list[KnownFailure]:
-        """Return the entries, in the order of their ids; the other fields are those of `model`."""
-        flaky = self.kind == f"fail:{FLAKY}"
-        own = evolve(model, kind=self.kind, cls=self.cls, path=self.path, flaky=flaky)
-        return [evolve(own, id=name) for name in sorted(self.names)]
 
-    def text(self, model: KnownFailure, shared: Sequence[str]) -> str:
-        """Return the table with its comment, without the fields that the file shares."""
-        entries = self.entries(model)
-        table = table_text(entries[0], [entry.id for entry in entries], shared)
-        return f"\n# {_rules_text(self.rules)}\n{table}"
-
-
-def _tables(
+def _new_tables(
     failures: Sequence[CaseEvent],
-    found: _Answers,
+    found: _Compared,
     entries: Sequence[KnownFailure],
     wanted: Collection[str],
-) -> list[_Table]:
+) -> list[_NewTable]:
     """Return the tables of the new failures that are wanted, in order.
 
     A pattern may cover failures that are not wanted: then each case is named. The entry of a family comes
     before the patterns of other failures: where there are any, the new one is a pattern of the topic too.
     """
     folded = [row for row in _folded(failures) if found.new.get(_case_and_way(row[0])) is row[0]]
-    others = _Others([event for event, _ in folded if event.id not in wanted])
+    left: dict[str, list[CaseEvent]] = {}
+    for event, _ in folded:
+        if event.id not in wanted:
+            left.setdefault(_parts(event)[1], []).append(event)
     broad = [entry for entry in entries if entry.broad]
-    tables: dict[tuple[str, ...], _Table] = {}
+    covers_left: dict[tuple[str, ...], bool] = {}
+    tables: dict[tuple[str, ...], _NewTable] = {}
     alone: set[str] = set()
     for event, fold in folded:
         if event.id not in wanted or event.id in alone:
             continue
-        name = fold
-        if not event.is_property and "~" in event.id:
-            if event.id in found.in_family or others.are_covered(fold, event):
+        name, family, failure = fold, _parts(event)[1], _failure(event)
+        if family and not event.is_property:
+            if (fold, *failure) not in covers_left:
+                kind, cls, path = way(event)
+                entry = KnownFailure(fold, kind, cls, "", "", date.max, path=path)
+                covers_left[fold, *failure] = any(map(entry.covers, left.get(family, ())))
+            if event.id in found.in_family or covers_left[fold, *failure]:
                 name = event.id
                 alone.add(name)
             elif "*" not in fold[:-1] and any(entry.is_about(fold[:-1]) for entry in broad):
-                name = f"{event.suite}/*~{fold.partition('~')[2]}"
-        table = tables.setdefault((event.format, *_failure(event)), _Table(*way(event)))
-        table.names.add(name)
+                name = f"{event.suite}/*~{family}:*"
+        table = tables.setdefault((event.format, *failure), _NewTable(way(event)))
+        table.ids.add(name)
         table.rules[next(iter(event.deciding_rules), event.suite)] += 1
-    return [
-        table for _, table in sorted(tables.items(), key=lambda row: (row[0][0], row[1].kind, *row[0][1:]))
-    ]
+    order = sorted(tables.items(), key=lambda row: (row[0][0], row[1].way[0], *row[0][1:]))
+    return [table for _, table in order]
 
 
-class _Others:
-    """The new failures that are not chosen."""
-
-    def __init__(self, events: Sequence[CaseEvent]) -> None:
-        self._by_family: dict[str, list[CaseEvent]] = {}
-        for event in events:
-            self._by_family.setdefault(_parts(event)[1], []).append(event)
-        self._covered: dict[tuple[str, ...], bool] = {}
-
-    def are_covered(self, fold: str, event: CaseEvent) -> bool:
-        """Return whether an entry with this pattern for a failure like `event` would cover any of them."""
-        key = (fold, *_failure(event))
-        if key not in self._covered:
-            kind, cls, path = way(event)
-            entry = KnownFailure(fold, kind, cls, "", "", date.max, path=path)
-            family = self._by_family.get(_parts(event)[1], ())
-            self._covered[key] = any(
-                entry.fails_as_recorded(one) and entry.is_about(one.id) for one in family
-            )
-        return self._covered[key]
-
-
-def _failure(event: CaseEvent) -> tuple[str, ...]:
-    """Return in which way a case fails, as entries are compared with it: a runaway codec has one way."""
-    return (*failure_of(event.label, event.cls, exact=False), event.signature_path)
-
-
-def _rules_text(rules: Counter[str]) -> str:
-    """Return the most frequent rules, as many as fit on a line."""
-    names = [name for name, _ in rules.most_common()]
-    shown = list(
-        takewhile(lambda number: len(", ".join(names[:number])) < LINE - 15, range(2, len(names) + 1))
-    )
-    number = shown[-1] if shown else 1
-    more = f" and {len(names) - number} more" if number < len(names) else ""
-    return ", ".join(names[:number]) + more
-
-
-def _folded(gating: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
+def _folded(failures: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
     """Yield each failure with the id or the pattern that covers it.
 
     The derived cases of a family that fail alike are one entry: of one fixture, if it alone fails so and its
@@ -311,12 +243,12 @@ def _folded(gating: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
     alike: dict[tuple[str, ...], set[str]] = {}
     topics: dict[tuple[str, ...], set[str]] = {}
     kinds: dict[tuple[str, str], set[tuple[str, ...]]] = {}
-    for event in gating:
+    for event in failures:
         parent, family = _parts(event)
         alike.setdefault((event.suite, family, *_failure(event)), set()).add(parent)
         topics.setdefault((event.format_id, family, *_failure(event)), set()).add(event.suite)
         kinds.setdefault((parent, family), set()).add(_failure(event))
-    for event in gating:
+    for event in failures:
         parent, family = _parts(event)
         if event.is_property:
             yield event, f"{parent}~*"
@@ -333,3 +265,12 @@ def _parts(event: CaseEvent) -> tuple[str, str]:
     """Split an id into that of its fixture and its family, which a golden case does not have."""
     parent, _, derived = event.id.partition("~")
     return parent, derived.partition(":")[0]
+
+
+def _rules_text(rules: Counter[str]) -> str:
+    """Return the most frequent rules, as many as fit on a line."""
+    names = [name for name, _ in rules.most_common()]
+    shown = takewhile(lambda number: len(", ".join(names[:number])) < LINE - 15, range(2, len(names) + 1))
+    number = max(shown, default=1)
+    more = f" and {len(names) - number} more" if number < len(names) else ""
+    return ", ".join(names[:number]) + more

@@ -1,15 +1,17 @@
-"""Baselines as text: rewritten without the entries that are out of date, or with other dates.
+"""Baselines that change: entries that are out of date are removed, or get later days.
 
+A change is one of entries. A table that already says what it has to say stays byte for byte, perhaps with
+another day; any other one is written anew, with the comments that were within it above it.
 `baseline_adding` adds entries.
 """
 
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, timedelta
 from itertools import pairwise, takewhile
-from typing import Final
+from typing import Any, Final
 
 from attrs import evolve, frozen
 
@@ -21,7 +23,6 @@ from wireproof.run.baselines.known_failures import (
     ORIGIN,
     PATH,
     QUOTED,
-    SHARED,
     Baseline,
     BaselineError,
     CaseNames,
@@ -38,23 +39,124 @@ from wireproof.suggestions import bracket_error, suggestion
 LINE: Final = 110
 """Characters of a line of ids."""
 
+# --- the text of a file ---
 
-def way(event: CaseEvent) -> tuple[str, str, str]:
-    """Return the verdict, class and path of a failure: what all cases of one table have in common.
 
-    A case has one twin, so a blocked refusal needs no word about which one.
+@frozen
+class TableText:
+    """A table of a file.
+
+    Attributes:
+        lead: the comments right above it, which belong to it and to the following tables without comments.
+        text: from its `[[known-failure]]` to its last line.
+        tail: blank lines, and separate comments.
     """
-    kind = event.verdict if event.verdict == "blocked" else event.label
-    return kind, event.cls, event.signature_path
+
+    entries: tuple[KnownFailure, ...]
+    lead: str
+    text: str
+    tail: str
 
 
-def table_text(entry: KnownFailure, names: Sequence[str], shared: Sequence[str] = SHARED) -> str:
-    """Return the table of some ids and the other fields of an entry, without the `shared` ones."""
+@frozen
+class BaselineFile:
+    """A file of known failures as text: its tables, and what stands above them."""
+
+    name: str
+    head: str
+    tables: tuple[TableText, ...]
+
+    @classmethod
+    def of(cls, text: str, name: str) -> "BaselineFile":
+        """Divide a text; raises `BaselineError` if it is not valid, or has entries in another form."""
+        tables = parse_tables(text, name)
+        lines = text.splitlines(keepends=True)
+        heads = head_lines(lines)
+        starts = [
+            at - sum(1 for _ in takewhile(lambda n: lines[n - 1].lstrip().startswith("#"), range(at, 0, -1)))
+            for at in heads
+        ]
+        head = "".join(lines[: starts[0] if starts else len(lines)])
+        if len(heads) != len(tables) or "known-failure" in parse_toml(head):
+            raise BaselineError(
+                f"{name}: has entries in a form that cannot be rewritten; use [[known-failure]] tables"
+            )
+        found = []
+        for entries, at, (start, end) in zip(tables, heads, pairwise([*starts, len(lines)]), strict=True):
+            loose = takewhile(lambda n: _is_blank(lines[n]), range(end - 1, at, -1))
+            last = end - sum(1 for _ in loose)
+            parts = (lines[start:at], lines[at:last], lines[last:end])
+            found.append(TableText(entries, *map("".join, parts)))
+        return cls(name, head, tuple(found))
+
+    @property
+    def entries(self) -> tuple[KnownFailure, ...]:
+        return tuple(entry for table in self.tables for entry in table.entries)
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """Return what stands above all tables."""
+        return parse_toml(self.head)
+
+    @property
+    def end(self) -> str:
+        """Return the end of its lines."""
+        return "\r\n" if "\r\n" in "".join((self.head, *(table.text for table in self.tables))) else "\n"
+
+    def changed(self, change: Callable[[KnownFailure], KnownFailure | None]) -> str:
+        """Return the text with changed entries, and without those of which `change` returns None.
+
+        A comment is removed with the last table that it belongs to.
+        """
+        parts, lead = [self.head], ""
+        for table in self.tables:
+            lead = table.lead or lead
+            entries = tuple(entry for entry in map(change, table.entries) if entry is not None)
+            if entries:
+                texts = (table.text, with_day(table.text, entries[0].expires))
+                right = (one for one in texts if parse_baseline(self.head + one, self.name) == entries)
+                parts += (lead, next(right, "") or self._written(table, entries), table.tail)
+            else:
+                parts.append(table.tail.lstrip("\r\n"))
+            lead = "" if entries or table.tail.strip() else lead
+        return "".join(parts)
+
+    def _written(self, table: TableText, entries: Sequence[KnownFailure]) -> str:
+        """Return a table anew; entries that differ in more than their ids are tables of their own."""
+        groups: dict[KnownFailure, list[str]] = {}
+        for entry in sorted(entries, key=lambda entry: entry not in table.entries):
+            groups.setdefault(evolve(entry, id=""), []).append(entry.id)
+        shared = self.shared
+        tables = (table_text(entry, names, shared) for entry, names in groups.items())
+        comments = (f"{one}\n" for one in map(_comment, table.text.splitlines()) if one)
+        return "".join((*comments, "\n".join(tables))).replace("\n", self.end)
+
+
+_DAY: Final = re.compile(r"^([ \t]*expires[ \t]*=[ \t]*)\d{4}-\d\d-\d\d", re.MULTILINE)
+
+
+def with_day(text: str, until: date) -> str:
+    """Return a head or a table with another day in place of the one that it has; the same without one."""
+    return _DAY.sub(lambda line: line[1] + until.isoformat(), text, count=1)
+
+
+def _is_blank(line: str) -> bool:
+    return not line.partition("#")[0].strip()
+
+
+def _comment(line: str) -> str:
+    """Return the comment at the end of a line; empty without one."""
+    code, mark, _ = QUOTED.sub(lambda text: "_" * len(text[0]), line).partition("#")
+    return line[len(code) :] if mark else ""
+
+
+def table_text(entry: KnownFailure, names: Sequence[str], shared: Mapping[str, object]) -> str:
+    """Return the table of some ids and the other fields of an entry, without those that the file shares."""
     texts = {"kind": entry.kind, "class": entry.cls, "reason": entry.reason, "owner": entry.owner,
              PATH: entry.path, "issue": entry.issue, "fault": entry.fault}  # fmt: skip
     lines = [f"id = {_ids_text(names)}"]
-    lines += [f"{name} = {quoted(text)}" for name, text in texts.items() if text and name not in shared]
-    lines += [] if "expires" in shared else [f"expires = {entry.expires.isoformat()}"]
+    lines += [f"{name} = {quoted(text)}" for name, text in texts.items() if text and shared.get(name) != text]
+    lines += [f"expires = {entry.expires.isoformat()}"] * (shared.get("expires") != entry.expires)
     lines += [f"{mark} = true" for mark in MARKS if getattr(entry, mark)]
     return "\n".join(("[[known-failure]]", *lines, ""))
 
@@ -76,76 +178,32 @@ def quoted(text: str) -> str:
     return '"' + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in escaped) + '"'
 
 
-@frozen
-class Rewritten:
-    """A baseline that was rewritten, and what was done.
-
-    Attributes:
-        removed: entries whose cases pass.
-        changed: by id, the verdict and kind with which the case fails now.
-        unjudged: those of them that no run says anything about.
-        mixed: those of them that cover several cases, some of which fail in another way.
-    """
-
-    text: str
-    removed: tuple[KnownFailure, ...]
-    changed: Mapping[str, str]
-    kept: int
-    unjudged: int
-    mixed: tuple[KnownFailure, ...]
-
-
-def fix(text: str, streams: Sequence[EventStream], names: CaseNames, name: str = "baseline") -> Rewritten:
-    """Rewrite a file without its stale entries, the changed ones as they fail now.
-
-    Comments, reasons, issues, owners, dates and order stay. Nothing is added: a baseline only shrinks. A case
-    counts as judged if any of the runs judged it, and fails if it fails in any.
-
-    Raises:
-        BaselineError: the file is not valid, or a run cannot show which entries are stale: it is incomplete,
-            or of another implementation or version than the others.
-        EventError: shards do not belong together.
-    """
-    head, blocks, tables = parts_of(text, name)
-    check_runs(streams, head, name)
-    present = tuple(entry for table in tables for entry in table)
-    names.check(present, name)
-    found = evidence(streams, present)
-    removed = tuple(entry for entry in present if found[entry].is_paid and not entry.flaky)
-    other = [entry for entry in present if found[entry].other]
-    ways = {entry: way(found[entry].other[-1]) for entry in other if _fails_otherwise(entry, found[entry])}
-    plan = _Plan(frozenset(removed), ways)
-    untouched = [entry for entry in present if entry not in plan.removed and entry not in ways]
-    return Rewritten(
-        head + "".join(_kept(tables, blocks, plan)),
-        removed,
-        {entry.id: kind for entry, (kind, *_) in ways.items()},
-        len(untouched),
-        sum(not (found[entry].same or found[entry].other or found[entry].passed) for entry in untouched),
-        tuple(entry for entry in other if entry not in ways),
-    )
-
-
-def _fails_otherwise(entry: KnownFailure, seen: Evidence) -> bool:
-    """Return whether an entry of one case is to be rewritten: it fails in another way in each run."""
-    return not (entry.prefix or entry.flaky or seen.same)
-
+# --- the runs ---
 
 OF_ONE_BASELINE: Final = ("adapter", "version", "suite")
 """The fields in which the runs are equal that rewrite a baseline."""
 
 
-def check_runs(streams: Sequence[EventStream], head: str, name: str) -> None:
+def way(event: CaseEvent) -> tuple[str, str, str]:
+    """Return the verdict, class and path of a failure: what all cases of one table have in common.
+
+    A case has one twin, so a blocked refusal needs no word about which one.
+    """
+    kind = event.verdict if event.verdict == "blocked" else event.label
+    return kind, event.cls, event.signature_path
+
+
+def check_runs(streams: Sequence[EventStream], file: BaselineFile) -> None:
     """Raise `BaselineError` for runs that say nothing about the known failures of a file, or of several.
 
-    The `head` of the file may say of which implementation it is.
+    The head of the file may say of which implementation it is.
     """
-    owner = parse_toml(head).get("adapter", "")
+    owner = file.shared.get("adapter", "")
     for stream in streams:
         if owner not in ("", stream.run.adapter):
             raise BaselineError(
-                f"{name} is of {owner}, and the run is of {stream.run.adapter}: give a run of {owner}, or "
-                "change the line `adapter`; the baseline is unchanged"
+                f"{file.name} is of {owner}, and the run is of {stream.run.adapter}: give a run of {owner}, "
+                "or change the line `adapter`; the baseline is unchanged"
             )
         run = f"the run of {stream.run.adapter}" + (
             f", shard {stream.run.shard}," if stream.run.shard else ""
@@ -178,39 +236,6 @@ def check_runs(streams: Sequence[EventStream], head: str, name: str) -> None:
             )
 
 
-@frozen
-class _Plan:
-    """What is done with the entries of a file.
-
-    Attributes:
-        removed: entries that go.
-        ways: verdict, class and path of the entries that fail in another way now.
-    """
-
-    removed: frozenset[KnownFailure]
-    ways: Mapping[KnownFailure, tuple[str, str, str]]
-
-
-@frozen
-class EntryText:
-    """A table as text of the file.
-
-    Attributes:
-        lead: the comments right above it, which belong to it and to the following tables without comments.
-        entry: from its `[[known-failure]]` to its last line.
-        tail: blank lines, and separate comments.
-    """
-
-    lead: str
-    entry: str
-    tail: str
-
-    @property
-    def ends_group(self) -> bool:
-        """Return True if a separate comment divides it from the next one."""
-        return bool(self.tail.strip())
-
-
 def settled(text: str, streams: Sequence[EventStream], suite: Suite, today: date) -> str:
     """Return a file with the release of the cases of a whole run, if its entries cover all of its failures.
 
@@ -227,145 +252,79 @@ def settled(text: str, streams: Sequence[EventStream], suite: Suite, today: date
         if not (stream.complete and has_changes) or stream.filtered or stream.sampled:
             continue
         if all(lookup.expects(event, today) for event in new):
-            head, *_ = parts_of(text, "baseline")
-            lines = [line for line in head.splitlines(keepends=True) if not _ORIGIN.match(line)]
-            comments = sum(1 for _ in takewhile(lambda line: not line.partition("#")[0].strip(), lines))
-            end = "\r\n" if "\r\n" in text else "\n"
+            file = BaselineFile.of(text, "baseline")
+            lines = [line for line in file.head.splitlines(keepends=True) if not _ORIGIN.match(line)]
+            comments = sum(1 for _ in takewhile(_is_blank, lines))
             values = {"adapter": run.adapter, "suite": run.suite, "cases": run.fixtures}
-            new_lines = [f"{name} = {quoted(value)}{end}" for name, value in values.items()]
-            return "".join((*lines[:comments], *new_lines, *lines[comments:])) + text[len(head) :]
+            new_lines = [f"{name} = {quoted(value)}{file.end}" for name, value in values.items()]
+            return "".join((*lines[:comments], *new_lines, *lines[comments:])) + text[len(file.head) :]
     return text
 
 
 _ORIGIN: Final = re.compile(rf"({'|'.join(ORIGIN)})\s*=")
 """A line at the head of a file about the cases that it is complete for."""
 
+# --- entries that are out of date ---
 
-def parts_of(text: str, name: str) -> tuple[str, list[EntryText], tuple[tuple[KnownFailure, ...], ...]]:
-    """Return the text above the first entry and its comments, and the tables as text and as entries.
+
+@frozen
+class Fixed:
+    """A baseline that was rewritten, and what was done.
+
+    Attributes:
+        removed: entries whose cases pass.
+        changed: by id, the verdict and kind with which the case fails now.
+        unjudged: the number of the others that no run says anything about.
+        mixed: those of the others that cover several cases, some of which fail in another way.
+    """
+
+    text: str
+    removed: tuple[KnownFailure, ...]
+    changed: Mapping[str, str]
+    kept: int
+    unjudged: int
+    mixed: tuple[KnownFailure, ...]
+
+
+def fix(text: str, streams: Sequence[EventStream], names: CaseNames, name: str = "baseline") -> Fixed:
+    """Rewrite a file without its stale entries, the changed ones as they fail now.
+
+    Comments, reasons, issues, owners, dates and order stay. Nothing is added: a baseline only shrinks. A case
+    counts as judged if any of the runs judged it, and fails if it fails in any.
 
     Raises:
-        BaselineError: the file is not valid, or has entries in a form that cannot be rewritten.
+        BaselineError: the file is not valid, or a run cannot show which entries are stale: it is incomplete,
+            or of another implementation or version than the others.
+        EventError: shards do not belong together.
     """
-    tables = parse_tables(text, name)
-    head, blocks = _blocks(text)
-    if len(blocks) != len(tables):
-        raise BaselineError(
-            f"{name}: has entries in a form that cannot be rewritten; use [[known-failure]] tables"
-        )
-    return head, blocks, tables
-
-
-def _blocks(text: str) -> tuple[str, list[EntryText]]:
-    """Return the text above the first entry and its comments, and the entries."""
-    lines = text.splitlines(keepends=True)
-    heads = head_lines(lines)
-    starts = [head - sum(1 for _ in _comments_above(lines, head)) for head in heads]
-    rows = zip(heads, pairwise([*starts, len(lines)]), strict=True)
-    blocks = [_cut(lines[start:head], lines[head:end]) for head, (start, end) in rows]
-    return "".join(lines[: starts[0] if starts else len(lines)]), blocks
-
-
-def _comments_above(lines: Sequence[str], head: int) -> Iterator[int]:
-    return takewhile(lambda at: lines[at - 1].lstrip().startswith("#"), range(head, 0, -1))
-
-
-def _cut(lead: Sequence[str], rest: Sequence[str]) -> EntryText:
-    loose = sum(1 for _ in takewhile(lambda line: not line.partition("#")[0].strip(), reversed(rest)))
-    last = len(rest) - loose
-    return EntryText("".join(lead), "".join(rest[:last]), "".join(rest[last:]))
-
-
-def _kept(
-    tables: Sequence[Sequence[KnownFailure]], blocks: Sequence[EntryText], plan: _Plan
-) -> Iterator[str]:
-    """Yield the tables that stay. A comment is removed with the last table that it belongs to."""
-    waiting = ""
-    for table, block in zip(tables, blocks, strict=True):
-        lead = block.lead or waiting
-        kept = [entry for entry in table if entry not in plan.removed]
-        if not kept:
-            waiting = "" if block.ends_group else lead
-            yield block.tail.lstrip("\r\n")
-            continue
-        waiting = ""
-        text = block.entry if len(kept) == len(table) else _with_ids(block.entry, kept)
-        yield lead + "\n".join(_fixed(kept, text, plan)) + block.tail
-
-
-def _fixed(table: Sequence[KnownFailure], text: str, plan: _Plan) -> Iterator[str]:
-    """Yield the text of a table; entries that fail in another way now get tables of their own."""
-    ways: dict[tuple[str, ...], list[KnownFailure]] = {}
-    for entry in table:
-        if entry in plan.ways:
-            ways.setdefault(plan.ways[entry], []).append(entry)
-    same = [entry for entry in table if entry not in plan.ways]
-    if same:
-        yield _with_ids(text, same) if ways else text
-    for (kind, cls, path), entries in ways.items():
-        block = _with_ids(text, entries) if len(table) > 1 else text
-        values = {"kind": kind, "class": cls, **({PATH: path} if entries[0].path else {})}
-        for name, value in values.items():
-            block = _with(block, name, value)
-        yield block
-
-
-_IDS: Final = re.compile(
-    r"^id\s*=\s*(\[(?:[^\]#\"']|\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*)*\]|\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE
-)
-
-
-def _with_ids(block: str, entries: Sequence[KnownFailure]) -> str:
-    """Return the table with fewer ids; comments between them stay."""
-    ids = [entry.id for entry in entries]
-    found = _IDS.search(block)
-    if found is None:
-        raise BaselineError(
-            f"the ids of the table with {entries[0].id} are in a form that cannot be rewritten"
-        )
-    if "#" in QUOTED.sub("", found[1]):
-        names = "".join(_kept_line(line, ids) for line in found[1].splitlines(keepends=True))
-    else:
-        names = _ids_text(ids)
-    return f"{block[: found.start()]}id = {names}{block[found.end() :]}"
-
-
-def _kept_line(line: str, staying: Collection[str]) -> str:
-    """Return a line of a list of ids with those that stay; its comment goes if all of its ids do."""
-    code = line[: len(line) - len(QUOTED.sub(lambda text: "_" * len(text[0]), line).partition("#")[2])]
-    ids = [double or single for double, single in QUOTED.findall(code)]
-    if ids and not set(staying) & set(ids):
-        return ("[" if code.startswith("[") else "") + ("]" if code.rstrip("#\r\n ").endswith("]") else "")
-    kept = re.sub(
-        r"(\"[^\"\n]*\"|'[^'\n]*')(\s*,[ \t]*)?",
-        lambda text: quoted(text[1][1:-1]) + (text[2] or "") if text[1][1:-1] in staying else "",
-        code,
+    file = BaselineFile.of(text, name)
+    check_runs(streams, file)
+    names.check(file.entries, name)
+    found = evidence(streams, file.entries)
+    removed = tuple(entry for entry in file.entries if found[entry].is_paid and not entry.flaky)
+    other = [entry for entry in file.entries if found[entry].other]
+    now = {entry: _as_it_fails(entry, found[entry]) for entry in other}
+    changed = {entry.id: one.kind for entry, one in now.items() if one != entry}
+    kept = [entry for entry in file.entries if entry not in removed and entry.id not in changed]
+    return Fixed(
+        file.changed(lambda entry: None if entry in removed else now.get(entry, entry)),
+        removed,
+        changed,
+        len(kept),
+        sum(not (found[entry].same or found[entry].other or found[entry].passed) for entry in kept),
+        tuple(entry for entry in other if now[entry] == entry),
     )
-    return kept + line[len(code) :]
 
 
-def _with(block: str, name: str, value: str) -> str:
-    """Return the table with one of its lines rewritten; a comment at the end of the line stays."""
-    was = re.compile(rf"^{name}\s*=\s*(\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE)
-    line = f"{name} = {quoted(value)}"
-    if name == PATH and not value:  # a path is never empty
-        return re.sub(rf"^{name}\b.*\n", "", block, count=1, flags=re.MULTILINE)
-    if not was.search(block):  # only a class may be missing
-        return re.sub(r"^kind\b.*", lambda kind: f"{kind[0]}\n{line}", block, count=1, flags=re.MULTILINE)
-    return was.sub(lambda _: line, block, count=1)
+def _as_it_fails(entry: KnownFailure, seen: Evidence) -> KnownFailure:
+    """Return an entry of one case as it fails now, if it fails in another way in each run."""
+    if entry.prefix or entry.flaky or seen.same:
+        return entry
+    kind, cls, path = way(seen.other[-1])
+    return evolve(entry, kind=kind, cls=cls, path=path if entry.path else "")
 
 
-# --- choosing and extending ---
-
-
-def parse_rewritten(text: str, name: str) -> tuple[KnownFailure, ...]:
-    """Return the entries of a changed text; raises `BaselineError` if it is not valid any more."""
-    try:
-        return parse_baseline(text, name)
-    except BaselineError as error:
-        raise BaselineError(
-            f"{name}: has a form that cannot be rewritten ({error}); it is unchanged"
-        ) from None
+# --- chosen entries ---
 
 
 def chosen(
@@ -408,10 +367,10 @@ def _near(word: str, rows: Collection[tuple[str, str]]) -> str:
     return suggestion(word, names)
 
 
+# --- later days ---
+
 LONGEST_EXTENSION: Final = timedelta(days=366)
 """How far ahead the day of an entry may be set: once a year somebody looks at it."""
-
-_DAY: Final = re.compile(r"^([ \t]*expires[ \t]*=[ \t]*)\d{4}-\d\d-\d\d", re.MULTILINE)
 
 
 @frozen
@@ -443,44 +402,14 @@ def extend(text: str, until: date, words: Sequence[str], today: date, name: str 
         raise BaselineError(
             f"{until.isoformat()} is past, or more than a year ahead: choose a day up to {last}"
         )
-    head, blocks, tables = parts_of(text, name)
-    entries = [entry for table in tables for entry in table]
+    file = BaselineFile.of(text, name)
+    entries = file.entries
     rows = chosen(words, {(entry.id, entry.kind) for entry in entries}, "no entry has this id or kind")
     due = {entry for entry in entries if (entry.id, entry.kind) in rows and entry.expires < until}
-    own = [_DAY.search(block.entry) is not None for block in blocks]
-    all_take = all(due.issuperset(table) for table, has_day in zip(tables, own, strict=True) if not has_day)
-    if due and all_take:
-        head = _with_day(head, until) if _DAY.search(head) else head
-    texts = (
-        block.lead
-        + (block.entry if all_take and not has_day else _extended_table(block.entry, table, due, until))
-        + block.tail
-        for table, block, has_day in zip(tables, blocks, own, strict=True)
-    )
-    done = head + "".join(texts)
-    wanted = {evolve(entry, expires=until) if entry in due else entry for entry in entries}
-    if {*parse_rewritten(done, name)} != wanted:
-        raise BaselineError(f"{name}: has a day in a form that cannot be rewritten; it is unchanged")
-    extended = tuple(entry for entry in entries if entry in due)
+    rows_of = ((table, parse_toml(table.text)["known-failure"][0]) for table in file.tables)
+    if due and all(due.issuperset(table.entries) for table, row in rows_of if "expires" not in row):
+        file = evolve(file, head=with_day(file.head, until))
+    later = file.changed(lambda entry: evolve(entry, expires=until) if entry in due else entry)
     number = sum((entry.id, entry.kind) in rows for entry in entries)
-    return Extended(done, extended, number - len(due), len(entries) - number)
-
-
-def _extended_table(
-    text: str, table: Sequence[KnownFailure], due: Collection[KnownFailure], until: date
-) -> str:
-    """Return a table with another day; if only some of its entries get it, these are a table of their own."""
-    extended = [entry for entry in table if entry in due]
-    rest = [entry for entry in table if entry not in due]
-    if not extended:
-        return text
-    if not rest:
-        return _with_day(text, until)
-    return f"{_with_ids(text, rest).rstrip()}\n\n{_with_day(_with_ids(text, extended), until)}"
-
-
-def _with_day(text: str, until: date) -> str:
-    """Return a table or a head with another day; a table without one gets it at its end."""
-    if _DAY.search(text):
-        return _DAY.sub(lambda line: line[1] + until.isoformat(), text, count=1)
-    return f"{text.rstrip()}\nexpires = {until.isoformat()}\n"
+    extended = tuple(entry for entry in entries if entry in due)
+    return Extended(later, extended, number - len(due), len(entries) - number)

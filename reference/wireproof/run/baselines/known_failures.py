@@ -222,7 +222,7 @@ def failure_of(kind: str, cls: str, *, exact: bool) -> tuple[str, str]:
 
 
 HEAD: Final = "[[known-failure]]"
-QUOTED: Final = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'")
+QUOTED: Final = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'([^'\n]*)'")
 """A text in quotes."""
 
 FIELDS: Final = ("id", "kind", "class", "reason", "owner", "expires")
