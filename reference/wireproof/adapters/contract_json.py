@@ -34,6 +34,7 @@ from wireproof.strict_parsing import (
     count,
     position,
     shorten_value,
+    to_tree,
     wrong,
 )
 from wireproof.suggestions import suggestion
@@ -80,27 +81,12 @@ def structured(reader: Reader, tree: object, kind: type[T], owner: str) -> T:
 
 
 def hello_packet(hello: Hello) -> Packet:
-    revisions = {format_id: _claim_json(claim) for format_id, claim in hello.revisions.items()}
-    return Packet(
-        {
-            "hello": {
-                "protocol": hello.protocol,
-                "name": hello.name,
-                "version": hello.version,
-                "revisions": revisions,
-                "errors": hello.errors,
-                "window": hello.window,
-                "cost": hello.cost,
-                "digests": hello.digests,
-                **({"notes": list(hello.notes)} if hello.notes else {}),
-            }
-        }
-    )
-
-
-def _claim_json(claim: Claim) -> Head:
-    parts = {name: getattr(claim, name) for name in ("ops", "codecs", "profiles", "observes", "features")}
-    return {name: list(part) for name, part in parts.items() if part is not None}
+    head = {"protocol": hello.protocol, **to_tree(hello)}
+    for format_id, claim in head["revisions"].items():
+        head["revisions"][format_id] = {name: part for name, part in claim.items() if part is not None}
+    if not hello.notes:
+        del head["notes"]
+    return Packet({"hello": head})
 
 
 def hello_of(packet: Packet) -> Hello:
@@ -333,7 +319,8 @@ def answer_packet(name: str, outcome: Outcome) -> Packet:
         case Accepted():
             return _accepted_packet(name, outcome)
         case Refused():
-            parts = _refused_parts(outcome)
+            named = to_tree(evolve(outcome, broken=()), without_defaults=True)
+            parts = {"class": outcome.cls, **named, **_broken(outcome)}
         case Exhausted(resource, text):
             parts = {"resource": resource, "text": text}
         case TimedOut(ms, text):
@@ -359,20 +346,6 @@ def _accepted_packet(name: str, outcome: Accepted) -> Packet:
 def _broken(outcome: Accepted | Refused) -> Head:
     rows = [{"rule": one.rule, "text": one.text} for one in outcome.broken]
     return {"broken": rows} if rows else {}
-
-
-def _refused_parts(outcome: Refused) -> Head:
-    parts: Head = {"class": outcome.cls}
-    if outcome.at is not None:
-        parts["at"] = outcome.at
-    for name in ("path", "detail", "text"):
-        if part := getattr(outcome, name):
-            parts[name] = part
-    if outcome.before is not None:
-        parts["before"] = outcome.before
-    if outcome.untyped:
-        parts["untyped"] = True
-    return parts | _broken(outcome)
 
 
 # --- JSON to outcome ---
