@@ -207,13 +207,10 @@ def read_heads(path: Path) -> Iterator[Case]:
         try:
             head = _HEADS.decode(row, _CaseFields, "case")
         except ValueError as error:
-            raise FixtureError(f"{path}: {_name_of(row, number)}: {error}") from None
+            tree = parse_json(bytes(row))
+            name = tree.get("id", f"case {number}") if isinstance(tree, dict) else f"case {number}"
+            raise FixtureError(f"{path}: {name}: {error}") from None
         yield _Row(row, here, path).case(head, page.format, page.revision)
-
-
-def _name_of(row: Raw, number: int) -> str:
-    tree = parse_json(bytes(row))
-    return str(tree.get("id", f"case {number}") if isinstance(tree, dict) else f"case {number}")
 
 
 def case_from_json(row: object, form: str, revision: str, here: Path | None) -> Case:
@@ -254,16 +251,15 @@ _INPUTS: Final[Mapping[frozenset[str], type]] = {
 def _expect(parts: Mapping[str, Raw]) -> Expect:
     if parts.keys() == {"either"}:
         either = _READER.decode(parts["either"], _EitherFields, "expect", at="expect")
-        return Either(tuple(_behaviour(row, number) for number, row in enumerate(either.behaviours)))
+        found = []
+        for number, row in enumerate(either.behaviours):
+            at, wanted = f"expect.behaviours[{number}]", "must have an id, and one of accept, reject"
+            if "id" not in row:
+                raise ValueError(f"{at} {wanted}")
+            name = _READER.decode(row.pop("id"), str, at, at=f"{at}.id")
+            found.append(Behaviour(name, _outcome(row, at, wanted)))
+        return Either(tuple(found))
     return _outcome(parts, "expect", "must have exactly one of accept, reject, either")
-
-
-def _behaviour(parts: Mapping[str, Raw], number: int) -> Behaviour:
-    at, wanted = f"expect.behaviours[{number}]", "must have an id, and one of accept, reject"
-    if "id" not in parts:
-        raise ValueError(f"{at} {wanted}")
-    rest = {name: part for name, part in parts.items() if name != "id"}
-    return Behaviour(_READER.decode(parts["id"], str, at, at=f"{at}.id"), _outcome(rest, at, wanted))
 
 
 def _outcome(parts: Mapping[str, Raw], at: str, wanted: str) -> Accept | Reject:

@@ -88,16 +88,11 @@ def _wrapped_expectation(expect: Expect, stream: str, entries: str) -> Expect:
                 return refusal
             return Either((Behaviour("tail", tail), Behaviour("refused", refusal)))
         case Either(behaviours):
-            return Either(_flat(behaviours, stream, entries))
-
-
-def _flat(behaviours: tuple[Behaviour, ...], stream: str, entries: str) -> tuple[Behaviour, ...]:
-    """Wrap behaviours one by one; a rejection that becomes two answers keeps its name in both."""
-    flat: list[Behaviour] = []
-    for one in behaviours:
-        match _wrapped_expectation(one.expect, stream, entries):
-            case Either(inner):
-                flat.extend(Behaviour(f"{one.id}-{part.id}", part.expect) for part in inner)
-            case Accept() | Reject() as expect:
-                flat.append(Behaviour(one.id, expect))
-    return tuple(flat)
+            flat: list[Behaviour] = []
+            for one in behaviours:  # a rejection that becomes two answers keeps its name in both
+                wrapped = _wrapped_expectation(one.expect, stream, entries)
+                if isinstance(wrapped, Either):
+                    flat += (Behaviour(f"{one.id}-{part.id}", part.expect) for part in wrapped.behaviours)
+                else:
+                    flat.append(Behaviour(one.id, wrapped))
+            return Either(tuple(flat))
