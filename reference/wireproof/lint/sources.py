@@ -8,14 +8,14 @@ wrong answer, or says why not. They stand in `sources.toml`; a rule names those 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal
 
 from attrs import evolve, frozen
 
-from wireproof.cases.case import Accept, Case, Either, Reject, Steps
+from wireproof.cases.case import Accept, Case, Either, Expect, Reject, Steps
 from wireproof.cases.case_json import FixtureError
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.rules import (
@@ -142,13 +142,12 @@ def unbacked_cases(suite: Suite) -> Iterator[tuple[Case, list[str]]]:
 
 def cases_on_code(suite: Suite) -> list[Case]:
     """Return the cases that rest on code of two readers: their level depends on what libraries answer."""
-    weak = _weak_rules(suite)
-    return [case for case in suite.cases if case.level in {"must", "should"} and _on_code(case, suite, weak)]
-
-
-def _on_code(case: Case, suite: Suite, weak: frozenset[str]) -> bool:
-    rules = _deciding(case, suite, weak)
-    return any(suite.rules[name].basis == "code" for name in rules) and weak.isdisjoint(rules)
+    weak, found = _weak_rules(suite), []
+    for case in suite.cases:
+        rules = _deciding(case, suite, weak) if case.level in FAILING_LEVELS else []
+        if any(suite.rules[name].basis == "code" for name in rules) and weak.isdisjoint(rules):
+            found.append(case)
+    return found
 
 
 def _answer_problems(root: Path, suite: Suite) -> Iterator[Problem]:
@@ -223,18 +222,16 @@ def basis_lines(suite: Suite) -> Iterator[str]:
     """Yield the number of rules of each basis, and of `must` cases; the weakest rule of a case counts."""
     of_rules = Counter(rule.basis for rule in suite.rules.values())
     weak = _weak_rules(suite)
-    of_cases = Counter(_weakest_basis(case, suite, weak) for case in suite.cases if case.level == "must")
+    of_cases: Counter[str] = Counter()
+    for case in suite.cases:
+        if case.level == "must":
+            bases = {suite.rules[name].basis for name in _deciding(case, suite, weak) or case.rules}
+            known = [basis for basis in BASES if basis in bases]
+            of_cases[known[-1] if known and bases <= set(BASES) else ""] += 1
     for name, numbers in (("rules", of_rules), ("must cases, by their weakest rule", of_cases)):
         listed = ", ".join(f"{basis} {numbers[basis]}" for basis in BASES)
         missing = numbers.total() - sum(numbers[basis] for basis in BASES)
         yield f"basis of the {name}: {listed}" + (f", none {missing}" if missing else "")
-
-
-def _weakest_basis(case: Case, suite: Suite, weak: frozenset[str]) -> str:
-    """Return the basis of the weakest rule that decides a case; empty if a rule has none."""
-    bases = {suite.rules[name].basis for name in _deciding(case, suite, weak) or case.rules}
-    known = [basis for basis in BASES if basis in bases]
-    return known[-1] if known and bases <= set(BASES) else ""
 
 
 # --- sentences ---
@@ -242,8 +239,6 @@ def _weakest_basis(case: Case, suite: Suite, weak: frozenset[str]) -> str:
 
 FAILING_LEVELS: Final = frozenset({"must", "should"})
 """The levels whose cases can fail a run: a `may` case never does."""
-
-LACKING_KIND: Final = "has no case that fails on {}; add one, or `one_kind` with the reason"
 
 State = Literal["covered", "excluded", "open", "uncovered"]
 
@@ -283,25 +278,22 @@ def fails_on_refusal(case: Case) -> bool:
     """
     if isinstance(case.input, Steps):
         return any(all(ERROR not in answer for answer in answers(step).values()) for step in case.input.steps)
-    return all(isinstance(expect, Accept) for expect in _permitted(case))
+    return all(isinstance(expect, Accept) for expect in permitted(case.expect))
 
 
 def fails_on_wrong_answer(case: Case) -> bool:
     """Return whether an answer can fail the case: it must be refused, or has a value, a digest or bytes."""
     stated = (
         case.op == "encode" or expect.value is not None or expect.digest
-        for expect in _permitted(case)
+        for expect in permitted(case.expect)
         if isinstance(expect, Accept)
     )
     return all(stated)
 
 
-def _permitted(case: Case) -> tuple[Accept | Reject, ...]:
-    match case.expect:
-        case Either(behaviours):
-            return tuple(one.expect for one in behaviours)
-        case expect:
-            return (expect,)
+def permitted(expect: Expect) -> tuple[Accept | Reject, ...]:
+    """Return the answers of which each is right."""
+    return tuple(one.expect for one in expect.behaviours) if isinstance(expect, Either) else (expect,)
 
 
 def sentences_of(suite: Suite) -> Mapping[str, Sentence]:
@@ -394,19 +386,15 @@ def _problems(row: Coverage, suite: Suite) -> Iterator[str]:
     elif row.state == "uncovered":
         yield "has no case that can fail, at must or should; add one, or an exclusion with its reason"
     elif row.state == "covered":
-        yield from _kind_problems(row)
-        yield from () if sentence.cases else _rule_problems(row.rules, suite)
+        yield from _problems_of_covered(row, suite)
 
 
-def _kind_problems(row: Coverage) -> Iterator[str]:
-    """Check that cases of both kinds exist, or else the reason."""
+def _problems_of_covered(row: Coverage, suite: Suite) -> Iterator[str]:
+    """Check that cases of both kinds exist, or else the reason, and cases of each rule."""
     if row.sentence.one_kind and not row.lacking:
         yield "has cases of both kinds, so its `one_kind` is wrong"
-    elif not row.sentence.one_kind:
-        yield from (LACKING_KIND.format(kind) for kind in row.lacking)
-
-
-def _rule_problems(rules: Sequence[str], suite: Suite) -> Iterator[str]:
-    for name in rules:
+    for kind in row.lacking if not row.sentence.one_kind else ():
+        yield f"has no case that fails on {kind}; add one, or `one_kind` with the reason"
+    for name in row.rules if not row.sentence.cases else ():
         if not any(case.level in FAILING_LEVELS for case in suite.by_rule.get(name, ())):
             yield f"the rule {name} has no case that can fail, at must or should"
