@@ -70,18 +70,10 @@ def _small(read: Callable[[bytes], ServerFile]) -> Callable[[DataFile], FileRepo
     return check
 
 
-def _text(_: DataFile) -> FileReport:
-    return FileReport("text, not checked")
-
-
 def _has_records(file: DataFile) -> bool:
     """Return whether a log begins with records of Iggy, wherever it is."""
     with file.path.open("rb") as opened:
         return log_format(opened.read(data_directory.HEAD_BYTES)) is not None
-
-
-def _is_of_iggy(file: DataFile) -> bool:
-    return data_directory.check_index_file(file.path).written_by == SYSTEM
 
 
 _IN_PARTITION: Final = r"partitions/\d+/"
@@ -90,47 +82,32 @@ KINDS: Final = (
     FileKind(SEGMENT, named(rf"{_IN_PARTITION}\d{{20}}\.log"), _log, placed=True),
     FileKind("index", named(rf"{_IN_PARTITION}\d{{20}}\.(?:index|timeindex)"), _index, placed=True),
     FileKind(SEGMENT, named(r"\d{20}\.log"), _log, _has_records),
-    FileKind("index", named(r"\d{20}\.(?:index|timeindex)"), _index, _is_of_iggy),
     FileKind(
-        "offset of a consumer",
-        named(r"offsets/consumers/\d+"),
-        _small(server_files.read_consumer_offset),
-        placed=True,
-        small=True,
+        "index",
+        named(r"\d{20}\.(?:index|timeindex)"),
+        _index,
+        lambda file: data_directory.check_index_file(file.path).written_by == SYSTEM,
     ),
-    FileKind(
-        "offset of a consumer group",
-        named(r"offsets/groups/\d+"),
-        _small(server_files.read_consumer_offset),
-        placed=True,
-        small=True,
+    *(
+        FileKind(what, named(pattern), _small(read), placed="/" in pattern, small=True)
+        for what, pattern, read in (
+            ("offset of a consumer", r"offsets/consumers/\d+", server_files.read_consumer_offset),
+            ("offset of a consumer group", r"offsets/groups/\d+", server_files.read_consumer_offset),
+            ("server version", r"state/info", server_files.read_server_info),
+            ("state log", r"state/log", server_files.read_state_log),
+            ("superblock", r"superblock\.[ab](?:\.tmp)?", server_files.read_superblock),
+            ("purge generation", r"purge\.gen", server_files.read_purge_generation),
+            ("metadata journal", r"metadata/journal\.wal", server_files.read_journal),
+            ("metadata snapshot", r"metadata/snapshot\.bin(?:\.tmp)?", server_files.read_metadata_snapshot),
+        )
     ),
-    FileKind(
-        "server version", named(r"state/info"), _small(server_files.read_server_info), placed=True, small=True
+    *(
+        FileKind(what, named(pattern), lambda _: FileReport("text, not checked"), placed=True)
+        for what, pattern in (
+            ("settings of the last start", r"runtime/current_config\.toml"),
+            ("log of the server", r"logs/iggy-server[^/]*\.log[^/]*"),
+        )
     ),
-    FileKind("state log", named(r"state/log"), _small(server_files.read_state_log), placed=True, small=True),
-    FileKind(
-        "superblock", named(r"superblock\.[ab](?:\.tmp)?"), _small(server_files.read_superblock), small=True
-    ),
-    FileKind(
-        "purge generation", named(r"purge\.gen"), _small(server_files.read_purge_generation), small=True
-    ),
-    FileKind(
-        "metadata journal",
-        named(r"metadata/journal\.wal"),
-        _small(server_files.read_journal),
-        placed=True,
-        small=True,
-    ),
-    FileKind(
-        "metadata snapshot",
-        named(r"metadata/snapshot\.bin(?:\.tmp)?"),
-        _small(server_files.read_metadata_snapshot),
-        placed=True,
-        small=True,
-    ),
-    FileKind("settings of the last start", named(r"runtime/current_config\.toml"), _text, placed=True),
-    FileKind("log of the server", named(r"logs/iggy-server[^/]*\.log[^/]*"), _text, placed=True),
 )
 """The files of an Iggy server that sources show: iggy.md §7.1."""
 
