@@ -264,7 +264,9 @@ class Reader:
 
     def _made_plan(self, kind: Any) -> tuple[Any, Hook | None]:  # noqa: ANN401 - a type
         if kind in self._special:
-            return self._special_plan(self._special[kind])
+            special: Any = self._special[kind]
+            is_hook = callable(special) and not isinstance(special, type) and get_origin(special) is None
+            return (_checked(special), None) if is_hook else self._plan(special)
         if isinstance(kind, type) and has(kind):
             return self._struct(kind)
         if isinstance(kind, str | ForwardRef):  # the recursive type `Json`
@@ -287,10 +289,6 @@ class Reader:
             inner, make = self._plan(next(arg for arg in args if arg is not NoneType))
             return inner | None, make and _or_none(make)
         return kind, None
-
-    def _special_plan(self, special: Any) -> tuple[Any, Hook | None]:  # noqa: ANN401 - a type or a hook
-        is_hook = callable(special) and not isinstance(special, type) and get_origin(special) is None
-        return (_checked(special), None) if is_hook else self._plan(special)
 
     def _struct(self, cls: type) -> tuple[Any, Hook | None]:
         hints = get_type_hints(cls)

@@ -344,7 +344,7 @@ def _accepted_packet(name: str, outcome: Accepted) -> Packet:
 
 
 def _broken(outcome: Accepted | Refused) -> Head:
-    rows = [{"rule": one.rule, "text": one.text} for one in outcome.broken]
+    rows = [{"rule": broken.rule, "text": broken.text} for broken in outcome.broken]
     return {"broken": rows} if rows else {}
 
 
@@ -377,13 +377,13 @@ def bounded(outcome: Outcome) -> Outcome:
     """Return the outcome with its texts cut and cleaned: no other code sees the adapter's raw texts."""
     if isinstance(outcome, Accepted | Refused) and outcome.broken:
         kept = outcome.broken[:REMARKS]
-        cleaned = tuple(BrokenRule(_clean(one.rule, PATH), _clean(one.text, TEXT)) for one in kept)
+        cleaned = tuple(BrokenRule(_clean(broken.rule, PATH), _clean(broken.text, TEXT)) for broken in kept)
         outcome = evolve(outcome, broken=cleaned)
     match outcome:
         case Accepted(remarks=(), digest=None) | Refused(path="", detail="", text=""):
             return outcome
         case Accepted():
-            remarks = (_clean(one, PATH) for one in outcome.remarks[:REMARKS])
+            remarks = (_clean(remark, PATH) for remark in outcome.remarks[:REMARKS])
             digest = None if outcome.digest is None else _clean(outcome.digest, PATH)
             return evolve(outcome, remarks=remarks, digest=digest)
         case Refused():

@@ -113,9 +113,9 @@ def _documented(adapter: Any) -> tuple[type[BaseException], ...]:  # noqa: ANN40
     """Return the exceptions that a library documents: one class, or several; raise `MessageError`."""
     found = getattr(adapter, "documented", ())
     classes = tuple(found) if isinstance(found, Iterable) and not isinstance(found, type | str) else (found,)
-    for one in classes:
-        if not (isinstance(one, type) and issubclass(one, BaseException)):
-            raise MessageError(f"documented has {one!r}, which is no class of exceptions")
+    for cls in classes:
+        if not (isinstance(cls, type) and issubclass(cls, BaseException)):
+            raise MessageError(f"documented has {cls!r}, which is no class of exceptions")
     return classes
 
 

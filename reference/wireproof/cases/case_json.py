@@ -89,7 +89,7 @@ class _CaseFields:
 _LATER: Final = ("source", "input", "expect", "steps", "options", "limits")
 """The fields of a case that are read when one of them is asked for."""
 
-_COPIED: Final = tuple(one.name for one in fields(_CaseFields) if one.name not in _LATER)
+_COPIED: Final = tuple(attribute.name for attribute in fields(_CaseFields) if attribute.name not in _LATER)
 _copied: Final = attrgetter(*_COPIED)
 
 

@@ -159,7 +159,13 @@ def _expect(expect: Expect) -> dict[str, Any]:
         case Reject():
             return {"reject": to_tree(expect, without_defaults=True)}
         case Either(behaviours):
-            return {"either": {"behaviours": [{"id": one.id, **_expect(one.expect)} for one in behaviours]}}
+            return {
+                "either": {
+                    "behaviours": [
+                        {"id": behaviour.id, **_expect(behaviour.expect)} for behaviour in behaviours
+                    ]
+                }
+            }
 
 
 # --- frozen digests ---

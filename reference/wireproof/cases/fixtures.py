@@ -65,7 +65,7 @@ class Suite(LazyFields):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what another process needs: it reads the folders itself, if there are any."""
-        names = ["formats"] if self.formats is not None else [one.name for one in fields(Suite)]
+        names = ["formats"] if self.formats is not None else [attribute.name for attribute in fields(Suite)]
         return {name: getattr(self, name) for name in names}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
@@ -95,7 +95,7 @@ class Suite(LazyFields):
             return self.formats.roots
         return tuple(dict.fromkeys(path.parents[2] for path in self.files.values()))
 
-    def of_formats(self, wanted: Callable[[str], bool]) -> tuple[Case, ...]:
+    def of_formats(self, wanted: Callable[[str], object]) -> tuple[Case, ...]:
         """Return the cases of the formats, such as `kafka.batch`, that are wanted; others are not read."""
         if self.formats is None:
             return tuple(case for case in self.cases if wanted(case.id.partition("/")[0]))

@@ -103,7 +103,9 @@ def noise(size: int, record: int = 0) -> bytes:
 
 
 def joined(pieces: Iterable[Piece]) -> bytes:
-    return b"".join(one if isinstance(one, bytes) else bytes((one.byte,)) * one.count for one in pieces)
+    return b"".join(
+        piece if isinstance(piece, bytes) else bytes((piece.byte,)) * piece.count for piece in pieces
+    )
 
 
 def size_of(pieces: Iterable[Piece]) -> int:
@@ -224,8 +226,8 @@ SNAPPY_COPY: Final = 64
 
 
 def xerial(pieces: Iterable[Piece], block: int = 0) -> bytes:
-    parts = [snappy_block(one) for one in blocks(pieces, block or XERIAL_BLOCK)]
-    return XERIAL_HEAD + b"".join(struct.pack(">i", len(one)) + one for one in parts)
+    parts = [snappy_block(part) for part in blocks(pieces, block or XERIAL_BLOCK)]
+    return XERIAL_HEAD + b"".join(struct.pack(">i", len(part)) + part for part in parts)
 
 
 def snappy_block(pieces: Iterable[Piece]) -> bytes:
@@ -336,7 +338,7 @@ def zstd(pieces: Sequence[Piece], block: int = 0, *, sized: bool = False) -> byt
     size = struct.pack("<I", size_of(pieces)) if sized else b""
     head = ZSTD_MAGIC + bytes((ZSTD_SIZE_OF_4 if sized else 0, ZSTD_WINDOW)) + size
     body = []
-    for piece in (piece for one in blocks(pieces, block or ZSTD_BLOCK) for piece in one):
+    for piece in (piece for group in blocks(pieces, block or ZSTD_BLOCK) for piece in group):
         match piece:
             case RepeatedByte(byte, count):
                 body.append(_zstd_head(1, count) + bytes((byte,)))

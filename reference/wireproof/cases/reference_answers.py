@@ -185,7 +185,7 @@ def with_refusal_level(case: Case) -> Case:
     kind = case.op == "encode", case.expect.cls
     levels = _levels(case.format_id).get(kind, frozenset({UNSEEN}))
     level = _weaker(case.level, max(levels, key=STRENGTH.index))
-    if isinstance(case.input, Data | Value) and any(_weaker(one, level) != level for one in levels):
+    if isinstance(case.input, Data | Value) and any(_weaker(known, level) != level for known in levels):
         # an entry of a stream has the paths of its own format behind others
         path, fields = _path(case), _levels_of_fields(case.format_id, kind)
         found = (strongest for known, strongest in fields.items() if _ends_with(path, known))
@@ -254,8 +254,7 @@ def _refused_cases(format_id: str) -> Iterator[tuple[Kind, Case]]:
 
 def _refusable_cases(format_id: str) -> Iterator[Case]:
     """Yield the golden cases of a format that say what is refused; the entries of a stream have theirs."""
-    wrapped = (row for row in FORMATS.values() if row.wrapped_by is not None)
-    entries = (row.format_id for row in wrapped if "/".join((row.wrapped_by or ())[:2]) == format_id)
+    entries = (row.format_id for row in FORMATS.values() if row.stream_id == format_id)
     for name in (format_id, *entries):
         yield from _refusable_cases_of(name)
 

@@ -73,17 +73,17 @@ class Edition:
 
     def named(self, name: str) -> RequirementSet:
         """Return the set of a name; raises `RequirementError`."""
-        for one in self.sets:
-            if one.name == name:
-                return one
-        names = [one.name for one in self.sets]
+        for required in self.sets:
+            if required.name == name:
+                return required
+        names = [required.name for required in self.sets]
         raise RequirementError(f"{self.date} has no set {name!r}: {suggestion(name, names)}")
 
-    def listed(self, one: RequirementSet) -> dict[str, str]:
+    def listed(self, required: RequirementSet) -> dict[str, str]:
         found: dict[str, str] = {}
-        for name in one.includes:
+        for name in required.includes:
             found |= self.listed(self.named(name))
-        return found | dict(one.cases)
+        return found | dict(required.cases)
 
 
 @frozen
@@ -113,7 +113,7 @@ class RequiredCases:
 
 def editions(roots: Sequence[Path]) -> dict[str, Edition]:
     """Return the requirement sets of folders of fixtures by their dates; raises `RequirementError`."""
-    return {one.date: one for root in roots for one in read_sets(root / SETS_FILE).editions}
+    return {edition.date: edition for root in roots for edition in read_sets(root / SETS_FILE).editions}
 
 
 def read_sets(path: Path) -> NamedSets:
@@ -127,7 +127,7 @@ def read_sets(path: Path) -> NamedSets:
     for edition in found.editions:
         if not _DATE.fullmatch(edition.date):
             raise RequirementError(f"{path}: {edition.date}: a date is a year and a month: 2026.12")
-        rows = ((one.name, *row) for one in edition.sets for row in one.cases.items())
+        rows = ((required.name, *row) for required in edition.sets for row in required.cases.items())
         for name, case, listed in rows:
             if not _REQUIRED.fullmatch(listed):
                 raise RequirementError(f"{path}: {name}: {case}: a level and 12 hex digits")

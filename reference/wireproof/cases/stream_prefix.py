@@ -84,7 +84,7 @@ def stream_frames(
     for remark in remarks:
         if (at := _element(name, remark.path)) is not None and at < len(rows):
             seen[at].add(remark.cls)
-    classes = [frozenset(one) for one in seen]
+    classes = [frozenset(names) for names in seen]
     return StreamFrames(form, name, rows, [ends[at] for at in range(len(rows))], classes)
 
 

@@ -131,7 +131,7 @@ def _words(suite: Suite) -> Iterator[Problem]:
         for name, known, words in (
             ("rule", suite.rules, case.rules),
             ("flag", FLAGS, case.flags),
-            ("remark", REMARK_CLASSES, [name for one in _accepts(case.expect) for name in one.remarks]),
+            ("remark", REMARK_CLASSES, [name for accept in _accepts(case.expect) for name in accept.remarks]),
             ("need", fmt.capabilities, case.needs),
         ):
             for word in words:
@@ -144,7 +144,7 @@ def _words(suite: Suite) -> Iterator[Problem]:
 
 
 def _accepts(expect: Expect) -> Iterator[Accept]:
-    yield from (one for one in permitted(expect) if isinstance(one, Accept))
+    yield from (answer for answer in permitted(expect) if isinstance(answer, Accept))
 
 
 def _twins(suite: Suite) -> Iterator[Problem]:
@@ -167,7 +167,7 @@ def _values(suite: Suite) -> Iterator[Problem]:
         if fmt is None or case.op in ("scan", SEQUENCE):
             continue
         # `before` of a rejection is not compared: it may be a part of a value
-        for value in (one.value for one in _accepts(case.expect) if one.value is not None):
+        for value in (accept.value for accept in _accepts(case.expect) if accept.value is not None):
             try:
                 again = to_json(from_json(fmt.value, value), with_derived=True)
             except Rejected as rejected:
@@ -219,7 +219,7 @@ def reference_disagreement(fmt: Format, case: Case) -> str:
     outcome = reference_answer(case).outcome
     if isinstance(outcome, Accepted) and outcome.data is not None:
         return _encoded(fmt, case, outcome.data)
-    texts = [_difference(one, outcome) for one in permitted(case.expect)]
+    texts = [_difference(answer, outcome) for answer in permitted(case.expect)]
     return "" if "" in texts else texts[0]
 
 
@@ -278,7 +278,7 @@ def contains_prefix(got: Json, want: Json) -> bool:
             )
         case list(), list():
             return len(got) >= len(want) and all(
-                contains_prefix(one, two) for one, two in zip(got, want, strict=False)
+                contains_prefix(part, two) for part, two in zip(got, want, strict=False)
             )
         case _:
             return got == want
@@ -290,10 +290,12 @@ def _where(want: Json, got: Json, path: str = "value") -> str:
         case dict(), dict() if want.keys() == got.keys():
             pairs = ((f"{path}.{key}", want[key], got[key]) for key in want)
         case list(), list() if len(want) == len(got):
-            pairs = ((f"{path}[{at}]", one, two) for at, (one, two) in enumerate(zip(want, got, strict=True)))
+            pairs = (
+                (f"{path}[{at}]", part, two) for at, (part, two) in enumerate(zip(want, got, strict=True))
+            )
         case _:
             return f"{path} want {json.dumps(want)[:90]} got {json.dumps(got)[:90]}"
-    return next((_where(one, two, where) for where, one, two in pairs if one != two), "")
+    return next((_where(part, two, where) for where, part, two in pairs if part != two), "")
 
 
 CHECKS: Final[tuple[Callable[[Suite], Iterator[Problem]], ...]] = (

@@ -293,13 +293,17 @@ def fails_on_wrong_answer(case: Case) -> bool:
 
 def permitted(expect: Expect) -> tuple[Accept | Reject, ...]:
     """Return the answers of which each is right."""
-    return tuple(one.expect for one in expect.behaviours) if isinstance(expect, Either) else (expect,)
+    return (
+        tuple(behaviour.expect for behaviour in expect.behaviours)
+        if isinstance(expect, Either)
+        else (expect,)
+    )
 
 
 def sentences_of(suite: Suite) -> Mapping[str, Sentence]:
     """Return the sentences of all documents by their ids; raise `FixtureError` for an id of two."""
     found: dict[str, Sentence] = {}
-    for sentence in (one for document in suite.sources.values() for one in document.sentences):
+    for sentence in (sentence for document in suite.sources.values() for sentence in document.sentences):
         if sentence.id in found:
             raise FixtureError(f"{SOURCES_FILE}: the sentence {sentence.id} is there twice")
         found[sentence.id] = sentence
@@ -324,7 +328,7 @@ def coverages(suite: Suite) -> list[Coverage]:
         for name in rule.sentences:
             rules.setdefault(name, []).append(rule.id)
     found = sentences_of(suite)
-    return [coverage(one, tuple(rules.get(name, ())), suite) for name, one in found.items()]
+    return [coverage(sentence, tuple(rules.get(name, ())), suite) for name, sentence in found.items()]
 
 
 def unnamed_rules(suite: Suite) -> list[Rule]:

@@ -315,9 +315,9 @@ def is_computed(format_id: str, path: str) -> bool:
     """Return whether a writer computes a number, or what it stands in: it ignores the one of the value."""
     steps = set(path.replace("[]", "").split("."))
     row = FORMATS[format_id]
-    same = (one.layout for one in FORMATS.values() if one.value is row.value)  # a JSON body has no layout
+    same = (fmt.layout for fmt in FORMATS.values() if fmt.value is row.value)  # a JSON body has no layout
     layout = row.layout or next(filter(None, same), None)
-    values = (one.value for one in all_layouts(layout)) if layout is not None else ()
+    values = (part.value for part in all_layouts(layout)) if layout is not None else ()
     return any(steps & set(computed_fields().get(value, ())) for value in values if value is not None)
 
 

@@ -328,7 +328,10 @@ class Process(Controller):
     def send(self, requests: Sequence[Request]) -> None:
         frames = [self._packed(request_packet(request)) for request in requests]
         self._open.update(
-            [(one.id, _most(one, len(frame))) for one, frame in zip(requests, frames, strict=True)]
+            [
+                (request.id, _most(request, len(frame)))
+                for request, frame in zip(requests, frames, strict=True)
+            ]
         )
         sizes, nodes = zip(*((most.size, most.nodes) for most in self._open.values()), strict=True)
         self._in.most = Most(max(sizes), max(nodes))

@@ -190,7 +190,7 @@ def releases(library: PeerLibrary) -> tuple[str, ...]:
 
     Raises `AdapterError` if the registry does not answer.
     """
-    names = dict.fromkeys((*(one.name for one in library.former), library.name))
+    names = dict.fromkeys((*(former.name for former in library.former), library.name))
     found = [
         version
         for name in names
@@ -314,8 +314,8 @@ def pin_manifest(folder: Path, pin: Pin) -> tuple[tuple[str, ...], ...]:
         if age(pin.version) < age(variant.before):
             shutil.copytree(folder / variant.folder, folder, dirs_exist_ok=True)
     own = {} if pin.name == pin.library.name else {pin.library.name: pin.name}
-    renames = (one for one in pin.library.renames if age(pin.version) < age(one.before))
-    if names := own | {one.name: one.old for one in renames}:
+    renames = (rename for rename in pin.library.renames if age(pin.version) < age(rename.before))
+    if names := own | {rename.name: rename.old for rename in renames}:
         for path in folder.rglob("*"):
             if path.suffix in SOURCES and path.is_file():
                 path.write_text(_filled(path.read_text("utf-8"), names), "utf-8")

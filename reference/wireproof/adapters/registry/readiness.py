@@ -60,10 +60,10 @@ def ready(entry: Entry) -> Ready:
     steps = entry.prepare.steps if entry.prepare is not None and not built else ()
     programs = [*entry.command[:1], entry.interpreter, *(step[0] for step in steps if step)]
     outside = (  # the others are a part of the build itself
-        one for one in dict.fromkeys(filter(None, programs))
-        if not one.startswith("{build}") and ("/" not in one or one.startswith("/"))
+        program for program in dict.fromkeys(filter(None, programs))
+        if not program.startswith("{build}") and ("/" not in program or program.startswith("/"))
     )  # fmt: skip
-    if tools := [one for one in outside if shutil.which(one) is None]:
+    if tools := [program for program in outside if shutil.which(program) is None]:
         return Ready("not here", fix=f"needs {' and '.join(tools)} on the PATH")
     if not built:
         return Ready("not built", fix=f"wireproof adapters prepare {entry.name}")
@@ -81,7 +81,7 @@ def _is_importable(name: str) -> bool:
 def _version(entry: Entry) -> str:
     if entry.prepare is not None:
         return noted_version(entry.name, entry.prepare)
-    if not entry.requires or entry.object.startswith((f"{OURS}columnar", f"{OURS}reference")):
+    if not entry.requires or entry.object.startswith(f"{OURS}reference"):
         return __version__ if entry.object.startswith(OURS) else ""
     from importlib import metadata  # noqa: PLC0415 - its import is slow, and most commands look at no version
 
@@ -89,8 +89,8 @@ def _version(entry: Entry) -> str:
     packages = _packages().get(module.partition(".")[0], [])
     start = module.replace(".", "/") + "/"
     owners = [  # several packages may share the first name of a module
-        one for one in packages
-        if len(packages) == 1 or any(str(path).startswith(start) for path in metadata.files(one) or ())
+        package for package in packages
+        if len(packages) == 1 or any(str(path).startswith(start) for path in metadata.files(package) or ())
     ]  # fmt: skip
     try:
         return metadata.version(owners[0]) if owners else ""

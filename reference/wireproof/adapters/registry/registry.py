@@ -200,9 +200,9 @@ def _likely_name(path: Path) -> str:
         body = ast.parse(path.read_bytes()).body
     except (OSError, SyntaxError, ValueError):
         body = []
-    made = [one for one in body if isinstance(one, ast.ClassDef | ast.FunctionDef)]
-    good = [one for one in made if any(getattr(part, "name", "") in OPS for part in one.body)]
-    return next((one.name for one in (*good, *made)), "NAME")
+    made = [node for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    good = [node for node in made if any(getattr(part, "name", "") in OPS for part in node.body)]
+    return next((node.name for node in (*good, *made)), "NAME")
 
 
 def _adapters_in(module: object) -> list[str]:
@@ -218,7 +218,9 @@ def _adapters_in(module: object) -> list[str]:
 def _place_of(error: Exception) -> str:
     """Return an error with the file and the line of the foreign code that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
-    outside = [one for one in frames if one.filename not in (__file__, importlib.__file__) and one.line]
+    outside = [
+        frame for frame in frames if frame.filename not in (__file__, importlib.__file__) and frame.line
+    ]
     where = f"{Path(outside[-1].filename).name} line {outside[-1].lineno}: " if outside else ""
     return f"{where}{line_of(error)}"
 
@@ -340,7 +342,7 @@ def _columnar() -> Entry:
     return Entry(
         COLUMNAR,
         "the fast decoders of this package, and the reference for what they hand over",
-        object="wireproof.adapters.columnar:Columnar",
+        object="wireproof.adapters.reference:Columnar",
         extra="columnar",
         requires=("numba", "pyarrow"),
         formats=tuple(name for name, family in FAMILIES.items() if family.fast_decoders),

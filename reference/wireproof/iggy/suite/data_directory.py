@@ -35,7 +35,7 @@ def _log(file: DataFile) -> FileReport:
     base = int(file.path.name.partition(".")[0])
     if fmt is None and not file.size:
         return FileReport("no record", facts={"base": base})
-    row = fmt if fmt is not None else next(one for one in FORMATS.values() if one.name == "iggy.log")
+    row = fmt if fmt is not None else next(known for known in FORMATS.values() if known.name == "iggy.log")
     survey = survey_file(file.path, format_name=row.format_id, listen=file.reading())
     found = log_report(file, survey, (), {"base": base, "revision": row.revision})
     facts: dict[str, Any] = dict(found.facts)
@@ -114,14 +114,14 @@ KINDS: Final = (
 
 def partition(folder: str, files: Sequence[CheckedFile]) -> PartitionReport | None:
     """Return the report of a folder with segments: gaps, overlaps and offsets that go back."""
-    logs = [one for one in files if one.kind and one.kind.what == SEGMENT]
+    logs = [file for file in files if file.kind and file.kind.what == SEGMENT]
     if not logs:
         return None
     place = files[0].file.path.absolute().parent.as_posix()
     found = PARTITION.fullmatch(place)
     name = "stream {}, topic {}, partition {}".format(*found.groups()) if found else place.rpartition("/")[2]
-    ordered = sorted(logs, key=lambda one: one.file.path.name)
-    full = [dict(one.report.facts) for one in ordered if one.report.facts.get("lastOffset") is not None]
+    ordered = sorted(logs, key=lambda log: log.file.path.name)
+    full = [dict(log.report.facts) for log in ordered if log.report.facts.get("lastOffset") is not None]
     summary = f"{len(logs)} segment{'s' * (len(logs) > 1)}"
     facts: dict[str, Any] = {"segments": len(logs)}
     if full:
@@ -132,9 +132,9 @@ def partition(folder: str, files: Sequence[CheckedFile]) -> PartitionReport | No
 
 
 def _chain(segments: Sequence[dict[str, Any]]) -> Iterator[FileFinding]:
-    for before, one in pairwise(segments):
-        after, first = int(before["lastOffset"]) + 1, int(one["firstOffset"])
-        name = f"{one['base']:020}.log"
+    for before, after_it in pairwise(segments):
+        after, first = int(before["lastOffset"]) + 1, int(after_it["firstOffset"])
+        name = f"{after_it['base']:020}.log"
         if first > after:
             yield FileFinding(None, f"gap: offsets {after} to {first - 1} are missing before {name}")
         elif first < after:
@@ -145,17 +145,25 @@ def _chain(segments: Sequence[dict[str, Any]]) -> Iterator[FileFinding]:
 def across(files: Sequence[CheckedFile], _: Sequence[PartitionReport]) -> Iterator[tuple[str, FileFinding]]:
     """Yield the offsets of consumers that are after the last record of their partition."""
     ends: dict[str, int] = {}
-    for one in files:
-        if one.kind and one.kind.what == SEGMENT and (last := one.report.facts.get("lastOffset")) is not None:
-            folder = one.file.path.absolute().parent.as_posix()
+    for checked in files:
+        if (
+            checked.kind
+            and checked.kind.what == SEGMENT
+            and (last := checked.report.facts.get("lastOffset")) is not None
+        ):
+            folder = checked.file.path.absolute().parent.as_posix()
             ends[folder] = max(ends.get(folder, -1), int(str(last)))
-    for one in files:
-        if one.kind and one.kind.what.startswith("offset of a consumer") and not one.report.errors:
-            folder = one.file.path.absolute().parents[2].as_posix()
-            offset = int(str(one.report.facts["offset"]))
+    for checked in files:
+        if (
+            checked.kind
+            and checked.kind.what.startswith("offset of a consumer")
+            and not checked.report.errors
+        ):
+            folder = checked.file.path.absolute().parents[2].as_posix()
+            offset = int(str(checked.report.facts["offset"]))
             if folder in ends and offset > ends[folder]:
                 text = f"offset {offset}, and the last record of the partition is {ends[folder]}"
-                yield one.file.name, FileFinding(0, text)
+                yield checked.file.name, FileFinding(0, text)
 
 
 RULES: Final = DirectoryRules(SYSTEM, KINDS, partition, across)
