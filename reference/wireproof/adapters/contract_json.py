@@ -376,9 +376,10 @@ def _with_bytes(answer: Accepted, fields: Head, blob: bytes | None) -> Accepted:
 def bounded(outcome: Outcome) -> Outcome:
     """Return the outcome with its texts cut and cleaned: no other code sees the adapter's raw texts."""
     if isinstance(outcome, Accepted | Refused) and outcome.broken:
-        kept = outcome.broken[:REMARKS]
-        cleaned = tuple(BrokenRule(_clean(broken.rule, PATH), _clean(broken.text, TEXT)) for broken in kept)
-        outcome = evolve(outcome, broken=cleaned)
+        broken = (
+            BrokenRule(_clean(rule.rule, PATH), _clean(rule.text, TEXT)) for rule in outcome.broken[:REMARKS]
+        )
+        outcome = evolve(outcome, broken=tuple(broken))
     match outcome:
         case Accepted(remarks=(), digest=None) | Refused(path="", detail="", text=""):
             return outcome

@@ -4,9 +4,9 @@
 If they leave the input to the reference, the answer is the reference's and proves nothing about the kernels.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 from attrs import evolve
 
@@ -15,11 +15,19 @@ from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.case import Op
 from wireproof.cases.observable_fields import EVERY_FIELD
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
-from wireproof.cases.reference_answers import decode_answer, encode_answer, scan_answer, scan_outcome
+from wireproof.cases.reference_answers import (
+    ReferenceAnswer,
+    decode_answer,
+    encode_answer,
+    scan_answer,
+    scan_outcome,
+)
 from wireproof.family import FastDecoder, object_at
 from wireproof.formats import FAMILIES, FORMATS, Format
 from wireproof.wire.json_values import to_json
-from wireproof.wire.options import DEFAULT_OPTIONS
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+
+T = TypeVar("T")
 
 _FRAME_OPS: Final[tuple[Op, ...]] = ("decode", "encode")
 _STREAM_OPS: Final[tuple[Op, ...]] = ("decode", "encode", "scan")
@@ -49,33 +57,20 @@ class Reference:
         return {format_id: claim_of_row(row) for format_id, row in FORMATS.items()}
 
     def decode(self, request: Request) -> Outcome:
-        """Decode as `formats.decode`."""
-        row = _row(request)
-        if row is None:
-            return _unknown(request)
-        return decode_answer(row, request.data, request.options).outcome
+        return _answer(request, request.data, decode_answer)
 
     def encode(self, request: Request) -> Outcome:
-        """Encode as `formats.encode`."""
-        row = _row(request)
-        if row is None:
-            return _unknown(request)
-        return encode_answer(row, request.value, request.options).outcome
+        return _answer(request, request.value, encode_answer)
 
     def scan(self, request: Request) -> Outcome:
-        """Scan as `formats.scan`."""
-        row = _row(request)
-        if row is None or row.scan is None:
-            return _unknown(request)
-        return scan_answer(row, request.chunks, request.options).outcome
+        return _answer(request, request.chunks, scan_answer)
 
 
-def _row(request: Request) -> Format | None:
-    return FORMATS.get(f"{request.format}/{request.revision}")
-
-
-def _unknown(request: Request) -> Unsupported:
-    return Unsupported(f"no {request.op} of {request.format}/{request.revision}")
+def _answer(request: Request, given: T, answer: Callable[[Format, T, Options], ReferenceAnswer]) -> Outcome:
+    fmt = FORMATS.get(f"{request.format}/{request.revision}")
+    if fmt is None or (request.op == "scan" and fmt.scan is None):
+        return Unsupported(f"no {request.op} of {request.format}/{request.revision}")
+    return answer(fmt, given, request.options).outcome
 
 
 # --- the fast decoders ---

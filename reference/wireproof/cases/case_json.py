@@ -167,8 +167,10 @@ def _input_and_expect(read: _CaseFields) -> tuple["Input | _InputFile", Expect]:
                 "input must have exactly one of "
                 "hex, file with sha256, value, chunks, generate with size and sha256"
             )
-        made: Input | _InputFile = _READER.decode(msgspec.json.encode(read.input), kind, "input", at="input")
-        return made, _expect(read.expect)
+        source: Input | _InputFile = _READER.decode(
+            msgspec.json.encode(read.input), kind, "input", at="input"
+        )
+        return source, _expect(read.expect)
     if read.input is not None or read.expect is not None:
         raise ValueError("a case with steps has neither input nor expect of its own")
     return read.steps, expectation_of(read.steps.steps)

@@ -73,11 +73,10 @@ class Edition:
 
     def named(self, name: str) -> RequirementSet:
         """Return the set of a name; raises `RequirementError`."""
-        for required in self.sets:
-            if required.name == name:
-                return required
-        names = [required.name for required in self.sets]
-        raise RequirementError(f"{self.date} has no set {name!r}: {suggestion(name, names)}")
+        by_name = {required.name: required for required in self.sets}
+        if name not in by_name:
+            raise RequirementError(f"{self.date} has no set {name!r}: {suggestion(name, by_name)}")
+        return by_name[name]
 
     def listed(self, required: RequirementSet) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -134,13 +133,13 @@ def read_sets(path: Path) -> NamedSets:
     return found
 
 
-def required_cases(suite: Suite, asked: str) -> RequiredCases:
+def required_cases(suite: Suite, set_id: str) -> RequiredCases:
     """Return the cases that `2026.12:kafka-consumer-2` asks for; raises `RequirementError`."""
-    date, colon, name = asked.partition(":")
+    date, colon, name = set_id.partition(":")
     found = editions(suite.roots)
     if not colon or date not in found:
         dates = ", ".join(sorted(found)) or "none"
-        raise RequirementError(f"{asked!r} is no DATE:NAME of a requirement set; the dates: {dates}")
+        raise RequirementError(f"{set_id!r} is no DATE:NAME of a requirement set; the dates: {dates}")
     chosen = found[date].named(name)
     cases, corrected = [], []
     for case_id, row in found[date].listed(chosen).items():

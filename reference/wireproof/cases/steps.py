@@ -127,8 +127,8 @@ def is_refused(case: Case) -> bool:
 def fewer_steps(steps: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
     """Yield shorter lists: halves first, then all steps but one, from the last one on."""
     half = len(steps) // 2
-    for kept in (steps[:half], steps[half:]) if half > 1 else ():
-        yield tuple(kept)
+    for part in (steps[:half], steps[half:]) if half > 1 else ():
+        yield tuple(part)
     if len(steps) > 1:
         for place in reversed(range(len(steps))):
             yield (*steps[:place], *steps[place + 1 :])

@@ -8,7 +8,7 @@ wrong answer, or says why not. They stand in `sources.toml`; a rule names those 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal
@@ -21,13 +21,11 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.rules import (
     BASES,
     SOURCES_FILE,
-    Citation,
     Rule,
     Sentence,
-    Sources,
     allows_must,
     cited,
-    resolve,
+    resolve_all,
 )
 from wireproof.cases.steps import ERROR, answers
 from wireproof.files import read_limited_text
@@ -68,8 +66,8 @@ class LibraryAnswers:
     @property
     def divided(self) -> bool:
         """Return whether a third or more of the libraries answer otherwise."""
-        judged = len(self.agree) + len(self.otherwise)
-        return bool(self.otherwise) and len(self.otherwise) * DIVIDED >= judged
+        answers = len(self.agree) + len(self.otherwise)
+        return bool(self.otherwise) and len(self.otherwise) * DIVIDED >= answers
 
     def __str__(self) -> str:
         """Return the numbers: `4 of 12 libraries answer otherwise`."""
@@ -106,7 +104,7 @@ def check_sources(suite: Suite) -> Iterator[Problem]:
     A rule without a basis is not held to this, so that a folder of somebody's own cases needs no sources.
     """
     for rule in suite.rules.values():
-        citations, errors = _citations(rule.cites, suite.sources)
+        citations, errors = resolve_all(rule.cites, suite.sources)
         yield from (Problem(rule.id, error) for error in errors)
         # Check that a rule with a document as its basis cites one of that kind.
         if rule.basis not in {"", "suite"} and rule.basis not in {citation.kind for citation in citations}:
@@ -118,17 +116,6 @@ def check_sources(suite: Suite) -> Iterator[Problem]:
             yield Problem(case.id, f"its level is must, which the basis of {stated[0]} does not allow")
     for root in suite.roots:
         yield from _answer_problems(root, suite)
-
-
-def _citations(cites: Iterable[str], sources: Sources) -> tuple[list[Citation], list[str]]:
-    """Return the places of citations, and what is wrong with the others."""
-    found, errors = [], []
-    for text in cites:
-        try:
-            found.append(resolve(text, sources))
-        except ValueError as error:
-            errors.append(str(error))
-    return found, errors
 
 
 def unbacked_cases(suite: Suite) -> Iterator[tuple[Case, list[str]]]:
@@ -211,7 +198,7 @@ def _deciding(case: Case, suite: Suite, weak: frozenset[str]) -> list[str]:
 def source_line(suite: Suite) -> str:
     """Return one line: the rules whose sources all resolve."""
     cite = [rule for rule in suite.rules.values() if rule.cites]
-    broken = sum(1 for rule in cite if _citations(rule.cites, suite.sources)[1])
+    broken = sum(1 for rule in cite if resolve_all(rule.cites, suite.sources)[1])
     return (
         f"{len(suite.rules)} rules: {len(cite) - broken} with sources that resolve, {broken} with sources "
         f"that do not, {len(suite.rules) - len(cite)} without; {len(suite.sources)} documents"
@@ -373,7 +360,7 @@ def check_sentences(suite: Suite) -> Iterator[Problem]:
 
 def _problems(row: Coverage, suite: Suite) -> Iterator[str]:
     sentence = row.sentence
-    yield from _citations(sentence.cites, suite.sources)[1] if sentence.cites else ("cites no document",)
+    yield from resolve_all(sentence.cites, suite.sources)[1] if sentence.cites else ("cites no document",)
     for name in sentence.cases:
         # Check that a named case exists, can fail and tests a rule of the sentence.
         case = suite.by_id.get(name)

@@ -345,8 +345,8 @@ def _edit_go(folder: Path, pin: Pin) -> None:
     text = manifest.read_text("utf-8")
     if pin.name not in text:
         raise ManifestError(f"{manifest} does not name {pin.name}")
-    kept = [line for line in text.splitlines() if line.startswith(("module ", "go "))]
-    manifest.write_text("\n".join([*kept, f"require {pin.name} v{pin.version}"]) + "\n", "utf-8")
+    own = [line for line in text.splitlines() if line.startswith(("module ", "go "))]
+    manifest.write_text("\n".join([*own, f"require {pin.name} v{pin.version}"]) + "\n", "utf-8")
     (folder / "go.sum").unlink(missing_ok=True)
 
 

@@ -200,9 +200,9 @@ def _likely_name(path: Path) -> str:
         body = ast.parse(path.read_bytes()).body
     except (OSError, SyntaxError, ValueError):
         body = []
-    made = [node for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
-    good = [node for node in made if any(getattr(part, "name", "") in OPS for part in node.body)]
-    return next((node.name for node in (*good, *made)), "NAME")
+    nodes = [node for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    with_ops = [node for node in nodes if any(getattr(part, "name", "") in OPS for part in node.body)]
+    return next((node.name for node in (*with_ops, *nodes)), "NAME")
 
 
 def _adapters_in(module: object) -> list[str]:
