@@ -115,8 +115,10 @@ class FileReport:
 
 def count_causes(findings: Iterable[FileFinding]) -> int:
     """Return the number of damaged places, and of other faults; those with the same words count once."""
-    errors = [one for one in findings if one.is_error]
-    return sum(one.places for one in errors) + len({one.words for one in errors if not one.places})
+    errors = [finding for finding in findings if finding.is_error]
+    return sum(finding.places for finding in errors) + len(
+        {finding.words for finding in errors if not finding.places}
+    )
 
 
 @frozen

@@ -80,6 +80,11 @@ class Format:
         return f"{self.name}/{self.revision}"
 
     @property
+    def stream_id(self) -> str:
+        """Return the id of the stream format that contains values of this one; empty if there is none."""
+        return "/".join(self.wrapped_by[:2]) if self.wrapped_by else ""
+
+    @property
     def family(self) -> str:
         """Return the name of the family, such as `kafka`."""
         return self.name.partition(".")[0]

@@ -3,7 +3,7 @@
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -56,26 +56,18 @@ def replace_file(path: Path, write: Callable[[Path], object], *, durable: bool =
     draft = path.with_name(f".{path.name[:MAX_DRAFT_NAME]}.new")
     file = _locked_draft(draft)
     try:
-        with _draft_removed(draft, path):
+        with naming(path):
             write(draft)
             if path.exists():
                 os.fchmod(file, stat.S_IMODE(path.stat().st_mode))
             if durable:
                 os.fsync(file)
             draft.replace(path)
-    finally:
-        os.close(file)
-
-
-@contextmanager
-def _draft_removed(draft: Path, path: Path) -> Iterator[None]:
-    """Remove the draft if an error is raised, which names the file that was to be written."""
-    try:
-        with naming(path):
-            yield
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+    finally:
+        os.close(file)
 
 
 @contextmanager
@@ -104,17 +96,10 @@ def _locked_draft(draft: Path) -> int:
     while True:
         file = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, NEW_FILE_MODE)
         lock_file(file)
-        if _is_open_file(file, draft):
-            return file
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(file), draft.stat()):
+                return file
         os.close(file)  # the other process renamed it, so this file is not the draft any more
-
-
-def _is_open_file(file: int, path: Path) -> bool:
-    """Return True if `path` is still the open `file`."""
-    try:
-        return os.path.samestat(os.fstat(file), path.stat())
-    except FileNotFoundError:
-        return False
 
 
 @contextmanager

@@ -66,7 +66,7 @@ class FormatTable(MutableMapping[str, Format]):
 
     def of_family(self, name: str) -> list[Format]:
         """Return the formats of a family, in order; no other family is loaded."""
-        added = [one for one in self._changed if one.partition(".")[0] == name]
+        added = [format_id for format_id in self._changed if format_id.partition(".")[0] == name]
         return [self[format_id] for format_id in dict.fromkeys([*self._of(name), *added])]
 
     def __len__(self) -> int:
@@ -141,7 +141,7 @@ def remark_classes() -> dict[str, RemarkClass]:
     """Return the classes of remarks by name: the common ones, then those of each family."""
     return {
         **COMMON_REMARKS,
-        **{name: one for family in FAMILIES.values() for name, one in family.remarks.items()},
+        **{name: remark for family in FAMILIES.values() for name, remark in family.remarks.items()},
     }
 
 

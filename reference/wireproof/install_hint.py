@@ -5,6 +5,7 @@ installation from an index; in other cases it would install whatever package has
 """
 
 import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,12 +19,19 @@ def install_command(extra: str) -> str:
     The source is a checkout, the folder, archive or repository that was installed, or an index.
     """
     origin = _direct_url()
-    folder = _local_folder(origin)
+    folder = None  # the one that was installed, unless it is gone
+    if "dir_info" in origin:
+        from urllib.parse import unquote, urlsplit  # noqa: PLC0415 - only a message needs it
+
+        path = Path(unquote(urlsplit(origin["url"]).path))
+        folder = path if path.is_dir() else None
     checkout = _checkout() or folder
     if checkout is None:
         return f"pip install {shlex.quote(f'{NAME}[{extra}]{_url_suffix(origin)}')}"
     editable = folder == checkout and bool(_table(origin, "dir_info").get("editable"))
-    place = "." if checkout == _working_folder() else str(checkout)
+    place = str(checkout)
+    with suppress(OSError):  # the working folder may be gone
+        place = "." if checkout == Path.cwd() else place
     return f"pip install {'-e ' if editable else ''}{shlex.quote(f'{place}[{extra}]')}"
 
 
@@ -31,13 +39,6 @@ def _checkout() -> Path | None:
     """Return the folder of the `pyproject.toml` beside these sources; None for an installed package."""
     folder = Path(__file__).resolve().parents[2]
     return folder if (folder / "pyproject.toml").is_file() and (folder / "fixtures").is_dir() else None
-
-
-def _working_folder() -> Path | None:
-    try:
-        return Path.cwd()
-    except OSError:  # it was removed
-        return None
 
 
 def _direct_url() -> dict[str, Any]:
@@ -58,16 +59,6 @@ def _direct_url() -> dict[str, Any]:
 def _table(origin: dict[str, Any], key: str) -> dict[str, Any]:
     table = origin.get(key)
     return table if isinstance(table, dict) else {}
-
-
-def _local_folder(origin: dict[str, Any]) -> Path | None:
-    """Return the folder that was installed; None if it was an archive, a repository, or is gone."""
-    if "dir_info" not in origin:
-        return None
-    from urllib.parse import unquote, urlsplit  # noqa: PLC0415 - only a message needs it
-
-    folder = Path(unquote(urlsplit(origin["url"]).path))
-    return folder if folder.is_dir() else None
 
 
 def _url_suffix(origin: dict[str, Any]) -> str:

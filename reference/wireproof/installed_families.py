@@ -96,7 +96,7 @@ class FamilyTable(MutableMapping[str, Family]):
 
     def __init__(self, first: Iterable[Provider], others: Callable[[], Iterable[Provider]]) -> None:
         """Load nothing yet; `others` is called when a name is unknown, or all families are needed."""
-        self._first = {one.name: one for one in first}
+        self._first = {provider.name: provider for provider in first}
         self._waiting = dict(self._first)
         self._others: Callable[[], Iterable[Provider]] | None = others
         self._loaded: dict[str, Family] = {}
@@ -168,21 +168,25 @@ class FamilyTable(MutableMapping[str, Family]):
             for name in self._first:
                 self._load_first(name)
             others, self._others = self._others, None
-            for one in others() if others is not None else ():
-                self._load(one)
+            for provider in others() if others is not None else ():
+                self._load(provider)
 
-    def _load(self, one: Provider) -> None:
+    def _load(self, provider: Provider) -> None:
         try:
-            family = one.load()
+            family = provider.load()
         except Exception as error:  # noqa: BLE001 - a foreign package; the others still work
             reason = one_line(f"{type(error).__name__}: {error}", MAX_REASON)
-            self._faults.append(FamilyFault(one.package, f"the family {one.name} cannot be loaded: {reason}"))
+            self._faults.append(
+                FamilyFault(provider.package, f"the family {provider.name} cannot be loaded: {reason}")
+            )
             return
         if reason := _unfit(family, self._loaded):
-            self._faults.append(FamilyFault(one.package, f"the family {one.name} is not used: {reason}"))
+            self._faults.append(
+                FamilyFault(provider.package, f"the family {provider.name} is not used: {reason}")
+            )
         else:
             self._loaded[family.name] = family
-            self._packages.add(one.module.partition(".")[0])
+            self._packages.add(provider.module.partition(".")[0])
 
 
 def _unfit(family: object, known: dict[str, Family]) -> str:

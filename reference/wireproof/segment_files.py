@@ -8,7 +8,6 @@ import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from operator import attrgetter, gt
 from pathlib import Path
 from struct import Struct
@@ -215,16 +214,12 @@ class EntryLayout:
     @cached_property
     def _entry(self) -> Callable[..., Any]:
         """Return the function that makes an entry of its position, the base offset and its numbers."""
-        shown = [[name, "offset"] if name == "relative" else [name] for name in self.columns]
-        entry: Callable[..., Any] = make_class("IndexEntry", ["at", *chain(*shown)], frozen=True)
         if "relative" not in self.columns:
+            entry: Callable[..., Any] = make_class("IndexEntry", ["at", *self.columns], frozen=True)
             return lambda at, _, *numbers: entry(at, *numbers)
-        if self.columns[0] == "relative":
-            return lambda at, base, first, *rest: entry(at, first, base + first, *rest)
-        assert self.columns[1:] == ("relative",), (
-            "a relative offset is the first or the second of two numbers"
-        )
-        return lambda at, base, first, relative: entry(at, first, relative, base + relative)
+        place = self.columns.index("relative")
+        entry = make_class("IndexEntry", ["at", *self.columns, "offset"], frozen=True)
+        return lambda at, base, *numbers: entry(at, *numbers, base + numbers[place])
 
     def read(self, data: bytes, base: int) -> SegmentIndex:
         """Return the entries, each made when it is looked at. Raise nothing."""
@@ -241,7 +236,7 @@ class EntryLayout:
             text = f"{index.raw.odd} bytes after the last whole entry; an entry has {self.packing.size} bytes"
             at = (len(index.raw.rows) + index.raw.tail) * self.packing.size
             yield FileFinding(at, text, self.next_step)
-        columns = [one.column for one in self.order]
+        columns = [order.column for order in self.order]
         numbers_of = attrgetter("at", *columns)  # the position rises too, so that there are always two
         before: tuple[int, ...] | None = None
         for entry in index.entries:
@@ -252,11 +247,11 @@ class EntryLayout:
             before = now
 
     def _disorder(self, before: Sequence[int], now: Sequence[int]) -> Iterator[FileFinding]:
-        for one, earlier, later in zip(self.order, before[1:], now[1:], strict=True):
-            if later < earlier or (later == earlier and not one.repeats):
-                how = "below" if one.repeats else "not above"
-                text = f"{one.word} {later} is {how} {earlier}, the one before it"
-                yield FileFinding(now[0] + self.starts[one.column], text, self.next_step)
+        for order, earlier, later in zip(self.order, before[1:], now[1:], strict=True):
+            if later < earlier or (later == earlier and not order.repeats):
+                how = "below" if order.repeats else "not above"
+                text = f"{order.word} {later} is {how} {earlier}, the one before it"
+                yield FileFinding(now[0] + self.starts[order.column], text, self.next_step)
 
 
 @frozen

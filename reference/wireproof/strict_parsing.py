@@ -226,14 +226,14 @@ class Reader:
         """
         kind, make = self._plan(cls)
         try:
-            made: T = _made(make, msgspec.convert(tree, kind, dec_hook=_call_hook))
+            value: T = _made(make, msgspec.convert(tree, kind, dec_hook=_call_hook))
         except ValidationError as error:
             raise FieldError(_line(str(error), tree, owner)) from None
         except RecursionError:
             raise FieldError(f"{owner} is nested too deeply") from None
         except (LookupError, TypeError, ValueError) as error:
             raise FieldError(f"{owner} {error}") from None
-        return made
+        return value
 
     def decode(self, data: bytes | Raw, cls: type[T], owner: str, *, at: str = "") -> T:
         """Return the object of a JSON text, which is the field `at` of a larger one.
@@ -244,7 +244,7 @@ class Reader:
         """
         kind, make = self._plan(cls)
         try:
-            made: T = _made(make, msgspec.json.decode(data, type=kind, dec_hook=_call_hook))
+            value: T = _made(make, msgspec.json.decode(data, type=kind, dec_hook=_call_hook))
         except ValidationError as error:
             raise FieldError(_line(str(error), parse_json(bytes(data)), owner, at)) from None
         except RecursionError:
@@ -254,7 +254,7 @@ class Reader:
             raise ValueError(str(error)) from None
         except (LookupError, TypeError, ValueError) as error:
             raise FieldError(f"{owner} {error}") from None
-        return made
+        return value
 
     def _plan(self, kind: Any) -> tuple[Any, Hook | None]:  # noqa: ANN401 - a type
         """Return the type for msgspec, and the function that makes the part from what msgspec returns."""
@@ -264,7 +264,9 @@ class Reader:
 
     def _made_plan(self, kind: Any) -> tuple[Any, Hook | None]:  # noqa: ANN401 - a type
         if kind in self._special:
-            return self._special_plan(self._special[kind])
+            special: Any = self._special[kind]
+            is_hook = callable(special) and not isinstance(special, type) and get_origin(special) is None
+            return (_checked(special), None) if is_hook else self._plan(special)
         if isinstance(kind, type) and has(kind):
             return self._struct(kind)
         if isinstance(kind, str | ForwardRef):  # the recursive type `Json`
@@ -287,10 +289,6 @@ class Reader:
             inner, make = self._plan(next(arg for arg in args if arg is not NoneType))
             return inner | None, make and _or_none(make)
         return kind, None
-
-    def _special_plan(self, special: Any) -> tuple[Any, Hook | None]:  # noqa: ANN401 - a type or a hook
-        is_hook = callable(special) and not isinstance(special, type) and get_origin(special) is None
-        return (_checked(special), None) if is_hook else self._plan(special)
 
     def _struct(self, cls: type) -> tuple[Any, Hook | None]:
         hints = get_type_hints(cls)
@@ -471,8 +469,8 @@ def _fields_of(kind: type[Any], without_defaults: bool) -> Callable[[Any], dict[
             row = f"if value.{one.name} != {one.name}_default: {row}"
         lines.append(f"    {row}")
     exec("\n".join([*lines, "    return tree"]), names)  # noqa: S102 - the names of a class of ours
-    made: Callable[[Any], dict[str, Any]] = names["fields_of"]
-    return made
+    function: Callable[[Any], dict[str, Any]] = names["fields_of"]
+    return function
 
 
 def _default(attribute: "Attribute[Any]") -> object:

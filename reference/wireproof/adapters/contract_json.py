@@ -34,6 +34,7 @@ from wireproof.strict_parsing import (
     count,
     position,
     shorten_value,
+    to_tree,
     wrong,
 )
 from wireproof.suggestions import suggestion
@@ -80,27 +81,12 @@ def structured(reader: Reader, tree: object, kind: type[T], owner: str) -> T:
 
 
 def hello_packet(hello: Hello) -> Packet:
-    revisions = {format_id: _claim_json(claim) for format_id, claim in hello.revisions.items()}
-    return Packet(
-        {
-            "hello": {
-                "protocol": hello.protocol,
-                "name": hello.name,
-                "version": hello.version,
-                "revisions": revisions,
-                "errors": hello.errors,
-                "window": hello.window,
-                "cost": hello.cost,
-                "digests": hello.digests,
-                **({"notes": list(hello.notes)} if hello.notes else {}),
-            }
-        }
-    )
-
-
-def _claim_json(claim: Claim) -> Head:
-    parts = {name: getattr(claim, name) for name in ("ops", "codecs", "profiles", "observes", "features")}
-    return {name: list(part) for name, part in parts.items() if part is not None}
+    head = {"protocol": hello.protocol, **to_tree(hello)}
+    for format_id, claim in head["revisions"].items():
+        head["revisions"][format_id] = {name: part for name, part in claim.items() if part is not None}
+    if not hello.notes:
+        del head["notes"]
+    return Packet({"hello": head})
 
 
 def hello_of(packet: Packet) -> Hello:
@@ -333,7 +319,8 @@ def answer_packet(name: str, outcome: Outcome) -> Packet:
         case Accepted():
             return _accepted_packet(name, outcome)
         case Refused():
-            parts = _refused_parts(outcome)
+            named = to_tree(evolve(outcome, broken=()), without_defaults=True)
+            parts = {"class": outcome.cls, **named, **_broken(outcome)}
         case Exhausted(resource, text):
             parts = {"resource": resource, "text": text}
         case TimedOut(ms, text):
@@ -357,22 +344,8 @@ def _accepted_packet(name: str, outcome: Accepted) -> Packet:
 
 
 def _broken(outcome: Accepted | Refused) -> Head:
-    rows = [{"rule": one.rule, "text": one.text} for one in outcome.broken]
+    rows = [{"rule": broken.rule, "text": broken.text} for broken in outcome.broken]
     return {"broken": rows} if rows else {}
-
-
-def _refused_parts(outcome: Refused) -> Head:
-    parts: Head = {"class": outcome.cls}
-    if outcome.at is not None:
-        parts["at"] = outcome.at
-    for name in ("path", "detail", "text"):
-        if part := getattr(outcome, name):
-            parts[name] = part
-    if outcome.before is not None:
-        parts["before"] = outcome.before
-    if outcome.untyped:
-        parts["untyped"] = True
-    return parts | _broken(outcome)
 
 
 # --- JSON to outcome ---
@@ -403,14 +376,15 @@ def _with_bytes(answer: Accepted, fields: Head, blob: bytes | None) -> Accepted:
 def bounded(outcome: Outcome) -> Outcome:
     """Return the outcome with its texts cut and cleaned: no other code sees the adapter's raw texts."""
     if isinstance(outcome, Accepted | Refused) and outcome.broken:
-        kept = outcome.broken[:REMARKS]
-        cleaned = tuple(BrokenRule(_clean(one.rule, PATH), _clean(one.text, TEXT)) for one in kept)
-        outcome = evolve(outcome, broken=cleaned)
+        broken = (
+            BrokenRule(_clean(rule.rule, PATH), _clean(rule.text, TEXT)) for rule in outcome.broken[:REMARKS]
+        )
+        outcome = evolve(outcome, broken=tuple(broken))
     match outcome:
         case Accepted(remarks=(), digest=None) | Refused(path="", detail="", text=""):
             return outcome
         case Accepted():
-            remarks = (_clean(one, PATH) for one in outcome.remarks[:REMARKS])
+            remarks = (_clean(remark, PATH) for remark in outcome.remarks[:REMARKS])
             digest = None if outcome.digest is None else _clean(outcome.digest, PATH)
             return evolve(outcome, remarks=remarks, digest=digest)
         case Refused():

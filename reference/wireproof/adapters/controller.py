@@ -5,9 +5,9 @@ The constructor returns after the hello, or raises `AdapterStartError`. Then `se
 than once, and returns within a bounded time.
 """
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Sequence
-from typing import Protocol
 
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.contract_json import bounded
@@ -34,8 +34,8 @@ class Broken(Exception):  # noqa: N818 - the adapter is broken, not the suite
         self.stray = stray
 
 
-class Controller(Protocol):
-    """Interface of a running adapter; the module docstring gives the order of calls.
+class Controller(ABC):
+    """A running adapter; the module docstring gives the order of calls.
 
     Attributes:
         hello: identity and claims of the adapter.
@@ -45,44 +45,40 @@ class Controller(Protocol):
     """
 
     hello: Hello
-    piped: bool
-    late: str
-    note: str
+    piped = False
+    late = ""
+    note = ""
 
+    @abstractmethod
     def send(self, requests: Sequence[Request]) -> None:
         """Send requests; never wait for the adapter to read.
 
         Raises `MessageError`, and sends nothing, if a request is over the limit of a message.
         """
-        ...
 
+    @abstractmethod
     def receive(self, seconds: float) -> list[Answer]:
         """Return the available answers; wait at most `seconds` for the first; raise `Broken`."""
-        ...
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the adapter and every process that it started."""
 
     def progress(self) -> str:
         """Describe how much of an incomplete answer has been read, for the text of a timeout."""
-        ...
+        return "called in this process"
 
     def mark_memory(self, most: int | None) -> None:
         """Measure memory from now on; end an adapter that grows by more than `most` bytes."""
-        ...
+        del most  # other code uses the memory of this process too
 
     def over_memory(self) -> Exhausted | None:
         """Return an outcome if the resident peak rose by more than `mark_memory` allows; else None."""
-        ...
-
-    def close(self) -> None:
-        """End the adapter and every process that it started."""
-        ...
+        return None
 
 
-class InProcess:
+class InProcess(Controller):
     """A Python object called directly: calls have no time limit, and a crash ends the whole process."""
-
-    piped = False
-    late = ""
-    note = ""
 
     def __init__(self, caller: Caller) -> None:
         """Call through `caller`."""
@@ -91,27 +87,15 @@ class InProcess:
         self._waiting: deque[Request] = deque()
 
     def send(self, requests: Sequence[Request]) -> None:
-        """Store the requests; `receive` answers one at a time."""
         self._waiting.extend(requests)
 
-    def receive(self, seconds: float) -> list[Answer]:  # noqa: ARG002 - the call takes what it takes
+    def receive(self, seconds: float) -> list[Answer]:
         """Return one answer, so that its time is measured alone."""
+        del seconds  # the call takes what it takes
         if not self._waiting:
             return []
         request = self._waiting.popleft()
         return [(request.id, bounded(self._caller.answer(request)))]
 
-    def progress(self) -> str:
-        """Return an empty text: nothing is read."""
-        return "called in this process"
-
-    def mark_memory(self, most: int | None) -> None:
-        """Do nothing: other code uses the memory of this process too."""
-
-    def over_memory(self) -> Exhausted | None:
-        """Return None: the memory of the adapter is unknown."""
-        return None
-
     def close(self) -> None:
-        """Discard the requests that were not answered."""
         self._waiting.clear()

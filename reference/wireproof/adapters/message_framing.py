@@ -10,9 +10,10 @@ one incomplete message of `MAX_MESSAGE` bytes.
 """
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from struct import Struct
-from typing import Any, Final, NoReturn, Protocol, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 
 from attrs import field, frozen
 
@@ -80,26 +81,28 @@ class Packet:
     nodes: int = field(default=0, eq=False)
 
 
-class Framing(Protocol):
+class Framing(ABC):
     """Framing of one direction of a conversation; each direction has its own instance.
 
     Attributes:
         most: the limits of each received message.
     """
 
-    most: Most
+    def __init__(self) -> None:
+        """Start before the first byte."""
+        self.most = Most()
 
+    @abstractmethod
     def pack(self, packet: Packet) -> bytes:
         """Return the bytes of a message; raise `MessageError` if it is over the limit."""
-        ...
 
+    @abstractmethod
     def feed(self, data: bytes) -> Iterator[Packet]:
         """Yield the messages that `data` completes; raise `MessageError` at bytes that are no message."""
-        ...
 
+    @abstractmethod
     def progress(self) -> str:
         """Describe how much of an incomplete message has arrived, for the text of a timeout."""
-        ...
 
 
 def hexdump(data: bytes) -> str:
@@ -191,12 +194,12 @@ def _is_deep(head: Head) -> bool:
     return bool(level)
 
 
-class Frames:
+class Frames(Framing):
     """The framing of `exec:`."""
 
     def __init__(self) -> None:
         """Start before the first byte."""
-        self.most = Most()
+        super().__init__()
         self._buffer = bytearray()
         self._head: Packet | None = None
         self._sizes: list[int] = []
@@ -204,7 +207,6 @@ class Frames:
         self._done = 0
 
     def pack(self, packet: Packet) -> bytes:
-        """See `Framing`."""
         blobs: tuple[bytes, ...] = ()
         head = packet.head
         if packet.blob is not None:
@@ -220,7 +222,6 @@ class Frames:
         return frame
 
     def feed(self, data: bytes) -> Iterator[Packet]:
-        """See `Framing`."""
         self._buffer += data
         pos = 0
         try:
@@ -243,16 +244,23 @@ class Frames:
         size: int = _LENGTH.unpack_from(self._buffer, pos)[0]
         start = pos + _LENGTH.size
         if size > MAX_MESSAGE or (have > _LENGTH.size and size and self._buffer[start] != _OBJECT):
-            raise self._noise(pos, f"no frame (its length would be {size})")
+            shown = hexdump(bytes(self._buffer[pos:]))
+            raise MessageError(f"no frame (its length would be {size}) at byte {self._done + pos}: {shown}")
         self.most.refuse(size)
         return start + size if have >= _LENGTH.size + size else -1
 
     def _take(self, pos: int, end: int) -> Packet | None:
         """Return the message that ends at `end`; None for a header whose blobs are still missing."""
         if self._head is not None:
-            packet = self._with_blobs(self._head, pos)
-            self._head = None
-            return packet
+            packet, self._head = self._head, None
+            blobs = []
+            for size in self._sizes:
+                blobs.append(bytes(self._buffer[pos : pos + size]))
+                pos += size
+            if packet.head.pop("blobs", None) is not None:
+                return Packet(packet.head, None, tuple(blobs), packet.size, packet.nodes)
+            del packet.head["blob"]
+            return Packet(packet.head, blobs[0], None, packet.size, packet.nodes)
         packet = _packet(bytes(self._buffer[pos + _LENGTH.size : end]), self.most)
         if "blob" not in packet.head and "blobs" not in packet.head:
             return packet
@@ -270,21 +278,7 @@ class Frames:
             raise MessageError(f"blobs of {sum(sizes)} bytes, over the limit of {MAX_MESSAGE} a message")
         return sizes
 
-    def _with_blobs(self, packet: Packet, pos: int) -> Packet:
-        blobs = []
-        for size in self._sizes:
-            blobs.append(bytes(self._buffer[pos : pos + size]))
-            pos += size
-        if packet.head.pop("blobs", None) is not None:
-            return Packet(packet.head, None, tuple(blobs), packet.size, packet.nodes)
-        del packet.head["blob"]
-        return Packet(packet.head, blobs[0], None, packet.size, packet.nodes)
-
-    def _noise(self, pos: int, what: str) -> MessageError:
-        return MessageError(f"{what} at byte {self._done + pos}: {hexdump(bytes(self._buffer[pos:]))}")
-
     def progress(self) -> str:
-        """See `Framing`."""
         have = len(self._buffer)
         if self._head is not None:
             return f"{have} of {self._total} bytes of the blobs"
@@ -293,17 +287,16 @@ class Frames:
         return f"{have - _LENGTH.size} of {_LENGTH.unpack_from(self._buffer)[0]} bytes of a header"
 
 
-class Lines:
+class Lines(Framing):
     """The framing of `jsonl:`."""
 
     def __init__(self) -> None:
         """Start before the first byte."""
-        self.most = Most()
+        super().__init__()
         self._parts: list[bytes] = []
         self._have = 0
 
     def pack(self, packet: Packet) -> bytes:
-        """See `Framing`."""
         head = packet.head
         if packet.blob is not None:
             head = {**head, "hex": packet.blob.hex()}
@@ -315,33 +308,29 @@ class Lines:
         return line
 
     def feed(self, data: bytes) -> Iterator[Packet]:
-        """See `Framing`."""
         *lines, rest = data.split(b"\n")
         for line in lines:
             self._parts.append(line)
             whole = b"".join(self._parts).strip()
             self._parts, self._have = [], 0
             if whole:
-                yield self._packet(_packet(whole, self.most, LINE))
+                packet = _packet(whole, self.most, LINE)
+                if "hex" in packet.head:
+                    blob = unhex(packet.head.pop("hex"), "hex")
+                    packet = Packet(packet.head, blob, None, packet.size, packet.nodes)
+                elif "chunks" in packet.head:
+                    chunks = packet.head.pop("chunks")
+                    if not isinstance(chunks, list):
+                        text = f"chunks must be a list of bytes in hex, got {shorten_value(chunks)}"
+                        raise MessageError(text)
+                    blobs = tuple(unhex(chunk, "chunks") for chunk in chunks)
+                    packet = Packet(packet.head, None, blobs, packet.size, packet.nodes)
+                yield packet
         self._parts.append(rest)
         self._have += len(rest)
         self.most.refuse(self._have, times=LINE)
 
-    @staticmethod
-    def _packet(packet: Packet) -> Packet:
-        head = packet.head
-        if "hex" in head:
-            return Packet(head, unhex(head.pop("hex"), "hex"), None, packet.size, packet.nodes)
-        if "chunks" in head:
-            chunks = head.pop("chunks")
-            if not isinstance(chunks, list):
-                raise MessageError(f"chunks must be a list of bytes in hex, got {shorten_value(chunks)}")
-            blobs = tuple(unhex(chunk, "chunks") for chunk in chunks)
-            return Packet(head, None, blobs, packet.size, packet.nodes)
-        return packet
-
     def progress(self) -> str:
-        """See `Framing`."""
         return f"{self._have} bytes of a line"
 
 

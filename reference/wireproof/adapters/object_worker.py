@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from typing import BinaryIO, Final
+from typing import Final
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.message_framing import Frames
@@ -25,7 +25,14 @@ def main(arguments: list[str]) -> int:
     """Serve until stdin ends; return the exit code."""
     end_with_parent()
     *flags, spec = arguments
-    stdin, stdout = _own_pipes()
+    # stdin and stdout are replaced for all other code, both in Python and as descriptors
+    stdin = os.fdopen(os.dup(0), "rb", buffering=0)
+    stdout = os.fdopen(os.dup(1), "wb", buffering=0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
     for flag in flags:
         limit_memory(int(flag.removeprefix("--memory=")) * MIB)
     try:
@@ -35,18 +42,6 @@ def main(arguments: list[str]) -> int:
         return 4
     converse(caller.hello, caller.answer, Frames, stdin, stdout)
     return 0
-
-
-def _own_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Return stdin and stdout, and replace them for all other code, both in Python and as descriptors."""
-    stdin = os.fdopen(os.dup(0), "rb", buffering=0)
-    stdout = os.fdopen(os.dup(1), "wb", buffering=0)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    return stdin, stdout
 
 
 PR_SET_PDEATHSIG: Final = 1

@@ -85,7 +85,10 @@ class Caller:
         if call is None:
             return Unsupported(f"has no {request.op}")
         try:
-            outcome: object = call(_with_own_value(request))
+            if request.op == "encode" and isinstance(request.value, dict | list):
+                # the object cannot change the expected value; this takes a fifth of the time of `deepcopy`
+                request = evolve(request, value=json.loads(json.dumps(request.value)))
+            outcome: object = call(request)
         except KeyboardInterrupt:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
@@ -106,20 +109,13 @@ class Caller:
         return Refused(text=line_of(error), untyped=not isinstance(error, self._documented))
 
 
-def _with_own_value(request: Request) -> Request:
-    """Return the request with a copy of its value, so that the object cannot change the expected value."""
-    if request.op != "encode" or not isinstance(request.value, dict | list):
-        return request
-    return evolve(request, value=json.loads(json.dumps(request.value)))  # a fifth of the time of `deepcopy`
-
-
 def _documented(adapter: Any) -> tuple[type[BaseException], ...]:  # noqa: ANN401 - as above
     """Return the exceptions that a library documents: one class, or several; raise `MessageError`."""
     found = getattr(adapter, "documented", ())
     classes = tuple(found) if isinstance(found, Iterable) and not isinstance(found, type | str) else (found,)
-    for one in classes:
-        if not (isinstance(one, type) and issubclass(one, BaseException)):
-            raise MessageError(f"documented has {one!r}, which is no class of exceptions")
+    for cls in classes:
+        if not (isinstance(cls, type) and issubclass(cls, BaseException)):
+            raise MessageError(f"documented has {cls!r}, which is no class of exceptions")
     return classes
 
 
@@ -139,13 +135,11 @@ def _hello(adapter: Any) -> Hello:  # noqa: ANN401 - as above
                 f"revisions has the key {format_id!r}, which is no name such as kafka.batch/v2"
             )
     hello = hello_of(Packet({"hello": head}))
-    revisions = {format_id: _claim(claims, format_id) for format_id in claims}
+    revisions = {
+        format_id: claim if isinstance(claim, Claim) else claim_of(claim, format_id)
+        for format_id, claim in claims.items()
+    }
     return evolve(hello, revisions=revisions, digests=True)  # `Caller` makes them for every object
-
-
-def _claim(claims: Mapping[str, Any], format_id: str) -> Claim:
-    claim = claims[format_id]
-    return claim if isinstance(claim, Claim) else claim_of(claim, format_id)
 
 
 _ANSWERS: Final = (Accepted, Refused, Unsupported, Stalled, Exhausted, Faulty, Rejected)

@@ -106,8 +106,8 @@ def claimed_ops(hello: Hello, row: Format) -> tuple[Op, ...]:
     claim = hello.revisions.get(row.format_id)
     if claim is not None:
         return tuple(op for op in every if claims_op(claim, op))
-    lifted = hello.revisions.get("/".join(row.wrapped_by[:2])) if row.wrapped_by else None
-    return ("decode",) if lifted is not None and claims_op(lifted, "decode") else ()
+    stream = hello.revisions.get(row.stream_id)
+    return ("decode",) if stream is not None and claims_op(stream, "decode") else ()
 
 
 def claims_op(claim: Claim, op: str) -> bool:
@@ -121,11 +121,11 @@ def stream_wrapping(case: Case, hello: Hello) -> frozenset[str] | None:
     and not the entry itself.
     """
     row, claim = FORMATS.get(case.format_id), hello.revisions.get(case.format_id)
-    if not hello.revisions or row is None or row.wrapped_by is None or case.op != "decode":
+    if row is None or case.op != "decode":
         return None
     if claim is not None and (claims_op(claim, case.op) or claim.ops == ()):
         return None
-    stream = hello.revisions.get("/".join(row.wrapped_by[:2]))
+    stream = hello.revisions.get(row.stream_id)
     if stream is None or not claims_op(stream, "decode"):
         return None
     return frozenset(format_id for format_id, other in hello.revisions.items() if other.ops == ())

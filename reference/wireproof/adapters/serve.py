@@ -8,9 +8,10 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from threading import Lock
-from typing import BinaryIO, Final, Self
+from typing import BinaryIO, Final
 
 from attrs import evolve
 
@@ -45,7 +46,7 @@ def serve(spec: str, wire: Wire, stdin: BinaryIO, stdout: BinaryIO) -> None:
         caller = caller_here(entry)
         converse(caller.hello, caller.answer, FRAMINGS[wire], stdin, stdout)
         return
-    with _OneByOne(spec) as relay:
+    with closing(_OneByOne(spec)) as relay:
         converse(relay.hello, relay.answer, FRAMINGS[wire], stdin, stdout)
 
 
@@ -132,25 +133,22 @@ def _reply(
     hello: Hello, answer: Answering, framing: Framing, packet: Packet | MessageError
 ) -> tuple[bytes, Outcome | None]:
     if isinstance(packet, MessageError):
-        return _no_request("", packet, framing), None
+        return framing.pack(answer_packet("", Faulty(f"no request: {packet}"))), None
     if "hello" in packet.head:
         return framing.pack(hello_packet(hello)), None
     name = packet.head.get("id")
-    if not isinstance(name, str):
-        return _no_request("", "it must have an id, which is a string", framing), None
     try:
+        if not isinstance(name, str):
+            raise MessageError("it must have an id, which is a string")  # noqa: TRY301 - one answer for both
         request = request_of(packet)
     except MessageError as error:
-        return _no_request(name, error, framing), None
+        fault = Faulty(f"no request: {error}")
+        return framing.pack(answer_packet(name if isinstance(name, str) else "", fault)), None
     try:
         outcome = answer(request)
     except Exception as error:  # noqa: BLE001 - a fault of the adapter is an answer too, and not silence
         outcome = Faulty(line_of(error))
     return _answered(name, answer, framing, request, outcome), outcome
-
-
-def _no_request(name: str, why: object, framing: Framing) -> bytes:
-    return framing.pack(answer_packet(name, Faulty(f"no request: {why}")))
 
 
 def _answered(name: str, answer: Answering, framing: Framing, request: Request, outcome: Outcome) -> bytes:
@@ -183,18 +181,13 @@ class _OneByOne:
         self._process: Controller | None = None
         self.hello = self._running().hello
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._drop()
-
     def _running(self) -> Controller:
         if self._process is None:
             self._process = open_adapter(self._spec)
         return self._process
 
-    def _drop(self) -> None:
+    def close(self) -> None:
+        """End the process, if there is one."""
         if self._process is not None:
             self._process.close()
         self._process = None
@@ -206,10 +199,10 @@ class _OneByOne:
             process.send([request])
             answers = process.receive(request.limits.ms / 1000)
         except Broken as broken:
-            self._drop()
+            self.close()
             return broken.outcome
         if not answers:
             text = process.progress()
-            self._drop()
+            self.close()
             return TimedOut(request.limits.ms, text)
         return answers[0][1]

@@ -30,11 +30,11 @@ class LazyFields:
 
         `read` gets it and the name of a missing field, and returns that field, or all that are missing.
         """
-        made = object.__new__(cls)
+        instance = object.__new__(cls)
         for name, value in known.items():
-            object.__setattr__(made, name, value)
-        object.__setattr__(made, "_read_field", read)
-        return made
+            object.__setattr__(instance, name, value)
+        object.__setattr__(instance, "_read_field", read)
+        return instance
 
     if not TYPE_CHECKING:  # a type checker would allow every name
 

@@ -89,7 +89,7 @@ class _CaseFields:
 _LATER: Final = ("source", "input", "expect", "steps", "options", "limits")
 """The fields of a case that are read when one of them is asked for."""
 
-_COPIED: Final = tuple(one.name for one in fields(_CaseFields) if one.name not in _LATER)
+_COPIED: Final = tuple(attribute.name for attribute in fields(_CaseFields) if attribute.name not in _LATER)
 _copied: Final = attrgetter(*_COPIED)
 
 
@@ -167,8 +167,10 @@ def _input_and_expect(read: _CaseFields) -> tuple["Input | _InputFile", Expect]:
                 "input must have exactly one of "
                 "hex, file with sha256, value, chunks, generate with size and sha256"
             )
-        made: Input | _InputFile = _READER.decode(msgspec.json.encode(read.input), kind, "input", at="input")
-        return made, _expect(read.expect)
+        source: Input | _InputFile = _READER.decode(
+            msgspec.json.encode(read.input), kind, "input", at="input"
+        )
+        return source, _expect(read.expect)
     if read.input is not None or read.expect is not None:
         raise ValueError("a case with steps has neither input nor expect of its own")
     return read.steps, expectation_of(read.steps.steps)
@@ -207,13 +209,10 @@ def read_heads(path: Path) -> Iterator[Case]:
         try:
             head = _HEADS.decode(row, _CaseFields, "case")
         except ValueError as error:
-            raise FixtureError(f"{path}: {_name_of(row, number)}: {error}") from None
+            tree = parse_json(bytes(row))
+            name = tree.get("id", f"case {number}") if isinstance(tree, dict) else f"case {number}"
+            raise FixtureError(f"{path}: {name}: {error}") from None
         yield _Row(row, here, path).case(head, page.format, page.revision)
-
-
-def _name_of(row: Raw, number: int) -> str:
-    tree = parse_json(bytes(row))
-    return str(tree.get("id", f"case {number}") if isinstance(tree, dict) else f"case {number}")
 
 
 def case_from_json(row: object, form: str, revision: str, here: Path | None) -> Case:
@@ -254,16 +253,15 @@ _INPUTS: Final[Mapping[frozenset[str], type]] = {
 def _expect(parts: Mapping[str, Raw]) -> Expect:
     if parts.keys() == {"either"}:
         either = _READER.decode(parts["either"], _EitherFields, "expect", at="expect")
-        return Either(tuple(_behaviour(row, number) for number, row in enumerate(either.behaviours)))
+        found = []
+        for number, row in enumerate(either.behaviours):
+            at, wanted = f"expect.behaviours[{number}]", "must have an id, and one of accept, reject"
+            if "id" not in row:
+                raise ValueError(f"{at} {wanted}")
+            name = _READER.decode(row.pop("id"), str, at, at=f"{at}.id")
+            found.append(Behaviour(name, _outcome(row, at, wanted)))
+        return Either(tuple(found))
     return _outcome(parts, "expect", "must have exactly one of accept, reject, either")
-
-
-def _behaviour(parts: Mapping[str, Raw], number: int) -> Behaviour:
-    at, wanted = f"expect.behaviours[{number}]", "must have an id, and one of accept, reject"
-    if "id" not in parts:
-        raise ValueError(f"{at} {wanted}")
-    rest = {name: part for name, part in parts.items() if name != "id"}
-    return Behaviour(_READER.decode(parts["id"], str, at, at=f"{at}.id"), _outcome(rest, at, wanted))
 
 
 def _outcome(parts: Mapping[str, Raw], at: str, wanted: str) -> Accept | Reject:

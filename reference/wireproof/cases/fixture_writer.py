@@ -64,7 +64,14 @@ class FixturePage:
 def fixture_page(form: str, revision: str, cases: Iterable[Case]) -> FixturePage:
     """Return the file of the cases of one topic, sorted by id."""
     files: dict[str, bytes] = {}
-    rows = [_with_file(case, files) for case in sorted(cases, key=lambda case: case.id)]
+    rows = []
+    for case in sorted(cases, key=lambda case: case.id):
+        row = case_json(case)
+        if isinstance(case.input, Data) and len(case.input.data) > MAX_INLINE_BYTES:
+            name = ".".join(case.id.split("/")[2:]) + ".bin"
+            files[name] = case.input.data
+            row["input"] = {"file": name, "sha256": hashlib.sha256(case.input.data).hexdigest()}
+        rows.append(row)
     return FixturePage(
         page_text({"schema": SCHEMA, "format": form, "revision": revision, "cases": rows}), files
     )
@@ -115,17 +122,15 @@ def sort_files(suite: Suite) -> tuple[Path, ...]:
     return tuple(changed)
 
 
-def _with_file(case: Case, files: dict[str, bytes]) -> dict[str, Any]:
-    row = case_json(case)
-    if isinstance(case.input, Data) and len(case.input.data) > MAX_INLINE_BYTES:
-        name = ".".join(case.id.split("/")[2:]) + ".bin"
-        files[name] = case.input.data
-        row["input"] = {"file": name, "sha256": hashlib.sha256(case.input.data).hexdigest()}
-    return row
-
-
 def case_json(case: Case) -> dict[str, Any]:
     """Return the JSON object of a case, its bytes inline; `fixtures.case_of` reads it back."""
+    parts: dict[str, Any]
+    if isinstance(case.input, Steps):
+        parts = {"steps": [step_json(step) for step in case.input.steps]}
+    else:
+        parts = {"input": to_tree(case.input, without_defaults=True), "expect": _expect(case.expect)}
+        parts["input"].pop("list_name", None)  # it follows from the format of the case
+    limits = to_tree(case.limits, without_defaults=True)
     row: dict[str, Any] = {
         "id": case.id,
         "title": case.title,
@@ -136,54 +141,31 @@ def case_json(case: Case) -> dict[str, Any]:
         "level": case.level,
         "rules": list(case.rules),
         "flags": list(case.flags),
-        **_input_and_expect(case),
+        **parts,
         "twin": case.twin,
         "needs": list(case.needs),
         "source": to_tree(case.source, without_defaults=True),
-        "limits": _limits(case.limits),
+        "limits": {} if case.limits == Limits() else {"ms": case.limits.ms, **limits},
     }
     return {key: part for key, part in row.items() if key in REQUIRED or part not in (None, [], {})}
 
 
-def _input_and_expect(case: Case) -> dict[str, Any]:
-    if isinstance(case.input, Steps):
-        return {"steps": [step_json(step) for step in case.input.steps]}
-    return {"input": _input(case.input), "expect": _expect(case.expect)}
-
-
-def _input(source: Data | Value | Chunks | Generated) -> dict[str, Any]:
-    match source:
-        case Data(data):
-            return {"hex": data.hex()}
-        case Value(value):
-            return {"value": value}
-        case Chunks(chunks):
-            return {"chunks": [chunk.hex() for chunk in chunks]}
-        case Generated(recipe, size, sha256):
-            return {"generate": to_tree(recipe, without_defaults=True), "size": size, "sha256": sha256}
-
-
 def _expect(expect: Expect) -> dict[str, Any]:
     match expect:
-        case Accept(value, consumed, remarks, data, digest):
-            body: dict[str, Any] = {"value": value, "digest": digest or None, "consumed": consumed}
-            body |= {"remarks": list(remarks), "bytes": [one.hex() for one in data]}
-            return {"accept": _without_empty(body)}
-        case Reject(cls, also, at, before):
-            return {"reject": _without_empty({"class": cls, "also": list(also), "at": at, "before": before})}
+        case Accept():
+            tree = to_tree(expect, without_defaults=True)
+            head = {key: tree.pop(key) for key in ("value", "digest") if key in tree}
+            return {"accept": {**head, **tree}}
+        case Reject():
+            return {"reject": to_tree(expect, without_defaults=True)}
         case Either(behaviours):
-            return {"either": {"behaviours": [{"id": one.id, **_expect(one.expect)} for one in behaviours]}}
-
-
-def _without_empty(body: dict[str, Any]) -> dict[str, Any]:
-    return {key: part for key, part in body.items() if part is not None and part != []}
-
-
-def _limits(limits: Limits) -> dict[str, Any]:
-    if limits == Limits():
-        return {}
-    row = {"ms": limits.ms, "rss_mb": limits.rss_mb, "ratio": limits.ratio}
-    return {key: part for key, part in row.items() if part is not None}
+            return {
+                "either": {
+                    "behaviours": [
+                        {"id": behaviour.id, **_expect(behaviour.expect)} for behaviour in behaviours
+                    ]
+                }
+            }
 
 
 # --- frozen digests ---

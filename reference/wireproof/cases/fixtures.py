@@ -65,7 +65,7 @@ class Suite(LazyFields):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what another process needs: it reads the folders itself, if there are any."""
-        names = ["formats"] if self.formats is not None else [one.name for one in fields(Suite)]
+        names = ["formats"] if self.formats is not None else [attribute.name for attribute in fields(Suite)]
         return {name: getattr(self, name) for name in names}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
@@ -95,7 +95,7 @@ class Suite(LazyFields):
             return self.formats.roots
         return tuple(dict.fromkeys(path.parents[2] for path in self.files.values()))
 
-    def of_formats(self, wanted: Callable[[str], bool]) -> tuple[Case, ...]:
+    def of_formats(self, wanted: Callable[[str], object]) -> tuple[Case, ...]:
         """Return the cases of the formats, such as `kafka.batch`, that are wanted; others are not read."""
         if self.formats is None:
             return tuple(case for case in self.cases if wanted(case.id.partition("/")[0]))
@@ -120,7 +120,9 @@ class FixtureFormats:
                 self.folders.setdefault(path.name, []).append(path)
         self._read: dict[str, Mapping[str, tuple[Case, Path]]] = {}
         self.by_id: Mapping[str, Case] = ReadInParts(
-            self.folders, lambda name: [name.partition("/")[0]], self._cases_of
+            self.folders,
+            lambda case_id: [case_id.partition("/")[0]],
+            lambda name: {case_id: case for case_id, (case, _) in self.of(name).items()},
         )
 
     @property
@@ -148,7 +150,12 @@ class FixtureFormats:
                     if not all(map(_PLAIN.fullmatch, place.split("/"))):
                         raise FixtureError(f"{path}: its place is no plain path, {place}")
                     for case in read(path) if self._roots[folder.parent] else read_heads(path):
-                        _check_place(case, path, place)
+                        head, _, own = case.id.rpartition("/")  # pages and files are named by it
+                        if head != place or not _PLAIN.fullmatch(own):
+                            raise FixtureError(f"{path}: {case.id}: its id does not fit its file, {place}")
+                        if not place.startswith(f"{case.format}/{case.revision}/"):
+                            text = f"its file says {case.format_id} and lies under {place.rpartition('/')[0]}"
+                            raise FixtureError(f"{path}: {case.id}: {text}")
                         if case.id in found:
                             raise FixtureError(f"{path}: {case.id} is in {found[case.id][1]} too")
                         found[case.id] = case, path
@@ -190,9 +197,6 @@ class FixtureFormats:
         paths = {case_id: path for case_id, (_, path) in rows}
         return dict(sorted(paths.items(), key=lambda row: (roots.index(row[1].parents[2]), row[1])))
 
-    def _cases_of(self, name: str) -> Mapping[str, Case]:
-        return {case_id: case for case_id, (case, _) in self.of(name).items()}
-
     def _rules(self) -> Mapping[str, Rule]:
         """Return the rules; most ids of rules begin with the family whose formats have the rule."""
         if any(self._roots.values()):
@@ -222,7 +226,13 @@ class FixtureFormats:
         return {name: digest for root in self._roots for name, digest in read_frozen(root / FROZEN).items()}
 
     def _sources(self) -> Sources:
-        return {key: row for root in self._roots for key, row in _sources(root / SOURCES_FILE).items()}
+        found: dict[str, SourceDocument] = {}
+        for root in self._roots:
+            try:
+                found |= read_sources(root / SOURCES_FILE)
+            except (OSError, ValueError) as error:
+                raise FixtureError(f"{root / SOURCES_FILE}: {error}") from None
+        return found
 
 
 def _family_of(name: str) -> str:
@@ -273,7 +283,7 @@ def own_folders(families: Iterable[Family] | None = None) -> tuple[Path, ...]:
     return (fixtures_folder(), *(folder for folder in of_families if folder is not None))
 
 
-def _roots(own: Sequence[Path], further: Sequence[Path]) -> list[Path]:
+def _all_roots(own: Sequence[Path], further: Sequence[Path]) -> list[Path]:
     """Return all folders; a further one that is there already is read once."""
     there = {root.resolve() for root in own}
     return [*own, *(root for root in further if root.resolve() not in there)]
@@ -295,7 +305,7 @@ def load(
     left_out = {folder.resolve() for folder in without}
     shipped = own_folders() if own is None else (own,)
     shipped = tuple(folder for folder in shipped if folder.resolve() not in left_out)
-    roots = _roots(shipped, further)
+    roots = _all_roots(shipped, further)
     lazy = len(shipped) if own is None and not checked else 0
     formats = FixtureFormats(roots[:lazy], roots[lazy:])
     suite = Suite.unread({"formats": formats}, formats.field)
@@ -318,19 +328,9 @@ def cases_of_format(format_id: str, further: Sequence[Path] = ()) -> Iterator[Ca
     Only the family of the format is loaded.
     """
     family = FAMILIES.get(format_id.partition(".")[0])
-    for root in _roots(own_folders(() if family is None else (family,)), further):
+    for root in _all_roots(own_folders(() if family is None else (family,)), further):
         for path in sorted(root.glob(f"{format_id}/*.json")):
             yield from read_heads(path)
-
-
-def _check_place(case: Case, path: Path, place: str) -> None:
-    """Reject an id that does not match its file, or is no plain path: pages and files are named by it."""
-    head, _, name = case.id.rpartition("/")
-    if head != place or not _PLAIN.fullmatch(name):
-        raise FixtureError(f"{path}: {case.id}: its id does not fit its file, {place}")
-    if not place.startswith(f"{case.format}/{case.revision}/"):
-        under = place.rpartition("/")[0]
-        raise FixtureError(f"{path}: {case.id}: its file says {case.format_id} and lies under {under}")
 
 
 _PLAIN: Final = re.compile(ID_COMPONENT)
@@ -344,13 +344,6 @@ def fixture_files(root: Path) -> list[Path]:
 def _rules(path: Path) -> Iterator[Rule]:
     try:
         yield from read_rules(path)
-    except (OSError, ValueError) as error:
-        raise FixtureError(f"{path}: {error}") from None
-
-
-def _sources(path: Path) -> dict[str, SourceDocument]:
-    try:
-        return read_sources(path)
     except (OSError, ValueError) as error:
         raise FixtureError(f"{path}: {error}") from None
 
@@ -378,11 +371,15 @@ FILE_PARTS: Final = 3
 def completions(root: Path, beginning: str) -> list[str]:
     """Return the ids in a folder of fixtures with this beginning, cut after the part that is being typed."""
     depth = beginning.count("/") + 1
-    names = (
-        map(place_of, sorted(root.glob("*/*/*.json")))
-        if depth <= FILE_PARTS
-        else _ids(root, beginning.rpartition("/")[0])
-    )
+    paths = sorted(root.glob("*/*/*.json"))
+    names = [place_of(path) for path in paths]
+    if depth > FILE_PARTS:
+        texts = (
+            path.read_text(encoding="utf-8")
+            for path in paths
+            if place_of(path) == beginning.rpartition("/")[0]
+        )
+        names = [row["id"] for text in texts for row in json.loads(text)["cases"]]
     heads = ("/".join(name.split("/")[:depth]) for name in names if name.startswith(beginning))
     return list(dict.fromkeys(heads))
 
@@ -390,9 +387,3 @@ def completions(root: Path, beginning: str) -> list[str]:
 def place_of(path: Path) -> str:
     """Return format, revision and topic of a fixture file."""
     return f"{path.parent.parent.name}/{path.parent.name}/{path.stem}"
-
-
-def _ids(root: Path, place: str) -> Iterator[str]:
-    for path in root.glob("*/*/*.json"):
-        if place_of(path) == place:
-            yield from (row["id"] for row in json.loads(path.read_text(encoding="utf-8"))["cases"])

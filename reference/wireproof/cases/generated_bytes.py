@@ -9,10 +9,11 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from hashlib import sha256
+from itertools import groupby
 from typing import Final, Literal, TypeAlias
 
 import xxhash
-from attrs import frozen
+from attrs import evolve, frozen
 
 Fill = Literal["noise", "text", "runs"]
 """The bytes of values: `noise` and `text` do not repeat, in `runs` each 64 KiB repeat one byte."""
@@ -102,7 +103,9 @@ def noise(size: int, record: int = 0) -> bytes:
 
 
 def joined(pieces: Iterable[Piece]) -> bytes:
-    return b"".join(one if isinstance(one, bytes) else bytes((one.byte,)) * one.count for one in pieces)
+    return b"".join(
+        piece if isinstance(piece, bytes) else bytes((piece.byte,)) * piece.count for piece in pieces
+    )
 
 
 def size_of(pieces: Iterable[Piece]) -> int:
@@ -110,20 +113,11 @@ def size_of(pieces: Iterable[Piece]) -> int:
 
 
 def merged(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    plain: list[bytes] = []
-    for piece in pieces:
-        if isinstance(piece, bytes):
-            plain.append(piece)
-            continue
-        yield from _whole(plain)
-        plain = []
-        yield piece
-    yield from _whole(plain)
-
-
-def _whole(plain: list[bytes]) -> Iterator[bytes]:
-    if data := b"".join(plain):
-        yield data
+    for kind, group in groupby(pieces, type):
+        if kind is not bytes:
+            yield from group
+        elif data := joined(group):
+            yield data
 
 
 def blocks(pieces: Iterable[Piece], size: int) -> Iterator[list[Piece]]:
@@ -131,21 +125,20 @@ def blocks(pieces: Iterable[Piece], size: int) -> Iterator[list[Piece]]:
     block: list[Piece] = []
     room = size
     for piece in merged(pieces):
+        head: Piece
         rest = piece
         while len(rest) >= room:
-            block.append(_cut(rest, 0, room))
-            rest = _cut(rest, room, len(rest))
-            yield block
+            if isinstance(rest, bytes):
+                head, rest = rest[:room], rest[room:]
+            else:
+                head, rest = evolve(rest, count=room), evolve(rest, count=rest.count - room)
+            yield [*block, head]
             block, room = [], size
         if len(rest):
             block.append(rest)
             room -= len(rest)
     if block:
         yield block
-
-
-def _cut(piece: Piece, start: int, end: int) -> Piece:
-    return piece[start:end] if isinstance(piece, bytes) else RepeatedByte(piece.byte, end - start)
 
 
 SHORT_RUN: Final = 64
@@ -233,36 +226,37 @@ SNAPPY_COPY: Final = 64
 
 
 def xerial(pieces: Iterable[Piece], block: int = 0) -> bytes:
-    parts = [snappy_block(one) for one in blocks(pieces, block or XERIAL_BLOCK)]
-    return XERIAL_HEAD + b"".join(struct.pack(">i", len(one)) + one for one in parts)
+    parts = [snappy_block(part) for part in blocks(pieces, block or XERIAL_BLOCK)]
+    return XERIAL_HEAD + b"".join(struct.pack(">i", len(part)) + part for part in parts)
 
 
 def snappy_block(pieces: Iterable[Piece]) -> bytes:
     whole = list(merged(pieces))
-    return _base128(size_of(whole)) + b"".join(map(_snappy_piece, whole))
-
-
-def _snappy_piece(piece: Piece) -> bytes:
-    if isinstance(piece, bytes):
-        return _snappy_literals(piece)
-    full, rest = divmod(piece.count - 1, SNAPPY_COPY)
-    copies = _snappy_copy(SNAPPY_COPY) * full + (_snappy_copy(rest) if rest else b"")
-    return _snappy_literals(bytes((piece.byte,))) + copies
-
-
-def _snappy_literals(data: bytes) -> bytes:
-    parts = []
-    for at in range(0, len(data), SNAPPY_LITERAL):
-        piece = data[at : at + SNAPPY_LITERAL]
-        parts += [_snappy_literal_head(len(piece)), piece]
+    parts = [_base128(size_of(whole))]
+    for piece in whole:
+        if isinstance(piece, bytes):
+            parts += _snappy_literals(piece)
+        else:
+            full, rest = divmod(piece.count - 1, SNAPPY_COPY)
+            parts += _snappy_literals(bytes((piece.byte,)))
+            parts += [_snappy_copy(SNAPPY_COPY) * full, _snappy_copy(rest) if rest else b""]
     return b"".join(parts)
 
 
-def _snappy_literal_head(size: int) -> bytes:
-    """Return the shortest tag: some readers want four bytes after a longer one."""
-    if size <= 60:
-        return bytes((size - 1 << 2,))
-    return struct.pack("<BB", 60 << 2, size - 1) if size <= 256 else struct.pack("<BH", 61 << 2, size - 1)
+def _snappy_literals(data: bytes) -> Iterator[bytes]:
+    """Yield literals with the shortest tag: some readers want four bytes after a longer one."""
+    for at in range(0, len(data), SNAPPY_LITERAL):
+        piece = data[at : at + SNAPPY_LITERAL]
+        size = len(piece)
+        if size <= 60:
+            yield bytes((size - 1 << 2,))
+        else:
+            yield (
+                struct.pack("<BB", 60 << 2, size - 1)
+                if size <= 256
+                else struct.pack("<BH", 61 << 2, size - 1)
+            )
+        yield piece
 
 
 def _snappy_copy(size: int) -> bytes:
@@ -300,21 +294,17 @@ def lz4(pieces: Iterable[Piece], block: int = 0, *, v0: bool = False) -> bytes:
 
 
 def _lz4_block(pieces: Sequence[Piece]) -> bytes:
-    data = b"".join(_lz4_sequences(pieces))
-    if len(data) < size_of(pieces):
-        return struct.pack("<I", len(data)) + data
-    return struct.pack("<I", size_of(pieces) | LZ4_STORED) + joined(pieces)
-
-
-def _lz4_sequences(pieces: Iterable[Piece]) -> Iterator[bytes]:
-    plain = b""
+    sequences, plain = [], b""
     for piece in pieces:
         if isinstance(piece, bytes) or len(piece) < SHORT_RUN:
             plain += joined([piece])
             continue
-        yield _lz4_sequence(plain + bytes((piece.byte,)), len(piece) - 1 - LZ4_TAIL)
+        sequences.append(_lz4_sequence(plain + bytes((piece.byte,)), len(piece) - 1 - LZ4_TAIL))
         plain = bytes((piece.byte,)) * LZ4_TAIL
-    yield _lz4_sequence(plain, 0)
+    data = b"".join((*sequences, _lz4_sequence(plain, 0)))
+    if len(data) < size_of(pieces):
+        return struct.pack("<I", len(data)) + data
+    return struct.pack("<I", size_of(pieces) | LZ4_STORED) + joined(pieces)
 
 
 def _lz4_sequence(literals: bytes, match: int) -> bytes:
@@ -347,17 +337,14 @@ def zstd(pieces: Sequence[Piece], block: int = 0, *, sized: bool = False) -> byt
     """Return a zstd frame of raw blocks and, for runs, RLE blocks."""
     size = struct.pack("<I", size_of(pieces)) if sized else b""
     head = ZSTD_MAGIC + bytes((ZSTD_SIZE_OF_4 if sized else 0, ZSTD_WINDOW)) + size
-    body = [part for one in blocks(pieces, block or ZSTD_BLOCK) for part in _zstd_blocks(one)]
-    return head + b"".join(body) + _zstd_head(0, 0, last=True)
-
-
-def _zstd_blocks(pieces: Iterable[Piece]) -> Iterator[bytes]:
-    for piece in pieces:
+    body = []
+    for piece in (piece for group in blocks(pieces, block or ZSTD_BLOCK) for piece in group):
         match piece:
             case RepeatedByte(byte, count):
-                yield _zstd_head(1, count) + bytes((byte,))
+                body.append(_zstd_head(1, count) + bytes((byte,)))
             case _:
-                yield _zstd_head(0, len(piece)) + piece
+                body.append(_zstd_head(0, len(piece)) + piece)
+    return head + b"".join(body) + _zstd_head(0, 0, last=True)
 
 
 def _zstd_head(kind: int, size: int, *, last: bool = False) -> bytes:

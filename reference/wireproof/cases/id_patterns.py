@@ -1,7 +1,7 @@
 """Selection by id (`*` stands for one component, `**` for any number), and the case most similar to bytes."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from wireproof.cases.case import Case, Data, Reject
 from wireproof.cases.fixtures import Suite
@@ -35,7 +35,10 @@ def select(suite: Suite, patterns: Sequence[str]) -> tuple[Case, ...]:
     """Return the cases that any pattern matches, in order; each pattern must match one."""
     found: set[str] = set()
     for pattern in patterns:
-        hits = _hits(suite, pattern)
+        # no file of another format than the pattern's is read
+        of_format = compile_pattern(pattern.partition("/")[0]).fullmatch
+        fits = compile_pattern(pattern).fullmatch
+        hits = {case.id for case in suite.of_formats(of_format) if fits(case.id)}
         if not hits:
             if error := bracket_error(pattern.partition("~")[0]):
                 raise PatternError(error)
@@ -45,29 +48,20 @@ def select(suite: Suite, patterns: Sequence[str]) -> tuple[Case, ...]:
     return tuple(case for case in suite.of_formats(formats.__contains__) if case.id in found)
 
 
-def _hits(suite: Suite, pattern: str) -> set[str]:
-    expression = compile_pattern(pattern)
-    return {case.id for case in suite.of_formats(_formats(pattern)) if expression.fullmatch(case.id)}
-
-
-def _formats(pattern: str) -> Callable[[str], bool]:
-    """Return whether ids of a format can match a pattern: no file of other formats is read."""
-    expression = compile_pattern(pattern.partition("/")[0])
-    return lambda name: expression.fullmatch(name) is not None
-
-
 def _advice(suite: Suite, pattern: str) -> str:
     """Return the pattern that was probably meant, or the names known in the place of the unknown one."""
     ids = list(suite.by_id)
     if not ids:
         return "there are no fixtures"
-    if folder := _folder_advice(ids, pattern):
-        return folder
+    folder = pattern.rstrip("/")
+    for more in (f"{folder}/*", f"{folder}/**", f"**/{folder}/*") if "*" not in folder else ():
+        if any(map(compile_pattern(more).fullmatch, ids)):
+            return f"write '{more}' for the cases in it"
     if pattern in suite.rules:
         return f"it is a rule, and `wireproof show {pattern}` lists its cases"
     words = pattern.split("/")
     for place, word in enumerate(words):
-        if _begins(ids, words[: place + 1]):
+        if any(map(compile_pattern("/".join((*words[: place + 1], "**"))).fullmatch, ids)):
             continue
         fits = compile_pattern("/".join((*words[:place], "*", "**"))).fullmatch
         known = {name.split("/")[place] for name in ids if name.count("/") >= place and fits(name)}
@@ -78,23 +72,6 @@ def _advice(suite: Suite, pattern: str) -> str:
             return f"known after {'/'.join(words[:place])}/: {', '.join(sorted(known))}"
         break
     return suggestion(pattern, ids, "run `wireproof cases` for the list")
-
-
-def _folder_advice(ids: Sequence[str], pattern: str) -> str:
-    """Return the pattern of the cases in a folder, or in all folders of a name; empty if there are none."""
-    whole = pattern.rstrip("/")
-    if "*" in whole:
-        return ""
-    for more in (f"{whole}/*", f"{whole}/**", f"**/{whole}/*"):
-        if any(map(compile_pattern(more).fullmatch, ids)):
-            return f"write '{more}' for the cases in it"
-    return ""
-
-
-def _begins(ids: Sequence[str], words: Sequence[str]) -> bool:
-    """Return whether any id begins with components that match `words`."""
-    expression = compile_pattern("/".join((*words, "**")))
-    return any(expression.fullmatch(name) for name in ids)
 
 
 def similarity(one: bytes, other: bytes) -> float:

@@ -147,10 +147,10 @@ def _value(recipe: Recipe, digest: str) -> Json:
     return value
 
 
-def _checked(recipe: Recipe, made: T, data: bytes, digest: str) -> T:
+def _checked(recipe: Recipe, content: T, data: bytes, digest: str) -> T:
     if (found := sha256(data).hexdigest()) != digest:
         raise GenerateError(f"{recipe} makes an input with the sha256 {found}, not {digest}")
-    return made
+    return content
 
 
 def input_bytes(case: Case) -> bytes:

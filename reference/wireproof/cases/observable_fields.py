@@ -46,17 +46,14 @@ def observed_tree(format_id: str, patterns: tuple[str, ...]) -> FieldTree:
     The caller must not change the tree.
     """
     row = FORMATS.get(format_id)
-    if row is None or (not patterns and not _has_derived(row)):
+    if row is None:
         return field_tree(patterns)
     root = _schema(row)
+    fields = (node for cls in root["$defs"].values() for node in cls["properties"].values())
+    if not patterns and not any(DERIVED in node for node in fields):
+        return field_tree(patterns)
     trees = [_tree_of(root, [root], split_pattern(pattern)) for pattern in patterns]
     return merge_trees(trees) if trees else _ordinary(root, [root])
-
-
-@lru_cache(maxsize=128)
-def _has_derived(row: Format) -> bool:
-    classes = _schema(row)["$defs"].values()
-    return any(DERIVED in node for cls in classes for node in cls["properties"].values())
 
 
 def _tree_of(root: SchemaNode, nodes: list[SchemaNode], parts: list[str]) -> FieldTree:
@@ -101,7 +98,8 @@ def unknown_part(row: Format, pattern: str) -> tuple[str, tuple[str, ...]] | Non
     if not parts:
         return pattern, tuple(_names(root, nodes))
     if parts[0] == "items" and row.scan is not None:
-        return _unknown_of_item(parts[2:])
+        # the fields below the value of an item depend on the kind of the item
+        return (parts[2], ITEM_FIELDS) if len(parts) > 2 and parts[2] not in ITEM_FIELDS else None
     for part in parts if parts[-1] != EVERY_FIELD else parts[:-1]:
         names = _names(root, nodes)
         selector = part[1:-1].partition("=")[0] if part[:1] == "[" else ""
@@ -112,13 +110,6 @@ def unknown_part(row: Format, pattern: str) -> tuple[str, tuple[str, ...]] | Non
         elif not (selector == "" and part in names):
             return part, tuple(names)
         nodes = _step(root, nodes, ANY_ELEMENT if selector else part)
-    return None
-
-
-def _unknown_of_item(parts: list[str]) -> tuple[str, tuple[str, ...]] | None:
-    """Check the field of an item; the fields below its value depend on the kind of the item."""
-    if parts and parts[0] not in ITEM_FIELDS:
-        return parts[0], tuple(ITEM_FIELDS)
     return None
 
 

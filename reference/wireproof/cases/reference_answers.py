@@ -88,7 +88,12 @@ def scan_answer(fmt: Format, chunks: Iterable[bytes], options: Options) -> Refer
         items = tuple(formats.scan(fmt, chunks, options))
     except Rejected as rejected:
         return ReferenceAnswer(refused_outcome(rejected))
-    return ReferenceAnswer(scan_outcome(items, with_derived=True), _item_remarks(items))
+    remarks = (
+        remark.with_prefix(f"items[{number}].value.")
+        for number, item in enumerate(items)
+        for remark in item.remarks
+    )
+    return ReferenceAnswer(scan_outcome(items, with_derived=True), tuple(remarks))
 
 
 def scan_outcome(items: Sequence[Item], *, with_derived: bool = False) -> Accepted:
@@ -97,14 +102,6 @@ def scan_outcome(items: Sequence[Item], *, with_derived: bool = False) -> Accept
         formats.items_json(items, with_derived=with_derived),
         sum(item.length for item in items),
         remarks=remarks,
-    )
-
-
-def _item_remarks(items: Iterable[Item]) -> tuple[Remark, ...]:
-    return tuple(
-        remark.with_prefix(f"items[{number}].value.")
-        for number, item in enumerate(items)
-        for remark in item.remarks
     )
 
 
@@ -180,15 +177,22 @@ def with_refusal_level(case: Case, answer: ReferenceAnswer | None = None) -> Cas
     agree. A value whose bytes a reader may refuse is no 'must' for a writer either.
     """
     if isinstance(case.expect, Accept):
-        return evolve(case, level=_weaker(case.level, UNSEEN)) if _refusable_bytes(case) else case
+        row = FORMATS[case.format_id]
+        written = case.expect.data if case.op == "encode" else ()
+        answers = (decode_answer(row, data, case.effective_options) for data in written)
+        refusable = any(remark.rejectable for answer in answers for remark in answer.remarks)
+        return evolve(case, level=_weaker(case.level, UNSEEN)) if refusable else case
     if not isinstance(case.expect, Reject):
         return case
     kind = case.op == "encode", case.expect.cls
     levels = _levels(case.format_id).get(kind, frozenset({UNSEEN}))
     level = _weaker(case.level, max(levels, key=STRENGTH.index))
-    if isinstance(case.input, Data | Value) and any(_weaker(one, level) != level for one in levels):
+    if isinstance(case.input, Data | Value) and any(_weaker(known, level) != level for known in levels):
+        # an entry of a stream has the paths of its own format behind others
+        path, fields = _path(case, answer), _levels_of_fields(case.format_id, kind)
+        found = (strongest for known, strongest in fields.items() if _ends_with(path, known))
         default = UNSEEN if case.op == "encode" else level
-        level = _weaker(level, _level_of_field(_path(case, answer), case.format_id, kind, default))
+        level = _weaker(level, max(found, key=STRENGTH.index, default=default))
     if level == case.level:
         return case
     # such a refusal is no policy against attackers, whatever the golden case is about
@@ -219,16 +223,6 @@ def _levels(format_id: str) -> dict[Kind, frozenset[Level]]:
     for kind, case in _refused_cases(format_id):
         found[kind] = found.get(kind, frozenset()) | {case.level}
     return found
-
-
-def _level_of_field(path: str, format_id: str, kind: Kind, default: Level) -> Level:
-    """Return the level of the field in which a case is refused.
-
-    An entry of a stream has the paths of its own format behind others.
-    """
-    fields = _levels_of_fields(format_id, kind)
-    found = (level for known, level in fields.items() if _ends_with(path, known))
-    return max(found, key=STRENGTH.index, default=default)
 
 
 @lru_cache(maxsize=1024)
@@ -262,7 +256,8 @@ def _refused_cases(format_id: str) -> Iterator[tuple[Kind, Case]]:
 
 def _refusable_cases(format_id: str) -> Iterator[Case]:
     """Yield the golden cases of a format that say what is refused; the entries of a stream have theirs."""
-    for name in (format_id, *_entry_formats(format_id)):
+    entries = (row.format_id for row in FORMATS.values() if row.stream_id == format_id)
+    for name in (format_id, *entries):
         yield from _refusable_cases_of(name)
 
 
@@ -275,15 +270,6 @@ def _weaker(level: Level, other: Level) -> Level:
     return min(level, other, key=STRENGTH.index)
 
 
-def _refusable_bytes(case: Case) -> bool:
-    """Return True for a value to encode of whose bytes the sources let a reader refuse some."""
-    if case.op != "encode" or not isinstance(case.expect, Accept):
-        return False
-    row = FORMATS[case.format_id]
-    answers = (decode_answer(row, data, case.effective_options) for data in case.expect.data)
-    return any(remark.rejectable for answer in answers for remark in answer.remarks)
-
-
 def _path(case: Case, answer: ReferenceAnswer | None = None) -> str:
     """Return the path, without indices, of the field in which the reference refuses the bytes of a case."""
     outcome = (answer or reference_answer(case)).outcome
@@ -292,11 +278,3 @@ def _path(case: Case, answer: ReferenceAnswer | None = None) -> str:
 
 def _ends_with(path: str, known: str) -> bool:
     return path == known or path.endswith(f".{known}")
-
-
-def _entry_formats(format_id: str) -> list[str]:
-    return [
-        row.format_id
-        for row in FORMATS.values()
-        if row.wrapped_by is not None and "/".join(row.wrapped_by[:2]) == format_id
-    ]

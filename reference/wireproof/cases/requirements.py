@@ -8,7 +8,7 @@ run names those that differ. See releases.md#requirement-sets.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -73,17 +73,16 @@ class Edition:
 
     def named(self, name: str) -> RequirementSet:
         """Return the set of a name; raises `RequirementError`."""
-        for one in self.sets:
-            if one.name == name:
-                return one
-        names = [one.name for one in self.sets]
-        raise RequirementError(f"{self.date} has no set {name!r}: {suggestion(name, names)}")
+        by_name = {required.name: required for required in self.sets}
+        if name not in by_name:
+            raise RequirementError(f"{self.date} has no set {name!r}: {suggestion(name, by_name)}")
+        return by_name[name]
 
-    def listed(self, one: RequirementSet) -> dict[str, str]:
+    def listed(self, required: RequirementSet) -> dict[str, str]:
         found: dict[str, str] = {}
-        for name in one.includes:
+        for name in required.includes:
             found |= self.listed(self.named(name))
-        return found | dict(one.cases)
+        return found | dict(required.cases)
 
 
 @frozen
@@ -113,7 +112,7 @@ class RequiredCases:
 
 def editions(roots: Sequence[Path]) -> dict[str, Edition]:
     """Return the requirement sets of folders of fixtures by their dates; raises `RequirementError`."""
-    return {one.date: one for root in roots for one in read_sets(root / SETS_FILE).editions}
+    return {edition.date: edition for root in roots for edition in read_sets(root / SETS_FILE).editions}
 
 
 def read_sets(path: Path) -> NamedSets:
@@ -127,41 +126,31 @@ def read_sets(path: Path) -> NamedSets:
     for edition in found.editions:
         if not _DATE.fullmatch(edition.date):
             raise RequirementError(f"{path}: {edition.date}: a date is a year and a month: 2026.12")
-        for one in edition.sets:
-            for name, listed in one.cases.items():
-                if not _REQUIRED.fullmatch(listed):
-                    raise RequirementError(f"{path}: {one.name}: {name}: a level and 12 hex digits")
+        rows = ((required.name, *row) for required in edition.sets for row in required.cases.items())
+        for name, case, listed in rows:
+            if not _REQUIRED.fullmatch(listed):
+                raise RequirementError(f"{path}: {name}: {case}: a level and 12 hex digits")
     return found
 
 
-def required_cases(suite: Suite, asked: str) -> RequiredCases:
+def required_cases(suite: Suite, set_id: str) -> RequiredCases:
     """Return the cases that `2026.12:kafka-consumer-2` asks for; raises `RequirementError`."""
-    date, colon, name = asked.partition(":")
+    date, colon, name = set_id.partition(":")
     found = editions(suite.roots)
     if not colon or date not in found:
         dates = ", ".join(sorted(found)) or "none"
-        raise RequirementError(f"{asked!r} is no DATE:NAME of a requirement set; the dates: {dates}")
-    return _resolve(suite, found[date], found[date].named(name))
-
-
-def _resolve(suite: Suite, page: Edition, one: RequirementSet) -> RequiredCases:
-    """Take the listed cases from the suite, under their levels in the list."""
+        raise RequirementError(f"{set_id!r} is no DATE:NAME of a requirement set; the dates: {dates}")
+    chosen = found[date].named(name)
     cases, corrected = [], []
-    for name, (level, digest) in _listed(page, one):
-        case = suite.by_id.get(name)
+    for case_id, row in found[date].listed(chosen).items():
+        level, digest = row.split(" ")
+        case = suite.by_id.get(case_id)
         if case is None:
-            raise RequirementError(f"{page.date}:{one.name}: this suite has no case {name}")
+            raise RequirementError(f"{date}:{name}: this suite has no case {case_id}")
         if expectation_digest(case) != digest:
             corrected.append(case.id)
-        cases.append(evolve(case, level=level))
+        cases.append(evolve(case, level=LEVELS[level]))
     places = {case.id: place for place, case in enumerate(suite.cases)}
     cases.sort(key=lambda case: places[case.id])
-    return RequiredCases(
-        f"{page.date}:{one.name}", f"{one.title} ({page.date})", tuple(cases), tuple(sorted(corrected))
-    )
-
-
-def _listed(page: Edition, one: RequirementSet) -> Iterator[tuple[str, tuple[Level, str]]]:
-    for name, row in page.listed(one).items():
-        level, digest = row.split(" ")
-        yield name, (LEVELS[level], digest)
+    title = f"{chosen.title} ({date})"
+    return RequiredCases(f"{date}:{name}", title, tuple(cases), tuple(sorted(corrected)))

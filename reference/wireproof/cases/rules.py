@@ -7,7 +7,6 @@ normative sentences in our own words, and the layouts that it prints.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -154,11 +153,18 @@ def resolve(text: str, sources: Sources) -> Citation:
 
 def cited(texts: Iterable[str], sources: Sources) -> list[Citation]:
     """Return the places that the citations of a rule name; lint reports those that name none."""
-    found = []
+    return resolve_all(texts, sources)[0]
+
+
+def resolve_all(texts: Iterable[str], sources: Sources) -> tuple[list[Citation], list[str]]:
+    """Return the places that citations name, and what is wrong with the others."""
+    found, faults = [], []
     for text in texts:
-        with suppress(ValueError):
+        try:
             found.append(resolve(text, sources))
-    return found
+        except ValueError as error:
+            faults.append(str(error))
+    return found, faults
 
 
 def allows_must(basis: str, citations: Iterable[Citation]) -> bool:
@@ -166,13 +172,8 @@ def allows_must(basis: str, citations: Iterable[Citation]) -> bool:
 
     The text of the format or a standard decides; code does if two independent readers agree.
     """
-    match basis:
-        case "text" | "standard":
-            return True
-        case "code":
-            return len({citation.reader for citation in citations if citation.kind == "code"}) > 1
-        case _:
-            return False
+    readers = {citation.reader for citation in citations if citation.kind == "code"}
+    return basis in ("text", "standard") or (basis == "code" and len(readers) > 1)
 
 
 # --- rules ---

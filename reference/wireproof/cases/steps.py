@@ -91,19 +91,18 @@ def answers(step: Step) -> Mapping[str, Answer]:
     return {name: answer for name, answer in sorted(named.items()) if isinstance(answer, dict)}
 
 
-def expectation_of(steps: Sequence[Step]) -> Accept | Either:
+def expectation_of(steps: Sequence[Step]) -> Accept | Reject | Either:
     """Return the expectation of a list of steps; raise ValueError for too many behaviours."""
     rows = list(product(*(answers(step).items() for step in steps)))
     if len(rows) > MOST_BEHAVIOURS:
         raise ValueError(f"{len(rows)} combinations of open answers, at most {MOST_BEHAVIOURS}")
-    lists = [("+".join(name for name, _ in row if name), _accept(row)) for row in rows]
-    if len(lists) == 1:
-        return lists[0][1]
-    return Either(tuple(Behaviour(name, accept) for name, accept in lists))
-
-
-def _accept(row: Sequence[tuple[str, Answer]]) -> Accept:
-    return Accept({"steps": [dict(answer) for _, answer in row]})
+    found = tuple(
+        Behaviour(
+            "+".join(name for name, _ in row if name), Accept({"steps": [dict(answer) for _, answer in row]})
+        )
+        for row in rows
+    )
+    return found[0].expect if len(found) == 1 else Either(found)
 
 
 def with_steps(case: Case, steps: Sequence[Step]) -> Case:
@@ -128,8 +127,8 @@ def is_refused(case: Case) -> bool:
 def fewer_steps(steps: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
     """Yield shorter lists: halves first, then all steps but one, from the last one on."""
     half = len(steps) // 2
-    for kept in (steps[:half], steps[half:]) if half > 1 else ():
-        yield tuple(kept)
+    for part in (steps[:half], steps[half:]) if half > 1 else ():
+        yield tuple(part)
     if len(steps) > 1:
         for place in reversed(range(len(steps))):
             yield (*steps[:place], *steps[place + 1 :])

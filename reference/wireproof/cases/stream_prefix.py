@@ -6,14 +6,12 @@ reference can be checked against the result.
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from attrs import frozen
 
-from wireproof.cases.case import (
-    Accept,
-)
+from wireproof.cases.case import Accept
 from wireproof.formats import FAMILIES
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Remark
@@ -71,10 +69,14 @@ def stream_frames(
     None if its value is not one list with derived fields, or if the trace does not show an end for each of
     its elements, the last of them being `consumed`.
     """
-    found = _only_list(accept.value, _derived_fields(form)(()).keys())
-    if found is None:
+    value, derived = accept.value, _derived_fields(form)(()).keys()
+    if not isinstance(value, dict) or not value.keys() >= derived:
         return None
-    name, rows = found
+    match [(name, part) for name, part in value.items() if name not in derived]:
+        case [(name, [*rows])]:
+            pass
+        case _:
+            return None
     ends = _ends(name, spans)
     if sorted(ends) != [*range(len(rows))] or (rows and ends[len(rows) - 1] != accept.consumed):
         return None
@@ -82,18 +84,8 @@ def stream_frames(
     for remark in remarks:
         if (at := _element(name, remark.path)) is not None and at < len(rows):
             seen[at].add(remark.cls)
-    classes = [frozenset(one) for one in seen]
+    classes = [frozenset(names) for names in seen]
     return StreamFrames(form, name, rows, [ends[at] for at in range(len(rows))], classes)
-
-
-def _only_list(value: Json, derived: Collection[str]) -> tuple[str, list[Json]] | None:
-    """Return name and elements of the list that a stream's value consists of; None for another value."""
-    if not isinstance(value, dict) or not value.keys() >= set(derived):
-        return None
-    match [(name, part) for name, part in value.items() if name not in derived]:
-        case [(name, [*rows])]:
-            return name, rows
-    return None
 
 
 def _ends(name: str, spans: Iterable[FieldSpan]) -> dict[int, int]:

@@ -54,8 +54,7 @@ def _word(case: Case) -> str:
     """Return the token without what stands behind the case, which change no verdict."""
     bare = evolve(case, source=case.source.plain())
     page: dict[str, Any] = {"format": case.format, "revision": case.revision, "case": case_json(bare)}
-    page |= {"family": case.family} if case.family else {}
-    page |= {"parent": case.parent} if case.parent else {}
+    page |= {name: text for name in ("family", "parent") if (text := getattr(case, name))}
     return PREFIX + base64.urlsafe_b64encode(zlib.compress(canonical_json(page), 9)).decode().rstrip("=")
 
 
@@ -71,7 +70,14 @@ def save_token(case: Case, folder: Path) -> str:
 def from_token(token: str) -> Case:
     """Return the case of a token or of `@file`; raises `TokenError`."""
     if token.startswith("@"):
-        token = _read_file(Path(token[1:]))
+        path = Path(token[1:])
+        try:
+            token = read_limited_bytes(path, MAX_TOKEN_FILE).decode("ascii").strip()
+        except (OSError, ValueError) as error:
+            raise TokenError(f"the token file {path} cannot be read: {error}") from None
+        name = TOKEN_FILE_NAME.fullmatch(path.name)
+        if name and name[1] != _sha256(token):
+            raise TokenError(f"the token file {path} was changed: its sha256 is not its name")
     if not token.startswith(PREFIX):
         raise TokenError(f"a token begins with {PREFIX}, not with {token[:8]!r}")
     # The JSON of a word. Python's base64 skips invalid characters, so they are checked first.
@@ -93,18 +99,6 @@ def from_token(token: str) -> Case:
     if inflate.unused_data:
         raise TokenError("the token is damaged: something follows its end")
     return _case(data)
-
-
-def _read_file(path: Path) -> str:
-    """Return the token of a file; a file name that is a sha256 must match the content."""
-    try:
-        token = read_limited_bytes(path, MAX_TOKEN_FILE).decode("ascii").strip()
-    except (OSError, ValueError) as error:
-        raise TokenError(f"the token file {path} cannot be read: {error}") from None
-    name = TOKEN_FILE_NAME.fullmatch(path.name)
-    if name and name[1] != _sha256(token):
-        raise TokenError(f"the token file {path} was changed: its sha256 is not its name")
-    return token
 
 
 def _case(data: bytes) -> Case:

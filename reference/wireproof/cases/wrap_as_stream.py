@@ -62,9 +62,9 @@ def _foreign(case: Case, row: Format, unknown: AbstractSet[str]) -> bool:
         return False
     assert isinstance(case.input, Data)
     others = (
-        one
-        for one in FORMATS.values()
-        if one.name == row.name and one != row and one.format_id not in unknown
+        fmt
+        for fmt in FORMATS.values()
+        if fmt.name == row.name and fmt != row and fmt.format_id not in unknown
     )
     answers = (expectation_of_bytes(other, case.input.data, case.options) for other in others)
     return any(isinstance(answer, Accept) for answer in answers)
@@ -88,16 +88,13 @@ def _wrapped_expectation(expect: Expect, stream: str, entries: str) -> Expect:
                 return refusal
             return Either((Behaviour("tail", tail), Behaviour("refused", refusal)))
         case Either(behaviours):
-            return Either(_flat(behaviours, stream, entries))
-
-
-def _flat(behaviours: tuple[Behaviour, ...], stream: str, entries: str) -> tuple[Behaviour, ...]:
-    """Wrap behaviours one by one; a rejection that becomes two answers keeps its name in both."""
-    flat: list[Behaviour] = []
-    for one in behaviours:
-        match _wrapped_expectation(one.expect, stream, entries):
-            case Either(inner):
-                flat.extend(Behaviour(f"{one.id}-{part.id}", part.expect) for part in inner)
-            case Accept() | Reject() as expect:
-                flat.append(Behaviour(one.id, expect))
-    return tuple(flat)
+            flat: list[Behaviour] = []
+            for behaviour in behaviours:  # a rejection that becomes two answers keeps its name in both
+                wrapped = _wrapped_expectation(behaviour.expect, stream, entries)
+                if isinstance(wrapped, Either):
+                    flat += (
+                        Behaviour(f"{behaviour.id}-{part.id}", part.expect) for part in wrapped.behaviours
+                    )
+                else:
+                    flat.append(Behaviour(behaviour.id, wrapped))
+            return Either(tuple(flat))

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from wireproof.cases.case import ROBUSTNESS, Accept, Case, Either, Expect, Generated, Reject, Step, Steps
+from wireproof.cases.case import ROBUSTNESS, Accept, Case, Expect, Generated, Reject, Step, Steps
 from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, FrozenCase, page_text
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.made_case import GenerateError, made_case
@@ -18,7 +18,7 @@ from wireproof.cases.rules import lacks_cases
 from wireproof.cases.steps import OWN_FIELDS, SEQUENCE, StepOp, is_refused
 from wireproof.family import object_at
 from wireproof.formats import FORMATS, Format, family_of
-from wireproof.lint.sources import Problem, check_sentences, check_sources
+from wireproof.lint.sources import Problem, check_sentences, check_sources, permitted
 from wireproof.wire.json_values import Json, from_json, to_json
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.remark_classes import REMARK_CLASSES
@@ -131,7 +131,7 @@ def _words(suite: Suite) -> Iterator[Problem]:
         for name, known, words in (
             ("rule", suite.rules, case.rules),
             ("flag", FLAGS, case.flags),
-            ("remark", REMARK_CLASSES, _remarks(case.expect)),
+            ("remark", REMARK_CLASSES, [name for accept in _accepts(case.expect) for name in accept.remarks]),
             ("need", fmt.capabilities, case.needs),
         ):
             for word in words:
@@ -143,14 +143,8 @@ def _words(suite: Suite) -> Iterator[Problem]:
             yield Problem(case.id, f"a case of {ROBUSTNESS} is no must, and has the word in its title")
 
 
-def _remarks(expect: Expect) -> tuple[str, ...]:
-    match expect:
-        case Accept():
-            return expect.remarks
-        case Either(behaviours):
-            return tuple(name for one in behaviours for name in _remarks(one.expect))
-        case _:
-            return ()
+def _accepts(expect: Expect) -> Iterator[Accept]:
+    yield from (answer for answer in permitted(expect) if isinstance(answer, Accept))
 
 
 def _twins(suite: Suite) -> Iterator[Problem]:
@@ -172,7 +166,8 @@ def _values(suite: Suite) -> Iterator[Problem]:
         fmt = FORMATS.get(case.format_id)
         if fmt is None or case.op in ("scan", SEQUENCE):
             continue
-        for value in _expected(case.expect):
+        # `before` of a rejection is not compared: it may be a part of a value
+        for value in (accept.value for accept in _accepts(case.expect) if accept.value is not None):
             try:
                 again = to_json(from_json(fmt.value, value), with_derived=True)
             except Rejected as rejected:
@@ -182,16 +177,6 @@ def _values(suite: Suite) -> Iterator[Problem]:
                 continue
             if again != value:
                 yield Problem(case.id, "its value leaves out or misspells what is computed")
-
-
-def _expected(expect: Expect) -> Iterator[Json]:
-    """Yield the values that a case expects; for a rejection none, as `before` may be a part of a value."""
-    match expect:
-        case Accept(value) if value is not None:
-            yield value
-        case Either(behaviours):
-            for one in behaviours:
-                yield from _expected(one.expect)
 
 
 # --- rules ---
@@ -231,13 +216,11 @@ def reference_disagreement(fmt: Format, case: Case) -> str:
         case = made_case(case)
     except GenerateError as error:
         return str(error)
-    match reference_answer(case).outcome:
-        case Refused() as refusal:
-            return _refused(case.expect, refusal)
-        case Accepted(data=bytes(data)):
-            return _encoded(fmt, case, data)
-        case Accepted(value=value, consumed=consumed, remarks=remarks):
-            return _same(case.expect, value, consumed, tuple(sorted(remarks)))
+    outcome = reference_answer(case).outcome
+    if isinstance(outcome, Accepted) and outcome.data is not None:
+        return _encoded(fmt, case, outcome.data)
+    texts = [_difference(answer, outcome) for answer in permitted(case.expect)]
+    return "" if "" in texts else texts[0]
 
 
 def _encoded(fmt: Format, case: Case, data: bytes) -> str:
@@ -248,7 +231,7 @@ def _encoded(fmt: Format, case: Case, data: bytes) -> str:
     for option in case.expect.data or (data,):
         again = decode_answer(fmt, option, case.effective_options).outcome
         if isinstance(again, Refused):
-            return _refused(case.expect, again)
+            return _difference(case.expect, again)
         if case.profile == "produce" and again.remarks:
             return f"{option.hex()[:80]} is not what a producer writes: {again.remarks[0]}"
         if case.expect.value is not None and again.value != case.expect.value:
@@ -256,40 +239,33 @@ def _encoded(fmt: Format, case: Case, data: bytes) -> str:
     return ""
 
 
-def _same(expect: Expect, value: Json, consumed: int | None, remarks: tuple[str, ...] | None) -> str:
-    match expect:
-        case Reject(cls):
-            return f"the reference accepts what should be refused as {cls}"
-        case Either(behaviours):
-            texts = [_same(one.expect, value, consumed, remarks) for one in behaviours]
-            return "" if "" in texts else texts[0]
-        case Accept():
-            pass
+def _difference(expect: Accept | Reject, answer: Accepted | Refused) -> str:
+    """Describe how a decode of the reference differs from one expectation; empty if it does not."""
+    if isinstance(answer, Refused):
+        return _refused(expect, answer)
+    if isinstance(expect, Reject):
+        return f"the reference accepts what should be refused as {expect.cls}"
+    value, consumed, remarks = answer.value, answer.consumed, tuple(sorted(answer.remarks))
     if expect.value != value:
         return f"the reference reads another value: {_where(expect.value, value)}"
     if consumed is not None and expect.consumed not in (None, consumed):
         return f"the reference consumes {consumed}, not {expect.consumed}"
-    if remarks is not None and tuple(sorted(expect.remarks)) != remarks:
+    if tuple(sorted(expect.remarks)) != remarks:
         seen, wanted = (", ".join(names) or "nothing" for names in (remarks, expect.remarks))
         return f"the reference remarks {seen}, not {wanted}"
     return ""
 
 
-def _refused(expect: Expect, refusal: Refused) -> str:
+def _refused(expect: Accept | Reject, refusal: Refused) -> str:
     reason = Rejected(refusal.cls, refusal.at, refusal.path, refusal.text)
-    match expect:
-        case Accept():
-            return f"the reference refuses it: {reason}"
-        case Either(behaviours):
-            texts = [_refused(one.expect, refusal) for one in behaviours]
-            return "" if "" in texts else texts[0]
-        case Reject(cls, also, at, before):
-            if refusal.cls not in (cls, *also):
-                return f"the reference refuses it as {refusal.cls}, not {cls}: {reason}"
-            if at is not None and refusal.at != at:
-                return f"the reference refuses it at {refusal.at}, not {at}: {reason}"
-            if before is not None and not contains_prefix(refusal.before, before):
-                return f"the reference delivers {_where(before, refusal.before)} before it refuses"
+    if isinstance(expect, Accept):
+        return f"the reference refuses it: {reason}"
+    if refusal.cls not in (expect.cls, *expect.also):
+        return f"the reference refuses it as {refusal.cls}, not {expect.cls}: {reason}"
+    if expect.at is not None and refusal.at != expect.at:
+        return f"the reference refuses it at {refusal.at}, not {expect.at}: {reason}"
+    if expect.before is not None and not contains_prefix(refusal.before, expect.before):
+        return f"the reference delivers {_where(expect.before, refusal.before)} before it refuses"
     return ""
 
 
@@ -302,7 +278,7 @@ def contains_prefix(got: Json, want: Json) -> bool:
             )
         case list(), list():
             return len(got) >= len(want) and all(
-                contains_prefix(one, two) for one, two in zip(got, want, strict=False)
+                contains_prefix(part, two) for part, two in zip(got, want, strict=False)
             )
         case _:
             return got == want
@@ -314,10 +290,12 @@ def _where(want: Json, got: Json, path: str = "value") -> str:
         case dict(), dict() if want.keys() == got.keys():
             pairs = ((f"{path}.{key}", want[key], got[key]) for key in want)
         case list(), list() if len(want) == len(got):
-            pairs = ((f"{path}[{at}]", one, two) for at, (one, two) in enumerate(zip(want, got, strict=True)))
+            pairs = (
+                (f"{path}[{at}]", part, two) for at, (part, two) in enumerate(zip(want, got, strict=True))
+            )
         case _:
             return f"{path} want {json.dumps(want)[:90]} got {json.dumps(got)[:90]}"
-    return next((_where(one, two, where) for where, one, two in pairs if one != two), "")
+    return next((_where(part, two, where) for where, part, two in pairs if part != two), "")
 
 
 CHECKS: Final[tuple[Callable[[Suite], Iterator[Problem]], ...]] = (

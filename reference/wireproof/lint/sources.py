@@ -8,26 +8,24 @@ wrong answer, or says why not. They stand in `sources.toml`; a rule names those 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal
 
 from attrs import evolve, frozen
 
-from wireproof.cases.case import Accept, Case, Either, Reject, Steps
+from wireproof.cases.case import Accept, Case, Either, Expect, Reject, Steps
 from wireproof.cases.case_json import FixtureError
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.rules import (
     BASES,
     SOURCES_FILE,
-    Citation,
     Rule,
     Sentence,
-    Sources,
     allows_must,
     cited,
-    resolve,
+    resolve_all,
 )
 from wireproof.cases.steps import ERROR, answers
 from wireproof.files import read_limited_text
@@ -68,8 +66,8 @@ class LibraryAnswers:
     @property
     def divided(self) -> bool:
         """Return whether a third or more of the libraries answer otherwise."""
-        judged = len(self.agree) + len(self.otherwise)
-        return bool(self.otherwise) and len(self.otherwise) * DIVIDED >= judged
+        answers = len(self.agree) + len(self.otherwise)
+        return bool(self.otherwise) and len(self.otherwise) * DIVIDED >= answers
 
     def __str__(self) -> str:
         """Return the numbers: `4 of 12 libraries answer otherwise`."""
@@ -106,7 +104,7 @@ def check_sources(suite: Suite) -> Iterator[Problem]:
     A rule without a basis is not held to this, so that a folder of somebody's own cases needs no sources.
     """
     for rule in suite.rules.values():
-        citations, errors = _citations(rule.cites, suite.sources)
+        citations, errors = resolve_all(rule.cites, suite.sources)
         yield from (Problem(rule.id, error) for error in errors)
         # Check that a rule with a document as its basis cites one of that kind.
         if rule.basis not in {"", "suite"} and rule.basis not in {citation.kind for citation in citations}:
@@ -120,17 +118,6 @@ def check_sources(suite: Suite) -> Iterator[Problem]:
         yield from _answer_problems(root, suite)
 
 
-def _citations(cites: Iterable[str], sources: Sources) -> tuple[list[Citation], list[str]]:
-    """Return the places of citations, and what is wrong with the others."""
-    found, errors = [], []
-    for text in cites:
-        try:
-            found.append(resolve(text, sources))
-        except ValueError as error:
-            errors.append(str(error))
-    return found, errors
-
-
 def unbacked_cases(suite: Suite) -> Iterator[tuple[Case, list[str]]]:
     """Yield each `must` case with the rules that decide it and whose basis does not allow `must`."""
     weak = _weak_rules(suite)
@@ -142,13 +129,12 @@ def unbacked_cases(suite: Suite) -> Iterator[tuple[Case, list[str]]]:
 
 def cases_on_code(suite: Suite) -> list[Case]:
     """Return the cases that rest on code of two readers: their level depends on what libraries answer."""
-    weak = _weak_rules(suite)
-    return [case for case in suite.cases if case.level in {"must", "should"} and _on_code(case, suite, weak)]
-
-
-def _on_code(case: Case, suite: Suite, weak: frozenset[str]) -> bool:
-    rules = _deciding(case, suite, weak)
-    return any(suite.rules[name].basis == "code" for name in rules) and weak.isdisjoint(rules)
+    weak, found = _weak_rules(suite), []
+    for case in suite.cases:
+        rules = _deciding(case, suite, weak) if case.level in FAILING_LEVELS else []
+        if any(suite.rules[name].basis == "code" for name in rules) and weak.isdisjoint(rules):
+            found.append(case)
+    return found
 
 
 def _answer_problems(root: Path, suite: Suite) -> Iterator[Problem]:
@@ -212,7 +198,7 @@ def _deciding(case: Case, suite: Suite, weak: frozenset[str]) -> list[str]:
 def source_line(suite: Suite) -> str:
     """Return one line: the rules whose sources all resolve."""
     cite = [rule for rule in suite.rules.values() if rule.cites]
-    broken = sum(1 for rule in cite if _citations(rule.cites, suite.sources)[1])
+    broken = sum(1 for rule in cite if resolve_all(rule.cites, suite.sources)[1])
     return (
         f"{len(suite.rules)} rules: {len(cite) - broken} with sources that resolve, {broken} with sources "
         f"that do not, {len(suite.rules) - len(cite)} without; {len(suite.sources)} documents"
@@ -223,18 +209,16 @@ def basis_lines(suite: Suite) -> Iterator[str]:
     """Yield the number of rules of each basis, and of `must` cases; the weakest rule of a case counts."""
     of_rules = Counter(rule.basis for rule in suite.rules.values())
     weak = _weak_rules(suite)
-    of_cases = Counter(_weakest_basis(case, suite, weak) for case in suite.cases if case.level == "must")
+    of_cases: Counter[str] = Counter()
+    for case in suite.cases:
+        if case.level == "must":
+            bases = {suite.rules[name].basis for name in _deciding(case, suite, weak) or case.rules}
+            known = [basis for basis in BASES if basis in bases]
+            of_cases[known[-1] if known and bases <= set(BASES) else ""] += 1
     for name, numbers in (("rules", of_rules), ("must cases, by their weakest rule", of_cases)):
         listed = ", ".join(f"{basis} {numbers[basis]}" for basis in BASES)
         missing = numbers.total() - sum(numbers[basis] for basis in BASES)
         yield f"basis of the {name}: {listed}" + (f", none {missing}" if missing else "")
-
-
-def _weakest_basis(case: Case, suite: Suite, weak: frozenset[str]) -> str:
-    """Return the basis of the weakest rule that decides a case; empty if a rule has none."""
-    bases = {suite.rules[name].basis for name in _deciding(case, suite, weak) or case.rules}
-    known = [basis for basis in BASES if basis in bases]
-    return known[-1] if known and bases <= set(BASES) else ""
 
 
 # --- sentences ---
@@ -242,8 +226,6 @@ def _weakest_basis(case: Case, suite: Suite, weak: frozenset[str]) -> str:
 
 FAILING_LEVELS: Final = frozenset({"must", "should"})
 """The levels whose cases can fail a run: a `may` case never does."""
-
-LACKING_KIND: Final = "has no case that fails on {}; add one, or `one_kind` with the reason"
 
 State = Literal["covered", "excluded", "open", "uncovered"]
 
@@ -283,31 +265,32 @@ def fails_on_refusal(case: Case) -> bool:
     """
     if isinstance(case.input, Steps):
         return any(all(ERROR not in answer for answer in answers(step).values()) for step in case.input.steps)
-    return all(isinstance(expect, Accept) for expect in _permitted(case))
+    return all(isinstance(expect, Accept) for expect in permitted(case.expect))
 
 
 def fails_on_wrong_answer(case: Case) -> bool:
     """Return whether an answer can fail the case: it must be refused, or has a value, a digest or bytes."""
     stated = (
         case.op == "encode" or expect.value is not None or expect.digest
-        for expect in _permitted(case)
+        for expect in permitted(case.expect)
         if isinstance(expect, Accept)
     )
     return all(stated)
 
 
-def _permitted(case: Case) -> tuple[Accept | Reject, ...]:
-    match case.expect:
-        case Either(behaviours):
-            return tuple(one.expect for one in behaviours)
-        case expect:
-            return (expect,)
+def permitted(expect: Expect) -> tuple[Accept | Reject, ...]:
+    """Return the answers of which each is right."""
+    return (
+        tuple(behaviour.expect for behaviour in expect.behaviours)
+        if isinstance(expect, Either)
+        else (expect,)
+    )
 
 
 def sentences_of(suite: Suite) -> Mapping[str, Sentence]:
     """Return the sentences of all documents by their ids; raise `FixtureError` for an id of two."""
     found: dict[str, Sentence] = {}
-    for sentence in (one for document in suite.sources.values() for one in document.sentences):
+    for sentence in (sentence for document in suite.sources.values() for sentence in document.sentences):
         if sentence.id in found:
             raise FixtureError(f"{SOURCES_FILE}: the sentence {sentence.id} is there twice")
         found[sentence.id] = sentence
@@ -332,7 +315,7 @@ def coverages(suite: Suite) -> list[Coverage]:
         for name in rule.sentences:
             rules.setdefault(name, []).append(rule.id)
     found = sentences_of(suite)
-    return [coverage(one, tuple(rules.get(name, ())), suite) for name, one in found.items()]
+    return [coverage(sentence, tuple(rules.get(name, ())), suite) for name, sentence in found.items()]
 
 
 def unnamed_rules(suite: Suite) -> list[Rule]:
@@ -377,7 +360,7 @@ def check_sentences(suite: Suite) -> Iterator[Problem]:
 
 def _problems(row: Coverage, suite: Suite) -> Iterator[str]:
     sentence = row.sentence
-    yield from _citations(sentence.cites, suite.sources)[1] if sentence.cites else ("cites no document",)
+    yield from resolve_all(sentence.cites, suite.sources)[1] if sentence.cites else ("cites no document",)
     for name in sentence.cases:
         # Check that a named case exists, can fail and tests a rule of the sentence.
         case = suite.by_id.get(name)
@@ -394,19 +377,15 @@ def _problems(row: Coverage, suite: Suite) -> Iterator[str]:
     elif row.state == "uncovered":
         yield "has no case that can fail, at must or should; add one, or an exclusion with its reason"
     elif row.state == "covered":
-        yield from _kind_problems(row)
-        yield from () if sentence.cases else _rule_problems(row.rules, suite)
+        yield from _problems_of_covered(row, suite)
 
 
-def _kind_problems(row: Coverage) -> Iterator[str]:
-    """Check that cases of both kinds exist, or else the reason."""
+def _problems_of_covered(row: Coverage, suite: Suite) -> Iterator[str]:
+    """Check that cases of both kinds exist, or else the reason, and cases of each rule."""
     if row.sentence.one_kind and not row.lacking:
         yield "has cases of both kinds, so its `one_kind` is wrong"
-    elif not row.sentence.one_kind:
-        yield from (LACKING_KIND.format(kind) for kind in row.lacking)
-
-
-def _rule_problems(rules: Sequence[str], suite: Suite) -> Iterator[str]:
-    for name in rules:
+    for kind in row.lacking if not row.sentence.one_kind else ():
+        yield f"has no case that fails on {kind}; add one, or `one_kind` with the reason"
+    for name in row.rules if not row.sentence.cases else ():
         if not any(case.level in FAILING_LEVELS for case in suite.by_rule.get(name, ())):
             yield f"the rule {name} has no case that can fail, at must or should"

@@ -19,7 +19,7 @@ from wireproof.cases.case_json import FixtureError
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.outcome import Accepted
 from wireproof.cases.reference_answers import reference_answer
-from wireproof.cases.rules import resolve
+from wireproof.cases.rules import resolve_all
 from wireproof.derive.mutate.values_of_type import computed_fields
 from wireproof.files import read_limited_text
 from wireproof.formats import FORMATS, decode_with_trace
@@ -315,9 +315,9 @@ def is_computed(format_id: str, path: str) -> bool:
     """Return whether a writer computes a number, or what it stands in: it ignores the one of the value."""
     steps = set(path.replace("[]", "").split("."))
     row = FORMATS[format_id]
-    same = (one.layout for one in FORMATS.values() if one.value is row.value)  # a JSON body has no layout
+    same = (fmt.layout for fmt in FORMATS.values() if fmt.value is row.value)  # a JSON body has no layout
     layout = row.layout or next(filter(None, same), None)
-    values = (one.value for one in all_layouts(layout)) if layout is not None else ()
+    values = (part.value for part in all_layouts(layout)) if layout is not None else ()
     return any(steps & set(computed_fields().get(value, ())) for value in values if value is not None)
 
 
@@ -487,8 +487,5 @@ def wrong_reasons(table: StateTable, suite: Suite) -> Iterator[Problem]:
             yield Problem(
                 STATES_FILE, f"{cell} has a case, {table.filled[cell][0]}: its reason is not needed"
             )
-        for cite in row.cites:
-            try:
-                resolve(cite, suite.sources)
-            except ValueError as error:
-                yield Problem(STATES_FILE, f"{cell.path}: {error}")
+        for fault in resolve_all(row.cites, suite.sources)[1]:
+            yield Problem(STATES_FILE, f"{cell.path}: {fault}")

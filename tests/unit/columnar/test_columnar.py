@@ -12,8 +12,8 @@ from kafka_bytes import LOG
 from kafka_examples import WORKED
 
 from wireproof import formats
-from wireproof.adapters.columnar import Columnar
 from wireproof.adapters.contract import Request
+from wireproof.adapters.reference import Columnar
 from wireproof.cases.case import Data
 from wireproof.cases.outcome import Accepted, Unsupported
 from wireproof.columnar import decompress
@@ -130,7 +130,7 @@ import sys
 from functools import partial
 from wireproof.cases.fixtures import load
 from numba.core.registry import CPUDispatcher
-from wireproof.adapters.columnar import Columnar
+from wireproof.adapters.reference import Columnar
 from wireproof.adapters.contract import Request
 from wireproof.cases.case import Chunks, Data
 

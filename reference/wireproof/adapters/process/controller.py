@@ -23,7 +23,7 @@ from attrs import Factory, field, frozen
 
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.contract_json import OPENING, answer_of, hello_of, request_packet
-from wireproof.adapters.controller import Answer, Broken
+from wireproof.adapters.controller import Answer, Broken, Controller
 from wireproof.adapters.errors import AdapterStartError, MessageError, TooMuchError
 from wireproof.adapters.message_framing import MAX_MESSAGE, MOST_NODES, Frames, Framing, Most, Packet
 from wireproof.adapters.process import stats, supervisor
@@ -83,6 +83,7 @@ class Program:
         memory: resident bytes of the whole tree above which it is killed; None sets no limit.
         hello_seconds: time limit of its hello.
         stderr: called with all bytes that it writes to stderr.
+        note: called with `request`, `answer` or `unreadable` and each message, in their order.
         cleanup: called once after its end, unless its hello was an error; with False if its end was
             interrupted, so that nobody waits any more.
         is_ours: True if what it writes to stderr at its end is a note for the user.
@@ -95,16 +96,15 @@ class Program:
     memory: int | None = MEMORY
     hello_seconds: float = HELLO_SECONDS
     stderr: Callable[[bytes], None] = lambda _: None
+    note: Callable[[str, Packet], None] = lambda _, __: None
     cleanup: Callable[[bool], None] = lambda _: None
     is_ours: bool = False
 
 
-class Process:
-    """Controller of a child process; `Controller` documents its methods."""
+class Process(Controller):
+    """Controller of a child process."""
 
     piped = True
-    late = ""
-    note = ""
 
     def __init__(self, program: Program) -> None:
         """Start the process and read its hello; raise `AdapterStartError`."""
@@ -126,20 +126,14 @@ class Process:
         self._marked: int | None = None
         self._most: int | None = None
         self._selector = selectors.DefaultSelector()
-        # Stdin, stdout and stderr of a child.
-        child = self._child
-        assert child.stdin is not None
-        assert child.stdout is not None
-        assert child.stderr is not None
-        stdin, stdout, stderr = (
-            Pipe(child.stdin),
-            Pipe(child.stdout),
-            Pipe(child.stderr),
-        )
-        self._stdin: Pipe | None = stdin
-        self._stdout, self._stderr_pipe = stdout, stderr
-        self._selector.register(stdout, selectors.EVENT_READ, self._read_stdout)
-        self._selector.register(stderr, selectors.EVENT_READ, self._read_stderr)
+        stdin, stdout, stderr = self._child.stdin, self._child.stdout, self._child.stderr
+        assert stdin is not None
+        assert stdout is not None
+        assert stderr is not None
+        self._stdin: Pipe | None = Pipe(stdin)
+        self._stdout, self._stderr_pipe = Pipe(stdout), Pipe(stderr)
+        self._selector.register(self._stdout, selectors.EVENT_READ, self._read_stdout)
+        self._selector.register(self._stderr_pipe, selectors.EVENT_READ, self._read_stderr)
         try:
             self.hello = self._greet()
         except BaseException:
@@ -149,7 +143,7 @@ class Process:
     # --- the life of a process ---
 
     def _greet(self) -> Hello:
-        self._write(self._out.pack(OPENING))
+        self._write(self._packed(OPENING))
         try:
             deadline = time.monotonic() + self._program.hello_seconds
             while not self._packets:
@@ -170,7 +164,6 @@ class Process:
             raise AdapterStartError(f"{self._program.name}: its hello {error}") from None
 
     def close(self) -> None:
-        """See `Controller`."""
         if self._closed:
             return
         self._closed, ended = True, False
@@ -181,7 +174,9 @@ class Process:
                 if self._packets:
                     self.late = shorten_value(self._packets[0].head.get("id"))
             self._kill()
-            self._read_last_bytes()
+            for _ in range(LAST_READS):  # what it wrote to stderr before its end; a pipe has a limit too
+                if not self._serve_pipes(0):
+                    break
             if self._program.is_ours and self._child.returncode == 0:
                 self.note = self._last_line().removeprefix(": ")
             self._selector.close()
@@ -247,20 +242,17 @@ class Process:
             if ended and not busy:
                 return
 
-    def _read_last_bytes(self) -> None:
-        """Read what a killed process wrote to stderr before its end; a pipe has a limit, and so has this."""
-        for _ in range(LAST_READS):
-            if not self._serve_pipes(0):
-                return
-
     def _read_stdout(self) -> None:
         data = self._read(self._stdout)
         if data is None:
             self._ended = True
             return
         try:
-            self._packets.extend(self._in.feed(data))
+            for packet in self._in.feed(data):
+                self._program.note("answer", packet)
+                self._packets.append(packet)
         except MessageError as error:
+            self._program.note("unreadable", Packet({"text": str(error)}))
             self._read_no_more(error)
         except MemoryError:
             self._read_no_more(TooMuchError("an answer that this process has no memory to read"))
@@ -328,18 +320,24 @@ class Process:
 
     # --- requests and answers ---
 
+    def _packed(self, packet: Packet) -> bytes:
+        data = self._out.pack(packet)
+        self._program.note("request", packet)
+        return data
+
     def send(self, requests: Sequence[Request]) -> None:
-        """See `Controller`."""
-        frames = [self._out.pack(request_packet(request)) for request in requests]
+        frames = [self._packed(request_packet(request)) for request in requests]
         self._open.update(
-            [(one.id, _most(one, len(frame))) for one, frame in zip(requests, frames, strict=True)]
+            [
+                (request.id, _most(request, len(frame)))
+                for request, frame in zip(requests, frames, strict=True)
+            ]
         )
         sizes, nodes = zip(*((most.size, most.nodes) for most in self._open.values()), strict=True)
         self._in.most = Most(max(sizes), max(nodes))
         self._write(b"".join(frames))
 
     def receive(self, seconds: float) -> list[Answer]:
-        """See `Controller`."""
         deadline = time.monotonic() + seconds
         if self._fault is not None and not self._packets:
             raise self._fault_found(self._fault)
@@ -364,7 +362,6 @@ class Process:
         return answers
 
     def progress(self) -> str:
-        """See `Controller`."""
         return f"read {self._in.progress()}{self._last_words()}"
 
     # --- ends ---
@@ -372,14 +369,11 @@ class Process:
     def _fault_found(self, fault: MessageError) -> Broken:
         if isinstance(fault, TooMuchError):
             return Broken(Exhausted("output", str(fault)), "too much output")
-        return self._contract_broken(str(fault))
-
-    def _contract_broken(self, text: str) -> Broken:
-        return Broken(Faulty(f"stdout: {text}{self._last_words()}"), "broke the contract", self._stray)
+        return Broken(Faulty(f"stdout: {fault}{self._last_words()}"), "broke the contract", self._stray)
 
     def _death(self) -> Broken:
         if not stats.has_ended(self._child):
-            return self._contract_broken("closed, though the process lives")
+            return self._fault_found(MessageError("closed, though the process lives"))
         self._kill()
         how = stats.how_it_ended(self._child.returncode)
         half = self._in.progress()
@@ -421,14 +415,13 @@ class Process:
             raise Broken(over, "memory")
 
     def mark_memory(self, most: int | None) -> None:
-        """See `Controller`. Memory that is freed while the peak is reset belongs to the previous case."""
+        # memory that is freed while the peak is reset belongs to the case before
         before = stats.resident(self._child.pid) or 0
         stats.reset_peak(self._child.pid)
         after = stats.resident(self._child.pid)
         self._marked, self._most = None if after is None else max(before, after), most
 
     def over_memory(self) -> Exhausted | None:
-        """See `Controller`."""
         if self._most is None or self._marked is None:
             return None
         peak = stats.peak(self._child.pid)

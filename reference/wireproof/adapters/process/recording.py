@@ -6,7 +6,7 @@ file has a limit, so that no adapter can fill the disk.
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from shutil import copyfileobj
@@ -14,8 +14,7 @@ from typing import IO, Any, Final
 
 from attrs import evolve, field, frozen
 
-from wireproof.adapters.errors import MessageError
-from wireproof.adapters.message_framing import Framing, Lines, Most, Packet
+from wireproof.adapters.message_framing import Lines, Packet
 from wireproof.adapters.process.controller import MIB, Program
 from wireproof.files import replace_file
 
@@ -47,43 +46,6 @@ class LimitedFile:
         self._file.flush()
 
 
-class TracedFraming:
-    """A framing that writes every message to a trace."""
-
-    def __init__(self, inner: Framing, note: Callable[[str, Packet], None]) -> None:
-        """Wrap `inner`; call `note` with `request` or `answer` and each message."""
-        self._inner = inner
-        self._note = note
-
-    @property
-    def most(self) -> Most:
-        return self._inner.most
-
-    @most.setter
-    def most(self, most: Most) -> None:
-        self._inner.most = most
-
-    def pack(self, packet: Packet) -> bytes:
-        """See `Framing`."""
-        data = self._inner.pack(packet)
-        self._note("request", packet)
-        return data
-
-    def feed(self, data: bytes) -> Iterator[Packet]:
-        """See `Framing`."""
-        try:
-            for packet in self._inner.feed(data):
-                self._note("answer", packet)
-                yield packet
-        except MessageError as error:
-            self._note("unreadable", Packet({"text": str(error)}))
-            raise
-
-    def progress(self) -> str:
-        """See `Framing`."""
-        return self._inner.progress()
-
-
 @frozen
 class Recorder:
     """Records the conversation with one adapter, through all its starts.
@@ -101,10 +63,10 @@ class Recorder:
     def recorded(self, program: Program) -> Program:
         """Return the program with records of its messages and of its stderr; note its start."""
         self.starts.append(program.name)
-        number, framing = len(self.starts), program.framing
+        number = len(self.starts)
         if self.trace:
             self._write({"adapter": self.spec, "start": number})
-            program = evolve(program, framing=lambda: TracedFraming(framing(), self._note))
+            program = evolve(program, note=self._note)
         if self.stderr:
             if number > 1:
                 self.stderr.write(f"\n--- wireproof: start {number} of the adapter ---\n".encode())
@@ -145,9 +107,12 @@ class Recording:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 return LimitedFile(stack.enter_context(path.open("wb")), MAX_FILE, last)
 
-            trace = opened(_part(self.trace, number), _cut_line(spec)) if self.trace else None
+            cut = {"adapter": spec, "left_out": True, "text": f"the rest, after {MAX_FILE // MIB} MiB"}
+            last = json.dumps(cut, separators=(",", ":")).encode() + b"\n"
+            trace = opened(_part(self.trace, number), last) if self.trace else None
             text = f"\n--- wireproof: the rest is left out, after {MAX_FILE // MIB} MiB ---\n".encode()
-            path = self.stderr / f"{number + 1}-{_file_name(spec)}.txt" if self.stderr else None
+            name = re.sub(r"[^\w.-]+", "_", spec)[:100]
+            path = self.stderr / f"{number + 1}-{name}.txt" if self.stderr else None
             stderr = opened(path, text) if path else None
             yield Recorder(spec, trace, stderr) if trace or stderr else None
 
@@ -156,26 +121,17 @@ class Recording:
         if self.trace is None:
             return
         parts = [path for number in range(count) if (path := _part(self.trace, number)).exists()]
-        replace_file(self.trace, lambda draft: _concatenate(parts, draft))
+
+        def concatenate(draft: Path) -> None:
+            with draft.open("wb") as out:
+                for path in parts:
+                    with path.open("rb") as part:
+                        copyfileobj(part, out)
+
+        replace_file(self.trace, concatenate)
         for path in parts:
             path.unlink()
 
 
 def _part(trace: Path, number: int) -> Path:
     return trace.with_name(f"{trace.name}.{number + 1}.part")
-
-
-def _cut_line(spec: str) -> bytes:
-    line = {"adapter": spec, "left_out": True, "text": f"the rest, after {MAX_FILE // MIB} MiB"}
-    return json.dumps(line, separators=(",", ":")).encode() + b"\n"
-
-
-def _file_name(spec: str) -> str:
-    return re.sub(r"[^\w.-]+", "_", spec)[:100]
-
-
-def _concatenate(parts: list[Path], draft: Path) -> None:
-    with draft.open("wb") as out:
-        for path in parts:
-            with path.open("rb") as part:
-                copyfileobj(part, out)

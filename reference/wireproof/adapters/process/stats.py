@@ -96,7 +96,7 @@ def proportional(pid: int) -> int | None:
 
     Reading them takes a walk over all pages, so this is for a tree whose `resident` bytes are over a limit.
     """
-    sizes = [size for one in tree(pid) if (size := _size(one, b"\nPss:", "smaps_rollup")) is not None]
+    sizes = [size for process in tree(pid) if (size := _size(process, b"\nPss:", "smaps_rollup")) is not None]
     return sum(sizes) if sizes else None
 
 
@@ -109,7 +109,7 @@ def peak(pid: int) -> int | None:
 
 
 def _sum(pid: int, name: bytes) -> int | None:
-    sizes = [size for one in tree(pid) if (size := _size(one, name)) is not None]
+    sizes = [size for process in tree(pid) if (size := _size(process, name)) is not None]
     return sum(sizes) if sizes else None
 
 
@@ -121,9 +121,9 @@ def _size(pid: int | str, name: bytes, file: str = "status") -> int | None:
 
 def reset_peak(pid: int) -> None:
     """Reset the peak that `peak` returns; do nothing if the system does not allow it."""
-    for one in tree(pid):
+    for process in tree(pid):
         try:
-            with open(f"/proc/{one}/clear_refs", "wb") as file:  # noqa: PTH123 - as `_read`
+            with open(f"/proc/{process}/clear_refs", "wb") as file:  # noqa: PTH123 - as `_read`
                 file.write(_RESET_PEAK)
         except OSError:
             continue

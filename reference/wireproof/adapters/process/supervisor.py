@@ -29,27 +29,27 @@ def main(lifeline: int, command: list[str]) -> None:
     """Run `command` to its end, or until the other end of `lifeline` is closed."""
     os.set_inheritable(lifeline, False)  # noqa: FBT003 - it takes no keyword
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
-    signals = _signals()
+    signals, delivery = os.pipe()  # delivers the numbers of received signals
+    for end in (signals, delivery):
+        os.set_blocking(end, False)
+    signal.set_wakeup_fd(delivery, warn_on_full_buffer=False)
+    for number in (signal.SIGCHLD, *ENDING):
+        signal.signal(number, lambda *_: None)
     child = _start_adapter(command)
     code = _wait_for_end(child, lifeline, signals)
     end_all()
-    _end_like_adapter(code)
+    if code < 0:  # end with the signal of the adapter, without a core file of this process
+        _prctl(PR_SET_DUMPABLE, 0)
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+        time.sleep(LONGEST)
+    os._exit(code if code >= 0 else 128 - code)
 
 
 def _prctl(option: int, value: int) -> None:
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
-
-
-def _signals() -> int:
-    """Return a descriptor that delivers the numbers of received signals."""
-    read, write = os.pipe()
-    os.set_blocking(read, False)
-    os.set_blocking(write, False)
-    signal.set_wakeup_fd(write, warn_on_full_buffer=False)
-    for number in (signal.SIGCHLD, *ENDING):
-        signal.signal(number, lambda *_: None)
-    return read
 
 
 def _start_adapter(command: list[str]) -> int:
@@ -84,8 +84,8 @@ def _reap_children() -> list[tuple[int, int]]:
     """Reap every child that has ended, orphans too; return their numbers and exit codes."""
     found = []
     with contextlib.suppress(ChildProcessError):
-        while (one := os.waitpid(-1, os.WNOHANG))[0]:
-            found.append((one[0], os.waitstatus_to_exitcode(one[1])))
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            found.append((ended[0], os.waitstatus_to_exitcode(ended[1])))
     return found
 
 
@@ -108,24 +108,9 @@ def descendants(pid: int, most: int | None = None) -> list[int]:
             break
         with contextlib.suppress(OSError):
             for task in os.listdir(f"/proc/{parent}/task"):  # noqa: PTH208 - pathlib takes 5 ms to import
-                found.extend(_children(f"/proc/{parent}/task/{task}/children"))
+                with open(f"/proc/{parent}/task/{task}/children", "rb") as file:  # noqa: PTH123 - as above
+                    found.extend(map(int, file.read().split()))
     return found[1:]
-
-
-def _children(path: str) -> list[int]:
-    with open(path, "rb") as file:  # noqa: PTH123 - as above
-        return [int(number) for number in file.read().split()]
-
-
-def _end_like_adapter(code: int) -> None:
-    """End with the adapter's exit code or signal, without a core file of this process."""
-    if code < 0:
-        _prctl(PR_SET_DUMPABLE, 0)
-        with contextlib.suppress(OSError, ValueError):
-            signal.signal(-code, signal.SIG_DFL)
-        os.kill(os.getpid(), -code)
-        time.sleep(LONGEST)
-    os._exit(code if code >= 0 else 128 - code)
 
 
 if __name__ == "__main__":

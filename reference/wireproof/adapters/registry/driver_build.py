@@ -12,8 +12,8 @@ import subprocess
 import sys
 import tempfile
 from bisect import bisect
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
@@ -68,23 +68,16 @@ def built(name: str, build: Build) -> Path:
     if (target / _READY).exists():
         return target
     target.mkdir(parents=True, exist_ok=True)
-    with _lock(target.with_name(f"{target.name}.lock")):
+    with target.with_name(f"{target.name}.lock").open("w") as lock:
+        lock_file(lock.fileno())  # another builder has it, whose own steps have time limits
         if not (target / _READY).exists():
             for folder, place in _sources(name, build).items():
                 ignored = shutil.ignore_patterns(*_NOT_SOURCE)
                 shutil.copytree(folder, target / place, dirs_exist_ok=True, ignore=ignored)
-            if build.pin:
-                # Resolve a release of the library, then build the driver with it.
-                pin = build.pin
-                try:
-                    _run_steps(name, pin_manifest(target, pin), target)
-                    _run_steps(name, renamed_steps(build.steps, pin), target)
-                except ManifestError as error:
-                    raise AdapterStartError(f"{name}: no version can be chosen: {error}") from None
-                except StepError as error:
-                    raise AdapterStartError(_why_not_built(name, pin, error)) from None
-            else:
+            if build.pin is None:
                 _run_steps(name, build.steps, target)
+            else:
+                _build_pinned(name, build.pin, build.steps, target)
             (target / _READY).touch()
     return target
 
@@ -108,10 +101,21 @@ def noted_version(name: str, build: Build) -> str:
 
 
 def build_folder(name: str, build: Build) -> Path:
-    """Return the folder of the build in the cache, which may not exist yet."""
+    """Return the folder of the build in the cache, which may not exist yet.
+
+    Its name has a digest of the driver's files and steps.
+    """
     folder, *_ = sources = _sources(name, build)
-    release = f"@{build.pin.version}" if build.pin else ""
-    return cache_folder() / f"{folder.parent.name}-{folder.name}{release}-{_source_digest(sources, build)}"
+    release, chosen = (
+        (f"@{build.pin.version}", f"{build.pin.name} {build.pin.version}") if build.pin else ("", "")
+    )
+    state = blake2b(f"{build.steps!r}{chosen}".encode(), digest_size=6)
+    for source in sources:
+        for path in sorted(source.rglob("*")):
+            inner = path.relative_to(source)
+            if path.is_file() and not _NOT_SOURCE & set(inner.parts):
+                state.update(str(inner).encode() + b"\0" + path.read_bytes())
+    return cache_folder() / f"{folder.parent.name}-{folder.name}{release}-{state.hexdigest()}"
 
 
 def _sources(name: str, build: Build) -> dict[Path, str]:
@@ -128,60 +132,44 @@ def _sources(name: str, build: Build) -> dict[Path, str]:
     return folders
 
 
-def _why_not_built(name: str, pin: Pin, error: "StepError") -> str:
-    """Return the reason in one line: there is no such release, or the driver does not fit it."""
-    if pin.version in error.output:
-        with suppress(AdapterError):
-            known = releases(pin.library)
-            if known and pin.version not in known:
-                found = ", ".join(near(pin.version, known))
-                return f"{name}: {pin.library.name} has no release {pin.version}; near ones: {found}"
-    return f"{name}: the driver cannot be built with {pin.name} {pin.version}: {error.first_problem}"
+def _build_pinned(name: str, pin: Pin, steps: tuple[tuple[str, ...], ...], target: Path) -> None:
+    """Resolve a release of the library, then build the driver with it.
 
-
-def _run_steps(name: str, steps: Iterable[tuple[str, ...]], target: Path) -> None:
-    for step in steps:
-        _run(name, [part.replace("{build}", str(target)) for part in step], target)
-
-
-def _run(name: str, command: list[str], folder: Path) -> None:
-    shown = " ".join(command)
+    The reason of an error is that there is no such release, or that the driver does not fit it.
+    """
     try:
-        done = subprocess.run(  # noqa: S603 - the steps come from the registry
-            command, cwd=folder, capture_output=True, text=True, timeout=STEP_SECONDS, check=False
-        )
-    except OSError as error:
-        raise AdapterStartError(f"{name}: its build cannot run `{shown}`: {error}") from None
-    except subprocess.TimeoutExpired:
-        raise AdapterStartError(f"{name}: `{shown}` did not end in {STEP_SECONDS} s, in {folder}") from None
-    if done.returncode:
-        output = next(filter(None, map(_plain, (done.stderr, done.stdout))), "no output")
-        raise StepError(f"{name}: `{shown}` ended with {done.returncode}, in {folder}", output)
+        _run_steps(name, pin_manifest(target, pin), target)
+        _run_steps(name, renamed_steps(steps, pin), target)
+    except ManifestError as error:
+        raise AdapterStartError(f"{name}: no version can be chosen: {error}") from None
+    except StepError as error:
+        text = f"the driver cannot be built with {pin.name} {pin.version}: {error.first_problem}"
+        if pin.version in error.output:
+            with suppress(AdapterError):
+                known = releases(pin.library)
+                if known and pin.version not in known:
+                    found = ", ".join(near(pin.version, known))
+                    text = f"{pin.library.name} has no release {pin.version}; near ones: {found}"
+        raise AdapterStartError(f"{name}: {text}") from None
 
 
-def _plain(output: str) -> str:
-    """Return what a step printed without the colours of a terminal."""
-    return _COLOUR.sub("", output).strip()
-
-
-def _source_digest(sources: Iterable[Path], build: Build) -> str:
-    """Return a digest of the driver's files and steps."""
-    chosen = f"{build.pin.name} {build.pin.version}" if build.pin else ""
-    state = blake2b(f"{build.steps!r}{chosen}".encode(), digest_size=6)
-    for source in sources:
-        for path in sorted(source.rglob("*")):
-            inner = path.relative_to(source)
-            if path.is_file() and not _NOT_SOURCE & set(inner.parts):
-                state.update(str(inner).encode() + b"\0" + path.read_bytes())
-    return state.hexdigest()
-
-
-@contextmanager
-def _lock(path: Path) -> Iterator[None]:
-    """Lock the file at `path`; wait for another builder, whose own steps have time limits."""
-    with path.open("w") as file:
-        lock_file(file.fileno())
-        yield
+def _run_steps(name: str, steps: Iterable[tuple[str, ...]], folder: Path) -> None:
+    for step in steps:
+        command = [part.replace("{build}", str(folder)) for part in step]
+        shown = " ".join(command)
+        try:
+            done = subprocess.run(  # noqa: S603 - the steps come from the registry
+                command, cwd=folder, capture_output=True, text=True, timeout=STEP_SECONDS, check=False
+            )
+        except OSError as error:
+            raise AdapterStartError(f"{name}: its build cannot run `{shown}`: {error}") from None
+        except subprocess.TimeoutExpired:
+            text = f"`{shown}` did not end in {STEP_SECONDS} s, in {folder}"
+            raise AdapterStartError(f"{name}: {text}") from None
+        if done.returncode:
+            printed = (_COLOUR.sub("", text).strip() for text in (done.stderr, done.stdout))
+            output = next(filter(None, printed), "no output")
+            raise StepError(f"{name}: `{shown}` ended with {done.returncode}, in {folder}", output)
 
 
 SECONDS: Final = 120
@@ -202,7 +190,7 @@ def releases(library: PeerLibrary) -> tuple[str, ...]:
 
     Raises `AdapterError` if the registry does not answer.
     """
-    names = dict.fromkeys((*(one.name for one in library.former), library.name))
+    names = dict.fromkeys((*(former.name for former in library.former), library.name))
     found = [
         version
         for name in names
@@ -237,19 +225,10 @@ def _from_pypi(name: str) -> list[str]:
 
 
 def _from_crates(name: str) -> list[str]:
-    rows = [json.loads(line) for line in _fetched(f"{CRATES}/{_index_path(name.lower())}").splitlines()]
-    return [row["vers"] for row in rows if not row["yanked"]]
-
-
-def _index_path(name: str) -> str:
-    """Return the path of a crate in the index of its registry."""
-    match len(name):
-        case 1 | 2:
-            return f"{len(name)}/{name}"
-        case 3:
-            return f"3/{name[0]}/{name}"
-        case _:
-            return f"{name[:2]}/{name[2:4]}/{name}"
+    crate = name.lower()
+    places = {1: "1", 2: "2", 3: f"3/{crate[0]}"}  # in the index of the registry
+    page = _fetched(f"{CRATES}/{places.get(len(crate), f'{crate[:2]}/{crate[2:4]}')}/{crate}")
+    return [row["vers"] for row in map(json.loads, page.splitlines()) if not row["yanked"]]
 
 
 def _from_maven(name: str) -> list[str]:
@@ -334,25 +313,16 @@ def pin_manifest(folder: Path, pin: Pin) -> tuple[tuple[str, ...], ...]:
     for variant in pin.library.variants:
         if age(pin.version) < age(variant.before):
             shutil.copytree(folder / variant.folder, folder, dirs_exist_ok=True)
-    _rename(folder, _old_names(pin))
+    own = {} if pin.name == pin.library.name else {pin.library.name: pin.name}
+    renames = (rename for rename in pin.library.renames if age(pin.version) < age(rename.before))
+    if names := own | {rename.name: rename.old for rename in renames}:
+        for path in folder.rglob("*"):
+            if path.suffix in SOURCES and path.is_file():
+                path.write_text(_filled(path.read_text("utf-8"), names), "utf-8")
     resolver = RESOLVERS[pin.library.ecosystem]
     resolver.edit(folder, pin)
     words = {"{name}": pin.name, "{version}": pin.version, "{python}": sys.executable}
     return tuple(tuple(_filled(word, words) for word in command) for command in resolver.commands)
-
-
-def _old_names(pin: Pin) -> dict[str, str]:
-    """Return the names in the sources of the driver that are others in this release."""
-    own = {} if pin.name == pin.library.name else {pin.library.name: pin.name}
-    return own | {one.name: one.old for one in pin.library.renames if age(pin.version) < age(one.before)}
-
-
-def _rename(folder: Path, names: Mapping[str, str]) -> None:
-    if not names:
-        return
-    for path in folder.rglob("*"):
-        if path.suffix in SOURCES and path.is_file():
-            path.write_text(_filled(path.read_text("utf-8"), names), "utf-8")
 
 
 def renamed_steps(steps: tuple[tuple[str, ...], ...], pin: Pin) -> tuple[tuple[str, ...], ...]:
@@ -375,8 +345,8 @@ def _edit_go(folder: Path, pin: Pin) -> None:
     text = manifest.read_text("utf-8")
     if pin.name not in text:
         raise ManifestError(f"{manifest} does not name {pin.name}")
-    kept = [line for line in text.splitlines() if line.startswith(("module ", "go "))]
-    manifest.write_text("\n".join([*kept, f"require {pin.name} v{pin.version}"]) + "\n", "utf-8")
+    own = [line for line in text.splitlines() if line.startswith(("module ", "go "))]
+    manifest.write_text("\n".join([*own, f"require {pin.name} v{pin.version}"]) + "\n", "utf-8")
     (folder / "go.sum").unlink(missing_ok=True)
 
 
@@ -400,24 +370,20 @@ def _edit_pypi(folder: Path, pin: Pin) -> None:
 
 
 def _edit_cargo(folder: Path, pin: Pin) -> None:
-    manifest = folder / "Cargo.toml"
-    lines = manifest.read_text("utf-8").splitlines()
     pattern = rf'^({re.escape(pin.name)}\s*=\s*(?:\{{.*?\bversion\s*=\s*)?")[^"]*'
-    manifest.write_text(_replaced(manifest, pattern, f"={pin.version}", lines), "utf-8")
+    _replace_version(folder / "Cargo.toml", pattern, f"={pin.version}")
 
 
 def _edit_maven(folder: Path, pin: Pin) -> None:
-    manifest = folder / "pom.xml"
-    pattern = r"^(\s*<library\.version>)[^<]*"
+    _replace_version(folder / "pom.xml", r"^(\s*<library\.version>)[^<]*", pin.version)
+
+
+def _replace_version(manifest: Path, pattern: str, version: str) -> None:
     lines = manifest.read_text("utf-8").splitlines()
-    manifest.write_text(_replaced(manifest, pattern, pin.version, lines), "utf-8")
-
-
-def _replaced(manifest: Path, pattern: str, version: str, lines: list[str]) -> str:
     text, count = re.subn(pattern, rf"\g<1>{version}", "\n".join(lines) + "\n", flags=re.MULTILINE)
     if not count:
         raise ManifestError(f"{manifest} has no place for a version: {pattern}")
-    return text
+    manifest.write_text(text, "utf-8")
 
 
 RESOLVERS: Final[Mapping[Ecosystem, Resolver]] = {

@@ -131,20 +131,28 @@ def read(path: Path, options: tuple[str, ...] = (), prefix: tuple[str, ...] = ()
     folder = path.parent
     if options and not file.client:
         raise UnknownAdapter(f"{folder.name} has no options: only client programs have")
+    driver = _file(folder.with_name(file.driver) / FILE) if file.driver else None
     try:
+        table, build = (driver or file).build, None
+        if driver is not None and table is None:
+            raise ValueError(f"driver: {file.driver} has no [build]")  # noqa: TRY301 - one line for all faults
+        if table is not None:
+            steps = tuple(_words("build.steps", step) for step in table.steps)
+            build = Build(folder.with_name(file.driver) if driver else folder, steps, table.shared)
+        place, search_path = _object(folder, file.python)
         entry = Entry(
             folder.name,
             file.description,
-            object=_object(file.python),
-            search_path=_search_path(folder, file.python),
+            object=place,
+            search_path=search_path,
             command=_words("command", file.command),
             environment=file.environment,
-            prepare=_build(folder, file),
+            prepare=build,
             extra=file.extra,
             requires=file.requires,
             formats=(folder.parent.name,),
             instrument=file.instrument,
-            library=_library(folder, file),
+            library=file.library or (driver.library if driver else None),
             absent=file.absent,
             language=file.language,
             client=file.client,
@@ -215,21 +223,17 @@ def _file(path: Path) -> AdapterFile:
     return file
 
 
-def _object(python: str) -> str:
-    """Return `FILE.py:NAME` as `module:attribute`."""
-    found = re.fullmatch(r"(?:.*/)?(\w+)\.py:(\w+)|", python)
+def _object(folder: Path, python: str) -> tuple[str, tuple[str, ...]]:
+    """Return `FILE.py:NAME` as `module:attribute`, and the folders to import it from."""
+    if not python:
+        return "", ()
+    found = re.fullmatch(r"(?:.*/)?(\w+)\.py:(\w+)", python)
     if found is None:
         raise ValueError("python: must be FILE.py:NAME")
-    return f"{found[1]}:{found[2]}" if python else ""
-
-
-def _search_path(folder: Path, python: str) -> tuple[str, ...]:
-    if not python:
-        return ()
     file = folder / python.rpartition(":")[0]
     if not file.is_file():
         raise ValueError(f"python: no such file: {file}")
-    return str(file.resolve().parent), str(peers_folder() / PYTHON)
+    return f"{found[1]}:{found[2]}", (str(file.resolve().parent), str(peers_folder() / PYTHON))
 
 
 def _words(key: str, text: str) -> tuple[str, ...]:
@@ -238,23 +242,3 @@ def _words(key: str, text: str) -> tuple[str, ...]:
         return tuple(word.replace("{python}", sys.executable) for word in shlex.split(text))
     except ValueError as error:
         raise ValueError(f"{key}: {error}") from None
-
-
-def _build(folder: Path, file: AdapterFile) -> Build | None:
-    """Return what must be built: the adapter's own driver, or that of another adapter."""
-    owner, table = folder, file.build
-    if file.driver:
-        owner = folder.with_name(file.driver)
-        table = _file(owner / FILE).build
-        if table is None:
-            raise ValueError(f"driver: {file.driver} has no [build]")
-    if table is None:
-        return None
-    steps = tuple(_words("build.steps", step) for step in table.steps)
-    return Build(owner, steps, table.shared)
-
-
-def _library(folder: Path, file: AdapterFile) -> PeerLibrary | None:
-    if file.library or not file.driver:
-        return file.library
-    return _file(folder.with_name(file.driver) / FILE).library

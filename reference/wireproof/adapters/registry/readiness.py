@@ -7,11 +7,11 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from attrs import frozen
 
@@ -24,9 +24,6 @@ from wireproof.adapters.registry.registry import entries
 from wireproof.files import cache_folder
 from wireproof.install_hint import install_command
 from wireproof.installed_families import INSTALLED
-
-if TYPE_CHECKING:
-    from importlib.metadata import Distribution
 
 State = Literal["ready", "not built", "not here"]
 
@@ -53,23 +50,24 @@ def ready(entry: Entry) -> Ready:
     """Return the state of `entry`; raise nothing."""
     if entry.absent:
         return Ready("not here", fix=entry.absent)
-    if absent := [name for name in entry.requires if not _is_importable(name)]:
-        return Ready("not here", fix=_install(entry, absent))
+    if lacking := [name for name in entry.requires if not _is_importable(name)]:
+        imports = f"{', '.join(lacking)} cannot be imported"
+        return Ready("not here", fix=install_command(entry.extra) if entry.extra else imports)
     try:
         built = entry.prepare is None or is_built(entry.name, entry.prepare)
     except AdapterStartError as error:
         return Ready("not here", fix=str(error))
-    if tools := missing_tools(entry, built=built):
+    steps = entry.prepare.steps if entry.prepare is not None and not built else ()
+    programs = [*entry.command[:1], entry.interpreter, *(step[0] for step in steps if step)]
+    outside = (  # the others are a part of the build itself
+        program for program in dict.fromkeys(filter(None, programs))
+        if not program.startswith("{build}") and ("/" not in program or program.startswith("/"))
+    )  # fmt: skip
+    if tools := [program for program in outside if shutil.which(program) is None]:
         return Ready("not here", fix=f"needs {' and '.join(tools)} on the PATH")
     if not built:
         return Ready("not built", fix=f"wireproof adapters prepare {entry.name}")
     return Ready("ready", _version(entry))
-
-
-def _install(entry: Entry, absent: list[str]) -> str:
-    if entry.extra:
-        return install_command(entry.extra)
-    return f"{', '.join(absent)} cannot be imported"
 
 
 def _is_importable(name: str) -> bool:
@@ -80,33 +78,20 @@ def _is_importable(name: str) -> bool:
         return False
 
 
-def missing_tools(entry: Entry, *, built: bool) -> list[str]:
-    """Return the missing programs of its start, and of its build steps unless it is built."""
-    programs = [*entry.command[:1], *filter(None, [entry.interpreter])]
-    if entry.prepare is not None and not built:
-        programs += (step[0] for step in entry.prepare.steps if step)
-    return [one for one in dict.fromkeys(programs) if not _in_build(one) and shutil.which(one) is None]
-
-
-def _in_build(program: str) -> bool:
-    """Return True if a program is a part of the build itself."""
-    return program.startswith("{build}") or ("/" in program and not program.startswith("/"))
-
-
 def _version(entry: Entry) -> str:
     if entry.prepare is not None:
         return noted_version(entry.name, entry.prepare)
-    if entry.requires and not entry.object.startswith((f"{OURS}columnar", f"{OURS}reference")):
-        return _module_version(entry.requires[0])
-    return __version__ if entry.object.startswith(OURS) else ""
-
-
-def _module_version(name: str) -> str:
-    """Return the version of the package of a module; several packages may share its first name."""
+    if not entry.requires or entry.object.startswith(f"{OURS}reference"):
+        return __version__ if entry.object.startswith(OURS) else ""
     from importlib import metadata  # noqa: PLC0415 - its import is slow, and most commands look at no version
 
-    names = _packages().get(name.partition(".")[0], [])
-    owners = [one for one in names if len(names) == 1 or _holds(metadata.distribution(one), name)]
+    module = entry.requires[0]
+    packages = _packages().get(module.partition(".")[0], [])
+    start = module.replace(".", "/") + "/"
+    owners = [  # several packages may share the first name of a module
+        package for package in packages
+        if len(packages) == 1 or any(str(path).startswith(start) for path in metadata.files(package) or ())
+    ]  # fmt: skip
     try:
         return metadata.version(owners[0]) if owners else ""
     except metadata.PackageNotFoundError:
@@ -119,11 +104,6 @@ def _packages() -> Mapping[str, list[str]]:
     from importlib import metadata  # noqa: PLC0415 - as above
 
     return metadata.packages_distributions()
-
-
-def _holds(package: "Distribution", name: str) -> bool:
-    start = name.replace(".", "/") + "/"
-    return any(str(path).startswith(start) for path in package.files or ())
 
 
 ToolState = Literal["ready", "missing", "too old"]
@@ -173,53 +153,36 @@ TOOLS: Final = {
 SECONDS: Final = 20
 """Time limit for printing a version: a JVM on a busy machine takes some seconds."""
 
-
-@frozen
-class SystemLimit:
-    """A feature that a system may lack.
-
-    Attributes:
-        name: of the feature.
-        works: returns whether this system has what it needs.
-        instead: what happens without it.
-        fix: what can be done about it; empty for nothing.
-    """
-
-    name: str
-    works: Callable[[], bool]
-    instead: str
-    fix: str = ""
-
-
-def _measures_memory() -> bool:
-    return sys.platform == "linux" or find_spec("psutil") is not None
-
-
-def _is_linux() -> bool:
-    return sys.platform == "linux"
-
+_ON_LINUX: Final = sys.platform == "linux"
 
 FEATURES: Final = (
-    SystemLimit(
+    (
         "end of every process",
-        lambda: SUPERVISED,
+        SUPERVISED,
         "a process that an adapter moves to another session survives it",
+        "",
     ),
-    SystemLimit(
+    (
         "memory of a case",
-        _measures_memory,
+        _ON_LINUX or find_spec("psutil") is not None,
         "the memory of adapters is neither measured nor limited",
         "pip install psutil",
     ),
-    SystemLimit("peak memory of a case", _is_linux, "memory that is freed before the answer is not counted"),
-    SystemLimit(
-        "limit of the address space", _is_linux, "a Python adapter is ended only by the limit of its memory"
+    ("peak memory of a case", _ON_LINUX, "memory that is freed before the answer is not counted", ""),
+    (
+        "limit of the address space",
+        _ON_LINUX,
+        "a Python adapter is ended only by the limit of its memory",
+        "",
     ),
-    SystemLimit(
-        "end with a killed runner", _is_linux, "a worker that hangs in C may outlive a runner that is killed"
+    (
+        "end with a killed runner",
+        _ON_LINUX,
+        "a worker that hangs in C may outlive a runner that is killed",
+        "",
     ),
 )
-"""Each feature that needs more than every system has."""
+"""Each feature that needs more than every system has, whether it works here, what happens else, and a fix."""
 
 
 @frozen
@@ -238,70 +201,47 @@ def examined() -> tuple[InstallationCheck, ...]:
 
     Of a program only its own `--version` is started.
     """
+    version = ".".join(map(str, sys.version_info[:3]))
+    about = f"wireproof {__version__}, builds in {cache_folder()}"
+    python = InstallationCheck("Python", "ready", version, about)
+    system = (
+        InstallationCheck(name, "missing", "", instead, fix)
+        for name, works, instead, fix in FEATURES
+        if not works
+    )
+    extras = []
+    for name, (purpose, _) in EXTRAS.items():
+        fix = "" if all(map(_is_importable, modules_of(name))) else install_command(name)
+        extras.append(InstallationCheck(f"[{name}]", "missing" if fix else "ready", "", purpose, fix))
     with ThreadPoolExecutor() as pool:
         tools = pool.map(_tool, TOOLS)
-        return (_python(), *_system(), *map(_extra, EXTRAS), *tools, *families())
-
-
-def _python() -> InstallationCheck:
-    version = ".".join(map(str, sys.version_info[:3]))
-    return InstallationCheck(
-        "Python", "ready", version, f"wireproof {__version__}, builds in {cache_folder()}"
-    )
-
-
-def _system() -> Iterator[InstallationCheck]:
-    for one in FEATURES:
-        if not one.works():
-            yield InstallationCheck(one.name, "missing", "", one.instead, one.fix)
-
-
-def _extra(name: str) -> InstallationCheck:
-    lacking = [module for module in modules_of(name) if not _found(module)]
-    fix = install_command(name) if lacking else ""
-    return InstallationCheck(f"[{name}]", "missing" if lacking else "ready", "", EXTRAS[name][0], fix)
+        return (python, *system, *extras, *tools, *families())
 
 
 def modules_of(extra: str) -> tuple[str, ...]:
     """Return the modules that an extra installs."""
-    needed = (module for entry in entries().values() if entry.extra == extra for module in entry.requires)
-    programs = entries().values() if extra == PROGRAMS else ()
-    imported = (module for entry in programs for module in entry.modules)
+    known = entries().values()
+    needed = (module for entry in known if entry.extra == extra for module in entry.requires)
+    imported = (module for entry in known if extra == PROGRAMS for module in entry.modules)
     return tuple(dict.fromkeys((*EXTRAS[extra][1], *needed, *imported)))
-
-
-def _found(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False
 
 
 def _tool(name: str) -> InstallationCheck:
     tool = TOOLS[name]
+    install = f"{'apt-get install' if shutil.which('apt-get') else 'install'} {tool.package}"
     if shutil.which(name) is None:
-        return InstallationCheck(name, "missing", "", tool.purpose, _install_tool(tool))
-    version = version_of(tool)
-    old = bool(tool.least) and bool(version) and tuple(map(int, version.split("."))) < tool.least
-    least = ".".join(map(str, tool.least))
-    fix = f"{least} or newer is needed: {_install_tool(tool)}" if old else ""
-    return InstallationCheck(name, "too old" if old else "ready", version, tool.purpose, fix)
-
-
-def _install_tool(tool: Tool) -> str:
-    return f"apt-get install {tool.package}" if shutil.which("apt-get") else f"install {tool.package}"
-
-
-def version_of(tool: Tool) -> str:
-    """Return the first number with a dot that a tool prints; empty if it prints none in time."""
+        return InstallationCheck(name, "missing", "", tool.purpose, install)
     try:
         done = subprocess.run(  # noqa: S603 - the words come from the table above
             tool.words, capture_output=True, text=True, timeout=SECONDS, check=False
         )
+        found = re.search(r"\d+(\.\d+)+", done.stdout + done.stderr)
     except (OSError, subprocess.TimeoutExpired):
-        return ""
-    found = re.search(r"\d+(\.\d+)+", done.stdout + done.stderr)
-    return found[0] if found else ""
+        found = None
+    version = found[0] if found else ""  # the first number with a dot that it prints
+    old = bool(tool.least and version) and tuple(map(int, version.split("."))) < tool.least
+    fix = f"{'.'.join(map(str, tool.least))} or newer is needed: {install}" if old else ""
+    return InstallationCheck(name, "too old" if old else "ready", version, tool.purpose, fix)
 
 
 def families() -> Iterator[InstallationCheck]:

@@ -71,7 +71,7 @@ class PeerLibrary:
     variants: tuple[Variant, ...] = ()
 
     def name_at(self, version: str) -> str:
-        return next((one.name for one in self.former if age(version) < age(one.before)), self.name)
+        return next((former.name for former in self.former if age(version) < age(former.before)), self.name)
 
 
 @frozen

@@ -18,7 +18,6 @@ import shlex
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from functools import cache, partial
 from operator import attrgetter
 from pathlib import Path
@@ -69,21 +68,20 @@ def names() -> list[str]:
 
 
 def _third_party() -> dict[str, Entry]:
+    """Return the entries of other packages: their own, or a new one for an adapter object."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - its import is slow, and most adapters are ours
 
-    points = (_entry_of_point(one.name, one.value, one.load) for one in entry_points(group=GROUP))
-    return {entry.name: entry for entry in points}
-
-
-def _entry_of_point(name: str, value: str, load: Any) -> Entry:  # noqa: ANN401 - a function of the metadata
-    """Return the entry of a third party: its own `Entry`, or a new one for an adapter object."""
-    try:
-        loaded = load()
-    except Exception as error:  # noqa: BLE001 - a foreign package; its row stays listed with the reason
-        return Entry(name, f"cannot be loaded: {line_of(error)}", object=value)
-    if isinstance(loaded, Entry):
-        return loaded
-    return Entry(name, (inspect.getdoc(loaded) or "").partition("\n")[0], object=value)
+    found = {}
+    for point in entry_points(group=GROUP):
+        try:
+            loaded = point.load()
+        except Exception as error:  # noqa: BLE001 - a foreign package; its row stays listed with the reason
+            entry = Entry(point.name, f"cannot be loaded: {line_of(error)}", object=point.value)
+        else:
+            about = (inspect.getdoc(loaded) or "").partition("\n")[0]
+            entry = loaded if isinstance(loaded, Entry) else Entry(point.name, about, object=point.value)
+        found[entry.name] = entry
+    return found
 
 
 def resolve(spec: str) -> Entry:
@@ -160,7 +158,12 @@ def load_object(entry: Entry) -> Any:  # noqa: ANN401 - any object may be at the
         if entry.extra:
             text = f"{install_command(entry.extra)} ({line_of(error)})"
             raise AdapterStartError(f"{entry.name} needs further packages: {text}") from error
-        raise AdapterStartError(f"{entry.name} cannot be {done}: {_import_fault(module, error)}") from None
+        fault = _place_of(error)
+        if isinstance(error, ModuleNotFoundError) and error.name is not None:
+            fault += f"; install it for {sys.executable}"
+            if f"{module}.".startswith(f"{error.name}."):
+                fault = f"there is no module {error.name} in {Path.cwd()} or among the installed packages"
+        raise AdapterStartError(f"{entry.name} cannot be {done}: {fault}") from None
     except Exception as error:  # noqa: BLE001 - foreign code runs here for the first time
         raise AdapterStartError(f"{entry.name} cannot be {done}: {_place_of(error)}") from None
 
@@ -197,9 +200,9 @@ def _likely_name(path: Path) -> str:
         body = ast.parse(path.read_bytes()).body
     except (OSError, SyntaxError, ValueError):
         body = []
-    made = [one for one in body if isinstance(one, ast.ClassDef | ast.FunctionDef)]
-    good = [one for one in made if any(getattr(part, "name", "") in OPS for part in one.body)]
-    return next((one.name for one in (*good, *made)), "NAME")
+    nodes = [node for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    with_ops = [node for node in nodes if any(getattr(part, "name", "") in OPS for part in node.body)]
+    return next((node.name for node in (*with_ops, *nodes)), "NAME")
 
 
 def _adapters_in(module: object) -> list[str]:
@@ -212,19 +215,12 @@ def _adapters_in(module: object) -> list[str]:
     ]
 
 
-def _import_fault(module: str, error: ImportError) -> str:
-    """Return why a module cannot be imported: it is not there, or it imports what is not there."""
-    if not isinstance(error, ModuleNotFoundError) or error.name is None:
-        return _place_of(error)
-    if f"{module}.".startswith(f"{error.name}."):
-        return f"there is no module {error.name} in {Path.cwd()} or among the installed packages"
-    return f"{_place_of(error)}; install it for {sys.executable}"
-
-
 def _place_of(error: Exception) -> str:
     """Return an error with the file and the line of the foreign code that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
-    outside = [one for one in frames if one.filename not in (__file__, importlib.__file__) and one.line]
+    outside = [
+        frame for frame in frames if frame.filename not in (__file__, importlib.__file__) and frame.line
+    ]
     where = f"{Path(outside[-1].filename).name} line {outside[-1].lineno}: " if outside else ""
     return f"{where}{line_of(error)}"
 
@@ -271,7 +267,12 @@ def open_adapter(
     if entry.absent:
         raise AdapterStartError(f"{entry.name} cannot be plugged in: {entry.absent}")
     if in_process and entry.object:
-        return _called_here(entry, check=check)
+        if entry.environment or entry.interpreter or entry.packages:
+            raise AdapterStartError(f"{entry.name} needs a process of its own: leave out --in-process")
+        caller = caller_here(entry)
+        if check:
+            check_claims(entry.name, caller.hello)
+        return InProcess(caller)
     live_servers.check_modules(entry)
     home = built(entry.name, entry.prepare) if entry.prepare else None
     folder = str(home or "")
@@ -286,28 +287,18 @@ def open_adapter(
         is_ours=bool(entry.cleanup),
     )
     process = Process(recorder.recorded(program) if recorder else program)
-    with ending(process):
+    try:
         if check:
             check_claims(entry.name, process.hello)
-    process.hello = evolve(process.hello, version=_release(entry, process.hello.version))
-    if home is not None:
-        note_version(home, entry.name, process.hello.version)
-    return process
-
-
-def _release(entry: Entry, version: str) -> str:
-    """Return the version that an adapter states; without a number in it, the release that was chosen."""
-    pin = entry.prepare.pin if entry.prepare else None
-    return version if pin is None or re.search(r"\d", version) else pin.version
-
-
-@contextmanager
-def ending(process: Process) -> Iterator[None]:
-    try:
-        yield
     except BaseException:
         process.close()
         raise
+    pin = entry.prepare.pin if entry.prepare else None
+    if pin is not None and not re.search(r"\d", process.hello.version):
+        process.hello = evolve(process.hello, version=pin.version)
+    if home is not None:
+        note_version(home, entry.name, process.hello.version)
+    return process
 
 
 def caller_here(entry: Entry) -> Caller:
@@ -315,15 +306,6 @@ def caller_here(entry: Entry) -> Caller:
     if os.getcwd() not in sys.path:  # noqa: PTH109 - the text that sys.path would hold
         sys.path.append(os.getcwd())  # noqa: PTH109 - the same
     return Caller(load_object(entry))
-
-
-def _called_here(entry: Entry, *, check: bool) -> InProcess:
-    if entry.environment or entry.interpreter or entry.packages:
-        raise AdapterStartError(f"{entry.name} needs a process of its own: leave out --in-process")
-    caller = caller_here(entry)
-    if check:
-        check_claims(entry.name, caller.hello)
-    return InProcess(caller)
 
 
 def _command(entry: Entry, memory: int | None) -> tuple[str, ...]:
@@ -360,7 +342,7 @@ def _columnar() -> Entry:
     return Entry(
         COLUMNAR,
         "the fast decoders of this package, and the reference for what they hand over",
-        object="wireproof.adapters.columnar:Columnar",
+        object="wireproof.adapters.reference:Columnar",
         extra="columnar",
         requires=("numba", "pyarrow"),
         formats=tuple(name for name, family in FAMILIES.items() if family.fast_decoders),

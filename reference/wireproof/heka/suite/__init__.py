@@ -1,11 +1,16 @@
 """The family `heka`: messages and framed streams of Mozilla Heka."""
 
+import re
 from typing import Final
+
+from attrs import evolve
 
 from wireproof.family import Family, Format, Redaction, deferred
 from wireproof.heka import message, scan, stream
 from wireproof.heka.remark_classes import HEKA_REMARKS
-from wireproof.heka.suite.streams import FILE_NAMES, MARKS, STREAMS
+from wireproof.wire.options import DEFAULT_OPTIONS
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Rejected
 
 _FORMATS: Final = (
     Format(
@@ -36,13 +41,42 @@ _FORMATS: Final = (
     ),
 )
 
+# --- the beginning of files ---
+
+
+def begins_like_a_frame(data: bytes) -> bool:
+    """Return whether there is a record separator and the tag of message_length in the header: heka.md §2."""
+    return len(data) > 2 and data[0] == 0x1E and data[2] == 0x08
+
+
+def begins_like_a_message(data: bytes) -> bool:
+    """Return whether there is the tag of a uuid with a length near its own: heka.md §1."""
+    return len(data) > 2 and data[0] == 0x0A and data[1] in range(15, 18)
+
+
+# --- streams ---
+
+ANY_SIZE: Final = evolve(DEFAULT_OPTIONS, max_message=0xFFFF_FFFF)
+"""The header of a frame shows its size, also if the size is over the limit of the reader."""
+
+
+def _size(tail: bytes) -> int:
+    """Return the bytes of a frame, by its header: heka.md, section 2."""
+    reader = Reader(tail[: stream.FRAME_OVERHEAD + 0xFF])
+    try:
+        found = stream.read_header(reader, ANY_SIZE)
+    except Rejected:
+        return 0
+    return 0 if found is None else reader.pos + found.message_length
+
+
 FAMILY: Final = Family(
     "heka",
     _FORMATS,
     remarks=HEKA_REMARKS,
-    marks=MARKS,
-    file_names=FILE_NAMES,
-    streams=STREAMS,
+    marks={"heka.stream": begins_like_a_frame, "heka.message": begins_like_a_message},
+    file_names=((re.compile(r".*\.heka"), "heka.stream"),),
+    streams={"heka.stream": lambda _, plain: evolve(plain, size=_size)},
     listings={"heka.stream": "wireproof.heka.suite.listing:LISTING"},
     strategies="wireproof.heka.suite.strategies:VALUES",
     option_strategies="wireproof.heka.suite.strategies:OPTIONS",

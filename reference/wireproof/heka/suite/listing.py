@@ -8,7 +8,7 @@ from attrs import define, evolve, field
 
 from wireproof.family import EntryListing
 from wireproof.heka.message import DynamicField, HekaMessage
-from wireproof.heka.scan import ModeCounts, ModeDifference, compare_modes
+from wireproof.heka.scan import ModeCounts, compare_modes
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options, ResyncMode
 from wireproof.wire.scan_items import Item
@@ -179,7 +179,7 @@ def mode_lines(
 
     for found in compare_modes(counted(), modes, accounts, evolve(options, resync="strict")):
         if places < most:
-            yield f"{found.at} to {found.end}: {_difference(found, modes)}"
+            yield f"{found.at} to {found.end}: {modes[-2]} {found.left}; {modes[-1]} {found.right}"
         places, parted = places + 1, parted + found.end - found.at
     for mode, one in zip(modes, accounts, strict=True):
         size = sizes[0]
@@ -190,10 +190,6 @@ def mode_lines(
     if len(modes) > 1:
         yield f"{modes[-2]} and {modes[-1]} differ at {places} places, {parted} bytes"
     return all(one.total == sizes[0] for one in accounts)
-
-
-def _difference(found: ModeDifference, modes: Sequence[str]) -> str:
-    return f"{modes[-2]} {found.left}; {modes[-1]} {found.right}"
 
 
 LISTING: Final = EntryListing(

@@ -38,7 +38,6 @@ from wireproof.heka.stream import (
 from wireproof.schema.layout import proto_fields
 from wireproof.wire.compression import snappy
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.trace import FieldSpan
 
 _FIELD: Final[Any] = HEKA_FIELD.type
 
@@ -126,30 +125,35 @@ def _with_field(message: HekaMessage, rng: Random) -> HekaMessage:
     return evolve(message, fields=(*message.fields[: MAX_ELEMENTS // 4], field))
 
 
-def _in_frame(stream: FrameStream, rng: Random) -> FrameStream:
+def _in_frame(frame: HekaFrame, rng: Random) -> HekaFrame:
     """Apply an edit of `EDITS` to the message of a frame."""
-    if not stream.frames:
-        return FrameStream((smallest(HekaFrame),))
-    at = below(rng, len(stream.frames))
     _, change = pick(rng, EDITS[HEKA_MESSAGE.type])
-    frame = stream.frames[at]
-    changed = evolve(frame, message=change(frame.message, rng))
-    return FrameStream((*stream.frames[:at], changed, *stream.frames[at + 1 :]))
+    return evolve(frame, message=change(frame.message, rng))
 
 
-def _with_signer(stream: FrameStream, rng: Random) -> FrameStream:
+def _with_signer(frame: HekaFrame, rng: Random) -> HekaFrame:
     """Give a frame a header with a signer, a hash function and an HMAC: heka.md, section 1."""
-    if not stream.frames:
-        return FrameStream((smallest(HekaFrame),))
-    at = below(rng, len(stream.frames))
     header = HEKA_HEADER.type(
         hmac_hash_function=pick(rng, ("MD5", "SHA1")),
         hmac_signer=boundary_bytes(rng, b"s")[:64],
         hmac_key_version=pick(rng, (None, 0, 1)),
         hmac=boundary_bytes(rng, b"h")[:64],
     )
-    frame = evolve(stream.frames[at], header=header)
-    return FrameStream((*stream.frames[:at], frame, *stream.frames[at + 1 :]))
+    return evolve(frame, header=header)
+
+
+def _in_stream(
+    change: Callable[[HekaFrame, Random], HekaFrame],
+) -> Callable[[FrameStream, Random], FrameStream]:
+    """Return an edit of any frame of a stream."""
+
+    def edit(stream: FrameStream, rng: Random) -> FrameStream:
+        if not stream.frames:
+            return FrameStream((smallest(HekaFrame),))
+        at = below(rng, len(stream.frames))
+        return FrameStream((*stream.frames[:at], change(stream.frames[at], rng), *stream.frames[at + 1 :]))
+
+    return edit
 
 
 EDITS: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] = {
@@ -158,7 +162,7 @@ EDITS: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] =
         ("added field", _with_field),
         ("long string", _with_long_string),
     ),
-    FrameStream: (("signed header", _with_signer), ("message", _in_frame)),
+    FrameStream: (("signed header", _in_stream(_with_signer)), ("message", _in_stream(_in_frame))),
 }
 """Class to the names and functions of its edits."""
 
@@ -171,7 +175,17 @@ def sign_again(trace: DecodeTrace, keys: Keys) -> bytes:
     """Return the bytes with a valid HMAC in each signed frame whose signer has a key."""
     if not isinstance(trace.value, FrameStream):
         return trace.data
-    splices = list(_splices(trace, trace.value, keys))
+    splices, frames = [], trace.value.frames
+    for span in trace.spans:
+        signature = (
+            _FRAME.fullmatch(span.path) if span.cover is not None and span.cover.kind == "hmac" else None
+        )
+        if span.cover is None or signature is None or int(signature[1]) >= len(frames):
+            continue
+        header = frames[int(signature[1])].header
+        if (key := keys.get(key_name(header))) is not None:
+            message = trace.data[span.cover.start : span.cover.end]
+            splices.append(Splice("", span.start, span.end, hmac_digest(header, key, message)))
     return apply_splices(trace, splices, sums=True) if splices else trace.data
 
 
@@ -206,24 +220,6 @@ def damage_signature(trace: DecodeTrace, rng: Random) -> bytes:
     size = below(rng, len(now) + 1)
     new = pick(rng, (now[:size], now[:size], now + b"\0", now[:-1] + bytes([(now[-1:] or b"\0")[0] ^ 1])))
     return apply_splices(trace, [Splice("", signature.start, signature.end, new)])
-
-
-def _splices(trace: DecodeTrace, stream: FrameStream, keys: Keys) -> Iterator[Splice]:
-    for span, index in _signatures(trace.spans):
-        if span.cover is None or index >= len(stream.frames):
-            continue
-        header = stream.frames[index].header
-        key = keys.get(key_name(header))
-        if key is not None:
-            message = trace.data[span.cover.start : span.cover.end]
-            yield Splice("", span.start, span.end, hmac_digest(header, key, message))
-
-
-def _signatures(spans: tuple[FieldSpan, ...]) -> Iterator[tuple[FieldSpan, int]]:
-    """Yield the HMACs of a trace, each with the index of its frame."""
-    for span in spans:
-        if span.cover is not None and span.cover.kind == "hmac" and (match := _FRAME.fullmatch(span.path)):
-            yield span, int(match[1])
 
 
 RULES: Final = MutationRules(

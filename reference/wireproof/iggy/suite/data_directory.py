@@ -35,7 +35,7 @@ def _log(file: DataFile) -> FileReport:
     base = int(file.path.name.partition(".")[0])
     if fmt is None and not file.size:
         return FileReport("no record", facts={"base": base})
-    row = fmt if fmt is not None else next(one for one in FORMATS.values() if one.name == "iggy.log")
+    row = fmt if fmt is not None else next(known for known in FORMATS.values() if known.name == "iggy.log")
     survey = survey_file(file.path, format_name=row.format_id, listen=file.reading())
     found = log_report(file, survey, (), {"base": base, "revision": row.revision})
     facts: dict[str, Any] = dict(found.facts)
@@ -60,18 +60,10 @@ def _index(file: DataFile) -> FileReport:
     return FileReport(f"{count} entries as {found.system} writes them{alone}", found.findings, facts)
 
 
-def _text(_: DataFile) -> FileReport:
-    return FileReport("text, not checked")
-
-
 def _has_records(file: DataFile) -> bool:
     """Return whether a log begins with records of Iggy, wherever it is."""
     with file.path.open("rb") as opened:
         return log_format(opened.read(data_directory.HEAD_BYTES)) is not None
-
-
-def _is_of_iggy(file: DataFile) -> bool:
-    return data_directory.check_index_file(file.path).written_by == SYSTEM
 
 
 _IN_PARTITION: Final = r"partitions/\d+/"
@@ -80,59 +72,46 @@ KINDS: Final = (
     FileKind(SEGMENT, named(rf"{_IN_PARTITION}\d{{20}}\.log"), _log, placed=True),
     FileKind("index", named(rf"{_IN_PARTITION}\d{{20}}\.(?:index|timeindex)"), _index, placed=True),
     FileKind(SEGMENT, named(r"\d{20}\.log"), _log, _has_records),
-    FileKind("index", named(r"\d{20}\.(?:index|timeindex)"), _index, _is_of_iggy),
     FileKind(
-        "offset of a consumer",
-        named(r"offsets/consumers/\d+"),
-        whole(server_files.read_consumer_offset),
-        placed=True,
-        small=True,
+        "index",
+        named(r"\d{20}\.(?:index|timeindex)"),
+        _index,
+        lambda file: data_directory.check_index_file(file.path).written_by == SYSTEM,
     ),
-    FileKind(
-        "offset of a consumer group",
-        named(r"offsets/groups/\d+"),
-        whole(server_files.read_consumer_offset),
-        placed=True,
-        small=True,
+    *(
+        FileKind(what, named(pattern), whole(read), placed="/" in pattern, small=True)
+        for what, pattern, read in (
+            ("offset of a consumer", r"offsets/consumers/\d+", server_files.read_consumer_offset),
+            ("offset of a consumer group", r"offsets/groups/\d+", server_files.read_consumer_offset),
+            ("server version", r"state/info", server_files.read_server_info),
+            ("state log", r"state/log", server_files.read_state_log),
+            ("superblock", r"superblock\.[ab](?:\.tmp)?", server_files.read_superblock),
+            ("purge generation", r"purge\.gen", server_files.read_purge_generation),
+            ("metadata journal", r"metadata/journal\.wal", server_files.read_journal),
+            ("metadata snapshot", r"metadata/snapshot\.bin(?:\.tmp)?", server_files.read_metadata_snapshot),
+        )
     ),
-    FileKind(
-        "server version", named(r"state/info"), whole(server_files.read_server_info), placed=True, small=True
+    *(
+        FileKind(what, named(pattern), lambda _: FileReport("text, not checked"), placed=True)
+        for what, pattern in (
+            ("settings of the last start", r"runtime/current_config\.toml"),
+            ("log of the server", r"logs/iggy-server[^/]*\.log[^/]*"),
+        )
     ),
-    FileKind("state log", named(r"state/log"), whole(server_files.read_state_log), placed=True, small=True),
-    FileKind(
-        "superblock", named(r"superblock\.[ab](?:\.tmp)?"), whole(server_files.read_superblock), small=True
-    ),
-    FileKind("purge generation", named(r"purge\.gen"), whole(server_files.read_purge_generation), small=True),
-    FileKind(
-        "metadata journal",
-        named(r"metadata/journal\.wal"),
-        whole(server_files.read_journal),
-        placed=True,
-        small=True,
-    ),
-    FileKind(
-        "metadata snapshot",
-        named(r"metadata/snapshot\.bin(?:\.tmp)?"),
-        whole(server_files.read_metadata_snapshot),
-        placed=True,
-        small=True,
-    ),
-    FileKind("settings of the last start", named(r"runtime/current_config\.toml"), _text, placed=True),
-    FileKind("log of the server", named(r"logs/iggy-server[^/]*\.log[^/]*"), _text, placed=True),
 )
 """The files of an Iggy server that sources show: iggy.md §7.1."""
 
 
 def partition(folder: str, files: Sequence[CheckedFile]) -> PartitionReport | None:
     """Return the report of a folder with segments: gaps, overlaps and offsets that go back."""
-    logs = [one for one in files if one.kind and one.kind.what == SEGMENT]
+    logs = [file for file in files if file.kind and file.kind.what == SEGMENT]
     if not logs:
         return None
     place = files[0].file.path.absolute().parent.as_posix()
     found = PARTITION.fullmatch(place)
     name = "stream {}, topic {}, partition {}".format(*found.groups()) if found else place.rpartition("/")[2]
-    ordered = sorted(logs, key=lambda one: one.file.path.name)
-    full = [dict(one.report.facts) for one in ordered if one.report.facts.get("lastOffset") is not None]
+    ordered = sorted(logs, key=lambda log: log.file.path.name)
+    full = [dict(log.report.facts) for log in ordered if log.report.facts.get("lastOffset") is not None]
     summary = f"{len(logs)} segment{'s' * (len(logs) > 1)}"
     facts: dict[str, Any] = {"segments": len(logs)}
     if full:
@@ -143,9 +122,9 @@ def partition(folder: str, files: Sequence[CheckedFile]) -> PartitionReport | No
 
 
 def _chain(segments: Sequence[dict[str, Any]]) -> Iterator[FileFinding]:
-    for before, one in pairwise(segments):
-        after, first = int(before["lastOffset"]) + 1, int(one["firstOffset"])
-        name = f"{one['base']:020}.log"
+    for before, after_it in pairwise(segments):
+        after, first = int(before["lastOffset"]) + 1, int(after_it["firstOffset"])
+        name = f"{after_it['base']:020}.log"
         if first > after:
             yield FileFinding(None, f"gap: offsets {after} to {first - 1} are missing before {name}")
         elif first < after:
@@ -156,17 +135,25 @@ def _chain(segments: Sequence[dict[str, Any]]) -> Iterator[FileFinding]:
 def across(files: Sequence[CheckedFile], _: Sequence[PartitionReport]) -> Iterator[tuple[str, FileFinding]]:
     """Yield the offsets of consumers that are after the last record of their partition."""
     ends: dict[str, int] = {}
-    for one in files:
-        if one.kind and one.kind.what == SEGMENT and (last := one.report.facts.get("lastOffset")) is not None:
-            folder = one.file.path.absolute().parent.as_posix()
+    for checked in files:
+        if (
+            checked.kind
+            and checked.kind.what == SEGMENT
+            and (last := checked.report.facts.get("lastOffset")) is not None
+        ):
+            folder = checked.file.path.absolute().parent.as_posix()
             ends[folder] = max(ends.get(folder, -1), int(str(last)))
-    for one in files:
-        if one.kind and one.kind.what.startswith("offset of a consumer") and not one.report.errors:
-            folder = one.file.path.absolute().parents[2].as_posix()
-            offset = int(str(one.report.facts["offset"]))
+    for checked in files:
+        if (
+            checked.kind
+            and checked.kind.what.startswith("offset of a consumer")
+            and not checked.report.errors
+        ):
+            folder = checked.file.path.absolute().parents[2].as_posix()
+            offset = int(str(checked.report.facts["offset"]))
             if folder in ends and offset > ends[folder]:
                 text = f"offset {offset}, and the last record of the partition is {ends[folder]}"
-                yield one.file.name, FileFinding(0, text)
+                yield checked.file.name, FileFinding(0, text)
 
 
 RULES: Final = DirectoryRules(SYSTEM, KINDS, partition, across)

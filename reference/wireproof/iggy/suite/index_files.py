@@ -24,7 +24,6 @@ from wireproof.inspect.detect_format import quick_survey
 from wireproof.segment_files import CheckedIndex, IndexRules, RawEntries, SegmentFileName, SegmentIndex
 from wireproof.wire.byte_source import FileSource, ShrunkError
 from wireproof.wire.options import DEFAULT_OPTIONS
-from wireproof.wire.scan_items import Item
 from wireproof.wire.walk import items
 
 SYSTEM: Final = "Iggy"
@@ -101,33 +100,17 @@ def _read_log(log: Path, size: int, _: int) -> SegmentRecords | None:
                     why = why or f"{TOO_MANY} from position {item.at} on"
                     break
                 if item.kind == "frame":
-                    places.append(_place(item))
+                    record = item.value
+                    time = next(
+                        getattr(record, field) for field in TIMESTAMP_FIELDS if hasattr(record, field)
+                    )
+                    first, last = first_offset(record), last_offset(record)
+                    places.append(RecordPosition(first, last, item.at, item.at + item.length, time))
                 else:
                     why = why or f"{item.cls or 'torn'} at {item.at}"
         except ShrunkError as error:
             why = str(error)
     return SegmentRecords(fmt.revision, places, size, why)
-
-
-def check_index(
-    log: SegmentRecords, kind: str, base: int, data: bytes
-) -> tuple[SegmentIndex, tuple[FileFinding, ...]]:
-    """Return the index of a segment, and its faults in the layout that fits best."""
-    fitting = [one for one in INDEX_LAYOUTS if one.kind == kind and log.revision in one.revisions]
-    if not fitting:
-        text = f"a segment of Iggy {log.revision} has no such file"
-        return SegmentIndex((), RawEntries((), 0, 0), base), (FileFinding(0, text, is_error=False),)
-    candidates = []
-    for layout in fitting:
-        index = layout.entries.read(data, base)
-        candidates.append((index, tuple(_wrong(layout, log, index))))
-    return min(candidates, key=lambda one: len(one[1]))
-
-
-def fitting_layouts(kind: str, base: int, data: bytes) -> list[IndexLayout]:
-    """Return the layouts that fit an index file without its log."""
-    of_kind = [one for one in INDEX_LAYOUTS if one.kind == kind and data]
-    return [one for one in of_kind if not any(one.entries.alone(one.entries.read(data, base)))]
 
 
 def _wrong(layout: IndexLayout, log: SegmentRecords, index: SegmentIndex) -> Iterator[FileFinding]:
@@ -137,28 +120,35 @@ def _wrong(layout: IndexLayout, log: SegmentRecords, index: SegmentIndex) -> Ite
         yield FileFinding(0, f"{log.why}; entries for them are not compared", is_error=False)
 
 
-def _place(item: Item) -> RecordPosition:
-    one = item.value
-    time = next(getattr(one, name) for name in TIMESTAMP_FIELDS if hasattr(one, name))
-    return RecordPosition(first_offset(one), last_offset(one), item.at, item.at + item.length, time)
-
-
 def check(name: SegmentFileName, log: SegmentRecords) -> CheckedIndex:
-    """Check an index file against the records, without advice: no source of Iggy documents a repair."""
+    """Check an index file against the records in the layout that fits best.
+
+    There is no advice: no source of Iggy documents a repair.
+    """
     data = name.read()
-    index, faults = check_index(log, name.kind, name.base, data)
+    candidates: list[tuple[SegmentIndex, tuple[FileFinding, ...]]] = []
+    for layout in INDEX_LAYOUTS:
+        if layout.kind == name.kind and log.revision in layout.revisions:
+            index = layout.entries.read(data, name.base)
+            candidates.append((index, tuple(_wrong(layout, log, index))))
+    text = f"a segment of Iggy {log.revision} has no such file"
+    none = SegmentIndex((), RawEntries((), 0, 0), name.base), (FileFinding(0, text, is_error=False),)
+    index, faults = min(candidates, key=lambda candidate: len(candidate[1]), default=none)
     return CheckedIndex(name, len(data), index, log, faults, SYSTEM, log.revision, TICKS)
 
 
 def fits_alone(name: SegmentFileName) -> CheckedIndex | None:
     """Check an index file whose segment is not beside it; None if it has none of the layouts."""
     data = name.read()
-    found = fitting_layouts(name.kind, name.base, data)
+    found: list[tuple[IndexLayout, SegmentIndex]] = []
+    for layout in INDEX_LAYOUTS if data else ():
+        if layout.kind == name.kind:
+            index = layout.entries.read(data, name.base)
+            found += () if any(layout.entries.alone(index)) else [(layout, index)]
     if not found:
         return None
-    revisions = dict.fromkeys(revision for layout in found for revision in layout.revisions)
-    index = found[0].entries.read(data, name.base)
-    return CheckedIndex(name, len(data), index, None, (), SYSTEM, " or ".join(revisions), TICKS)
+    revisions = dict.fromkeys(revision for layout, _ in found for revision in layout.revisions)
+    return CheckedIndex(name, len(data), found[0][1], None, (), SYSTEM, " or ".join(revisions), TICKS)
 
 
 RULES: Final = IndexRules(

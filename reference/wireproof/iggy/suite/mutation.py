@@ -196,15 +196,12 @@ def _waiting(request: Waiting) -> Waiting:
 def _fetch(request: "values.FetchMessages") -> "values.FetchMessages":
     """Name each partition once, and limit each target too: iggy.md, section 6.2."""
     limited = _waiting(request)
-    once = {target.partition_id: target for target in request.targets}
-    targets = tuple(_target(target, limited.max_bytes) for target in once.values())
-    return evolve(limited, targets=targets)
-
-
-def _target(target: "values.FetchTarget", most: int) -> "values.FetchTarget":
-    kind = target.strategy.kind if target.strategy.kind in STARTS else "offset"
-    size = min(max(target.max_bytes, LEAST_BYTES), most)
-    return evolve(target, strategy=evolve(target.strategy, kind=kind), max_bytes=size)
+    targets = []
+    for target in {target.partition_id: target for target in request.targets}.values():
+        kind = target.strategy.kind if target.strategy.kind in STARTS else "offset"
+        size = min(max(target.max_bytes, LEAST_BYTES), limited.max_bytes)
+        targets.append(evolve(target, strategy=evolve(target.strategy, kind=kind), max_bytes=size))
+    return evolve(limited, targets=tuple(targets))
 
 
 def _section(section: Any) -> Any:  # noqa: ANN401 - a section of a fetch
@@ -324,12 +321,14 @@ COMPUTED_MEMBERS: Final = (
 
 
 def words(fmt: Format) -> Iterator[bytes]:
-    """Yield the words of a JSON body, or of a binary format."""
-    yield from _json_words(fmt) if fmt.is_json else _binary_words()
+    """Yield the words of a JSON body.
 
-
-def _binary_words() -> Iterator[bytes]:
-    """Yield tags (§2.2), kinds with the size of their values (§2.3), states (§3.3), and invalid UTF-8."""
+    Or of a binary format: tags (§2.2), kinds with the size of their values (§2.3), states (§3.3), and invalid
+    UTF-8.
+    """
+    if fmt.is_json:
+        yield from _json_words(fmt)
+        return
     yield from edges("<")
     yield from (bytes([code]) for code in IDENTIFIER_KINDS)
     yield from (bytes([kind.code]) + pack("<I", kind.size or 1) for kind in HEADER_KINDS)
@@ -343,14 +342,9 @@ def _json_words(fmt: Format) -> Iterator[bytes]:
     names = tuple(member_names(fmt.value))
     yield from names
     yield from (json.dumps(word).encode() for word in enumerated_words(fmt.value))
-    if b'"messages":' in names:
-        yield from _words_of_messages()
+    if b'"messages":' in names:  # headers and their kinds, computed members, base64
+        yield from (b'"key":{"kind":"raw","value":"dg=="}', b'"kind":', b'"value":', b'"headers":null')
+        yield from (b'"%s":' % name for name in COMPUTED_MEMBERS)
+        yield from (json.dumps(kind.name).encode() for kind in HEADER_KINDS)
+        yield from (b'"AA=="', b'"AB=="')
     yield from json_words()
-
-
-def _words_of_messages() -> Iterator[bytes]:
-    """Yield what only bodies with messages have: headers and their kinds, computed members, base64."""
-    yield from (b'"key":{"kind":"raw","value":"dg=="}', b'"kind":', b'"value":', b'"headers":null')
-    yield from (b'"%s":' % name for name in COMPUTED_MEMBERS)
-    yield from (json.dumps(kind.name).encode() for kind in HEADER_KINDS)
-    yield from (b'"AA=="', b'"AB=="')

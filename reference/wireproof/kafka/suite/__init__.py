@@ -13,48 +13,34 @@ from wireproof.schema.layout import Layout
 
 _CODECS: Final = ("codec:none", "codec:gzip", "codec:snappy", "codec:lz4")
 
-_MESSAGE: Final = (*_CODECS, "feature:wrapper")
 
-_V1: Final = (*_MESSAGE, "feature:log-append-time")
+def _features(*names: str) -> tuple[str, ...]:
+    return tuple(f"feature:{name}" for name in names)
+
+
+_MESSAGE: Final = (*_CODECS, *_features("wrapper"))
+
+_V1: Final = (*_MESSAGE, *_features("log-append-time"))
 
 _V2: Final = (
     *_CODECS,
     "codec:zstd",
-    "feature:control-batch",
-    "feature:delete-horizon",
-    "feature:empty-batch",
-    "feature:headers",
-    "feature:idempotent",
-    "feature:log-append-time",
-    "feature:transactional",
-)
+    *_features(
+        "control-batch", "delete-horizon", "empty-batch", "headers", "idempotent", "log-append-time",
+        "transactional",
+    ),
+)  # fmt: skip
 
 _LOG: Final = (
     *_V2,
-    "feature:append",
-    "feature:append-legacy",
-    "feature:topic-settings",
-    "feature:compaction",
-    "feature:delete-records",
-    "feature:down-conversion",
-    "feature:fetch-session",
-    "feature:producer-expiry",
-    "feature:producer-ids",
-    "feature:fetch-offset",
-    "feature:list-earliest-local",
-    "feature:list-latest-tiered",
-    "feature:list-max-timestamp",
-    "feature:max-message",
-    "feature:segment-file",
-    "feature:mixed-magic",
-    "feature:partial-tail",
-    "feature:read-committed",
-    "feature:restart",
-    "feature:transactional-id-expiry",
-    "feature:transactions",
-    "feature:transactions-v2",
-    "feature:wrapper",
-)
+    *_features(
+        "append", "append-legacy", "topic-settings", "compaction", "delete-records", "down-conversion",
+        "fetch-session", "producer-expiry", "producer-ids", "fetch-offset", "list-earliest-local",
+        "list-latest-tiered", "list-max-timestamp", "max-message", "segment-file", "mixed-magic",
+        "partial-tail", "read-committed", "restart", "transactional-id-expiry", "transactions",
+        "transactions-v2", "wrapper",
+    ),
+)  # fmt: skip
 
 
 def _batch(revision: str, magic: int, value: type, capabilities: tuple[str, ...], layout: Layout) -> Format:

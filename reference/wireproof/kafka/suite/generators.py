@@ -175,8 +175,8 @@ def _plain_value(magic: int, number: int, value: str | None, *, computed: bool) 
 
 def _generator_of_messages(magic: int) -> Generator:
     value = partial(message_value, magic=magic)
-    made = partial(message, magic=magic)
-    return Generator(made, partial(value, computed=True), partial(value, computed=False))
+    data = partial(message, magic=magic)
+    return Generator(data, partial(value, computed=True), partial(value, computed=False))
 
 
 GENERATORS: Final = {

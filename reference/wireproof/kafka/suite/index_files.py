@@ -191,17 +191,12 @@ def check(name: SegmentFileName, log: SegmentHeaders | None) -> CheckedIndex:
     if log is not None and log.heads and log.heads[0].first < name.base and log.heads[0].magic > 1:
         text = f"the log begins at offset {log.heads[0].first}, below the base offset of its name"
         found.insert(0, FileFinding(0, text, "give the files the name of their first offset"))
-    if index.raw.tail and _is_closed(name):
+    beside = map(parse_file_name, name.path.absolute().parent.glob("*.log"))
+    if index.raw.tail and any(other is not None and other.base > name.base for other in beside):
         written = len(index.raw.rows)
         at = (len(data) - index.raw.odd) // (written + index.raw.tail) * written
         found.append(FileFinding(at, PADDED.format(index.raw.tail), REBUILD, is_error=False))
     return CheckedIndex(name, len(data), index, log, tuple(found), SYSTEM)
-
-
-def _is_closed(name: SegmentFileName) -> bool:
-    """Return whether a later segment is beside an index file."""
-    others = (parse_file_name(path) for path in name.path.absolute().parent.glob("*.log"))
-    return any(other is not None and other.base > name.base for other in others)
 
 
 def fits_alone(name: SegmentFileName) -> CheckedIndex | None:

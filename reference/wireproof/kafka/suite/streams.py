@@ -9,7 +9,7 @@ from attrs import evolve
 
 from wireproof.family import Format
 from wireproof.kafka import attribute_bits, scan
-from wireproof.kafka.layouts import BATCH
+from wireproof.kafka.layouts import BATCH, CODECS
 from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.kafka.suite.listing import (
     BASE_OFFSET,
@@ -88,9 +88,6 @@ ATTRIBUTE_CAPABILITIES: Final = (
 LEGACY_MAGICS: Final = frozenset({0, 1})
 """Entries that brokers take from Produce 0 to 2 only, which Kafka 4 does not have: KIP-896, KIP-724."""
 
-CODEC_NAMES: Final = {1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
-"""The codecs by the number in the attribute bits: KIP-98, and KIP-110 for zstd."""
-
 
 def of_bytes(spans: Sequence[FieldSpan], options: Options) -> Iterator[str]:
     """Yield the capabilities of fields; with a consumer's options no control batch is delivered: §1.9."""
@@ -122,8 +119,8 @@ def _of_span(span: FieldSpan) -> Iterator[str]:
 def _of_flags(flags: int) -> Iterator[str]:
     """Yield the capabilities of attribute bits: a batch may name its codec and have no compressed byte."""
     yield from (atom for bit, atom in ATTRIBUTE_CAPABILITIES if flags & bit)
-    if codec := CODEC_NAMES.get(flags & attribute_bits.CODEC_MASK):
-        yield f"codec:{codec}"
+    if (codec := flags & attribute_bits.CODEC_MASK) and codec in CODECS:
+        yield f"codec:{CODECS[codec]}"
 
 
 def of_value(value: Json) -> Iterator[str]:
