@@ -1,5 +1,6 @@
-"""A check of servers by the command line, as a user runs it, and its verdicts."""
+"""A check of servers by the command line, as a user runs it, its verdicts, and servers that start again."""
 
+import shlex
 import subprocess
 import sys
 import time
@@ -7,16 +8,21 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from socket import create_server, socket
+from threading import Thread
 from typing import Final
 
 from attrs import frozen
 
+from tests.broker import ground
+from tests.broker.ground import Release
 from wireproof.run.events import read_events
 
 SECONDS: Final = 1500
 APPENDS: Final = ("kafka.batch/v2/produce/**", "kafka.log/mixed/produce/**", "kafka.log/mixed/append/**")
 """The cases that a broker is asked."""
 
+PASSES: Final = frozenset({"pass", "pass-unclassified", "info"})
 FINDINGS: Final = frozenset({"fail", "lenient", "crash", "timeout", "resource", "stalled", "not-run"})
 """The verdicts that fail a run at level `should`."""
 
@@ -115,3 +121,48 @@ def restartable(
             servers.append(started.enter_context(start()))
 
         yield restart
+
+
+# --- commands that start a server of this process again ---
+
+
+CONNECT = "import socket, sys; sys.exit(socket.create_connection(('127.0.0.1', {})).recv(2) != b'ok')"
+
+
+@contextmanager
+def command_of(restart: Callable[[], None]) -> Iterator[str]:
+    """Yield a command that calls a function of this process."""
+    with create_server(("127.0.0.1", 0)) as server:
+        Thread(target=_serve, args=(server, restart), daemon=True).start()
+        port = server.getsockname()[1]
+        yield shlex.join([sys.executable, "-c", CONNECT.format(port)])
+
+
+def _serve(server: socket, restart: Callable[[], None]) -> None:
+    while True:
+        try:
+            connection, _ = server.accept()
+        except OSError:
+            return
+        with connection:
+            restart()
+            connection.sendall(b"ok")
+
+
+@contextmanager
+def restarted_kafka(folder: Path, release: Release, port: int = 0) -> Iterator[tuple[str, str]]:
+    """Start Kafka; yield its address, and the command that stops it and starts it again."""
+    port, log = port or ground.free_port(), folder / "broker.out"
+    command = ground.formatted(folder, release, port)
+    brokers = [ground.started(command, port, log)]
+
+    def restart() -> None:
+        ground.stop(brokers.pop())
+        brokers.append(ground.started(command, port, log))
+
+    try:
+        with command_of(restart) as text:
+            yield f"127.0.0.1:{port}", text
+    finally:
+        for broker in brokers:
+            ground.stop(broker)

@@ -163,12 +163,12 @@ class Frame:
     Attributes:
         base: the offset of its first record.
         epoch: the leader epoch of the partition.
-        append_time: the time of the append, if it lies within the time of the request; else None.
+        append_times: the times of appends; none that lies outside the time of its request.
     """
 
     base: int
     epoch: int
-    append_time: int | None
+    append_times: Collection[int]
 
 
 def stored_value(log: Log, frame: Frame, next_offset: int) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def _relative(entry: LogEntry, frame: Frame) -> LogEntry:
                 records=tuple(_relative_record(record, frame, stamped=stamped) for record in entry.records),
             )
         case Message():
-            return _relative_message(entry, frame)
+            return relative_message(entry, frame)
 
 
 def _relative_record(record: Record, frame: Frame, *, stamped: bool) -> Record:
@@ -199,20 +199,26 @@ def _relative_record(record: Record, frame: Frame, *, stamped: bool) -> Record:
     return evolve(record, offset=record.offset - frame.base, timestamp=timestamp)
 
 
-def _relative_message(message: Message, frame: Frame) -> Message:
+def relative_message(message: Message, frame: Frame) -> Message:
+    """Return a message, and those in it, independent of the place and time of the append."""
     stamped = bool(message.magic and message.attributes & LOG_APPEND_TIME)
     inner = message.messages
     return evolve(
         message,
         offset=message.offset - frame.base,
         timestamp=_time(message.timestamp, frame, stamped=stamped),
-        messages=None if inner is None else tuple(_relative_message(one, frame) for one in inner),
+        messages=None if inner is None else tuple(relative_message(one, frame) for one in inner),
     )
 
 
 def _time(stored: int, frame: Frame, *, stamped: bool) -> int:
     """Return `APPEND_TIME` for the broker's time of the append, where the entry says that it has it."""
-    return APPEND_TIME if stamped and stored == frame.append_time else stored
+    return named_time(stored, frame.append_times) if stamped else stored
+
+
+def named_time(timestamp: int, append_times: Collection[int]) -> int:
+    """Return a timestamp, or `APPEND_TIME` for one that the broker answered."""
+    return APPEND_TIME if timestamp >= 0 and timestamp in append_times else timestamp
 
 
 # --- append outcome ---
@@ -348,7 +354,7 @@ def _value(done: Append, partition: Partition, stored: Log) -> tuple[dict[str, A
     """Return the stored log as a value, and the rule that is broken if it contradicts the answered time."""
     time_of_append = done.answer.append_time
     timely = done.sent - CLOCK_TOLERANCE_MS <= time_of_append <= done.received + CLOCK_TOLERANCE_MS
-    frame = Frame(done.start, partition.epoch, time_of_append if timely else None)
+    frame = Frame(done.start, partition.epoch, {time_of_append} if timely else ())
     value = stored_value(stored, frame, done.found.high_watermark)
     stamped = any(
         entry["timestampType"] == LOG_APPEND

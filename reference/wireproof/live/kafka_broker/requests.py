@@ -343,7 +343,6 @@ class ProducerIds:
     """The ids of one case, each way."""
 
     def __init__(self) -> None:
-        """Begin without any."""
         self._of_broker: dict[int, int] = {}
 
     def learn(self, own: int, of_broker: int) -> None:

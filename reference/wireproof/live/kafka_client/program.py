@@ -61,7 +61,6 @@ class ClientOptions:
     lost: Literal["nothing", "answers"] = "nothing"
 
     def __attrs_post_init__(self) -> None:
-        """Check the numbers; raise `ValueError`."""
         if not OLDEST_FETCH <= self.fetch <= NEWEST_FETCH:
             raise ValueError(f"fetch: must be from {OLDEST_FETCH} to {NEWEST_FETCH}, not {self.fetch}")
 
@@ -86,7 +85,6 @@ ABOUT: Final = {
 
 
 def listed_options() -> tuple[AdapterOption, ...]:
-    """Return the options for listings."""
     fields = attrs.fields_dict(ClientOptions)
     return tuple(
         AdapterOption(
@@ -148,6 +146,9 @@ LONGEST: Final = 300
 
 PANICS: Final = ("panic:", "panicked at", "fatal error:", "terminate called", "FATAL EXCEPTION")
 """Words of runtimes whose program died of a fault of its own."""
+
+FULL: Final = "no space left on device"
+"""What the system says of a full disk; the last lines of a program, which are longer, may hide it."""
 
 
 @frozen
@@ -214,7 +215,8 @@ class ClientProgram:
             if not self._is_over.is_set():
                 self._events.put(LineRead(line))
         self._error_thread.join(END_SECONDS)
-        self._events.put(Ended(self._process.wait(), one_line(" | ".join(self._errors), LONGEST)))
+        full = [f"its disk is full: {line}" for line in self._errors if FULL in line.lower()]
+        self._events.put(Ended(self._process.wait(), one_line(" | ".join(full or self._errors), LONGEST)))
 
     def _read_errors(self) -> None:
         assert self._process.stderr
@@ -240,7 +242,6 @@ class ClientProgram:
             self._process.stdin.close()
 
     def __enter__(self) -> Self:
-        """Return the program itself."""
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -94,7 +94,6 @@ class ServedPartition:
     """
 
     def __init__(self, settings: TopicSettings) -> None:
-        """Begin with an empty log."""
         self.settings = settings
         self.stored: list[StoredEntry] = []
         self.end = 0
@@ -152,7 +151,6 @@ class ServedPartition:
         return append_rules.finished(form)
 
     def answer(self, form: Form, now: int) -> Appended:
-        """Return the answer to the producer."""
         return Appended(form.header.base_offset, now if self.settings.append_time else -1)
 
     def keep(self, form: Form, data: bytes) -> None:
@@ -371,13 +369,11 @@ class CleaningPartition(ServedPartition):
 
 
 def batch_in(entry: StoredEntry) -> RecordBatch:
-    """Return the batch of an entry."""
     (batch,) = batches_of(entry.data)
     return batch
 
 
 def records_in(entry: StoredEntry) -> tuple[Record, ...]:
-    """Return the records of an entry."""
     return batch_in(entry).records
 
 

@@ -12,11 +12,11 @@ from each import each
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
 from kafka.protocol import consumer as messages
-from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest, MetadataResponse
+from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from kafka.protocol.producer import ProduceRequest
 
-from tests.live.raw_client import RESPONSES, RawClient
-from tests.live.record_sets import timed_batch
+from tests.live.comparison import timed_batch
+from tests.live.raw_client import RawClient
 from wireproof.kafka.append import TopicSettings
 from wireproof.live.loopback_broker import server
 from wireproof.live.loopback_broker.append_rules import ErrorCode
@@ -24,14 +24,6 @@ from wireproof.live.loopback_broker.partition import ServedPartition
 from wireproof.live.loopback_broker.replies import VERSIONS, LoopbackCluster, ServedTopic
 from wireproof.live.loopback_broker.served_log import ServedLog, Serving, end_batch
 from wireproof.live.loopback_broker.server import LARGEST, running
-
-RESPONSES.update(
-    {
-        getattr(messages, f"{name}Request").API_KEY: getattr(messages, f"{name}Response")
-        for name in ("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "OffsetFetch")
-    }
-    | {MetadataRequest.API_KEY: MetadataResponse}
-)
 
 TOPIC = "t"
 

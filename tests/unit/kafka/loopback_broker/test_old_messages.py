@@ -8,7 +8,7 @@ from each import each
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
-from tests.live.mock_broker.old_messages import ConvertingPartition, of_batch, written
+from tests.live.mock_broker.variants import ConvertingPartition, of_batch, written
 from wireproof import formats
 from wireproof.kafka.append import TopicSettings
 from wireproof.kafka.attribute_bits import CONTROL, LOG_APPEND_TIME

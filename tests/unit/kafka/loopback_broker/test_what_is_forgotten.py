@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
-from tests.live.mock_broker.expiry import (
+from tests.live.mock_broker.variants import (
     ID_AGE,
     PRODUCER_AGE,
     ForgettingCoordinator,
