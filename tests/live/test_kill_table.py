@@ -73,6 +73,13 @@ def test_brokers(topic: str, tmp_path: Path) -> None:
     assert {name: verdict for name, verdict in found.items() if verdict not in wanted[name]} == {}
 
 
+@pytest.mark.parametrize("topic", ["down-conversion", "expiry", "fetch", "list-offsets"])
+def test_the_right_broker_passes_every_case_of_a_topic(topic: str, tmp_path: Path) -> None:
+    with running(kind=KINDS.get(topic, PLAIN)) as address:
+        run = judged([address], tmp_path, cases=[f"{LOG}/{topic}/*"])
+    assert (run.code, set(run.verdicts[address].values()) - {"pass", "info"}) == (0, set()), run.output
+
+
 # --- clients ---
 
 
