@@ -27,6 +27,21 @@ FINDINGS: Final = frozenset({"fail", "lenient", "crash", "timeout", "resource", 
 """The verdicts that fail a run at level `should`."""
 
 
+def wireproof(*words: str) -> subprocess.CompletedProcess[str]:
+    """Call the command line as a user does."""
+    line = [sys.executable, "-m", "wireproof", *words]
+    return subprocess.run(line, capture_output=True, text=True, timeout=SECONDS, check=False)
+
+
+def started(spec: str, cases: Sequence[str], *options: str) -> subprocess.Popen[str]:
+    """Begin a check in a session of its own."""
+    patterns = (part for case in cases for part in ("--run", case))
+    return subprocess.Popen(
+        [*(sys.executable, "-m", "wireproof", "check", spec), *patterns, "--no-families", *options],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+
+
 @frozen
 class Judged:
     """What a check printed, its exit code, and for each address the verdicts by case."""
@@ -47,18 +62,13 @@ def judged(
     events = folder / "run.jsonl"
     specs = [f"{kind}:{address}" for address in addresses]
     patterns = [part for case in cases for part in ("--run", case)]
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "wireproof", "check", *specs, *patterns),
-            *("--no-families", "--level", "should", "--out", str(events), *options),
-        ],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS, check=False,
-    )  # fmt: skip
+    options = ("--no-families", "--level", "should", "--out", str(events), *options)
+    done = wireproof("check", *specs, *patterns, *options)
     verdicts = {
         stream.run.spec.removeprefix(f"{kind}:"): {case.id: case.verdict for case in stream.cases}
         for stream in read_events(events)
     }
-    return Judged(done.returncode, done.stdout, verdicts)
+    return Judged(done.returncode, done.stdout + done.stderr, verdicts)
 
 
 @frozen
@@ -75,14 +85,8 @@ def judged_and_interrupted(
 ) -> Interrupted:
     """Check a server, and call `interrupt` when so many cases have passed."""
     events = folder / "run.jsonl"
-    command = [
-        *(sys.executable, "-m", "wireproof", "check", spec),
-        *(part for case in cases for part in ("--run", case)),
-        *("--no-families", "--out", str(events)),
-    ]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as check:
-        while check.poll() is None and _passed(events) < number:
-            time.sleep(0.05)
+    with started(spec, cases, "--out", str(events)) as check:
+        wait_until_passed(check, events, number)
         interrupt()
         _, errors = check.communicate(timeout=SECONDS)
     (stream,) = read_events(events)
@@ -90,8 +94,10 @@ def judged_and_interrupted(
     return Interrupted(check.returncode, tuple(line for line in errors.splitlines() if line), verdicts)
 
 
-def _passed(events: Path) -> int:
-    return events.read_text().count('"pass') if events.exists() else 0
+def wait_until_passed(check: subprocess.Popen[str], events: Path, number: int) -> None:
+    """Wait until so many cases have passed, or the check has ended."""
+    while check.poll() is None and (not events.exists() or events.read_text().count('"pass') < number):
+        time.sleep(0.05)
 
 
 @contextmanager

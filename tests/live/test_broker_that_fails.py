@@ -18,7 +18,15 @@ from kafka.admin import KafkaAdminClient
 from kafka.protocol.metadata import MetadataRequest
 
 from tests.broker.ground import free_port
-from tests.live.judging import Interrupted, judged_and_interrupted, process_at, restartable
+from tests.live.judging import (
+    Interrupted,
+    judged_and_interrupted,
+    process_at,
+    restartable,
+    started,
+    wait_until_passed,
+    wireproof,
+)
 from tests.live.mock_broker.server import cluster_of, running
 from tests.live.raw_client import RawClient
 from wireproof.adapters.errors import AdapterStartError
@@ -162,7 +170,6 @@ def test_the_topics_of_others_stay(tmp_path: Path) -> None:
 # --- what a run leaves: nothing, or a line with its prefix; `adapters clean` deletes it ---
 
 
-PASSED = 8
 SETTLE_SECONDS = 30.0
 STEADY_SECONDS = 5.0
 
@@ -198,24 +205,11 @@ def broker() -> Iterator[Broker]:
         yield Broker(f"kafka-broker:{address}", cluster)
 
 
-def wireproof(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "wireproof", *words], capture_output=True, text=True, check=False, timeout=300
-    )
-
-
-def started(broker: Broker, folder: Path) -> subprocess.Popen[str]:
-    """Begin a check in a session of its own, and wait until some cases have passed."""
+def begun(broker: Broker, folder: Path) -> subprocess.Popen[str]:
+    """Begin a check, and wait until some cases have passed."""
     events = folder / "run.jsonl"
-    check = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "wireproof", "check", broker.spec, "--run", "kafka.log/mixed/append/**"),
-            *("--no-families", "--out", str(events)),
-        ],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-    )  # fmt: skip
-    while check.poll() is None and (not events.exists() or events.read_text().count('"pass"') < PASSED):
-        time.sleep(0.05)
+    check = started(broker.spec, ["kafka.log/mixed/append/**"], "--out", str(events))
+    wait_until_passed(check, events, JUDGED)
     return check
 
 
@@ -223,7 +217,7 @@ def started(broker: Broker, folder: Path) -> subprocess.Popen[str]:
 def test_a_run_that_is_interrupted_with_all_its_processes_leaves_nothing(
     number: int, code: int, broker: Broker, tmp_path: Path
 ) -> None:
-    check = started(broker, tmp_path)
+    check = begun(broker, tmp_path)
     os.killpg(check.pid, number)
     check.communicate(timeout=60)
     assert check.returncode == code
@@ -231,7 +225,7 @@ def test_a_run_that_is_interrupted_with_all_its_processes_leaves_nothing(
 
 
 def test_after_a_second_interrupt_the_topics_are_deleted_all_the_same(broker: Broker, tmp_path: Path) -> None:
-    check = started(broker, tmp_path)
+    check = begun(broker, tmp_path)
     os.killpg(check.pid, signal.SIGINT)
     time.sleep(0.1)
     os.killpg(check.pid, signal.SIGINT)
@@ -243,7 +237,7 @@ def test_after_a_second_interrupt_the_topics_are_deleted_all_the_same(broker: Br
 def test_what_a_killed_run_left_is_named_by_the_next_one_and_deleted_by_its_number(
     broker: Broker, tmp_path: Path
 ) -> None:
-    check = started(broker, tmp_path)
+    check = begun(broker, tmp_path)
     os.killpg(check.pid, signal.SIGKILL)
     check.communicate(timeout=60)
     left = broker.steady_topics()

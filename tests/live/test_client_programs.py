@@ -12,7 +12,7 @@ from tests.live.judging import Judged, judged
 from tests.support import goldens
 from wireproof.adapters.requests import prepare_case
 from wireproof.cases.case import Case
-from wireproof.cases.outcome import Accepted, Exhausted, Faulty, Outcome, Refused, Stalled
+from wireproof.cases.outcome import Accepted, Exhausted, Faulty, Outcome, Stalled
 from wireproof.run.engine import Engine
 
 pytestmark = pytest.mark.live
@@ -116,7 +116,7 @@ MEMORY = 512 << 20
 OUTCOMES: dict[str, tuple[type[Any], str]] = {
     TWICE: (Accepted, ""),
     "closes-pipes": (Stalled, "0 records, then nothing new"),
-    "fills-disk": (Refused, "the program ended with exit code 1: its disk is full: OSError: [Errno 28]"),
+    "fills-disk": (Faulty, "the program ended with exit code 1: its disk is full: OSError: [Errno 28]"),
     "forks": (Accepted, ""),
     "prints-errors": (Accepted, ""),
     "prints-lines": (Faulty, "not a line of a client program: not JSON: xxx"),

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.broker.ground import free_port
-from tests.live.judging import Judged, judged, judged_and_interrupted, process_at, restartable
+from tests.live.judging import Judged, judged, judged_and_interrupted, process_at, restartable, started
 from tests.live.mock_iggy import http, server
 from tests.live.mock_iggy.log import Refused
 from tests.live.mock_iggy.server import MockServer, Stream, running
@@ -80,17 +80,9 @@ def test_a_property_names_the_revision_of_a_server_with_another_version(tmp_path
         assert list(adapter.hello.revisions) == ["iggy.send/0.7", "iggy.poll/0.7"]
 
 
-def started_check(server: MockServer, *cases: str) -> subprocess.Popen[str]:
-    command = [
-        *(sys.executable, "-m", "wireproof", "check", f"iggy-server:{server.address}", "--no-families"),
-        *(part for case in cases for part in ("--run", case)),
-    ]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
 def test_ctrl_c_leaves_no_stream_of_ours() -> None:
     with running("waits-for-more") as server:
-        with started_check(server, "iggy.send/0.7/torn/**") as check:
+        with started(f"iggy-server:{server.address}", ["iggy.send/0.7/torn/**"]) as check:
             while not server.streams and check.poll() is None:
                 time.sleep(0.01)
             time.sleep(0.5)  # the run is in the middle of a case that is not answered
@@ -105,9 +97,9 @@ def test_the_streams_of_others_stay() -> None:
     names = ["orders", "wireproof-", f"wireproof-{TOKEN}-1"]
     with running() as server:
         server.streams.update({number: Stream(name) for number, name in enumerate(names, 5)})
-        with started_check(server, "iggy.send/0.7/messages/*") as check:
-            output, errors = check.communicate(timeout=60)
-        assert check.returncode == 0, output + errors
+        with started(f"iggy-server:{server.address}", ["iggy.send/0.7/messages/*"]) as check:
+            _, errors = check.communicate(timeout=60)
+        assert check.returncode == 0, errors
         assert [stream.name for stream in server.streams.values()] == names
 
 
@@ -127,9 +119,9 @@ def test_a_slow_server_does_not_stall() -> None:
     """The case has a limit of 1000 ms, half of which passes before each answer."""
     with running() as server:
         server.delay = 0.6
-        with started_check(server, "iggy.send/0.7/torn/headers-length-huge") as check:
-            output, errors = check.communicate(timeout=60)
-    assert check.returncode == 0, output + errors
+        with started(f"iggy-server:{server.address}", ["iggy.send/0.7/torn/headers-length-huge"]) as check:
+            _, errors = check.communicate(timeout=60)
+    assert check.returncode == 0, errors
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from confluent_kafka import Consumer, Producer
 from confluent_kafka import TopicPartition as Assigned
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
+from tests.live.judging import wireproof
 from tests.live.mock_broker.server import running
 from tests.live.raw_client import RawClient
 from wireproof.live.loopback_broker.append_rules import ErrorCode
@@ -75,12 +76,6 @@ def test_settings_that_no_topic_has_are_refused(client: RawClient) -> None:
 CASES = [word for name in ("count-1", "mixed-none", "two-none") for word in ("--run", f"**/append/{name}")]
 
 
-def wireproof_ended(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "wireproof", *words], capture_output=True, text=True, check=False, timeout=300
-    )
-
-
 @contextmanager
 def served(*words: str) -> Iterator[list[str]]:
     """The words of the printed check; the broker ends with Ctrl-C, and says nothing more."""
@@ -107,7 +102,7 @@ def served(*words: str) -> Iterator[list[str]]:
 def test_the_sound_broker_conforms() -> None:
     with served() as (program, *check, run, pattern):
         assert (program, check[0], run, pattern) == ("wireproof", "check", "--run", BROKER.cases)
-        done = wireproof_ended(*check, *CASES)
+        done = wireproof(*check, *CASES)
     assert done.returncode == 0, done.stdout
     assert "conforms" in done.stdout
 
@@ -123,7 +118,7 @@ def test_the_sound_broker_conforms() -> None:
 )
 def test_a_fault_that_is_named_is_found_by_the_printed_command(fault: str, said: str) -> None:
     with served(fault) as (_, *check, _, _):
-        done = wireproof_ended(*check, *CASES)
+        done = wireproof(*check, *CASES)
     assert done.returncode == 1
     assert said in done.stdout
 
@@ -136,7 +131,7 @@ def test_every_fault_is_described_in_a_sentence() -> None:
 
 @pytest.mark.live
 def test_a_wrong_fault_lists_the_names() -> None:
-    done = wireproof_ended("serve", "broker", "stores-wrong-crcs")
+    done = wireproof("serve", "broker", "stores-wrong-crcs")
     assert done.returncode == 2
     assert f"did you mean stores-wrong-crc? faults: {', '.join(FAULTS)}" in done.stderr
 
@@ -145,7 +140,7 @@ def test_a_wrong_fault_lists_the_names() -> None:
 def test_a_port_that_is_taken_is_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = wireproof_ended("serve", "broker", "--port", str(port))
+        done = wireproof("serve", "broker", "--port", str(port))
     assert done.returncode == 2
     assert f"port {port} of 127.0.0.1 cannot be used: " in done.stderr
     assert "None" not in done.stderr

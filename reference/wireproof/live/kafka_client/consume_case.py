@@ -237,8 +237,10 @@ def no_line(text: bytes, error: object) -> Faulty:
     return Faulty(f"{NO_LINE}: {error}: {one_line(text[:80].decode(errors='replace'), LONGEST)}")
 
 
-def failed(end: Ended) -> Crashed | Refused:
+def failed(end: Ended) -> Crashed | Faulty | Refused:
     """Return the outcome for a program that ended before its answer was known."""
+    if end.has_full_disk:
+        return Faulty(end.text)
     return Crashed(end.text) if end.has_crashed else Refused(text=end.text, untyped=True)
 
 

@@ -147,8 +147,10 @@ LONGEST: Final = 300
 PANICS: Final = ("panic:", "panicked at", "fatal error:", "terminate called", "FATAL EXCEPTION")
 """Words of runtimes whose program died of a fault of its own."""
 
-FULL: Final = "no space left on device"
-"""What the system says of a full disk; the last lines of a program, which are longer, may hide it."""
+NO_SPACE: Final = "no space left on device"
+"""What the system says of a full disk; the other last lines of a program may hide it."""
+
+FULL: Final = "its disk is full"
 
 
 @frozen
@@ -171,6 +173,11 @@ class Ended:
         how = "ended with" if self.code >= 0 else "was ended by"
         rest = f": {self.stderr}" if self.stderr else " and wrote nothing to stderr"
         return f"the program {how} {how_it_ended(self.code)}{rest}"
+
+    @property
+    def has_full_disk(self) -> bool:
+        """Return True if the program says that its disk is full, which is no fault of a library."""
+        return self.stderr.startswith(FULL)
 
     @property
     def has_crashed(self) -> bool:
@@ -215,7 +222,7 @@ class ClientProgram:
             if not self._is_over.is_set():
                 self._events.put(LineRead(line))
         self._error_thread.join(END_SECONDS)
-        full = [f"its disk is full: {line}" for line in self._errors if FULL in line.lower()]
+        full = [f"{FULL}: {line}" for line in self._errors if NO_SPACE in line.lower()]
         self._events.put(Ended(self._process.wait(), one_line(" | ".join(full or self._errors), LONGEST)))
 
     def _read_errors(self) -> None:
