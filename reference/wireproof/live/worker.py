@@ -97,7 +97,7 @@ def serve(opened: AbstractContextManager[Service]) -> int:
             refuse(sys.stdout.buffer, str(error))
             return START_FAILED
         pipes = sys.stdin.buffer, sys.stdout.buffer
-        ends = _gone if service.is_server else _goes_on
+        ends = _gone if service.is_server else lambda _: None
         converse(service.hello, service.answer, Frames, *pipes, window=service.window, ends=ends)
         if note := service.note():
             sys.stderr.write(f"{note}\n")
@@ -122,10 +122,6 @@ def note_of(again: Mapping[str, int]) -> str:
 def _report(text: str) -> int:
     sys.stderr.write(f"{text}\n")
     return 1
-
-
-def _goes_on(_: Outcome) -> int | None:
-    return None
 
 
 def _gone(outcome: Outcome) -> int | None:

@@ -77,7 +77,12 @@ class PollSequences:
 
     def run(self, request: Request) -> Outcome:
         """Send the steps of a request and return the answers."""
-        return asked_twice(self._server, lambda _: self._on_own_stream(request), _closed)
+
+        def closed(error: OSError) -> Refused:
+            text = f"the server closes the connection without an answer: {line_of(error)}"
+            return Refused(text=text, untyped=True)
+
+        return asked_twice(self._server, lambda _: self._on_own_stream(request), closed)
 
     def _on_own_stream(self, request: Request) -> Outcome:
         with self._streams.lend() as (name, stream):
@@ -93,11 +98,6 @@ class PollSequences:
         sent = (bytes.fromhex(str(step["hex"])) for step in request.steps if "hex" in step)
         topics = [topic_of(self._server.protocol, data) for data in sent]
         return max(topics, key=lambda topic: topic.partitions, default=DEFAULT_TOPIC)
-
-
-def _closed(error: OSError) -> Refused:
-    text = f"the server closes the connection without an answer: {line_of(error)}"
-    return Refused(text=text, untyped=True)
 
 
 def consumer(fields: Fields) -> Json:

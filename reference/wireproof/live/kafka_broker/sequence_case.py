@@ -306,7 +306,11 @@ def _fetch(cluster: Cluster, session: Session, fields: Fields) -> Json:
             answer = ask()
     if "compacted" in fields:
         most = int(fields["compacted"])
-        answer = _waited(ask, answer, lambda one: _count(one) <= most, CLEANED_SECONDS)
+
+        def cleaned(found: Fetched) -> bool:
+            return sum(map(step_requests.count_records, found.get("entries", ()))) <= most
+
+        answer = _waited(ask, answer, cleaned, CLEANED_SECONDS)
     return damaged | answer  # a consumer would have read the answers before the last one too
 
 
@@ -320,10 +324,6 @@ def _waited(
     return answer
 
 
-def _count(answer: Fetched) -> int:
-    return sum(step_requests.count_records(entry) for entry in answer.get("entries", ()))
-
-
 def _read(cluster: Cluster, session: Session, fields: Fields) -> Fetched:
     """Fetch from an offset on; without limits of its own a step reads on to the end, as a consumer does.
 
@@ -332,23 +332,22 @@ def _read(cluster: Cluster, session: Session, fields: Fields) -> Fetched:
     partition, limits, offset = session.partition(fields), _limits(fields), int(fields["offset"])
     limited = fields.keys() & {"maxBytes", "partitionMaxBytes", "minBytes"}
     answer: Fetched = {}
+    times, bound = session.append_times.values(), "highWatermark"
+    if limits.isolation == "read_committed":
+        bound = "lastStableOffset"
     while True:
-        reply = _of_response(step_requests.fetch(cluster, [(partition, offset)], limits))
-        found = _of_version(reply, session, limits.version, times="times" in fields)
+        reply = step_requests.fetch(cluster, [(partition, offset)], limits)
+        if reply.responses or not reply.error_code:  # an error of the whole request has no partition
+            reply = only_partition(reply.responses, "partitions")
+        if limits.version is None or limits.version > step_requests.OLD_FETCH:
+            found = step_requests.of_partition(reply, session.ids, times if "times" in fields else None)
+        else:
+            found = step_requests.of_old_partition(reply, times)
         answer, rows = _joined(answer, found), found.get("entries", ())
         following = step_requests.last_offset(rows[-1]) + 1 if rows else offset
-        if limited or ERROR in answer or following <= offset or following >= _bound(answer, limits):
+        if limited or ERROR in answer or following <= offset or following >= int(answer[bound]):
             return answer
         offset = following
-
-
-def _of_version(reply: Any, session: Session, version: int | None, *, times: bool) -> Fetched:  # noqa: ANN401 - a part of a response
-    """Return the answer of a partition: an old Fetch has messages and the high watermark alone."""
-    if version is None or version > step_requests.OLD_FETCH:
-        return step_requests.of_partition(
-            reply, session.ids, session.append_times.values() if times else None
-        )
-    return step_requests.of_old_partition(reply, session.append_times.values())
 
 
 def _joined(answer: Fetched, found: Fetched) -> Fetched:
@@ -361,19 +360,6 @@ def _joined(answer: Fetched, found: Fetched) -> Fetched:
         if name in answer
     }
     return {**found, **lists}
-
-
-def _bound(answer: Fetched, limits: FetchLimits) -> int:
-    """Return the offset up to which a consumer of this isolation level reads."""
-    committed = limits.isolation == "read_committed"
-    return int(answer["lastStableOffset" if committed else "highWatermark"])
-
-
-def _of_response(response: Any) -> Any:  # noqa: ANN401 - as above
-    """Return the one partition of a response; an error of the whole request has none."""
-    if not response.responses and response.error_code:
-        return response
-    return only_partition(response.responses, "partitions")
 
 
 def _limits(fields: Fields) -> FetchLimits:

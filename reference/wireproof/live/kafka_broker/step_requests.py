@@ -201,12 +201,11 @@ def of_old_partition(reply: Any, append_times: Collection[int]) -> dict[str, Any
     if reply.error_code:
         return error(reply.error_code)
     entries = _entries(bytes(reply.records or b""))
-    shown: dict[str, Json] = (
-        entries
-        if isinstance(entries, dict)
-        else {"entries": [_old_entry(entry, append_times) for entry in entries]}
-    )
-    return {"highWatermark": str(reply.high_watermark), **shown}
+    if not isinstance(entries, dict):  # a batch, which has no place there, is shown whole
+        placed = Frame(0, 0, append_times)
+        timeless = (relative_message(one, placed) if isinstance(one, Message) else one for one in entries)
+        entries = {"entries": list(map(to_json, timeless))}
+    return {"highWatermark": str(reply.high_watermark), **entries}
 
 
 def of_log(data: bytes, ids: ProducerIds, append_times: Collection[int] | None = None) -> dict[str, Json]:
@@ -240,15 +239,6 @@ def broken_in(answers: Sequence[Json]) -> Iterator[BrokenRule]:
         for part in (answer, *answer.get("partitions", ())):
             found: Any = part.get(UNREADABLE, {})
             yield from (BrokenRule(rule, f"step {number + 1}: {text}") for rule, text in found.items())
-
-
-def _old_entry(entry: LogEntry, append_times: Collection[int]) -> Json:
-    """Return a message as a value of its format, with `APPEND_TIME` for a time that the broker answered.
-
-    A batch, which has no place there, is shown whole.
-    """
-    placed = Frame(0, 0, append_times)
-    return to_json(relative_message(entry, placed) if isinstance(entry, Message) else entry)
 
 
 def last_offset(entry: Mapping[str, Any]) -> int:
@@ -285,12 +275,11 @@ def entry_json(batch: RecordBatch, ids: ProducerIds) -> dict[str, Json]:
         named["deleteHorizon"] = True
     elif batch.records and batch.records[0].offset != batch.base_offset:
         named["baseTimestamp"] = str(batch.base_timestamp)  # of the first record that cleaning left
-    kind = _kind(batch)
-    return (
-        {**named, "kind": kind}
-        if kind in ENDS.values()
-        else {**named, "kind": kind, "records": dict(_records(batch))}
-    )
+    named["kind"] = _kind(batch)
+    if named["kind"] in ENDS.values():
+        return named
+    values = ((one.offset, one.value) for one in batch.records)
+    return {**named, "records": {str(at): None if one is None else one.hex() for at, one in values}}
 
 
 def _kind(batch: RecordBatch) -> str:
@@ -300,11 +289,6 @@ def _kind(batch: RecordBatch) -> str:
             "control",
         )
     return "transaction" if batch.attributes & TRANSACTIONAL else "data"
-
-
-def _records(batch: RecordBatch) -> Iterator[tuple[str, Json]]:
-    for record in batch.records:
-        yield str(record.offset), None if record.value is None else record.value.hex()
 
 
 # --- expiry ---

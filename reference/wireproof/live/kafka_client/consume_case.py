@@ -112,15 +112,14 @@ class Consumption:
                     deadline = time.monotonic() + QUIET_SECONDS
                 case Ended():
                     return self._ended(event)
-                case Fetched(repeated, _) if repeated >= REPEATS or self._takes_too_many_steps():
+                case Fetched(repeated, _) if repeated >= REPEATS or (
+                    # one that has all fetched may take its time to deliver
+                    self.served.fetches >= MOST_FETCHES and not self.served.waits
+                ):
                     return self._repeating()
                 case Fetched(repeated, is_new) if repeated or is_new:
                     pause = PAUSE_SECONDS if repeated else QUIET_SECONDS
                     deadline = min(time.monotonic() + pause, self.served.since + SLOW_SECONDS)
-
-    def _takes_too_many_steps(self) -> bool:
-        """Return whether it fetches for ever; one that has all fetched may take its time to deliver."""
-        return self.served.fetches >= MOST_FETCHES and not self.served.waits
 
     def _line(self, text: bytes) -> tuple[bool, Outcome | None]:
         """Take a line; return True and the outcome if it is the last one."""

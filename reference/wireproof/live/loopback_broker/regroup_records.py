@@ -131,7 +131,12 @@ def log_value(entries: Sequence[ServedEntry], *, whole: bool) -> Json:
 def _values(entries: Sequence[ServedEntry], *, whole: bool) -> Iterator[Json]:
     for entry in entries:
         if entry.magic >= _NEWEST and (entry.records or whole):
-            yield {"records": [_record_json(record) | _headers(record) for record in entry.records]}
+            yield {
+                "records": [
+                    _record_json(one) | {"headers": [[key.hex(), _hex(part)] for key, part in one.headers]}
+                    for one in entry.records
+                ]
+            }
         elif entry.data[_ATTRIBUTES_AT] & CODEC_MASK and (entry.records or whole):
             yield _wrapper(entry) | {"messages": [_record_json(record) for record in entry.records]}
         elif entry.magic < _NEWEST:
@@ -151,10 +156,6 @@ def _record_json(record: SeenRecord) -> dict[str, Json]:
 
 def _hex(data: bytes | None) -> str | None:
     return None if data is None else data.hex()
-
-
-def _headers(record: SeenRecord) -> dict[str, Json]:
-    return {"headers": [[key.hex(), _hex(part)] for key, part in record.headers]}
 
 
 def _wrapper(entry: ServedEntry) -> dict[str, Json]:
