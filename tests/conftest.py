@@ -30,8 +30,10 @@ TOGETHER: Final = {
     "tests/unit/kafka/test_kafka_payload_schemas.py": "payloads",  # schemas in Kafka's jars
     "tests/unit/report/test_export.py": "export",  # all cases, written once
     "tests/unit/repository/test_generated_segments.py": "segments",
-    "tests/live/test_kill_table.py": "faulty brokers",  # a fifth of the time of all of them
-    "tests/live/test_iggy_": "iggy servers",  # as long as those below
+    "tests/live/test_kill_table.py::test_brokers": "faulty brokers",  # a fifth of the time of all of them
+    "tests/live/test_kill_table.py::test_iggy": "iggy servers",  # as long as those below
+    "tests/live/test_kill_table.py::test_an_iggy": "iggy servers",
+    "tests/live/test_iggy_": "iggy servers",
     "tests/live/": "live",  # brokers on the loopback, whose clients wait for each other
     "tests/unit/report/test_page.py": "page",  # a page in a browser
     "tests/unit/adapters/test_templates.py::test_a_template_conforms": "templates",  # compilers

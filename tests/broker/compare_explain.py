@@ -136,7 +136,7 @@ def _named_logs(files: Sequence[Path], room: Path) -> dict[Path, Path]:
 
 
 def _compare_logs(logs: dict[Path, Path], counts: Counts) -> None:
-    printed = _printed(list(logs), "--deep-iteration", "--print-data-log")
+    printed = ground.dumped(list(logs), "--deep-iteration", "--print-data-log")
     for link, trees in zip(logs, explain_lines.explained(list(logs)), strict=True):
         counts.logs += 1
         ours = list(explain_lines.lines(trees))
@@ -150,20 +150,6 @@ def _compare_logs(logs: dict[Path, Path], counts: Counts) -> None:
 
 def _fields(link: Path) -> list[explain_lines.Tree]:
     return next(explain_lines.explained([link], "--fields"))
-
-
-def _printed(files: Sequence[Path], *options: str) -> dict[Path, list[str]]:
-    """Return the tool's lines by the path of the file."""
-    command = ground.tool(dump.TOOL, *options, "--files", ",".join(map(str, files)))
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    found: dict[Path, list[str]] = {}
-    lines: list[str] = []
-    for text in done.stdout.decode(errors="replace").split("\n"):
-        if text.startswith("Dumping "):
-            lines = found.setdefault(Path(text.removeprefix("Dumping ")), [])
-        elif text:
-            lines.append(text)
-    return found
 
 
 _BATCH_LINES: Final = ("baseOffset: ", "offset: ")
@@ -235,7 +221,7 @@ def _compare_inner(
 def _compare_indexes(files: Sequence[Path], counts: Counts) -> None:
     if not files:
         return
-    printed = _printed(files)
+    printed = ground.dumped(files)
     for path, trees in zip(files, explain_lines.explained(files), strict=True):
         names = INDEX_FIELDS[path.suffix]
         ours = [{name: str(tree[member]) for name, member in names.items()} for tree in trees]

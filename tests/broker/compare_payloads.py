@@ -1,16 +1,7 @@
-"""Compare payloads with `DumpLogSegments`: `python -m tests.broker.compare_payloads DIR`.
+"""Payloads of Kafka's internal topics as `DumpLogSegments` prints them, and as wireproof reads them."""
 
-DIR is the data directory of a broker. The segments and the snapshots of its internal topics are decoded by
-Kafka's tool with the decoder of their topic, and by wireproof; the fields of each record are compared. The
-exit code is 1 if one differs.
-"""
-
-import argparse
 import json
 import re
-import subprocess
-import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,14 +9,12 @@ from typing import Any
 from tests.broker import ground
 from tests.support.kafka_payloads import kafka_json
 from wireproof import formats
-from wireproof.kafka.payloads import Payload, PayloadPart, decode_payload, is_internal_topic
+from wireproof.kafka.payloads import Payload, PayloadPart, decode_payload
 from wireproof.kafka.payloads.tables import TABLES
 from wireproof.kafka.values import Log, RecordBatch
 from wireproof.schema.tables import Table
 from wireproof.schema.tagged import Held
 from wireproof.wire.options import Options
-
-TOOL = "org.apache.kafka.tools.DumpLogSegments"
 
 DECODERS = {
     "__consumer_offsets": "--offsets-decoder",
@@ -40,14 +29,8 @@ _RECORD = re.compile(r"\| offset: (\d+) .*?headerKeys: \[.*?\] (?:key: (\{.*?\})
 
 def printed(path: Path, topic: str) -> dict[int, tuple[Any, Any]]:
     """Return the key and the value of each record as the tool prints them, by offset."""
-    command = ground.tool(TOOL, "--deep-iteration", DECODERS[topic], "--files", str(path))
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    return parsed(done.stdout.decode())
-
-
-def parsed(output: str) -> dict[int, tuple[Any, Any]]:
-    """Return the key and the value of each record in the tool's output, by offset."""
-    found = filter(None, map(_RECORD.match, output.splitlines()))
+    (lines,) = ground.dumped([path], "--deep-iteration", DECODERS[topic]).values()
+    found = filter(None, map(_RECORD.match, lines))
     return {int(one[1]): (one[2] and json.loads(one[2]), _json(one[3])) for one in found}
 
 
@@ -132,34 +115,3 @@ def _held(struct: Table, name: str, held: Held) -> Any:
     table = next(row.holds for row in members.rows if row.name == name)  # type: ignore[union-attr] # a table
     assert table is not None, "it holds a message"
     return kafka_json(table, min(held.version, table.newest), held.value)
-
-
-def compare(path: Path, topic: str) -> Counter[str]:
-    """Compare one file, and print what differs."""
-    theirs, counts = printed(path, topic), Counter[str]()
-    for offset, payload in decoded(path, topic):
-        ours = in_words_of_the_tool(payload)
-        same = theirs.pop(offset, None) == ours
-        counts["same" if same else "different"] += 1
-        if not same:
-            sys.stdout.write(f"{path}: offset {offset}: {json.dumps(ours)}\n")
-    counts["only in the tool"] += len(theirs)
-    return counts
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
-    failed = False
-    for folder in sorted(parser.parse_args().folder.iterdir()):
-        topic = folder.name.rpartition("-")[0]
-        if is_internal_topic(topic):
-            for path in sorted((*folder.glob("*.log"), *folder.glob("*.checkpoint"))):
-                counts = compare(path, topic)
-                failed = failed or counts["same"] != counts.total()
-                sys.stdout.write(f"{folder.name}/{path.name}: {dict(counts)}\n")
-    return int(failed)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -5,7 +5,6 @@ kafka.md §11). It prints of headers the keys only; keys and values as text.
 """
 
 import re
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from struct import unpack_from
@@ -13,7 +12,6 @@ from typing import Any
 
 import ground
 
-TOOL = "org.apache.kafka.tools.DumpLogSegments"
 TIMES = ("CreateTime", "LogAppendTime")
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 MARKERS = {0: "ABORT", 1: "COMMIT"}
@@ -29,10 +27,8 @@ _TEXT = re.compile(r"(?: key: (?P<key>\S*))?(?: payload: (?P<payload>\S*))?$")
 
 def printed(segments: Sequence[Path]) -> dict[str, list[Line]]:
     """The tool's lines, by the name of the segment; raises `CalledProcessError`."""
-    files = ",".join(map(str, segments))
-    command = ground.tool(TOOL, "--deep-iteration", "--print-data-log", "--files", files)
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    return parsed(done.stdout.decode())
+    found = ground.dumped(segments, "--deep-iteration", "--print-data-log")
+    return {named(path): list(_read(lines)) for path, lines in found.items()}
 
 
 def named(segment: Path) -> str:
@@ -42,18 +38,17 @@ def named(segment: Path) -> str:
 
 def parsed(output: str) -> dict[str, list[Line]]:
     """The lines that the tool printed; an unknown line is kept as `unread`."""
-    lines: dict[str, list[Line]] = {}
-    found: list[Line] = []
-    for text in output.splitlines():
-        if text.startswith("Dumping "):
-            found = lines.setdefault(named(Path(text.removeprefix("Dumping "))), [])
-        elif text.startswith("baseOffset: "):
-            found.append(dict(PAIR.findall(text)))
+    return {named(path): list(_read(lines)) for path, lines in ground.by_file(output).items()}
+
+
+def _read(lines: Sequence[str]) -> Iterator[Line]:
+    for text in lines:
+        if text.startswith("baseOffset: "):
+            yield dict(PAIR.findall(text))
         elif text.startswith("| offset: "):
-            found.append(_record_line(text.removeprefix("|")))
+            yield _record_line(text.removeprefix("|"))
         elif not text.startswith(("Starting offset: ", "Log starting offset: ")):
-            found.append({"unread": text})
-    return lines
+            yield {"unread": text}
 
 
 def _record_line(text: str) -> Line:

@@ -78,6 +78,25 @@ def tool(*arguments: str) -> list[str]:
     return java(*arguments, build=TOOLS)
 
 
+def dumped(files: Sequence[Path], *options: str) -> dict[Path, list[str]]:
+    """Return the lines of `DumpLogSegments` by the path of the file; raises `CalledProcessError`."""
+    command = tool("org.apache.kafka.tools.DumpLogSegments", *options, "--files", ",".join(map(str, files)))
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return by_file(done.stdout.decode(errors="replace"))
+
+
+def by_file(output: str) -> dict[Path, list[str]]:
+    """Return what the tool printed by the path of the file, without empty lines."""
+    found: dict[Path, list[str]] = {}
+    lines: list[str] = []
+    for text in output.split("\n"):
+        if text.startswith("Dumping "):
+            lines = found.setdefault(Path(text.removeprefix("Dumping ")), [])
+        elif text:
+            lines.append(text)
+    return found
+
+
 def free_port() -> int:
     """Return a port of 127.0.0.1 on which nobody listens now."""
     with socket() as probe:

@@ -1,41 +1,24 @@
-"""Compares the producers in data directories with what Kafka's own tool prints: `python snapshots.py DIR…`.
+"""The producers of a snapshot as Kafka's own tool prints them, and where wireproof reads them otherwise."""
 
-Every field that `DumpLogSegments` prints of a producer is compared with the file as wireproof reads it. The
-exit code is 1 if one differs, or if there is no producer at all.
-"""
-
-import argparse
 import re
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import dump
 import ground
 
 from wireproof.kafka.files import producer_snapshot
 from wireproof.kafka.files.producer_snapshot import NONE
-
-SHOWN = 10
-"""Differences that are printed."""
 
 _PAIR = re.compile(r"(\w+): (OptionalLong\S*|\S+)")
 
 
 def printed(files: Sequence[Path]) -> dict[str, list[dict[str, str]]]:
     """The tool's lines by the path of the file; raises `CalledProcessError`."""
-    command = ground.tool(dump.TOOL, "--files", ",".join(map(str, files)))
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    found: dict[str, list[dict[str, str]]] = {}
-    lines: list[dict[str, str]] = []
-    for text in done.stdout.decode().splitlines():
-        if text.startswith("Dumping "):
-            lines = found.setdefault(text.removeprefix("Dumping "), [])
-        elif text.startswith("producerId: "):
-            lines.append(dict(_PAIR.findall(text)))
-    return found
+    return {
+        str(path): [dict(_PAIR.findall(text)) for text in lines if text.startswith("producerId: ")]
+        for path, lines in ground.dumped(files).items()
+    }
 
 
 def expected(one: Any) -> dict[str, str]:
@@ -70,25 +53,3 @@ def differences(path: Path, theirs: Sequence[dict[str, str]]) -> Iterator[str]:
         for name in {**left, **right}:
             if left.get(name) != right.get(name):
                 yield f"{path} {name}: wireproof {left.get(name)}, DumpLogSegments {right.get(name)}"
-
-
-def main() -> int:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", type=Path, nargs="+", metavar="DIR")
-    files = sorted(
-        path for folder in parser.parse_args().folders for path in folder.rglob(f"{'[0-9]' * 20}.snapshot")
-    )
-    lines = printed(files)
-    wrong = [text for path in files for text in differences(path, lines.get(str(path), []))]
-    producers = [line for found in lines.values() for line in found]
-    fields = sum(map(len, producers))
-    sys.stdout.write(
-        f"{len(files)} snapshots, {len(producers)} producers, {fields} fields: {len(wrong)} differences\n"
-    )
-    sys.stdout.writelines(f"  {text}\n" for text in wrong[:SHOWN])
-    return 1 if wrong or not producers else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

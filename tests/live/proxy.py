@@ -1,7 +1,6 @@
 """A proxy before a broker that breaks some of its answers: every one, one in so many, or one alone."""
 
 import asyncio
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -21,7 +20,7 @@ from kafka.protocol.producer import ProduceRequest
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.live.kafka_broker.requests import entries_of
-from wireproof.live.loopback_broker.server import HEAD, SIZE, TURNS_TO_CLOSE
+from wireproof.live.loopback_broker.server import HEAD, SIZE, in_thread
 from wireproof.wire.checksums import crc32c
 
 ADDRESSES: Final = {
@@ -246,6 +245,10 @@ class Proxy:
         self.servers.append(await asyncio.start_server(self._serve, "127.0.0.1", 0))
         self.port = self.servers[0].sockets[0].getsockname()[1]
 
+    async def stop(self) -> None:
+        for server in self.servers:
+            server.close()
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             upstream, to_broker = await asyncio.open_connection(*self.broker)
@@ -303,25 +306,6 @@ async def _frame(reader: asyncio.StreamReader) -> bytes:
 def running(broker: str, fault: str, every: int = 1, most: int = 0) -> Iterator[Proxy]:
     """Run a proxy before a broker in a thread until the block ends."""
     host, _, port = broker.rpartition(":")
-    proxy, loop = Proxy((host, int(port)), FAULTS[fault], every, most), asyncio.new_event_loop()
-    loop.run_until_complete(proxy.start())
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    try:
+    proxy = Proxy((host, int(port)), FAULTS[fault], every, most)
+    with in_thread(proxy.start(), proxy.stop):
         yield proxy
-    finally:
-        asyncio.run_coroutine_threadsafe(_end(proxy), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
-
-
-async def _end(proxy: Proxy) -> None:
-    for server in proxy.servers:
-        server.close()
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
-    for _ in range(TURNS_TO_CLOSE):
-        await asyncio.sleep(0)

@@ -11,40 +11,21 @@ from struct import Struct
 from typing import Any, Final, Self
 
 from attrs import frozen
-from kafka.protocol.admin import (
-    CreateTopicsRequest,
-    CreateTopicsResponse,
-    DeleteTopicsRequest,
-    DeleteTopicsResponse,
-)
-from kafka.protocol.consumer import FetchRequest, FetchResponse, ListOffsetsRequest, ListOffsetsResponse
-from kafka.protocol.producer import (
-    AddPartitionsToTxnRequest,
-    AddPartitionsToTxnResponse,
-    EndTxnRequest,
-    EndTxnResponse,
-    InitProducerIdRequest,
-    InitProducerIdResponse,
-    ProduceRequest,
-    ProduceResponse,
-)
+from kafka.protocol.admin import CreateTopicsRequest, DeleteTopicsRequest
+from kafka.protocol.api_header import ResponseClassRegistry
+from kafka.protocol.consumer import FetchRequest, ListOffsetsRequest
+from kafka.protocol.producer import ProduceRequest
+
+from wireproof.live.kafka_broker.connection import message
 
 SECONDS: Final = 60
 LOOK_SECONDS: Final = 0.05
 TIMEOUT_MS: Final = 30_000
 LATEST: Final = -1
-_SIZE: Final = Struct(">i")
+MOST: Final = 1 << 26
+"""Bytes of an answer."""
 
-RESPONSES: Final = {
-    ProduceRequest.API_KEY: ProduceResponse,
-    FetchRequest.API_KEY: FetchResponse,
-    ListOffsetsRequest.API_KEY: ListOffsetsResponse,
-    CreateTopicsRequest.API_KEY: CreateTopicsResponse,
-    DeleteTopicsRequest.API_KEY: DeleteTopicsResponse,
-    InitProducerIdRequest.API_KEY: InitProducerIdResponse,
-    AddPartitionsToTxnRequest.API_KEY: AddPartitionsToTxnResponse,
-    EndTxnRequest.API_KEY: EndTxnResponse,
-}
+_SIZE: Final = Struct(">i")
 
 
 @frozen
@@ -86,18 +67,9 @@ class RawClient(AbstractContextManager["RawClient"]):
 
     def create(self, topic: str, partitions: int, configs: Mapping[str, str]) -> int:
         """Create a topic and wait until its partitions can be used; return the error code."""
-        wanted = CreateTopicsRequest.CreatableTopic(
-            name=topic,
-            num_partitions=partitions,
-            replication_factor=1,
-            assignments=[],
-            configs=[
-                CreateTopicsRequest.CreatableTopic.CreatableTopicConfig(name=name, value=value)
-                for name, value in configs.items()
-            ],
-        )
-        request = CreateTopicsRequest[4](topics=[wanted], timeout_ms=TIMEOUT_MS, validate_only=False)
-        (result,) = self.send(request).topics
+        settings = [{"name": name, "value": value} for name, value in configs.items()]
+        wanted = {"name": topic, "num_partitions": partitions, "replication_factor": 1, "configs": settings}
+        (result,) = self.ask(CreateTopicsRequest, 4, topics=[wanted], timeout_ms=TIMEOUT_MS).topics
         if not result.error_code:
             for index in range(partitions):
                 self.end(topic, index)
@@ -105,47 +77,43 @@ class RawClient(AbstractContextManager["RawClient"]):
 
     def delete(self, *topics: str) -> list[int]:
         """Delete topics; return their error codes."""
-        reply = self.send(DeleteTopicsRequest[4](topic_names=list(topics), timeout_ms=TIMEOUT_MS))
+        reply = self.ask(DeleteTopicsRequest, 4, topic_names=list(topics), timeout_ms=TIMEOUT_MS)
         return [one.error_code for one in reply.responses]
 
     def produce(self, topic: str, index: int, data: bytes, version: int = 9) -> Produced:
         """Send a record set to a partition."""
-        topics = ProduceRequest.TopicProduceData
-        partition = topics.PartitionProduceData(index=index, records=data)
-        request = ProduceRequest[version](
-            transactional_id=None,
-            acks=-1,
-            timeout_ms=TIMEOUT_MS,
-            topic_data=[topics(name=topic, partition_data=[partition])],
-        )
-        ((answer,),) = (one.partition_responses for one in self.send(request).responses)
+        answer = self.produced(topic, index, data, version)
         records = tuple(error.batch_index for error in answer.record_errors or ())
         return Produced(answer.error_code, answer.base_offset, answer.log_append_time_ms, records)
 
+    def produced(self, topic: str, index: int, data: bytes, version: int, name: str | None = None) -> Any:
+        """Return the answer of a partition to a record set; `name` is a transactional id."""
+        rows = [{"index": index, "records": data}]
+        reply = self.ask(
+            ProduceRequest,
+            version,
+            transactional_id=name,
+            acks=-1,
+            timeout_ms=TIMEOUT_MS,
+            topic_data=[{"name": topic, "partition_data": rows}],
+        )
+        ((answer,),) = (one.partition_responses for one in reply.responses)
+        return answer
+
     def fetch(self, topic: str, index: int, offset: int, version: int = 11) -> tuple[int, int, bytes]:
         """Return error code, high watermark and the bytes from an offset on."""
-        topics = FetchRequest.FetchTopic
-        partition = topics.FetchPartition(
-            partition=index,
-            current_leader_epoch=-1,
-            fetch_offset=offset,
-            log_start_offset=-1,
-            partition_max_bytes=1 << 26,
-        )
-        request = FetchRequest[version](
-            replica_id=-1,
-            max_wait_ms=0,
-            min_bytes=0,
-            max_bytes=1 << 26,
-            isolation_level=0,
-            session_id=0,
-            session_epoch=-1,
-            topics=[topics(topic=topic, partitions=[partition])],
-            forgotten_topics_data=[],
-            rack_id="",
-        )
-        ((answer,),) = (one.partitions for one in self.send(request).responses)
+        answer = self.fetched(topic, index, offset, version)
         return answer.error_code, answer.high_watermark, bytes(answer.records or b"")
+
+    def fetched(
+        self, topic: str, index: int, offset: int, version: int, most: int = MOST, **fields: int
+    ) -> Any:
+        """Return the answer of a partition to a Fetch from an offset on."""
+        rows = [{"partition": index, "fetch_offset": offset, "partition_max_bytes": most}]
+        limits = {"max_wait_ms": 0, "min_bytes": 0, "max_bytes": MOST, **fields}
+        reply = self.ask(FetchRequest, version, topics=[{"topic": topic, "partitions": rows}], **limits)
+        ((answer,),) = (one.partitions for one in reply.responses)
+        return answer
 
     def end(self, topic: str, index: int) -> int:
         """Return the offset of the next record; wait for a partition that has no leader yet."""
@@ -158,15 +126,15 @@ class RawClient(AbstractContextManager["RawClient"]):
 
     def listed(self, topic: str, index: int, timestamp: int, version: int = 2, isolation: int = 0) -> Listed:
         """Ask for the offset of a time."""
-        topics = ListOffsetsRequest.ListOffsetsTopic
-        partition = topics.ListOffsetsPartition(
-            partition_index=index, timestamp=timestamp, current_leader_epoch=-1
-        )
-        request = ListOffsetsRequest[version](
-            replica_id=-1, isolation_level=isolation, topics=[topics(name=topic, partitions=[partition])]
-        )
-        ((answer,),) = (one.partitions for one in self.send(request).topics)
+        rows = [{"partition_index": index, "timestamp": timestamp}]
+        topics = [{"name": topic, "partitions": rows}]
+        reply = self.ask(ListOffsetsRequest, version, isolation_level=isolation, topics=topics)
+        ((answer,),) = (one.partitions for one in reply.topics)
         return Listed(answer.error_code, answer.timestamp, answer.offset, answer.leader_epoch)
+
+    def ask(self, kind: Any, version: int, **fields: Any) -> Any:
+        """Send a request of plain values in a version; return its reply; raise `OSError` without one."""
+        return self.send(message(kind, version, **fields))
 
     def send(self, request: Any) -> Any:
         """Send a request and return its reply; raises `OSError` if the broker is gone."""
@@ -174,7 +142,7 @@ class RawClient(AbstractContextManager["RawClient"]):
         request.with_header(correlation_id=self._correlation, client_id="wireproof-test")
         self._socket.sendall(request.encode(header=True, framed=True))
         (size,) = _SIZE.unpack(self._read(_SIZE.size))
-        response = RESPONSES[request.API_KEY]
+        response = ResponseClassRegistry.get_response_class(request.header)
         return response.decode(self._read(size), version=request.API_VERSION, header=True)
 
     def _read(self, size: int) -> bytes:

@@ -1,6 +1,13 @@
 """The client templates: on Kafka's own broker and on the loopback broker they deliver the same records."""
 
+import json
+import shlex
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from queue import Empty, Queue
+from typing import Any, Final
 from uuid import uuid4
 
 import pytest
@@ -8,12 +15,77 @@ from kafka.admin import KafkaAdminClient, NewTopic
 from machine import needs
 
 from tests.live.brokers.table import BROKERS
-from tests.live.client_programs import command, delivered, stored
+from wireproof.adapters.registry import peers
+from wireproof.adapters.registry.driver_build import built
+from wireproof.adapters.registry.registry import resolve
 from wireproof.adapters.registry.templates import AdapterTemplate, client_templates
 from wireproof.kafka.append import TopicSettings
+from wireproof.live.kafka_client.program import ClientProgram, Ended, LineRead
 from wireproof.live.loopback_broker.partition import ServedPartition
 from wireproof.live.loopback_broker.replies import LoopbackCluster, ServedTopic
 from wireproof.live.loopback_broker.server import running
+from wireproof.strict_parsing import parse_toml
+
+# --- programs of bundled clients on a broker at an address ---
+
+
+WAIT_SECONDS: Final = 90.0
+"""For one line: a group of consumers takes its time, and so does the first start of a virtual machine."""
+
+
+def command(name: str) -> list[str]:
+    """Return the words of the program of a bundled client, which is built."""
+    entry = resolve(name)
+    assert entry.prepare
+    folder = str(built(name, entry.prepare))
+    words = shlex.split(parse_toml(file(name).read_text(encoding="utf-8"))["command"])
+    return [word.replace("{build}", folder).replace("{python}", sys.executable) for word in words]
+
+
+def file(name: str) -> Path:
+    """Return the description of a bundled client."""
+    return peers.files()[name]
+
+
+def stored(
+    words: Sequence[str], address: str, topic: str, codec: str, mode: str, lines: Iterable[Any]
+) -> list[Any]:
+    """Let a program produce; return what it printed."""
+    events: Queue[LineRead | Ended] = Queue()
+    with ClientProgram([*words, "produce", address, topic, codec, mode], events) as program:
+        program.write("".join(f"{json.dumps(line)}\n" for line in lines).encode())
+        program.close_stdin()
+        return list(_lines(events))
+
+
+def delivered(
+    words: Sequence[str], address: str, topic: str, isolation: str, offset: int, count: int
+) -> list[Any]:
+    """Let a program consume; return the first `count` lines that it printed."""
+    events: Queue[LineRead | Ended] = Queue()
+    with ClientProgram([*words, "consume", address, topic, isolation, str(offset)], events):
+        lines = _lines(events)
+        return [next(lines) for _ in range(count)]
+
+
+def _lines(events: Queue[LineRead | Ended]) -> Iterator[Any]:
+    """Yield the lines until the program ends, which must be without an error."""
+    end = time.monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            event = events.get(timeout=max(end - time.monotonic(), 0))
+        except Empty:
+            raise AssertionError(f"no line in {WAIT_SECONDS} s") from None
+        match event:
+            case LineRead(text):
+                yield json.loads(text)
+            case Ended(code, stderr):
+                assert code == 0, stderr
+                return
+
+
+# --- templates ---
+
 
 PLAIN = [
     {"key": "6b31", "value": "7631", "timestamp": "1700000000000", "headers": [["h", "01"], ["h", None]]},

@@ -1,19 +1,17 @@
 """A broker as the path between producers and consumers: `interop --through`, on the mock broker."""
 
 import re
-import subprocess
-import sys
 from collections.abc import Mapping
 
 import pytest
 from command_line import Done
 from kafka.admin import KafkaAdminClient
 
+from tests.live.judging import wireproof
 from tests.live.mock_broker.server import running
 
 pytestmark = pytest.mark.live
 
-SECONDS = 300
 ROWS = ("--format", "kafka.batch/v2", "--count", "8", "--seed", "2")
 
 FAULTS: Mapping[str, str] = {
@@ -25,15 +23,13 @@ FAULTS: Mapping[str, str] = {
 """A fault of the broker, and what is reported of it."""
 
 
-def wireproof(*words: str) -> Done:
-    """Call the command line as a user does."""
-    line = [sys.executable, "-m", "wireproof", *words]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=SECONDS, check=False)
+def ended(*words: str) -> Done:
+    done = wireproof(*words)
     return Done(done.returncode, done.stdout, done.stderr)
 
 
 def through(address: str) -> Done:
-    return wireproof("interop", "kafka-python", "--through", f"kafka-broker:{address}", *ROWS)
+    return ended("interop", "kafka-python", "--through", f"kafka-broker:{address}", *ROWS)
 
 
 def test_what_is_written_is_stored_by_the_broker_and_read_from_there() -> None:
@@ -58,7 +54,7 @@ def test_a_broker_that_changes_or_refuses_messages_fails_and_the_line_replays_it
         assert re.search(FAULTS[fault], done.out), done.out
         line = re.search(r"^  replay  wireproof (replay .*)$", done.out, re.MULTILINE)
         assert line is not None
-        again = wireproof(*line[1].split())
+        again = ended(*line[1].split())
     assert again.code == 1, again.out
     assert "fail" in again.out
 
@@ -71,7 +67,7 @@ def test_a_server_that_does_not_answer_is_one_line() -> None:
 
 def test_formats_that_the_server_does_not_carry_are_no_exchange() -> None:
     with running() as address:
-        done = wireproof(
+        done = ended(
             "interop", "reference", "heka-py", "--through", f"kafka-broker:{address}", "--format", "heka.*"
         )
     assert done.code == 2
@@ -79,6 +75,6 @@ def test_formats_that_the_server_does_not_carry_are_no_exchange() -> None:
 
 
 def test_an_adapter_that_is_no_server_is_refused() -> None:
-    done = wireproof("interop", "reference", "--through", "kafka-python")
+    done = ended("interop", "reference", "--through", "kafka-python")
     assert done.code == 2
     assert "is no server that carries messages; known: kafka-broker:HOST:PORT" in done.one_line()

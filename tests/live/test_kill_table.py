@@ -1,94 +1,195 @@
-"""The suite finds the fault of each faulty broker, by a case with a name: `kill_table.KILLED_BY`."""
+"""The suite finds the fault of each faulty broker, client and server, by a case with a name.
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack
-from functools import cache
+The case is in the table of the faults, and passes where there is no fault.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
-from tests.live.judging import FINDINGS, Judged, judged
-from tests.live.kill_table import KILLED_BY
-from tests.live.mock_broker.faults import FAULTS
+from tests.live.clients.faulty import BATCH, CONSUMERS, NO_FAULT, PRODUCERS
+from tests.live.judging import FINDINGS, PASSES, Judged, judged
+from tests.live.mock_broker.faults import LOG, TOPICS
 from tests.live.mock_broker.server import PLAIN, Kind, restartable, running
+from tests.live.mock_iggy import faults as iggy_faults
+from tests.live.mock_iggy import http, server
+from tests.support import goldens
+from wireproof.adapters.requests import prepare_case, request_for
+from wireproof.cases.case import Case
+from wireproof.judge.judge import judge
+from wireproof.live.kafka_client.claims import hello_of_client
+from wireproof.live.kafka_client.consume_case import Consumers
+from wireproof.live.kafka_client.produce_case import Producers
+from wireproof.live.kafka_client.program import parse_spec
 
 pytestmark = pytest.mark.live
 
-NO_FAULT = ""
+RIGHT: Final = ""
+"""The name of the server without a fault."""
 
-KINDS = {"expiry": Kind(expiring=True), "down-conversion": Kind(converting=True)}
+
+def judged_together(
+    started: Callable[[str], AbstractContextManager[str]],
+    faults: Sequence[str],
+    cases: Sequence[str],
+    folder: Path,
+    kind: str,
+) -> tuple[Judged, Mapping[str, Mapping[str, str]]]:
+    """Check servers in one run; return it, and the verdicts of each by the name of its fault."""
+    with ExitStack() as stack:
+        addresses = {fault: stack.enter_context(started(fault)) for fault in faults}
+        run = judged(list(addresses.values()), folder, cases=cases, kind=kind)
+    return run, {fault: run.verdicts[address] for fault, address in addresses.items()}
+
+
+# --- brokers ---
+
+KINDS: Final = {"expiry": Kind(expiring=True), "down-conversion": Kind(converting=True)}
 """The topics of cases whose brokers need more than others."""
 
-
-def topic_of(case: str) -> str:
-    """The third part of the id: brokers are judged by the cases of the topic that kills them."""
-    return case.split("/")[2]
-
-
-TOPICS = sorted({topic_of(case) for case in KILLED_BY.values()})
-
-
-FAULTS_OF = {
-    topic: [fault for fault, case in KILLED_BY.items() if topic_of(case) == topic] for topic in TOPICS
-}
-
-Addresses = Mapping[str, Mapping[str, str]]
-"""The brokers of each topic by their fault; one of them has none."""
-
-
-Runs = Callable[[str], Judged]
-"""The run of a topic, which is judged when a test asks for it first."""
-
-
-@pytest.fixture(scope="module")
-def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addresses]:
-    folder = tmp_path_factory.mktemp("properties")
-
-    def started(topic: str, fault: str) -> AbstractContextManager[str]:
-        if topic == "restart":
-            return restartable(folder, fault or None)
-        return running(fault or None, kind=KINDS.get(topic, PLAIN))
-
-    with ExitStack() as stack:
-        yield {
-            topic: {fault: stack.enter_context(started(topic, fault)) for fault in (NO_FAULT, *faults)}
-            for topic, faults in FAULTS_OF.items()
-        }
-
-
-@pytest.fixture(scope="module")
-def runs(addresses: Addresses, tmp_path_factory: pytest.TempPathFactory) -> Runs:
-    return cache(lambda topic: _judged(topic, addresses, tmp_path_factory))
-
-
-def _judged(topic: str, addresses: Addresses, folders: pytest.TempPathFactory) -> Judged:
-    cases = sorted({KILLED_BY[fault] for fault in FAULTS_OF[topic]})
-    return judged(list(addresses[topic].values()), folders.mktemp(topic), cases=cases)
-
-
-def verdict(runs: Runs, addresses: Addresses, fault: str) -> str:
-    case = KILLED_BY[fault]
-    topic = topic_of(case)
-    return runs(topic).verdicts[addresses[topic][fault]][case]
-
-
-def test_every_fault_has_a_case() -> None:
-    assert sorted(KILLED_BY) == sorted(FAULTS)
+CHANGED: Final = {"appends-half-of-refused", "refusal-cuts-log", "stores-refused"}
+"""The faults by which a refusal changes the log: they fail, whatever the level of the case."""
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_the_broker_without_a_fault_passes_every_case(topic: str, addresses: Addresses, runs: Runs) -> None:
-    verdicts = runs(topic).verdicts[addresses[topic][NO_FAULT]]
-    wanted = {case for case in KILLED_BY.values() if topic_of(case) == topic}
-    assert verdicts == dict.fromkeys(wanted, "pass"), runs(topic).output
+def test_brokers(topic: str, tmp_path: Path) -> None:
+    kills = {name: f"{LOG}/{topic}/{case}" for name, (case, _) in TOPICS[topic].items()}
+
+    def started(fault: str) -> AbstractContextManager[str]:
+        if topic == "restart":
+            return restartable(tmp_path, fault or None)
+        return running(fault or None, kind=KINDS.get(topic, PLAIN))
+
+    cases = sorted(set(kills.values()))
+    run, verdicts = judged_together(started, [RIGHT, *kills], cases, tmp_path, "kafka-broker")
+    assert verdicts[RIGHT] == dict.fromkeys(cases, "pass"), run.output
+    found = {name: verdicts[name][case] for name, case in kills.items()}
+    wanted = {name: {"fail"} if name in CHANGED else FINDINGS for name in kills}
+    assert {name: verdict for name, verdict in found.items() if verdict not in wanted[name]} == {}
 
 
-@pytest.mark.parametrize("fault", KILLED_BY)
-def test_its_case_kills_a_faulty_broker(fault: str, addresses: Addresses, runs: Runs) -> None:
-    assert verdict(runs, addresses, fault) in FINDINGS
+@pytest.mark.parametrize("topic", ["down-conversion", "expiry", "fetch", "list-offsets"])
+def test_the_right_broker_passes_every_case_of_a_topic(topic: str, tmp_path: Path) -> None:
+    with running(kind=KINDS.get(topic, PLAIN)) as address:
+        run = judged([address], tmp_path, cases=[f"{LOG}/{topic}/*"])
+    assert (run.code, set(run.verdicts[address].values()) - {"pass", "info"}) == (0, set()), run.output
 
 
-@pytest.mark.parametrize("fault", ["appends-half-of-refused", "refusal-cuts-log", "stores-refused"])
-def test_a_refusal_that_changed_the_log_fails_whatever_the_level_of_the_case(
-    fault: str, addresses: Addresses, runs: Runs
+# --- clients ---
+
+
+@pytest.mark.parametrize(
+    ("side", "table"),
+    [("side=consume fetch=12", CONSUMERS), ("side=produce lost=answers", PRODUCERS)],
+    ids=["consumers", "producers"],
+)
+def test_clients(side: str, table: Mapping[str, tuple[str, type[Any]]], tmp_path: Path) -> None:
+    command = f"{side} {sys.executable} -m tests.live.clients.faulty"
+    cases = sorted({case for case, _ in table.values()})
+    right = f"{command} {NO_FAULT}"
+    run = judged([right], tmp_path, cases=cases, kind="kafka-client")
+    assert (run.code, sorted(run.verdicts[right])) == (0, cases), run.output
+    assert set(run.verdicts[right].values()) <= PASSES - {"info"}, run.output
+    hello = hello_of_client(*parse_spec(f"kafka-client:{right}"), 1)
+    by_id = {case.id: prepare_case(case, hello) for case in goldens.load().cases if case.id in cases}
+    found = {}
+    for name, (wanted, _) in table.items():
+        options, words = parse_spec(f"kafka-client:{command} {name}")
+        case = by_id[wanted]
+        assert isinstance(case, Case)
+        encode, decode = Producers(options, words).encode, Consumers(options, words).decode
+        outcome = (encode if case.op == "encode" else decode)(request_for(case, "1"))
+        found[name] = judge(case, outcome, hello=hello).name
+    assert {name: verdict for name, verdict in found.items() if verdict not in FINDINGS} == {}
+
+
+def test_a_transactional_producer_may_ask_for_an_id_without_a_transaction_first() -> None:
+    """As kafkajs does; the batch has the id of the transaction."""
+    asks_twice = f"{sys.executable} -m tests.live.clients.unusual asks-for-two-ids"
+    options, words = parse_spec(f"kafka-client:side=produce {asks_twice}")
+    assert hello_of_client(options, words, 1).revisions["kafka.batch/v2"].features[-1:] == ("transactional",)
+    name = f"{BATCH}/produce/encode-transactional"
+    (case,) = (one for one in goldens.load().cases if one.id == name)
+    assert judge(case, Producers(options, words).encode(request_for(case, "1"))).name == "pass"
+
+
+# --- servers of Iggy ---
+
+ENDS: Final = "dies-of-cut-packet"
+"""A server that is not there any more after its case."""
+
+CASES: Final = ("iggy.send/{0}/**", "iggy.poll/{0}/polling/**")
+"""The cases that a server of a revision is asked."""
+
+VERSIONS: Final = {"0.5.0": "0.7", "0.6.0": "0.8", "0.7.0": "0.9", "0.8.0": "0.9"}
+"""The revision of a send by the version of a server."""
+
+JSON: Final = "iggy.json.send/0.7"
+JSON_CASES: Final = [f"{JSON}/{topic}/*" for topic in ("headers", "id", "send", "text")]
+"""Large bodies are left out: the mock writes them slower than their time limit."""
+
+
+@contextmanager
+def iggy_at(fault: str, version: str = "0.5.0") -> Iterator[str]:
+    with server.running(fault, version) as one:
+        yield one.address
+
+
+@contextmanager
+def iggy_over_http(fault: str) -> Iterator[str]:
+    with http.running(fault) as one:
+        yield f"http://{one.address}"
+        assert one.streams == {}
+
+
+def departures(verdicts: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the verdicts that no right server gets; encode cases have no request that asks for them."""
+    return {
+        case: one
+        for case, one in verdicts.items()
+        if one not in PASSES and "encode/" not in case and not case.endswith("-written")
+    }
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_iggy_server_of_each_version_passes_the_cases_of_its_revision(
+    version: str, tmp_path: Path
 ) -> None:
-    assert verdict(runs, addresses, fault) == "fail"
+    cases = [pattern.format(VERSIONS[version]) for pattern in CASES]
+    started = partial(iggy_at, version=version)
+    run, verdicts = judged_together(started, [RIGHT], cases, tmp_path, "iggy-server")
+    passed = {case.split("/")[0] for case, one in verdicts[RIGHT].items() if one == "pass"}
+    assert passed == {"iggy.send", "iggy.poll"}
+    assert departures(verdicts[RIGHT]) == {}, run.output
+
+
+def test_iggy_servers(tmp_path: Path) -> None:
+    """Judge them together by all their cases, and the one that ends by its own case."""
+    kills = {name: (case, verdict) for name, (case, verdict, _) in iggy_faults.FAULTS.items()}
+    others = sorted({case for name, (case, _) in kills.items() if name != ENDS})
+    assert len(others) == len(kills) - 1, "no case kills two servers"
+    found = {}
+    for faults, cases in (([one for one in kills if one != ENDS], others), ([ENDS], [kills[ENDS][0]])):
+        run, verdicts = judged_together(iggy_at, faults, cases, tmp_path, "iggy-server")
+        assert run.code != 0
+        found |= {name: (kills[name][0], verdicts[name][kills[name][0]]) for name in faults}
+    assert {name: one for name, one in found.items() if one != kills[name]} == {}
+
+
+def test_iggy_servers_over_http(tmp_path: Path) -> None:
+    kills = {name: f"{JSON}/{case}" for name, (case, _) in http.FAULTS.items()}
+    assert len(set(kills.values())) == len(kills), "no case kills two servers"
+    run, verdicts = judged_together(iggy_over_http, [RIGHT], JSON_CASES, tmp_path, "iggy-server")
+    assert (run.code, departures(verdicts[RIGHT])) == (0, {}), run.output
+    assert {verdicts[RIGHT][case] for case in kills.values()} == {"pass"}
+    run, verdicts = judged_together(
+        iggy_over_http, list(kills), list(kills.values()), tmp_path, "iggy-server"
+    )
+    assert run.code == 1
+    found = {name: verdicts[name][case] for name, case in kills.items()}
+    assert found == dict.fromkeys(kills, "fail"), run.output

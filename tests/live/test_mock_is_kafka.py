@@ -7,9 +7,8 @@ import pytest
 from machine import needs
 
 from tests.live.brokers.table import BROKERS
-from tests.live.comparison import Answer, Outcome, listed_offsets, outcomes
+from tests.live.comparison import SETTINGS, Answer, Outcome, listed_offsets, outcomes, record_sets
 from tests.live.mock_broker.server import running
-from tests.live.record_sets import SETTINGS, record_sets
 from wireproof.live.loopback_broker.append_rules import ErrorCode
 
 pytestmark = [pytest.mark.brokers, needs("java", "mvn", "[peers]")]

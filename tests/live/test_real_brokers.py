@@ -8,10 +8,8 @@ from kafka.admin import KafkaAdminClient
 from machine import needs
 
 from tests.broker import ground
-from tests.live.brokers import kafka
-from tests.live.brokers.table import BROKERS
-from tests.live.judging import judged, judged_and_interrupted
-from tests.live.restarting import restarted_kafka
+from tests.live.brokers.table import BROKERS, KAFKA_39
+from tests.live.judging import judged, judged_and_interrupted, restarted_kafka
 
 pytestmark = pytest.mark.brokers
 
@@ -110,7 +108,7 @@ def test_kafka_forgets_what_is_idle_as_its_settings_say(name: str, tmp_path: Pat
     "release",
     [
         pytest.param(release, id=name, marks=needs("java", "mvn", "[peers]"))
-        for name, release in (("kafka-4.4", ground.NEWEST), ("kafka-3.9", kafka.KAFKA_39))
+        for name, release in (("kafka-4.4", ground.NEWEST), ("kafka-3.9", KAFKA_39))
     ],
 )
 def test_kafka_knows_after_a_restart_what_it_knew_before(release: ground.Release, tmp_path: Path) -> None:

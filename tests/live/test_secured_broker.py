@@ -12,8 +12,7 @@ from kafka.admin import KafkaAdminClient
 from machine import needs
 
 from tests.live.brokers import secured
-from tests.live.brokers.secured import ALICE, DENIED, PLAIN, SASL, login
-from tests.live.client_files import TOKEN_URL, Client, Clients, sasl
+from tests.live.brokers.secured import ALICE, DENIED, PLAIN, SASL, TOKEN_URL, Client, Clients, login, sasl
 from tests.live.judging import judged
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry.registry import open_adapter

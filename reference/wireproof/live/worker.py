@@ -8,7 +8,7 @@ started it runs `python -m MODULE SPEC TOKEN clean` after its end: it removes wh
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from attrs import frozen
 
@@ -47,34 +47,40 @@ class Service:
     note: Callable[[], str] = str
 
 
+ServerT = TypeVar("ServerT")
+
+
 @frozen
-class LiveServer:
-    """A kind of server. Its functions get the name of the adapter, and raise `AdapterError`.
+class LiveServer(Generic[ServerT]):
+    """A kind of server. Its functions raise `AdapterError`.
 
     Attributes:
         things: what is created on it, such as `topics`.
-        opened: connects; the second argument is the token of the run.
-        names: returns the names of the things with a prefix.
+        opened: serves the adapter with this name; the second argument is the token of the run.
+        connected: connects to the server of the adapter with this name.
+        names: returns the names of the things on it with a prefix.
         delete: deletes them; it returns those that are left, with the reason of each.
     """
 
     things: str
     opened: Callable[[str, str], AbstractContextManager[Service]]
-    names: Callable[[str, str], Sequence[str]]
-    delete: Callable[[str, str], Mapping[str, str]]
+    connected: Callable[[str], AbstractContextManager[ServerT]]
+    names: Callable[[ServerT, str], Sequence[str]]
+    delete: Callable[[ServerT, str], Mapping[str, str]]
 
 
-def main(server: LiveServer, arguments: Sequence[str]) -> int:
+def main(server: LiveServer[ServerT], arguments: Sequence[str]) -> int:
     """Do what the arguments say; return the exit code."""
     spec, token, *rest = arguments
     prefix = f"{PREFIX}{token}-" if token else PREFIX
     if not rest:
         return serve(server.opened(spec, token))
     try:
-        if rest == ["list"]:
-            sys.stdout.writelines(f"{name}\n" for name in server.names(spec, prefix))
-            return 0
-        left = server.delete(spec, prefix)
+        with server.connected(spec) as found:
+            if rest == ["list"]:
+                sys.stdout.writelines(f"{name}\n" for name in server.names(found, prefix))
+                return 0
+            left = server.delete(found, prefix)
     except AdapterError as error:
         what = "" if rest == ["list"] else f"{server.things} named {prefix}… may be left: "
         return _report(what + one_line(str(error), MOST_OF_REASON))
@@ -91,7 +97,7 @@ def serve(opened: AbstractContextManager[Service]) -> int:
             refuse(sys.stdout.buffer, str(error))
             return START_FAILED
         pipes = sys.stdin.buffer, sys.stdout.buffer
-        ends = _gone if service.is_server else _goes_on
+        ends = _gone if service.is_server else lambda _: None
         converse(service.hello, service.answer, Frames, *pipes, window=service.window, ends=ends)
         if note := service.note():
             sys.stderr.write(f"{note}\n")
@@ -116,10 +122,6 @@ def note_of(again: Mapping[str, int]) -> str:
 def _report(text: str) -> int:
     sys.stderr.write(f"{text}\n")
     return 1
-
-
-def _goes_on(_: Outcome) -> int | None:
-    return None
 
 
 def _gone(outcome: Outcome) -> int | None:

@@ -1,4 +1,4 @@
-"""A client on one connection, from which each fault overrides a step. It decodes with the reference."""
+"""A consumer and a producer on one connection, whose steps a fault replaces; they use the reference."""
 
 import json
 import sys
@@ -8,9 +8,10 @@ from contextlib import suppress
 from itertools import accumulate
 from typing import Any
 
-from kafka.protocol.consumer import FetchRequest
+from kafka.protocol.producer import AddPartitionsToTxnRequest, EndTxnRequest, InitProducerIdRequest
 
 from tests.live.raw_client import RawClient
+from wireproof import formats
 from wireproof.kafka import log
 from wireproof.kafka.values import Log, Message, RecordBatch
 from wireproof.live.loopback_broker.regroup_records import split_log
@@ -28,6 +29,8 @@ SECONDS = 60
 TIMESTAMP_TYPES = {"create": "CreateTime", "log-append": "LogAppendTime", "none": None}
 
 Row = dict[str, Any]
+Aborted = tuple[tuple[int, int], ...]
+"""Producer id and first offset of aborted transactions."""
 
 
 class PlainConsumer:
@@ -46,32 +49,21 @@ class PlainConsumer:
             if data:
                 self.take(data, aborted)
 
-    def fetch(self) -> tuple[bytes, tuple[tuple[int, int], ...]]:
-        topics = FetchRequest.FetchTopic
-        partition = topics.FetchPartition(
-            partition=0,
-            current_leader_epoch=-1,
-            fetch_offset=self.position,
-            log_start_offset=-1,
-            partition_max_bytes=self.limit,
-        )
-        request = FetchRequest[FETCH_VERSION](
-            replica_id=-1,
+    def fetch(self) -> tuple[bytes, Aborted]:
+        answer = self.client.fetched(
+            self.topic,
+            0,
+            self.position,
+            FETCH_VERSION,
+            self.limit,
             max_wait_ms=100,
             min_bytes=1,
-            max_bytes=1 << 26,
             isolation_level=int(self.isolation == "read_committed"),
-            session_id=0,
-            session_epoch=-1,
-            topics=[topics(topic=self.topic, partitions=[partition])],
-            forgotten_topics_data=[],
-            rack_id="",
         )
-        ((answer,),) = (one.partitions for one in self.client.send(request).responses)
         rows = tuple((row.producer_id, row.first_offset) for row in answer.aborted_transactions or ())
         return bytes(answer.records or b""), rows
 
-    def take(self, data: bytes, aborted: tuple[tuple[int, int], ...]) -> None:
+    def take(self, data: bytes, aborted: Aborted) -> None:
         """Show the records of an answer, and move on."""
         options = self.options(aborted)
         try:
@@ -83,7 +75,7 @@ class PlainConsumer:
             self.show(row)
         self.position = self.following(found, data)
 
-    def options(self, aborted: tuple[tuple[int, int], ...]) -> Options:
+    def options(self, aborted: Aborted) -> Options:
         committed = self.isolation == "read_committed"
         return Options(
             fetch_offset=self.position,
@@ -141,3 +133,133 @@ def row_of(one: Row) -> Row:
 def put(row: Row) -> None:
     sys.stdout.write(json.dumps(row) + "\n")
     sys.stdout.flush()
+
+
+# --- a producer ---
+
+PRODUCE_VERSION = 9
+INIT_VERSION = 3
+TRANSACTION_VERSION = 3
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+TRANSACTIONAL = 0x10
+NOBODY = (-1, -1)
+TIMEOUT_MS = 30_000
+
+
+class PlainProducer:
+    """A producer: it sends the records before a flush as one batch, again if there is no answer."""
+
+    def __init__(self, address: str, topic: str, codec: str, mode: str) -> None:
+        self.address, self.topic = address, topic
+        self.codec, self.mode = CODECS.index(codec), mode
+        self.client = RawClient(address)
+        self.sequence = 0
+        self.identity = NOBODY if mode == "plain" else self.identify()
+        self.records: list[Row] = []
+
+    @property
+    def transactional_id(self) -> str | None:
+        return self.topic if self.mode == "transactional" else None
+
+    def identify(self) -> tuple[int, int]:
+        answer = self.ask_for_id(self.transactional_id)
+        return answer.producer_id, answer.producer_epoch
+
+    def ask_for_id(self, name: str | None) -> Any:
+        """Return the answer to a request for a producer id."""
+        fields = {"transactional_id": name, "transaction_timeout_ms": TIMEOUT_MS}
+        return self.client.ask(InitProducerIdRequest, INIT_VERSION, **fields)
+
+    def run(self) -> None:
+        for line in sys.stdin:
+            match json.loads(line):
+                case {"flush": True}:
+                    self.flush()
+                case {"begin": True}:
+                    self.begin()
+                case {"commit": True}:
+                    self.end(commit=True)
+                case {"abort": True}:
+                    self.end(commit=False)
+                case record:
+                    self.records.append(record)
+
+    def flush(self) -> None:
+        for records in self.batches():
+            base = self.send(records)
+            for delta in range(len(records)):
+                put({"offset": str(base + delta)})
+        self.records = []
+
+    def batches(self) -> list[list[Row]]:
+        return [self.records]
+
+    def send(self, records: list[Row]) -> int:
+        """Send a batch, once more if there is no answer; return its base offset."""
+        try:
+            base = self.produce(self.encoded(records))
+        except OSError:
+            self.client = RawClient(self.address)
+            base = self.produce(self.again(records))
+        self.sequence += len(records)
+        return base
+
+    def again(self, records: list[Row]) -> bytes:
+        """Return the batch for the second time."""
+        return self.encoded(records)
+
+    def produce(self, data: bytes) -> int:
+        answer = self.client.produced(self.topic, 0, data, PRODUCE_VERSION, self.transactional_id)
+        if answer.error_code:
+            put({"error": f"{answer.error_code}: {answer.error_message}"})
+        return int(answer.base_offset)
+
+    def encoded(self, records: list[Row]) -> bytes:
+        return formats.encode(formats.get("kafka.batch", "v2"), self.value(records))
+
+    def value(self, records: list[Row]) -> Any:
+        """Return the value of a batch."""
+        stamps = [int(one["timestamp"]) for one in records]
+        return {
+            "baseOffset": "0",
+            "partitionLeaderEpoch": "-1",
+            "magic": "2",
+            "attributes": str(self.codec | TRANSACTIONAL * (self.mode == "transactional")),
+            "lastOffsetDelta": str(len(records) - 1),
+            "baseTimestamp": str(stamps[0]),
+            "maxTimestamp": str(max(stamps)),
+            "producerId": str(self.identity[0]),
+            "producerEpoch": str(self.identity[1]),
+            "baseSequence": "-1" if self.mode == "plain" else str(self.sequence),
+            "records": [self.record(one, delta, stamps[0]) for delta, one in enumerate(records)],
+        }
+
+    def record(self, one: Row, delta: int, base: int) -> Row:
+        return {
+            "attributes": "0",
+            "timestampDelta": str(int(one["timestamp"]) - base),
+            "offsetDelta": str(delta),
+            "key": one["key"],
+            "value": one["value"],
+            "headers": [[name.encode().hex(), value] for name, value in one["headers"]],
+        }
+
+    def begin(self) -> None:
+        self.client.ask(
+            AddPartitionsToTxnRequest,
+            TRANSACTION_VERSION,
+            v3_and_below_transactional_id=self.topic,
+            v3_and_below_producer_id=self.identity[0],
+            v3_and_below_producer_epoch=self.identity[1],
+            v3_and_below_topics=[{"name": self.topic, "partitions": [0]}],
+        )
+
+    def end(self, *, commit: bool) -> None:
+        self.client.ask(
+            EndTxnRequest,
+            TRANSACTION_VERSION,
+            transactional_id=self.topic,
+            producer_id=self.identity[0],
+            producer_epoch=self.identity[1],
+            committed=commit,
+        )

@@ -9,7 +9,7 @@ import time
 
 import click
 
-from tests.live.mock_broker.faults import FAULTS
+from tests.live.mock_broker.faults import FAULTS, KILLED_BY
 from tests.live.mock_broker.server import Kind, running
 
 LOOK_SECONDS = 0.5
@@ -22,9 +22,9 @@ def main() -> None:
 
 @main.command("list")
 def list_faults() -> None:
-    """List the faults, each with a sentence."""
-    for name, fault in FAULTS.items():
-        click.echo(f"{name:26} {(fault.__doc__ or '').splitlines()[0]}")
+    """List the faults, each with the case that finds it."""
+    for name in sorted(FAULTS):
+        click.echo(f"{name:34} {KILLED_BY[name]}")
 
 
 @main.command()

@@ -9,10 +9,10 @@ from attrs import frozen
 from kafka.protocol.admin import DescribeConfigsRequest
 from kafka.protocol.consumer import FetchRequest
 
-from tests.live.mock_broker import expiry
+from tests.live.judging import command_of
+from tests.live.mock_broker import variants
 from tests.live.mock_broker.faults import partition_class
-from tests.live.mock_broker.old_messages import ConvertingPartition
-from tests.live.restarting import command_of
+from tests.live.mock_broker.variants import ConvertingPartition
 from wireproof.live.loopback_broker import server
 from wireproof.live.loopback_broker.coordinator import Coordinator
 from wireproof.live.loopback_broker.replies import LoopbackCluster
@@ -61,13 +61,13 @@ def cluster_of(fault: str | None = None, kind: Kind = PLAIN) -> LoopbackCluster:
     if kind.converting and not fault:
         chosen = ConvertingPartition
     if kind.expiring and not fault:
-        chosen = expiry.ForgettingPartition
-    usual = expiry.ForgettingCoordinator if kind.expiring else Coordinator
+        chosen = variants.ForgettingPartition
+    usual = variants.ForgettingCoordinator if kind.expiring else Coordinator
     return LoopbackCluster(
         chosen,
         coordinator=getattr(chosen, "coordinator_class", usual)(),
         oldest={FetchRequest.API_KEY: 0} if kind.converting else {},
         fetching_class=getattr(chosen, "fetching_class", None),
         apis={DescribeConfigsRequest: (1, 4)} if kind.expiring else {},
-        answers=expiry.answers(expiry.EXPIRING) if kind.expiring else {},
+        answers=variants.answers(variants.EXPIRING) if kind.expiring else {},
     )

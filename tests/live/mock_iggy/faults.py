@@ -1,12 +1,15 @@
-"""Servers of Iggy with one fault each: `FAULTS`, by name. Each class overrides one step of a send."""
+"""Servers of Iggy with one fault each: `FAULTS`, by name, with the case that kills each, and its verdict.
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+The right server passes the case. A fault replaces steps of a send or of a poll.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from attrs import evolve
 
-from tests.live.mock_iggy.log import INVALID_COMMAND, Log, Message, Refused
-from tests.live.mock_iggy.polling_faults import POLLING_FAULTS
+from tests.live.mock_iggy.log import INVALID_COMMAND, Log, Message, Poll, Refused, Who
+from wireproof.live.loopback_broker.faults import Step, patched
 
 CHECKSUM_AT: Final = 16
 """The place of the first checksum in a poll: after partition, last offset and count."""
@@ -24,150 +27,205 @@ class AnswersTwice(Refused):
     """The request gets its error code twice."""
 
 
-class OtherPayload(Log):
-    """Stores another payload."""
-
-    def stored(self, message: Message, offset: int) -> Message:
-        return evolve(super().stored(message, offset), payload=message.payload + b"!")
+def send(case: str, verdict: str = "fail", **steps: Step) -> tuple[str, str, type[Log]]:
+    """Return the case that kills a server, its verdict, and the partitions of the server."""
+    return f"iggy.send/0.7/{case}", verdict, patched(Log, **steps)
 
 
-class DropsHeaders(Log):
-    """Stores messages without their headers."""
-
-    def stored(self, message: Message, offset: int) -> Message:
-        return evolve(super().stored(message, offset), headers=b"")
+def poll(case: str, **steps: Step) -> tuple[str, str, type[Log]]:
+    return f"iggy.poll/0.7/polling/{case}", "fail", patched(Log, **steps)
 
 
-class ShortIds(Log):
-    """Keeps 64 bits of an id."""
-
-    def stored(self, message: Message, offset: int) -> Message:
-        return evolve(super().stored(message, offset), id=message.id[:8] + bytes(8))
+# --- sends ---
 
 
-class OwnOrigin(Log):
-    """Overwrites the origin timestamp by its own clock."""
-
-    def stored(self, message: Message, offset: int) -> Message:
-        found = super().stored(message, offset)
-        return evolve(found, origin=found.timestamp)
+def stored(fields: Callable[[Message], Mapping[str, Any]]) -> Step:
+    """Store other fields of a message."""
+    return lambda _, stored, *words: evolve(found := stored(*words), **fields(found))
 
 
-class LeavesGap(Log):
-    """Leaves an offset out after each message."""
+def refusing(step: Callable[[Log], Any]) -> Step:
+    """Do something where bytes are refused; what it returns is stored."""
 
-    def stored(self, message: Message, offset: int) -> Message:
-        return super().stored(message, 2 * offset)
-
-
-class Reorders(Log):
-    """Stores the messages of a send in reverse."""
-
-    def append(self, sent: Sequence[Message]) -> None:
-        super().append(sent[::-1])
-
-
-class StoresNothing(Log):
-    """Answers success to every send but the first, and stores nothing."""
-
-    def append(self, sent: Sequence[Message]) -> None:
-        if not self.messages:
-            super().append(sent)
-
-
-class LosesEarlier(Log):
-    """Forgets the messages before a send."""
-
-    def append(self, sent: Sequence[Message]) -> None:
-        self.messages.clear()
-        super().append(sent)
-
-
-class AcceptsRefused(Log):
-    """Takes bytes that it should refuse for a message again."""
-
-    def read(self, body: bytes) -> list[Message]:
+    def read(log: Log, read: Step, body: bytes) -> Any:
         try:
-            return super().read(body)
+            return read(body)
         except Refused:
-            return self.messages[:1]
+            return step(log)
+
+    return read
 
 
-class StoresRefused(Log):
-    """Refuses bytes, and stores a message again."""
+def ordering(order: type[Exception], *words: int) -> Callable[[Log], Any]:
+    def step(_: Log) -> None:
+        raise order(*words) from None
 
-    def read(self, body: bytes) -> list[Message]:
-        try:
-            return super().read(body)
-        except Refused:
-            self.append(self.messages[:1])
-            raise
+    return step
 
 
-class RefusesLarge(Log):
-    """Refuses sends whose size is no 16-bit number."""
-
-    def read(self, body: bytes) -> list[Message]:
-        if len(body) >= 1 << 16:
-            raise Refused(INVALID_COMMAND)
-        return super().read(body)
+def _stored_first(log: Log) -> None:
+    log.append(log.messages[:1])
+    raise Refused(INVALID_COMMAND)
 
 
-class WrongChecksum(Log):
-    """Answers polls with a wrong checksum."""
-
-    def answer(self, partition: int, found: Sequence[Message]) -> bytes:
-        body = bytearray(super().answer(partition, found))
-        if len(body) > CHECKSUM_AT and len(self.messages) > 1:
-            body[CHECKSUM_AT] ^= 1
-        return bytes(body)
+def _large(_: Log, read: Step, body: bytes) -> Any:
+    """Refuse sends whose size is no 16-bit number."""
+    if len(body) >= 1 << 16:
+        raise Refused(INVALID_COMMAND)
+    return read(body)
 
 
-class DiesOfCutPacket(Log):
-    """Ends at bytes that it cannot read."""
-
-    def read(self, body: bytes) -> list[Message]:
-        try:
-            return super().read(body)
-        except Refused:
-            raise Die from None
+def _checksum(log: Log, answer: Step, *words: Any) -> bytes:
+    body = bytearray(answer(*words))
+    if len(body) > CHECKSUM_AT and len(log.messages) > 1:
+        body[CHECKSUM_AT] ^= 1
+    return bytes(body)
 
 
-class WaitsForMore(Log):
-    """Waits for the bytes that a cut packet lacks."""
-
-    def read(self, body: bytes) -> list[Message]:
-        try:
-            return super().read(body)
-        except Refused:
-            raise Silence from None
+def _alone(log: Log, append: Step, sent: Sequence[Message]) -> None:
+    log.messages.clear()
+    append(sent)
 
 
-class OutOfStep(Log):
-    """Answers bytes that it cannot read twice, so that the next request gets the second answer."""
-
-    def read(self, body: bytes) -> list[Message]:
-        try:
-            return super().read(body)
-        except Refused:
-            raise AnswersTwice(INVALID_COMMAND) from None
+# --- polls, and the offsets that are stored for consumers ---
 
 
-FAULTS: Final[Mapping[str, type[Log]]] = {
-    **POLLING_FAULTS,
-    "accepts-refused": AcceptsRefused,
-    "dies-of-cut-packet": DiesOfCutPacket,
-    "drops-headers": DropsHeaders,
-    "leaves-gap": LeavesGap,
-    "loses-earlier": LosesEarlier,
-    "out-of-step": OutOfStep,
-    "overwrites-origin-timestamp": OwnOrigin,
-    "refuses-large-sends": RefusesLarge,
-    "reorders-messages": Reorders,
-    "shortens-ids": ShortIds,
-    "stores-nothing": StoresNothing,
-    "stores-other-payload": OtherPayload,
-    "stores-refused": StoresRefused,
-    "waits-for-more": WaitsForMore,
-    "wrong-checksum": WrongChecksum,
+class KeepsNewest(Log):
+    """Answers the newest offset of the first poll for ever."""
+
+    newest: int | None = None
+
+    @property
+    def current(self) -> int:
+        if self.newest is None and self.messages:
+            self.newest = self.messages[-1].offset
+        return self.newest or 0
+
+
+def asking(fields: Callable[[Log, Poll], Mapping[str, Any]]) -> Step:
+    """Take a poll for one with other fields."""
+    return lambda log, step, asked, *words: step(evolve(asked, **fields(log, asked)), *words)
+
+
+def key(name: Callable[[str, bytes], Who]) -> Step:
+    """Store the offset of a consumer under another name."""
+    return lambda _, __, who: name(*who)
+
+
+def _before(log: Log, after: Step, timestamp: int) -> Any:
+    """Begin with the message before the time that is asked for."""
+    found = after(timestamp)
+    exact = found and found[0].timestamp == timestamp
+    return found if exact or not found else log.from_offset(max(0, found[0].offset - 1))
+
+
+def _repeated(log: Log, _: Step, who: Who) -> list[Message]:
+    """Return the message of the stored offset again."""
+    offset = log.stored_offset(who)
+    return list(log.messages) if offset is None else log.from_offset(offset)
+
+
+def _following(_: Log, commit: Step, asked: Poll, found: Sequence[Message]) -> None:
+    commit(asked, [evolve(message, offset=message.offset + 1) for message in found])
+
+
+def _forwards(log: Log, commit: Step, asked: Poll, found: Sequence[Message]) -> None:
+    """Keep the largest offset that a consumer ever committed."""
+    if found and found[-1].offset > (log.stored_offset(asked.who) or -1):
+        commit(asked, found)
+
+
+def _all(log: Log, delete: Step, who: Who) -> None:
+    delete(who)
+    log.stored_offsets.clear()
+
+
+def _none_stored(log: Log, _: Step, who: Who) -> None:
+    log.stored_offsets.pop(log.key(who), None)
+
+
+FAULTS: Final[Mapping[str, tuple[str, str, type[Log]]]] = {
+    "always-commits": poll("next-nothing-stored", commit=asking(lambda *_: {"commit": True})),
+    "begins-after-offset": poll("offset", from_offset=lambda _, found, offset: found(offset + 1)),
+    "begins-after-timestamp": poll("timestamp", from_timestamp=lambda _, found, time: found(time + 1)),
+    "begins-before-timestamp": poll("timestamp-between", from_timestamp=_before),
+    "commits-following": poll("auto-commit-stores", commit=_following),
+    "commits-newest": poll(
+        "auto-commit-by-offset",
+        commit=lambda log, commit, asked, found: commit(asked, log.messages if found else ()),
+    ),
+    "commits-nothing-as-0": poll(
+        "auto-commit-nothing",
+        commit=lambda log, commit, asked, found: commit(asked, found or log.messages[:1]),
+    ),
+    "deletes-all-offsets": poll("delete-of-others", delete=_all),
+    "deletes-no-offset": poll("delete-nothing", delete=_none_stored),  # and answers success
+    "first-for-last": poll(
+        "last",
+        candidates=asking(lambda _, asked: {"strategy": "first"} if asked.strategy == "last" else {}),
+    ),
+    # It looks for the offset of a group among those of consumers, as server 0.5.0 does.
+    "group-has-no-offset": poll(
+        "group-stored", stored_offset=lambda _, found, who: found(("consumer", who[1]))
+    ),
+    "group-is-consumer": poll("group-and-consumer", key=key(lambda _, name: ("", name))),
+    "ignores-count": poll("count", selected=asking(lambda log, _: {"count": len(log.messages) or 1})),
+    "ignores-names": poll(
+        "consumers-by-name", key=key(lambda kind, name: (kind, b"" if len(name) > 4 else name))
+    ),
+    "keeps-newest": ("iggy.poll/0.7/polling/after-more", "fail", KeepsNewest),
+    "last-reversed": poll(
+        "last-several",
+        candidates=lambda _, found, asked: found(asked)[:: -1 if asked.strategy == "last" else 1],
+    ),
+    "never-commits": poll("auto-commit", commit=asking(lambda *_: {"commit": False})),
+    "never-goes-back": poll("auto-commit-back", commit=_forwards),
+    "one-offset-for-all": poll(
+        "consumers", key=key(lambda kind, name: (kind, b"" if len(name) == 4 else name))
+    ),
+    "repeats-stored": poll("next", after_stored=_repeated),
+    # It stores an offset under 16 bits of the number of a consumer.
+    "short-consumer-numbers": poll(
+        "consumer-largest",
+        store=lambda _, store, who, *words: store((who[0], who[1][:2] + bytes(len(who[1]) - 2)), *words),
+    ),
+    "stored-0-is-none": poll(
+        "next-of-0",
+        after_stored=lambda log, after, who: after(who) if log.stored_offset(who) else list(log.messages),
+    ),
+    "uses-value-of-first": poll(
+        "first",
+        candidates=lambda log, found, asked: (
+            log.from_offset(asked.value) if asked.strategy == "first" else found(asked)
+        ),
+    ),
+    # It takes bytes that it should refuse for a message again.
+    "accepts-refused": send("index/last-one-more", "lenient", read=refusing(lambda log: log.messages[:1])),
+    "dies-of-cut-packet": send("torn/payload-missing", "crash", read=refusing(ordering(Die))),
+    "drops-headers": send("headers/each", stored=stored(lambda _: {"headers": b""})),
+    "leaves-gap": send("messages/one", stored=lambda _, stored, message, at: stored(message, 2 * at)),
+    "loses-earlier": send("messages/two", append=_alone),
+    # The next request gets the second answer.
+    "out-of-step": send(
+        "torn/one-byte-more", "undocumented", read=refusing(ordering(AnswersTwice, INVALID_COMMAND))
+    ),
+    "overwrites-origin-timestamp": send(
+        "messages/origin-timestamp", stored=stored(lambda found: {"origin": found.timestamp})
+    ),
+    "refuses-large-sends": send("limits/headers-100000", read=_large),
+    "reorders-messages": send("index/three", append=lambda _, append, sent: append(sent[::-1])),
+    "shortens-ids": send(
+        "messages/id-max",
+        stored=lambda _, stored, one, at: evolve(stored(one, at), id=one.id[:8] + bytes(8)),
+    ),
+    # It answers success to every send but the first.
+    "stores-nothing": send(
+        "messages/id-bytes", append=lambda log, append, sent: None if log.messages else append(sent)
+    ),
+    "stores-other-payload": send(
+        "text/payloads", stored=stored(lambda found: {"payload": found.payload + b"!"})
+    ),
+    "stores-refused": send("index/zero", read=refusing(_stored_first)),
+    "waits-for-more": send("torn/in-the-index", "stalled", read=refusing(ordering(Silence))),
+    "wrong-checksum": send("place/messages-key", answer=_checksum),
 }

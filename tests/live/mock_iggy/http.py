@@ -25,16 +25,17 @@ Message = dict[str, Any]
 Fault = Callable[[list[Message], list[Message]], list[Message]]
 """Returns the messages of a partition, from those before a send and those of the send."""
 
-FAULTS: Final[Mapping[str, Fault]] = {
-    "drops-headers": lambda old, new: [*old, *({**one, "headers": []} for one in new)],
-    "loses-earlier": lambda _, new: new,
-    "reorders-messages": lambda old, new: [*old, *new[::-1]],
-    "stores-nothing": lambda old, new: old or new,
-    "stores-other-payload": lambda old, new: [
-        *old,
-        *({**one, "payload": one["payload"] + "21"} for one in new),
-    ],
+FAULTS: Final[Mapping[str, tuple[str, Fault]]] = {
+    "drops-headers": ("headers/one", lambda old, new: [*old, *({**one, "headers": []} for one in new)]),
+    "loses-earlier": ("send/id-absent", lambda _, new: new),
+    "reorders-messages": ("text/payloads", lambda old, new: [*old, *new[::-1]]),
+    "stores-nothing": ("send/balanced", lambda old, new: old or new),
+    "stores-other-payload": (
+        "send/captured",
+        lambda old, new: [*old, *({**one, "payload": one["payload"] + "21"} for one in new)],
+    ),
 }
+"""By the name of a fault: the end of the id of the case that kills the server, and what is stored."""
 
 
 class HttpMock(ThreadingHTTPServer):
@@ -57,7 +58,7 @@ class HttpMock(ThreadingHTTPServer):
         self.version = version
         self.send = formats.get("iggy.json.send", protocol.json_send)
         self.poll = formats.get("iggy.json.poll", protocol.json_poll)
-        self.append = FAULTS[fault] if fault else lambda old, new: [*old, *new]
+        self.append = FAULTS[fault][1] if fault else lambda old, new: [*old, *new]
         self.streams: dict[int, str] = {}
         self.partitions: dict[str, list[Message]] = {}
         super().__init__(("127.0.0.1", port), _Handler)

@@ -63,7 +63,7 @@ class MockServer(socketserver.ThreadingTCPServer):
 
     def __init__(self, fault: str, version: str, port: int = 0) -> None:
         """Listen; raise `KeyError` for an unknown fault."""
-        self.kind = FAULTS[fault] if fault else Log
+        self.kind = FAULTS[fault][2] if fault else Log
         self.version = version
         self.protocol = BY_VERSION.get(version[:3], BY_VERSION["0.5"])
         self.streams: dict[int, Stream] = {}

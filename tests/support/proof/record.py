@@ -397,14 +397,27 @@ def _seconds_of(words: str) -> float:
 
 def servers(scope: Scope) -> Rows:
     """Yield the case that notices each faulty server and client, and the outcome of each test of them."""
-    code = (
-        "import json, importlib; from attrs import asdict, has; "
+    apart = (
+        "import importlib; from attrs import asdict, has; "
         "tables = {name: vars(importlib.import_module(f'tests.live.{name}')) for name in "
         "('kill_table', 'iggy_kill_table', 'client_kill_table')}; "
-        "print(json.dumps({f'{name} {table} {fault}': asdict(case) if has(type(case)) else case"
+        "rows = {f'{name} {table} {fault}': asdict(case) if has(type(case)) else case"
         " for name, parts in tables.items() for table in sorted(parts) if table.endswith('KILLED_BY')"
-        " for fault, case in parts[table].items()}))"
+        " for fault, case in parts[table].items()}"
     )
+    with_faults = (
+        "from tests.live.clients.faulty import CONSUMERS, PRODUCERS; "
+        "from tests.live.mock_broker.faults import KILLED_BY; "
+        "from tests.live.mock_iggy.faults import FAULTS; "
+        "tables = {'kill_table KILLED_BY': KILLED_BY,"
+        " 'iggy_kill_table KILLED_BY':"
+        " {name: {'case': one[0], 'verdict': one[1]} for name, one in FAULTS.items()},"
+        " 'client_kill_table KILLED_BY': {name: one[0] for name, one in CONSUMERS.items()},"
+        " 'client_kill_table PRODUCERS_KILLED_BY': {name: one[0] for name, one in PRODUCERS.items()}}; "
+        "rows = {f'{table} {fault}': case for table, rows in tables.items() for fault, case in rows.items()}"
+    )
+    older = (scope.checkout / "tests" / "live" / "kill_table.py").exists()
+    code = f"import json; {apart if older else with_faults}; print(json.dumps(rows))"
     for key, value in json.loads(python("-c", code, cwd=scope.checkout)).items():
         yield key, json.dumps(value)
     yield from _outcomes(scope, "live")

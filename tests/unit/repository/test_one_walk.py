@@ -21,6 +21,7 @@ OTHERS = {
     "iggy/log.py": "tries flipped bits of the lengths of one record",
     "schema/stream.py": "reads the lengths of one record, and lists the candidates of a search",
     "live/loopback_broker/append_rules.py": "takes the one entry of a request",
+    "live/loopback_broker/regroup_records.py": "splits a log as a broker does, which reads no record",
 }
 """The modules with such a loop that is no walk of its own, each with the reason."""
 

@@ -20,5 +20,4 @@ def entry_of_server(spec: str) -> Entry:
 
 
 def address_of(spec: str) -> ServerAddress:
-    """Return the address in a name; raise `UnknownAdapter`."""
     return ServerAddress.of(spec, SCHEMES)

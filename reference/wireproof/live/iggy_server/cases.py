@@ -1,7 +1,7 @@
 """The server at an address, over TCP or HTTP, and the cases that it is asked."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, TypeAlias, assert_never
+from typing import Any, Final, TypeAlias
 
 from attrs import define, field
 
@@ -77,7 +77,12 @@ class PollSequences:
 
     def run(self, request: Request) -> Outcome:
         """Send the steps of a request and return the answers."""
-        return asked_twice(self._server, lambda _: self._on_own_stream(request), _closed)
+
+        def closed(error: OSError) -> Refused:
+            text = f"the server closes the connection without an answer: {line_of(error)}"
+            return Refused(text=text, untyped=True)
+
+        return asked_twice(self._server, lambda _: self._on_own_stream(request), closed)
 
     def _on_own_stream(self, request: Request) -> Outcome:
         with self._streams.lend() as (name, stream):
@@ -93,11 +98,6 @@ class PollSequences:
         sent = (bytes.fromhex(str(step["hex"])) for step in request.steps if "hex" in step)
         topics = [topic_of(self._server.protocol, data) for data in sent]
         return max(topics, key=lambda topic: topic.partitions, default=DEFAULT_TOPIC)
-
-
-def _closed(error: OSError) -> Refused:
-    text = f"the server closes the connection without an answer: {line_of(error)}"
-    return Refused(text=text, untyped=True)
 
 
 def consumer(fields: Fields) -> Json:
@@ -225,9 +225,6 @@ def hello_of_server(name: str, version: str, format_id: str, *, over_http: bool)
 # --- cases ---
 
 
-AnyServer: TypeAlias = Server | HttpServer
-
-
 class TcpCases:
     """Runs the cases of a server over TCP."""
 
@@ -239,31 +236,20 @@ class TcpCases:
 
     def run(self, request: Request) -> Outcome:
         """Return what the server does with a request."""
-        return self._sequences.run(request) if request.op == SEQUENCE else self._sends.decode(request)
+        return self._sequences.run(request) if request.op == SEQUENCE else self._sends.run(request)
 
 
-Cases: TypeAlias = TcpCases | HttpSendCases
-
-
-def server_at(address: ServerAddress, properties: IggyClientProperties) -> AnyServer:
+def server_at(address: ServerAddress, properties: IggyClientProperties) -> Server:
     """Return the server at an address; raise `AdapterStartError`."""
-    kind = HttpServer if address.scheme == HTTP else Server
-    return kind(address, properties)
+    return (HttpServer if address.scheme == HTTP else Server)(address, properties)
 
 
-def cases_of(server: AnyServer, names: str) -> Cases:
+def cases_of(server: Server, names: str) -> TcpCases | HttpSendCases:
     """Return what runs the cases; the names of its streams begin with `names`."""
-    match server:
-        case Server():
-            return TcpCases(server, names)
-        case HttpServer():
-            return HttpSendCases(server, names)
-        case _:
-            assert_never(server)
+    return (HttpSendCases if isinstance(server, HttpServer) else TcpCases)(server, names)
 
 
-def hello_of(server: AnyServer) -> Hello:
-    """Return the claims about a server."""
+def hello_of(server: Server) -> Hello:
     protocol = server.protocol
     over_http = isinstance(server, HttpServer)
     format_id = f"iggy.json.send/{protocol.json_send}" if over_http else f"iggy.send/{protocol.send}"

@@ -45,22 +45,18 @@ class Protocol:
 
     @property
     def send_format(self) -> Format:
-        """Return the format of a send."""
         return formats.get("iggy.send", self.send)
 
     @property
     def poll_format(self) -> Format:
-        """Return the format of polled messages."""
         return formats.get("iggy.poll", self.send)
 
     @property
     def request_format(self) -> Format:
-        """Return the format of the request of a poll."""
         return formats.get("iggy.poll-request", self.requests)
 
     @property
     def identifier_format(self) -> Format:
-        """Return the format of an identifier."""
         return formats.get("iggy.identifier", self.identifiers)
 
     @property
@@ -161,7 +157,6 @@ def _chosen(protocol: Protocol, number: int) -> bytes:
 
 
 def identifier(protocol: Protocol, value: Json) -> bytes:
-    """Return the bytes of an identifier."""
     return formats.encode(protocol.identifier_format, value)
 
 
@@ -256,7 +251,6 @@ class Part:
 
     @property
     def end(self) -> int:
-        """Return the place after the value."""
         return self.at + 2 + len(self.value)
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, ClassVar, Final
 from urllib.parse import urlencode
 
 from attrs import evolve, frozen
@@ -20,25 +20,21 @@ from wireproof.live.iggy_server.requests import (
     MOST_POLLED,
     U32,
     Topic,
-    error_of,
     topic_of,
     with_partition,
     with_stream,
     with_topic,
 )
 from wireproof.live.iggy_server.server import (
-    PONG,
     Connection,
     ConnectionEndedError,
     HttpConnection,
     HttpReply,
-    HttpServer,
     OwnStreams,
     RefusedError,
     Reply,
     Server,
-    StreamServer,
-    error_in,
+    json_bytes,
 )
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.rejection import Rejected
@@ -149,21 +145,17 @@ PATIENCE: Final = 8
 PING_SECONDS: Final = 8.0
 """What a ping after a send may take: only a server that is out of step does not answer it."""
 
-ReplyT = TypeVar("ReplyT")
-
 
 @frozen
-class Sent(Generic[ReplyT]):
+class Sent:
     """The end of a send: the reply, or the text of a connection that ended, or neither for silence."""
 
-    reply: ReplyT | None = None
+    reply: Reply | HttpReply | None = None
     closed: str = ""
     out_of_step: str = ""
 
 
-def answered(
-    send: Callable[[float], Sent[ReplyT]], seconds: float, server: StreamServer, *, last: bool
-) -> Sent[ReplyT] | Outcome:
+def answered(send: Callable[[float], Sent], seconds: float, server: Server, *, last: bool) -> Sent | Outcome:
     """Send; return an outcome if the server is gone or waits.
 
     If the connection ends or no answer comes, raise `ConnectionEndedError`, unless it is the last attempt.
@@ -219,7 +211,7 @@ def around_send(error: OSError) -> Stalled:
 
 
 def asked_twice(
-    server: StreamServer, ask: Callable[[bool], Outcome], closed: Callable[[OSError], Outcome]
+    server: Server, ask: Callable[[bool], Outcome], closed: Callable[[OSError], Outcome]
 ) -> Outcome:
     """Return the outcome of a case, which is asked again if a connection ends.
 
@@ -243,7 +235,7 @@ def asked_twice(
     return outcome
 
 
-def _asked(server: StreamServer, ask: Callable[[], Outcome]) -> Outcome | OSError:
+def _asked(server: Server, ask: Callable[[], Outcome]) -> Outcome | OSError:
     """Return the outcome, or the error of a connection that ended."""
     connected = False
     try:
@@ -277,15 +269,21 @@ EARLIER: Final[Json] = {
 class SendCases:
     """Runs the cases of `iggy.send`, one after another."""
 
+    fields: ClassVar[Sequence[str]] = FIELDS
+    """The fields of a message that a send has."""
+
+    keeps: ClassVar[bool] = True
+    """Whether a connection that is in step is used for the next case too."""
+
     def __init__(self, server: Server, names: str) -> None:
         """Use streams whose names begin with the prefix and `names`."""
         self._server = server
         self._protocol = server.protocol
         self._streams = OwnStreams(server, names)
         self.check = self._streams.check
-        self._connection: Connection | None = None
+        self._connection: Connection | HttpConnection | None = None
 
-    def decode(self, request: Request) -> Outcome:
+    def run(self, request: Request) -> Outcome:
         """Send the bytes of a request and return what the server answers and stores."""
         return asked_twice(self._server, partial(self._on_own_stream, request), around_send)
 
@@ -294,78 +292,89 @@ class SendCases:
             self._connection.close()
             self._connection = None
         with self._streams.lend() as (name, stream):
-            data = with_stream(self._protocol, with_partition(self._protocol, request.data), stream, name)
-            topic = self._server.create_topic(stream, topic_of(self._protocol, request.data))
-            return self._stored(request, data, stream, topic, last=last)
+            words, data, polled = self._begin(request.data, stream, name)
+            earlier = polled()
+            send = partial(self._send, words, data)
+            sent = answered(send, request.limits.ms / 1000 * WAIT, self._server, last=last)
+            if not isinstance(sent, Sent):
+                return sent
+            found = polled()
+            ids = self._ids(request.data, found.messages[len(earlier.messages) :])
+            return outcome_of(self._refused(sent), sent.out_of_step, earlier, found, ids, self.fields)
 
-    def _stored(self, request: Request, data: bytes, stream: int, topic: Topic, *, last: bool) -> Outcome:
-        data = data if self._protocol.chosen else with_topic(data, topic.number)
-        self._server.ask("sending", requests.SEND_MESSAGES, self._earlier(stream, topic))
-        earlier = poll_all(self._server, stream, topic)
-        sent = answered(partial(self._send, data), request.limits.ms / 1000 * WAIT, self._server, last=last)
-        if not isinstance(sent, Sent):
-            return sent
-        found = poll_all(self._server, stream, topic)
-        ids = self._sent_ids(request)
-        return outcome_of(_refused(sent), sent.out_of_step, earlier, found, ids, FIELDS)
+    def _begin(
+        self, data: bytes, stream: int, name: str
+    ) -> tuple[Sequence[Any], bytes, Callable[[], Stored]]:
+        """Create the topic of a case with a message before it, in a stream with this number and name.
 
-    def _earlier(self, stream: int, topic: Topic) -> bytes:
-        place = requests.U32.pack(topic.partition).hex()
+        Returns:
+            the words of the request before the bytes; the bytes for this place; what polls the partition.
+
+        Raises:
+            RefusedError, OSError: a request around the send failed.
+        """
+        topic = self._server.create_topic(stream, topic_of(self._protocol, data))
+        place = {"kind": "partition_id", "value": requests.U32.pack(topic.partition).hex()}
+        owner = requests.numeric(stream)
         value: Json = {
-            "stream": requests.numeric(stream),
+            "stream": owner,
             "topic": topic.identifier,
-            "partitioning": {"kind": "partition_id", "value": place},
+            "partitioning": place,
             "messages": [EARLIER],
         }
-        return formats.encode(self._protocol.send_format, value)
+        first = formats.encode(self._protocol.send_format, value)
+        self._server.ask("sending", requests.SEND_MESSAGES, first)
+        data = with_stream(self._protocol, with_partition(self._protocol, data), stream, name)
+        data = data if self._protocol.chosen else with_topic(data, topic.number)
+        return (requests.SEND_MESSAGES,), data, partial(poll_all, self._server, stream, topic)
 
-    def _sent_ids(self, request: Request) -> Sequence[int]:
-        """Return the ids in a request; none if its bytes are refused."""
+    def _ids(self, data: bytes, _: Sequence[Any]) -> Sequence[int]:
+        """Return the ids that the bytes of a case name, of which these messages are stored.
+
+        Bytes that are refused name none.
+        """
         try:
-            value = formats.decode(self._protocol.send_format, request.data).value
+            value = formats.decode(self._protocol.send_format, data).value
         except Rejected:
             return ()
         return [message.id for message in value.messages]
 
-    def _send(self, data: bytes, seconds: float) -> Sent[Reply]:
-        connection = self._connection or self._server.connected()
+    def _send(self, words: Sequence[Any], data: bytes, seconds: float) -> Sent:
+        connection: Any = self._connection or self._server.connected()
         self._connection = None
         try:
-            reply = connection.request(requests.SEND_MESSAGES, data, seconds)
+            reply = connection.request(*words, data, seconds)
+            out_of_step = self._step(connection)
         except TimeoutError:
-            connection.close()
             return Sent()
         except OSError as error:
-            connection.close()
             return Sent(closed=one_line(str(error), TEXT))
-        return Sent(reply, out_of_step=self._step(connection))
+        finally:
+            if connection is not self._connection:
+                connection.close()
+        return Sent(reply, out_of_step=out_of_step)
 
-    def _step(self, connection: Connection) -> str:
+    def _step(self, connection: Connection | HttpConnection) -> str:
         """Keep a connection that answers a ping; return what is wrong with one that answers otherwise."""
         try:
-            reply = connection.request(requests.PING, b"", PING_SECONDS)
+            found = connection.ping(PING_SECONDS)
         except TimeoutError:
-            text = "no answer to a ping on the same connection"
+            return "no answer to a ping on the same connection"
         except OSError:
-            text = ""  # an end of the connection after an error is no fault
-        else:
-            if reply == Reply(0, b""):
-                self._connection = connection
-                return ""
-            text = f"a ping on the same connection is answered with status {reply.status}"
-        connection.close()
-        return text
+            return ""  # an end of the connection after an error is no fault
+        if found:
+            return f"a ping on the same connection is answered with {found}"
+        self._connection = connection if self.keeps else None
+        return ""
 
-
-def _refused(sent: Sent[Reply]) -> Refused | None:
-    if sent.reply is not None and not sent.reply.status:
-        return None
-    if sent.reply is None:
-        text = f"no answer: {sent.closed}"
-        return Refused(detail=CLOSED, text=text, untyped=True)
-    error = error_of(sent.reply.status)
-    text = "; ".join(filter(None, (f"error {sent.reply.status}", sent.out_of_step)))
-    return Refused(error.cls, detail=error.name, text=text, untyped=bool(sent.out_of_step))
+    def _refused(self, sent: Sent) -> Refused | None:
+        if sent.reply is None:
+            return Refused(detail=CLOSED, text=f"no answer: {sent.closed}", untyped=True)
+        if sent.reply.success:
+            return None
+        error, text, untyped = self._server.error_in(sent.reply)
+        text = "; ".join(filter(None, (text, sent.out_of_step)))
+        return Refused(error.cls, detail=error.name, text=text, untyped=untyped or bool(sent.out_of_step))
 
 
 # --- http case ---
@@ -378,47 +387,32 @@ HTTP_FIELDS: Final = ("id", "headers", "payload")
 """The fields of a message that a send over HTTP has."""
 
 HTTP_EARLIER: Final = {"id": 7, "payload": base64.b64encode(b"earlier").decode()}
-"""A message before each case, so that offset 0 is wrong for the case, and earlier data can be lost."""
+"""The message before each case."""
 
 
-class HttpSendCases:
-    """Runs the cases of `iggy.json.send`, one after another."""
+class HttpSendCases(SendCases):
+    """Runs the cases of `iggy.json.send`."""
 
-    def __init__(self, server: HttpServer, names: str) -> None:
-        """Use streams whose names begin with the prefix and `names`."""
-        self._server = server
-        self._protocol = server.protocol
-        self._streams = OwnStreams(server, names)
-        self.check = self._streams.check
+    fields = HTTP_FIELDS
+    keeps = False
 
-    def run(self, request: Request) -> Outcome:
-        """Post the bytes of a request and return what the server answers and stores."""
-        return asked_twice(self._server, partial(self._on_own_stream, request), around_send)
-
-    def _on_own_stream(self, request: Request, last: bool) -> Outcome:
-        with self._streams.lend() as (_, stream):
-            return self._stored(request, stream, last=last)
-
-    def _stored(self, request: Request, stream: int, *, last: bool) -> Outcome:
+    def _begin(self, data: bytes, stream: int, _: str) -> tuple[Sequence[Any], bytes, Callable[[], Stored]]:
+        """Create a topic with the partition that the body names."""
         first = self._protocol.first
-        number, data = _partition(request.data), request.data
+        number = _partition(data)
         partition = number if first <= number <= self._protocol.most_partitions else first
         if number > self._protocol.most_partitions:  # no topic has it: the first one stands in its place
             there, ours = base64.b64encode(U32.pack(number)), base64.b64encode(U32.pack(first))
             data = data.replace(there, ours, 1)
-        self._server.create_topic(stream, TOPIC, partition + 1 - first)
-        path = f"/streams/{stream}/topics/{TOPIC}/messages"
-        place = {"kind": "partition_id", "value": base64.b64encode(U32.pack(partition)).decode()}
-        self._server.ask("sending", "POST", path, {"partitioning": place, "messages": [HTTP_EARLIER]})
-        earlier = self._polled(path, partition)
-        send = partial(self._post, path, data)
-        posted = answered(send, request.limits.ms / 1000 * WAIT, self._server, last=last)
-        if not isinstance(posted, Sent):
-            return posted
-        found = self._polled(path, partition)
-        ids = self._sent_ids(request.data, found.messages[len(earlier.messages) :])
-        refused = self._refused(posted)
-        return outcome_of(refused, posted.out_of_step, earlier, found, ids, HTTP_FIELDS)
+        facts = {"name": TOPIC, "partitions_count": partition + 1 - first, "compression_algorithm": "none"}
+        unlimited = {"message_expiry": 0, "max_topic_size": 0}
+        place = f"/streams/{stream}/topics"
+        self._server.ask("creating a topic", "POST", place, json_bytes(facts | unlimited))
+        path = f"{place}/{TOPIC}/messages"
+        where = {"kind": "partition_id", "value": base64.b64encode(U32.pack(partition)).decode()}
+        body = {"partitioning": where, "messages": [HTTP_EARLIER]}
+        self._server.ask("sending", "POST", path, json_bytes(body))
+        return ("POST", path), data, partial(self._polled, path, partition)
 
     def _polled(self, path: str, partition: int) -> Stored:
         """Poll the partition whole; raise `RefusedError`, `OSError`."""
@@ -427,55 +421,24 @@ class HttpSendCases:
             protocol.consumer: 1, "partition_id": partition, "kind": "offset", "value": 0,
             "count": MOST_POLLED, "auto_commit": "false",
         }  # fmt: skip
-        connection = self._server.connected()
-        with connection:
+        with self._server.connected() as connection:
             reply = connection.request("GET", f"{path}?{urlencode(query)}")
         if not reply.success:
-            raise RefusedError(f"polling is refused with {error_in(reply, protocol.json_error)[0].name}")
+            raise RefusedError(f"polling is refused with {self._server.error_in(reply)[0].name}")
         try:
             found = formats.decode(formats.get("iggy.json.poll", protocol.json_poll), reply.body).value
         except Rejected as error:
             return Stored((), 0, f"{error.cls}: {error}")
         return Stored(tuple(found.messages), found.current_offset)
 
-    def _sent_ids(self, data: bytes, stored: Sequence[Any]) -> Sequence[int]:
-        """Return the ids that a send names; of refused bytes, 0 for those that the server took for 0."""
+    def _ids(self, data: bytes, stored: Sequence[Any]) -> Sequence[int]:
+        """Return the ids in a body; of a refused one, 0 for those that the server took for 0."""
         row = formats.get("iggy.json.send", self._protocol.json_send)
         try:
             return [message.id for message in formats.decode(row, data).value.messages]
         except Rejected:
             pairs = zip_longest(_ids(data), (message.id for message in stored))
             return [named if named == own else 0 for named, own in pairs]
-
-    def _post(self, path: str, data: bytes, seconds: float) -> Sent[HttpReply]:
-        with self._server.connected() as connection:
-            try:
-                reply = connection.request("POST", path, data, seconds)
-            except TimeoutError:
-                return Sent()
-            except OSError as error:
-                return Sent(closed=one_line(str(error), TEXT))
-            return Sent(reply, out_of_step=_step(connection))
-
-    def _refused(self, posted: Sent[HttpReply]) -> Refused | None:
-        if posted.reply is None:
-            return Refused(detail=CLOSED, text=f"no answer: {posted.closed}", untyped=True)
-        if posted.reply.success:
-            return None
-        error, text = error_in(posted.reply, self._protocol.json_error)
-        untyped = bool(posted.out_of_step) or posted.reply.status >= 500
-        return Refused(error.cls, detail=error.name, text=text, untyped=untyped)
-
-
-def _step(connection: HttpConnection) -> str:
-    """Return what is wrong with the answer to a ping after a post; an end of the connection is no fault."""
-    try:
-        reply = connection.request("GET", "/ping", seconds=PING_SECONDS)
-    except TimeoutError:
-        return "no answer to a ping on the same connection"
-    except OSError:
-        return ""
-    return "" if reply.body == PONG else f"a ping on the same connection is answered with HTTP {reply.status}"
 
 
 def _partition(data: bytes) -> int:

@@ -8,9 +8,8 @@ import re
 import socket
 import struct
 import time
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import count
 from pathlib import Path
 from struct import Struct
@@ -54,6 +53,21 @@ class ConnectionEndedError(OSError):
     """The server closes the connection, or answers with something that is no reply."""
 
 
+class OneConnection:
+    """A connection, which a block closes. Its methods raise `OSError`; without an answer, `TimeoutError`."""
+
+    _client: socket.socket | http.client.HTTPConnection
+
+    def close(self) -> None:
+        self._client.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
 @frozen
 class Reply:
     """An answer: status 0 is success, other numbers are error codes."""
@@ -61,36 +75,41 @@ class Reply:
     status: int
     body: bytes
 
+    @property
+    def success(self) -> bool:
+        return self.status == 0
 
-class Connection:
-    """One TCP connection. Every method raises `OSError`; an answer that does not come is a `TimeoutError`."""
+    def value(self) -> bytes:
+        return self.body
+
+    def refusal(self) -> str:
+        """Return the error for a sentence."""
+        return f"{error_of(self.status).name} ({self.status})"
+
+
+class Connection(OneConnection):
+    """One TCP connection."""
+
+    _client: socket.socket
 
     def __init__(self, address: ServerAddress) -> None:
-        """Connect."""
-        self._socket = socket.create_connection((address.host, address.port), timeout=SECONDS)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._client = socket.create_connection((address.host, address.port), timeout=SECONDS)
+        self._client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._replies = FrameStream(
-            self._socket, prefix=_REPLY.size, size=lambda head: _REPLY.unpack(head)[1], most=LARGEST
+            self._client, prefix=_REPLY.size, size=lambda head: _REPLY.unpack(head)[1], most=LARGEST
         )
 
     def request(self, code: int, body: bytes, seconds: float = SECONDS) -> Reply:
         """Send a request whole, and return its answer."""
-        self._socket.settimeout(seconds)
-        self._socket.sendall(_REQUEST.pack(4 + len(body), code) + body)
+        self._client.settimeout(seconds)
+        self._client.sendall(_REQUEST.pack(4 + len(body), code) + body)
         head, content = self._replies.take(time.monotonic() + seconds)
         return Reply(_REPLY.unpack(head)[0], content)
 
-    def close(self) -> None:
-        """Close it."""
-        self._socket.close()
-
-    def __enter__(self) -> Self:
-        """Return the connection."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the connection."""
-        self.close()
+    def ping(self, seconds: float = SECONDS) -> str:
+        """Return what a ping is answered with; empty for what is right."""
+        reply = self.request(requests.PING, b"", seconds)
+        return "" if reply == Reply(0, b"") else f"status {reply.status}"
 
 
 # --- http connection ---
@@ -99,6 +118,9 @@ class Connection:
 
 
 JSON: Final = "application/json"
+PONG: Final = b"pong"
+TEXT: Final = 200
+"""Characters of the text of an error that are kept."""
 
 
 @frozen
@@ -126,12 +148,19 @@ class HttpReply:
         except ValueError:
             return None
 
+    def refusal(self) -> str:
+        """Return the error for a sentence."""
+        found = self.value()
+        named = isinstance(found, dict) and {"id", "code"} <= found.keys()
+        return f"{one_line(str(found['code']), TEXT)} ({found['id']})" if named else f"HTTP {self.status}"
 
-class HttpConnection:
-    """One connection, kept for several requests. Every method raises `OSError`."""
+
+class HttpConnection(OneConnection):
+    """One connection over HTTP, kept for several requests."""
+
+    _client: http.client.HTTPConnection
 
     def __init__(self, address: ServerAddress, token: str = "") -> None:
-        """Connect; `token` is that of a login."""
         self._client = http.client.HTTPConnection(address.host, address.port, timeout=SECONDS)
         self._client.auto_open = 0  # a connection that ended stays ended
         self._client.connect()
@@ -155,17 +184,10 @@ class HttpConnection:
             raise ConnectionEndedError(f"a reply of more than {LARGEST} bytes")
         return HttpReply(reply.status, data, reply.headers.get("Content-Type", ""))
 
-    def close(self) -> None:
-        """Close it."""
-        self._client.close()
-
-    def __enter__(self) -> Self:
-        """Return the connection."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the connection."""
-        self.close()
+    def ping(self, seconds: float = SECONDS) -> str:
+        """Return what a ping is answered with; empty for what is right."""
+        reply = self.request("GET", "/ping", seconds=seconds)
+        return "" if reply.body == PONG else f"HTTP {reply.status}"
 
 
 # --- own streams ---
@@ -183,8 +205,8 @@ class RefusedError(Exception):
     """The server refuses a request that is no case."""
 
 
-class StreamServer(ABC):
-    """A server that is logged in, with one connection for everything but the cases.
+class Server:
+    """A server over TCP that is logged in, with one connection for everything but the cases.
 
     Every method raises `OSError`, and `RefusedError` if the server refuses.
 
@@ -192,7 +214,7 @@ class StreamServer(ABC):
         asked_again: why cases were asked again, and how often.
     """
 
-    speaks: ClassVar[str]
+    speaks: ClassVar[str] = "an Iggy server up to 0.8.x"
     """How a server of this kind answers, for messages."""
 
     _connection: Any
@@ -217,29 +239,76 @@ class StreamServer(ABC):
             raise AdapterStartError(f"{address} does not answer as {self.speaks} does: {said}") from None
         self.protocol = protocol_of(properties.revision, self.version, address)
 
-    @abstractmethod
-    def logged_in(self) -> Any:  # noqa: ANN401 - a connection of its kind
-        """Log in, and return a connection."""
+    def stranger(self) -> Any:  # noqa: ANN401 - a connection of its kind
+        """Return a connection that is not logged in."""
+        return Connection(self.address)
 
-    @abstractmethod
+    def logged_in(self) -> Any:  # noqa: ANN401 - the same
+        """Log in, and return a connection."""
+        return self.connected()
+
+    def connected(self) -> Any:  # noqa: ANN401 - the same
+        """Return another connection that is logged in."""
+        connection = self.stranger()
+        try:
+            body = requests.login(self.properties.user, self.properties.password)
+            said(connection.request(requests.LOGIN, body), f"the login of {self.properties.user}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def ask(self, doing: str, *words: Any) -> Any:  # noqa: ANN401 - as the connection has them
+        """Return what an answer says: the bytes of its body, or JSON."""
+        return said(self._connection.request(*words), doing)
+
+    def error_in(self, reply: Any) -> tuple[ServerError, str, bool]:  # noqa: ANN401 - an answer of its kind
+        """Return the error in an answer, its text, and whether the server says only that it failed."""
+        return error_of(reply.status), f"error {reply.status}", False
+
     def _version(self) -> str:
         """Return the version that the server answers; empty if it answers none."""
+        try:
+            return requests.version_in(self.ask("reading the statistics", requests.GET_STATS, b""))
+        except RefusedError:
+            return ""
 
-    @abstractmethod
     def create_stream(self, name: str) -> int:
-        """Create a stream and return its number."""
+        body = requests.create_stream(self.protocol, name)
+        answer = self.ask(f"creating the stream {name}", requests.CREATE_STREAM, body)
+        if len(answer) >= 4:
+            return requests.number_in(answer)
+        return next(number for number, found in self.streams() if found == name)
 
-    @abstractmethod
+    def create_topic(self, stream: int, topic: Topic) -> Topic:
+        """Create a topic and return it as it is; from 0.6 on the server gives it a number."""
+        body = requests.create_topic(self.protocol, stream, topic.number, topic.name, topic.partitions)
+        answer = self.ask("creating a topic", requests.CREATE_TOPIC, body)
+        if self.protocol.chosen:
+            return topic
+        number = requests.number_in(answer)
+        shown = requests.numeric(number) if topic.by_number else topic.identifier
+        return evolve(topic, number=number, identifier=shown)
+
     def delete_stream(self, number: int) -> None:
         """Delete a stream of our own."""
+        body = requests.identifier(self.protocol, requests.numeric(number))
+        self.ask(f"deleting the stream {number}", requests.DELETE_STREAM, body)
 
-    @abstractmethod
-    def streams(self) -> Sequence[tuple[int, str]]:
+    def streams(self) -> list[tuple[int, str]]:
         """Return the number and the name of each stream."""
+        try:
+            return list(requests.streams_in(self.ask("listing the streams", requests.GET_STREAMS, b"")))
+        except (struct.error, IndexError):
+            return []
 
-    @abstractmethod
     def is_listening(self) -> bool:
         """Return True if a new connection gets the answer to a ping."""
+        try:
+            with self.stranger() as connection:
+                return not connection.ping()
+        except OSError:
+            return False
 
     def reconnect_if_lost(self) -> None:
         """Replace the connection if there was a fault on it."""
@@ -259,6 +328,10 @@ class StreamServer(ABC):
             time.sleep(PAUSE)
         return found
 
+    def names(self, prefix: str = "") -> list[str]:
+        """Return the names of the streams with a prefix."""
+        return [name for _, name in self.streams() if name.startswith(prefix)]
+
     def delete_streams(self, prefix: str) -> dict[str, str]:
         """Delete the streams with a prefix; return the names of those that are left, with the reason."""
         left: dict[str, str] = {}
@@ -274,7 +347,7 @@ class StreamServer(ABC):
 class OwnStreams:
     """Lends streams to cases, one after another."""
 
-    def __init__(self, server: StreamServer, names: str) -> None:
+    def __init__(self, server: Server, names: str) -> None:
         """Use names that begin with the prefix and `names`."""
         self._server = server
         self._names = (f"{PREFIX}{names}-{number}" for number in count(1))
@@ -366,80 +439,6 @@ def _parsed(text: str) -> dict[str, str]:
 _VERSION: Final = re.compile(r"(\d+\.\d+)\.\d+")
 
 
-class Server(StreamServer):
-    """A server over TCP."""
-
-    speaks = "an Iggy server up to 0.8.x"
-    _connection: Connection
-
-    def logged_in(self) -> Connection:
-        """Log in, and return the connection."""
-        return self.connected()
-
-    def connected(self) -> Connection:
-        """Return another connection that is logged in; raise `OSError`, `RefusedError`."""
-        connection = Connection(self.address)
-        try:
-            body = requests.login(self.properties.user, self.properties.password)
-            reply = connection.request(requests.LOGIN, body)
-            _check(reply, f"the login of {self.properties.user}")
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def ask(self, doing: str, code: int, body: bytes = b"") -> bytes:
-        """Return the body of an answer; raise `RefusedError`, `OSError`."""
-        reply = self._connection.request(code, body)
-        _check(reply, doing)
-        return reply.body
-
-    def _version(self) -> str:
-        try:
-            return requests.version_in(self.ask("reading the statistics", requests.GET_STATS))
-        except RefusedError:
-            return ""
-
-    def is_listening(self) -> bool:
-        """Return True if a new connection gets the answer to a ping."""
-        try:
-            with Connection(self.address) as connection:
-                return connection.request(requests.PING, b"").status == 0
-        except OSError:
-            return False
-
-    def create_stream(self, name: str) -> int:
-        """Create a stream and return its number."""
-        body = self.ask(
-            f"creating the stream {name}", requests.CREATE_STREAM, requests.create_stream(self.protocol, name)
-        )
-        if len(body) >= 4:
-            return requests.number_in(body)
-        return next(number for number, found in self.streams() if found == name)
-
-    def create_topic(self, stream: int, topic: Topic) -> Topic:
-        """Create a topic and return it as it is; from 0.6 on the server gives it a number."""
-        body = requests.create_topic(self.protocol, stream, topic.number, topic.name, topic.partitions)
-        answer = self.ask("creating a topic", requests.CREATE_TOPIC, body)
-        if self.protocol.chosen:
-            return topic
-        number = requests.number_in(answer)
-        shown = requests.numeric(number) if topic.by_number else topic.identifier
-        return evolve(topic, number=number, identifier=shown)
-
-    def delete_stream(self, number: int) -> None:
-        """Delete a stream of our own."""
-        body = requests.identifier(self.protocol, requests.numeric(number))
-        self.ask(f"deleting the stream {number}", requests.DELETE_STREAM, body)
-
-    def streams(self) -> list[tuple[int, str]]:
-        """Return the number and the name of each stream; raise `OSError`, `RefusedError`."""
-        try:
-            return list(requests.streams_in(self.ask("listing the streams", requests.GET_STREAMS)))
-        except (struct.error, IndexError):
-            return []
-
-
 def protocol_of(wished: str, version: str, address: ServerAddress) -> Protocol:
     """Return the protocol of a server by its properties, or by its version; raise `AdapterStartError`."""
     found = _VERSION.match(version)
@@ -453,9 +452,11 @@ def protocol_of(wished: str, version: str, address: ServerAddress) -> Protocol:
     raise AdapterStartError(f"{address} is {shown}: {known}, and iggy-server speaks {', '.join(BY_REVISION)}")
 
 
-def _check(reply: Reply, doing: str) -> None:
-    if reply.status:
-        raise RefusedError(f"{doing} is refused with {error_of(reply.status).name} ({reply.status})")
+def said(reply: Reply | HttpReply, doing: str) -> Any:  # noqa: ANN401 - bytes, or any JSON
+    """Return what an answer says; raise `RefusedError` for an error."""
+    if reply.success:
+        return reply.value()
+    raise RefusedError(f"{doing} is refused with {reply.refusal()}")
 
 
 # --- http server ---
@@ -463,100 +464,67 @@ def _check(reply: Reply, doing: str) -> None:
 # A server over HTTP that is logged in: its version, and the streams of our own on it.
 
 
-PONG: Final = b"pong"
-TEXT: Final = 200
-"""Characters of the text of an error that are kept."""
-
 HTTP_ERRORS: Final[Mapping[int, ServerError]] = {413: ServerError("HTTP 413", "limit-exceeded")}
 """The errors of the HTTP layer that have a class: a body may be larger than a server is configured for."""
 
 
-class HttpServer(StreamServer):
+class HttpServer(Server):
     """A server over HTTP."""
 
     speaks = "an Iggy server over HTTP"
-    _connection: HttpConnection
+
+    def stranger(self) -> HttpConnection:
+        return HttpConnection(self.address)
 
     def logged_in(self) -> HttpConnection:
         """Take another token, and return a connection with it."""
-        self._token = self._login()
-        return self.connected()
-
-    def _login(self) -> str:
         user = {"username": self.properties.user, "password": self.properties.password}
-        with HttpConnection(self.address) as connection:
-            reply = connection.request("POST", "/users/login", json.dumps(user).encode())
-        found = _checked(reply, f"the login of {self.properties.user}")
+        with self.stranger() as connection:
+            reply = connection.request("POST", "/users/login", json_bytes(user))
+        found = said(reply, f"the login of {self.properties.user}")
         try:
-            return str(found["access_token"]["token"])
+            self._token = str(found["access_token"]["token"])
         except (TypeError, KeyError):
             raise RefusedError("the answer to the login has no access token") from None
+        return self.connected()
 
     def connected(self) -> HttpConnection:
-        """Return another connection that is logged in; raise `OSError`."""
         return HttpConnection(self.address, self._token)
 
-    def ask(self, doing: str, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 - any JSON
-        """Return the JSON value of an answer; raise `RefusedError`, `OSError`."""
-        data = None if body is None else json.dumps(body).encode()
-        return _checked(self._connection.request(method, path, data), doing)
+    def error_in(self, reply: HttpReply) -> tuple[ServerError, str, bool]:
+        """Return the error in an answer.
+
+        Errors of the HTTP layer itself are texts, or have the HTTP status as code: iggy.md, section 8.3.
+        """
+        text = one_line(reply.body.decode("utf-8", "replace"), TEXT)
+        error = HTTP_ERRORS.get(reply.status) or ServerError(f"HTTP {reply.status}")
+        if reply.is_json:
+            row = formats.get("iggy.json.error", self.protocol.json_error)
+            try:
+                number = int(formats.decode(row, reply.body).value.id)
+                error = error if number == reply.status else error_of(number)
+            except Rejected as rejected:
+                text = f"its body is refused, {rejected.cls}: {text}"
+        return error, text, reply.status >= 500
 
     def _version(self) -> str:
         found = self.ask("reading the statistics", "GET", "/stats")
         return str(found.get("iggy_server_version", "")) if isinstance(found, dict) else ""
 
-    def is_listening(self) -> bool:
-        """Return True if a new connection gets the answer to a ping."""
-        try:
-            with HttpConnection(self.address) as connection:
-                return connection.request("GET", "/ping").body == PONG
-        except OSError:
-            return False
-
     def create_stream(self, name: str) -> int:
-        """Create a stream and return its number."""
-        found = self.ask(f"creating the stream {name}", "POST", "/streams", {"name": name})
+        found = self.ask(f"creating the stream {name}", "POST", "/streams", json_bytes({"name": name}))
         try:
             return int(found["id"])
         except (TypeError, KeyError, ValueError):
             raise RefusedError(f"the answer to the stream {name} has no number") from None
 
-    def create_topic(self, stream: int, name: str, partitions: int) -> None:
-        """Create a topic whose messages do not expire."""
-        facts = {"name": name, "partitions_count": partitions, "compression_algorithm": "none"}
-        unlimited = {"message_expiry": 0, "max_topic_size": 0}
-        self.ask("creating a topic", "POST", f"/streams/{stream}/topics", facts | unlimited)
-
     def streams(self) -> list[tuple[int, str]]:
-        """Return the number and the name of each stream; raise `OSError`, `RefusedError`."""
         found = self.ask("listing the streams", "GET", "/streams")
         return [(int(row["id"]), str(row["name"])) for row in found or ()]
 
     def delete_stream(self, number: int) -> None:
-        """Delete a stream of our own."""
         self.ask(f"deleting the stream {number}", "DELETE", f"/streams/{number}")
 
 
-def error_in(reply: HttpReply, revision: str) -> tuple[ServerError, str]:
-    """Return the error in an answer, and its text.
-
-    Errors of the HTTP layer itself are texts, or have the HTTP status as their code: iggy.md, section 8.3.
-    """
-    text = one_line(reply.body.decode("utf-8", "replace"), TEXT)
-    of_layer = HTTP_ERRORS.get(reply.status) or ServerError(f"HTTP {reply.status}")
-    if not reply.is_json:
-        return of_layer, text
-    try:
-        number = int(formats.decode(formats.get("iggy.json.error", revision), reply.body).value.id)
-    except Rejected as error:
-        return of_layer, f"its body is refused, {error.cls}: {text}"
-    return (of_layer if number == reply.status else error_of(number)), text
-
-
-def _checked(reply: HttpReply, doing: str) -> Any:  # noqa: ANN401 - any JSON
-    if reply.success:
-        return reply.value()
-    found = reply.value()
-    named = isinstance(found, dict) and {"id", "code"} <= found.keys()
-    shown = f"{one_line(str(found['code']), TEXT)} ({found['id']})" if named else f"HTTP {reply.status}"
-    raise RefusedError(f"{doing} is refused with {shown}")
+def json_bytes(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value).encode()

@@ -2,7 +2,7 @@
 
 import secrets
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from attrs import evolve
@@ -11,13 +11,13 @@ from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.python_object import line_of
 from wireproof.adapters.registry.live_servers import left_by_others
 from wireproof.live.iggy_server import address_of
-from wireproof.live.iggy_server.cases import AnyServer, cases_of, hello_of, server_at
-from wireproof.live.iggy_server.server import RefusedError, read_properties
+from wireproof.live.iggy_server.cases import cases_of, hello_of, server_at
+from wireproof.live.iggy_server.server import RefusedError, Server, read_properties
 from wireproof.live.worker import LiveServer, Service, main, note_of
 
 
 @contextmanager
-def connected(spec: str) -> Iterator[AnyServer]:
+def connected(spec: str) -> Iterator[Server]:
     """Connect to the server that `spec` names; raise `AdapterStartError` also for what it refuses then."""
     address = address_of(spec)
     server = server_at(address, read_properties(address.properties))
@@ -35,23 +35,12 @@ def opened(spec: str, token: str) -> Iterator[Service]:
     with connected(spec) as server:
         # a process that starts again after a fault takes other names
         cases = cases_of(server, f"{token}-{secrets.token_hex(2)}")
-        others = [name for _, name in server.streams()]
+        others = server.names()
         cases.check()
     hello = evolve(hello_of(server), notes=left_by_others(spec, others, "streams"))
     yield Service(hello, cases.run, note=lambda: note_of(server.asked_again))
 
 
-def names(spec: str, prefix: str) -> Sequence[str]:
-    """Return the names of our streams with a prefix; raise `AdapterError`."""
-    with connected(spec) as server:
-        return [name for _, name in server.streams() if name.startswith(prefix)]
-
-
-def delete(spec: str, prefix: str) -> Mapping[str, str]:
-    """Delete our streams with a prefix; return those that are left, with the reason; raise `AdapterError`."""
-    with connected(spec) as server:
-        return server.delete_streams(prefix)
-
-
 if __name__ == "__main__":
-    sys.exit(main(LiveServer("streams", opened, names, delete), sys.argv[1:]))
+    streams = LiveServer("streams", opened, connected, Server.names, Server.delete_streams)
+    sys.exit(main(streams, sys.argv[1:]))

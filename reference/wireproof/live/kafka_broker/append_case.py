@@ -13,7 +13,7 @@ from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, BrokenRule, Crashed, Outcome, Refused, Stalled, Unsupported
 from wireproof.kafka.append import APPEND_TIME
 from wireproof.kafka.attribute_bits import LOG_APPEND_TIME
-from wireproof.kafka.values import Log, LogEntry, Message, Record, RecordBatch
+from wireproof.kafka.values import Log, LogEntry, Message, RecordBatch
 from wireproof.live.kafka_broker import error_codes, requests
 from wireproof.live.kafka_broker.cluster import Cluster, HangsError
 from wireproof.live.kafka_broker.connection import FrameError, said_by
@@ -163,12 +163,12 @@ class Frame:
     Attributes:
         base: the offset of its first record.
         epoch: the leader epoch of the partition.
-        append_time: the time of the append, if it lies within the time of the request; else None.
+        append_times: the times of appends; none that lies outside the time of its request.
     """
 
     base: int
     epoch: int
-    append_time: int | None
+    append_times: Collection[int]
 
 
 def stored_value(log: Log, frame: Frame, next_offset: int) -> dict[str, Any]:
@@ -188,31 +188,39 @@ def _relative(entry: LogEntry, frame: Frame) -> LogEntry:
                 base_offset=entry.base_offset - frame.base,
                 partition_leader_epoch=epoch,
                 max_timestamp=_time(entry.max_timestamp, frame, stamped=stamped),
-                records=tuple(_relative_record(record, frame, stamped=stamped) for record in entry.records),
+                records=tuple(
+                    evolve(
+                        record,
+                        offset=record.offset - frame.base,
+                        timestamp=_time(record.timestamp, frame, stamped=stamped),
+                    )
+                    for record in entry.records
+                ),
             )
         case Message():
-            return _relative_message(entry, frame)
+            return relative_message(entry, frame)
 
 
-def _relative_record(record: Record, frame: Frame, *, stamped: bool) -> Record:
-    timestamp = _time(record.timestamp, frame, stamped=stamped)
-    return evolve(record, offset=record.offset - frame.base, timestamp=timestamp)
-
-
-def _relative_message(message: Message, frame: Frame) -> Message:
+def relative_message(message: Message, frame: Frame) -> Message:
+    """Return a message, and those in it, independent of the place and time of the append."""
     stamped = bool(message.magic and message.attributes & LOG_APPEND_TIME)
     inner = message.messages
     return evolve(
         message,
         offset=message.offset - frame.base,
         timestamp=_time(message.timestamp, frame, stamped=stamped),
-        messages=None if inner is None else tuple(_relative_message(one, frame) for one in inner),
+        messages=None if inner is None else tuple(relative_message(one, frame) for one in inner),
     )
 
 
 def _time(stored: int, frame: Frame, *, stamped: bool) -> int:
     """Return `APPEND_TIME` for the broker's time of the append, where the entry says that it has it."""
-    return APPEND_TIME if stamped and stored == frame.append_time else stored
+    return named_time(stored, frame.append_times) if stamped else stored
+
+
+def named_time(timestamp: int, append_times: Collection[int]) -> int:
+    """Return a timestamp, or `APPEND_TIME` for one that the broker answered."""
+    return APPEND_TIME if timestamp >= 0 and timestamp in append_times else timestamp
 
 
 # --- append outcome ---
@@ -255,7 +263,10 @@ class Append:
 def outcome_of(request: Request, sent: bytes, partition: Partition, done: Append) -> Outcome:
     """Return the outcome of a request with the bytes `sent`, and note the end of the log for the next one."""
     entries = tuple(entries_of(done.found.data))
-    earlier = _earlier(partition, done, entries)
+    if partition.last is not None and done.found.data.startswith(partition.last[1]):
+        earlier = partition.last[1]
+    else:
+        earlier = b"".join(data for offset, data in entries if offset < done.start)
     appended = done.found.data[len(earlier) :]
     stored, refused = read_by_consumer(appended)
     value, times = _value(done, partition, stored)
@@ -270,7 +281,9 @@ def outcome_of(request: Request, sent: bytes, partition: Partition, done: Append
     grown = done.found.high_watermark > done.start
     if done.answer.code and not grown and not broken:
         return _refused(done.answer)
-    _note_end(partition, done, entries)
+    partition.end = max(done.found.high_watermark, partition.end)
+    later = (entry for entry in reversed(entries) if entry[0] >= done.start)
+    partition.last = next(later, partition.last)  # the next case finds it before its own
     faulty = bool(broken) or refused is not None or not grown or bool(done.answer.code)
     partition.retired = faulty or not _ends_whole(appended, done)
     if done.answer.code:
@@ -293,13 +306,6 @@ def _ends_whole(appended: bytes, done: Append) -> bool:
             return False
         end, size = next_offset(offset, entry), size + len(entry)
     return (end, size) == (done.found.high_watermark, len(appended))
-
-
-def _earlier(partition: Partition, done: Append, entries: Sequence[tuple[int, bytes]]) -> bytes:
-    """Return the bytes of the log before the append."""
-    if partition.last is not None and done.found.data.startswith(partition.last[1]):
-        return partition.last[1]
-    return b"".join(data for offset, data in entries if offset < done.start)
 
 
 def _broken_log(partition: Partition, done: Append, earlier: bytes) -> Iterator[BrokenRule]:
@@ -348,7 +354,7 @@ def _value(done: Append, partition: Partition, stored: Log) -> tuple[dict[str, A
     """Return the stored log as a value, and the rule that is broken if it contradicts the answered time."""
     time_of_append = done.answer.append_time
     timely = done.sent - CLOCK_TOLERANCE_MS <= time_of_append <= done.received + CLOCK_TOLERANCE_MS
-    frame = Frame(done.start, partition.epoch, time_of_append if timely else None)
+    frame = Frame(done.start, partition.epoch, {time_of_append} if timely else ())
     value = stored_value(stored, frame, done.found.high_watermark)
     stamped = any(
         entry["timestampType"] == LOG_APPEND
@@ -367,14 +373,6 @@ def _only_entry(value: Mapping[str, Any]) -> Json:
     if "unreadable" in value or len(batches) != 1:
         return {"entries": str(len(batches)), **{name: value[name] for name in value.keys() - {"batches"}}}
     return dict(batches[0])
-
-
-def _note_end(partition: Partition, done: Append, entries: Sequence[tuple[int, bytes]]) -> None:
-    """Note the end of the log and its last entry, which the next case finds before its own."""
-    partition.end = max(done.found.high_watermark, partition.end)
-    stored = [entry for entry in entries if entry[0] >= done.start]
-    if stored:
-        partition.last = stored[-1]
 
 
 def _refused(answer: ProduceAnswer) -> Refused:

@@ -14,7 +14,7 @@ from wireproof.formats import FORMATS
 from wireproof.live.kafka_broker import requests, step_requests
 from wireproof.live.kafka_broker.client_properties import ClientProperties
 from wireproof.live.kafka_broker.cluster import Cluster
-from wireproof.live.kafka_broker.step_requests import NoCoordinatorError
+from wireproof.live.kafka_broker.step_requests import AnsweredError
 from wireproof.live.kafka_broker.topics import Partitions
 from wireproof.wire.json_values import Json
 
@@ -131,7 +131,7 @@ def _transactions(cluster: Cluster, name: str) -> tuple[int, str]:
     try:
         if version:
             step_requests.coordinator(cluster, name)
-    except NoCoordinatorError as error:
+    except AnsweredError as error:
         shown = errors.for_code(error.code).message
         return 0, f"transactions are not asked for: FindCoordinator answers {shown} for {name}"
     except errors.KafkaError:

@@ -173,7 +173,6 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc] # the library 
     """Provider of a token that is made anew for each connection."""
 
     def __init__(self, make: Callable[[], str], extensions: Mapping[str, str]) -> None:
-        """Store how a token is made."""
         super().__init__()
         self._make = make
         self._extensions = dict(extensions)

@@ -5,12 +5,16 @@ Each thread has connections of its own, so that a lost one, or a slow answer, co
 
 import contextlib
 import re
+import shlex
 import socket
 import ssl
+import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from threading import Condition
 from types import MappingProxyType
 from typing import Any, Final, Self
 
@@ -19,7 +23,7 @@ from kafka.protocol.api_key import ApiKey
 from kafka.protocol.broker_version_data import BrokerVersionData
 from kafka.protocol.metadata import MetadataRequest
 
-from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters.errors import AdapterError, AdapterStartError
 from wireproof.adapters.registry.live_servers import ServerAddress
 from wireproof.live.kafka_broker.connection import (
     CONNECT_SECONDS,
@@ -30,6 +34,7 @@ from wireproof.live.kafka_broker.connection import (
     message,
     said_by,
 )
+from wireproof.wire.text import one_line
 
 REQUEST_SECONDS: Final = 20.0
 """Time limit of a request that changes or asks the cluster."""
@@ -127,11 +132,9 @@ class Cluster:
                 )
 
     def __enter__(self) -> Self:
-        """Return the connected cluster."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the connections."""
         self.close()
 
     def call(
@@ -264,3 +267,86 @@ def _look(address: ServerAddress, context: ssl.SSLContext | None) -> None:
             ) from None
         except OSError as error:
             raise AdapterStartError(f"no TLS at {address}: {error}") from None
+
+
+# --- restarts ---
+#
+# Restarts of a broker in the middle of a case, by a command of its operator, while no other one is asked.
+
+
+GATHER_SECONDS: Final = 2
+"""Time in which further cases may come that wait for the same restart, which takes much longer."""
+
+COMMAND_SECONDS: Final = 120
+MOST_OF_OUTPUT: Final = 200
+
+
+class RestartError(AdapterError):
+    """The command of a restart failed, or the broker did not come back; the text is one line."""
+
+
+class Restarts:
+    """Lets cases run at the same time, and starts the broker again between them. Threads share it.
+
+    One restart serves all cases that wait for one. Cases without a restart begin before or after it.
+    """
+
+    def __init__(self, cluster: Cluster, command: str, restarted: Callable[[float], None]) -> None:
+        """Use a command, empty for none; `restarted` gets the time of each restart."""
+        self._cluster = cluster
+        self._command = command
+        self._restarted = restarted
+        self._changed = Condition()
+        self._running = self._waiting = self._begun = self._done = 0
+
+    @contextlib.contextmanager
+    def case(self, *, restarts: bool) -> Iterator[None]:
+        """Run a case, after the restart that others wait for unless it has one itself."""
+        with self._changed:
+            self._changed.wait_for(lambda: restarts or not self._waiting)
+            self._begun += 1
+            self._running += 1
+        try:
+            yield
+        finally:
+            self._count(running=-1)
+
+    def restart(self) -> None:
+        """Start the broker again when every other case has ended, or waits too; raise `RestartError`."""
+        with self._changed:
+            before = self._done
+            self._count(running=-1, waiting=1)
+            try:
+                while self._done == before:
+                    self._changed.wait_for(lambda: self._done != before or not self._running)
+                    others = partial(self._others_came, before, self._begun)
+                    if not self._changed.wait_for(others, GATHER_SECONDS):
+                        self._run()
+                        self._done += 1
+            finally:
+                self._count(running=1, waiting=-1)
+
+    def _others_came(self, done: int, begun: int) -> bool:
+        """Report whether a restart was made since, or a case has begun."""
+        return self._done != done or self._begun != begun or self._running > 0
+
+    def _count(self, running: int, waiting: int = 0) -> None:
+        with self._changed:
+            self._running += running
+            self._waiting += waiting
+            self._changed.notify_all()
+
+    def _run(self) -> None:
+        try:
+            subprocess.run(  # noqa: S603 - the command of the properties file
+                shlex.split(self._command), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE, text=True, timeout=COMMAND_SECONDS, check=True,
+            )  # fmt: skip
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            said = one_line(str(getattr(error, "stderr", None) or error), MOST_OF_OUTPUT)
+            raise RestartError(f"the command that starts the broker again failed: {said}") from None
+        if not self._cluster.returns():
+            raise RestartError(
+                f"nothing answers at {self._cluster.address} after the broker was started again"
+            )
+        self._restarted(time.monotonic())

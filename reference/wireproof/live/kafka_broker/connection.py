@@ -109,7 +109,8 @@ class Connection:
         name = settings["sasl_mechanism"]
         self._accepted(SaslHandshakeRequest(mechanism=name), 1)
         mechanism = get_sasl_mechanism(name)(**settings)
-        newest = min(SaslAuthenticateRequest.max_version, self._newest(SaslAuthenticateRequest.API_KEY))
+        _, known = self.versions.get(SaslAuthenticateRequest.API_KEY, (0, 0))
+        newest = min(SaslAuthenticateRequest.max_version, known)
         while not mechanism.is_done():
             answer = self._accepted(SaslAuthenticateRequest(auth_bytes=mechanism.auth_bytes()), newest)
             try:
@@ -118,9 +119,6 @@ class Connection:
                 raise errors.SaslAuthenticationFailedError(f"{name}: {error}") from None
         if not mechanism.is_authenticated():
             raise errors.SaslAuthenticationFailedError(name)
-
-    def _newest(self, api: int) -> int:
-        return self.versions.get(api, (0, 0))[1]
 
     def _accepted(self, request: Any, version: int) -> Any:  # noqa: ANN401 - the library has no types
         """Return the answer to a request of a login; raise the error that it has."""

@@ -160,14 +160,13 @@ def produce(cluster: Cluster, partition: Partition, data: bytes, magic: int) -> 
     """Produce exactly these bytes to a partition, acknowledged by all replicas."""
     request = produce_request(partition, data, None)
     version = cluster.newest(ProduceRequest, LEGACY_PRODUCE.get(magic, wished_version(cluster, PRODUCE)))
-    return repeated(
-        lambda: _produced(cluster.call(request, version, partition.node, SECONDS)), lambda answer: answer.code
-    )
 
+    def send() -> ProduceAnswer:
+        response = cluster.call(request, version, partition.node, SECONDS)
+        reply = only_partition(response.responses, "partition_responses")
+        return ProduceAnswer(reply.error_code, _message(reply), reply.base_offset, reply.log_append_time_ms)
 
-def _produced(response: Any) -> ProduceAnswer:  # noqa: ANN401 - a response
-    reply = only_partition(response.responses, "partition_responses")
-    return ProduceAnswer(reply.error_code, _message(reply), reply.base_offset, reply.log_append_time_ms)
+    return repeated(send, lambda answer: answer.code)
 
 
 def _message(reply: Any) -> str:  # noqa: ANN401 - a part of a response
@@ -210,16 +209,15 @@ def fetch(cluster: Cluster, partition: Partition, offset: int, magic: int) -> Fe
     usual = wished_version(cluster, FETCH)
     wished = LEGACY_FETCH.get(magic, usual)
     version = min(newest, wished if wished >= least else usual)
-    return repeated(
-        lambda: _fetched(cluster.call(request, version, partition.node, SECONDS)), lambda answer: answer.code
-    )
 
+    def send() -> FetchAnswer:
+        response = cluster.call(request, version, partition.node, SECONDS)
+        if not response.responses:  # an error of the whole request, such as an unknown topic id
+            return FetchAnswer(response.error_code or -1, -1, b"")
+        reply = only_partition(response.responses, "partitions")
+        return FetchAnswer(reply.error_code, reply.high_watermark, bytes(reply.records or b""))
 
-def _fetched(response: Any) -> FetchAnswer:  # noqa: ANN401 - a response
-    if not response.responses:  # an error of the whole request, such as an unknown topic id
-        return FetchAnswer(response.error_code or -1, -1, b"")
-    reply = only_partition(response.responses, "partitions")
-    return FetchAnswer(reply.error_code, reply.high_watermark, bytes(reply.records or b""))
+    return repeated(send, lambda answer: answer.code)
 
 
 # --- entry bytes ---
@@ -343,7 +341,6 @@ class ProducerIds:
     """The ids of one case, each way."""
 
     def __init__(self) -> None:
-        """Begin without any."""
         self._of_broker: dict[int, int] = {}
 
     def learn(self, own: int, of_broker: int) -> None:

@@ -1,123 +1,38 @@
 """A case with steps on a live broker: a topic of its own, its requests in order, and the answer to each."""
 
-import shlex
-import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import suppress
 from functools import partial
 from itertools import count, takewhile
-from threading import Condition
 from typing import Any, Final, TypeAlias
 
 from attrs import define, evolve, field
 from kafka import errors
-from kafka.protocol.producer import InitProducerIdRequest
+from kafka.protocol.admin import DeleteRecordsRequest
+from kafka.protocol.consumer import ListOffsetsRequest
+from kafka.protocol.producer import AddPartitionsToTxnRequest, EndTxnRequest, InitProducerIdRequest
 
 from wireproof.adapters.contract import Request
-from wireproof.adapters.errors import AdapterError
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 from wireproof.cases.steps import ERROR
 from wireproof.live.kafka_broker import step_requests
-from wireproof.live.kafka_broker.append_case import asked_twice, stalled
-from wireproof.live.kafka_broker.cluster import Cluster
+from wireproof.live.kafka_broker.append_case import asked_twice, named_time, stalled
+from wireproof.live.kafka_broker.cluster import Cluster, Restarts
+from wireproof.live.kafka_broker.connection import message
 from wireproof.live.kafka_broker.requests import (
+    ISOLATION,
+    TIMEOUT_MS,
     FetchLimits,
     ProducerIds,
+    only,
     only_partition,
     produce_request,
 )
-from wireproof.live.kafka_broker.step_requests import NoCoordinatorError, NotAskedError
+from wireproof.live.kafka_broker.step_requests import AnsweredError, NotAskedError, settled
 from wireproof.live.kafka_broker.topics import OwnTopics, Partition, TopicError
 from wireproof.wire.json_values import Json
-from wireproof.wire.text import one_line
-
-# --- restarts ---
-#
-# Restarts of a broker in the middle of a case, by a command of its operator, while no other one is asked.
-
-
-GATHER_SECONDS: Final = 2
-"""Time in which further cases may come that wait for the same restart, which takes much longer."""
-
-COMMAND_SECONDS: Final = 120
-MOST_OF_OUTPUT: Final = 200
-
-
-class RestartError(AdapterError):
-    """The command of a restart failed, or the broker did not come back; the text is one line."""
-
-
-class Restarts:
-    """Lets cases run at the same time, and starts the broker again between them. Threads share it.
-
-    One restart serves all cases that wait for one. Cases without a restart begin before or after it.
-    """
-
-    def __init__(self, cluster: Cluster, command: str, restarted: Callable[[float], None]) -> None:
-        """Use a command, empty for none; `restarted` gets the time of each restart."""
-        self._cluster = cluster
-        self._command = command
-        self._restarted = restarted
-        self._changed = Condition()
-        self._running = self._waiting = self._begun = self._done = 0
-
-    @contextmanager
-    def case(self, *, restarts: bool) -> Iterator[None]:
-        """Run a case, after the restart that others wait for unless it has one itself."""
-        with self._changed:
-            self._changed.wait_for(lambda: restarts or not self._waiting)
-            self._begun += 1
-            self._running += 1
-        try:
-            yield
-        finally:
-            self._count(running=-1)
-
-    def restart(self) -> None:
-        """Start the broker again when every other case has ended, or waits too; raise `RestartError`."""
-        with self._changed:
-            before = self._done
-            self._count(running=-1, waiting=1)
-            try:
-                while self._done == before:
-                    self._changed.wait_for(lambda: self._done != before or not self._running)
-                    others = partial(self._others_came, before, self._begun)
-                    if not self._changed.wait_for(others, GATHER_SECONDS):
-                        self._run()
-                        self._done += 1
-            finally:
-                self._count(running=1, waiting=-1)
-
-    def _others_came(self, done: int, begun: int) -> bool:
-        """Report whether a restart was made since, or a case has begun."""
-        return self._done != done or self._begun != begun or self._running > 0
-
-    def _count(self, running: int, waiting: int = 0) -> None:
-        with self._changed:
-            self._running += running
-            self._waiting += waiting
-            self._changed.notify_all()
-
-    def _run(self) -> None:
-        try:
-            subprocess.run(  # noqa: S603 - the command of the properties file
-                shlex.split(self._command), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE, text=True, timeout=COMMAND_SECONDS, check=True,
-            )  # fmt: skip
-        except (OSError, ValueError, subprocess.SubprocessError) as error:
-            said = one_line(str(getattr(error, "stderr", None) or error), MOST_OF_OUTPUT)
-            raise RestartError(f"the command that starts the broker again failed: {said}") from None
-        if not self._cluster.returns():
-            raise RestartError(
-                f"nothing answers at {self._cluster.address} after the broker was started again"
-            )
-        self._restarted(time.monotonic())
-
-
-# --- sequence case ---
-
 
 Fields: TypeAlias = Mapping[str, Any]
 Fetched: TypeAlias = dict[str, Any]
@@ -165,7 +80,6 @@ class Session:
     append_times: dict[int, int] = field(factory=dict)
 
     def partition(self, fields: Fields) -> Partition:
-        """Return the partition of a step."""
         return self.partitions[int(fields.get("partition", 0))]
 
     def transactional_id(self, fields: Fields) -> str | None:
@@ -174,7 +88,6 @@ class Session:
         return None if name is None else f"{self.prefix}-{name}"
 
     def producer(self, fields: Fields) -> tuple[int, int]:
-        """Return the id and the epoch of a step."""
         return self.ids.on_wire(int(fields["producerId"])), int(fields["producerEpoch"])
 
 
@@ -233,7 +146,7 @@ class SequenceCases:
     def _answer(self, session: Session, fields: Fields) -> Json:
         try:
             return _OPS[str(fields["op"])](self._cluster, session, fields)
-        except NoCoordinatorError as error:
+        except AnsweredError as error:
             return step_requests.error(error.code)
 
     def _session(self, request: Request) -> Session:
@@ -251,7 +164,6 @@ class SequenceCases:
         return session
 
     def _await(self, partitions: Sequence[Partition]) -> None:
-        """Wait until partitions can be read."""
         for one in partitions:
             readable = partial(step_requests.fetch, self._cluster, [(one, 0)], FetchLimits())
             step_requests.repeated(readable, _code_of_fetch)
@@ -277,9 +189,8 @@ class SequenceCases:
         begun = {int(step["producerId"]) for step in steps if step["op"] == "init-producer"}
         sent = (ProducerIds.named_in(bytes.fromhex(step["hex"])) for step in steps if "hex" in step)
         for own in sorted({number for named in sent for number in named if number >= 0} - begun):
-            answer = step_requests.init_producer(self._cluster, None, NOBODY)
-            if not answer.error_code:
-                session.ids.learn(own, answer.producer_id)
+            with suppress(AnsweredError):
+                session.ids.learn(own, step_requests.init_producer(self._cluster, None, NOBODY).producer_id)
 
     def _produced(self, session: Session, group: Sequence[Fields]) -> Iterator[Json]:
         """Append the batches of a group, each sent before the answer to the one before it."""
@@ -290,8 +201,7 @@ class SequenceCases:
             ((wanted, version),) = rows
             replies = [
                 step_requests.repeated(
-                    lambda: step_requests.produced(self._cluster.call(wanted, version, node)),
-                    lambda reply: int(reply.error_code),
+                    lambda: step_requests.produced(self._cluster.call(wanted, version, node))
                 )
             ]
         else:
@@ -320,7 +230,6 @@ def _groups(steps: Sequence[Fields]) -> Iterator[list[Fields]]:
 
 
 def _largest(step: Fields) -> int:
-    """Return the largest number of a partition in a step."""
     named = step.get("partitions", ())
     numbers = [one[0] if isinstance(one, list) else one for one in named]
     return max(map(int, [step.get("partition", 0), *numbers]))
@@ -335,31 +244,49 @@ def _code_of_fetch(response: Any) -> int:  # noqa: ANN401 - a response
 
 
 def _init_producer(cluster: Cluster, session: Session, fields: Fields) -> Json:
-    own = int(fields["producerId"])
     known = session.producer(fields) if "producerEpoch" in fields else NOBODY
     answer = step_requests.init_producer(cluster, session.transactional_id(fields), known)
-    if answer.error_code:
-        return step_requests.error(answer.error_code)
-    session.ids.learn(own, answer.producer_id)
+    session.ids.learn(int(fields["producerId"]), answer.producer_id)
     return {"producerEpoch": str(answer.producer_epoch)}
 
 
 def _add_partitions(cluster: Cluster, session: Session, fields: Fields) -> Json:
     added = [session.partitions[int(number)] for number in fields["partitions"]]
-    name = session.transactional_id(fields) or ""
-    code = step_requests.add_partitions(cluster, name, session.producer(fields), added)
-    return step_requests.error(code) if code else {"added": True}
+    name, producer = session.transactional_id(fields) or "", session.producer(fields)
+    request = message(
+        AddPartitionsToTxnRequest,
+        v3_and_below_transactional_id=name,
+        v3_and_below_producer_id=producer[0],
+        v3_and_below_producer_epoch=producer[1],
+        v3_and_below_topics=[{"name": added[0].topic, "partitions": [one.index for one in added]}],
+    )
+    version = cluster.newest(AddPartitionsToTxnRequest, step_requests.ONE_TRANSACTION)
+    node = step_requests.coordinator(cluster, name)
+
+    def code(answer: Any) -> int:  # noqa: ANN401 - a response
+        topic = only(answer.results_by_topic_v3_and_below, "topics")
+        codes = (int(one.partition_error_code) for one in topic.results_by_partition)
+        return next((one for one in codes if one), 0)
+
+    settled(lambda: cluster.call(request, version, node), code)
+    return {"added": True}
 
 
 def _end_transaction(cluster: Cluster, session: Session, fields: Fields) -> Json:
-    version = int(fields.get("transactionVersion", 1))
-    name = session.transactional_id(fields) or ""
-    answer = step_requests.end_transaction(
-        cluster, name, session.producer(fields), commit=bool(fields["commit"]), version=version
+    """End a transaction; with transactions v2 the answer has the next epoch."""
+    raises = int(fields.get("transactionVersion", 1)) >= step_requests.V2
+    name, producer = session.transactional_id(fields) or "", session.producer(fields)
+    request = EndTxnRequest(
+        transactional_id=name,
+        producer_id=producer[0],
+        producer_epoch=producer[1],
+        committed=bool(fields["commit"]),
     )
-    if answer.error_code:
-        return step_requests.error(answer.error_code)
-    return {"producerEpoch": str(answer.producer_epoch)} if version >= step_requests.V2 else {"ended": True}
+    newest = step_requests.BUMPING_END if raises else step_requests.BUMPING_END - 1
+    version = cluster.newest(EndTxnRequest, newest)
+    node = step_requests.coordinator(cluster, name)
+    answer = settled(lambda: cluster.call(request, version, node))
+    return {"producerEpoch": str(answer.producer_epoch)} if raises else {"ended": True}
 
 
 def _fetch(cluster: Cluster, session: Session, fields: Fields) -> Json:
@@ -379,7 +306,11 @@ def _fetch(cluster: Cluster, session: Session, fields: Fields) -> Json:
             answer = ask()
     if "compacted" in fields:
         most = int(fields["compacted"])
-        answer = _waited(ask, answer, lambda one: _count(one) <= most, CLEANED_SECONDS)
+
+        def cleaned(found: Fetched) -> bool:
+            return sum(map(step_requests.count_records, found.get("entries", ()))) <= most
+
+        answer = _waited(ask, answer, cleaned, CLEANED_SECONDS)
     return damaged | answer  # a consumer would have read the answers before the last one too
 
 
@@ -393,11 +324,6 @@ def _waited(
     return answer
 
 
-def _count(answer: Fetched) -> int:
-    """Return the number of records in a fetched log."""
-    return sum(step_requests.count_records(entry) for entry in answer.get("entries", ()))
-
-
 def _read(cluster: Cluster, session: Session, fields: Fields) -> Fetched:
     """Fetch from an offset on; without limits of its own a step reads on to the end, as a consumer does.
 
@@ -406,23 +332,22 @@ def _read(cluster: Cluster, session: Session, fields: Fields) -> Fetched:
     partition, limits, offset = session.partition(fields), _limits(fields), int(fields["offset"])
     limited = fields.keys() & {"maxBytes", "partitionMaxBytes", "minBytes"}
     answer: Fetched = {}
+    times, bound = session.append_times.values(), "highWatermark"
+    if limits.isolation == "read_committed":
+        bound = "lastStableOffset"
     while True:
-        reply = _of_response(step_requests.fetch(cluster, [(partition, offset)], limits))
-        found = _of_version(reply, session, limits.version, times="times" in fields)
+        reply = step_requests.fetch(cluster, [(partition, offset)], limits)
+        if reply.responses or not reply.error_code:  # an error of the whole request has no partition
+            reply = only_partition(reply.responses, "partitions")
+        if limits.version is None or limits.version > step_requests.OLD_FETCH:
+            found = step_requests.of_partition(reply, session.ids, times if "times" in fields else None)
+        else:
+            found = step_requests.of_old_partition(reply, times)
         answer, rows = _joined(answer, found), found.get("entries", ())
         following = step_requests.last_offset(rows[-1]) + 1 if rows else offset
-        if limited or ERROR in answer or following <= offset or following >= _bound(answer, limits):
+        if limited or ERROR in answer or following <= offset or following >= int(answer[bound]):
             return answer
         offset = following
-
-
-def _of_version(reply: Any, session: Session, version: int | None, *, times: bool) -> Fetched:  # noqa: ANN401 - a part of a response
-    """Return the answer of a partition: an old Fetch has messages and the high watermark alone."""
-    if version is None or version > step_requests.OLD_FETCH:
-        return step_requests.of_partition(
-            reply, session.ids, session.append_times.values() if times else None
-        )
-    return step_requests.of_old_partition(reply, session.append_times.values())
 
 
 def _joined(answer: Fetched, found: Fetched) -> Fetched:
@@ -435,19 +360,6 @@ def _joined(answer: Fetched, found: Fetched) -> Fetched:
         if name in answer
     }
     return {**found, **lists}
-
-
-def _bound(answer: Fetched, limits: FetchLimits) -> int:
-    """Return the offset up to which a consumer of this isolation level reads."""
-    committed = limits.isolation == "read_committed"
-    return int(answer["lastStableOffset" if committed else "highWatermark"])
-
-
-def _of_response(response: Any) -> Any:  # noqa: ANN401 - as above
-    """Return the one partition of a response; an error of the whole request has none."""
-    if not response.responses and response.error_code:
-        return response
-    return only_partition(response.responses, "partitions")
 
 
 def _limits(fields: Fields) -> FetchLimits:
@@ -488,15 +400,14 @@ def _fetch_session(cluster: Cluster, session: Session, fields: Fields) -> Json:
 
 def _delete_records(cluster: Cluster, session: Session, fields: Fields) -> Json:
     partition = session.partition(fields)
-    reply = step_requests.repeated(
-        lambda: step_requests.delete_records(cluster, partition, int(fields["offset"])),
-        lambda one: int(one.error_code),
+    row = {"partition_index": partition.index, "offset": int(fields["offset"])}
+    topics = [{"name": partition.topic, "partitions": [row]}]
+    request = message(DeleteRecordsRequest, topics=topics, timeout_ms=TIMEOUT_MS)
+    version = cluster.newest(DeleteRecordsRequest)
+    reply = settled(
+        lambda: only_partition(cluster.call(request, version, partition.node).topics, "partitions")
     )
-    return (
-        step_requests.error(reply.error_code)
-        if reply.error_code
-        else {"lowWatermark": str(reply.low_watermark)}
-    )
+    return {"lowWatermark": str(reply.low_watermark)}
 
 
 def _await_expiry(cluster: Cluster, _: Session, fields: Fields) -> Json:
@@ -506,19 +417,24 @@ def _await_expiry(cluster: Cluster, _: Session, fields: Fields) -> Json:
 
 
 def _list_offset(cluster: Cluster, session: Session, fields: Fields) -> Json:
-    partition, isolation = session.partition(fields), str(fields.get("isolation", "read_uncommitted"))
-    timestamp = int(fields["timestamp"])
-    asked = timestamp + session.append_times.get(int(fields.get("timestampOf", -1)), 0)
-    version = int(fields["version"]) if "version" in fields else None
-    reply = step_requests.repeated(
-        lambda: step_requests.list_offset(cluster, partition, asked, isolation, version),
-        lambda one: int(one.error_code),
+    """Ask for the offset of a time, or of what a number below 0 stands for, such as -1 for the end."""
+    partition = session.partition(fields)
+    asked = int(fields["timestamp"]) + session.append_times.get(int(fields.get("timestampOf", -1)), 0)
+    row = {"partition_index": partition.index, "current_leader_epoch": -1, "timestamp": asked}
+    request = message(
+        ListOffsetsRequest,
+        replica_id=-1,
+        isolation_level=ISOLATION[str(fields.get("isolation", "read_uncommitted"))],
+        topics=[{"name": partition.topic, "partitions": [row]}],
+        timeout_ms=TIMEOUT_MS,
     )
-    if reply.error_code:
-        return step_requests.error(reply.error_code)
+    version = int(fields["version"]) if "version" in fields else cluster.newest(ListOffsetsRequest, 9)
+    reply = settled(
+        lambda: only_partition(cluster.call(request, version, partition.node).topics, "partitions")
+    )
     found: dict[str, Json] = {"offset": str(reply.offset)}
     if asked >= 0 or asked == LARGEST_TIME:
-        found["timestamp"] = str(step_requests.named_time(reply.timestamp, session.append_times.values()))
+        found["timestamp"] = str(named_time(reply.timestamp, session.append_times.values()))
     return found
 
 

@@ -5,11 +5,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from attrs import evolve
 from kafka import errors
 from kafka.errors import KafkaError
-from kafka.protocol.admin import DeleteRecordsRequest, DescribeConfigsRequest
-from kafka.protocol.consumer import FetchRequest, ListOffsetsRequest
+from kafka.protocol.admin import DescribeConfigsRequest
+from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.metadata import ApiVersionsRequest, FindCoordinatorRequest
 from kafka.protocol.producer import (
     AddPartitionsToTxnRequest,
@@ -21,16 +20,20 @@ from kafka.protocol.producer import (
 from wireproof.cases.outcome import BrokenRule
 from wireproof.cases.steps import ERROR
 from wireproof.kafka import control_types
-from wireproof.kafka.append import APPEND_TIME
 from wireproof.kafka.attribute_bits import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
 from wireproof.kafka.values import LogEntry, Message, RecordBatch
 from wireproof.live.kafka_broker import requests
-from wireproof.live.kafka_broker.append_case import read_by_consumer, unreadable
+from wireproof.live.kafka_broker.append_case import (
+    Frame,
+    named_time,
+    read_by_consumer,
+    relative_message,
+    unreadable,
+)
 from wireproof.live.kafka_broker.cluster import Cluster
 from wireproof.live.kafka_broker.connection import message
 from wireproof.live.kafka_broker.error_codes import DENIED, RETRIED
 from wireproof.live.kafka_broker.requests import (
-    ISOLATION,
     FetchLimits,
     ProducerIds,
     entries_of,
@@ -64,9 +67,30 @@ TRANSACTION_FEATURE: Final = "transaction.version"
 V2: Final = 2
 
 
-def repeated(send: Callable[[], Any], code: Callable[[Any], int]) -> Any:  # noqa: ANN401 - a response
+class AnsweredError(Exception):
+    """A request is answered with an error: `code`."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(f"error {code}")
+        self.code = code
+
+
+def code_of(answer: Any) -> int:  # noqa: ANN401 - a response, or a part of it
+    """Return the error code of an answer."""
+    return int(answer.error_code)
+
+
+def repeated(send: Callable[[], Any], code: Callable[[Any], int] = code_of) -> Any:  # noqa: ANN401 - a response
     """Send until the answer is about the request, and not about a broker that is busy."""
     return requests.repeated(send, code, WAITED_FOR, SETTLE_SECONDS)
+
+
+def settled(send: Callable[[], Any], code: Callable[[Any], int] = code_of) -> Any:  # noqa: ANN401 - a response
+    """Return the answer to a request that is repeated as above; raise `AnsweredError` for an error."""
+    answer = repeated(send, code)
+    if found := code(answer):
+        raise AnsweredError(found)
+    return answer
 
 
 def transaction_version(cluster: Cluster) -> int:
@@ -87,17 +111,8 @@ def transaction_version(cluster: Cluster) -> int:
     return V2 if found.get(TRANSACTION_FEATURE, 0) >= V2 else 1
 
 
-class NoCoordinatorError(Exception):
-    """FindCoordinator names no node, but an error: `code`."""
-
-    def __init__(self, code: int) -> None:
-        """Store the code."""
-        super().__init__(f"FindCoordinator answers error {code}")
-        self.code = code
-
-
 def coordinator(cluster: Cluster, name: str) -> int:
-    """Return the node that coordinates a transactional id; raise `NoCoordinatorError`."""
+    """Return the node that coordinates a transactional id; raise `AnsweredError`."""
     version = cluster.newest(FindCoordinatorRequest)
 
     def ask() -> Any:  # noqa: ANN401 - a part of a response
@@ -106,14 +121,15 @@ def coordinator(cluster: Cluster, name: str) -> int:
             return requests.only(cluster.call(request, version).coordinators, "coordinators")
         return cluster.call(FindCoordinatorRequest(key=name, key_type=TRANSACTIONS), version)
 
-    found = repeated(ask, lambda answer: int(answer.error_code))
-    if found.error_code:
-        raise NoCoordinatorError(int(found.error_code))
-    return int(found.node_id)
+    return int(settled(ask).node_id)
 
 
 def init_producer(cluster: Cluster, name: str | None, known: tuple[int, int]) -> Any:  # noqa: ANN401 - a response
-    """Ask for a producer id; `known` is the id and epoch to be raised, -1 without any: KIP-360."""
+    """Ask for a producer id; `known` is the id and epoch to be raised, -1 without any: KIP-360.
+
+    Raises:
+        AnsweredError: the broker gives none.
+    """
     version = cluster.newest(InitProducerIdRequest, 5)
     node = None if name is None else coordinator(cluster, name)
     request = InitProducerIdRequest(
@@ -122,38 +138,7 @@ def init_producer(cluster: Cluster, name: str | None, known: tuple[int, int]) ->
         producer_id=known[0],
         producer_epoch=known[1],
     )
-    return repeated(lambda: cluster.call(request, version, node), lambda answer: int(answer.error_code))
-
-
-def add_partitions(cluster: Cluster, name: str, producer: tuple[int, int], added: Sequence[Partition]) -> int:
-    """Add partitions to a transaction; return the error code of the first one that has one."""
-    request = message(
-        AddPartitionsToTxnRequest,
-        v3_and_below_transactional_id=name,
-        v3_and_below_producer_id=producer[0],
-        v3_and_below_producer_epoch=producer[1],
-        v3_and_below_topics=[{"name": added[0].topic, "partitions": [one.index for one in added]}],
-    )
-    version, node = cluster.newest(AddPartitionsToTxnRequest, ONE_TRANSACTION), coordinator(cluster, name)
-
-    def code(answer: Any) -> int:  # noqa: ANN401 - a response
-        topic = requests.only(answer.results_by_topic_v3_and_below, "topics")
-        codes = (int(one.partition_error_code) for one in topic.results_by_partition)
-        return next((one for one in codes if one), 0)
-
-    return code(repeated(lambda: cluster.call(request, version, node), code))
-
-
-def end_transaction(
-    cluster: Cluster, name: str, producer: tuple[int, int], *, commit: bool, version: int
-) -> Any:  # noqa: ANN401 - a response
-    """End a transaction; with transactions v2 the answer has the next epoch."""
-    request = EndTxnRequest(
-        transactional_id=name, producer_id=producer[0], producer_epoch=producer[1], committed=commit
-    )
-    newest = cluster.newest(EndTxnRequest, BUMPING_END if version >= V2 else BUMPING_END - 1)
-    node = coordinator(cluster, name)
-    return repeated(lambda: cluster.call(request, newest, node), lambda answer: int(answer.error_code))
+    return settled(lambda: cluster.call(request, version, node))
 
 
 def produce_version(cluster: Cluster, name: str | None, version: int) -> int:
@@ -175,32 +160,6 @@ def fetch(
     version = newest if limits.version is None else limits.version
     request = requests.fetch_request(cluster, wanted, limits)
     return cluster.call(request, version, wanted[0][0].node if node is None else node)
-
-
-def delete_records(cluster: Cluster, partition: Partition, offset: int) -> Any:  # noqa: ANN401 - a part of a response
-    """Delete the records before an offset."""
-    row = {"partition_index": partition.index, "offset": offset}
-    topics = [{"name": partition.topic, "partitions": [row]}]
-    request = message(DeleteRecordsRequest, topics=topics, timeout_ms=requests.TIMEOUT_MS)
-    response = cluster.call(request, cluster.newest(DeleteRecordsRequest), partition.node)
-    return requests.only_partition(response.topics, "partitions")
-
-
-def list_offset(
-    cluster: Cluster, partition: Partition, timestamp: int, isolation: str, version: int | None = None
-) -> Any:  # noqa: ANN401 - as above
-    """Return the offset of a time, or of what a number below 0 stands for, such as -1 for the end."""
-    row = {"partition_index": partition.index, "current_leader_epoch": -1, "timestamp": timestamp}
-    request = message(
-        ListOffsetsRequest,
-        replica_id=-1,
-        isolation_level=ISOLATION[isolation],
-        topics=[{"name": partition.topic, "partitions": [row]}],
-        timeout_ms=requests.TIMEOUT_MS,
-    )
-    version = cluster.newest(ListOffsetsRequest, 9) if version is None else version
-    response = cluster.call(request, version, partition.node)
-    return requests.only_partition(response.topics, "partitions")
 
 
 # --- step answers ---
@@ -242,12 +201,11 @@ def of_old_partition(reply: Any, append_times: Collection[int]) -> dict[str, Any
     if reply.error_code:
         return error(reply.error_code)
     entries = _entries(bytes(reply.records or b""))
-    shown: dict[str, Json] = (
-        entries
-        if isinstance(entries, dict)
-        else {"entries": [_old_entry(entry, append_times) for entry in entries]}
-    )
-    return {"highWatermark": str(reply.high_watermark), **shown}
+    if not isinstance(entries, dict):  # a batch, which has no place there, is shown whole
+        placed = Frame(0, 0, append_times)
+        timeless = (relative_message(one, placed) if isinstance(one, Message) else one for one in entries)
+        entries = {"entries": list(map(to_json, timeless))}
+    return {"highWatermark": str(reply.high_watermark), **entries}
 
 
 def of_log(data: bytes, ids: ProducerIds, append_times: Collection[int] | None = None) -> dict[str, Json]:
@@ -281,29 +239,6 @@ def broken_in(answers: Sequence[Json]) -> Iterator[BrokenRule]:
         for part in (answer, *answer.get("partitions", ())):
             found: Any = part.get(UNREADABLE, {})
             yield from (BrokenRule(rule, f"step {number + 1}: {text}") for rule, text in found.items())
-
-
-def _old_entry(entry: LogEntry, append_times: Collection[int]) -> Json:
-    """Return a message as a value of its format, with `APPEND_TIME` for a time that the broker answered.
-
-    A batch, which has no place there, is shown whole.
-    """
-    return to_json(_timeless(entry, append_times) if isinstance(entry, Message) else entry)
-
-
-def named_time(timestamp: int, append_times: Collection[int]) -> int:
-    """Return a timestamp, or `APPEND_TIME` for one that the broker answered."""
-    return APPEND_TIME if timestamp >= 0 and timestamp in append_times else timestamp
-
-
-def _timeless(message: Message, append_times: Collection[int]) -> Message:
-    stamped = message.magic and message.attributes & LOG_APPEND_TIME
-    inner = message.messages
-    return evolve(
-        message,
-        timestamp=named_time(message.timestamp, append_times) if stamped else message.timestamp,
-        messages=None if inner is None else tuple(_timeless(one, append_times) for one in inner),
-    )
 
 
 def last_offset(entry: Mapping[str, Any]) -> int:
@@ -340,12 +275,11 @@ def entry_json(batch: RecordBatch, ids: ProducerIds) -> dict[str, Json]:
         named["deleteHorizon"] = True
     elif batch.records and batch.records[0].offset != batch.base_offset:
         named["baseTimestamp"] = str(batch.base_timestamp)  # of the first record that cleaning left
-    kind = _kind(batch)
-    return (
-        {**named, "kind": kind}
-        if kind in ENDS.values()
-        else {**named, "kind": kind, "records": dict(_records(batch))}
-    )
+    named["kind"] = _kind(batch)
+    if named["kind"] in ENDS.values():
+        return named
+    values = ((one.offset, one.value) for one in batch.records)
+    return {**named, "records": {str(at): None if one is None else one.hex() for at, one in values}}
 
 
 def _kind(batch: RecordBatch) -> str:
@@ -355,11 +289,6 @@ def _kind(batch: RecordBatch) -> str:
             "control",
         )
     return "transaction" if batch.attributes & TRANSACTIONAL else "data"
-
-
-def _records(batch: RecordBatch) -> Iterator[tuple[str, Json]]:
-    for record in batch.records:
-        yield str(record.offset), None if record.value is None else record.value.hex()
 
 
 # --- expiry ---

@@ -229,7 +229,6 @@ class Partitions:
     """Lends partitions and creates topics where there are too few. Threads may share it."""
 
     def __init__(self, topics: OwnTopics) -> None:
-        """Begin without a topic."""
         self._topics = topics
         self._free: dict[Key, list[Partition]] = {}
         self._creating: set[Key] = set()

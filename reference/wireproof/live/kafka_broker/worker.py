@@ -1,7 +1,7 @@
 """The process of the adapter: `wireproof.live.worker`. Each case in flight is a call in a thread."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
@@ -17,10 +17,10 @@ from wireproof.live.kafka_broker import topics
 from wireproof.live.kafka_broker.append_case import BrokerCases, append_earlier
 from wireproof.live.kafka_broker.claims import WINDOW, hello_of_broker, legacy_magics
 from wireproof.live.kafka_broker.client_properties import ClientProperties, read_properties
-from wireproof.live.kafka_broker.cluster import Cluster
+from wireproof.live.kafka_broker.cluster import Cluster, Restarts
 from wireproof.live.kafka_broker.connection import said_by
 from wireproof.live.kafka_broker.requests import NO_PRODUCER, V2
-from wireproof.live.kafka_broker.sequence_case import RESTART, Restarts, SequenceCases
+from wireproof.live.kafka_broker.sequence_case import RESTART, SequenceCases
 from wireproof.live.kafka_broker.topics import OwnTopics, Partitions, TopicError
 from wireproof.live.worker import LiveServer, Service, main, note_of
 
@@ -92,17 +92,12 @@ def _lost_at_start(cluster: Cluster, error: errors.KafkaError) -> str:
     return f"the broker at {cluster.address} names itself {named} (advertised.listeners), and {text}"
 
 
-def names(spec: str, prefix: str) -> Sequence[str]:
-    """Return the names of our topics with a prefix; raise `AdapterError`."""
-    with connected(spec) as (cluster, _):
-        return topics.own_topics(cluster, prefix)
-
-
-def delete(spec: str, prefix: str) -> Mapping[str, str]:
-    """Delete our topics with a prefix; return those that are left, with the reason; raise `AdapterError`."""
-    with connected(spec) as (cluster, _):
-        return topics.delete(cluster, topics.own_topics(cluster, prefix))
-
-
 if __name__ == "__main__":
-    sys.exit(main(LiveServer("topics", opened, names, delete), sys.argv[1:]))
+    own = LiveServer(
+        "topics",
+        opened,
+        connected,
+        lambda found, prefix: topics.own_topics(found[0], prefix),
+        lambda found, prefix: topics.delete(found[0], topics.own_topics(found[0], prefix)),
+    )
+    sys.exit(main(own, sys.argv[1:]))

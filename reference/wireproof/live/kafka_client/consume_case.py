@@ -112,15 +112,14 @@ class Consumption:
                     deadline = time.monotonic() + QUIET_SECONDS
                 case Ended():
                     return self._ended(event)
-                case Fetched(repeated, _) if repeated >= REPEATS or self._takes_too_many_steps():
+                case Fetched(repeated, _) if repeated >= REPEATS or (
+                    # one that has all fetched may take its time to deliver
+                    self.served.fetches >= MOST_FETCHES and not self.served.waits
+                ):
                     return self._repeating()
                 case Fetched(repeated, is_new) if repeated or is_new:
                     pause = PAUSE_SECONDS if repeated else QUIET_SECONDS
                     deadline = min(time.monotonic() + pause, self.served.since + SLOW_SECONDS)
-
-    def _takes_too_many_steps(self) -> bool:
-        """Return whether it fetches for ever; one that has all fetched may take its time to deliver."""
-        return self.served.fetches >= MOST_FETCHES and not self.served.waits
 
     def _line(self, text: bytes) -> tuple[bool, Outcome | None]:
         """Take a line; return True and the outcome if it is the last one."""
@@ -237,8 +236,10 @@ def no_line(text: bytes, error: object) -> Faulty:
     return Faulty(f"{NO_LINE}: {error}: {one_line(text[:80].decode(errors='replace'), LONGEST)}")
 
 
-def failed(end: Ended) -> Crashed | Refused:
+def failed(end: Ended) -> Crashed | Faulty | Refused:
     """Return the outcome for a program that ended before its answer was known."""
+    if end.has_full_disk:
+        return Faulty(end.text)
     return Crashed(end.text) if end.has_crashed else Refused(text=end.text, untyped=True)
 
 

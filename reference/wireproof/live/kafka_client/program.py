@@ -61,7 +61,6 @@ class ClientOptions:
     lost: Literal["nothing", "answers"] = "nothing"
 
     def __attrs_post_init__(self) -> None:
-        """Check the numbers; raise `ValueError`."""
         if not OLDEST_FETCH <= self.fetch <= NEWEST_FETCH:
             raise ValueError(f"fetch: must be from {OLDEST_FETCH} to {NEWEST_FETCH}, not {self.fetch}")
 
@@ -86,7 +85,6 @@ ABOUT: Final = {
 
 
 def listed_options() -> tuple[AdapterOption, ...]:
-    """Return the options for listings."""
     fields = attrs.fields_dict(ClientOptions)
     return tuple(
         AdapterOption(
@@ -149,6 +147,11 @@ LONGEST: Final = 300
 PANICS: Final = ("panic:", "panicked at", "fatal error:", "terminate called", "FATAL EXCEPTION")
 """Words of runtimes whose program died of a fault of its own."""
 
+NO_SPACE: Final = "no space left on device"
+"""What the system says of a full disk; the other last lines of a program may hide it."""
+
+FULL: Final = "its disk is full"
+
 
 @frozen
 class LineRead:
@@ -170,6 +173,11 @@ class Ended:
         how = "ended with" if self.code >= 0 else "was ended by"
         rest = f": {self.stderr}" if self.stderr else " and wrote nothing to stderr"
         return f"the program {how} {how_it_ended(self.code)}{rest}"
+
+    @property
+    def has_full_disk(self) -> bool:
+        """Return True if the program says that its disk is full, which is no fault of a library."""
+        return self.stderr.startswith(FULL)
 
     @property
     def has_crashed(self) -> bool:
@@ -214,7 +222,8 @@ class ClientProgram:
             if not self._is_over.is_set():
                 self._events.put(LineRead(line))
         self._error_thread.join(END_SECONDS)
-        self._events.put(Ended(self._process.wait(), one_line(" | ".join(self._errors), LONGEST)))
+        full = [f"{FULL}: {line}" for line in self._errors if NO_SPACE in line.lower()]
+        self._events.put(Ended(self._process.wait(), one_line(" | ".join(full or self._errors), LONGEST)))
 
     def _read_errors(self) -> None:
         assert self._process.stderr
@@ -240,7 +249,6 @@ class ClientProgram:
             self._process.stdin.close()
 
     def __enter__(self) -> Self:
-        """Return the program itself."""
         return self
 
     def __exit__(self, *_: object) -> None:

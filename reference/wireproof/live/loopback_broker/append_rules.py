@@ -99,7 +99,6 @@ class AppendRefused(Exception):  # noqa: N818 - an answer, not an error of the b
     """
 
     def __init__(self, code: ErrorCode, text: str, records: tuple[tuple[int, str], ...] = ()) -> None:
-        """Store the parts."""
         super().__init__(f"{code.name}: {text}")
         self.code = code
         self.text = text

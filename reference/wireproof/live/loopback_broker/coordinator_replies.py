@@ -45,7 +45,6 @@ def find_coordinator(cluster: LoopbackCluster, request: Request) -> Reply:
 
 
 def init_producer_id(cluster: LoopbackCluster, request: Request) -> Reply:
-    """Return the id and the epoch of a producer."""
     code, found = 0, (-1, -1)
     known = (request.producer_id, request.producer_epoch) if request.version >= 3 else (-1, -1)
     try:
@@ -56,7 +55,6 @@ def init_producer_id(cluster: LoopbackCluster, request: Request) -> Reply:
 
 
 def add_partitions(cluster: LoopbackCluster, request: Request) -> Reply:
-    """Add partitions to a transaction."""
     code, asked = 0, request.v3_and_below_topics
     try:
         places = {
@@ -81,7 +79,6 @@ def add_partitions(cluster: LoopbackCluster, request: Request) -> Reply:
 
 
 def end_transaction(cluster: LoopbackCluster, request: Request) -> Reply:
-    """End a transaction."""
     code, found = 0, (-1, -1)
     producer = request.producer_id, request.producer_epoch
     raises = request.version >= RAISING
@@ -95,7 +92,6 @@ def end_transaction(cluster: LoopbackCluster, request: Request) -> Reply:
 
 
 def delete_records(cluster: LoopbackCluster, request: Request) -> Reply:
-    """Move the beginning of partitions."""
     rows = [
         {"name": topic.name, "partitions": [_deleted(cluster, topic.name, one) for one in topic.partitions]}
         for topic in request.topics

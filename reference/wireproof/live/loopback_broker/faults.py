@@ -1,18 +1,19 @@
-"""A loopback broker to try a check on: sound, or with a fault, which overrides one step of an append."""
+"""A loopback broker to try a check on: sound, or with a fault, which replaces steps of an append."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from functools import partial
 from struct import pack_into
-from typing import Final
+from typing import Any, Final, TypeVar
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from wireproof.family import TrialServer
 from wireproof.kafka.layouts import BATCH, HEADS
 from wireproof.kafka.values import Record, RecordBatch
 from wireproof.live.loopback_broker import append_rules, server
 from wireproof.live.loopback_broker.append_rules import BODY, Arrival, Form
-from wireproof.live.loopback_broker.partition import Appended, CleaningPartition, ServedPartition
+from wireproof.live.loopback_broker.partition import CleaningPartition, ServedPartition
 from wireproof.live.loopback_broker.replies import LoopbackCluster
 from wireproof.wire.checksums import crc32c
 
@@ -24,7 +25,6 @@ HEADER: Final = HEADS[2]
 
 
 def with_crc(data: bytes, crc: int) -> bytes:
-    """Return the bytes of a batch with this CRC."""
     changed = bytearray(data)
     pack_into(">I", changed, CRC_AT, crc)
     return bytes(changed)
@@ -49,101 +49,104 @@ def with_records(form: Form, records: tuple[Record, ...]) -> Form:
 
 # --- faults ---
 
+Step = Callable[..., Any]
+"""What stands in for a step: it gets the object, the right step, and the arguments of the step."""
 
-class StoresWrongCrc(CleaningPartition):
-    """Stores each batch with a CRC that is off by one."""
-
-    def finish(self, form: Form, arrival: Arrival) -> bytes:
-        """Change the CRC."""
-        data = super().finish(form, arrival)
-        return with_crc(data, HEADER.peek(data)[4] ^ 1)
+T = TypeVar("T")
 
 
-class ShiftsTimestamps(CleaningPartition):
-    """Stores the time of the append as baseTimestamp under CreateTime: each record gets another time."""
+def patched(base: type[T], **steps: Step) -> type[T]:
+    """Return a class with other steps than those of `base`."""
 
-    def finish(self, form: Form, arrival: Arrival) -> bytes:
-        """Shift by one millisecond."""
-        header = evolve(form.header, base_timestamp=form.header.base_timestamp + 1)
-        return super().finish(evolve(form, header=header), arrival)
+    def method(name: str, step: Step) -> Step:
+        right = getattr(base, name, None)
+        return lambda one, *words, **named: step(one, right and partial(right, one), *words, **named)
 
-
-class DropsHeaders(CleaningPartition):
-    """Stores records without their headers."""
-
-    def form(self, arrival: Arrival, now: int) -> Form:
-        """Drop the headers."""
-        form = super().form(arrival, now)
-        return with_records(form, tuple(evolve(record, headers=()) for record in form.header.records))
+    return type(base.__name__, (base,), {name: method(name, step) for name, step in steps.items()})
 
 
-class EmptiesTombstones(CleaningPartition):
-    """Stores a null value as an empty one."""
+def header(fields: Callable[[ServedPartition, RecordBatch, RecordBatch], Mapping[str, Any]]) -> Step:
+    """Return what stores other fields in a header, from the one to store and that of the producer."""
 
-    def form(self, arrival: Arrival, now: int) -> Form:
-        """Fill null values."""
-        form = super().form(arrival, now)
-        return with_records(
-            form, tuple(evolve(record, value=record.value or b"") for record in form.header.records)
-        )
+    def finish(log: ServedPartition, finish: Step, form: Form, sent: Arrival) -> Any:  # noqa: ANN401 - of any step
+        other = evolve(form.header, **fields(log, form.header, sent.batch))
+        return finish(evolve(form, header=other), sent)
 
-
-class DropsData(CleaningPartition):
-    """Answers success and stores nothing; the high watermark moves."""
-
-    def keep(self, form: Form, _: bytes) -> None:
-        """Drop the bytes."""
-        self.end += form.header.last_offset_delta + 1
+    return finish
 
 
-class StoresTwice(CleaningPartition):
-    """Stores each batch twice, with offsets of their own."""
-
-    def keep(self, form: Form, data: bytes) -> None:
-        """Store the batch again."""
-        super().keep(form, data)
-        super().keep(form, with_numbers(data, baseOffset=self.end))
+def records(change: Callable[[Record], Record]) -> Step:
+    """Return what stores other records."""
+    return lambda _, form, *words: with_records(
+        found := form(*words), tuple(map(change, found.header.records))
+    )
 
 
-class AnswersNextOffset(CleaningPartition):
-    """Answers the offset after the batch instead of the first one of it."""
-
-    def answer(self, form: Form, now: int) -> Appended:
-        """Answer the next offset."""
-        answer = super().answer(form, now)
-        return evolve(answer, base_offset=answer.base_offset + form.header.last_offset_delta + 1)
+def _wrong_crc(_: ServedPartition, finish: Step, form: Form, sent: Arrival) -> bytes:
+    data: bytes = finish(form, sent)
+    return with_crc(data, HEADER.peek(data)[4] ^ 1)
 
 
-class StoresDuplicate(CleaningPartition):
-    """Stores the batch of an idempotent producer again when it is sent again."""
+def _next_offset(_: ServedPartition, answer: Step, form: Form, now: int) -> Any:  # noqa: ANN401 - of any step
+    found = answer(form, now)
+    return evolve(found, base_offset=found.base_offset + form.header.last_offset_delta + 1)
 
-    def known_producer(self, batch: RecordBatch) -> None:
-        """Know no producer."""
+
+def _dropped(log: ServedPartition, _: Step, form: Form, __: bytes) -> None:
+    log.end += form.header.last_offset_delta + 1
+
+
+def _twice(log: ServedPartition, keep: Step, form: Form, data: bytes) -> None:
+    keep(form, data)
+    keep(form, with_numbers(data, baseOffset=log.end))
 
 
 # --- the broker by its name ---
 
-FAULTS: Final[Mapping[str, type[ServedPartition]]] = {
-    "answers-next-offset": AnswersNextOffset,
-    "drops-data": DropsData,
-    "drops-headers": DropsHeaders,
-    "empties-tombstones": EmptiesTombstones,
-    "shifts-timestamps": ShiftsTimestamps,
-    "stores-duplicate": StoresDuplicate,
-    "stores-twice": StoresTwice,
-    "stores-wrong-crc": StoresWrongCrc,
+
+@frozen
+class Fault:
+    """What a faulty broker does, as a sentence, and its partitions."""
+
+    text: str
+    partition: type[ServedPartition]
+
+
+def _fault(text: str, **steps: Step) -> Fault:
+    return Fault(text, patched(CleaningPartition, **steps))
+
+
+FAULTS: Final[Mapping[str, Fault]] = {
+    "answers-next-offset": _fault(
+        "Answers the offset after the batch instead of the first one of it.", answer=_next_offset
+    ),
+    "drops-data": _fault("Answers success and stores nothing; the high watermark moves.", keep=_dropped),
+    "drops-headers": _fault(
+        "Stores records without their headers.", form=records(lambda one: evolve(one, headers=()))
+    ),
+    "empties-tombstones": _fault(
+        "Stores a null value as an empty one.", form=records(lambda one: evolve(one, value=one.value or b""))
+    ),
+    "shifts-timestamps": _fault(
+        "Stores the time of the append as baseTimestamp under CreateTime: each record gets another time.",
+        finish=header(lambda _, stored, __: {"base_timestamp": stored.base_timestamp + 1}),
+    ),
+    "stores-duplicate": _fault(
+        "Stores the batch of an idempotent producer again when it is sent again.",
+        known_producer=lambda *_: None,
+    ),
+    "stores-twice": _fault("Stores each batch twice, with offsets of their own.", keep=_twice),
+    "stores-wrong-crc": _fault("Stores each batch with a CRC that is off by one.", finish=_wrong_crc),
 }
-"""The faulty partitions by name."""
+"""The faults by name."""
 
 
 def _running(fault: str, port: int) -> AbstractContextManager[str]:
-    return server.running(LoopbackCluster(FAULTS.get(fault, CleaningPartition)), port=port)
+    partition = FAULTS[fault].partition if fault in FAULTS else CleaningPartition
+    return server.running(LoopbackCluster(partition), port=port)
 
 
 BROKER: Final = TrialServer(
-    "kafka-broker",
-    "kafka.**",
-    {name: (one.__doc__ or "").partition("\n")[0] for name, one in FAULTS.items()},
-    _running,
+    "kafka-broker", "kafka.**", {name: one.text for name, one in FAULTS.items()}, _running
 )
 """The broker for `serve broker`."""

@@ -1,5 +1,6 @@
 """A partition: its batches, its producers, and the steps of an append. A fault overrides one of the steps."""
 
+import time
 from collections import deque
 from collections.abc import Iterator
 from typing import Final
@@ -7,7 +8,7 @@ from typing import Final
 from attrs import Factory, define, evolve, frozen
 
 from wireproof.kafka.append import NO_TIMESTAMP, TopicSettings, with_time
-from wireproof.kafka.attribute_bits import TRANSACTIONAL
+from wireproof.kafka.attribute_bits import DELETE_HORIZON, TRANSACTIONAL
 from wireproof.kafka.values import Record, RecordBatch
 from wireproof.live.loopback_broker import append_rules
 from wireproof.live.loopback_broker.append_rules import (
@@ -33,6 +34,9 @@ EARLIEST: Final = -2
 
 LISTED_SINCE: Final = {-3: 7, -4: 8, -5: 9}
 """The version of ListOffsets from which on it has a number: KIP-734, KIP-405, KIP-1005."""
+
+DELETE_RETENTION_MS: Final = 86_400_000
+"""How long a record without a value is left: the default of `delete.retention.ms`."""
 
 NO_EPOCH: Final = -1
 END_OF_LOG: Final = -1
@@ -94,7 +98,6 @@ class ServedPartition:
     """
 
     def __init__(self, settings: TopicSettings) -> None:
-        """Begin with an empty log."""
         self.settings = settings
         self.stored: list[StoredEntry] = []
         self.end = 0
@@ -152,7 +155,6 @@ class ServedPartition:
         return append_rules.finished(form)
 
     def answer(self, form: Form, now: int) -> Appended:
-        """Return the answer to the producer."""
         return Appended(form.header.base_offset, now if self.settings.append_time else -1)
 
     def keep(self, form: Form, data: bytes) -> None:
@@ -331,7 +333,7 @@ def _out_of_order(found: int, expected: int) -> AppendRefused:
 class CleaningPartition(ServedPartition):
     """Cleans all batches before the one that begins a segment, if the topic says how long that is.
 
-    Records without a value are left.
+    Records without a value are left, and their batches get the time at which they are deleted.
     """
 
     def keep(self, form: Form, data: bytes) -> None:
@@ -371,13 +373,11 @@ class CleaningPartition(ServedPartition):
 
 
 def batch_in(entry: StoredEntry) -> RecordBatch:
-    """Return the batch of an entry."""
     (batch,) = batches_of(entry.data)
     return batch
 
 
 def records_in(entry: StoredEntry) -> tuple[Record, ...]:
-    """Return the records of an entry."""
     return batch_in(entry).records
 
 
@@ -392,12 +392,20 @@ def _keeps_sequence(entry: StoredEntry, lasts: dict[int, int]) -> bool:
 
 
 def _left(entry: StoredEntry, kept: set[int]) -> StoredEntry:
-    """Return a batch with the records that are left; its base is the time of the first of them."""
+    """Return a batch with the records that are left.
+
+    Its base is the time of the first of them, or that at which those without a value are deleted: §1.15.
+    """
     batch = batch_in(entry)
     records = [one for one in batch.records if one.offset in kept]
-    if len(records) == len(batch.records):
+    deletes = any(one.value is None for one in records)
+    if len(records) == len(batch.records) and (not deletes or batch.attributes & DELETE_HORIZON):
         return entry
-    base = records[0].timestamp if records else batch.base_timestamp
+    base, attributes = records[0].timestamp if records else batch.base_timestamp, batch.attributes
+    if deletes:
+        known = attributes & DELETE_HORIZON
+        base = batch.base_timestamp if known else time.time_ns() // 1_000_000 + DELETE_RETENTION_MS
+        attributes |= DELETE_HORIZON
     written = tuple(evolve(one, timestamp_delta=one.timestamp - base) for one in records)
-    header = evolve(batch, base_timestamp=base, records=written)
+    header = evolve(batch, attributes=attributes, base_timestamp=base, records=written)
     return evolve(entry, data=finished(Form(header, written_records(header))))

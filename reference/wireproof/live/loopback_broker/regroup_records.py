@@ -11,32 +11,18 @@ from typing import Final
 
 from attrs import define, field, frozen
 
+from wireproof.kafka.attribute_bits import CODEC_MASK
+from wireproof.kafka.layouts import HEADS
+from wireproof.kafka.size_and_magic import MAGIC_AT, peek_whole_entry
 from wireproof.wire.json_values import Json
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Rejected
 
-_HEAD: Final = Struct(">qi")
-"""Base offset and size of any entry: kafka.md §1.1, §2.1."""
-
-_MAGIC_AT: Final = 16
-_ATTRIBUTES_AT: Final = 17
-"""The position of a message's attributes."""
-
-_LAST_DELTA: Final = Struct(">i")
-_LAST_DELTA_AT: Final = 23
-_COUNT: Final = Struct(">i")
-_COUNT_AT: Final = 57
-"""The position of a record batch's number of records: kafka.md §1.1."""
+_ATTRIBUTES_AT: Final = MAGIC_AT + 1
+"""The position of a message's attributes: kafka.md §2.1."""
 
 _KEY_LENGTH: Final = Struct(">i")
 _TIME: Final = Struct(">q")
-
-_OVERHEAD: Final = 12
-_SMALLEST: Final = 14
-"""The smallest valid size of an entry: kafka.md §1.4, step 2."""
-
-_LEAST: Final = {0: 26, 1: 34, 2: 61}
-"""Bytes of the shortest entry of each magic."""
-
-_CODEC: Final = 0x07
 _NEWEST: Final = 2
 
 
@@ -100,28 +86,23 @@ class RegroupedLog:
 
 def split_log(data: bytes) -> RegroupedLog:
     """Split `data` into its entries, up to the first size that no entry can have."""
-    entries: list[ServedEntry] = []
-    at = 0
-    while len(data) - at >= _HEAD.size:
-        base, size = _HEAD.unpack_from(data, at)
-        whole = size + _OVERHEAD
-        magic = data[at + _MAGIC_AT] if len(data) - at > _MAGIC_AT else 0
-        if size < _SMALLEST or magic not in _LEAST:
-            return RegroupedLog(tuple(entries), sound=False)
-        if whole > len(data) - at:
-            break
-        if whole < _LEAST[magic]:
-            return RegroupedLog(tuple(entries), sound=False)
-        entries.append(_served_entry(data[at : at + whole], magic, base))
-        at += whole
+    reader, entries = Reader(data), list[ServedEntry]()
+    try:
+        while prefix := peek_whole_entry(reader):
+            entry = data[reader.pos : reader.pos + prefix.total]
+            entries.append(_served_entry(entry, prefix.magic))
+            reader.pos += prefix.total
+    except Rejected:
+        return RegroupedLog(tuple(entries), sound=False)
     return RegroupedLog(tuple(entries), sound=True)
 
 
-def _served_entry(data: bytes, magic: int, base: int) -> ServedEntry:
+def _served_entry(data: bytes, magic: int) -> ServedEntry:
     if magic < _NEWEST:
-        return ServedEntry(data, magic, None, base)
-    last = base + _LAST_DELTA.unpack_from(data, _LAST_DELTA_AT)[0]
-    return ServedEntry(data, magic, base, last, count=_COUNT.unpack_from(data, _COUNT_AT)[0])
+        return ServedEntry(data, magic, None, int.from_bytes(data[:8], signed=True))
+    numbers = dict(zip(HEADS[_NEWEST].names, HEADS[_NEWEST].peek(data), strict=True))
+    base, delta = numbers["baseOffset"], numbers["lastOffsetDelta"]
+    return ServedEntry(data, magic, base, base + delta, count=numbers["recordsCount"])
 
 
 def assign_records(log: RegroupedLog, records: Sequence[SeenRecord]) -> tuple[ServedEntry, ...]:
@@ -150,8 +131,13 @@ def log_value(entries: Sequence[ServedEntry], *, whole: bool) -> Json:
 def _values(entries: Sequence[ServedEntry], *, whole: bool) -> Iterator[Json]:
     for entry in entries:
         if entry.magic >= _NEWEST and (entry.records or whole):
-            yield {"records": [_record_json(record) | _headers(record) for record in entry.records]}
-        elif entry.data[_ATTRIBUTES_AT] & _CODEC and (entry.records or whole):
+            yield {
+                "records": [
+                    _record_json(one) | {"headers": [[key.hex(), _hex(part)] for key, part in one.headers]}
+                    for one in entry.records
+                ]
+            }
+        elif entry.data[_ATTRIBUTES_AT] & CODEC_MASK and (entry.records or whole):
             yield _wrapper(entry) | {"messages": [_record_json(record) for record in entry.records]}
         elif entry.magic < _NEWEST:
             yield from (_record_json(record) | {"messages": None} for record in entry.records)
@@ -170,10 +156,6 @@ def _record_json(record: SeenRecord) -> dict[str, Json]:
 
 def _hex(data: bytes | None) -> str | None:
     return None if data is None else data.hex()
-
-
-def _headers(record: SeenRecord) -> dict[str, Json]:
-    return {"headers": [[key.hex(), _hex(part)] for key, part in record.headers]}
 
 
 def _wrapper(entry: ServedEntry) -> dict[str, Json]:

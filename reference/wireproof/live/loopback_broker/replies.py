@@ -101,7 +101,6 @@ class ServedTopic:
     leader_epoch: int = LEADER_EPOCH
 
     def move_to(self, node: int) -> None:
-        """Make another node the leader."""
         self.leader, self.leader_epoch = node, self.leader_epoch + 1
 
 
@@ -145,7 +144,6 @@ class LoopbackCluster:
 
     @property
     def port(self) -> int:
-        """Return the port of this node."""
         return self.ports[self.node]
 
     def versions(self) -> Mapping[type[Any], tuple[int, int]]:
@@ -230,7 +228,6 @@ def _topic_metadata(name: str, topic: ServedTopic | None) -> Reply:
 
 
 def create_topics(cluster: LoopbackCluster, request: Request) -> Reply:
-    """Create topics with their settings."""
     return {"topics": [_created(cluster, wanted, request) for wanted in request.topics]}
 
 
@@ -251,7 +248,6 @@ def _created(cluster: LoopbackCluster, wanted: Request, request: Request) -> Rep
 
 
 def _check_new(cluster: LoopbackCluster, wanted: Request, count: int) -> None:
-    """Check that a topic can be created; raises `AppendRefused`."""
     if wanted.name in cluster.topics:
         raise AppendRefused(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {wanted.name} exists")
     if count < 1:
@@ -261,7 +257,6 @@ def _check_new(cluster: LoopbackCluster, wanted: Request, count: int) -> None:
 
 
 def delete_topics(cluster: LoopbackCluster, request: Request) -> Reply:
-    """Delete topics by their names or ids."""
     if request.version >= 6:
         asked = [(one.name, one.topic_id) for one in request.topics]
     else:
@@ -344,7 +339,6 @@ def _join_transaction(
 
 
 def list_offsets(cluster: LoopbackCluster, request: Request) -> Reply:
-    """Return the offsets for times."""
     return {
         "topics": [
             {

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from inspect import isawaitable
@@ -58,7 +58,6 @@ class LoopbackServer:
     """
 
     def __init__(self, cluster: LoopbackCluster, nodes: int = 1) -> None:
-        """Prepare so many nodes."""
         self.cluster = cluster
         self._nodes = [cluster, *(cluster.other_node(cluster.node + more) for more in range(1, nodes))]
         self._servers: list[asyncio.Server] = []
@@ -73,7 +72,6 @@ class LoopbackServer:
             port = 0
 
     async def stop(self) -> None:
-        """Close the listeners and every connection."""
         for server in self._servers:
             server.close()
         for writer in list(self._connections):
@@ -121,7 +119,6 @@ class LoopbackServer:
 
 
 async def _answer(node: LoopbackCluster, request: Request, correlation: int) -> bytes:
-    """Return the framed answer to a request."""
     answer = node.answers.get(request.API_KEY) or ANSWERS[request.API_KEY]
     fields = answer(node, request)
     kind = ResponseClassRegistry.get_response_class(request.header)
@@ -168,22 +165,29 @@ def _unsupported(node: LoopbackCluster, correlation: int) -> bytes:
 @contextmanager
 def running(cluster: LoopbackCluster, *, nodes: int = 1, port: int = 0) -> Iterator[str]:
     """Run a cluster in a thread; yield the address of its first node, and stop it at the end."""
-    server, loop = LoopbackServer(cluster, nodes), asyncio.new_event_loop()
-    loop.run_until_complete(server.start(port))
+    server = LoopbackServer(cluster, nodes)
+    with in_thread(server.start(port), server.stop):
+        yield f"127.0.0.1:{cluster.port}"
+
+
+@contextmanager
+def in_thread(start: Coroutine[Any, Any, None], stop: Callable[[], Awaitable[None]]) -> Iterator[None]:
+    """Start servers, and run them in a thread; at the end stop them, and wait for their connections."""
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(start)
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     try:
-        yield f"127.0.0.1:{cluster.port}"
+        yield
     finally:
-        asyncio.run_coroutine_threadsafe(_end(server), loop).result()
+        asyncio.run_coroutine_threadsafe(_end(stop), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
 
 
-async def _end(server: LoopbackServer) -> None:
-    """Stop the servers, and wait until their connections have ended."""
-    await server.stop()
+async def _end(stop: Callable[[], Awaitable[None]]) -> None:
+    await stop()
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()

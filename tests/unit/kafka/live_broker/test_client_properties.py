@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
-from tests.live.brokers.certificates import Authority
+from tests.live.brokers.secured import Authority
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.live.kafka_broker.client_properties import (
     jaas_options,

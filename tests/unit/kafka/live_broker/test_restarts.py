@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from wireproof.live.kafka_broker.sequence_case import RestartError, Restarts
+from wireproof.live.kafka_broker.cluster import RestartError, Restarts
 
 SECONDS = 60
 

@@ -12,26 +12,14 @@ from each import each
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
 from kafka.protocol import consumer as messages
-from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest, MetadataResponse
+from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from kafka.protocol.producer import ProduceRequest
 
-from tests.live.raw_client import RESPONSES, RawClient
-from tests.live.record_sets import timed_batch
-from wireproof.kafka.append import TopicSettings
+from tests.live.raw_client import RawClient
 from wireproof.live.loopback_broker import server
-from wireproof.live.loopback_broker.append_rules import ErrorCode
-from wireproof.live.loopback_broker.partition import ServedPartition
 from wireproof.live.loopback_broker.replies import VERSIONS, LoopbackCluster, ServedTopic
 from wireproof.live.loopback_broker.served_log import ServedLog, Serving, end_batch
 from wireproof.live.loopback_broker.server import LARGEST, running
-
-RESPONSES.update(
-    {
-        getattr(messages, f"{name}Request").API_KEY: getattr(messages, f"{name}Response")
-        for name in ("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "OffsetFetch")
-    }
-    | {MetadataRequest.API_KEY: MetadataResponse}
-)
 
 TOPIC = "t"
 
@@ -55,25 +43,30 @@ def span(request: type[Any]) -> range:
 
 
 def fetch(
-    cluster: LoopbackCluster, version: int, session: tuple[int, int] = (0, -1), *, names: bool = True
+    client: RawClient,
+    topic: ServedTopic,
+    version: int,
+    session: tuple[int, int] = (0, -1),
+    *,
+    names: bool = True,
 ) -> Any:
-    one = messages.FetchRequest.FetchTopic
-    partition = one.FetchPartition(
-        partition=0, current_leader_epoch=-1, fetch_offset=0, log_start_offset=-1, partition_max_bytes=1 << 20
-    )
-    topic = one(topic=TOPIC, topic_id=cluster.topics[TOPIC].id, partitions=[partition])
-    return messages.FetchRequest[version](
-        replica_id=-1,
-        max_wait_ms=20,
-        min_bytes=1,
-        max_bytes=1 << 20,
-        isolation_level=0,
+    """Return the answer to a Fetch."""
+    rows = [{"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1 << 20}]
+    limits = {"max_wait_ms": 20, "min_bytes": 1, "max_bytes": 1 << 20}
+    return client.ask(
+        messages.FetchRequest,
+        version,
         session_id=session[0],
         session_epoch=session[1],
-        topics=[topic] if names else [],
-        forgotten_topics_data=[],
-        rack_id="",
+        topics=[{"topic": TOPIC, "topic_id": topic.id, "partitions": rows}] if names else [],
+        **limits,
     )
+
+
+def fetched(client: RawClient, topic: ServedTopic, version: int) -> Any:
+    """Return the answer of the one partition."""
+    ((answer,),) = (one.partitions for one in fetch(client, topic, version).responses)
+    return answer
 
 
 @each("version", span(messages.FetchRequest))
@@ -81,7 +74,7 @@ def test_every_version_of_fetch_returns_the_bytes(
     version: int, cluster: LoopbackCluster, address: str
 ) -> None:
     with RawClient(address) as client:
-        ((answer,),) = (one.partitions for one in client.send(fetch(cluster, version)).responses)
+        answer = fetched(client, cluster.topics[TOPIC], version)
     assert (answer.error_code, bytes(answer.records)) == (0, end_batch(0))
 
 
@@ -89,12 +82,12 @@ def test_every_version_of_fetch_returns_the_bytes(
 def test_a_session_that_waits_goes_on(version: int, cluster: LoopbackCluster, address: str) -> None:
     log = cluster.topics[TOPIC].partitions[0]
     with RawClient(address) as client:
-        first = client.send(fetch(cluster, version, (0, 0)))
+        first = fetch(client, cluster.topics[TOPIC], version, (0, 0))
         assert first.session_id > 0
         assert bytes(first.responses[0].partitions[0].records) == end_batch(0)
         log.read_from = lambda *_: b""  # type: ignore[method-assign] # nothing more comes
         for epoch in (1, 2):
-            again = client.send(fetch(cluster, version, (first.session_id, epoch), names=False))
+            again = fetch(client, cluster.topics[TOPIC], version, (first.session_id, epoch), names=False)
             assert (again.error_code, again.session_id) == (0, first.session_id)
     assert isinstance(log, ServedLog)
     assert (log.fetches, log.repeated) == (3, 2)
@@ -104,10 +97,8 @@ def test_a_session_that_waits_goes_on(version: int, cluster: LoopbackCluster, ad
 def test_every_version_of_metadata_names_the_leader(
     version: int, cluster: LoopbackCluster, address: str
 ) -> None:
-    topic = MetadataRequest.MetadataRequestTopic(name=TOPIC, topic_id=None, version=version)
-    request = MetadataRequest[version](topics=[topic], allow_auto_topic_creation=False)
     with RawClient(address) as client:
-        reply = client.send(request)
+        reply = client.ask(MetadataRequest, version, topics=[{"name": TOPIC}])
     assert [(one.host, one.port) for one in reply.brokers] == [("127.0.0.1", cluster.port)]
     ((partition,),) = (one.partitions for one in reply.topics)
     assert (reply.topics[0].error_code, partition.leader_id) == (0, 1)
@@ -115,36 +106,20 @@ def test_every_version_of_metadata_names_the_leader(
 
 @each("version", span(messages.JoinGroupRequest))
 def test_the_only_member_of_a_group_leads_it(version: int, address: str) -> None:
-    protocol = messages.JoinGroupRequest.JoinGroupRequestProtocol(name="range", metadata=b"m")
+    fields = {"group_id": "g", "session_timeout_ms": 1000, "member_id": "", "protocol_type": "consumer"}
+    protocols = [{"name": "range", "metadata": b"m"}]
     with RawClient(address) as client:
-        reply = client.send(
-            messages.JoinGroupRequest[version](
-                group_id="g",
-                session_timeout_ms=1000,
-                rebalance_timeout_ms=1000,
-                member_id="",
-                group_instance_id=None,
-                protocol_type="consumer",
-                protocols=[protocol],
-                reason=None,
-            )
-        )
+        reply = client.ask(messages.JoinGroupRequest, version, **fields, protocols=protocols)
     assert (reply.error_code, reply.protocol_name, reply.leader) == (0, "range", reply.member_id)
     assert [(one.member_id, bytes(one.metadata)) for one in reply.members] == [(reply.member_id, b"m")]
 
 
 @each("version", span(messages.OffsetFetchRequest))
 def test_a_new_group_has_committed_nothing(version: int, address: str) -> None:
-    request = messages.OffsetFetchRequest
-    if version < 8:
-        asked = [request.OffsetFetchRequestTopic(name=TOPIC, partition_indexes=[0])]
-        sent = request[version](group_id="g", topics=asked, require_stable=False)
-    else:
-        rows = [request.OffsetFetchRequestGroup.OffsetFetchRequestTopics(name=TOPIC, partition_indexes=[0])]
-        group = request.OffsetFetchRequestGroup(group_id="g", member_id=None, member_epoch=-1, topics=rows)
-        sent = request[version](groups=[group], require_stable=False)
+    asked: dict[str, Any] = {"group_id": "g", "topics": [{"name": TOPIC, "partition_indexes": [0]}]}
+    fields = asked if version < 8 else {"groups": [asked]}
     with RawClient(address) as client:
-        reply = client.send(sent)
+        reply = client.ask(messages.OffsetFetchRequest, version, **fields)
     topics = reply.topics if version < 8 else reply.groups[0].topics
     ((partition,),) = (one.partitions for one in topics)
     assert (partition.error_code, partition.committed_offset) == (0, -1)
@@ -154,7 +129,7 @@ def test_a_version_that_is_not_announced_ends_the_connection() -> None:
     cluster = LoopbackCluster(newest={messages.FetchRequest.API_KEY: 11})
     cluster.topics[TOPIC] = ServedTopic(uuid4(), [ServedLog(Serving(b""), lambda *_: None)])
     with running(cluster) as address, RawClient(address) as client, pytest.raises(ConnectionResetError):
-        client.send(fetch(cluster, 12))
+        fetch(client, cluster.topics[TOPIC], 12)
 
 
 def test_a_broker_of_an_old_format_announces_and_takes_old_versions() -> None:
@@ -163,15 +138,15 @@ def test_a_broker_of_an_old_format_announces_and_takes_old_versions() -> None:
     assert cluster.versions()[ProduceRequest] == (0, 1)
     assert LoopbackCluster().versions()[ProduceRequest][0] > 1
     with running(cluster) as address, RawClient(address) as client:
-        assert client.send(ProduceRequest[0](acks=-1, timeout_ms=1, topic_data=[])).responses == []
+        assert client.ask(ProduceRequest, 0, acks=-1, timeout_ms=1, topic_data=[]).responses == []
 
 
 def test_another_node_leads_after_a_move(cluster: LoopbackCluster) -> None:
     with running(cluster, nodes=2), RawClient(f"127.0.0.1:{cluster.ports[1]}") as first:
         cluster.topics[TOPIC].move_to(2)
-        ((moved,),) = (one.partitions for one in first.send(fetch(cluster, 11)).responses)
+        moved = fetched(first, cluster.topics[TOPIC], 11)
         with RawClient(f"127.0.0.1:{cluster.ports[2]}") as second:
-            ((found,),) = (one.partitions for one in second.send(fetch(cluster, 11)).responses)
+            found = fetched(second, cluster.topics[TOPIC], 11)
     assert (moved.error_code, found.error_code, bytes(found.records)) == (6, 0, end_batch(0))
 
 
@@ -197,7 +172,7 @@ def test_bytes_that_no_client_sends_end_one_connection_only(
         hostile.shutdown(socket.SHUT_WR)
         while hostile.recv(4096):
             pass
-        ((answer,),) = (one.partitions for one in other.send(fetch(cluster, 11)).responses)
+        answer = fetched(other, cluster.topics[TOPIC], 11)
     assert answer.error_code == 0
 
 
@@ -211,81 +186,9 @@ def test_a_request_that_cannot_be_answered_ends_one_connection_only(
         raise AttributeError("no such field")
 
     monkeypatch.setitem(server.ANSWERS, messages.HeartbeatRequest.API_KEY, fail)
-    beat = messages.HeartbeatRequest[0](group_id="g", generation_id=1, member_id="m")
     with RawClient(address) as other, RawClient(address) as client:
         with pytest.raises(ConnectionResetError):
-            client.send(beat)
-        ((answer,),) = (one.partitions for one in other.send(fetch(cluster, 11)).responses)
+            client.ask(messages.HeartbeatRequest, 0, group_id="g", generation_id=1, member_id="m")
+        answer = fetched(other, cluster.topics[TOPIC], 11)
     assert answer.error_code == 0
     assert "loopback broker: API 12 in version 0: AttributeError('no such field')" in capsys.readouterr().err
-
-
-def listed(address: str, timestamp: int, isolation: int = 0) -> tuple[int, int]:
-    """The time and the offset that ListOffsets answers."""
-    with RawClient(address) as client:
-        answer = client.listed(TOPIC, 0, timestamp, span(messages.ListOffsetsRequest)[-1], isolation)
-    assert not answer.code
-    return answer.timestamp, answer.offset
-
-
-@pytest.mark.parametrize("codec", [0, 1])
-def test_list_offsets_by_time_answers_the_record(codec: int) -> None:
-    partition = ServedPartition(TopicSettings())
-    with running(LoopbackCluster(topics={TOPIC: ServedTopic(uuid4(), [partition])})) as address:
-        assert listed(address, -3) == (-1, -1)
-        for times in ((1000, 1001, 1002), (900, 2000, 1500), (3000,)):
-            partition.append(timed_batch(codec, *times), 11, None, 5000)
-        found = {time: listed(address, time) for time in (0, 1001, 1002, 1003, 1600, 2001, 3001, -3)}
-        assert found == {
-            0: (1000, 0),
-            1001: (1001, 1),
-            1002: (1002, 2),
-            1003: (2000, 4),
-            1600: (2000, 4),
-            2001: (3000, 6),
-            3001: (-1, -1),
-            -3: (3000, 6),
-        }
-        partition.delete_before(2)
-        assert listed(address, 0) == (1002, 2)
-
-
-def test_list_offsets_by_time_answers_the_first_record_under_append_time() -> None:
-    partition = ServedPartition(TopicSettings(append_time=True))
-    partition.append(timed_batch(0, 1000, 1001), 11, None, 5000)
-    with running(LoopbackCluster(topics={TOPIC: ServedTopic(uuid4(), [partition])})) as address:
-        assert [listed(address, time) for time in (4999, 5000, 5001, -3)] == [
-            (5000, 0),
-            (5000, 0),
-            (-1, -1),
-            (5000, 0),
-        ]
-
-
-def test_list_offsets_by_time_ends_at_an_open_transaction_for_committed_records() -> None:
-    partition = ServedPartition(TopicSettings())
-    partition.append(timed_batch(0, 1000), 11, None, 5000)
-    partition.append(timed_batch(0, 2000), 11, None, 5000)
-    partition.open[7] = 1
-    with running(LoopbackCluster(topics={TOPIC: ServedTopic(uuid4(), [partition])})) as address:
-        assert [listed(address, 1500, isolation) for isolation in (0, 1)] == [(2000, 1), (-1, -1)]
-        assert listed(address, 500, 1) == (1000, 0)
-
-
-def test_list_offsets_of_a_number_that_the_version_does_not_have_is_refused() -> None:
-    partition = ServedPartition(TopicSettings())
-    partition.append(timed_batch(0, 1000), 11, None, 5000)
-    with (
-        running(LoopbackCluster(topics={TOPIC: ServedTopic(uuid4(), [partition])})) as address,
-        RawClient(address) as client,
-    ):
-        found = {
-            (time, version): client.listed(TOPIC, 0, time, version) for time in (-3, -4) for version in (6, 7)
-        }
-        behind = client.listed(TOPIC, 0, 1001, 7)
-    assert {key for key, answer in found.items() if answer.code == ErrorCode.UNSUPPORTED_VERSION} == {
-        (-3, 6),
-        (-4, 6),
-        (-4, 7),
-    }
-    assert (found[-3, 7].epoch, behind.offset, behind.epoch) == (0, -1, -1)

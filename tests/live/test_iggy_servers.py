@@ -1,11 +1,12 @@
-"""Servers of Iggy that cannot be judged, in one line each, and the streams that a run leaves: none."""
+"""Servers of Iggy that cannot be judged, in one line each, what a run leaves on them, and known failures."""
 
 import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.broker.ground import free_port
-from tests.live.judging import judged_and_interrupted, process_at, restartable
+from tests.live.judging import Judged, judged, judged_and_interrupted, process_at, restartable, started
+from tests.live.mock_iggy import http, server
 from tests.live.mock_iggy.log import Refused
 from tests.live.mock_iggy.server import MockServer, Stream, running
 from wireproof.adapters.errors import AdapterStartError
@@ -78,17 +80,9 @@ def test_a_property_names_the_revision_of_a_server_with_another_version(tmp_path
         assert list(adapter.hello.revisions) == ["iggy.send/0.7", "iggy.poll/0.7"]
 
 
-def started_check(server: MockServer, *cases: str) -> subprocess.Popen[str]:
-    command = [
-        *(sys.executable, "-m", "wireproof", "check", f"iggy-server:{server.address}", "--no-families"),
-        *(part for case in cases for part in ("--run", case)),
-    ]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
 def test_ctrl_c_leaves_no_stream_of_ours() -> None:
     with running("waits-for-more") as server:
-        with started_check(server, "iggy.send/0.7/torn/**") as check:
+        with started(f"iggy-server:{server.address}", ["iggy.send/0.7/torn/**"]) as check:
             while not server.streams and check.poll() is None:
                 time.sleep(0.01)
             time.sleep(0.5)  # the run is in the middle of a case that is not answered
@@ -103,9 +97,9 @@ def test_the_streams_of_others_stay() -> None:
     names = ["orders", "wireproof-", f"wireproof-{TOKEN}-1"]
     with running() as server:
         server.streams.update({number: Stream(name) for number, name in enumerate(names, 5)})
-        with started_check(server, "iggy.send/0.7/messages/*") as check:
-            output, errors = check.communicate(timeout=60)
-        assert check.returncode == 0, output + errors
+        with started(f"iggy-server:{server.address}", ["iggy.send/0.7/messages/*"]) as check:
+            _, errors = check.communicate(timeout=60)
+        assert check.returncode == 0, errors
         assert [stream.name for stream in server.streams.values()] == names
 
 
@@ -125,9 +119,9 @@ def test_a_slow_server_does_not_stall() -> None:
     """The case has a limit of 1000 ms, half of which passes before each answer."""
     with running() as server:
         server.delay = 0.6
-        with started_check(server, "iggy.send/0.7/torn/headers-length-huge") as check:
-            output, errors = check.communicate(timeout=60)
-    assert check.returncode == 0, output + errors
+        with started(f"iggy-server:{server.address}", ["iggy.send/0.7/torn/headers-length-huge"]) as check:
+            _, errors = check.communicate(timeout=60)
+    assert check.returncode == 0, errors
 
 
 @contextmanager
@@ -174,3 +168,73 @@ def test_a_server_that_starts_again_is_asked_again(cases: str, seconds: float, t
         run = judged_and_interrupted(f"iggy-server:{address}", [cases], tmp_path, JUDGED, restart)
     assert (run.code, run.lines) == (0, ())
     assert run.verdicts.keys() <= {"pass", "pass-unclassified", "info", "unsupported"}
+
+
+# --- known failures work as `--baseline`: mock servers take the place of the real ones ---
+
+
+FOLDER = Path(__file__).parent / "iggy_servers" / "known"
+KNOWN = {path.stem.rpartition("-")[2]: path for path in sorted(FOLDER.glob("*.toml"))}
+"""The files by the version of a server."""
+
+FAULTS = {"stalled": "waits-for-more", "undocumented": "out-of-step", "lenient": "accepts-refused"}
+"""A fault of a mock server for a kind of failure: it shows in every case that must be refused."""
+
+KNOWN_ONLY, STALE_ONLY = 0, 3
+
+
+def entries(version: str) -> Sequence[Mapping[str, str]]:
+    page = tomllib.loads(KNOWN[version].read_text(encoding="utf-8"))
+    rows: Sequence[Mapping[str, str]] = page["known-failure"]
+    return rows
+
+
+def ids(version: str, *kinds: str, by_http: bool = False) -> list[str]:
+    """Return the cases of a file, over TCP or over HTTP; without kinds those of all."""
+    rows = entries(version)
+    wanted = kinds or {row["kind"] for row in rows}
+    found = [row["id"] for row in rows if row["kind"] in wanted]
+    return [case for case in found if case.startswith("iggy.json") is by_http]
+
+
+def over_tcp(version: str, fault: str, cases: Sequence[str], folder: Path) -> Judged:
+    options = ("--baseline", str(KNOWN[version]))
+    with server.running(fault, version) as one:
+        return judged([one.address], folder, *options, cases=cases, kind="iggy-server")
+
+
+def named(run: Judged, word: str) -> list[str]:
+    """Return the cases that the lines of a baseline name as stale, changed, and so on."""
+    lines = (line.split() for line in run.output.splitlines() if line.startswith("baseline:"))
+    return sorted(words[2] for words in lines if words[1] == word)
+
+
+@pytest.mark.parametrize("version", KNOWN)
+def test_an_entry_that_is_no_longer_needed_is_named(version: str, tmp_path: Path) -> None:
+    cases = ids(version)
+    run = over_tcp(version, "", cases, tmp_path)
+    assert (run.code, named(run, "stale")) == (STALE_ONLY, sorted(cases)), run.output
+
+
+@pytest.mark.parametrize("version", KNOWN)
+def test_an_entry_of_http_that_is_no_longer_needed_is_named(version: str, tmp_path: Path) -> None:
+    cases = ids(version, by_http=True)
+    with http.running(version=version) as one:
+        options = ("--baseline", str(KNOWN[version]))
+        run = judged([f"http://{one.address}"], tmp_path, *options, cases=cases, kind="iggy-server")
+    assert (run.code, named(run, "stale")) == (STALE_ONLY, sorted(cases)), run.output
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+@pytest.mark.parametrize("version", KNOWN)
+def test_a_server_that_fails_as_it_is_known_to_is_green(version: str, kind: str, tmp_path: Path) -> None:
+    cases = [case for case in ids(version, kind) if case not in of_other_code(version)]
+    run = over_tcp(version, FAULTS[kind], cases, tmp_path)
+    assert run.code == KNOWN_ONLY, run.output
+    assert f"{len(cases)} known failure" in run.output
+
+
+def of_other_code(version: str) -> list[str]:
+    """Return the cases that the server refuses with another code than a mock server does."""
+    rows = [row for row in entries(version) if row["kind"] == "undocumented"]
+    return sorted(row["id"] for row in rows if row["class"] != "other")

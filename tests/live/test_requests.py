@@ -1,18 +1,19 @@
-"""Cases with steps on mock brokers: what a broker lacks is unsupported, and one that ends is a crash."""
+"""What a broker is asked: cases with steps where it lacks something, and each version of two requests."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.metadata import FindCoordinatorRequest
 from kafka.protocol.producer import AddPartitionsToTxnRequest, EndTxnRequest, ProduceRequest
 
-from tests.live.judging import judged
-from tests.live.mock_broker import expiry
-from tests.live.mock_broker.expiry import PRODUCER_AGE
+from tests.live.judging import Judged, judged
+from tests.live.mock_broker import variants
+from tests.live.mock_broker.faults import LOG
 from tests.live.mock_broker.server import Kind, running
+from tests.live.mock_broker.variants import PRODUCER_AGE
 from wireproof.live.loopback_broker import coordinator_replies, replies, server
 from wireproof.live.loopback_broker.replies import LoopbackCluster
 
@@ -159,7 +160,7 @@ def test_a_broker_that_ends_in_the_middle_of_a_case_is_a_crash(tmp_path: Path) -
 def test_a_broker_that_names_no_setting_is_not_asked_what_it_forgets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(expiry, "EXPIRING", {})
+    monkeypatch.setattr(variants, "EXPIRING", {})
     found = verdicts(tmp_path, EXPIRY, TRANSACTIONAL_ID, IDEMPOTENCE)
     assert found == {EXPIRY: "unsupported", TRANSACTIONAL_ID: "unsupported", IDEMPOTENCE: "pass"}
 
@@ -168,7 +169,7 @@ def test_a_broker_that_names_no_setting_is_not_asked_what_it_forgets(
 def test_a_broker_is_not_asked_for_times_that_are_too_short_or_too_long(
     age: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(expiry.EXPIRING, PRODUCER_AGE, age)
+    monkeypatch.setitem(variants.EXPIRING, PRODUCER_AGE, age)
     found = verdicts(tmp_path, EXPIRY, TRANSACTIONAL_ID)
     assert found == {EXPIRY: "unsupported", TRANSACTIONAL_ID: "pass"}
 
@@ -183,3 +184,84 @@ def test_a_broker_without_describe_configs_is_not_asked_what_it_forgets(tmp_path
 def test_a_broker_without_old_versions_of_fetch_is_not_asked_for_them(tmp_path: Path) -> None:
     assert verdicts(tmp_path, OLD_FETCH, FETCH) == {OLD_FETCH: "unsupported", FETCH: "pass"}
     assert verdicts(tmp_path, OLD_FETCH, kind=Kind(converting=True)) == {OLD_FETCH: "pass"}
+
+
+# --- versions ---
+
+
+PRODUCE_KEY, FETCH_KEY = 0, 1
+"""The keys of the two APIs."""
+
+NEWEST_PRODUCE, NEWEST_FETCH = 13, 17
+PAIRS: Final = [
+    *((produce, NEWEST_FETCH) for produce in range(3, NEWEST_PRODUCE)),
+    *((NEWEST_PRODUCE, fetch) for fetch in range(4, NEWEST_FETCH + 1)),
+]
+"""Each version of one request beside the newest of the other."""
+
+ZSTD: Final = f"{LOG}/append/two-zstd"
+NAMES: Final = (
+    *("after-none", "compact-no-key-second-none", "crc-value", "empty", "mixed-none", "producer-1000-none"),
+    *("size-none-1-above", "stamped-none", "to-gzip-from-none", "two-zstd"),
+)
+CASES: Final = [f"{LOG}/append/{name}" for name in NAMES]
+
+
+def without_zstd(produce: int, fetch: int) -> bool:
+    """KIP-110: zstd is for Produce from version 7 and Fetch from version 10 on."""
+    return produce < 7 or fetch < 10
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Mapping[tuple[int, int], Mapping[str, str]]:
+    folder = tmp_path_factory.mktemp("versions")
+    with running() as address:
+        specs = {pair: f"{address}:{written(folder, *pair)}" for pair in PAIRS}
+        found: Judged = judged(list(specs.values()), folder, cases=CASES)
+    assert found.code == 0, found.output
+    return {pair: found.verdicts[spec] for pair, spec in specs.items()}
+
+
+def written(folder: Path, produce: int, fetch: int) -> Path:
+    file = folder / f"{produce}-{fetch}.properties"
+    file.write_text(f"wireproof.produce.version={produce}\nwireproof.fetch.version={fetch}\n")
+    return file
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="produce-{0[0]}-fetch-{0[1]}".format)
+def test_all_versions_give_the_same_verdicts(
+    pair: tuple[int, int], run: Mapping[tuple[int, int], Mapping[str, str]]
+) -> None:
+    expected = dict.fromkeys(CASES, "pass") | ({ZSTD: "unsupported"} if without_zstd(*pair) else {})
+    assert run[pair] == expected
+
+
+@pytest.mark.parametrize("pair", [(5, 9), (NEWEST_PRODUCE, NEWEST_FETCH)])
+def test_the_chosen_versions_are_sent(
+    pair: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = set()
+
+    def seeing(api: int) -> Callable[[Any, Any], Any]:
+        answer = server.ANSWERS[api]
+
+        def answered(cluster: Any, request: Any) -> Any:
+            seen.add((api, request.version))
+            return answer(cluster, request)
+
+        return answered
+
+    for api in (PRODUCE_KEY, FETCH_KEY):
+        monkeypatch.setitem(server.ANSWERS, api, seeing(api))  # type: ignore[arg-type] # a dict
+    with running() as address:
+        judged([f"{address}:{written(tmp_path, *pair)}"], tmp_path, cases=CASES[:2])
+    assert seen == {(PRODUCE_KEY, pair[0]), (FETCH_KEY, pair[1])}
+
+
+def test_a_version_that_the_broker_does_not_have_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(replies.VERSIONS, replies.ProduceRequest, (3, 9))
+    with running() as address:
+        run = judged([f"{address}:{written(tmp_path, 10, 17)}"], tmp_path, cases=CASES[:2])
+    assert f"the broker at {address} has versions 3 to 9 of Produce, not 10" in run.output
