@@ -25,9 +25,13 @@ from wireproof import __version__
 from wireproof.cases.case_json import SCHEMA
 from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, freeze, page_text, sorted_page_text
 from wireproof.cases.fixtures import load
+from wireproof.cases.generated_bytes import Recipe
+from wireproof.cases.made_case import generator_of
 from wireproof.files import replace_text
 from wireproof.lint.cases import lint
 from wireproof.lint.sources import RECORD
+from wireproof.strict_parsing import to_tree
+from wireproof.wire.json_values import canonical_json, json_digest
 
 Json = Any
 
@@ -152,10 +156,16 @@ class CaseBuilder:
 
     def made(self, name: str, title: str, op: str, recipe: Mapping[str, Any], **more: Any) -> str:
         """Add a generated case: size, digests and, for a decode, the consumed bytes come from its recipe."""
-        from tests.authoring.generated import stated  # noqa: PLC0415 - it imports the generators
-
-        source, accept = stated({"kind": self.prefix.rstrip("/"), **recipe}, op)
-        return self.row(name, title, op, source, {"accept": accept}, **more)
+        made = Recipe(**{"kind": self.prefix.rstrip("/"), **recipe})
+        makes = generator_of(made)
+        data = makes.data(made) if op == "decode" else canonical_json(makes.given(made))
+        source = {
+            "generate": to_tree(made, without_defaults=True),
+            "size": len(data),
+            "sha256": hashlib.sha256(data).hexdigest(),
+        }
+        answer = {"digest": json_digest(makes.value(made)), "consumed": len(data)} if op == "decode" else {}
+        return self.row(name, title, op, source, {"accept": answer}, **more)
 
     def steps(
         self,

@@ -8,8 +8,8 @@ from each import each
 
 pytest.importorskip("lz4")
 from tests.authoring import record_witnesses
+from tests.authoring.record_witnesses import Agreement, refusal
 from tests.authoring.shared_code import without_shared_code
-from tests.authoring.witness_run import Agreement, refusal
 from wireproof.cases.fixture_writer import page_text
 
 

@@ -11,10 +11,6 @@ from attrs import evolve
 from each import each
 from goldens import load
 
-from tests.authoring.iggy import parts
-from tests.authoring.kafka import entry_bytes
-from tests.independent.iggy import layouts
-from tests.independent.kafka.next_offset import with_offsets
 from wireproof.cases import generated_bytes as compressed
 from wireproof.cases.case import Accept, Case, Data, Generated, Reject, Value
 from wireproof.cases.case_json import case_from_json
@@ -30,7 +26,6 @@ from wireproof.cases.generated_bytes import (
 )
 from wireproof.cases.made_case import (
     GenerateError,
-    generator_of,
     generators,
     made_case,
     made_input,
@@ -41,7 +36,6 @@ from wireproof.cases.wrap_as_stream import wrap_case
 from wireproof.derive.derived import derived_cases
 from wireproof.derive.examples import capabilities_of_case
 from wireproof.formats import FAMILIES, FORMATS
-from wireproof.iggy.suite.generators import TIME
 from wireproof.kafka.suite import generators as made_entries
 from wireproof.strict_parsing import to_tree
 from wireproof.wire.json_values import Json, json_digest
@@ -99,32 +93,6 @@ def test_runs_compress_a_thousand_times() -> None:
 
 
 # --- entries ---
-
-
-def test_a_batch_is_that_of_another_builder() -> None:
-    records = b"".join(entry_bytes.record(None, noise(10, n), ts=n, off=n) for n in range(3))
-    recipe = Recipe("kafka.batch/v2", 3, 10)
-    assert made_entries.batch(recipe) == entry_bytes.batch(
-        records, 3, base_ts=made_entries.TIME, max_ts=made_entries.TIME + 2
-    )
-    values = [entry_bytes.record_value(None, noise(10, n), ts=n, off=n) for n in range(3)]
-    whole = with_offsets(entry_bytes.batch_value(values, max_ts=made_entries.TIME + 2))
-    assert made_entries.batch_value(recipe, computed=True) == whole
-
-
-def test_a_poll_is_that_of_another_builder() -> None:
-    rows = [{"id": n + 1, "payload": noise(10, n)} for n in range(2)]
-    frames = [parts.packed(layouts.FRAME, {**row, "offset_delta": n}) for n, row in enumerate(rows)]
-    times = {"base_timestamp": TIME, "origin_timestamp": TIME}
-    prefix = parts.packed(layouts.PREFIXES["0.11"], {"current_offset": 1, "count": 2})
-    body = prefix + parts.batch("0.11", times, frames)
-    assert made(Recipe("iggy.poll/0.11", 2, 10)) == body
-    sent = [parts.packed(layouts.SENT["0.0.30"], row) for row in rows]
-    assert made(Recipe("iggy.send/0.0.30", 2, 10)).endswith(b"".join(sent))
-
-
-def made(recipe: Recipe) -> bytes:
-    return generator_of(recipe).data(recipe)
 
 
 def test_forms_of_compressed_bytes_use_neither_a_reference_codec_nor_a_compressor() -> None:
