@@ -12,8 +12,6 @@ from baselines import written
 from kill_inside_call import every_kill, killed_at
 from small_runs import FAIL, PASS, RUN, stored, stream
 
-from tests.mutants import kill_table
-from tests.mutants.kill_table import Cell, Table
 from wireproof import __version__
 from wireproof.cases.case import Case, Data, Reject
 from wireproof.cli import main
@@ -48,17 +46,6 @@ def test_a_baseline_is_the_old_one_or_the_new_one(
     assert ended.value.code == 0
     assert _files(tmp_path).keys() == before.keys()
     assert Baseline.read(known_failures).entries == ()
-
-
-@every_kill
-def test_a_kill_table_keeps_its_rows(tmp_path: Path, kill: signal.Signals) -> None:
-    one = Table().having("mutant:crc-skip", "golden", Cell("suite", 1.0, "some/case"))
-    two = one.having("mutant:crc-skip", "derived", Cell("suite", 2.0, "some/other"))
-    kill_table.write(one, tmp_path)
-    killed_at("os.replace", kill, lambda: kill_table.write(two, tmp_path))
-    assert kill_table.read(tmp_path) == one
-    kill_table.write(two, tmp_path)
-    assert (kill_table.read(tmp_path), set(_files(tmp_path))) == (two, {"kill.json"})
 
 
 SIGNATURE = Signature("codec", "iggy.identifier/0.0.30", "decode", "fail:wrong-accept", "bad-kind", "kind")
