@@ -3,8 +3,7 @@
 import pytest
 from goldens import load
 
-from tests.mutants.number_halves import killer
-from tests.mutants.state_confusions import Confusion, confusions
+from tests.mutants.state_confusions import Confusion, confusions, killer
 from wireproof.formats import FORMATS
 
 EQUAL = frozenset(
