@@ -167,47 +167,31 @@ class CaseBuilder:
         answer = {"digest": json_digest(makes.value(made)), "consumed": len(data)} if op == "decode" else {}
         return self.row(name, title, op, source, {"accept": answer}, **more)
 
-    def steps(
-        self,
-        name: str,
-        title: str,
-        steps: Sequence[Json],
-        *,
-        doc: str,
-        why: str,
-        rules: Sequence[str],
-        **more: Any,
-    ) -> str:
+    def steps(self, name: str, title: str, steps: Sequence[Json], **more: Any) -> str:
         """Add a sequence of requests, each with its answer."""
-        return self.cases.add(
-            {"steps": list(steps), **self._head(name, title, "sequence", doc, why, rules), **more}
-        )
+        return self._add(name, title, "sequence", {"steps": list(steps)}, **more)
 
-    def row(
+    def row(self, name: str, title: str, op: str, given: Json, expect: Json, **more: Any) -> str:
+        """Add a case with an input and an expectation."""
+        return self._add(name, title, op, {"input": given, "expect": expect}, **more)
+
+    def _add(
         self,
         name: str,
         title: str,
         op: str,
-        given: Json,
-        expect: Json,
+        parts: Json,
         *,
         doc: str,
         why: str,
         rules: Sequence[str],
         **more: Any,
     ) -> str:
-        """Add a case with an input and an expectation."""
-        return self.cases.add(
-            {"input": given, "expect": expect, **self._head(name, title, op, doc, why, rules), **more}
-        )
-
-    def _head(
-        self, name: str, title: str, op: str, doc: str, why: str, rules: Sequence[str]
-    ) -> dict[str, Any]:
-        return {
+        head = {
             "id": self.prefix + name, "title": title, "why": why, "op": op, "level": "must", "rules": list(rules),
             "source": {"origin": "builder", "document": doc},
         }  # fmt: skip
+        return self.cases.add({**head, **parts, **more})
 
     def _whole(self, twin: str) -> str:
         return twin if twin.count("/") == 3 else self.prefix + twin
