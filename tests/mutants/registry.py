@@ -7,6 +7,7 @@ folder of the checkout must be on the search path.
 import difflib
 import inspect
 from importlib import import_module
+from pathlib import Path
 from typing import Final
 
 from tests.mutants.base import MUTANTS
@@ -16,17 +17,9 @@ PREFIX: Final = "mutant:"
 
 MODULES: Final = (
     "every_format",
-    *(f"heka.{topic}" for topic in ("held_out", "known_bugs", "messages", "streams")),
-    *(f"iggy.{topic}" for topic in ("entries", "from_0_7", "held_out", "known_bugs", "values", "writing")),
-    *(
-        f"kafka.{topic}"
-        for topic in (
-            *("checks", "compression", "entries", "held_out", "logs"),
-            *("messages", "reading", "records", "writing"),
-        )
-    ),
+    *sorted(f"{path.parent.name}.{path.stem}" for path in Path(__file__).parent.glob("*/[!_]*.py")),
 )
-"""The modules whose mutants stand in the table."""
+"""The modules whose mutants stand in the table; those of helpers have none."""
 
 for _module in MODULES:
     import_module(f"tests.mutants.{_module}")

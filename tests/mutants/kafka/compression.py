@@ -10,7 +10,7 @@ import cramjam
 import zstandard
 from attrs import evolve
 
-from tests.mutants.base import Patch, mutant, patched
+from tests.mutants.base import Patch, mutant, patched, variant
 from tests.mutants.kafka.entries import take_memory
 from tests.mutants.kafka.helpers import PatchedKafka, codec_of, frames, with_checksum
 from wireproof.adapters.contract import Request
@@ -200,12 +200,13 @@ def _room_for_the_most(codec: CompressionCodec, reader: Reader, out: OutputBuffe
     codec.unpack(reader, out)
 
 
-class Lz4RoomForTheMost(PatchedKafka):
-    """Takes 255 times the size of an LZ4 frame as room for its content."""
-
-    name = "librdkafka-1446-lz4-room"
-    costly = True
-    patches = unpacking_all(_room_for_the_most)
+variant(
+    PatchedKafka,
+    "librdkafka-1446-lz4-room",
+    "Takes 255 times the size of an LZ4 frame as room for its content.",
+    costly=True,
+    patches=unpacking_all(_room_for_the_most),
+)
 
 
 def _sizeless_zstd(codec: CompressionCodec, frame: bytes) -> bool:
@@ -292,12 +293,13 @@ def _room_first(reader: Reader, out: OutputBuffer, name: str, length: int) -> No
     _decompress_block(reader, out, name, length)
 
 
-class SnappyRoomFirst(PatchedKafka):
-    """Takes the memory that a snappy block declares before it reads the block."""
-
-    name = "rskafka-5f597bd-snappy-memory"
-    costly = True
-    patches = ((snappy, "decompress_block", _room_first),)
+variant(
+    PatchedKafka,
+    "rskafka-5f597bd-snappy-memory",
+    "Takes the memory that a snappy block declares before it reads the block.",
+    costly=True,
+    patches=((snappy, "decompress_block", _room_first),),
+)
 
 
 # --- other parts in the modules of the reference ---

@@ -136,16 +136,16 @@ def deltas_in_nanoseconds(entry: JsonObject) -> None:
         one["timestampDelta"] = str(wrap64(int(one["timestampDelta"]) * 1_000_000))
 
 
-class TransactionalBitLost(WritingBug):
+@mutant(
+    WritingBug,
+    "change",
+    "kafkajs-199-transactional-bit-lost",
+    link="https://github.com/tulios/kafkajs/issues/199",
+)
+def transactional_bit_lost(entry: JsonObject) -> None:
     """Writes a batch of a transaction without the bit that says so."""
-
-    name = "kafkajs-199-transactional-bit-lost"
-    link = "https://github.com/tulios/kafkajs/issues/199"
-
-    def change(self, entry: JsonObject) -> None:
-        """Clear the bit."""
-        if "records" in entry:
-            entry["attributes"] = str(int(entry["attributes"]) & ~TRANSACTIONAL)
+    if "records" in entry:
+        entry["attributes"] = str(int(entry["attributes"]) & ~TRANSACTIONAL)
 
 
 @mutant(WritingBug, "change", "node-rdkafka-970-header-value-cut-at-nul")
