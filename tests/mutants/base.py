@@ -50,14 +50,12 @@ class ReferenceCodec(Reference):
         killed_by: golden cases, each of which kills it. Those of a mutant that repeats a known bug stand in
             `bugs.toml`, with the links to the bug.
         left_open: why no case kills it, where its answer turned out to be one that the sources leave open.
-        link: the thread or change in which the bug was found, where `bugs.toml` has another.
     """
 
     system: ClassVar[str] = ""
     costly: ClassVar[bool] = False
     killed_by: ClassVar[tuple[str, ...]] = ()
     left_open: ClassVar[str] = ""
-    link: ClassVar[str] = ""
     reader: ClassVar[type[Reader]] = Reader
 
     def __init_subclass__(cls) -> None:

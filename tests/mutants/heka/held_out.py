@@ -135,9 +135,6 @@ variant(
 )
 
 
-# --- signatures: heka.md, section 3 ---
-
-
 # --- other parts in the modules of the reference ---
 
 patched(

@@ -28,9 +28,6 @@ from wireproof.wire.writer import Writer, encode_uvarint
 WRITE_BYTES: Final = protobuf.write_bytes
 
 
-# --- bytes and values ---
-
-
 # --- streams ---
 
 

@@ -110,7 +110,6 @@ class EmptyBatchesPanic(PatchedKafka):
 
     name = "kafka-go-1107-empty-batches-panic"
     killed_by = ("kafka.log/mixed/entries/data-empty-empty-data",)
-    link = "https://github.com/segmentio/kafka-go/pull/1107"
 
     def decode(self, request: Request) -> Outcome:
         if request.format == "kafka.log" and _reads_record_of_none(request.data):
@@ -142,7 +141,6 @@ variant(
     PatchedKafka,
     "kafka-7467-empty-control-batch",
     "Fails under read_committed on a control batch whose marker was cleaned away.",
-    link="https://github.com/confluentinc/kafka/pull/179",
     patches=((consumer_view, "delivered_entries", _first_of_control),),
 )
 
@@ -285,7 +283,6 @@ def _kept(items: list[JsonObject], expected: int) -> tuple[list[Json], int]:
     PatchedKafka,
     "patch_value",
     "tracker-gaps-skip-the-rest",
-    link="https://github.com/dpkp/kafka-python/pull/752",
 )
 def gaps_skip_the_rest(value: Json, request: Request) -> Json:
     """Waits for the next offset and skips all others, so that a gap hides the rest, as kafka-python did."""

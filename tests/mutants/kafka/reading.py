@@ -46,7 +46,6 @@ def timestamp_delta_of_32_bits(entry: JsonObject) -> None:
     PatchedKafka,
     "spoil",
     "franz-go-a23a076-append-time-ignored",
-    link="https://github.com/twmb/franz-go/commit/a23a076",
 )
 def append_time_of_records_ignored(entry: JsonObject) -> None:
     """Gives the records of a batch with LogAppendTime the timestamps of their producer."""
@@ -133,7 +132,6 @@ variant(
     PatchedKafka,
     "franz-go-5fee169-append-time-refused",
     "Refuses a plain v1 message with LogAppendTime as one with an unknown attribute.",
-    link="https://github.com/twmb/franz-go/commit/5fee169",
     patches=((kafka_message, "read", _without_time_type),),
 )
 
