@@ -111,9 +111,9 @@ variant(
 )
 
 
-def _attributes_as_varint(self: Reader, name: str) -> int:
+def _attributes_as_varint(self: FieldByField, name: str) -> int:
     of_record = name == "attributes" and "records[" in self.path(name)
-    return self.varint(name) if of_record else FieldByField.int8(self, name)
+    return self.varint(name) if of_record else super(FieldByField, self).int8(name)
 
 
 variant(
@@ -163,8 +163,8 @@ def _room_for_length(self: Reader, name: str) -> int:
     return value
 
 
-def _room_for_old_length(self: Reader, name: str) -> int:
-    value = FieldByField.int32(self, name)
+def _room_for_old_length(self: FieldByField, name: str) -> int:
+    value = super(FieldByField, self).int32(name)
     if name in ("keyLength", "valueLength") and value > self.left:
         take_memory(value)
     return value
@@ -187,9 +187,9 @@ def _room_for_headers(self: Reader, name: str) -> int:
     return value
 
 
-def _room_for_records(self: Reader, name: str) -> int:
+def _room_for_records(self: FieldByField, name: str) -> int:
     """Room for a pointer to each record."""
-    value = FieldByField.int32(self, name)
+    value = super(FieldByField, self).int32(name)
     if name == "recordsCount" and value > self.left:
         take_memory(8 * value)
     return value
@@ -260,18 +260,18 @@ def _restore_attributes(_: KafkaMutant, entry: JsonObject, raw: bytes) -> None:
     entry["attributes"] = str(int.from_bytes(raw[start:end], "big", signed=True))
 
 
-def _without_type(self: Reader, name: str) -> int:
+def _without_type(self: FieldByField, name: str) -> int:
     """Clear bit 3 in the attributes of a message, not in those of a record."""
-    value = FieldByField.int8(self, name)
+    value = super(FieldByField, self).int8(name)
     mine = name == "attributes" and "records[" not in self.path(name)
     return value & ~APPEND_TIME if mine else value
 
 
-def _without_bit(bit: int) -> Callable[[Reader, str], int]:
+def _without_bit(bit: int) -> Callable[[FieldByField, str], int]:
     """Clear a bit in the attributes of a batch."""
 
-    def int16(self: Reader, name: str) -> int:
-        value = FieldByField.int16(self, name)
+    def int16(self: FieldByField, name: str) -> int:
+        value = super(FieldByField, self).int16(name)
         return value & ~bit if name == "attributes" else value
 
     return int16

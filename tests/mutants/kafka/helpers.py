@@ -69,7 +69,7 @@ class FieldByField(Reader):
     tracing: ClassVar[bool] = True
 
 
-def reading(**methods: Callable[..., int]) -> type[Reader]:
+def reading(**methods: Callable[..., object]) -> type[Reader]:
     """Return a reader with other methods; the right ones are those of `FieldByField`."""
     return type("Reading", (FieldByField,), {"__slots__": (), **methods})
 

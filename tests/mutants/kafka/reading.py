@@ -78,8 +78,8 @@ def headers_of_one_name_collapse(entry: JsonObject) -> None:
         one["headers"] = [list(pair) for pair in dict(one["headers"]).items()]
 
 
-def _limited_count(self: Reader, name: str) -> int:
-    value = FieldByField.int32(self, name)
+def _limited_count(self: FieldByField, name: str) -> int:
+    value = super(FieldByField, self).int32(name)
     if name == "recordsCount" and value > 2 * 0xFFFF:
         raise self.reject("other", name, f"{value} records", at=self.pos - 4)
     return value
