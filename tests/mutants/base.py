@@ -40,6 +40,10 @@ class Panic(BaseException):
     """The end of a process in which the codec runs: a panic of Go or Rust, a read outside of the memory."""
 
 
+class Failed(Exception):  # noqa: N818 - no refusal: the client fails over its own mistake
+    """An exception that says nothing of the bytes."""
+
+
 class ReferenceCodec(Reference):
     """The reference with hooks; a mutant overrides one of them, and everything else stays correct.
 

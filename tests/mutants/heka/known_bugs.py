@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 from attrs import evolve
 
-from tests.mutants.base import REFERENCE, Panic, in_codec, mutant, patched, walk
+from tests.mutants.base import REFERENCE, Failed, Panic, in_codec, mutant, patched, walk
 from tests.mutants.heka.helpers import PatchedHeka, ReadArray, in_arrays, in_fields
 from wireproof import formats
 from wireproof.adapters.contract import Request
@@ -144,10 +144,6 @@ def characters_in_16_bits(value: Json) -> None:
 # --- writing ---
 
 
-class BufferOverflow(Exception):  # noqa: N818 - named for what the client meets
-    """A write past the end of the buffer."""
-
-
 def _room_for_one_byte_of_length(writer: Writer, name: str, number: int, data: bytes) -> None:
     """Make room for a text as if its length took one byte; a buffer of twice the size may have more room."""
     capacity = 16
@@ -155,7 +151,7 @@ def _room_for_one_byte_of_length(writer: Writer, name: str, number: int, data: b
         capacity *= 2
     text = name.rpartition(".")[2].partition("[")[0] in TEXTS
     if text and len(data) > 0x7F and writer.pos + 1 + len(data) > 2 * capacity:
-        raise BufferOverflow(name)
+        raise Failed(name)
     WRITE_BYTES(writer, name, number, data)
 
 

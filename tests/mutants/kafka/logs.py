@@ -4,7 +4,16 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from tests.mutants.base import JsonObject, Panic, ReferenceCodec, mutant, patched, variant, with_options
+from tests.mutants.base import (
+    Failed,
+    JsonObject,
+    Panic,
+    ReferenceCodec,
+    mutant,
+    patched,
+    variant,
+    with_options,
+)
 from tests.mutants.kafka.helpers import MAGIC, V2, KafkaMutant, PatchedKafka, frames
 from wireproof import formats
 from wireproof.adapters.contract import Request
@@ -125,15 +134,11 @@ class EmptyBatchesPanic(PatchedKafka):
 # --- what a consumer gets ---
 
 
-class NoSuchElement(Exception):  # noqa: N818 - named for what the client meets
-    """The first record of a batch without records."""
-
-
 def _first_of_control(entries: list[LogEntry], options: Options) -> list[LogEntry]:
     """Look at the first record of every control batch, as a consumer of committed records does."""
     for one in entries if options.isolation == "read_committed" else ():
         if isinstance(one, RecordBatch) and one.attributes & CONTROL and not one.records:
-            raise NoSuchElement(str(one.base_offset))
+            raise Failed(str(one.base_offset))
     return DELIVERED(entries, options)
 
 
@@ -145,16 +150,12 @@ variant(
 )
 
 
-class NullKey(Exception):  # noqa: N818 - named for what the client meets
-    """The bytes of a key that is null."""
-
-
 def _key_of_each(entries: list[LogEntry], options: Options) -> list[LogEntry]:
     """Look at the key of every record for a marker, if there are aborted transactions."""
     looks = options.isolation == "read_committed" and options.aborted
     for one in entries if looks else ():
         if isinstance(one, RecordBatch) and any(inner.key is None for inner in one.records):
-            raise NullKey(str(one.base_offset))
+            raise Failed(str(one.base_offset))
     return DELIVERED(entries, options)
 
 

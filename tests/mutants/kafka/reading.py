@@ -5,10 +5,10 @@
 
 import os
 from functools import partial
-from typing import Any, Final, Literal, NoReturn
+from typing import Any, Final, NoReturn
 from unittest.mock import patch
 
-from tests.mutants.base import JsonObject, in_codec, mutant, patched, variant, with_options
+from tests.mutants.base import Failed, JsonObject, in_codec, mutant, patched, variant, with_options
 from tests.mutants.kafka.helpers import FieldByField, KafkaMutant, PatchedKafka, bit, frames, reading, records
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome, refused_outcome
@@ -55,20 +55,12 @@ def append_time_of_records_ignored(entry: JsonObject) -> None:
         one["timestamp"] = str(wrap64(int(entry["baseTimestamp"]) + int(one["timestampDelta"])))
 
 
-class NullRecord(Exception):  # noqa: N818 - named for what the client meets
-    """A record that is null where none is expected."""
-
-
-class RecordPastEndIsNull(PatchedKafka):
+@mutant(PatchedKafka, "on_rejected", "kafka-13149-record-past-end-is-null", errors="coarse")
+def record_past_end_is_null(rejected: Rejected, request: Request) -> Outcome:
     """Takes a record that is longer than the rest of its plain batch for null, and fails when it uses it."""
-
-    name = "kafka-13149-record-past-end-is-null"
-    errors: Literal["exact", "coarse", "none"] = "coarse"  # its fault is the exception, not the class
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        if rejected.detail == "RECORD_PAST_END" and isinstance(rejected.at, int):
-            raise NullRecord(request.op)
-        return refused_outcome(rejected)
+    if rejected.detail == "RECORD_PAST_END" and isinstance(rejected.at, int):
+        raise Failed(request.op)  # its fault is the exception, not the class
+    return refused_outcome(rejected)
 
 
 @mutant(PatchedKafka, "spoil", "kafkajs-1132-headers-of-one-name-collapse")
@@ -156,20 +148,12 @@ def _base_from_last(inner: Reader, head: MessageHead, stored: list[int]) -> int:
     return head.offset - stored[-1] if head.magic else 0
 
 
-class UnboundCodec(Exception):  # noqa: N818 - named for what the client meets
-    """A variable that no branch of the codec has set."""
-
-
-class UnknownCodecUnbound(PatchedKafka):
+@mutant(PatchedKafka, "on_rejected", "aiokafka-795-unknown-codec-unbound", errors="coarse")
+def unknown_codec_unbound(rejected: Rejected, request: Request) -> Outcome:
     """Fails on an unknown codec with an exception about itself, not about the bytes."""
-
-    name = "aiokafka-795-unknown-codec-unbound"
-    errors: Literal["exact", "coarse", "none"] = "coarse"  # its fault is the exception, not the class
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        if rejected.detail == "UNKNOWN_CODEC":
-            raise UnboundCodec(request.op)
-        return refused_outcome(rejected)
+    if rejected.detail == "UNKNOWN_CODEC":
+        raise Failed(request.op)  # likewise
+    return refused_outcome(rejected)
 
 
 CRASHED: Final = 70

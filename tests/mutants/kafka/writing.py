@@ -6,7 +6,7 @@ from typing import Final
 
 from attrs import evolve
 
-from tests.mutants.base import JsonObject, in_codec, mutant, patched, walk
+from tests.mutants.base import Failed, JsonObject, in_codec, mutant, patched, walk
 from tests.mutants.kafka.helpers import KafkaMutant, PatchedKafka, messages, records
 from wireproof.adapters.contract import Request
 from wireproof.kafka import message, record
@@ -155,10 +155,6 @@ def header_value_cut_at_nul(entry: JsonObject) -> None:
         ]
 
 
-class BufferOverflow(Exception):  # noqa: N818 - named for what the client meets
-    """More bytes than the buffer of a header has room for."""
-
-
 def _text(value: str | None) -> str:
     """Return the text of bytes in hex; empty if they are null or not UTF-8."""
     return bytes.fromhex(value or "").decode(errors="ignore")
@@ -170,7 +166,7 @@ def header_room_in_characters(entry: JsonObject) -> None:
     for one in records(entry):
         for pair in one["headers"]:
             if not all(_text(part).isascii() for part in pair):
-                raise BufferOverflow
+                raise Failed("more bytes than the buffer of a header has room for")
 
 
 # --- messages of v0 and v1 ---
