@@ -1,6 +1,6 @@
 """The mutants by name, and the adapter specs by which a verb runs them.
 
-To a verb a mutant is a Python object like any other: `py:tests.mutants.kafka.entries:CrcSkip`. The top
+To a verb a mutant is a Python object like any other: `py:tests.mutants.kafka.entries:crc_skip`. The top
 folder of the checkout must be on the search path.
 """
 

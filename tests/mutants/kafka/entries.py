@@ -31,46 +31,33 @@ from wireproof.wire.rejection import Rejected
 # --- checksums: kafka.md, section 1.1 ---
 
 
-class CrcSkip(KafkaMutant):
+@mutant(KafkaMutant, "patch_entry", "crc-skip")
+def crc_skip(entry: bytes) -> bytes:
     """Does not look at the checksum of an entry."""
-
-    name = "crc-skip"
-
-    def patch_entry(self, entry: bytes) -> bytes:
-        """Correct the checksum of the entry."""
-        return with_checksum(entry)
+    return with_checksum(entry)
 
 
-class OtherChecksum(KafkaMutant):
-    """Writes and checks v2 batches with another checksum."""
-
-    def checksum(self, entry: bytes) -> int:
-        """Return the checksum that the mutant takes for correct."""
-        raise NotImplementedError  # each mutant of this kind has a checksum of its own
-
-    def patch_entry(self, entry: bytes) -> bytes:
-        """Make the checksum correct if the mutant takes it for correct, else wrong."""
-        if entry[MAGIC] != V2 or len(entry) < 61:
-            return entry
-        good = int.from_bytes(entry[17:21], "big") == self.checksum(entry)
-        return with_checksum(entry) if good else with_checksum(entry, correct_checksum(entry) ^ 1)
-
-    def patch_output(self, data: bytes, request: Request) -> bytes:
-        parts = (data[start:end] for start, end in frames(data))
-        return b"".join(
-            with_checksum(part, self.checksum(part)) if part[MAGIC] == V2 else part for part in parts
-        )
+def _from_magic(entry: bytes) -> int:
+    """CRC-32C over magic and all that follows the checksum, which cannot cover itself."""
+    return crc32c(entry[16:17] + entry[21:])
 
 
-class CrcRangeFromMagic(OtherChecksum):
+class CrcRangeFromMagic(KafkaMutant):
     """Begins the checksum of a v2 batch at its magic."""
 
     name = "crc-range-from-magic"
     killed_by = ("kafka.batch/v2/lz4/bd-3",)
 
-    def checksum(self, entry: bytes) -> int:
-        """CRC-32C over magic and all that follows the checksum, which cannot cover itself."""
-        return crc32c(entry[16:17] + entry[21:])
+    def patch_entry(self, entry: bytes) -> bytes:
+        """Make the checksum correct if the mutant takes it for correct, else wrong."""
+        if entry[MAGIC] != V2 or len(entry) < 61:
+            return entry
+        good = int.from_bytes(entry[17:21], "big") == _from_magic(entry)
+        return with_checksum(entry) if good else with_checksum(entry, correct_checksum(entry) ^ 1)
+
+    def patch_output(self, data: bytes, request: Request) -> bytes:
+        parts = (data[start:end] for start, end in frames(data))
+        return b"".join(with_checksum(one, _from_magic(one)) if one[MAGIC] == V2 else one for one in parts)
 
 
 # --- varints: kafka.md, section 4 ---
