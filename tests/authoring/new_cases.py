@@ -25,9 +25,13 @@ from wireproof import __version__
 from wireproof.cases.case_json import SCHEMA
 from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, freeze, page_text, sorted_page_text
 from wireproof.cases.fixtures import load
+from wireproof.cases.generated_bytes import Recipe
+from wireproof.cases.made_case import generator_of
 from wireproof.files import replace_text
 from wireproof.lint.cases import lint
 from wireproof.lint.sources import RECORD
+from wireproof.strict_parsing import to_tree
+from wireproof.wire.json_values import canonical_json, json_digest
 
 Json = Any
 
@@ -152,52 +156,42 @@ class CaseBuilder:
 
     def made(self, name: str, title: str, op: str, recipe: Mapping[str, Any], **more: Any) -> str:
         """Add a generated case: size, digests and, for a decode, the consumed bytes come from its recipe."""
-        from tests.authoring.generated import stated  # noqa: PLC0415 - it imports the generators
+        made = Recipe(**{"kind": self.prefix.rstrip("/"), **recipe})
+        makes = generator_of(made)
+        data = makes.data(made) if op == "decode" else canonical_json(makes.given(made))
+        source = {
+            "generate": to_tree(made, without_defaults=True),
+            "size": len(data),
+            "sha256": hashlib.sha256(data).hexdigest(),
+        }
+        answer = {"digest": json_digest(makes.value(made)), "consumed": len(data)} if op == "decode" else {}
+        return self.row(name, title, op, source, {"accept": answer}, **more)
 
-        source, accept = stated({"kind": self.prefix.rstrip("/"), **recipe}, op)
-        return self.row(name, title, op, source, {"accept": accept}, **more)
-
-    def steps(
-        self,
-        name: str,
-        title: str,
-        steps: Sequence[Json],
-        *,
-        doc: str,
-        why: str,
-        rules: Sequence[str],
-        **more: Any,
-    ) -> str:
+    def steps(self, name: str, title: str, steps: Sequence[Json], **more: Any) -> str:
         """Add a sequence of requests, each with its answer."""
-        return self.cases.add(
-            {"steps": list(steps), **self._head(name, title, "sequence", doc, why, rules), **more}
-        )
+        return self._add(name, title, "sequence", {"steps": list(steps)}, **more)
 
-    def row(
+    def row(self, name: str, title: str, op: str, given: Json, expect: Json, **more: Any) -> str:
+        """Add a case with an input and an expectation."""
+        return self._add(name, title, op, {"input": given, "expect": expect}, **more)
+
+    def _add(
         self,
         name: str,
         title: str,
         op: str,
-        given: Json,
-        expect: Json,
+        parts: Json,
         *,
         doc: str,
         why: str,
         rules: Sequence[str],
         **more: Any,
     ) -> str:
-        """Add a case with an input and an expectation."""
-        return self.cases.add(
-            {"input": given, "expect": expect, **self._head(name, title, op, doc, why, rules), **more}
-        )
-
-    def _head(
-        self, name: str, title: str, op: str, doc: str, why: str, rules: Sequence[str]
-    ) -> dict[str, Any]:
-        return {
+        head = {
             "id": self.prefix + name, "title": title, "why": why, "op": op, "level": "must", "rules": list(rules),
             "source": {"origin": "builder", "document": doc},
         }  # fmt: skip
+        return self.cases.add({**head, **parts, **more})
 
     def _whole(self, twin: str) -> str:
         return twin if twin.count("/") == 3 else self.prefix + twin

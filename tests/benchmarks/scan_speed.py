@@ -3,9 +3,8 @@
 Run it as `PYTHONPATH=. python tests/benchmarks/scan_speed.py [PART…]`.
 Beside the plain loop of `columnar` over the same files in this process, on one core and on two,
 and beside Kafka's own tool. Sessions are warm: a scan went before.
-Segments are the project's generator's, sound ones, for Kafka's tool gives up at damage: mixed ones, with
-`--data plain` record batches without compression, where reading is all there is to do, and with
-`--data codecs` as many full batches of each codec.
+Segments are the project's generator's, sound ones, for Kafka's tool gives up at damage: mixed ones, and with
+`--data plain` record batches without compression, where reading is all there is to do.
 """
 
 import os
@@ -21,8 +20,6 @@ import click
 import dumping
 from attrs import frozen
 from beside import MIB, Cost, Way, best, conditions, of_tree, told
-from columnar_speed import CODECS
-from explain_speed import write_codec
 from pyspark.sql import SparkSession
 
 from tests.generators.kafka_segments import SEGMENT, generate
@@ -35,8 +32,8 @@ SOUND = 1 << 62
 """One entry in so many is damaged: none."""
 
 BLOCK = 8 * MIB
-DATA = ("mixed", "plain", "codecs")
-"""Entries of all kinds, most of them small; batches without compression; full batches of each codec."""
+DATA = ("mixed", "plain")
+"""Entries of all kinds, most of them small; batches without compression."""
 
 WARM = 12
 """Segments of a MiB for a first scan: one for each task, so that each core has its Python by then."""
@@ -64,18 +61,7 @@ class Room:
     @property
     def segments(self) -> Path:
         """Return the folder with the segments, which are made once."""
-        if self.data == "codecs":
-            return self._of_codecs(self.folder / f"{self.data}-{self.mib}")
         return self._made(f"{self.data}-{self.mib}", self.mib * MIB, SEGMENT)
-
-    def _of_codecs(self, folder: Path) -> Path:
-        """Return a folder with a segment of each codec, and one without compression, of the same size."""
-        if not folder.is_dir():
-            folder.mkdir(parents=True)
-            numbers = (0, *CODECS)
-            for codec in numbers:
-                write_codec(folder / f"{codec:020}.log", codec, self.mib * MIB // len(numbers))
-        return folder
 
     @property
     def warm(self) -> Path:

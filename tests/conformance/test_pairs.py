@@ -14,10 +14,12 @@ from typing import Final
 
 import pytest
 from attrs import frozen
-from built_peers import prepared
 from goldens import load
+from machine import leave_out
 
 from wireproof.adapters.registry.peers import peers_folder
+from wireproof.adapters.registry.readiness import ready
+from wireproof.adapters.registry.registry import open_adapter, resolve
 from wireproof.cases.id_patterns import compile_pattern
 from wireproof.judge.verdicts import PASSING
 from wireproof.run.events import CaseEvent, read_events
@@ -95,7 +97,10 @@ def effect(event: CaseEvent) -> str:
 
 def effects(name: str, patterns: tuple[str, ...], folder: Path, shards: int) -> Mapping[str, str]:
     """Return the effect of each case that an adapter claims."""
-    prepared(name).close()
+    stands = ready(resolve(name))
+    if stands.state != "ready":
+        leave_out(f"{name} is left out: {stands.fix}")
+    open_adapter(name).close()
     chosen = [word for pattern in patterns for word in ("--run", pattern)]
     left = [word for pattern in WRITING for word in ("--skip", pattern)]
     words = ["--timeout-scale", "3", "check", name, "--no-families", "--large", "--jobs", "1", *chosen, *left]

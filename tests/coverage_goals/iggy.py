@@ -314,17 +314,11 @@ FRAME_110: Final = (
     refused("body cut", "truncated", "body"),
 )
 
-_SAME_NAMES: Final = ("reply", "send", "not replicated, with a code", "reply of an error")
-
 FRAME_111: Final = (
-    *(one for one in FRAME_110 if one.name not in (*_SAME_NAMES, "replicated, with a checksum")),
-    valued("reply", _headed("ReplyHeader")),
-    valued("send", _headed("RequestHeader", lambda h: h.operation == 160)),
-    valued("not replicated, with a code", _headed("RequestHeader", lambda h: h.operation == 2 and h.code)),
+    *(one for one in FRAME_110 if one.name != "replicated, with a checksum"),
     valued("random checksum", _headed("RequestHeader", lambda h: h.request_checksum >> 64)),
     valued("committed result", _headed("ReplyHeader", lambda h: h.committed_result == 1)),
     valued("incarnation beyond 63 bits", lambda v: getattr(v.header, "partition_incarnation", 0) >> 63),
-    valued("reply of an error", _headed("ReplyHeader", lambda h: h.status)),
 )
 
 REPLY: Final = (

@@ -19,4 +19,4 @@ def figures(suite: Suite) -> Iterator[str]:
     """Yield a line for each document, for the witnesses and for the known bugs."""
     yield from vectors.count_lines(suite)
     yield witness_reasons.count_line(suite)
-    yield str(history.counts(history.known_bugs(suite)))
+    yield history.count_line(suite)

@@ -7,7 +7,7 @@ suite finds the bug.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -20,7 +20,7 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.rules import ID_COMPONENT
 from wireproof.files import read_limited_text
 from wireproof.lint.sources import Problem
-from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, structure
+from wireproof.strict_parsing import MAX_TOML_SIZE, parse_toml, structure
 
 BUGS_FILE: Final = Path(__file__).parents[1] / "mutants" / "bugs.toml"
 
@@ -72,95 +72,15 @@ class Bug:
     without_mutant: str = ""
     excluded: str = ""
 
-    @property
-    def in_scope(self) -> bool:
-        """Return whether the suite should catch it."""
-        return not self.excluded
-
-    @property
-    def caught_by(self) -> str:
-        """Return `golden`, one of `OTHER_PARTS`, or an empty text for a bug that nothing finds."""
-        return "golden" if self.cases else self.found_by
-
-
-@frozen
-class HistoryCounts:
-    """How many bugs there are, and how many each part of the suite catches.
-
-    Attributes:
-        bugs, in_scope: all, and those that are not excluded.
-        golden, derived, property, missed: of those in scope, by the first part that catches them.
-        codec, codec_golden: those in scope that a codec's bytes can show, and how many golden cases catch.
-    """
-
-    bugs: int
-    in_scope: int
-    golden: int
-    derived: int
-    property: int
-    missed: int
-    codec: int
-    codec_golden: int
-
-    def __str__(self) -> str:
-        """Return one line."""
-        return (
-            f"history: {self.bugs} bugs, {self.in_scope} in scope: {self.golden} caught by golden cases, "
-            f"{self.derived} by derived, {self.property} by property, {self.missed} missed; "
-            f"{self.codec_golden} of {self.codec} that a codec's bytes can show are caught by golden cases"
-        )
-
-
-def counts(bugs: Iterable[Bug]) -> HistoryCounts:
-    """Count the bugs by what catches them."""
-    bugs = tuple(bugs)
-    rated = [bug for bug in bugs if bug.in_scope]
-    codec = [bug for bug in rated if bug.scope == CODEC]
-    by = Counter(bug.caught_by for bug in rated)
-    return HistoryCounts(
-        len(bugs),
-        len(rated),
-        by["golden"],
-        by["derived"],
-        by["property"],
-        by[""],
-        len(codec),
-        sum(1 for bug in codec if bug.cases),
-    )
-
-
-def read_history(path: Path) -> tuple[Bug, ...]:
-    """Return the bugs of a file, without cases; raises ValueError with the id and the fault."""
-    page = parse_toml(read_limited_text(path, MAX_TOML_SIZE))
-    if set(page) != {"bug"} or not isinstance(page["bug"], list):
-        raise ValueError("holds [[bug]] tables and nothing else")
-    return tuple(_bug(row) for row in page["bug"])
-
-
-def _bug(row: object) -> Bug:
-    name = row.get("id", "a bug") if isinstance(row, dict) else "a bug"
-    try:
-        bug = structure(row, Bug, "the bug")
-    except FieldError as error:
-        raise ValueError(f"{name}: {error}") from None
-    if bug.cases:
-        raise ValueError(f"{name}: the cases of a bug name it in `source.bugs`")
-    if not re.fullmatch(ID_COMPONENT, bug.id):
-        raise ValueError(f"{bug.id}: an id has a-z, 0-9, '.', '+' and '-', and begins with a letter or digit")
-    if bug.scope not in SCOPES:
-        raise ValueError(f"{bug.id}: scope must be one of {', '.join(SCOPES)}")
-    for link in bug.links:
-        if not link.startswith("https://"):  # pages show links, and entries may come from strangers
-            raise ValueError(f"{bug.id}: {link} does not begin with https://")
-    if bug.found_by and bug.found_by not in OTHER_PARTS:
-        raise ValueError(f"{bug.id}: found_by must be one of {', '.join(OTHER_PARTS)}")
-    return bug
-
 
 def known_bugs(suite: Suite) -> tuple[Bug, ...]:
-    """Return the bugs of the file, each with the cases of a suite that name it; raise `FixtureError`."""
+    """Return the bugs of the file, each with the cases of a suite that name it.
+
+    Raises:
+        FixtureError: the file cannot be read.
+    """
     named = _named_by(suite)
-    return tuple(evolve(bug, cases=tuple(named.get(bug.id, ()))) for bug in _bugs_of(BUGS_FILE))
+    return tuple(evolve(bug, cases=tuple(named.get(bug.id, ()))) for bug in _bugs())
 
 
 def _named_by(suite: Suite) -> Mapping[str, list[str]]:
@@ -174,63 +94,71 @@ def _named_by(suite: Suite) -> Mapping[str, list[str]]:
 
 
 @cache
-def _bugs_of(path: Path) -> tuple[Bug, ...]:
+def _bugs() -> tuple[Bug, ...]:
     try:
-        return read_history(path)
-    except (OSError, ValueError) as error:
-        raise FixtureError(f"{path}: {error}") from None
+        rows = parse_toml(read_limited_text(BUGS_FILE, MAX_TOML_SIZE))["bug"]
+        return tuple(structure(row, Bug, f"the bug {row.get('id')}") for row in rows)
+    except (OSError, ValueError, KeyError) as error:
+        raise FixtureError(f"{BUGS_FILE}: {error}") from None
+
+
+def count_line(suite: Suite) -> str:
+    """Return one line: how many bugs there are, and how many each part of the suite catches."""
+    bugs = known_bugs(suite)
+    rated = [bug for bug in bugs if not bug.excluded]
+    codec = [bug for bug in rated if bug.scope == CODEC]
+    by = Counter("golden cases" if bug.cases else bug.found_by for bug in rated)
+    caught = ", ".join(f"{by[part]} by {part}" for part in ("golden cases", *OTHER_PARTS))
+    return (
+        f"history: {len(bugs)} bugs, {len(rated)} in scope: {caught}, {by['']} missed; "
+        f"{sum(bool(bug.cases) for bug in codec)} of {len(codec)} that bytes can show by golden cases"
+    )
 
 
 # --- checks ---
 
 
-FAILING_LEVELS = ("must", "should")
+FAILING_LEVELS: Final = ("must", "should")
 """Levels of cases whose failure fails a run."""
+
+RULES: Final[Mapping[str, Callable[[Bug], object]]] = {
+    "an id has a-z, 0-9, '.', '+' and '-', and begins with a letter or digit": lambda bug: (
+        not re.fullmatch(ID_COMPONENT, bug.id)
+    ),
+    f"scope must be one of {', '.join(SCOPES)}": lambda bug: bug.scope not in SCOPES,
+    "each link begins with https://": lambda bug: not all(one.startswith("https://") for one in bug.links),
+    "needs a link and a title": lambda bug: not bug.links or not bug.title,
+    f"found_by is one of {', '.join(OTHER_PARTS)}": lambda bug: bug.found_by not in ("", *OTHER_PARTS),
+    "a bug that a codec's bytes show is in scope": lambda bug: bug.excluded and bug.scope == CODEC,
+    "is out of scope, and has no cases, no mutant and no other reason": lambda bug: (
+        bug.excluded and (bug.cases or bug.mutant or bug.missed or bug.without_mutant)
+    ),
+    "needs cases that catch it, or the reason in `missed`": lambda bug: (
+        not bug.excluded and bool(bug.cases) == bool(bug.missed)
+    ),
+    "has cases that catch it: `found_by` is for a bug without": lambda bug: bug.cases and bug.found_by,
+    "needs a mutant that repeats it, or the reason in `without_mutant`": lambda bug: (
+        not bug.excluded and bug.scope == CODEC and bool(bug.mutant) == bool(bug.without_mutant)
+    ),
+}
+"""What is wrong with an entry, and when."""
 
 
 def history_problems(suite: Suite) -> Iterator[Problem]:
     """Check every entry by itself, and that no id or link is used twice; raise `FixtureError`."""
     bugs = known_bugs(suite)
-    for kind, found in (
-        ("id", Counter(bug.id for bug in bugs)),
-        ("link", Counter(link for bug in bugs for link in bug.links)),
-    ):
-        for name, number in found.items():
-            if number > 1:
-                yield Problem(BUGS_FILE.name, f"the {kind} {name} is there {number} times")
+    used = Counter([name for bug in bugs for name in (f"id {bug.id}", *(f"link {one}" for one in bug.links))])
+    for name, number in used.items():
+        if number > 1:
+            yield Problem(BUGS_FILE.name, f"the {name} is there {number} times")
     for bug in bugs:
-        yield from (Problem(f"{BUGS_FILE.name} {bug.id}", text) for text in _problems(suite, bug))
-    known = {bug.id for bug in bugs}
-    for name, cases in _named_by(suite).items():
-        yield from (
-            Problem(case, f"{BUGS_FILE.name} has no bug {name}") for case in cases if name not in known
-        )
-
-
-def _problems(suite: Suite, bug: Bug) -> Iterator[str]:
-    """Yield the problems of one entry."""
-    if not bug.links or not bug.title:
-        yield "needs a link and a title"
-    yield from _excluded(bug) if bug.excluded else _in_scope(bug)
-    for name in bug.cases:
-        level = suite.by_id[name].level
-        if level not in FAILING_LEVELS:
-            yield f"the case {name} has the level {level}, and cannot fail a run"
-
-
-def _excluded(bug: Bug) -> Iterator[str]:
-    """Check an entry out of scope: it has nothing but the reason."""
-    if bug.scope == CODEC:
-        yield "a bug that a codec's bytes show is in scope"
-    if bug.cases or bug.mutant or bug.missed or bug.without_mutant:
-        yield "is out of scope, and has no cases, no mutant and no other reason"
-
-
-def _in_scope(bug: Bug) -> Iterator[str]:
-    """Check that an entry has cases or `missed`, and for a codec a mutant or the reason why it has none."""
-    if bool(bug.cases) == bool(bug.missed):
-        yield "needs cases that catch it, or the reason in `missed`"
-    if bug.cases and bug.found_by:
-        yield "has cases that catch it: `found_by` is for a bug without"
-    if bug.scope == CODEC and bool(bug.mutant) == bool(bug.without_mutant):
-        yield "needs a mutant that repeats it, or the reason in `without_mutant`"
+        texts = [text for text, is_wrong in RULES.items() if is_wrong(bug)]
+        levels = {name: suite.by_id[name].level for name in bug.cases}
+        texts += [
+            f"the case {name} has the level {level}, and cannot fail a run"
+            for name, level in levels.items()
+            if level not in FAILING_LEVELS
+        ]
+        yield from (Problem(f"{BUGS_FILE.name} {bug.id}", text) for text in texts)
+    for name in _named_by(suite).keys() - {bug.id for bug in bugs}:
+        yield Problem(BUGS_FILE.name, f"has no bug {name}, which a case names")

@@ -12,10 +12,9 @@ from random import Random
 from struct import pack
 from typing import Final
 
-import click
 from attrs import frozen
 
-from tests.generators.kafka_segments import MANIFEST, MIB, TAIL, Manifest, Verdict, differences, rows_of
+from tests.generators.kafka_segments import MANIFEST, MIB, TAIL, Manifest, Verdict, command, rows_of
 from wireproof.wire.writer import encode_uvarint as varint
 
 STREAM: Final = 128 * MIB
@@ -172,22 +171,5 @@ def generate(folder: Path, size: int, seed: int, *, stream: int = STREAM, every:
     return manifest
 
 
-@click.command()
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--mib", default=64, type=click.IntRange(min=1), help="the approximate size")
-@click.option("--seed", default=1, help="of the random generator")
-@click.option("--every", default=DAMAGED, type=click.IntRange(min=1), help="one frame in N is damaged")
-@click.option("--against", type=click.Path(exists=True, file_okay=False, path_type=Path),
-              help="generate nothing: check a scan's --out against the manifest in FOLDER")  # fmt: skip
-def main(folder: Path, mib: int, seed: int, every: int, against: Path | None) -> None:
-    """Write Heka streams and `manifest.json` to FOLDER, or check a scan of them against the manifest."""
-    if against is None:
-        click.echo("\n".join(generate(folder, mib * MIB, seed, every=every).lines()))
-        return
-    wrong = differences(folder, against)
-    click.echo("\n".join(wrong) or "the scan agrees with the manifest")
-    raise SystemExit(bool(wrong))
-
-
 if __name__ == "__main__":
-    main()
+    command(generate, DAMAGED, "Heka streams")()

@@ -6,7 +6,7 @@ for each verdict, the number of items and their bytes. A scan of the segments mu
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -142,23 +142,36 @@ def differences(folder: Path, out: Path) -> list[str]:
     ]
 
 
-@click.command()
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--mib", default=64, type=click.IntRange(min=1), help="the approximate size")
-@click.option("--seed", default=1, help="of the random generator")
-@click.option("--every", default=DAMAGED, type=click.IntRange(min=1), help="one entry in N is damaged")
-@click.option("--plain", is_flag=True, help="record batches only, and none compressed")
-@click.option("--against", type=click.Path(exists=True, file_okay=False, path_type=Path),
-              help="generate nothing: check a scan's --out against the manifest in FOLDER")  # fmt: skip
-def main(folder: Path, mib: int, seed: int, every: int, plain: bool, against: Path | None) -> None:
-    """Write Kafka segments and `manifest.json` to FOLDER, or check a scan of them against the manifest."""
-    if against is None:
-        click.echo("\n".join(generate(folder, mib * MIB, seed, every=every, plain=plain).lines()))
-        return
-    wrong = differences(folder, against)
-    click.echo("\n".join(wrong) or "the scan agrees with the manifest")
-    raise SystemExit(bool(wrong))
+def command(make: Callable[..., Manifest], every: int, what: str) -> click.Command:
+    """Return the command of a generator, which writes `what`, or checks a scan of it against the manifest."""
 
+    def main(folder: Path, mib: int, against: Path | None, **options: object) -> None:
+        if against is None:
+            click.echo("\n".join(make(folder, mib * MIB, **options).lines()))
+            return
+        wrong = differences(folder, against)
+        click.echo("\n".join(wrong) or "the scan agrees with the manifest")
+        raise SystemExit(bool(wrong))
+
+    place = click.Path(file_okay=False, path_type=Path)
+    rows = (
+        click.Argument(["folder"], type=place),
+        click.Option(["--mib"], default=64, type=click.IntRange(min=1), help="the approximate size"),
+        click.Option(["--seed"], default=1, help="of the random generator"),
+        click.Option(
+            ["--every"], default=every, type=click.IntRange(min=1), help="one entry in N is damaged"
+        ),
+        click.Option(
+            ["--against"],
+            type=click.Path(exists=True, file_okay=False, path_type=Path),
+            help="generate nothing: check a scan's --out against the manifest in FOLDER",
+        ),
+    )
+    return click.Command("generate", callback=main, params=[*rows], help=f"Write {what} and `manifest.json`.")
+
+
+main: Final = command(generate, DAMAGED, "Kafka segments")
+main.params.append(click.Option(["--plain"], is_flag=True, help="record batches only, and none compressed"))
 
 if __name__ == "__main__":
     main()

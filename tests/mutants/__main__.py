@@ -1,32 +1,108 @@
 """Run the mutants and report which case of the suite kills each: `python -m tests.mutants` in a checkout."""
 
-from collections.abc import Collection, Sequence
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import lru_cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
 import click
+from attrs import asdict, frozen
 
 from tests.fixture_tables.history import known_bugs
-from tests.mutants.kill import Killed, is_costly, known_survivors, verdict_on
-from tests.mutants.kill_lines import line, lines, tally
-from tests.mutants.kill_table import COLUMNS, Column, Settings, Table, filled, missing, read, write
+from tests.mutants.kill import (
+    Killed,
+    derived_on,
+    is_costly,
+    killed_by_fuzz,
+    killed_by_property,
+    known_survivors,
+    system_of,
+    verdict_on,
+)
 from tests.mutants.registry import PREFIX, description_of, mutants
 from wireproof.adapters.errors import AdapterError
 from wireproof.cases.fixtures import Suite
 from wireproof.cli import run
 from wireproof.cli.common.general_options import fixtures_option
 from wireproof.cli.common.options import suite_of
+from wireproof.files import replace_text
 from wireproof.run.exit_codes import Exit
 
-INSTRUMENTS: Final = {column.name: column for column in COLUMNS}
+FILE: Final = "kill.json"
+
+SURVIVED: Final = Killed("", "", 0, 0)
+
+LONGEST: Final = 110
+"""Characters of an id or token in a line; it is whole in the file."""
 
 
-def _columns(_: click.Context, __: click.Parameter, text: str | None) -> tuple[Column, ...]:
-    names = [name.strip() for name in text.split(",")] if text else []
-    unknown = [name for name in names if name not in INSTRUMENTS]
+@frozen
+class Settings:
+    """The settings of a run.
+
+    Attributes:
+        folders: folders of further fixtures.
+        in_process: run mutants in the worker itself: faster, but without limits of time and memory.
+        examples: examples of the properties for one mutant.
+        seconds: seconds of fuzzing for one mutant.
+    """
+
+    folders: tuple[Path, ...]
+    in_process: bool
+    examples: int
+    seconds: int
+
+    def here(self, name: str) -> bool:
+        """Return whether a mutant runs in this process; not if time and memory must be limited."""
+        return self.in_process and not is_costly(name)
+
+
+@lru_cache(maxsize=1)
+def _suite(folders: tuple[Path, ...]) -> Suite:
+    """Return the fixtures, which are read once in each process."""
+    return suite_of(folders)
+
+
+COLUMNS: Final[dict[str, Callable[[str, Settings], Killed]]] = {
+    "golden": lambda name, ask: verdict_on(name, _suite(ask.folders), in_process=ask.here(name)),
+    "derived": lambda name, ask: derived_on(name, _suite(ask.folders), in_process=ask.here(name)),
+    "properties": lambda name, ask: killed_by_property(name, ask.examples, in_process=ask.here(name)),
+    "fuzz": lambda name, ask: killed_by_fuzz(name, ask.seconds),
+}
+"""The parts of the suite, each with what runs it alone on a mutant."""
+
+
+@frozen
+class Cell:
+    """The result for one mutant in one column; `error` says why it could not run."""
+
+    name: str
+    column: str
+    system: str
+    seconds: float
+    killed: Killed = SURVIVED
+    error: str = ""
+
+    def line(self) -> str:
+        """Return the cell as a line of text."""
+        by, name = self.killed.by, self.name.removeprefix(PREFIX)
+        short = by if len(by) <= LONGEST else f"{by[: LONGEST - 1]}…"
+        alive = f"ALIVE, {self.killed.passed} cases pass"
+        told = self.error or (f"{short}  {self.killed.label}" if by else alive)
+        return f"{self.column:<10} {self.killed.count:>5}  {name:<36} {told}"
+
+
+def _columns(_: click.Context, __: click.Parameter, text: str) -> tuple[str, ...]:
+    names = [name.strip() for name in text.split(",")]
+    unknown = [name for name in names if name not in COLUMNS]
     if unknown:
-        raise click.BadParameter(f"there is no {unknown[0]!r}: {', '.join(INSTRUMENTS)}")
-    return tuple(INSTRUMENTS[name] for name in dict.fromkeys(names))
+        raise click.BadParameter(f"there is no {unknown[0]!r}: {', '.join(COLUMNS)}")
+    return tuple(dict.fromkeys(names))
 
 
 def _print_list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -51,114 +127,94 @@ def _print_list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     "--in-process/--isolated", default=False, help="faster, but a mutant that hangs hangs everything"
 )
 @click.option(
-    "--table", "columns", callback=_columns, metavar="COLUMN,…", help=f"each alone: {', '.join(INSTRUMENTS)}"
+    "--table",
+    "columns",
+    default="golden",
+    callback=_columns,
+    metavar="COLUMN,…",
+    help=f"each alone: {', '.join(COLUMNS)}",
 )
 @click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="where the table lies: kill.json, which a second run goes on with",
+    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help=f"gets the table, {FILE}"
 )
 @click.option("--examples", default=1000, type=click.IntRange(1), help="property examples for each mutant")
 @click.option("--fuzz-seconds", default=60, type=click.IntRange(1), help="seconds of fuzzing for each mutant")
 @click.option("--workers", default=1, type=click.IntRange(1), help="number of processes")
-@click.option("--again", is_flag=True, help="also run what kill.json already has")
 @fixtures_option
 def command(  # noqa: PLR0913 - the options of the tool
     *,
     names: tuple[str, ...],
     in_process: bool,
-    columns: tuple[Column, ...],
+    columns: tuple[str, ...],
     out: Path | None,
     examples: int,
     fuzz_seconds: int,
     workers: int,
-    again: bool,
     folders: tuple[Path, ...],
 ) -> int:
     """Run every mutant against the golden cases and name the case that kills it.
 
     Prints one line for each mutant: how many cases kill it, its name, the first of these cases and its
-    verdict. Exit code 1 if a mutant survives, 4 if one could not be run.
+    verdict. Exit code 1 if a mutant survives of which bugs.toml does not say so, 4 if one could not be run.
 
     With --table each part of the suite is measured by itself; a mutant survives if no part kills it.
     """
-    suite = suite_of(folders)
-    wanted = [_whole(name) for name in names] or mutants()
-    if not columns and out is None:
-        return _plain(wanted, suite, in_process=in_process)
-    if not columns or out is None:
-        raise click.UsageError("a table needs both --table COLUMN,… and --out DIR")
+    wanted = [name if ":" in name else f"{PREFIX}{name}" for name in names] or mutants()
     settings = Settings(folders, in_process, examples, fuzz_seconds)
-    whole = _filled(wanted, columns, settings, out, workers=workers, again=again).summed(suite)
-    write(whole, out)
-    asked = whole.only(wanted, [column.name for column in columns]).summed(suite)
-    for told in lines(asked):
-        click.echo(told)
-    return _code(asked, known_survivors(known_bugs(suite)))
+    cells: list[Cell] = []
+    for cell in _cells([(name, column) for column in columns for name in wanted], settings, workers):
+        cells.append(cell)
+        click.echo(cell.line())
+        if out:
+            replace_text(out / FILE, json.dumps([asdict(one) for one in cells], indent=1) + "\n")
+    for line in _sums(cells, columns):
+        click.echo(line)
+    known = known_survivors(known_bugs(_suite(folders))) if len(wanted) > len(names) else ()
+    return _code(cells, known)
 
 
-# --- tables ---
+def _cells(tasks: Sequence[tuple[str, str]], settings: Settings, workers: int) -> Iterator[Cell]:
+    """Yield the result of each task as they finish."""
+    if workers == 1:
+        yield from (_cell(name, column, settings) for name, column in tasks)
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        waiting = [pool.submit(_cell, name, column, settings) for name, column in tasks]
+        yield from (future.result() for future in as_completed(waiting))
 
 
-def _filled(
-    wanted: Sequence[str],
-    columns: Sequence[Column],
-    settings: Settings,
-    out: Path,
-    *,
-    workers: int,
-    again: bool,
-) -> Table:
-    """Return the table of `out` with every requested cell; it is written after each cell."""
-    table = read(out)
-    tasks = missing(Table() if again else table, wanted, columns, settings)
-    for name, column, cell in filled(tasks, settings, workers):
-        table = table.having(name, column, cell)
-        write(table, out)
-        click.echo(line(name, column, cell))
-    return table
+def _cell(name: str, column: str, settings: Settings) -> Cell:
+    before = time.perf_counter()
+    try:
+        system = system_of(name)
+        killed = COLUMNS[column](name, settings)
+    except AdapterError as error:
+        return Cell(name, column, "", 0, error=str(error))
+    return Cell(name, column, system, round(time.perf_counter() - before, 3), killed)
 
 
-def _code(table: Table, known: Collection[str]) -> int:
-    """Return the exit code of a table; `known` survivors do not count."""
-    tallies = [tally(table, column) for column in table.columns]
-    if any(one.failed for one in tallies):
+def _sums(cells: Sequence[Cell], columns: Sequence[str]) -> Iterator[str]:
+    """Yield the dead of each column by system, those of all together, and the survivors."""
+    for column in columns:
+        asked = [cell for cell in cells if cell.column == column and not cell.error]
+        dead = [cell for cell in asked if cell.killed.by]
+        all_, killed = (Counter(cell.system for cell in some) for some in (asked, dead))
+        systems = ", ".join(f"{name} {killed[name]} of {all_[name]}" for name in sorted(all_))
+        seconds = sum(cell.seconds for cell in asked)
+        yield f"{column}: {systems}, {seconds:.0f} s"
+    names = {cell.name for cell in cells}
+    yield f"{len({cell.name for cell in cells if cell.killed.by})} of {len(names)} dead"
+    for cell in cells:
+        if cell.error or not cell.killed.by:
+            yield f"{'not run' if cell.error else 'alive'}, {cell.column}: {cell.name}"
+
+
+def _code(cells: Sequence[Cell], known: Collection[str]) -> int:
+    """Return the exit code; `known` survivors do not count."""
+    if any(cell.error for cell in cells):
         return Exit.ADAPTER
-    alive = set(table.rows).intersection(*(one.alive for one in tallies))
-    return Exit.FAILS if alive.difference(known) else Exit.CONFORMS
-
-
-# --- golden cases, a line a mutant ---
-
-
-def _plain(wanted: Sequence[str], suite: Suite, *, in_process: bool) -> int:
-    alive: list[str] = []
-    broken: list[str] = []
-    for name in wanted:
-        try:
-            killed = verdict_on(name, suite, in_process=in_process and not is_costly(name))
-        except AdapterError as error:
-            broken.append(name)
-            click.echo(f"wireproof: {error}", err=True)
-            continue
-        if not killed.by:
-            alive.append(name)
-        click.echo(_line(name, killed))
-    click.echo(f"{len(wanted) - len(alive) - len(broken)} of {len(wanted)} dead")
-    for name in alive:
-        click.echo(f"alive: {name}")
-    return Exit.ADAPTER if broken else Exit.FAILS if alive else Exit.CONFORMS
-
-
-def _whole(name: str) -> str:
-    return name if ":" in name else f"{PREFIX}{name}"
-
-
-def _line(name: str, killed: Killed) -> str:
-    """Return one line of output; ids are never shortened, whatever the width of the terminal."""
-    told = f"{killed.by}  {killed.label}" if killed.by else f"ALIVE, {killed.passed} cases pass"
-    return f"{killed.count:>5}  {name.removeprefix(PREFIX):<36} {told}"
+    dead = {cell.name for cell in cells if cell.killed.by}
+    return Exit.FAILS if {cell.name for cell in cells} - dead - {*known} else Exit.CONFORMS
 
 
 def main() -> None:

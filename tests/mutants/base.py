@@ -40,6 +40,10 @@ class Panic(BaseException):
     """The end of a process in which the codec runs: a panic of Go or Rust, a read outside of the memory."""
 
 
+class Failed(Exception):  # noqa: N818 - no refusal: the client fails over its own mistake
+    """An exception that says nothing of the bytes."""
+
+
 class ReferenceCodec(Reference):
     """The reference with hooks; a mutant overrides one of them, and everything else stays correct.
 
@@ -50,14 +54,12 @@ class ReferenceCodec(Reference):
         killed_by: golden cases, each of which kills it. Those of a mutant that repeats a known bug stand in
             `bugs.toml`, with the links to the bug.
         left_open: why no case kills it, where its answer turned out to be one that the sources leave open.
-        link: the thread or change in which the bug was found, where `bugs.toml` has another.
     """
 
     system: ClassVar[str] = ""
     costly: ClassVar[bool] = False
     killed_by: ClassVar[tuple[str, ...]] = ()
     left_open: ClassVar[str] = ""
-    link: ClassVar[str] = ""
     reader: ClassVar[type[Reader]] = Reader
 
     def __init_subclass__(cls) -> None:
@@ -183,6 +185,10 @@ class ReferenceCodec(Reference):
         return {**item, "value": self.patch_value(item["value"], request, frame)} if "value" in item else item
 
 
+REFERENCE: Final = ReferenceCodec()
+"""Its hooks change nothing."""
+
+
 class Patched(ReferenceCodec):
     """The reference with `patches` applied during each request; a base class, no mutant itself."""
 
@@ -214,19 +220,27 @@ class Patched(ReferenceCodec):
         return stack
 
 
+def variant(
+    base: type[ReferenceCodec], name: str, fault: str, *killed_by: str, **parts: object
+) -> type[ReferenceCodec]:
+    """Make a mutant of a base with other attributes; one without a place of its own is in the registry."""
+    place = {"__module__": "tests.mutants.registry", "__qualname__": f"MUTANTS[{name}]"}
+    return type(name, (base,), {"name": name, "__doc__": fault, "killed_by": killed_by, **place, **parts})
+
+
 def patched(base: type[Patched], rows: Mapping[str, tuple[Any, ...]]) -> None:
     """Make a mutant of each row: by its name the fault, the patches, and the golden cases that kill it."""
     for name, (fault, patches, *killed_by) in rows.items():
-        _made(base, name, fault, tuple(killed_by), patches=patches)
+        variant(base, name, fault, *killed_by, patches=patches)
 
 
 def mutant(
-    base: type[ReferenceCodec], hook: str, name: str, *killed_by: str
+    base: type[ReferenceCodec], hook: str, name: str, *killed_by: str, **parts: object
 ) -> Callable[[Callable[..., Any]], type[ReferenceCodec]]:
     """Make a mutant of a function that takes the place of a hook; its docstring is the fault.
 
     It gets as many of the values of the hook as it has parameters. If it returns None, the first of them,
-    which it may have changed, is the answer.
+    which it may have changed, is the answer. What it asks of `REFERENCE` is answered without the fault.
     """
 
     def decorate(function: Callable[..., Any]) -> type[ReferenceCodec]:
@@ -237,17 +251,9 @@ def mutant(
             return given[0] if answer is None else answer
 
         place = {"__module__": function.__module__, "__qualname__": function.__name__}
-        return _made(base, name, function.__doc__ or "", killed_by, **{hook: method}, **place)
+        return variant(base, name, function.__doc__ or "", *killed_by, **{hook: method}, **place, **parts)
 
     return decorate
-
-
-def _made(
-    base: type[ReferenceCodec], name: str, fault: str, killed_by: tuple[str, ...], **parts: object
-) -> type[ReferenceCodec]:
-    """Return a new mutant; one without a place of its own is found in the registry."""
-    place = {"__module__": "tests.mutants.registry", "__qualname__": f"MUTANTS[{name}]"}
-    return type(name, (base,), {"name": name, "__doc__": fault, "killed_by": killed_by, **place, **parts})
 
 
 def in_codec(

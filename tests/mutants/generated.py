@@ -140,16 +140,21 @@ def without_rules() -> Iterator[Described]:
 
 def with_swapped_numbers() -> Iterator[Described]:
     """Yield each format with each number in the other order of bytes."""
-    return _with_numbers("swapped", _swapped)
+    return _with_parts("swapped", _swapped)
 
 
 def with_other_signs() -> Iterator[Described]:
     """Yield each format with each number of a value read with a sign, or without the one that it has."""
-    return _with_numbers("of the other sign", _of_other_sign)
+    return _with_parts("of the other sign", _of_other_sign)
 
 
-def _with_numbers(what: str, change: Callable[[Part], Part | None]) -> Iterator[Described]:
-    """Yield each format with each number changed for which `change` returns another one."""
+def in_zigzag() -> Iterator[Described]:
+    """Yield each format with each integer and each code of a protobuf message in zigzag, or out of it."""
+    return _with_parts("in zigzag", _zigzag)
+
+
+def _with_parts(what: str, change: Callable[[Part], Part | None]) -> Iterator[Described]:
+    """Yield each format with each part changed for which `change` returns another one."""
     for one in described_formats():
         for struct in structures(one.layout):
             for part in struct.parts:
@@ -159,20 +164,9 @@ def _with_numbers(what: str, change: Callable[[Part], Part | None]) -> Iterator[
                     yield _made(name, one, changed(one.layout, struct, evolve(struct, parts=parts)))
 
 
-def in_zigzag() -> Iterator[Described]:
-    """Yield each format with each integer and each code of a protobuf message in zigzag, or out of it."""
-    for one in described_formats():
-        for struct in structures(one.layout):
-            for part in struct.parts:
-                if isinstance(part, ProtoField) and (zigzag := _zigzag(part)) is not None:
-                    parts = tuple(zigzag if other is part else other for other in struct.parts)
-                    name = f"with {struct.name}.{part.name} in zigzag"
-                    yield _made(name, one, changed(one.layout, struct, evolve(struct, parts=parts)))
-
-
-def _zigzag(part: ProtoField) -> ProtoField | None:
-    """Return an integer or a code in zigzag; None for what is neither, or in no value."""
-    if part.deprecated:
+def _zigzag(part: Part) -> Part | None:
+    """Return an integer or a code of a message in zigzag; None for what is neither, or in no value."""
+    if not isinstance(part, ProtoField) or part.deprecated:
         return None
     if part.codes is not None:
         return evolve(part, codes={number << 1: name for number, name in part.codes.items()})

@@ -1,12 +1,13 @@
 """The mutants by name, and the adapter specs by which a verb runs them.
 
-To a verb a mutant is a Python object like any other: `py:tests.mutants.kafka.entries:CrcSkip`. The top
+To a verb a mutant is a Python object like any other: `py:tests.mutants.kafka.entries:crc_skip`. The top
 folder of the checkout must be on the search path.
 """
 
 import difflib
 import inspect
 from importlib import import_module
+from pathlib import Path
 from typing import Final
 
 from tests.mutants.base import MUTANTS
@@ -16,17 +17,9 @@ PREFIX: Final = "mutant:"
 
 MODULES: Final = (
     "every_format",
-    *(f"heka.{topic}" for topic in ("held_out", "known_bugs", "messages", "streams")),
-    *(f"iggy.{topic}" for topic in ("entries", "from_0_7", "held_out", "known_bugs", "values", "writing")),
-    *(
-        f"kafka.{topic}"
-        for topic in (
-            *("checks", "compression", "entries", "held_out", "logs"),
-            *("messages", "reading", "records", "writing"),
-        )
-    ),
+    *sorted(f"{path.parent.name}.{path.stem}" for path in Path(__file__).parent.glob("*/[!_]*.py")),
 )
-"""The modules whose mutants stand in the table."""
+"""The modules whose mutants stand in the table; those of helpers have none."""
 
 for _module in MODULES:
     import_module(f"tests.mutants.{_module}")

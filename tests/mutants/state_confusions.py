@@ -14,10 +14,14 @@ from typing import Final, TypeAlias
 from attrs import frozen
 
 from tests.independent.derived_fields import NAMES as DERIVED
-from tests.mutants.number_halves import value_of
+from tests.mutants.base import ReferenceCodec
 from wireproof import formats
+from wireproof.adapters.contract import Claim, Hello, Request
+from wireproof.adapters.requests import request_for
+from wireproof.cases.case import Accept, Case, Either, Expect, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.formats import FORMATS
+from wireproof.judge.judge import judge
 from wireproof.lint.states import is_computed, is_of_another, note_files, read_notes
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.rejection import Rejected
@@ -61,6 +65,26 @@ class Confusion:
             if _state(slot) == self.state:
                 _tell(slot, self.taken_for)
         return changed
+
+
+class ChangingCodec(ReferenceCodec):
+    """The reference with one such fault."""
+
+    def __init__(self, change: Confusion) -> None:
+        """Store the fault."""
+        self.change = change
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Change what was read."""
+        del data
+        return self.change.of_value(value) if self._is_about(request, "decode") else value
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Change what is written."""
+        return self.change.of_value(value) if self._is_about(request, "encode") else value
+
+    def _is_about(self, request: Request, op: str) -> bool:
+        return self.change.op == op and f"{request.format}/{request.revision}" == self.change.format_id
 
 
 def confusions(suite: Suite, format_ids: Iterable[str]) -> Iterator[Confusion]:
@@ -189,3 +213,35 @@ def _occurs(format_id: str, values: Iterable[Json], steps: Steps, state: str) ->
         if any(_state(slot) == state for slot in _slots(read, steps)):
             return True
     return False
+
+
+# --- the cases that kill ---
+
+
+def value_of(case: Case, op: str) -> Json:
+    """Return the value that a case reads or writes; None for a refused case.
+
+    Of a case that may be answered in two ways it is the first value that it accepts.
+    """
+    answers: list[Expect] = [case.expect]
+    if isinstance(case.expect, Either):
+        answers = [behaviour.expect for behaviour in case.expect.behaviours]
+    accepted = next((answer for answer in answers if isinstance(answer, Accept)), None)
+    if case.op != op or accepted is None or case.level == "may":
+        return None
+    return case.input.value if isinstance(case.input, Value) else accepted.value
+
+
+def killer(change: Confusion, suite: Suite) -> str:
+    """Return the id of the first golden case that fails a codec with this fault; empty if none does."""
+    codec = ChangingCodec(change)
+    hello = Hello("changed", "", {change.format_id: Claim()})
+    for case in suite.cases:
+        value = value_of(case, change.op) if case.format_id == change.format_id else None
+        if value is None or change.of_value(value) == value:
+            continue
+        request = request_for(case, case.id)
+        outcome = codec.decode(request) if change.op == "decode" else codec.encode(request)
+        if not judge(case, outcome, hello=hello).passing:
+            return case.id
+    return ""

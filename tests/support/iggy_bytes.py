@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from folders import TOP
 
-from tests.independent.documented import printed
+from tests.fixture_tables.vectors import vectors_of
 from wireproof import formats
 from wireproof.formats import Decoded
 from wireproof.wire.rejection import Rejected
@@ -87,8 +87,10 @@ SEALS: Final = dict(
 )
 """The start of the SHA-256 of each, as the document prints it."""
 
-WORKED: Final = {name: (form, SEALS[name], printed("iggy")[name]) for name, form in FORMATS.items()}
+PRINTED: Final = {name: vector.printed[0] for name, vector in vectors_of("iggy").items() if vector.printed}
+
+WORKED: Final = {name: (form, SEALS[name], PRINTED[name]) for name, form in FORMATS.items()}
 """Name to format, the start of its SHA-256, and the bytes."""
 
-FRAME: Final = printed("iggy")["W5"]
+FRAME: Final = PRINTED["W5"]
 """W5, with the length and code of its frame."""

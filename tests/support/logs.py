@@ -10,6 +10,7 @@ import kafka_bytes
 from attrs import field, frozen
 from goldens import load
 
+from tests.authoring.kafka.entry_bytes import varint
 from wireproof.cases.case import Case, Chunks, Data
 from wireproof.heka.suite.spark_source import HEKA
 from wireproof.iggy.suite.spark_source import IGGY
@@ -43,16 +44,6 @@ def items(
     """Return the items of a range, from the reference, after a check that they cover it."""
     parts = scan_items(framing, one, start, end, options)
     return [part for part in check_coverage(parts, one, start, end) if isinstance(part, Item)]
-
-
-def varint(number: int) -> bytes:
-    """A zigzag varint of a number that is not negative: kafka.md §4."""
-    number *= 2
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    return bytes([*out, number])
 
 
 def batch(value: bytes, offset: int = 0, *, is_stored: bool = False) -> bytes:

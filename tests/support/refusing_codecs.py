@@ -34,14 +34,3 @@ class RefuseEachTenth(ReferenceCodec):
         """Refuse one in ten."""
         del request
         return outcome if next(self._read) % 10 else Refused("other")
-
-
-class RefuseEverything(ReferenceCodec):
-    """Refuses whatever it is asked to read."""
-
-    name = "refuse-everything"
-
-    def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
-        """Refuse it."""
-        del outcome, request
-        return Refused("other")

@@ -19,38 +19,24 @@ T = 1700000000000
 Json = Any
 
 
-def i8(value: int) -> bytes:
-    return struct.pack(">b", value)
-
-
-def i16(value: int) -> bytes:
-    return struct.pack(">h", value)
-
-
-def i32(value: int) -> bytes:
-    return struct.pack(">i", value)
-
-
-def i64(value: int) -> bytes:
-    return struct.pack(">q", value)
-
-
-def u32(value: int) -> bytes:
-    return struct.pack(">I", value)
+i8, i16, i32, i64, u32 = (struct.Struct(f">{code}").pack for code in "bhiqI")
 
 
 def varint(value: int, pad: int = 0) -> bytes:
     """Zigzag, base 128; `pad` adds that many overlong bytes."""
-    raw = value << 1 if value >= 0 else (-value << 1) - 1
-    out = bytearray()
-    while raw > 0x7F:
-        out.append(raw & 0x7F | 0x80)
-        raw >>= 7
-    out.append(raw)
+    out = bytearray(base128(value << 1 if value >= 0 else (-value << 1) - 1))
     for _ in range(pad):
         out[-1] |= 0x80
         out.append(0)
     return bytes(out)
+
+
+def base128(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes((*out, value))
 
 
 def nullable(data: bytes | None) -> bytes:
@@ -251,15 +237,6 @@ def snappy_block(data: bytes) -> bytes:
     return bytes(out)
 
 
-def base128(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
 XERIAL = bytes.fromhex("82534e4150505900")
 
 
@@ -293,17 +270,3 @@ def lz4(
 
 def zstd(data: bytes, *, content_size: bool = True, checksum: bool = False) -> bytes:
     return zstandard.ZstdCompressor(write_content_size=content_size, write_checksum=checksum).compress(data)
-
-
-DAY = 86_400_000
-
-
-TWO = record(b"a", b"1") + record(b"b", b"2", ts=1, off=1)
-
-
-def two_values(ts: int = 1, **more):
-    return [record_value(b"a", b"1", **more), record_value(b"b", b"2", ts=ts, off=1, **more)]
-
-
-def marker(kind: int, epoch: int = 5, version: int = 0) -> tuple[bytes, bytes]:
-    return i16(version) + i16(kind), i16(0) + i32(epoch)

@@ -8,7 +8,7 @@ the first sample showed to be missing were written for it.
 from collections.abc import Sequence
 from typing import Any, Final
 
-from tests.mutants.base import Patched, ReferenceCodec, in_codec, patched, walk, with_options
+from tests.mutants.base import in_codec, mutant, patched, variant, walk, with_options
 from tests.mutants.heka.helpers import PatchedHeka, ReadArray, in_arrays
 from wireproof.adapters.contract import Request
 from wireproof.heka import scan, stream
@@ -41,18 +41,13 @@ def _packed_once_packed(read_array: ReadArray) -> ReadArray:
 QUIET: Final = "7ff8000000000000"
 
 
-class NanCanonical(ReferenceCodec):
+@mutant(PatchedHeka, "patch_value", "heka-nan-canonical", "heka.message/0.10/double/nan-bits")
+def nan_canonical(value: Json) -> Json:
     """Tells one NaN for all of them, as a language that compares by value may."""
-
-    name = "heka-nan-canonical"
-    killed_by = ("heka.message/0.10/double/nan-bits",)
-    system = "heka"
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for part in walk(value):
-            if "value_double" in part:
-                part["value_double"] = [QUIET if _is_nan(bits) else bits for bits in part["value_double"]]
-        return value
+    for part in walk(value):
+        if "value_double" in part:
+            part["value_double"] = [QUIET if _is_nan(bits) else bits for bits in part["value_double"]]
+    return value
 
 
 def _is_nan(bits: str) -> bool:
@@ -69,41 +64,31 @@ def _as_long_as_stored(header: HekaHeader, key: bytes, message: bytes) -> bytes:
     return whole[: len(header.hmac)] if header.hmac else whole
 
 
-class HmacPrefix(Patched):
-    """Compares only as many bytes of a digest as the header holds of it."""
+variant(
+    PatchedHeka,
+    "heka-hmac-prefix",
+    "Compares only as many bytes of a digest as the header holds of it.",
+    "heka.stream/0.10/hmac/digest-cut",
+    patches=((stream, "hmac_digest", _as_long_as_stored),),
+)
 
-    name = "heka-hmac-prefix"
-    killed_by = ("heka.stream/0.10/hmac/digest-cut",)
-    system = "heka"
-    patches = ((stream, "hmac_digest", _as_long_as_stored),)
 
-
-class LimitFixed(ReferenceCodec):
+@mutant(PatchedHeka, "options", "heka-limit-fixed", "heka.stream/0.10/limit/raised")
+def limit_fixed(request: Request) -> Options:
     """Limits messages to 65536 bytes, whatever limit is set."""
-
-    name = "heka-limit-fixed"
-    killed_by = ("heka.stream/0.10/limit/raised",)
-    system = "heka"
-
-    def options(self, request: Request) -> Options:
-        return with_options(request, max_message=None)
+    return with_options(request, max_message=None)
 
 
 # --- messages: heka.md, section 4 ---
 
 
-class FieldsByName(ReferenceCodec):
+@mutant(PatchedHeka, "patch_value", "heka-fields-by-name", "heka.message/0.10/states/pairs-12")
+def fields_by_name(value: Json) -> Json:
     """Keeps Fields in a map: of two with one name the last is left, as with readers in Python and Java."""
-
-    name = "heka-fields-by-name"
-    killed_by = ("heka.message/0.10/states/pairs-12",)
-    system = "heka"
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for part in walk(value):
-            if isinstance(part.get("fields"), list):
-                part["fields"] = list({field["name"]: field for field in part["fields"]}.values())
-        return value
+    for part in walk(value):
+        if isinstance(part.get("fields"), list):
+            part["fields"] = list({field["name"]: field for field in part["fields"]}.values())
+    return value
 
 
 def _name_first(rule: Check) -> Check:
@@ -141,15 +126,13 @@ def _read_line(reader: Reader, options: Options) -> HekaFrame | None:
     return found
 
 
-class NewlineAfterFrame(PatchedHeka):
-    """Takes a newline behind a frame for a part of it, since some files have one."""
-
-    name = "heka-newline-after-frame"
-    left_open = "readers of Heka pass over what is between frames, or refuse it"
-    patches = ((stream, "read", _read_line),)
-
-
-# --- signatures: heka.md, section 3 ---
+variant(
+    PatchedHeka,
+    "heka-newline-after-frame",
+    "Takes a newline behind a frame for a part of it, since some files have one.",
+    left_open="readers of Heka pass over what is between frames, or refuse it",
+    patches=((stream, "read", _read_line),),
+)
 
 
 # --- other parts in the modules of the reference ---

@@ -8,8 +8,9 @@ from unittest.mock import patch
 
 from attrs import evolve
 
-from tests.mutants.base import Panic, in_codec, mutant, patched, walk
+from tests.mutants.base import REFERENCE, Failed, Panic, in_codec, mutant, patched, walk
 from tests.mutants.heka.helpers import PatchedHeka, ReadArray, in_arrays, in_fields
+from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome
 from wireproof.formats import Format
@@ -27,25 +28,19 @@ from wireproof.wire.writer import Writer, encode_uvarint
 WRITE_BYTES: Final = protobuf.write_bytes
 
 
-# --- bytes and values ---
-
-
 # --- streams ---
 
 
-class HeaderKeptAfterOversized(PatchedHeka):
+@mutant(PatchedHeka, "items", "heka-1221-header-kept-after-oversized")
+def header_kept_after_oversized(row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
     """Finds nothing more in a stream behind the header of a message over the limit."""
-
-    name = "heka-1221-header-kept-after-oversized"
-
-    def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        items = list(super().items(row, chunks, options))
-        end = sum(item.length for item in items)
-        for item in items:
-            if item.kind == "garbage" and item.cls == "limit-exceeded":
-                yield evolve(item, length=end - item.at)
-                return
-            yield item
+    items = list(formats.scan(row, chunks, options))
+    end = sum(item.length for item in items)
+    for item in items:
+        if item.kind == "garbage" and item.cls == "limit-exceeded":
+            yield evolve(item, length=end - item.at)
+            return
+        yield item
 
 
 def _header_in_a_record(
@@ -58,17 +53,14 @@ def _header_in_a_record(
     return head
 
 
-class RecordLimitForMessage(PatchedHeka):
+@mutant(PatchedHeka, "encode", "heka-1204-record-limit-for-message")
+def record_limit_for_message(request: Request) -> Outcome:
     """Writes a message over the limit if its header leaves it the room."""
-
-    name = "heka-1204-record-limit-for-message"
-
-    def encode(self, request: Request) -> Outcome:
-        most = max_message_size(request.options) + MAX_HEADER
-        lax = evolve(request, options=evolve(request.options, max_message=most))
-        checked = partial(_header_in_a_record, most, stream.encode_header)
-        with patch.object(stream, "encode_header", checked):
-            return super().encode(lax)
+    most = max_message_size(request.options) + MAX_HEADER
+    lax = evolve(request, options=evolve(request.options, max_message=most))
+    checked = partial(_header_in_a_record, most, stream.encode_header)
+    with patch.object(stream, "encode_header", checked):
+        return REFERENCE.encode(lax)
 
 
 # --- lengths ---
@@ -152,10 +144,6 @@ def characters_in_16_bits(value: Json) -> None:
 # --- writing ---
 
 
-class BufferOverflow(Exception):  # noqa: N818 - named for what the client meets
-    """A write past the end of the buffer."""
-
-
 def _room_for_one_byte_of_length(writer: Writer, name: str, number: int, data: bytes) -> None:
     """Make room for a text as if its length took one byte; a buffer of twice the size may have more room."""
     capacity = 16
@@ -163,7 +151,7 @@ def _room_for_one_byte_of_length(writer: Writer, name: str, number: int, data: b
         capacity *= 2
     text = name.rpartition(".")[2].partition("[")[0] in TEXTS
     if text and len(data) > 0x7F and writer.pos + 1 + len(data) > 2 * capacity:
-        raise BufferOverflow(name)
+        raise Failed(name)
     WRITE_BYTES(writer, name, number, data)
 
 
@@ -208,10 +196,7 @@ def _bytes_untyped(write: WriteField) -> WriteField:
 
 @mutant(PatchedHeka, "patch_value_to_write", "tracker-heka-writes-payload-to-nul")
 def writes_payload_to_nul(value: Json) -> None:
-    """Writes a payload up to its first zero byte, as the output of lua_sandbox did.
-
-    Trigger: a payload with a zero byte inside.
-    """
+    """Writes a payload up to its first zero byte, as the output of lua_sandbox did."""
     for part in walk(value):
         if isinstance(part.get("payload"), str):
             part["payload"] = bytes.fromhex(part["payload"]).partition(b"\0")[0].hex()
@@ -264,31 +249,23 @@ patched(
                 for patch_of_codec in in_codec(struct, _write_bytes=lambda _: _room_for_one_byte_of_length)
             ),
         ),
-        # Trigger: a Field with one integer in a field of its own.
         "tracker-heka-unpacked-lost": (
             "Loses the numbers of a Field that are not packed, as the code did that gogo made for Heka.",
             in_arrays(_packed_kept),
         ),
-        # Trigger: a Field whose last value of bytes has fewer bytes than its length says.
         "tracker-heka-cut-bytes-taken": (
             "Takes as many bytes as there are if a field of bytes claims more, as ProtoBuf.js did.",
             ((protobuf, "_length", _length_at_most_left),),
         ),
-        # The encoder of lua_sandbox did. Trigger: a Field of type BYTES that has no representation.
         "tracker-heka-writes-bytes-untyped": (
             "Leaves out the type of a Field of bytes without a representation, so that it counts as STRING.",
             in_codec(MESSAGE, write_fields=_bytes_untyped),
         ),
-        # Trigger: a Field with the integers 1, 2 and 3.
         "tracker-heka-writes-arrays-out-of-order": (
-            (
-                "Writes the values of a longer array out of order, as lua_sandbox did, which walked over "
-                "a hash table."
-            ),
+            "Writes the values of a longer array out of order.",
             in_codec(MESSAGE, write_fields=_last_first),
         ),
         # The thread of heka-node only says that ProtoBuf.js wrote arrays of doubles wrongly, not which bytes.
-        # Trigger: a Field with the double 0.25.
         "tracker-heka-writes-doubles-short": (
             "Writes the doubles of a Field in four bytes each.",
             in_codec(FIELD, _pack=_pack_floats),

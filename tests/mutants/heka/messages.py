@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import evolve
 
-from tests.mutants.base import ReferenceCodec, in_codec, patched
+from tests.mutants.base import REFERENCE, in_codec, mutant, patched
 from tests.mutants.heka.helpers import PatchedHeka, ReadArray, in_arrays, no_rule, only
 from wireproof.formats import Decoded, Format
 from wireproof.heka.message import FIELD, MESSAGE
@@ -38,20 +38,15 @@ def _reversed_doubles(read_doubles: ReadArray) -> ReadArray:
     return lambda reader, name, field: [bits[::-1] for bits in read_doubles(reader, name, field)]
 
 
-class SniffsSnappy(ReferenceCodec):
+@mutant(PatchedHeka, "read", "heka-sniffs-snappy", "heka.message/0.10/snappy/plain-that-inflates")
+def sniffs_snappy(row: Format, data: bytes, options: Options) -> Decoded:
     """Tries snappy on every message, and takes the bytes as they are if that fails."""
-
-    name = "heka-sniffs-snappy"
-    killed_by = ("heka.message/0.10/snappy/plain-that-inflates",)
-    system = "heka"
-
-    def read(self, row: Format, data: bytes, options: Options) -> Decoded:
-        try:
-            return super().read(row, data, evolve(options, compression="snappy"))
-        except Rejected as rejected:
-            if rejected.cls == "decompress-failed":
-                return super().read(row, data, options)
-            raise
+    try:
+        return REFERENCE.read(row, data, evolve(options, compression="snappy"))
+    except Rejected as rejected:
+        if rejected.cls == "decompress-failed":
+            return REFERENCE.read(row, data, options)
+        raise
 
 
 # --- other parts in the modules of the reference ---

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from attrs import evolve
 
-from tests.mutants.base import ReferenceCodec, patched, walk, with_options
+from tests.mutants.base import REFERENCE, ReferenceCodec, mutant, patched, variant, walk, with_options
 from tests.mutants.heka.helpers import PatchedHeka, in_fields
 from wireproof import formats
 from wireproof.adapters.contract import Request
@@ -33,38 +33,28 @@ class _SignedBytes(Reader):
         return self.int8(name)
 
 
-class HeaderSignedLength(ReferenceCodec):
-    """Reads the header length as a signed byte, as C, Scala and heka-py did."""
+variant(
+    PatchedHeka,
+    "heka-header-signed-length",
+    "Reads the header length as a signed byte, as C, Scala and heka-py did.",
+    "heka.stream/0.10/header/128-bytes",
+    reader=_SignedBytes,
+)
 
-    name = "heka-header-signed-length"
-    killed_by = ("heka.stream/0.10/header/128-bytes",)
-    system = "heka"
-    reader = _SignedBytes
 
-
-class LimitExclusive(ReferenceCodec):
+@mutant(PatchedHeka, "options", "heka-limit-exclusive", "heka.stream/0.10/limit/65536")
+def limit_exclusive(request: Request) -> Options:
     """Refuses a message of exactly the limit."""
-
-    name = "heka-limit-exclusive"
-    killed_by = ("heka.stream/0.10/limit/65536",)
-    system = "heka"
-
-    def options(self, request: Request) -> Options:
-        return with_options(request, max_message=(request.options.max_message or 65536) - 1)
+    return with_options(request, max_message=(request.options.max_message or 65536) - 1)
 
 
-class TailRefused(ReferenceCodec):
+@mutant(PatchedHeka, "decode", "heka-tail-refused", "heka.stream/0.10/tail/10-bytes")
+def tail_refused(request: Request) -> Outcome:
     """Refuses a stream that ends inside a frame."""
-
-    name = "heka-tail-refused"
-    killed_by = ("heka.stream/0.10/tail/10-bytes",)
-    system = "heka"
-
-    def decode(self, request: Request) -> Outcome:
-        outcome = super().decode(request)
-        if isinstance(outcome, Accepted) and outcome.consumed != len(request.data):
-            return Refused("truncated", outcome.consumed)
-        return outcome
+    outcome = REFERENCE.decode(request)
+    if isinstance(outcome, Accepted) and outcome.consumed != len(request.data):
+        return Refused("truncated", outcome.consumed)
+    return outcome
 
 
 class HeaderLengthZero(ReferenceCodec):
@@ -119,34 +109,24 @@ class SignerWithoutHmac(ReferenceCodec):
         return _believed(value) if request.options.keys is not None else value
 
 
-class ShortHeaderUnverified(ReferenceCodec):
+@mutant(PatchedHeka, "options", "heka-short-header-unverified", "heka.stream/0.10/hmac/short-header")
+def short_header_unverified(request: Request) -> Options:
     """Verifies no header of 13 bytes or less, as Go does."""
-
-    name = "heka-short-header-unverified"
-    killed_by = ("heka.stream/0.10/hmac/short-header",)
-    system = "heka"
-
-    def options(self, request: Request) -> Options:
-        short = len(request.data) > 1 and request.data[1] <= 13
-        return with_options(request, keys=None) if short else request.options
+    short = len(request.data) > 1 and request.data[1] <= 13
+    return with_options(request, keys=None) if short else request.options
 
 
 # --- scans ---
 
 
-class ChunksAlone(ReferenceCodec):
+@mutant(PatchedHeka, "items", "heka-chunks-alone", "heka.stream/0.10/scan/byte-by-byte")
+def chunks_alone(row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
     """Scans every chunk as a stream of its own."""
-
-    name = "heka-chunks-alone"
-    killed_by = ("heka.stream/0.10/scan/byte-by-byte",)
-    system = "heka"
-
-    def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        base = 0
-        for chunk in chunks:
-            for item in formats.scan(row, [chunk], options):
-                yield evolve(item, at=item.at + base)
-            base += len(chunk)
+    base = 0
+    for chunk in chunks:
+        for item in formats.scan(row, [chunk], options):
+            yield evolve(item, at=item.at + base)
+        base += len(chunk)
 
 
 # --- parts ---

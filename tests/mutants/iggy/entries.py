@@ -3,13 +3,13 @@
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from struct import Struct
 from typing import Any, ClassVar, Final
 
 from attrs import evolve
 
-from tests.mutants.base import JsonObject, mutant
+from tests.mutants.base import REFERENCE, JsonObject, mutant, variant
 from tests.mutants.iggy.helpers import IggyMutant, collapsed, position_after, row_of
 from wireproof import formats
 from wireproof.adapters.contract import Request
@@ -80,26 +80,18 @@ def checksum_skipped(data: bytes, request: Request) -> bytes:
     return data
 
 
-class ScanLosesTail(IggyMutant):
+@mutant(IggyMutant, "items", "iggy-scan-loses-tail", "iggy.log/0.0.30/scan/torn")
+def scan_loses_tail(row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
     """Ends a scan without an error where a record is cut."""
-
-    name = "iggy-scan-loses-tail"
-    killed_by = ("iggy.log/0.0.30/scan/torn",)
-
-    def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        return (item for item in super().items(row, chunks, options) if item.kind != "tail")
+    return (item for item in formats.scan(row, chunks, options) if item.kind != "tail")
 
 
-class EmptyLogRefused(IggyMutant):
+@mutant(IggyMutant, "decode", "iggy-empty-log-refused", "iggy.log/0.0.30/records/none")
+def empty_log_refused(request: Request) -> Outcome:
     """Refuses a segment file that was opened and not yet written."""
-
-    name = "iggy-empty-log-refused"
-    killed_by = ("iggy.log/0.0.30/records/none",)
-
-    def decode(self, request: Request) -> Outcome:
-        if request.format == "iggy.log" and not request.data:
-            return refused_outcome(Rejected("truncated", 0, "messages"))
-        return super().decode(request)
+    if request.format == "iggy.log" and not request.data:
+        return refused_outcome(Rejected("truncated", 0, "messages"))
+    return REFERENCE.decode(request)
 
 
 # --- header blocks that are read with a check left out ---
@@ -111,18 +103,16 @@ class LaxHeaders(IggyMutant):
     """Base of the mutants that leave out one check of a header block that stands alone.
 
     Attributes:
-        details: the specification's names of the refusals that are not made; empty: truncations.
+        skips: returns whether a refusal is not made.
     """
 
-    details: ClassVar[tuple[str, ...]] = ()
+    skips: ClassVar[Callable[[Rejected], bool]]
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        if request.format != "iggy.headers" or request.op != "decode" or not self._skips(rejected):
+        alone = request.format == "iggy.headers" and request.op == "decode"
+        if not alone or not type(self).skips(rejected):
             return refused_outcome(rejected)
         return Accepted({"headers": list(_entries(request.data))}, len(request.data))
-
-    def _skips(self, rejected: Rejected) -> bool:
-        return rejected.detail in self.details
 
 
 def _entries(data: bytes) -> Iterator[list[Json]]:
@@ -138,30 +128,27 @@ def _entries(data: bytes) -> Iterator[list[Json]]:
         pos = start + length
 
 
-class KindUnchecked(LaxHeaders):
-    """Takes header kinds that do not exist, as Go and C++ do."""
-
-    name = "iggy-kind-unchecked"
-    killed_by = ("iggy.headers/0.0.30/kinds/kind-16",)
-    details = ("InvalidCommand",)
-
-
-class HeaderLengthUnchecked(LaxHeaders):
-    """Takes keys and values of 0 and of more than 255 bytes, as the first build of 0.0.30 did."""
-
-    name = "iggy-header-length-unchecked"
-    killed_by = ("iggy.headers/0.0.30/bounds/key-256",)
-    details = ("InvalidHeaderKey", "InvalidHeaderValue")
-
-
-class ValueClamped(LaxHeaders):
-    """Shortens a value that runs past the block, as Node does."""
-
-    name = "iggy-value-clamped"
-    killed_by = ("iggy.headers/0.0.30/bounds/value-past-end",)
-
-    def _skips(self, rejected: Rejected) -> bool:
-        return rejected.cls in ("truncated", "length-past-end")
+variant(
+    LaxHeaders,
+    "iggy-kind-unchecked",
+    "Takes header kinds that do not exist, as Go and C++ do.",
+    "iggy.headers/0.0.30/kinds/kind-16",
+    skips=lambda rejected: rejected.detail == "InvalidCommand",
+)
+variant(
+    LaxHeaders,
+    "iggy-header-length-unchecked",
+    "Takes keys and values of 0 and of more than 255 bytes, as the first build of 0.0.30 did.",
+    "iggy.headers/0.0.30/bounds/key-256",
+    skips=lambda rejected: rejected.detail in ("InvalidHeaderKey", "InvalidHeaderValue"),
+)
+variant(
+    LaxHeaders,
+    "iggy-value-clamped",
+    "Shortens a value that runs past the block, as Node does.",
+    "iggy.headers/0.0.30/bounds/value-past-end",
+    skips=lambda rejected: rejected.cls in ("truncated", "length-past-end"),
+)
 
 
 # --- limits and JSON ---
@@ -170,17 +157,13 @@ class ValueClamped(LaxHeaders):
 _PAYLOAD: Final = re.compile(rb'"payload":"([^"\\]*)"')
 
 
-class Base64Lax(IggyMutant):
+@mutant(IggyMutant, "read", "iggy-json-base64-lax", "iggy.json.send/0.0.30/base64/url-alphabet")
+def base6_4_lax(row: Format, data: bytes, options: Options) -> Decoded:
     """Takes base64 without padding, of the other alphabet, or with blanks."""
-
-    name = "iggy-json-base64-lax"
-    killed_by = ("iggy.json.send/0.0.30/base64/url-alphabet",)
-
-    def read(self, row: Format, data: bytes, options: Options) -> Decoded:
-        if ".json." not in row.name:
-            return super().read(row, data, options)
-        decoded = super().read(row, _PAYLOAD.sub(_respelt, data), options)
-        return evolve(decoded, consumed=len(data))
+    if ".json." not in row.name:
+        return REFERENCE.read(row, data, options)
+    decoded = REFERENCE.read(row, _PAYLOAD.sub(_respelt, data), options)
+    return evolve(decoded, consumed=len(data))
 
 
 def _respelt(found: re.Match[bytes]) -> bytes:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.mutants.base import mutant, walk
+from tests.mutants.base import REFERENCE, mutant, walk
 from tests.mutants.iggy.helpers import IggyMutant, maps_of, messages_of
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, refused_outcome
@@ -46,16 +46,12 @@ def any_flag(value: Json, request: Request, data: bytes) -> None:
         value["auto_commit"] = data[-1] != 0
 
 
-class EmptyReplyRefused(IggyMutant):
+@mutant(IggyMutant, "decode", "iggy-empty-reply-refused", "iggy.reply/0.11/confirmations/empty")
+def empty_reply_refused(request: Request) -> Outcome:
     """Refuses a reply without a body, as Go does."""
-
-    name = "iggy-empty-reply-refused"
-    killed_by = ("iggy.reply/0.11/confirmations/empty",)
-
-    def decode(self, request: Request) -> Outcome:
-        if (request.format, request.revision, request.data) == ("iggy.reply", "0.11", b""):
-            return refused_outcome(Rejected("truncated", 0, "count"))
-        return super().decode(request)
+    if (request.format, request.revision, request.data) == ("iggy.reply", "0.11", b""):
+        return refused_outcome(Rejected("truncated", 0, "count"))
+    return REFERENCE.decode(request)
 
 
 @mutant(IggyMutant, "patch_value", "iggy-json-uuid-backwards", "iggy.json.send/0.8/id/uuid")

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from tests.mutants.base import given_up, in_codec, mutant, patched, walk
 from tests.mutants.iggy.helpers import IggyMutant, PatchedIggy, messages_of
+from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.formats import Format
@@ -70,14 +71,10 @@ def partitioning_key_as_text(outcome: Accepted) -> Outcome:
 # --- streams and writers: iggy.md, sections 3.3 and 7 ---
 
 
-class ScanStopsAtGarbage(IggyMutant):
+@mutant(IggyMutant, "items", "iggy-scan-stops-at-garbage", "iggy.log/0.0.30/scan/garbage")
+def scan_stops_at_garbage(row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
     """Gives up a segment file at its first damaged record."""
-
-    name = "iggy-scan-stops-at-garbage"
-    killed_by = ("iggy.log/0.0.30/scan/garbage",)
-
-    def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        return given_up(list(super().items(row, chunks, options)))
+    return given_up(list(formats.scan(row, chunks, options)))
 
 
 @mutant(IggyMutant, "patch_value_to_write", "iggy-writes-state-available", "iggy.poll/0.0.40/encode/states")

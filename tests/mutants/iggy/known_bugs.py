@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from tests.mutants.base import Panic, changed, in_codec, mutant, patched, walk
+from tests.mutants.base import REFERENCE, Panic, changed, in_codec, mutant, patched, walk
 from tests.mutants.iggy.helpers import PatchedIggy, header_values_of, messages_of
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome, refused_outcome
@@ -41,20 +41,17 @@ def _message_of(row: Format) -> StructLayout | None:
     )
 
 
-class PositionNotMoved(PatchedIggy):
+@mutant(PatchedIggy, "read", "iggy-1830-position-not-moved")
+def position_not_moved(row: Format, data: bytes, options: Options) -> Decoded:
     """Looks for the next polled message behind the header of the last one, not behind its payload."""
-
-    name = "iggy-1830-position-not-moved"
-
-    def read(self, row: Format, data: bytes, options: Options) -> Decoded:
-        message = _message_of(row)
-        if message is None:
-            return super().read(row, data, options)
-        reader = Reader(data)
-        partition, offset, _ = reader.uint32le(""), reader.uint64le(""), reader.uint32le("")
-        messages = tuple(_messages(reader, message))
-        value = row.value(partition_id=partition, current_offset=offset, messages=messages)
-        return Decoded(value, len(data), ())
+    message = _message_of(row)
+    if message is None:
+        return REFERENCE.read(row, data, options)
+    reader = Reader(data)
+    partition, offset, _ = reader.uint32le(""), reader.uint64le(""), reader.uint32le("")
+    messages = tuple(_messages(reader, message))
+    value = row.value(partition_id=partition, current_offset=offset, messages=messages)
+    return Decoded(value, len(data), ())
 
 
 def _messages(reader: Reader, layout: StructLayout) -> list[Any]:
@@ -69,21 +66,18 @@ def _messages(reader: Reader, layout: StructLayout) -> list[Any]:
     return found
 
 
-class UserHeadersUnread(PatchedIggy):
+@mutant(PatchedIggy, "read", "iggy-2455-user-headers-unread")
+def user_headers_unread(row: Format, data: bytes, options: Options) -> Decoded:
     """Leaves the user headers of a polled message out, and reads the next message from their bytes."""
-
-    name = "iggy-2455-user-headers-unread"
-
-    def read(self, row: Format, data: bytes, options: Options) -> Decoded:
-        if (message := _message_of(row)) is None:
-            return super().read(row, data, options)
-        assert isinstance(row.layout, StructLayout)
-        *parts, headers = message.parts
-        assert isinstance(headers, Block)
-        length = next(part for part in parts if part.name == "user_headers_length")
-        parts[parts.index(length)] = Zero(length.name, kind="uint32le")
-        unread = evolve(message, parts=(*parts, evolve(headers, read=lambda _: ())))
-        return super().read(evolve(row, decode=changed(row.layout, message, unread).decode), data, options)
+    if (message := _message_of(row)) is None:
+        return REFERENCE.read(row, data, options)
+    assert isinstance(row.layout, StructLayout)
+    *parts, headers = message.parts
+    assert isinstance(headers, Block)
+    length = next(part for part in parts if part.name == "user_headers_length")
+    parts[parts.index(length)] = Zero(length.name, kind="uint32le")
+    unread = evolve(message, parts=(*parts, evolve(headers, read=lambda _: ())))
+    return REFERENCE.read(evolve(row, decode=changed(row.layout, message, unread).decode), data, options)
 
 
 # --- requests ---
@@ -137,20 +131,14 @@ def _shown(number: str, payload: bytes) -> bytes:
 
 @mutant(PatchedIggy, "patch_value_to_write", "tracker-iggy-payload-as-shown")
 def payload_as_shown(value: Json, request: Request) -> None:
-    """Sends a message's text for people, an id and a shortened payload, as Python's client did.
-
-    Trigger: a send with any payload.
-    """
+    """Sends a message's text for people, an id and a shortened payload, as Python's client did."""
     for one in messages_of(value) if request.format == "iggy.send" else ():
         one["payload"] = _shown(one["id"], bytes.fromhex(one["payload"])).hex()
 
 
 @mutant(PatchedIggy, "patch_value_to_write", "tracker-iggy-payload-text-only")
 def payload_text_only(value: Json, request: Request) -> None:
-    """Refuses to send a payload that is no text, as the Python SDK did, which took a str alone.
-
-    Trigger: a send with the payload FF.
-    """
+    """Refuses to send a payload that is no text, as the Python SDK did, which took a str alone."""
     for one in messages_of(value) if request.format == "iggy.send" else ():
         try:
             bytes.fromhex(one["payload"]).decode()
@@ -195,10 +183,7 @@ MICROSECONDS: Final = 1_000_000
 
 @mutant(PatchedIggy, "patch_value_to_write", "tracker-iggy-timestamps-in-seconds")
 def timestamps_in_seconds(value: Json) -> None:
-    """Writes timestamps in seconds, where microseconds belong, as the conversion of IggyTimestamp did.
-
-    Trigger: a message with any timestamp but 0.
-    """
+    """Writes timestamps in seconds, where microseconds belong, as the conversion of IggyTimestamp did."""
     for one in messages_of(value):
         for field in {"timestamp", "origin_timestamp"} & one.keys():
             one[field] = str(int(one[field]) // MICROSECONDS)
@@ -206,10 +191,7 @@ def timestamps_in_seconds(value: Json) -> None:
 
 @mutant(PatchedIggy, "patch_value_to_write", "tracker-iggy-current-offset-from-count")
 def current_offset_from_count(value: Json) -> None:
-    """Writes the number of messages less one for the current offset of the partition, as the server did.
-
-    Trigger: a poll response whose messages do not begin at offset 0.
-    """
+    """Writes the number of messages less one for the current offset of the partition, as the server did."""
     for part in walk(value):
         if "current_offset" in part and "messages" in part:
             part["current_offset"] = str(max(len(part["messages"]) - 1, 0))
@@ -217,24 +199,15 @@ def current_offset_from_count(value: Json) -> None:
 
 @mutant(PatchedIggy, "patch_value", "tracker-iggy-header-values-as-text")
 def header_values_as_text(value: Json) -> None:
-    """Reads every header value as text, whatever its kind, as the Java SDK did: other bytes become U+FFFD.
-
-    Trigger: a header of kind uint8 with the value 255.
-    """
+    """Reads every header value as text, whatever its kind, as the Java SDK did: other bytes become U+FFFD."""
     for held in header_values_of(value):
         held["value"] = bytes.fromhex(held["value"]).decode(errors="replace").encode().hex()
 
 
-class TornTailCounted(PatchedIggy):
-    """Counts the bytes of a torn record at the end of a segment as read, as recovery of the server did.
-
-    Trigger: a segment file that ends inside a record.
-    """
-
-    name = "tracker-iggy-torn-tail-counted"
-
-    def patch_consumed(self, consumed: int, request: Request) -> int:
-        return len(request.data) if request.format == "iggy.log" else consumed
+@mutant(PatchedIggy, "patch_consumed", "tracker-iggy-torn-tail-counted")
+def torn_tail_counted(consumed: int, request: Request) -> int:
+    """Counts the bytes of a torn record at the end of a segment as read, as recovery of the server did."""
+    return len(request.data) if request.format == "iggy.log" else consumed
 
 
 # --- other parts in the modules of the reference ---
@@ -242,7 +215,6 @@ class TornTailCounted(PatchedIggy):
 patched(
     PatchedIggy,
     {
-        # Trigger: an identifier with a letter outside of ASCII.
         "tracker-iggy-length-in-chars": (
             "Writes the number of characters of a name or a messages key for its bytes, as the Java SDK did.",
             tuple(
@@ -251,7 +223,6 @@ patched(
                 for one in in_codec(struct, len=lambda _: _utf16_length)
             ),
         ),
-        # Trigger: a send with no messages.
         "tracker-iggy-send-of-nothing": (
             "Writes a send without any message, as the client did up to March 2024.",
             (
@@ -259,7 +230,6 @@ patched(
                 (json_body, "refuse", _unless_nothing),
             ),
         ),
-        # Trigger: a send of 0.9 whose headers are encrypted.
         "tracker-iggy-index-of-plain-sizes": (
             "Writes index positions that do not count what encryption adds to a message, as the server did.",
             ((send, "_write_messages", _write_plain_positions),),

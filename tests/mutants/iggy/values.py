@@ -85,53 +85,36 @@ class NumberMutant(IggyMutant):
 
     def number(self, kind: str, data: bytes) -> str:
         """Return the number of a kind; this one has no fault."""
-        if kind.startswith("float"):
-            return float_text(data)
-        return str(int.from_bytes(data, "little", signed=kind.startswith("int")))
+        return _number(kind, data)
 
 
-class Unsigned(NumberMutant):
+def _number(kind: str, data: bytes) -> str:
+    if kind.startswith("float"):
+        return float_text(data)
+    return str(int.from_bytes(data, "little", signed=kind.startswith("int")))
+
+
+@mutant(NumberMutant, "number", "iggy-typed-unsigned", "iggy.headers/0.0.30/kinds/int16-high-bit")
+def typed_unsigned(kind: str, data: bytes) -> str:
     """Reads signed numbers as unsigned ones."""
-
-    name = "iggy-typed-unsigned"
-    killed_by = ("iggy.headers/0.0.30/kinds/int16-high-bit",)
-
-    def number(self, kind: str, data: bytes) -> str:
-        """Ignore the sign."""
-        return super().number(f"u{kind}" if kind.startswith("int") else kind, data)
+    return _number(f"u{kind}" if kind.startswith("int") else kind, data)
 
 
-class Low64Bits(NumberMutant):
+@mutant(NumberMutant, "number", "iggy-typed-low-64-bits", "iggy.headers/0.0.30/numbers/uint128-high-half")
+def typed_low_64_bits(kind: str, data: bytes) -> str:
     """Reads 64 of 128 bits, as a language without wider integers does."""
-
-    name = "iggy-typed-low-64-bits"
-    killed_by = ("iggy.headers/0.0.30/numbers/uint128-high-half",)
-
-    def number(self, kind: str, data: bytes) -> str:
-        """Cut the bytes."""
-        return super().number(kind, data[:8])
+    return _number(kind, data[:8])
 
 
-class Widened(NumberMutant):
+@mutant(NumberMutant, "number", "iggy-typed-float-widened", "iggy.headers/0.10/numbers/float32-tenth")
+def typed_float_widened(kind: str, data: bytes) -> str:
     """Shows a float32 with the digits of the float64 that it was widened to."""
-
-    name = "iggy-typed-float-widened"
-    killed_by = ("iggy.headers/0.10/numbers/float32-tenth",)
-
-    def number(self, kind: str, data: bytes) -> str:
-        """Write a float32 as a float64."""
-        if kind == "float32":
-            return float_text(struct.pack("<d", *struct.unpack("<f", data)))
-        return super().number(kind, data)
+    wide = struct.pack("<d", *struct.unpack("<f", data)) if kind == "float32" else data
+    return float_text(wide) if kind == "float32" else _number(kind, data)
 
 
-class AsDouble(NumberMutant):
+@mutant(NumberMutant, "number", "iggy-typed-as-double", "iggy.headers/0.0.30/numbers/uint64-above-2-53")
+def typed_as_double(kind: str, data: bytes) -> str:
     """Reads integers as doubles, which hold 53 bits."""
-
-    name = "iggy-typed-as-double"
-    killed_by = ("iggy.headers/0.0.30/numbers/uint64-above-2-53",)
-
-    def number(self, kind: str, data: bytes) -> str:
-        """Round to 53 bits."""
-        found = super().number(kind, data)
-        return found if kind.startswith("float") else str(int(float(found)))
+    found = _number(kind, data)
+    return found if kind.startswith("float") else str(int(float(found)))

@@ -1,10 +1,6 @@
 """Kafka codecs that leave out one check, and codecs with one fault in a derived field."""
 
-from typing import Final
-
-from attrs import frozen
-
-from tests.mutants.base import JsonObject, mutant
+from tests.mutants.base import JsonObject, mutant, variant
 from tests.mutants.kafka.helpers import KafkaMutant, messages, records
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
@@ -28,35 +24,12 @@ class Swallows(KafkaMutant):
         return Accepted(outcome.before, len(request.data))
 
 
-@frozen
-class Check:
-    """A row: the mutant's name and fault, and the names of the refusals that it does not make."""
-
-    name: str
-    fault: str
-    details: tuple[str, ...]
-
-
-SWALLOWED: Final = (
-    Check("trailing-bytes-accepted", "Ignores bytes after the last counted record.", ("TRAILING_BYTES",)),
-    Check("nested-wrapper-accepted", "Takes a wrapper inside a wrapper.", ("NESTED_COMPRESSION",)),
-    Check(
-        "control-key-unchecked",
-        "Takes any key of a control record.",
-        ("CONTROL_KEY_NULL", "CONTROL_KEY_SHORT"),
-    ),
-)
-
-
-def _made(check: Check) -> type[Swallows]:
-    parts = {"name": check.name, "details": frozenset(check.details)}
-    return type(
-        check.name, (Swallows,), {**parts, "__doc__": check.fault, "__qualname__": f"CHECKS[{check.name}]"}
-    )
-
-
-CHECKS: Final = {check.name: _made(check) for check in SWALLOWED}
-"""A mutant for each row."""
+for _name, _fault, *_details in (
+    ("trailing-bytes-accepted", "Ignores bytes after the last counted record.", "TRAILING_BYTES"),
+    ("nested-wrapper-accepted", "Takes a wrapper inside a wrapper.", "NESTED_COMPRESSION"),
+    ("control-key-unchecked", "Takes any key of a control record.", "CONTROL_KEY_NULL", "CONTROL_KEY_SHORT"),
+):
+    variant(Swallows, _name, _fault, details=frozenset(_details))
 
 
 class DerivedMutant(KafkaMutant):

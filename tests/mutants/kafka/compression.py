@@ -10,7 +10,7 @@ import cramjam
 import zstandard
 from attrs import evolve
 
-from tests.mutants.base import Patch, mutant, patched
+from tests.mutants.base import Patch, mutant, patched, variant
 from tests.mutants.kafka.entries import take_memory
 from tests.mutants.kafka.helpers import PatchedKafka, codec_of, frames, with_checksum
 from wireproof.adapters.contract import Request
@@ -37,6 +37,7 @@ Unpack = Callable[[Reader, OutputBuffer], None]
 SNAPPY: Final = 2
 LZ4: Final = 3
 ZSTD: Final = 4
+SNAPPY_BLOCK: Final = 32 * 1024
 
 
 def unpacking(number: int, unpack: Unpack) -> Patch:
@@ -100,13 +101,23 @@ def _little_endian_versions(data: bytes) -> bytes:
 # --- LZ4 ---
 
 
-def _linked(data: bytes, *, kip57: bool = False) -> bytes:
-    """Mark the blocks of a frame as linked, if there are several."""
+def _linked(data: bytes, *, least: int, kip57: bool = False) -> bytes:
+    """Mark the blocks of a frame as linked, if it has more than `least` bytes."""
     frame = bytearray(lz4.compress(data, kip57=kip57))
-    if len(data) > lz4.WRITER_BLOCK_SIZE:
+    if len(data) > least:
         frame[4] &= ~lz4.INDEPENDENT
         frame[6] = lz4_header_checksum(bytes(frame[:6] if kip57 else frame[4:6]))
     return bytes(frame)
+
+
+def linked(least: int) -> tuple[Patch, ...]:
+    """Return the patches with which frames of LZ4 of more than `least` bytes have linked blocks."""
+    old = evolve(LZ4_KIP57, pack=partial(_linked, least=least, kip57=True))
+    return packing(LZ4, partial(_linked, least=least)), (compression, "LZ4_KIP57", old)
+
+
+def _raw_if_large(data: bytes) -> bytes:
+    return snappy.compress_block(data) if len(data) > SNAPPY_BLOCK else snappy.compress(data)
 
 
 def _compress_as_v0(codec: int, data: bytes, *, kip57: bool = False) -> bytes:
@@ -200,12 +211,13 @@ def _room_for_the_most(codec: CompressionCodec, reader: Reader, out: OutputBuffe
     codec.unpack(reader, out)
 
 
-class Lz4RoomForTheMost(PatchedKafka):
-    """Takes 255 times the size of an LZ4 frame as room for its content."""
-
-    name = "librdkafka-1446-lz4-room"
-    costly = True
-    patches = unpacking_all(_room_for_the_most)
+variant(
+    PatchedKafka,
+    "librdkafka-1446-lz4-room",
+    "Takes 255 times the size of an LZ4 frame as room for its content.",
+    costly=True,
+    patches=unpacking_all(_room_for_the_most),
+)
 
 
 def _sizeless_zstd(codec: CompressionCodec, frame: bytes) -> bool:
@@ -292,12 +304,13 @@ def _room_first(reader: Reader, out: OutputBuffer, name: str, length: int) -> No
     _decompress_block(reader, out, name, length)
 
 
-class SnappyRoomFirst(PatchedKafka):
-    """Takes the memory that a snappy block declares before it reads the block."""
-
-    name = "rskafka-5f597bd-snappy-memory"
-    costly = True
-    patches = ((snappy, "decompress_block", _room_first),)
+variant(
+    PatchedKafka,
+    "rskafka-5f597bd-snappy-memory",
+    "Takes the memory that a snappy block declares before it reads the block.",
+    costly=True,
+    patches=((snappy, "decompress_block", _room_first),),
+)
 
 
 # --- other parts in the modules of the reference ---
@@ -327,10 +340,20 @@ patched(
         ),
         "kafka-python-1476-linked-lz4-blocks": (
             "Writes LZ4 frames of more than 64 kB with linked blocks, which Kafka does not read.",
-            (
-                packing(LZ4, _linked),
-                (compression, "LZ4_KIP57", evolve(LZ4_KIP57, pack=partial(_linked, kip57=True))),
-            ),
+            linked(lz4.WRITER_BLOCK_SIZE),
+        ),
+        "kafka-protocol-rs-59-lz4-linked": ("Writes every LZ4 frame as one of linked blocks.", linked(-1)),
+        "kafka-3160-lz4-header": (
+            "Computes the header byte of LZ4 over the magic too, in every format.",
+            (packing(LZ4, LZ4_KIP57.pack),),
+        ),
+        "sarama-3421-raw-snappy": (
+            "Writes one raw snappy block without the framing of xerial.",
+            (packing(SNAPPY, snappy.compress_block),),
+        ),
+        "go-xerial-snappy-2-large-sets": (
+            "Writes snappy of more than one block without the framing of xerial.",
+            (packing(SNAPPY, _raw_if_large),),
         ),
         "kafka-python-695-old-lz4-framing-in-v1": (
             "Writes the LZ4 header checksum of v0 in v1 too, and reads v1 with any checksum.",

@@ -3,11 +3,12 @@
 Each was seen in some client, or is one edit away from right.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from xxhash import xxh32_intdigest
 
-from tests.mutants.base import JsonObject, mutant
+from tests.mutants.base import JsonObject, mutant, variant
 from tests.mutants.kafka.helpers import (
     MAGIC,
     V2,
@@ -18,133 +19,96 @@ from tests.mutants.kafka.helpers import (
     correct_checksum,
     frames,
     messages,
+    reading,
     records,
     with_checksum,
 )
 from wireproof.adapters.contract import Request
 from wireproof.wire.checksums import crc32c
+from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
 # --- checksums: kafka.md, section 1.1 ---
 
 
-class CrcSkip(KafkaMutant):
+@mutant(KafkaMutant, "patch_entry", "crc-skip")
+def crc_skip(entry: bytes) -> bytes:
     """Does not look at the checksum of an entry."""
-
-    name = "crc-skip"
-
-    def patch_entry(self, entry: bytes) -> bytes:
-        """Correct the checksum of the entry."""
-        return with_checksum(entry)
+    return with_checksum(entry)
 
 
-class OtherChecksum(KafkaMutant):
-    """Writes and checks v2 batches with another checksum."""
-
-    def checksum(self, entry: bytes) -> int:
-        """Return the checksum that the mutant takes for correct."""
-        raise NotImplementedError  # each mutant of this kind has a checksum of its own
-
-    def patch_entry(self, entry: bytes) -> bytes:
-        """Make the checksum correct if the mutant takes it for correct, else wrong."""
-        if entry[MAGIC] != V2 or len(entry) < 61:
-            return entry
-        good = int.from_bytes(entry[17:21], "big") == self.checksum(entry)
-        return with_checksum(entry) if good else with_checksum(entry, correct_checksum(entry) ^ 1)
-
-    def patch_output(self, data: bytes, request: Request) -> bytes:
-        parts = (data[start:end] for start, end in frames(data))
-        return b"".join(
-            with_checksum(part, self.checksum(part)) if part[MAGIC] == V2 else part for part in parts
-        )
+def _from_magic(entry: bytes) -> int:
+    """CRC-32C over magic and all that follows the checksum, which cannot cover itself."""
+    return crc32c(entry[16:17] + entry[21:])
 
 
-class CrcRangeFromMagic(OtherChecksum):
+class CrcRangeFromMagic(KafkaMutant):
     """Begins the checksum of a v2 batch at its magic."""
 
     name = "crc-range-from-magic"
     killed_by = ("kafka.batch/v2/lz4/bd-3",)
 
-    def checksum(self, entry: bytes) -> int:
-        """CRC-32C over magic and all that follows the checksum, which cannot cover itself."""
-        return crc32c(entry[16:17] + entry[21:])
+    def patch_entry(self, entry: bytes) -> bytes:
+        """Make the checksum correct if the mutant takes it for correct, else wrong."""
+        if entry[MAGIC] != V2 or len(entry) < 61:
+            return entry
+        good = int.from_bytes(entry[17:21], "big") == _from_magic(entry)
+        return with_checksum(entry) if good else with_checksum(entry, correct_checksum(entry) ^ 1)
+
+    def patch_output(self, data: bytes, request: Request) -> bytes:
+        parts = (data[start:end] for start, end in frames(data))
+        return b"".join(with_checksum(one, _from_magic(one)) if one[MAGIC] == V2 else one for one in parts)
 
 
 # --- varints: kafka.md, section 4 ---
 
 
-class UnsignedReader(FieldByField):
-    """Reads a varint without its zigzag."""
-
-    __slots__ = ()
-
-    def varint(self, name: str) -> int:
-        """Read the raw integer."""
-        raw, _ = self.base128(name, 5)
-        return raw & 0x7FFF_FFFF
+variant(
+    KafkaMutant,
+    "varint-no-zigzag",
+    "Reads varints without zigzag, as protobuf's int32 would be.",
+    "kafka.batch/v2/text/cut",
+    reader=reading(varint=lambda self, name: self.base128(name, 5)[0] & 0x7FFF_FFFF),
+)
 
 
-class VarintNoZigzag(KafkaMutant):
-    """Reads varints without zigzag, as protobuf's int32 would be."""
-
-    name = "varint-no-zigzag"
-    killed_by = ("kafka.batch/v2/text/cut",)
-    reader = UnsignedReader
+def _six_bytes(self: Reader, name: str, most: int, detail: str = "VARINT_TOO_LONG") -> tuple[int, int]:
+    raw, size = FieldByField.base128(self, name, 10, detail)  # whatever the width
+    return (raw & 0xFFFF_FFFF if most == 5 else raw), min(size, most)
 
 
-class SixByteReader(FieldByField):
-    """Reads varints of 32 bits with up to ten bytes."""
-
-    __slots__ = ()
-
-    def base128(self, name: str, most: int, detail: str = "VARINT_TOO_LONG") -> tuple[int, int]:
-        """Read up to ten bytes, whatever the width."""
-        raw, size = super().base128(name, 10, detail)
-        return (raw & 0xFFFF_FFFF if most == 5 else raw), min(size, most)
+variant(
+    KafkaMutant,
+    "varint-6th-byte-wraps",
+    "Takes a sixth byte of a varint and drops its bits.",
+    reader=reading(base128=_six_bytes),
+)
 
 
-class VarintSixthByteWraps(KafkaMutant):
-    """Takes a sixth byte of a varint and drops its bits."""
-
-    name = "varint-6th-byte-wraps"
-    reader = SixByteReader
+def _low_32_bits(self: Reader, name: str) -> int:
+    wide = FieldByField.varlong(self, name) & 0xFFFF_FFFF
+    return wide - (1 << 32) if wide >> 31 else wide
 
 
-class NarrowReader(FieldByField):
-    """Reads a varlong into 32 bits."""
-
-    __slots__ = ()
-
-    def varlong(self, name: str) -> int:
-        """Read the low 32 bits, signed."""
-        wide = super().varlong(name) & 0xFFFF_FFFF
-        return wide - (1 << 32) if wide >> 31 else wide
+variant(
+    KafkaMutant,
+    "timestamp-delta-32-bits",
+    "Keeps 32 bits of a timestamp delta.",
+    reader=reading(varlong=_low_32_bits),
+)
 
 
-class TimestampDelta32(KafkaMutant):
-    """Keeps 32 bits of a timestamp delta."""
-
-    name = "timestamp-delta-32-bits"
-    reader = NarrowReader
+def _attributes_as_varint(self: FieldByField, name: str) -> int:
+    of_record = name == "attributes" and "records[" in self.path(name)
+    return self.varint(name) if of_record else super(FieldByField, self).int8(name)
 
 
-class AttributesVarintReader(FieldByField):
-    """Reads the attributes of a record as a varint."""
-
-    __slots__ = ()
-
-    def int8(self, name: str) -> int:
-        """Read the attributes of a record as a varint."""
-        if name == "attributes" and "records[" in self.path(name):
-            return self.varint(name)
-        return super().int8(name)
-
-
-class RecordAttributesAsVarint(KafkaMutant):
-    """Reads the attributes of a record as a varint, which one byte below 64 looks like."""
-
-    name = "record-attributes-as-varint"
-    reader = AttributesVarintReader
+variant(
+    KafkaMutant,
+    "record-attributes-as-varint",
+    "Reads the attributes of a record as a varint, which one byte below 64 looks like.",
+    reader=reading(int8=_attributes_as_varint),
+)
 
 
 # --- compression: kafka.md, sections 2.3 and 3 ---
@@ -179,60 +143,52 @@ def take_memory(size: int) -> None:
     block[::4096] = b"\1" * len(range(0, len(block), 4096))
 
 
-class LengthTrustingReader(FieldByField):
-    """Allocates the declared length before it compares it with the remaining bytes."""
-
-    __slots__ = ()
-
-    def varint(self, name: str) -> int:
-        """Room for the bytes that a length announces."""
-        value = super().varint(name)
-        if name.lower().endswith("length") and value > self.left:
-            take_memory(value)
-        return value
-
-    def int32(self, name: str) -> int:
-        """Do the same for the lengths of messages."""
-        value = super().int32(name)
-        if name in ("keyLength", "valueLength") and value > self.left:
-            take_memory(value)
-        return value
+def _room_for_length(self: Reader, name: str) -> int:
+    value = FieldByField.varint(self, name)
+    if name.lower().endswith("length") and value > self.left:
+        take_memory(value)
+    return value
 
 
-class LengthTrustedForAllocation(KafkaMutant):
-    """Allocates what a length announces before it checks the length."""
-
-    name = "length-trusted-for-allocation"
-    costly = True
-    reader = LengthTrustingReader
-
-
-class CountTrustingReader(FieldByField):
-    """Allocates the declared count."""
-
-    __slots__ = ()
-
-    def varint(self, name: str) -> int:
-        """Room for a pointer to each header."""
-        value = super().varint(name)
-        if name == "headerCount" and value > self.left:
-            take_memory(8 * value)
-        return value
-
-    def int32(self, name: str) -> int:
-        """Room for a pointer to each record."""
-        value = super().int32(name)
-        if name == "recordsCount" and value > self.left:
-            take_memory(8 * value)
-        return value
+def _room_for_old_length(self: FieldByField, name: str) -> int:
+    value = super(FieldByField, self).int32(name)
+    if name in ("keyLength", "valueLength") and value > self.left:
+        take_memory(value)
+    return value
 
 
-class CountTrustedForAllocation(KafkaMutant):
-    """Allocates what a count announces before it reads the first element."""
+variant(
+    KafkaMutant,
+    "length-trusted-for-allocation",
+    "Allocates what a length announces before it checks the length.",
+    costly=True,
+    reader=reading(varint=_room_for_length, int32=_room_for_old_length),
+)
 
-    name = "count-trusted-for-allocation"
-    costly = True
-    reader = CountTrustingReader
+
+def _room_for_headers(self: Reader, name: str) -> int:
+    """Room for a pointer to each header."""
+    value = FieldByField.varint(self, name)
+    if name == "headerCount" and value > self.left:
+        take_memory(8 * value)
+    return value
+
+
+def _room_for_records(self: FieldByField, name: str) -> int:
+    """Room for a pointer to each record."""
+    value = super(FieldByField, self).int32(name)
+    if name == "recordsCount" and value > self.left:
+        take_memory(8 * value)
+    return value
+
+
+variant(
+    KafkaMutant,
+    "count-trusted-for-allocation",
+    "Allocates what a count announces before it reads the first element.",
+    costly=True,
+    reader=reading(varint=_room_for_headers, int32=_room_for_records),
+)
 
 
 APPEND_TIME: Final = 0x08
@@ -286,37 +242,35 @@ class RelativeOffsetsAsAbsolute(KafkaMutant):
             entry["offset"] = str(int.from_bytes(raw[:8], "big", signed=True))
 
 
-class TypelessReader(FieldByField):
-    """Reads the attributes of batches and messages without the timestamp type."""
-
-    __slots__ = ()
-
-    def int16(self, name: str) -> int:
-        """Clear bit 3 in the attributes of a batch."""
-        value = super().int16(name)
-        return value & ~APPEND_TIME if name == "attributes" else value
-
-    def int8(self, name: str) -> int:
-        """Clear bit 3 in the attributes of a message, not in those of a record."""
-        value = super().int8(name)
-        mine = name == "attributes" and "records[" not in self.path(name)
-        return value & ~APPEND_TIME if mine else value
-
-
-class TimestampTypeIgnored(KafkaMutant):
-    """Computes create times where the broker wrote one append time."""
-
-    name = "timestamp-type-ignored"
-    reader = TypelessReader
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Restore the attributes themselves."""
-        _restore_attributes(entry, raw)
-
-
-def _restore_attributes(entry: JsonObject, raw: bytes) -> None:
+def _restore_attributes(_: KafkaMutant, entry: JsonObject, raw: bytes) -> None:
     start, end = (21, 23) if "records" in entry else (17, 18)
     entry["attributes"] = str(int.from_bytes(raw[start:end], "big", signed=True))
+
+
+def _without_type(self: FieldByField, name: str) -> int:
+    """Clear bit 3 in the attributes of a message, not in those of a record."""
+    value = super(FieldByField, self).int8(name)
+    mine = name == "attributes" and "records[" not in self.path(name)
+    return value & ~APPEND_TIME if mine else value
+
+
+def _without_bit(bit: int) -> Callable[[FieldByField, str], int]:
+    """Clear a bit in the attributes of a batch."""
+
+    def int16(self: FieldByField, name: str) -> int:
+        value = super(FieldByField, self).int16(name)
+        return value & ~bit if name == "attributes" else value
+
+    return int16
+
+
+variant(
+    KafkaMutant,
+    "timestamp-type-ignored",
+    "Computes create times where the broker wrote one append time.",
+    reader=reading(int16=_without_bit(APPEND_TIME), int8=_without_type),
+    spoil=_restore_attributes,
+)
 
 
 @mutant(KafkaMutant, "spoil", "log-append-time-per-record", "kafka.log/mixed/append/stamped-lz4")
@@ -337,23 +291,10 @@ def legacy_timestamp_ignored(entry: JsonObject) -> None:
 # --- control batches: kafka.md, section 1.9 ---
 
 
-class UncontrolledReader(FieldByField):
-    """Reads the attributes of batches without the control bit."""
-
-    __slots__ = ()
-
-    def int16(self, name: str) -> int:
-        """Clear bit 5 in the attributes of a batch."""
-        value = super().int16(name)
-        return value & ~CONTROL if name == "attributes" else value
-
-
-class ControlBatchAsData(KafkaMutant):
-    """Delivers control records as if they were data."""
-
-    name = "control-batch-as-data"
-    reader = UncontrolledReader
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Restore the attributes themselves."""
-        _restore_attributes(entry, raw)
+variant(
+    KafkaMutant,
+    "control-batch-as-data",
+    "Delivers control records as if they were data.",
+    reader=reading(int16=_without_bit(CONTROL)),
+    spoil=_restore_attributes,
+)

@@ -10,9 +10,8 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from tests.mutants.base import ReferenceCodec, in_codec, patched, walk
-from tests.mutants.kafka.helpers import KafkaMutant, PatchedKafka
-from wireproof.adapters.contract import Request
+from tests.mutants.base import in_codec, mutant, patched, variant, walk
+from tests.mutants.kafka.helpers import KafkaMutant, PatchedKafka, reading
 from wireproof.kafka import consumer_view, control_record, control_types, log, message, record
 from wireproof.kafka.attribute_bits import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
 from wireproof.kafka.layouts import MESSAGE_V0, PLAIN, RECORD_BATCH
@@ -53,24 +52,20 @@ def _shape(base_offset: int, base_timestamp: int, **rest: Any) -> BatchContext: 
     return evolve(shape, append_timestamp=None) if shape.compressed else shape
 
 
-class Reader31(Reader):
-    """Keeps three bits of the fifth byte of a varint, where four count."""
-
-    __slots__ = ()
-
-    def varint(self, name: str) -> int:
-        """Read the low 31 bits, then undo the zigzag."""
-        whole = super().varint(name)
-        raw = (whole << 1 ^ whole >> 31) & 0x7FFF_FFFF
-        return raw >> 1 ^ -(raw & 1)
+def _low_31_bits(self: Reader, name: str) -> int:
+    """Keep three bits of the fifth byte of a varint, where four count."""
+    whole = Reader.varint(self, name)
+    raw = (whole << 1 ^ whole >> 31) & 0x7FFF_FFFF
+    return raw >> 1 ^ -(raw & 1)
 
 
-class Varint31Bits(KafkaMutant):
-    """Loses the highest bit of a varint of 32."""
-
-    name = "varint-31-bits"
-    killed_by = ("kafka.batch/v2/varints/int32-max",)
-    reader = Reader31
+variant(
+    KafkaMutant,
+    "varint-31-bits",
+    "Loses the highest bit of a varint of 32.",
+    "kafka.batch/v2/varints/int32-max",
+    reader=reading(varint=_low_31_bits),
+)
 
 
 # --- the consumer: kafka.md, section 1.9 ---
@@ -128,18 +123,13 @@ def _of_one_byte(unpack: Callable[[bytes, int], tuple[int, ...]]) -> Callable[[b
     return read
 
 
-class OffsetsAsDoubles(ReferenceCodec):
+@mutant(KafkaMutant, "patch_value", "offsets-as-doubles", "kafka.batch/v2/offsets/underflow")
+def offsets_as_doubles(value: Json) -> Json:
     """Keeps offsets in doubles, as a language without wide integers does."""
-
-    name = "offsets-as-doubles"
-    killed_by = ("kafka.batch/v2/offsets/underflow",)
-    system = "kafka"
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        for part in walk(value):
-            for name in {"offset", "baseOffset"} & part.keys():
-                part[name] = str(int(float(int(part[name]))))
-        return value
+    for part in walk(value):
+        for name in {"offset", "baseOffset"} & part.keys():
+            part[name] = str(int(float(int(part[name]))))
+    return value
 
 
 # --- codecs: kafka.md, section 3 ---
@@ -170,12 +160,13 @@ def _base_below_none(inner: Reader, head: MessageHead, stored: list[int]) -> int
     return -stored[-1] if head.magic and not head.offset else base
 
 
-class WrapperOffsetZeroRebased(PatchedKafka):
-    """Counts back from the offset of a v1 wrapper even where it is 0 and the inner offsets are absolute."""
-
-    name = "wrapper-offset-zero-rebased"
-    left_open = "the text counts from the wrapper, Kafka's class does not"
-    patches = ((message, "_base", _base_below_none),)
+variant(
+    PatchedKafka,
+    "wrapper-offset-zero-rebased",
+    "Counts back from the offset of a v1 wrapper even where it is 0 and the inner offsets are absolute.",
+    left_open="the text counts from the wrapper, Kafka's class does not",
+    patches=((message, "_base", _base_below_none),),
+)
 
 
 def _seal_from_attributes(writer: Writer, value: Message) -> None:

@@ -4,7 +4,7 @@ They share no code with the codec, which therefore cannot undo a fault that is p
 """
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from struct import Struct
 from typing import ClassVar, Final
 
@@ -67,6 +67,11 @@ class FieldByField(Reader):
     __slots__ = ()
 
     tracing: ClassVar[bool] = True
+
+
+def reading(**methods: Callable[..., object]) -> type[Reader]:
+    """Return a reader with other methods; the right ones are those of `FieldByField`."""
+    return type("Reading", (FieldByField,), {"__slots__": (), **methods})
 
 
 class KafkaMutant(ReferenceCodec):

@@ -4,8 +4,18 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from tests.mutants.base import JsonObject, Panic, ReferenceCodec, mutant, patched, with_options
+from tests.mutants.base import (
+    Failed,
+    JsonObject,
+    Panic,
+    ReferenceCodec,
+    mutant,
+    patched,
+    variant,
+    with_options,
+)
 from tests.mutants.kafka.helpers import MAGIC, V2, KafkaMutant, PatchedKafka, frames
+from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.formats import Format
@@ -52,34 +62,26 @@ def magic_255_accepted(entry: bytes) -> bytes:
     return entry[:MAGIC] + b"\2" + entry[MAGIC + 1 :] if entry[MAGIC] > 2 else entry
 
 
-class ScanStopsAtDamage(KafkaMutant):
+@mutant(KafkaMutant, "items", "scan-stops-at-damage", "kafka.log/mixed/scan/zeros-then-v0")
+def scan_stops_at_damage(row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
     """Gives up a stream at the first entry that is damaged."""
-
-    name = "scan-stops-at-damage"
-    killed_by = ("kafka.log/mixed/scan/zeros-then-v0",)
-
-    def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        found = list(super().items(row, chunks, options))
-        whole = sum(item.length for item in found)
-        for item in found:
-            if item.kind != "frame":
-                yield Item("tail", item.at, whole - item.at)
-                return
-            yield item
+    found = list(formats.scan(row, chunks, options))
+    whole = sum(item.length for item in found)
+    for item in found:
+        if item.kind != "frame":
+            yield Item("tail", item.at, whole - item.at)
+            return
+        yield item
 
 
-class ScanPerChunk(KafkaMutant):
+@mutant(KafkaMutant, "items", "scan-per-chunk", "kafka.log/mixed/scan/two-frames-in-pieces")
+def scan_per_chunk(row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
     """Reads each piece of a stream as if it were whole."""
-
-    name = "scan-per-chunk"
-    killed_by = ("kafka.log/mixed/scan/two-frames-in-pieces",)
-
-    def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        at = 0
-        for chunk in chunks:
-            for item in super().items(row, (chunk,), options):
-                yield Item(item.kind, at + item.at, item.length, item.value, item.cls, item.remarks)
-            at += len(chunk)
+    at = 0
+    for chunk in chunks:
+        for item in formats.scan(row, (chunk,), options):
+            yield Item(item.kind, at + item.at, item.length, item.value, item.cls, item.remarks)
+        at += len(chunk)
 
 
 DELIVERED: Final = consumer_view.delivered_entries
@@ -117,7 +119,6 @@ class EmptyBatchesPanic(PatchedKafka):
 
     name = "kafka-go-1107-empty-batches-panic"
     killed_by = ("kafka.log/mixed/entries/data-empty-empty-data",)
-    link = "https://github.com/segmentio/kafka-go/pull/1107"
 
     def decode(self, request: Request) -> Outcome:
         if request.format == "kafka.log" and _reads_record_of_none(request.data):
@@ -133,28 +134,20 @@ class EmptyBatchesPanic(PatchedKafka):
 # --- what a consumer gets ---
 
 
-class NoSuchElement(Exception):  # noqa: N818 - named for what the client meets
-    """The first record of a batch without records."""
-
-
 def _first_of_control(entries: list[LogEntry], options: Options) -> list[LogEntry]:
     """Look at the first record of every control batch, as a consumer of committed records does."""
     for one in entries if options.isolation == "read_committed" else ():
         if isinstance(one, RecordBatch) and one.attributes & CONTROL and not one.records:
-            raise NoSuchElement(str(one.base_offset))
+            raise Failed(str(one.base_offset))
     return DELIVERED(entries, options)
 
 
-class EmptyControlBatch(PatchedKafka):
-    """Fails under read_committed on a control batch whose marker was cleaned away."""
-
-    name = "kafka-7467-empty-control-batch"
-    link = "https://github.com/confluentinc/kafka/pull/179"
-    patches = ((consumer_view, "delivered_entries", _first_of_control),)
-
-
-class NullKey(Exception):  # noqa: N818 - named for what the client meets
-    """The bytes of a key that is null."""
+variant(
+    PatchedKafka,
+    "kafka-7467-empty-control-batch",
+    "Fails under read_committed on a control batch whose marker was cleaned away.",
+    patches=((consumer_view, "delivered_entries", _first_of_control),),
+)
 
 
 def _key_of_each(entries: list[LogEntry], options: Options) -> list[LogEntry]:
@@ -162,7 +155,7 @@ def _key_of_each(entries: list[LogEntry], options: Options) -> list[LogEntry]:
     looks = options.isolation == "read_committed" and options.aborted
     for one in entries if looks else ():
         if isinstance(one, RecordBatch) and any(inner.key is None for inner in one.records):
-            raise NullKey(str(one.base_offset))
+            raise Failed(str(one.base_offset))
     return DELIVERED(entries, options)
 
 
@@ -243,10 +236,7 @@ class _MarkersKnown(consumer_view.AbortedTransactions):
 
 
 class UnknownMarkerRefused(PatchedKafka):
-    """Fails at an ABORT marker whose transaction is not in the list of aborted ones, as Platformatic did.
-
-    Trigger: read_committed, a fetch that begins at an ABORT marker, and no aborted transaction.
-    """
+    """Fails at an ABORT marker whose transaction is not in the list of aborted ones, as Platformatic did."""
 
     name = "tracker-unknown-marker-refused"
     patches = ((consumer_view, "AbortedTransactions", _MarkersKnown),)
@@ -263,16 +253,10 @@ class _MarkersDelivered(consumer_view.AbortedTransactions):
         return super().hides(entry) and not control
 
 
-class AbortedListIgnored(PatchedKafka):
-    """Delivers aborted records under read_committed, since it never looks at the list, as kafka-go does.
-
-    Trigger: read_committed and an aborted transaction.
-    """
-
-    name = "tracker-aborted-list-ignored"
-
-    def options(self, request: Request) -> Options:
-        return with_options(request, aborted=())
+@mutant(PatchedKafka, "options", "tracker-aborted-list-ignored")
+def aborted_list_ignored(request: Request) -> Options:
+    """Delivers aborted records under read_committed, since it never looks at the list, as kafka-go does."""
+    return with_options(request, aborted=())
 
 
 # --- the fetch offset: kafka.md, section 1.9 ---
@@ -296,26 +280,23 @@ def _kept(items: list[JsonObject], expected: int) -> tuple[list[Json], int]:
     return kept, expected
 
 
-class GapsSkipTheRest(PatchedKafka):
-    """Waits for the next offset and skips all others, so that a gap hides the rest, as kafka-python did.
-
-    Trigger: a fetch offset and a log in which compaction left a gap.
-    """
-
-    name = "tracker-gaps-skip-the-rest"
-    link = "https://github.com/dpkp/kafka-python/pull/752"
-
-    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        expected = request.options.fetch_offset
-        if expected is None or not isinstance(value, dict) or "batches" not in value:
-            return value
-        entries: list[Json] = []
-        for entry in _objects(value["batches"]):
-            part = "records" if "records" in entry else "messages"
-            held, expected = _kept([entry] if entry[part] is None else entry[part], expected)
-            if held:
-                entries.append(entry if entry[part] is None else {**entry, part: held})
-        return {**value, "batches": entries}
+@mutant(
+    PatchedKafka,
+    "patch_value",
+    "tracker-gaps-skip-the-rest",
+)
+def gaps_skip_the_rest(value: Json, request: Request) -> Json:
+    """Waits for the next offset and skips all others, so that a gap hides the rest, as kafka-python did."""
+    expected = request.options.fetch_offset
+    if expected is None or not isinstance(value, dict) or "batches" not in value:
+        return value
+    entries: list[Json] = []
+    for entry in _objects(value["batches"]):
+        part = "records" if "records" in entry else "messages"
+        held, expected = _kept([entry] if entry[part] is None else entry[part], expected)
+        if held:
+            entries.append(entry if entry[part] is None else {**entry, part: held})
+    return {**value, "batches": entries}
 
 
 def _objects(tree: Json) -> list[JsonObject]:
@@ -324,10 +305,7 @@ def _objects(tree: Json) -> list[JsonObject]:
 
 @mutant(PatchedKafka, "patch_value", "tracker-stuck-below-fetch-offset")
 def stuck_below_fetch_offset(value: Json, request: Request) -> Json:
-    """Stays at the fetch offset if every record of the batches is below it, as kafka-go did.
-
-    Trigger: a fetch offset after the last record that compaction left of a batch.
-    """
+    """Stays at the fetch offset if every record of the batches is below it, as kafka-go did."""
     fetch = request.options.fetch_offset
     nothing = isinstance(value, dict) and value.get("batches") == [] and value.get("nextOffset")
     return {**value, "nextOffset": str(fetch)} if isinstance(value, dict) and nothing and fetch else value
@@ -368,70 +346,44 @@ patched(
             "Refuses a log from an offset on whose record is compacted away at the end of its batch.",
             ((consumer_view, "delivered_entries", _first_batch_fetched),),
         ),
-        # Trigger: a message and four bytes of the next one.
         "tracker-few-last-bytes-refused": (
             "Refuses a log with fewer than 12 bytes after its last whole entry, as PyKafka did.",
             ((log, "peek_whole_entry", _peek_twelve_bytes),),
         ),
-        # Trigger: a batch and the first 20 bytes of another.
         "tracker-cut-batch-refused": (
-            (
-                "Fails at a last batch that the byte limit of a fetch cut, where the log ends, as "
-                "Platformatic did."
-            ),
+            "Fails at a last batch that the byte limit of a fetch cut, where the log ends.",
             ((log, "peek_whole_entry", _peek_never_cut),),
         ),
-        # Trigger: a committed transaction before the aborted one of the same producer.
         "tracker-aborted-ends-at-any-marker": (
             "Takes the first marker of a producer for the end of its aborted transaction, as brod did.",
             ((consumer_view, "AbortedTransactions", _EndsAtAnyMarker),),
         ),
-        # Trigger: an ABORT marker that is not listed, then an aborted transaction of the same producer.
         "tracker-aborted-pops-at-any-abort": (
-            (
-                "Takes the next entry of the aborted list at an ABORT marker that is not in it, as "
-                "librdkafka did."
-            ),
+            "Takes the next entry of the aborted list at an ABORT marker that is not in it.",
             ((consumer_view, "AbortedTransactions", _PopsAtAnyAbort),),
         ),
-        # Trigger: an aborted transaction whose first offset is before the first batch that is left of it.
         "tracker-aborted-start-must-exist": (
-            (
-                "Looks for the batch where an aborted transaction begins, which compaction may remove, "
-                "as brod did."
-            ),
+            "Looks for the batch where an aborted transaction begins, which compaction may remove.",
             ((consumer_view, "AbortedTransactions", _ExactStart),),
         ),
-        # Trigger: an aborted transaction with the offset of its ABORT marker, and data of the producer after
-        # it.
         "tracker-aborted-start-at-marker": (
             "Leaves an aborted transaction open that begins and ends at its marker, as librdkafka did.",
             ((consumer_view, "AbortedTransactions", _StartsBeforeMarker),),
         ),
-        # Trigger: read_committed and a COMMIT marker.
         "tracker-markers-delivered": (
             "Delivers transaction markers, with a key of 4 bytes and a value of 6, as kafka-go does.",
             ((consumer_view, "AbortedTransactions", _MarkersDelivered),),
         ),
-        # Trigger: a fetch offset in the middle of a batch.
         "tracker-fetch-offset-skips-batches": (
             "Delivers a whole batch of which a part is below the fetch offset, as Dekaf did.",
             ((consumer_view, "_drop_earlier", _whole_batches),),
         ),
-        # Trigger: a v1 wrapper with the inner offsets 0 and 0 that is appended to a topic.
         "tracker-inner-offsets-must-count": (
-            (
-                "Refuses a producer's v1 wrapper whose offsets do not count from 0, as Kafka 2.4 did: "
-                "KAFKA-9669."
-            ),
+            "Refuses a producer's v1 wrapper whose offsets do not count from 0.",
             ((append, "_remark_message", _refuse_offsets),),
         ),
-        # Trigger: two batches in one request.
         "tracker-several-batches-taken": (
-            (
-                "Takes a produce request with several batches, and so numbers only the first, as Kafka "
-                "did: KAFKA-8428."
-            ),
+            "Takes a produce request with several batches, and so numbers only the first.",
             ((append, "check_request", _check_magic_only),),
         ),
     },

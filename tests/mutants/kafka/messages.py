@@ -79,10 +79,7 @@ def _only_first_header(reader: Reader) -> bool:
 
 @mutant(PatchedKafka, "patch_value_to_write", "tracker-writes-null-key-empty")
 def writes_null_key_empty(value: Json) -> Json:
-    """Writes an empty key where there is none, but null values as null, as kafka-go did.
-
-    Trigger: a record without a key.
-    """
+    """Writes an empty key where there is none, but null values as null, as kafka-go did."""
     return each_record(value, lambda one: {**one, "key": one["key"] or ""})
 
 
@@ -92,10 +89,7 @@ def _is_wrapper_of_v1(part: JsonObject) -> bool:
 
 @mutant(PatchedKafka, "patch_value_to_write", "tracker-writes-wrapper-without-time")
 def writes_wrapper_without_time(value: Json) -> None:
-    """Writes a wrapper without a timestamp, where the latest of its messages belongs, as kafka_protocol did.
-
-    Trigger: a v1 wrapper with create times.
-    """
+    """Writes a wrapper without a timestamp, where the latest of its messages belongs."""
     for part in walk(value):
         if _is_wrapper_of_v1(part) and not int(part["attributes"]) & LOG_APPEND_TIME:
             part["timestamp"] = "-1"
@@ -107,10 +101,7 @@ MARKER_KEYS: Final = ("00000000", "00000001")
 
 @mutant(PatchedKafka, "patch_value_to_write", "tracker-writes-marker-without-value")
 def writes_marker_without_value(value: Json) -> None:
-    """Writes transaction markers with an empty value, without version and epoch, as franz-go's kfake did.
-
-    Trigger: a control batch with a COMMIT marker.
-    """
+    """Writes transaction markers with an empty value, without version and epoch, as franz-go's kfake did."""
     for part in walk(value):
         if "records" in part and int(part["attributes"]) & CONTROL:
             each_record(part, lambda one: {**one, "value": ""} if one["key"] in MARKER_KEYS else one)
@@ -121,10 +112,7 @@ def _anything(writer: Writer, outer: Message, inner: Message) -> None:
 
 
 class WritesWrapperOfMagic0(PatchedKafka):
-    """Writes a wrapper of magic 0 around messages of magic 1, which brokers refuse, as Sarama did.
-
-    Trigger: a v1 wrapper.
-    """
+    """Writes a wrapper of magic 0 around messages of magic 1, which brokers refuse, as Sarama did."""
 
     name = "tracker-writes-wrapper-of-magic-0"
     patches = ((message, "_check_inner", _anything),)
@@ -141,7 +129,6 @@ class WritesWrapperOfMagic0(PatchedKafka):
 patched(
     PatchedKafka,
     {
-        # Trigger: a wrapper that does not begin at offset 0.
         "tracker-inner-offset-zero": (
             (
                 "Gives every message of a wrapper the offset 0, as kafka-php did when it had "
@@ -149,35 +136,26 @@ patched(
             ),
             ((message, "_effective", _effective_at_zero),),
         ),
-        # Trigger: a wrapper with one whole message and the first bytes of another.
         "tracker-inner-set-cut-refused": (
             "Refuses a compressed set whose last message is cut, where it ends, as kafka-python did.",
             ((message, "_next_size", _next_size_of_whole),),
         ),
-        # Trigger: two messages of v0 or v1 one after the other.
         "tracker-legacy-crc-reaches-next": (
             "Computes the CRC of a message over four bytes of the next one, too, as Redpanda did.",
             ((message, "read", _read_with_next), (message, "_inner_message", _inner_with_next)),
         ),
-        # Trigger: a producer's wrapper with a wrong CRC.
         "tracker-wrapper-crc-never-checked": (
-            (
-                "Skips the CRC of a wrapper even where a broker checks it, as Sarama did: it returned "
-                "before the check."
-            ),
+            "Skips the CRC of a wrapper even where a broker checks it: it returned before the check.",
             in_codec(message.WRAPPER, crc_wrong_crc=lambda _: lambda *_: None),
         ),
-        # Trigger: a v1 wrapper with LogAppendTime and another timestamp than its messages.
         "tracker-wrapper-append-time-ignored": (
             "Gives inner messages their own timestamps under a wrapper with append time, as Sarama did.",
             ((message, "_effective", _effective_with_own_time),),
         ),
-        # Trigger: a v1 wrapper whose messages have timestamps.
         "tracker-inner-timestamp-missing": (
             "Reports the timestamp -1 for every message of a wrapper, as librdkafka did.",
             ((message, "_effective", _effective_without_time),),
         ),
-        # Trigger: the records in two snappy streams, one after the other.
         "tracker-snappy-not-concatenated": (
             "Reads the header of a second snappy stream as the length of a chunk, as snappy-java did.",
             ((snappy, "_has_xerial_header", _only_first_header),),

@@ -5,11 +5,11 @@
 
 import os
 from functools import partial
-from typing import Any, ClassVar, Final, Literal, NoReturn
+from typing import Any, Final, NoReturn
 from unittest.mock import patch
 
-from tests.mutants.base import JsonObject, ReferenceCodec, in_codec, mutant, patched, with_options
-from tests.mutants.kafka.helpers import FieldByField, KafkaMutant, PatchedKafka, bit, frames, records
+from tests.mutants.base import Failed, JsonObject, in_codec, mutant, patched, variant, with_options
+from tests.mutants.kafka.helpers import FieldByField, KafkaMutant, PatchedKafka, bit, frames, reading, records
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome, refused_outcome
 from wireproof.kafka import consumer_view, control_record, entry, log, message, record
@@ -42,35 +42,25 @@ def timestamp_delta_of_32_bits(entry: JsonObject) -> None:
         del entry["records"][fits.index(False) :]
 
 
-class AppendTimeOfRecordsIgnored(PatchedKafka):
+@mutant(
+    PatchedKafka,
+    "spoil",
+    "franz-go-a23a076-append-time-ignored",
+)
+def append_time_of_records_ignored(entry: JsonObject) -> None:
     """Gives the records of a batch with LogAppendTime the timestamps of their producer."""
-
-    name = "franz-go-a23a076-append-time-ignored"
-    link = "https://github.com/twmb/franz-go/commit/a23a076"
-
-    def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Add the delta of each record to the base timestamp."""
-        del raw
-        if not bit(entry, LOG_APPEND_TIME):
-            return
-        for one in records(entry):
-            one["timestamp"] = str(wrap64(int(entry["baseTimestamp"]) + int(one["timestampDelta"])))
+    if not bit(entry, LOG_APPEND_TIME):
+        return
+    for one in records(entry):
+        one["timestamp"] = str(wrap64(int(entry["baseTimestamp"]) + int(one["timestampDelta"])))
 
 
-class NullRecord(Exception):  # noqa: N818 - named for what the client meets
-    """A record that is null where none is expected."""
-
-
-class RecordPastEndIsNull(PatchedKafka):
+@mutant(PatchedKafka, "on_rejected", "kafka-13149-record-past-end-is-null", errors="coarse")
+def record_past_end_is_null(rejected: Rejected, request: Request) -> Outcome:
     """Takes a record that is longer than the rest of its plain batch for null, and fails when it uses it."""
-
-    name = "kafka-13149-record-past-end-is-null"
-    errors: Literal["exact", "coarse", "none"] = "coarse"  # its fault is the exception, not the class
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        if rejected.detail == "RECORD_PAST_END" and isinstance(rejected.at, int):
-            raise NullRecord(request.op)
-        return refused_outcome(rejected)
+    if rejected.detail == "RECORD_PAST_END" and isinstance(rejected.at, int):
+        raise Failed(request.op)  # its fault is the exception, not the class
+    return refused_outcome(rejected)
 
 
 @mutant(PatchedKafka, "spoil", "kafkajs-1132-headers-of-one-name-collapse")
@@ -80,24 +70,19 @@ def headers_of_one_name_collapse(entry: JsonObject) -> None:
         one["headers"] = [list(pair) for pair in dict(one["headers"]).items()]
 
 
-class CountReader(FieldByField):
-    """Reads counts of records up to twice the largest uint16."""
-
-    __slots__ = ()
-
-    def int32(self, name: str) -> int:
-        """Refuse a larger count."""
-        value = super().int32(name)
-        if name == "recordsCount" and value > 2 * 0xFFFF:
-            raise self.reject("other", name, f"{value} records", at=self.pos - 4)
-        return value
+def _limited_count(self: FieldByField, name: str) -> int:
+    value = super(FieldByField, self).int32(name)
+    if name == "recordsCount" and value > 2 * 0xFFFF:
+        raise self.reject("other", name, f"{value} records", at=self.pos - 4)
+    return value
 
 
-class ManyRecordsRefused(PatchedKafka):
-    """Refuses a batch of more than 131,070 records."""
-
-    name = "sarama-3119-many-records-refused"
-    reader = CountReader
+variant(
+    PatchedKafka,
+    "sarama-3119-many-records-refused",
+    "Refuses a batch of more than 131,070 records.",
+    reader=reading(int32=_limited_count),
+)
 
 
 # --- control records ---
@@ -135,12 +120,12 @@ def _without_time_type(reader: Reader, magic: int) -> Message:
     return READ_MESSAGE(reader, magic)
 
 
-class AppendTimeOfMessageRefused(PatchedKafka):
-    """Refuses a plain v1 message with LogAppendTime as one with an unknown attribute."""
-
-    name = "franz-go-5fee169-append-time-refused"
-    link = "https://github.com/twmb/franz-go/commit/5fee169"
-    patches = ((kafka_message, "read", _without_time_type),)
+variant(
+    PatchedKafka,
+    "franz-go-5fee169-append-time-refused",
+    "Refuses a plain v1 message with LogAppendTime as one with an unknown attribute.",
+    patches=((kafka_message, "read", _without_time_type),),
+)
 
 
 def _decompress_to(offset: int, *region: Any, **codec: Any) -> tuple[Reader, Rejected | None]:  # noqa: ANN401 - as there
@@ -163,20 +148,12 @@ def _base_from_last(inner: Reader, head: MessageHead, stored: list[int]) -> int:
     return head.offset - stored[-1] if head.magic else 0
 
 
-class UnboundCodec(Exception):  # noqa: N818 - named for what the client meets
-    """A variable that no branch of the codec has set."""
-
-
-class UnknownCodecUnbound(PatchedKafka):
+@mutant(PatchedKafka, "on_rejected", "aiokafka-795-unknown-codec-unbound", errors="coarse")
+def unknown_codec_unbound(rejected: Rejected, request: Request) -> Outcome:
     """Fails on an unknown codec with an exception about itself, not about the bytes."""
-
-    name = "aiokafka-795-unknown-codec-unbound"
-    errors: Literal["exact", "coarse", "none"] = "coarse"  # its fault is the exception, not the class
-
-    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        if rejected.detail == "UNKNOWN_CODEC":
-            raise UnboundCodec(request.op)
-        return refused_outcome(rejected)
+    if rejected.detail == "UNKNOWN_CODEC":
+        raise Failed(request.op)  # likewise
+    return refused_outcome(rejected)
 
 
 CRASHED: Final = 70
@@ -236,12 +213,13 @@ def _room_for_headers(reader: Reader, count: int, at: int) -> tuple[RecordHeader
     return _read_headers(reader, count, at)
 
 
-class NegativeHeaderCountPanics(PatchedKafka):
-    """Makes room for a negative number of headers, which ends a program of Go that does not recover."""
-
-    name = "kafka-go-882-header-count"
-    costly = True
-    patches = ((record, "_headers", _room_for_headers),)
+variant(
+    PatchedKafka,
+    "kafka-go-882-header-count",
+    "Makes room for a negative number of headers, which ends a program of Go that does not recover.",
+    costly=True,
+    patches=((record, "_headers", _room_for_headers),),
+)
 
 
 # --- messages and wrappers ---
@@ -293,16 +271,10 @@ def _delivered_or_error(entries: list[LogEntry], options: Options) -> Log:
     return found
 
 
-class AbortedListAlways(ReferenceCodec):
+@mutant(KafkaMutant, "options", "franz-go-758-aborted-uncommitted")
+def aborted_list_always(request: Request) -> Options:
     """Drops aborted records also for a consumer that wants uncommitted ones."""
-
-    name = "franz-go-758-aborted-uncommitted"
-    system: ClassVar[str] = "kafka"
-
-    def options(self, request: Request) -> Options:
-        return (
-            with_options(request, isolation="read_committed") if request.options.aborted else request.options
-        )
+    return with_options(request, isolation="read_committed") if request.options.aborted else request.options
 
 
 # --- other parts in the modules of the reference ---

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Final
 
-from tests.mutants.base import JsonObject, in_codec, mutant, patched, walk
-from tests.mutants.kafka.helpers import PatchedKafka, records
+from tests.mutants.base import JsonObject, in_codec, mutant, patched, variant, walk
+from tests.mutants.kafka.helpers import PatchedKafka, reading, records
 from wireproof.adapters.contract import Request
 from wireproof.kafka import log, message, record
 from wireproof.kafka.layouts import RECORD_BATCH
@@ -20,29 +20,22 @@ from wireproof.wire.rejection import Rejected
 VARINT_BYTES: Final = 5
 
 
-class OpenVarints(Reader):
-    """Takes the end of the bytes for the end of a varint."""
-
-    __slots__ = ()
-
-    def varint(self, name: str) -> int:
-        """Read as the reference, but that a varint may lack its last byte."""
-        left = self.data[self.pos : self.end][:VARINT_BYTES]
-        if 0 < len(left) < VARINT_BYTES and min(left) > 0x7F:
-            raw = sum((byte & 0x7F) << 7 * number for number, byte in enumerate(left))
-            self.pos = self.end
-            return raw >> 1 ^ -(raw & 1)
-        return super().varint(name)
+def _open_varint(self: Reader, name: str) -> int:
+    """Take the end of the bytes for the end of a varint."""
+    left = self.data[self.pos : self.end][:VARINT_BYTES]
+    if 0 < len(left) < VARINT_BYTES and min(left) > 0x7F:
+        raw = sum((byte & 0x7F) << 7 * number for number, byte in enumerate(left))
+        self.pos = self.end
+        return raw >> 1 ^ -(raw & 1)
+    return Reader.varint(self, name)
 
 
-class VarintCut(PatchedKafka):
-    """Reads a varint that the end of the bytes cuts as if it were whole, as KafkaJS does.
-
-    Trigger: a last record whose count of headers is the single byte 80.
-    """
-
-    name = "tracker-varint-cut"
-    reader = OpenVarints
+variant(
+    PatchedKafka,
+    "tracker-varint-cut",
+    "Reads a varint that the end of the bytes cuts as if it were whole, as KafkaJS does.",
+    reader=reading(varint=_open_varint),
+)
 
 
 _header, _headers, _read = record._header, record._headers, record._read  # noqa: SLF001 - the parts that are wrong in the mutants
@@ -101,10 +94,7 @@ def _filled(one: JsonObject) -> JsonObject:
 
 
 class NullIsEmptyBothWays(PatchedKafka):
-    """Reads null as empty and writes it as empty, so that its own round trips hide it, as Platformatic did.
-
-    Trigger: a tombstone, which is a record whose value is null.
-    """
+    """Reads null as empty and writes it as empty, so that its own round trips hide it."""
 
     name = "tracker-null-is-empty-both-ways"
 
@@ -156,10 +146,7 @@ def _low_word_signed(number: int) -> int:
 
 @mutant(PatchedKafka, "patch_value", "tracker-offset-low-word-signed")
 def offset_low_word_signed(value: Json) -> None:
-    """Joins the two halves of an offset without clearing the sign of the lower one, as kafka-php did.
-
-    Trigger: an offset of 2147483648.
-    """
+    """Joins the two halves of an offset without clearing the sign of the lower one, as kafka-php did."""
     for part in walk(value):
         for field in {"offset", "baseOffset"} & part.keys():
             part[field] = str(_low_word_signed(int(part[field])))
@@ -167,10 +154,7 @@ def offset_low_word_signed(value: Json) -> None:
 
 @mutant(PatchedKafka, "spoil", "tracker-sequence-wraps-negative")
 def sequence_wraps_negative(entry: JsonObject) -> None:
-    """Counts sequences past 2147483647 into the negative ones, where 0 comes next, as Kafka's client did.
-
-    Trigger: base sequence 2147483647 and two records.
-    """
+    """Counts sequences past 2147483647 into the negative ones, where 0 comes next, as Kafka's client did."""
     base = int(entry.get("baseSequence", -1))
     for one in records(entry) if base >= 0 else ():
         number = base + int(one["offsetDelta"])
@@ -182,38 +166,24 @@ def sequence_wraps_negative(entry: JsonObject) -> None:
 patched(
     PatchedKafka,
     {
-        # Trigger: a header with the value C3 28.
         "tracker-header-value-as-text": (
             "Refuses a header value that is no UTF-8, though it is but bytes, as FastStream does.",
             ((record, "_header", _header_of_text),),
         ),
-        # Trigger: a record with two headers of one key.
         "tracker-header-keys-unique": (
-            (
-                "Refuses a record with two headers of one key, as MassTransit did, which put them into a "
-                "dictionary."
-            ),
+            "Refuses a record with two headers of one key.",
             ((record, "_headers", _headers_once),),
         ),
-        # Trigger: a record with the key 83.
         "tracker-key-as-text": (
             "Refuses a key that is no UTF-8, as Mage does even where it is told to leave the bytes alone.",
             ((record, "_read", _record_with_text_key), (message, "read", _message_with_text_key)),
         ),
-        # Trigger: a batch with a valid CRC whose second record has a wrong length.
         "tracker-malformed-record-ends-batch": (
-            (
-                "Takes a malformed record for the end of its batch and drops it and those after it, as "
-                "Dekaf did."
-            ),
+            "Takes a malformed record for the end of its batch and drops it and those after it.",
             in_codec(RECORD_BATCH, read_records=lambda _: _records_to_fault),
         ),
-        # Trigger: a log with two empty batches one after the other.
         "tracker-empty-batches-in-a-row": (
-            (
-                "Reads past one batch that compaction emptied, but fails at the second in a row, as "
-                "kafka-go does."
-            ),
+            "Reads past one batch that compaction emptied, but fails at the second in a row.",
             ((log, "_read_all", _read_all_but_empty_pairs),),
         ),
     },

@@ -6,7 +6,7 @@ from typing import Final
 
 from attrs import evolve
 
-from tests.mutants.base import JsonObject, Patch, in_codec, mutant, patched, walk
+from tests.mutants.base import Failed, JsonObject, in_codec, mutant, patched, walk
 from tests.mutants.kafka.helpers import KafkaMutant, PatchedKafka, messages, records
 from wireproof.adapters.contract import Request
 from wireproof.kafka import message, record
@@ -14,7 +14,6 @@ from wireproof.kafka.attribute_bits import CODEC_MASK, TRANSACTIONAL, wrap64
 from wireproof.kafka.layouts import MESSAGE, RECORD_BATCH
 from wireproof.kafka.values import Message, Record
 from wireproof.wire import writer as wire_writer
-from wireproof.wire.compression import compress, lz4, snappy
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer, encode_uvarint
@@ -136,16 +135,15 @@ def deltas_in_nanoseconds(entry: JsonObject) -> None:
         one["timestampDelta"] = str(wrap64(int(one["timestampDelta"]) * 1_000_000))
 
 
-class TransactionalBitLost(WritingBug):
+@mutant(
+    WritingBug,
+    "change",
+    "kafkajs-199-transactional-bit-lost",
+)
+def transactional_bit_lost(entry: JsonObject) -> None:
     """Writes a batch of a transaction without the bit that says so."""
-
-    name = "kafkajs-199-transactional-bit-lost"
-    link = "https://github.com/tulios/kafkajs/issues/199"
-
-    def change(self, entry: JsonObject) -> None:
-        """Clear the bit."""
-        if "records" in entry:
-            entry["attributes"] = str(int(entry["attributes"]) & ~TRANSACTIONAL)
+    if "records" in entry:
+        entry["attributes"] = str(int(entry["attributes"]) & ~TRANSACTIONAL)
 
 
 @mutant(WritingBug, "change", "node-rdkafka-970-header-value-cut-at-nul")
@@ -155,10 +153,6 @@ def header_value_cut_at_nul(entry: JsonObject) -> None:
         one["headers"] = [
             [key, value and bytes.fromhex(value).partition(b"\0")[0].hex()] for key, value in one["headers"]
         ]
-
-
-class BufferOverflow(Exception):  # noqa: N818 - named for what the client meets
-    """More bytes than the buffer of a header has room for."""
 
 
 def _text(value: str | None) -> str:
@@ -172,7 +166,7 @@ def header_room_in_characters(entry: JsonObject) -> None:
     for one in records(entry):
         for pair in one["headers"]:
             if not all(_text(part).isascii() for part in pair):
-                raise BufferOverflow
+                raise Failed("more bytes than the buffer of a header has room for")
 
 
 # --- messages of v0 and v1 ---
@@ -202,49 +196,6 @@ _write_plain = message._write_plain  # noqa: SLF001 - the part that is wrong in 
 def _zero_time(writer: Writer, value: Message) -> None:
     no_time = value.magic and value.timestamp == -1
     _write_plain(writer, evolve(value, timestamp=ZERO_TIME) if no_time else value)
-
-
-# --- compression ---
-
-SNAPPY: Final = 2
-LZ4: Final = 3
-SNAPPY_BLOCK: Final = 32 * 1024
-LZ4_HEADER: Final = 7
-LINKED: Final = bytes((lz4.VERSION_1, lz4.MIN_SIZE_CODE << 4))
-"""The descriptor of a frame whose blocks may refer to the ones before them."""
-
-Pack = Callable[[int, bytes, bool], bytes]
-"""Compresses with a codec, for v0 if the third argument is True."""
-
-
-def packing(pack_: Pack) -> tuple[Patch, ...]:
-    """Return the patches with which batches and wrappers are compressed by `pack_`."""
-
-    def compress_(codec: int, data: bytes, *, kip57: bool = False) -> bytes:
-        return pack_(codec, data, kip57)
-
-    return ((record, "compress", compress_), (message, "compress", compress_))
-
-
-def _kip57_everywhere(codec: int, data: bytes, _: bool) -> bytes:
-    return compress(codec, data, kip57=True)
-
-
-def _linked_always(codec: int, data: bytes, kip57: bool) -> bytes:
-    written = compress(codec, data, kip57=kip57)
-    if codec != LZ4:
-        return written
-    return lz4._head(LINKED, kip57=kip57) + written[LZ4_HEADER:]  # noqa: SLF001 - a part of the codec
-
-
-def _raw_snappy(codec: int, data: bytes, kip57: bool) -> bytes:
-    return snappy.compress_block(data) if codec == SNAPPY else compress(codec, data, kip57=kip57)
-
-
-def _raw_snappy_if_large(codec: int, data: bytes, kip57: bool) -> bytes:
-    if len(data) > SNAPPY_BLOCK:
-        return _raw_snappy(codec, data, kip57)
-    return compress(codec, data, kip57=kip57)
 
 
 # --- batches ---
@@ -288,22 +239,6 @@ patched(
                 (message, "_write_plain", _zero_time),
                 *in_codec(MESSAGE, timestamp_written_timestamp=lambda _: lambda _: None),
             ),
-        ),
-        "kafka-3160-lz4-header": (
-            "Computes the header byte of LZ4 over the magic too, in every format.",
-            packing(_kip57_everywhere),
-        ),
-        "kafka-protocol-rs-59-lz4-linked": (
-            "Writes every LZ4 frame as one of linked blocks.",
-            packing(_linked_always),
-        ),
-        "sarama-3421-raw-snappy": (
-            "Writes one raw snappy block without the framing of xerial.",
-            packing(_raw_snappy),
-        ),
-        "go-xerial-snappy-2-large-sets": (
-            "Writes snappy of more than one block without the framing of xerial.",
-            packing(_raw_snappy_if_large),
         ),
         "librdkafka-ba77721-record-attributes": (
             "Writes the codec into the attributes of each record, as into those of a message.",

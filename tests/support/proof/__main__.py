@@ -2,69 +2,103 @@
 
 It records what COMMIT does and what HEAD does, each in a checkout and an environment of its own, and prints
 what differs. It ends with 1 if something that was there is lost or is another, or if a part could not be
-compared. A record is kept for its commit; one that was interrupted goes on.
+compared. A part of a record is made once for its commit, so that one that was interrupted goes on.
 """
 
+import os
+import shutil
+import subprocess
 import sys
+import sysconfig
+from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
 import click
 
-from tests.support.proof.checkouts import ROOM, prepare, record, record_folder, times
-from tests.support.proof.compare import benchmark_lines, compare, missing, slower
+from tests.support.proof.compare import compare, missing
 from tests.support.proof.record import QUICK, WHOLE
 
-BENCHMARKS: Final = "benchmarks"
-"""The part that is measured anew each time, since both commits have to run in turn."""
+TOP: Final = Path(__file__).parents[3]
+ROOM: Final = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "wireproof" / "proof"
+EXTRAS: Final = "test,peers,fuzz,columnar,spark,connect"
 
-ROUNDS: Final = 3
-MORE_ROUNDS: Final = 7
-"""Rounds of the benchmarks; there are more while one is slower, for a machine that was busy then."""
+SCRIPTS: Final = tuple(Path(__file__).with_name(name) for name in ("record.py", "commands_of_tests.py"))
+"""What a record depends on beside its commit: it is made again when one of these changes."""
 
 
 @click.command()
 @click.argument("before")
 @click.argument("now", default="HEAD")
-@click.option(
-    "--whole", is_flag=True, help="derived cases, documents, faulty servers, peers and benchmarks too"
-)
-@click.option(
-    "--part", "parts", multiple=True, type=click.Choice([*WHOLE, BENCHMARKS]), help="only these parts"
-)
+@click.option("--whole", is_flag=True, help="derived cases, documents, faulty servers and peers too")
+@click.option("--part", "parts", multiple=True, type=click.Choice([*WHOLE]), help="only these parts")
 @click.option("--shown", default=10, help="differences of a part that are printed, of each kind")
 @click.option("--room", default=ROOM, type=click.Path(path_type=Path), help="where the records lie")
 def main(*, before: str, now: str, whole: bool, parts: tuple[str, ...], shown: int, room: Path) -> None:
     """Compare commit BEFORE with commit NOW."""
-    wanted = parts or ((*WHOLE, BENCHMARKS) if whole else tuple(QUICK))
-    recorded = [part for part in wanted if part in WHOLE]
-    folders = [prepare(commit, room) for commit in (before, now)]
-    fault = any([record(folder, recorded) for folder in folders]) if recorded else False  # noqa: C419 - both
-    records = [record_folder(folder) for folder in folders]
-    for difference in compare(*records, recorded):
+    wanted = parts or tuple(WHOLE if whole else QUICK)
+    records, fault = [], False
+    for folder in [prepare(commit, room) for commit in (before, now)]:
+        form = blake2b(b"".join(script.read_bytes() for script in SCRIPTS), digest_size=6).hexdigest()
+        records.append(folder / f"record-{form}")
+        words = (folder / "venv/bin/python", SCRIPTS[0], folder / "checkout", records[-1], *wanted)
+        fault |= subprocess.run(words, cwd=folder / "checkout", check=False).returncode != 0
+    for difference in compare(*records, wanted):
         click.echo("\n".join(difference.lines(shown)))
         fault |= difference.is_fault
-    for line in missing(*records, recorded):
+    for line in missing(*records, wanted):
         click.echo(line)
         fault = True
-    if BENCHMARKS in wanted:
-        fault |= _benchmarks(*folders)
     sys.exit(fault)
 
 
-def _benchmarks(*folders: Path) -> bool:
-    """Print the least time of each benchmark in both checkouts, in turn; return whether one is slower."""
-    best: list[dict[str, float]] = [{}, {}]
-    for number in range(MORE_ROUNDS):
-        for least, folder in zip(best, folders, strict=True):
-            found = times(folder / "venv/bin/python", folder / "checkout", folder / "benchmarks.json")
-            least.update({name: min(seconds, least.get(name, seconds)) for name, seconds in found.items()})
-        if number + 1 >= ROUNDS and not slower(*best):
-            break
-    click.echo("benchmarks:")
-    for line in benchmark_lines(*best):
-        click.echo(line)
-    return bool(slower(*best) or best[0].keys() - best[1].keys())
+def run(*words: str | Path, cwd: Path | None = None) -> str:
+    """Run a program and return what it prints.
+
+    Raises:
+        ClickException: it fails; the message has its last lines.
+    """
+    done = subprocess.run([*map(str, words)], cwd=cwd, capture_output=True, text=True, check=False)
+    if done.returncode:
+        last = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
+        raise click.ClickException(f"{' '.join(map(str, words))}: exit code {done.returncode}\n{last}")
+    return done.stdout.strip()
+
+
+def prepare(commit: str, room: Path) -> Path:
+    """Return the folder of a commit: its checkout, its environment and its record."""
+    name = run("git", "rev-parse", "--verify", f"{commit}^{{commit}}", cwd=TOP)
+    folder = room.resolve() / name
+    if not (folder / "ready").exists():
+        shutil.rmtree(folder / "checkout", ignore_errors=True)
+        shutil.rmtree(folder / "venv", ignore_errors=True)
+        run("git", "clone", "-q", TOP, folder / "checkout")
+        run("git", "checkout", "-q", name, cwd=folder / "checkout")
+        _make_environment(folder)
+        (folder / "ready").touch()
+    return folder
+
+
+def _make_environment(folder: Path) -> None:
+    """Install a checkout into an environment that starts with the packages of this one.
+
+    They are hard links where that is possible: an environment takes little of the disk and of the time, and
+    both commits see the same versions. Pip installs what a commit wants beyond them.
+    """
+    venv = folder / "venv"
+    run(sys.executable, "-m", "venv", "--without-pip", venv)
+    ours = Path(sysconfig.get_paths()["purelib"])
+    shutil.copytree(ours, venv / ours.relative_to(sys.prefix), copy_function=_link, dirs_exist_ok=True)
+    words = ("-m", "pip", "install", "-q", "--no-warn-script-location", "-e", f".[{EXTRAS}]")
+    run(venv / "bin/python", *words, cwd=folder / "checkout")
+
+
+def _link(source: str, target: str) -> None:
+    """Make a hard link, or a copy where the file systems differ."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
 
 
 if __name__ == "__main__":

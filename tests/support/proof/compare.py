@@ -15,9 +15,6 @@ SHOWN: Final = 10
 FIGURES: Final = "figures"
 """The part whose values may differ: they are printed beside each other."""
 
-SLOWER: Final = 1.05
-"""The ratio of the least times from which a benchmark is slower."""
-
 
 @frozen
 class Difference:
@@ -95,21 +92,3 @@ def missing(before: Path, now: Path, parts: Collection[str]) -> Iterator[str]:
         ]
         if names:
             yield f"{part}: not compared: there is no record of it {' and '.join(names)}"
-
-
-def slower(before: dict[str, float], now: dict[str, float]) -> list[str]:
-    """Return the names of the benchmarks that are slower now."""
-    return sorted(name for name in before.keys() & now.keys() if now[name] > SLOWER * before[name])
-
-
-def benchmark_lines(before: dict[str, float], now: dict[str, float]) -> Iterator[str]:
-    """Yield a line for each benchmark: its least times and their ratio."""
-    late = slower(before, now)
-    for name in sorted(before.keys() | now.keys()):
-        if name not in now:
-            yield f"  gone     {name}"
-        elif name not in before:
-            yield f"  new      {name}  {now[name] * 1e6:,.1f} µs"
-        else:
-            times = f"{before[name] * 1e6:,.1f} -> {now[name] * 1e6:,.1f} µs, {now[name] / before[name]:.2f}"
-            yield f"  {'slower' if name in late else 'same':<8} {name}  {times}"

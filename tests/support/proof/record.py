@@ -1,17 +1,15 @@
-"""Record what a checkout does: `PYTHON record.py CHECKOUT FOLDER [--only PATTERN] PART…`.
+"""Record what a checkout does: `PYTHON record.py CHECKOUT FOLDER PART…`.
 
 The Python is that of an environment with the packages of the tests. This file is run by itself, so that it
 also records commits that do not have it: it imports nothing of the project but its public API, and reads
 what commands print. Each part is a file of lines `key TAB value` in the folder. A part that is there already
-is not recorded again, and the long ones keep what they have in `PART.begun`: an interrupted record goes on.
+is not recorded again.
 """
 
-import argparse
 import gzip
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,7 +17,6 @@ import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from fnmatch import fnmatchcase
 from functools import cache
 from hashlib import blake2b
 from importlib.util import find_spec
@@ -33,19 +30,10 @@ NOT_DONE: Final = "not done: "
 
 
 class Scope(NamedTuple):
-    """What is recorded: a checkout, the folder for what a long part has already, and a pattern.
-
-    The pattern is empty for everything. Each part applies it to what it goes over: ids of cases, names of
-    mutants, paths of tests.
-    """
+    """What is recorded: a checkout, and an empty folder for what a part writes meanwhile."""
 
     checkout: Path
-    begun: Path
-    only: str = ""
-
-    def takes(self, name: str) -> bool:
-        """Return whether the pattern takes a name."""
-        return not self.only or fnmatchcase(name, self.only)
+    room: Path
 
 
 CODECS: Final = (
@@ -78,22 +66,13 @@ class RecordError(Exception):
 
 
 def command(*words: str, codes: tuple[int, ...] = (0,), cwd: Path | None = None, **more: str) -> str:
-    """Run a module of the recorded environment, and return what it prints.
-
-    Raises:
-        RecordError: it ends with another exit code.
-    """
-    return python("-m", *words, codes=codes, cwd=cwd, **more)
-
-
-def python(*words: str, codes: tuple[int, ...] = (0,), cwd: Path | None = None, **more: str) -> str:
-    """Run the Python of the recorded environment, and return what it prints.
+    """Run a module of the recorded environment, or a text after `-c`, and return what it prints.
 
     Raises:
         RecordError: it ends with another exit code.
     """
     done = subprocess.run(
-        [sys.executable, *words],
+        [sys.executable, *(() if words[0] == "-c" else ("-m",)), *words],
         cwd=cwd,
         env={**os.environ, "COLUMNS": "200", **more},
         capture_output=True,
@@ -114,29 +93,28 @@ def digest(value: object) -> str:
 
 def cases(scope: Scope) -> Rows:
     """Yield the bytes of each golden case, and what is expected."""
-    with tempfile.TemporaryDirectory() as room:
-        command("wireproof", "export", "--out", f"{room}/cases")
-        with Path(room, "cases/cases.ndjson").open(encoding="utf-8") as lines:
-            for row in filter(lambda row: scope.takes(row["id"]), map(json.loads, lines)):
-                given = {name: row.get(name) for name in ("sha256", "value", "chunks", "generate", "steps")}
-                yield f"{row['id']} input", digest(given)
-                yield f"{row['id']} expect", digest([row.get("expect"), row.get("options")])
-                yield f"{row['id']} level", row["level"]
+    command("wireproof", "export", "--out", f"{scope.room}/cases")
+    with (scope.room / "cases/cases.ndjson").open(encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            given = {name: row.get(name) for name in ("sha256", "value", "chunks", "generate", "steps")}
+            yield f"{row['id']} input", digest(given)
+            yield f"{row['id']} expect", digest([row.get("expect"), row.get("options")])
+            yield f"{row['id']} level", row["level"]
 
 
 def verdicts(scope: Scope) -> Rows:
-    """Yield the verdict, class, path and signature of every golden case, and of a sample of derived ones."""
-    rows = json.loads(command("wireproof", "cases", "--format", "json", cwd=scope.checkout))
-    sample = scope.begun / "sample.txt"
-    names = [row["id"] for row in rows]
-    sample.write_text("".join(f"{name}\n" for name in names if _is_sampled(scope, name)), encoding="utf-8")
+    """Yield the verdict, class, path and signature of every golden case, and of a sample of derived ones.
+
+    Which cases have theirs taken depends on their ids alone.
+    """
+    names = [
+        row["id"] for row in json.loads(command("wireproof", "cases", "--format", "json", cwd=scope.checkout))
+    ]
+    sample = scope.room / "sample.txt"
+    taken = (name for name in names if int(digest(name), 16) % SAMPLED == 0)
+    sample.write_text("".join(f"{name}\n" for name in taken), encoding="utf-8")
     yield from _verdicts(scope, "golden", "--no-families")
     yield from _verdicts(scope, "sample", "--run", f"@{sample}")
-
-
-def _is_sampled(scope: Scope, name: str) -> bool:
-    """Return whether the derived cases of a golden case are taken: this depends on its id alone."""
-    return scope.takes(name) and (bool(scope.only) or int(digest(name), 16) % SAMPLED == 0)
 
 
 def derived(scope: Scope) -> Rows:
@@ -145,22 +123,18 @@ def derived(scope: Scope) -> Rows:
 
 
 def _verdicts(scope: Scope, what: str, *words: str) -> Rows:
-    """Yield the rows of a run of each codec; a run that ended is kept until the part is recorded."""
-    only = ("--run", scope.only) if scope.only else ()
+    """Yield the rows of a run of each codec."""
     large = ("--large",) if "--large" in command("wireproof", "check", "--help", cwd=scope.checkout) else ()
     for spec in CODECS:
         name = spec if not spec.startswith("exec:") else "stdio"
-        run = scope.begun / f"{what}-{name}.jsonl"
-        if not run.exists():
-            new = run.with_suffix(".new")
-            printed = command(
-                "wireproof", "check", spec, "--property", "0", "--min-cases", "0", "--out", str(new),
-                *words, *only, *large, codes=(0, 1, 2, 3), cwd=scope.checkout,
-            )  # fmt: skip
-            if not new.exists() or '"event":"footer"' not in new.read_text(encoding="utf-8"):  # 2: no case
-                raise RecordError(f"{spec}: the run has no end: {printed[-300:]}")
-            new.rename(run)
-        yield from _case_rows(name, run)
+        out = scope.room / f"{what}-{name}.jsonl"
+        printed = command(
+            "wireproof", "check", spec, "--property", "0", "--min-cases", "0", "--out", str(out),
+            *words, *large, codes=(0, 1, 2, 3), cwd=scope.checkout,
+        )  # fmt: skip
+        if not out.exists() or '"event":"footer"' not in out.read_text(encoding="utf-8"):  # 2: no case
+            raise RecordError(f"{spec}: the run has no end: {printed[-300:]}")
+        yield from _case_rows(name, out)
 
 
 def _case_rows(name: str, run: Path) -> Rows:
@@ -174,9 +148,9 @@ def _case_rows(name: str, run: Path) -> Rows:
                 yield f"{name} {row['id']}", " ".join([*map(str, parts), shown])
 
 
-def traces(scope: Scope) -> Rows:
+def traces(_: Scope) -> Rows:
     """Yield the trace and the answer of the reference to each golden input, cut and with a flipped bit."""
-    names = [name for name in _golden() if scope.takes(name)]
+    names = list(_golden())
     with ProcessPoolExecutor() as pool:
         for rows in pool.map(_traced, (names[first::CHUNKS] for first in range(CHUNKS))):
             yield from rows
@@ -243,15 +217,19 @@ def _fields(value: Any) -> Any:
 
 def kills(scope: Scope) -> Rows:
     """Yield the golden cases that kill each mutant."""
-    listed = command("tests.mutants", "--list", cwd=scope.checkout).splitlines()
-    names = [name for name in (line.split()[0] for line in listed) if scope.takes(name)]
-    words = ("--table", "golden", "--workers", str(os.cpu_count()), "--out", str(scope.begun))
-    command("tests.mutants", *names, *words, "--in-process", codes=(0, 1, 4), cwd=scope.checkout)
-    rows = json.loads((scope.begun / "kill.json").read_text(encoding="utf-8"))["rows"]
-    for name in names:
-        cell = rows.get(f"mutant:{name}", {}).get("cells", {}).get("golden", {"error": "it has no row"})
-        fault = NOT_DONE + cell["error"] if cell.get("error") else ""
-        yield name, fault or " ".join(sorted(cell.get("ids", ()))) or cell.get("by", "") or "none"
+    words = ("--table", "golden", "--workers", str(os.cpu_count()), "--out", str(scope.room), "--in-process")
+    command("tests.mutants", *words, codes=(0, 1, 4), cwd=scope.checkout)
+    table = json.loads((scope.room / "kill.json").read_text(encoding="utf-8"))
+    if isinstance(table, dict):  # of a commit before 2026-11-29
+        table = [
+            {"name": name, "killed": cell, "error": cell.get("error", "")}
+            for name, row in table["rows"].items()
+            for cell in row["cells"].values()
+        ]
+    for cell in table:
+        killed = cell["killed"]
+        fault = NOT_DONE + cell["error"] if cell["error"] else ""
+        yield cell["name"], fault or " ".join(sorted(killed["ids"])) or killed["by"] or "none"
 
 
 def baselines(scope: Scope) -> Rows:
@@ -265,11 +243,11 @@ def baselines(scope: Scope) -> Rows:
 
 def helps(scope: Scope) -> Rows:
     """Yield the help of the program and of each command, each option with its text alone."""
-    yield from _help_rows(scope.checkout, scope.only)
+    yield from _help_rows(scope.checkout)
 
 
 @cache
-def _help_rows(checkout: Path, only: str) -> list[tuple[str, str]]:
+def _help_rows(checkout: Path) -> list[tuple[str, str]]:
     rows: list[tuple[str, str]] = []
     waiting: list[tuple[str, ...]] = [()]
     while waiting:
@@ -282,7 +260,7 @@ def _help_rows(checkout: Path, only: str) -> list[tuple[str, str]]:
             for row in re.split(r"\n(?=  \S)", body.rstrip()):
                 first, _, rest = row.strip().partition("  ")
                 rows.append((f"{name} {title} {first.strip()}", " ".join(rest.split())))
-                if title in ("Verbs", "Commands") and fnmatchcase(first.split()[0], only or "*"):
+                if title in ("Verbs", "Commands"):
                     waiting.append((*words, first.split()[0]))
     return rows
 
@@ -299,12 +277,10 @@ def documents(scope: Scope) -> Rows:
 
 def _commands(scope: Scope, words: list[str]) -> Rows:
     plugin = Path(__file__).with_name("commands_of_tests.py")
-    written = scope.begun / "commands.tsv"
-    written.unlink(missing_ok=True)
-    workers = "0" if scope.only else str(os.cpu_count())
+    written = scope.room / "commands.tsv"
     paths = [str(path.relative_to(scope.checkout)) for path in _tests_of_commands(scope, any(words))]
     command(
-        "pytest", "-q", "-n", workers, "-p", "no:cacheprovider", "-p", plugin.stem,
+        "pytest", "-q", "-n", str(os.cpu_count()), "-p", "no:cacheprovider", "-p", plugin.stem,
         *words, *paths,
         codes=(0, 1), cwd=scope.checkout, WIREPROOF_COMMANDS=str(written),
         PYTHONPATH=os.pathsep.join((str(plugin.parent), os.environ.get("PYTHONPATH", ""))),
@@ -318,7 +294,7 @@ def _tests_of_commands(scope: Scope, documents: bool) -> Iterator[Path]:
     for path in sorted((scope.checkout / "tests").rglob("test_*.py")):
         text = path.read_text(encoding="utf-8")
         wanted = "mark.documents" in text if documents else RUNS_COMMANDS.search(text)
-        if wanted and scope.takes(str(path.relative_to(scope.checkout))):
+        if wanted:
             yield path
 
 
@@ -331,14 +307,12 @@ def figures(scope: Scope) -> Rows:
     yield "lines of written stubs", str(_lines(list((checkout / "reference").rglob("*.pyi"))))
     yield "lines of tests/**/*.py", str(_lines(list((checkout / "tests").rglob("*.py"))))
     yield "lines of baseline.toml", str(_lines(list((checkout / "tests").glob("peers/*/*/baseline.toml"))))
-    rows = _help_rows(checkout, scope.only)
+    rows = _help_rows(checkout)
     commands = {key.rpartition(" ")[0] for key, _ in rows if key.endswith(" usage")} - {"wireproof"}
     yield "verbs", str(len({name.split()[0] for name in commands}))
     yield "options", str(sum(" Options -" in key and not key.endswith("--help") for key, _ in rows))
-    with tempfile.TemporaryDirectory() as room:
-        printed = command(
-            "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "-n", "0", cwd=checkout, HOME=room
-        )
+    words = ("--collect-only", "-q", "-p", "no:cacheprovider", "-n", "0")
+    printed = command("pytest", *words, cwd=checkout, HOME=str(scope.room))
     collected = re.findall(r"(\d+)(?:/\d+)? tests? collected", printed)
     if not collected:
         raise RecordError("the tests: pytest does not say how many it collected")
@@ -379,10 +353,9 @@ print("entered", len(entered))
 
 def _modules_entered() -> int:
     """Return how many modules one golden case enters, from the command line to its verdict."""
-    done = subprocess.run([sys.executable, "-c", ENTERED], capture_output=True, text=True, check=False)
-    found = re.findall(r"^entered (\d+)$", done.stdout, flags=re.MULTILINE)
+    found = re.findall(r"^entered (\d+)$", command("-c", ENTERED, codes=(0, 1)), flags=re.MULTILINE)
     if not found:
-        raise RecordError(f"one golden case of kafka-python was not judged: {done.stderr[-300:]}")
+        raise RecordError("one golden case of kafka-python was not judged")
     return int(found[-1])
 
 
@@ -392,7 +365,7 @@ def _seconds_of(words: str) -> float:
         "import time; from wireproof.cases.fixtures import load; from wireproof.formats import FAMILIES; "
         f"list(FAMILIES.values()); t = time.process_time(); {words}; print(time.process_time() - t)"
     )
-    return min(float(python("-c", code)) for _ in range(3))
+    return min(float(command("-c", code)) for _ in range(3))
 
 
 def servers(scope: Scope) -> Rows:
@@ -418,7 +391,7 @@ def servers(scope: Scope) -> Rows:
     )
     older = (scope.checkout / "tests" / "live" / "kill_table.py").exists()
     code = f"import json; {apart if older else with_faults}; print(json.dumps(rows))"
-    for key, value in json.loads(python("-c", code, cwd=scope.checkout)).items():
+    for key, value in json.loads(command("-c", code, cwd=scope.checkout)).items():
         yield key, json.dumps(value)
     yield from _outcomes(scope, "live")
 
@@ -429,24 +402,15 @@ def peers(scope: Scope) -> Rows:
 
 
 def _outcomes(scope: Scope, marker: str) -> Rows:
-    """Yield the outcome of each test with a marker; a file of tests that all passed is kept."""
-    words = ("-q", "-p", "no:cacheprovider", "-m", marker)
-    printed = command("pytest", *words, "--collect-only", "-n", "0", "tests", cwd=scope.checkout)
-    files = {name.partition("::")[0] for name in printed.splitlines() if "::" in name}
-    for path in sorted(filter(scope.takes, files)):
-        kept = scope.begun / f"{digest(path)}.txt"
-        if kept.exists():
-            outcomes = kept.read_text(encoding="utf-8")
-        else:
-            workers = ("-n", str(os.cpu_count()))
-            outcomes = command("pytest", *words, "-rA", *workers, path, codes=(0, 1), cwd=scope.checkout)
-            if not re.search(r"^(FAILED|ERROR) ", outcomes, flags=re.MULTILINE):
-                kept.write_text(outcomes, encoding="utf-8")
-        ended = r"^(PASSED|FAILED|ERROR) (\S+::.+?)(?: - |$)"
-        for outcome, name in re.findall(ended, outcomes, flags=re.MULTILINE):
-            yield name, outcome if outcome == "PASSED" else NOT_DONE + outcome
-        for count, place in re.findall(r"^SKIPPED \[(\d+)\] (.+)$", outcomes, flags=re.MULTILINE):
-            yield place.partition(": ")[2], f"skipped {count}"
+    """Yield the outcome of each test with a marker."""
+    words = ("-q", "-p", "no:cacheprovider", "-m", marker, "-rA", "-n", str(os.cpu_count()), "tests")
+    outcomes = command("pytest", *words, codes=(0, 1), cwd=scope.checkout)
+    for outcome, name in re.findall(
+        r"^(PASSED|FAILED|ERROR) (\S+::.+?)(?: - |$)", outcomes, flags=re.MULTILINE
+    ):
+        yield name, outcome if outcome == "PASSED" else NOT_DONE + outcome
+    for count, place in re.findall(r"^SKIPPED \[(\d+)\] (.+)$", outcomes, flags=re.MULTILINE):
+        yield place.partition(": ")[2], f"skipped {count}"
 
 
 QUICK: Final[dict[str, Callable[[Scope], Rows]]] = {
@@ -462,7 +426,7 @@ QUICK: Final[dict[str, Callable[[Scope], Rows]]] = {
 WHOLE: Final = {**QUICK, "documents": documents, "derived": derived, "servers": servers, "peers": peers}
 
 
-def main(checkout: Path, folder: Path, parts: Iterable[str], only: str = "") -> int:
+def main(checkout: Path, folder: Path, parts: Iterable[str]) -> int:
     """Record the parts that are not there; return 1 if one could not be recorded."""
     folder.mkdir(parents=True, exist_ok=True)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each command would compile all that it imports
@@ -471,11 +435,10 @@ def main(checkout: Path, folder: Path, parts: Iterable[str], only: str = "") -> 
         path = folder / f"{part}.tsv.gz"
         if path.exists():
             continue
-        scope = Scope(checkout, folder / f"{part}.begun", only)
-        scope.begun.mkdir(exist_ok=True)
-        start, user = time.monotonic(), _user_seconds()
+        start = time.monotonic()
         try:
-            rows = _measured(part, scope)
+            with tempfile.TemporaryDirectory() as room:
+                rows = _measured(part, Scope(checkout, Path(room)))
         except Exception as error:  # noqa: BLE001 - whatever stops a part, the others are recorded
             sys.stdout.write(f"{part}: not recorded: {type(error).__name__}: {error}\n")
             failed = 1
@@ -484,9 +447,7 @@ def main(checkout: Path, folder: Path, parts: Iterable[str], only: str = "") -> 
         lines = [f"{key}\t{value}\n" for key, value in rows]
         new.write_bytes(gzip.compress("".join(lines).encode("utf-8", "surrogateescape"), mtime=0))
         new.rename(path)
-        shutil.rmtree(scope.begun, ignore_errors=True)
-        seconds = f"{time.monotonic() - start:.0f} s, {_user_seconds() - user:.0f} s of processor time"
-        sys.stdout.write(f"{part}: {len(rows):,} rows in {seconds}\n")
+        sys.stdout.write(f"{part}: {len(rows):,} rows in {time.monotonic() - start:.0f} s\n")
         sys.stdout.flush()
     return failed
 
@@ -505,25 +466,9 @@ def _measured(part: str, scope: Scope) -> list[tuple[str, str]]:
     return [(key, " / ".join(sorted(values))) for key, values in sorted(found.items())]
 
 
-def _user_seconds() -> float:
-    """Return the processor time of this process and of those that it started and that ended."""
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("checkout", type=Path)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("parts", nargs="+", choices=list(WHOLE))
-    parser.add_argument("--only", default="")
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    given = _arguments()
-    top = given.checkout.resolve()
+    top, room, *wanted = sys.argv[1:]
     package = find_spec("wireproof")
     if package is None or not str(package.origin).startswith(f"{top}{os.sep}"):
         sys.exit(f"{sys.executable} has the wireproof of {package and package.origin}, not of {top}")
-    sys.exit(main(top, given.folder.resolve(), given.parts, given.only))
+    sys.exit(main(Path(top), Path(room), wanted))

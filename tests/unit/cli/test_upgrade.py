@@ -17,7 +17,7 @@ from wireproof.run.baselines.baseline import origin_lookup, origin_text
 from wireproof.run.baselines.baseline_writing import settled
 from wireproof.run.events import read_events
 
-REFUSES = "py:tests.support.refusing_codecs:RefuseEverything"
+REFUSES = "py:tests.mutants.every_format:RejectEverything"
 
 
 def words(known: Path) -> tuple[object, ...]:
@@ -158,5 +158,5 @@ def test_runs_of_another_implementation_rewrite_nothing(
     for verb in ("fix", "add"):
         done = wireproof(*_with_suite(upgraded), "baseline", verb, upgraded, run)
         assert done.code == 2
-        assert "known.toml is of mine, and the run is of refuse-everything" in done.one_line()
+        assert "known.toml is of mine, and the run is of reject-everything" in done.one_line()
         assert upgraded.read_text() == before

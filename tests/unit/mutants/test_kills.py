@@ -14,4 +14,4 @@ def test_kill_names_the_case_and_who_lives(kill: Command) -> None:
     assert "1 of 1 dead" in done.out
     alive = kill(SOUND, "--in-process")
     assert alive.code == 1
-    assert f"alive: {SOUND}" in alive.out
+    assert f"alive, golden: {SOUND}" in alive.out

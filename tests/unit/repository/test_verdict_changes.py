@@ -10,7 +10,7 @@ from tests.support.verdict_changes import TOP, Changes, changes, lines_of, rows_
 
 PLACE = "iggy.identifier/0.0.30"
 ONE, SAME, NEW = (f"{PLACE}/identifier/{name}" for name in ("string-empty", "string", "string-one"))
-ADAPTERS = ("reference", "py:tests.support.refusing_codecs:RefuseEverything")
+ADAPTERS = ("reference", "py:tests.mutants.every_format:RejectEverything")
 
 
 @pytest.fixture

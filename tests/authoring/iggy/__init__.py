@@ -1,1 +1,0 @@
-"""Parts of Iggy's bytes for new cases."""
