@@ -214,12 +214,16 @@ class EntryLayout:
     @cached_property
     def _entry(self) -> Callable[..., Any]:
         """Return the function that makes an entry of its position, the base offset and its numbers."""
-        if "relative" not in self.columns:
-            entry: Callable[..., Any] = make_class("IndexEntry", ["at", *self.columns], frozen=True)
+        names = ["at", *self.columns]
+        if "relative" not in names:
+            entry: Callable[..., Any] = make_class("IndexEntry", names, frozen=True)
             return lambda at, _, *numbers: entry(at, *numbers)
-        place = self.columns.index("relative")
-        entry = make_class("IndexEntry", ["at", *self.columns, "offset"], frozen=True)
-        return lambda at, base, *numbers: entry(at, *numbers, base + numbers[place])
+        behind = self.columns.index("relative") + 1
+        names.insert(behind + 1, "offset")
+        entry = make_class("IndexEntry", names, frozen=True)
+        return lambda at, base, *numbers: entry(
+            at, *numbers[:behind], base + numbers[behind - 1], *numbers[behind:]
+        )
 
     def read(self, data: bytes, base: int) -> SegmentIndex:
         """Return the entries, each made when it is looked at. Raise nothing."""
