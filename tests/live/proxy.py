@@ -17,7 +17,7 @@ from kafka.protocol.metadata import (
 )
 from kafka.protocol.producer import ProduceRequest
 
-from wireproof.kafka.layouts import BATCH
+from wireproof.kafka.batch import BATCH
 from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.live.kafka_broker.requests import entries_of
 from wireproof.live.loopback_broker.server import HEAD, SIZE, in_thread

@@ -20,7 +20,8 @@ from wireproof.kafka.attribute_bits import (
     LOG_APPEND_TIME,
     TRANSACTIONAL,
 )
-from wireproof.kafka.layouts import BATCH, MESSAGE_V0, MESSAGE_V1
+from wireproof.kafka.batch import BATCH
+from wireproof.kafka.layouts import MESSAGE_V0, MESSAGE_V1
 from wireproof.kafka.values import Log, LogEntry, Message, Record, RecordBatch
 from wireproof.wire.compression import snappy
 from wireproof.wire.reader import Reader

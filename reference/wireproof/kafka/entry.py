@@ -7,7 +7,8 @@ from typing import Final, cast
 from attrs import evolve
 
 from wireproof.kafka import append, message
-from wireproof.kafka.layouts import BATCH, HEADERS, HEADS, build_message
+from wireproof.kafka.batch import BATCH
+from wireproof.kafka.layouts import HEADERS, HEADS, build_message
 from wireproof.kafka.size_and_magic import MAGIC_AT, MAX_SIZE, SizeAndMagic, peek_whole_entry
 from wireproof.kafka.values import LogEntry, Message, RecordBatch
 from wireproof.wire.options import Options

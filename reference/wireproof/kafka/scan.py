@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Final
 
 from wireproof.kafka import entry
-from wireproof.kafka.layouts import BATCH
+from wireproof.kafka.batch import BATCH
 from wireproof.kafka.size_and_magic import (
     HEADER_SIZE_UP_TO_MAGIC,
     LOG_OVERHEAD,

@@ -8,7 +8,8 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.kafka.layouts import BATCH, BY_MAGIC
+from wireproof.kafka.batch import BATCH
+from wireproof.kafka.layouts import BY_MAGIC
 from wireproof.schema.layout import Checksum, Length
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected

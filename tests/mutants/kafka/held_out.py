@@ -14,7 +14,8 @@ from tests.mutants.base import in_codec, mutant, patched, variant, walk
 from tests.mutants.kafka.helpers import KafkaMutant, PatchedKafka, reading
 from wireproof.kafka import consumer_view, control_record, control_types, log, message, record
 from wireproof.kafka.attribute_bits import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
-from wireproof.kafka.layouts import MESSAGE_V0, PLAIN, RECORD_BATCH
+from wireproof.kafka.batch import RECORD_BATCH
+from wireproof.kafka.layouts import MESSAGE_V0, PLAIN
 from wireproof.kafka.message import MessageHead
 from wireproof.kafka.record import BatchContext
 from wireproof.kafka.values import Endpoint, LogEntry, Message, RecordBatch

@@ -7,7 +7,7 @@ from tests.mutants.base import JsonObject, in_codec, mutant, patched, variant, w
 from tests.mutants.kafka.helpers import PatchedKafka, reading, records
 from wireproof.adapters.contract import Request
 from wireproof.kafka import log, message, record
-from wireproof.kafka.layouts import RECORD_BATCH
+from wireproof.kafka.batch import RECORD_BATCH
 from wireproof.kafka.record import BatchContext
 from wireproof.kafka.values import LogEntry, Message, Record, RecordBatch, RecordHeader
 from wireproof.wire.json_values import Json

@@ -11,7 +11,8 @@ from tests.mutants.kafka.helpers import KafkaMutant, PatchedKafka, messages, rec
 from wireproof.adapters.contract import Request
 from wireproof.kafka import message, record
 from wireproof.kafka.attribute_bits import CODEC_MASK, TRANSACTIONAL, wrap64
-from wireproof.kafka.layouts import MESSAGE, RECORD_BATCH
+from wireproof.kafka.batch import RECORD_BATCH
+from wireproof.kafka.layouts import MESSAGE
 from wireproof.kafka.values import Message, Record
 from wireproof.wire import writer as wire_writer
 from wireproof.wire.json_values import Json

@@ -15,7 +15,7 @@ from tests.support.documented_layouts import DocumentedField, DocumentedLayout, 
 from wireproof.cases.rules import cited
 from wireproof.heka.message import HEKA_FIELD, HEKA_MESSAGE
 from wireproof.heka.stream import FRAME, HEKA_HEADER
-from wireproof.kafka.layouts import BATCH, BATCH_FLAGS, RECORD, RECORD_HEADER
+from wireproof.kafka.batch import BATCH, BATCH_FLAGS, RECORD, RECORD_HEADER
 from wireproof.schema.layout import (
     REST,
     VARINTS,

@@ -9,7 +9,7 @@ from wireproof.cases.case import Accept, Case, Value
 from wireproof.derive.examples import capabilities_of
 from wireproof.derive.seeded_examples import property_examples
 from wireproof.formats import FORMATS
-from wireproof.kafka.layouts import CODECS
+from wireproof.kafka.batch import CODECS
 
 
 def test_the_codec_in_the_attribute_bits_of_a_value_is_a_claim_too() -> None:

@@ -15,9 +15,10 @@ from wireproof.columnar import basic_kernels
 from wireproof.columnar.basic_kernels import BAD, Array, Octets
 from wireproof.columnar.decompress import Arena, Decompressed, decompress_region
 from wireproof.columnar.optional_deps import np
+from wireproof.kafka.batch import BATCH
 from wireproof.kafka.columnar import entry_kernels as kernels
 from wireproof.kafka.columnar.entry_kernels import CODEC, HEADER, SLOT
-from wireproof.kafka.layouts import BATCH, MESSAGE_V0, MESSAGE_V1
+from wireproof.kafka.layouts import MESSAGE_V0, MESSAGE_V1
 from wireproof.kafka.size_and_magic import CHECKSUM
 
 # --- the index of entries ---

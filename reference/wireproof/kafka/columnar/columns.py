@@ -8,11 +8,11 @@ import pyarrow as pa
 
 from wireproof.columnar.basic_kernels import KINDS, SLACK, Array, Buffer
 from wireproof.columnar.optional_deps import np
+from wireproof.kafka.batch import BATCH
 from wireproof.kafka.columnar import entry_kernels
 from wireproof.kafka.columnar.checked_entries import CheckedEntries
 from wireproof.kafka.columnar.entry_kernels import CODEC, HEADER
 from wireproof.kafka.columnar.entry_scan import KafkaFrames, ScanStep, scan_steps
-from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.values import Message, Record
 from wireproof.schema.layout import FixedPart, attribute_of, bits_of, is_signed
 from wireproof.wire.options import DEFAULT_OPTIONS, Options

@@ -37,7 +37,7 @@ from wireproof.columnar.basic_kernels import (
     read_uint,
 )
 from wireproof.columnar.optional_deps import compile_kernel, inline_kernel, np
-from wireproof.kafka.layouts import BATCH_NUMBERS
+from wireproof.kafka.batch import BATCH_NUMBERS
 
 HEADER: Final = numpy_dtype(BATCH_NUMBERS)
 """The fixed fields of one entry header that vary, without its length: kafka.md §1.1.

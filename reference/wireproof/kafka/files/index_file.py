@@ -17,15 +17,44 @@ from attrs import astuple, fields, frozen
 
 from wireproof.data_files import FileFinding
 from wireproof.kafka.control_types import ABORT
-from wireproof.kafka.layouts import (
-    ABORTED_TRANSACTION,
-    ABORTED_TRANSACTION_VERSION,
-    NO_TIMESTAMP,
-    OFFSET_ENTRY,
-    TIME_ENTRY,
-)
+from wireproof.kafka.layouts import NO_TIMESTAMP
+from wireproof.schema.layout import Layout, Number
 from wireproof.schema.packing import packing
 from wireproof.segment_files import EntryLayout, NumberRows, Order, SegmentIndex
+
+# --- index files ---
+
+OFFSET_ENTRY: Final = Layout(
+    "OffsetIndexEntry",
+    (
+        Number("relativeOffset", "int32", meaning="minus the base offset of the segment"),
+        Number("position", "int32", meaning="in the log"),
+    ),
+    cites="Apache Kafka 4.x, OffsetIndex",
+)
+
+TIME_ENTRY: Final = Layout(
+    "TimeIndexEntry",
+    (
+        Number("timestamp", "int64", meaning="the greatest so far"),
+        Number("relativeOffset", "int32", meaning="minus the base offset of the segment"),
+    ),
+    cites="Apache Kafka 4.x, TimeIndex",
+)
+
+ABORTED_TRANSACTION_VERSION: Final = 0
+
+ABORTED_TRANSACTION: Final = Layout(
+    "AbortedTxn",
+    (
+        Number("version", "int16", const=ABORTED_TRANSACTION_VERSION),
+        Number("producerId", "int64"),
+        Number("firstOffset", "int64", meaning="of the transaction"),
+        Number("lastOffset", "int64", meaning="of its ABORT marker"),
+        Number("lastStableOffset", "int64", meaning="the first offset of the oldest open transaction"),
+    ),
+    cites="Apache Kafka 4.x, AbortedTxn",
+)
 
 # --- segment headers ---
 #

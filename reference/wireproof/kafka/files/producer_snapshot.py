@@ -10,7 +10,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof.data_files import FileFinding
-from wireproof.kafka.layouts import CRC32C
+from wireproof.kafka.batch import CRC32C
 from wireproof.schema.layout import Checksum, Number
 from wireproof.schema.struct import Struct
 from wireproof.wire.reader import Reader

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Final
 
 from wireproof.family import Family, Format, Redaction, deferred
-from wireproof.kafka import entry, layouts, log, scan
+from wireproof.kafka import batch, entry, layouts, log, scan
 from wireproof.kafka.remark_classes import KAFKA_REMARKS
 from wireproof.kafka.suite import streams
 from wireproof.kafka.suite.streams import DERIVED_FIELDS, FILE_NAMES, MARKS, STREAMS
@@ -60,7 +60,7 @@ def _batch(revision: str, magic: int, value: type, capabilities: tuple[str, ...]
 _FORMATS: Final = (
     _batch("v0", 0, Message, _MESSAGE, layouts.MESSAGE_V0),
     _batch("v1", 1, Message, _V1, layouts.MESSAGE_V1),
-    _batch("v2", 2, RecordBatch, _V2, layouts.BATCH),
+    _batch("v2", 2, RecordBatch, _V2, batch.BATCH),
     Format(
         "kafka.log",
         "mixed",

@@ -21,14 +21,8 @@ from wireproof.kafka.attribute_bits import (
     MAX_INT64,
     TRANSACTIONAL,
 )
-from wireproof.kafka.layouts import (
-    CODECS,
-    HEADS,
-    NO_TIMESTAMP,
-    UNUSED_BITS,
-    UNUSED_BITS_OF_MESSAGES,
-    ZSTD,
-)
+from wireproof.kafka.batch import CODECS, UNUSED_BITS
+from wireproof.kafka.layouts import HEADS, NO_TIMESTAMP, UNUSED_BITS_OF_MESSAGES, ZSTD
 from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.size_and_magic import (
     CHECKSUM,

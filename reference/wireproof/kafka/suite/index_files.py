@@ -16,6 +16,7 @@ from attrs import evolve
 from wireproof.data_files import FileFinding
 from wireproof.formats import FORMATS, steps_of
 from wireproof.kafka.attribute_bits import CONTROL
+from wireproof.kafka.batch import BATCH
 from wireproof.kafka.control_types import ABORT, COMMIT, CONTROL_TYPES
 from wireproof.kafka.entry import V2
 from wireproof.kafka.files.index_file import (
@@ -27,7 +28,6 @@ from wireproof.kafka.files.index_file import (
     SegmentHeaders,
     aborted_transactions,
 )
-from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import MAGIC_AT, peek_whole_entry
 from wireproof.kafka.suite.header_listing import HEADERS
 from wireproof.kafka.suite.listing import (

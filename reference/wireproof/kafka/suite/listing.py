@@ -8,17 +8,10 @@ from attrs import define, field
 
 from wireproof.family import EntryListing, Format
 from wireproof.kafka.attribute_bits import CODEC_MASK, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL, wrap64
+from wireproof.kafka.batch import BATCH, BATCH_FLAGS, BATCH_NUMBERS, CODECS
 from wireproof.kafka.control_types import CONTROL_TYPES
 from wireproof.kafka.entry import V2
-from wireproof.kafka.layouts import (
-    BATCH,
-    BATCH_FLAGS,
-    BATCH_NUMBERS,
-    CODECS,
-    HEADS,
-    MESSAGE_FLAGS,
-    NO_TIMESTAMP,
-)
+from wireproof.kafka.layouts import HEADS, MESSAGE_FLAGS, NO_TIMESTAMP
 from wireproof.kafka.size_and_magic import MAGIC_AT, MIN_SIZE_BY_MAGIC, SIZE_AT
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.schema.layout import Flag

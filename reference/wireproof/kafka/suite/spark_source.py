@@ -8,10 +8,10 @@ import pyarrow.compute as pc
 from attrs import evolve
 
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, TRANSACTIONAL, wrap64
+from wireproof.kafka.batch import BATCH
 from wireproof.kafka.columnar.columns import CODECS, FIELD_COLUMNS, arrow_type
 from wireproof.kafka.columnar.entry_scan import count_records
 from wireproof.kafka.entry import peek_header
-from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import (
     HEADER_SIZE_UP_TO_MAGIC,
     LOG_OVERHEAD,

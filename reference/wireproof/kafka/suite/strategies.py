@@ -16,6 +16,7 @@ from wireproof.derive.mutate.values_of_type import smallest
 from wireproof.derive.strategies import Refinement, Wanted, by_type, lists_of
 from wireproof.kafka import control_types, layouts
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, TRANSACTIONAL
+from wireproof.kafka.batch import CODECS as CODEC_NAMES
 from wireproof.kafka.suite.producer_messages import NO_PRODUCER, LogicalMessage, LogicalMessageSet
 from wireproof.kafka.values import Log, LogEntry, Message, Record, RecordBatch, RecordHeader
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
@@ -106,7 +107,7 @@ def _inner_messages(ask: Wanted, _: SearchStrategy[Any]) -> SearchStrategy[tuple
 
 
 def _messages(ask: Wanted, drawn: SearchStrategy[Message]) -> SearchStrategy[Message]:
-    codecs = [codec for codec in WRAPPING if ask.codecs is None or layouts.CODECS[codec] in ask.codecs]
+    codecs = [codec for codec in WRAPPING if ask.codecs is None or CODEC_NAMES[codec] in ask.codecs]
     writable = drawn.map(partial(_writable, codecs))
     return st.one_of(
         writable.map(lambda one: _counting(one) if one.messages else one), writable.map(_counting)

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from wireproof.family import Format
 from wireproof.kafka import attribute_bits, scan
-from wireproof.kafka.layouts import BATCH, CODECS
+from wireproof.kafka.batch import BATCH, CODECS
 from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.kafka.suite.listing import (
     BASE_OFFSET,

@@ -10,7 +10,7 @@ from kafka import errors
 from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.producer import ProduceRequest
 
-from wireproof.kafka.layouts import BATCH
+from wireproof.kafka.batch import BATCH
 from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.live.kafka_broker import error_codes
 from wireproof.live.kafka_broker.cluster import Cluster

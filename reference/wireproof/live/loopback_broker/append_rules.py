@@ -13,9 +13,10 @@ from attrs import evolve, frozen
 from wireproof.kafka import log
 from wireproof.kafka.append import TopicSettings, deciding, read_setting, stored_batch, wrong_records
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, TRANSACTIONAL
+from wireproof.kafka.batch import BATCH
 from wireproof.kafka.control_types import ABORT, COMMIT
 from wireproof.kafka.entry import V2, peek_batch
-from wireproof.kafka.layouts import BATCH, HEADS
+from wireproof.kafka.layouts import HEADS
 from wireproof.kafka.record import write_region
 from wireproof.kafka.size_and_magic import LOG_OVERHEAD, peek_whole_entry
 from wireproof.kafka.values import Record, RecordBatch

@@ -9,7 +9,8 @@ from typing import Any, Final, TypeVar
 from attrs import evolve, frozen
 
 from wireproof.family import TrialServer
-from wireproof.kafka.layouts import BATCH, HEADS
+from wireproof.kafka.batch import BATCH
+from wireproof.kafka.layouts import HEADS
 from wireproof.kafka.values import Record, RecordBatch
 from wireproof.live.loopback_broker import append_rules, server
 from wireproof.live.loopback_broker.append_rules import BODY, Arrival, Form
