@@ -18,7 +18,7 @@ from wireproof.inspect.data_directory import (
 )
 from wireproof.segment_files import CheckedIndex
 from wireproof.wire.json_values import Json
-from wireproof.wire.text import escape_unsafe, instant
+from wireproof.wire.text import counted, escape_unsafe, instant
 
 MAX_FINDINGS: Final = 10
 """Findings that are listed below a file; the others are counted."""
@@ -121,14 +121,14 @@ def total_lines(totals: DirectoryTotals) -> Iterator[str]:
     """Yield the totals, and what is not known."""
     share = f"{100 * totals.named / totals.size:.4g}" if totals.size else "100"
     counts = ((totals.files, "file"), (totals.folders, "folder"), (totals.partitions, "partition"))
-    files, folders, partitions = (f"{number} {what}{'s' * (number != 1)}" for number, what in counts)
+    files, folders, partitions = (counted(number, what, grouped=False) for number, what in counts)
     yield (
         f"{files} in {folders}, {partitions}, {totals.size} bytes: "
         f"{totals.named} bytes named ({share} %), {totals.unsound} damaged"
     )
     if totals.errors:
-        causes = f"{totals.errors} cause{'s' * (totals.errors > 1)}"
-        yield f"{causes} of what misleads a reader, in {totals.wrong} files and partitions"
+        where = counted(totals.wrong, "file or partition", "files and partitions", grouped=False)
+        yield f"{counted(totals.errors, 'cause', grouped=False)} of what misleads a reader, in {where}"
     for name, size in totals.unknown[:MAX_UNKNOWN]:
         yield escape_unsafe(f"{UNKNOWN}: {name}: {size} bytes")
     if len(totals.unknown) > MAX_UNKNOWN:

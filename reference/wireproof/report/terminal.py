@@ -36,9 +36,9 @@ from wireproof.report.failure_groups import (
     sets_exit_code,
 )
 from wireproof.run.baselines.baseline import NO_BASELINE, AppliedBaseline, Overlay, baseline_lines
-from wireproof.run.conclusion import conclusion_sentence, counted, examples_line, large_line
+from wireproof.run.conclusion import conclusion_sentence, examples_line, large_line
 from wireproof.run.events import CaseEvent, EventStream, Run
-from wireproof.wire.text import escape_unsafe
+from wireproof.wire.text import counted, escape_unsafe
 
 MAX_FINDINGS: Final = 20
 """Number of findings of a run that are shown if the output is no terminal; `--all` shows every one."""

@@ -12,6 +12,7 @@ from wireproof.judge.verdicts import CAUSED_BY_CODEC, ROWS
 from wireproof.run.baselines.baseline import NO_BASELINE, AppliedBaseline, Overlay
 from wireproof.run.events import CaseEvent, EventStream, Run, fails_run
 from wireproof.run.exit_codes import Exit, deciding_code
+from wireproof.wire.text import counted
 
 NO_RESULT: Final = frozenset({"unsupported", "not-run", "adapter-error"})
 """The verdicts that are no result about the codec."""
@@ -48,11 +49,6 @@ def examples_line(stream: EventStream) -> str:
     found = sum(event.is_property for event in stream.cases)
     each = f"{drawn.count} of each format and op"
     return f"generated examples: {found:,}, {each}, of seed {drawn.seed}, by Hypothesis {drawn.hypothesis}"
-
-
-def counted(number: int, noun: str) -> str:
-    """Return `1 case`, `1,200 cases`."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def large_line(run: Run) -> str:
@@ -154,7 +150,7 @@ def conclusion_sentence(stream: EventStream, applied: AppliedBaseline = NO_BASEL
         large = len(stream.run.left_out)
         good += f", but for {counted(known, 'known failure')}" if known else ""
         if number := len({*applied.stale, *applied.changed}):
-            good += f"; {number:,} {'entries' if number > 1 else 'entry'} of the baseline out of date"
+            good += f"; {counted(number, 'entry', 'entries')} of the baseline out of date"
         return good + (f"; {counted(large, 'large case')} left out" if large else "")
     bad = f"does not meet {title}" if title else "does not conform"
     return f"{bad}: " + ", ".join(failures) + (f"; {counted(known, 'known failure')} beside" if known else "")

@@ -21,6 +21,12 @@ _COMMAND: Final = re.compile(
 """The start of a command to a build service; wrapping may move any word to the start of a line."""
 
 
+def counted(number: int, noun: str, plural: str = "", *, grouped: bool = True) -> str:
+    """Return `1 case`, `1,200 cases`; `plural` is needed where it is not the noun with an s."""
+    digits = f"{number:,}" if grouped else str(number)
+    return f"{digits} {noun if number == 1 else plural or f'{noun}s'}"
+
+
 def escape_unsafe(text: str) -> str:
     r"""Return `text` with unsafe characters, and the start of commands, escaped as `\x..`."""
     return _escape_commands(_UNSAFE.sub(lambda match: f"\\x{ord(match[0]):02x}", text))

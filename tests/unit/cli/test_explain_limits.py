@@ -57,7 +57,7 @@ def test_the_holes_of_a_sparse_file_are_passed_over_and_not_read(
         pytest.skip("this file system has no holes")
     read: list[int] = []
     monkeypatch.setattr(byte_source, "read_at", lambda *place: read.append(place[1]) or read_at(*place))
-    assert "1 records in" in wireproof("explain", path).out
+    assert "1 record in" in wireproof("explain", path).out
     assert sum(read) < 8 * MIB
 
 

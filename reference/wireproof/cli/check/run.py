@@ -58,7 +58,7 @@ from wireproof.run.baselines.baseline import (
 )
 from wireproof.run.baselines.known_failures import Baseline
 from wireproof.run.case_lookup import CaseLookup
-from wireproof.run.conclusion import counted, exit_code
+from wireproof.run.conclusion import exit_code
 from wireproof.run.events import EventStream, Examples, Requirements, Shard
 from wireproof.run.exit_codes import MEANINGS, Exit, deciding_code
 from wireproof.run.workers import (
@@ -68,6 +68,7 @@ from wireproof.run.workers import (
     run_parallel,
     run_serial,
 )
+from wireproof.wire.text import counted
 
 
 @frozen

@@ -12,7 +12,7 @@ from wireproof.heka.scan import ModeCounts, compare_modes
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options, ResyncMode
 from wireproof.wire.scan_items import Item
-from wireproof.wire.text import instant, octets
+from wireproof.wire.text import counted, instant, octets
 from wireproof.wire.trace import FieldSpan
 
 if TYPE_CHECKING:
@@ -142,7 +142,9 @@ class StreamTotals:
         """Yield the counts as lines."""
         if not self.frames:
             return
-        yield f"{self.frames} frames" + (f", {self.signed} of them signed" if self.signed else "")
+        yield counted(self.frames, "frame", grouped=False) + (
+            f", {self.signed} of them signed" if self.signed else ""
+        )
         if self.times is not None:
             yield f"times {' to '.join(instant(one, PER_SECOND, 9) for one in self.times)}"
         if self.types:

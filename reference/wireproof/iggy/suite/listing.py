@@ -10,7 +10,7 @@ from wireproof.iggy.headers import key_bytes
 from wireproof.iggy.log import REVISIONS, first_offset, last_offset
 from wireproof.wire.json_values import Json
 from wireproof.wire.scan_items import Item
-from wireproof.wire.text import instant, octets
+from wireproof.wire.text import counted, instant, octets
 from wireproof.wire.trace import FieldSpan
 
 PER_SECOND: Final = 1_000_000
@@ -134,7 +134,9 @@ class SegmentTotals:
         """Yield the counts as lines."""
         if self.offsets is None or self.times is None:
             return
-        yield f"{self.messages} messages in {self.records} records, {self.payload} bytes of payload"
+        messages = counted(self.messages, "message", grouped=False)
+        records = counted(self.records, "record", grouped=False)
+        yield f"{messages} in {records}, {counted(self.payload, 'byte', grouped=False)} of payload"
         yield f"offsets {self.offsets[0]} to {self.offsets[1]}, next {self.offsets[1] + 1}"
         yield f"times {' to '.join(instant(one, PER_SECOND, 6) for one in self.times)}"
 

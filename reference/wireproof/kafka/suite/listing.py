@@ -17,7 +17,7 @@ from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.schema.layout import Flag
 from wireproof.wire.json_values import Json
 from wireproof.wire.scan_items import Item
-from wireproof.wire.text import instant, octets
+from wireproof.wire.text import counted, instant, octets
 from wireproof.wire.trace import FieldSpan
 
 # --- entry cells ---
@@ -353,7 +353,8 @@ class LogTotals:
         kinds = ", ".join(f"{count} of v{magic}" for magic, count in sorted(self.entries.items()))
         if self.unread:
             yield f"{self.unread} of the entries are wrappers whose messages were not read"
-        yield f"{self.records} records in {self.entries.total()} batches ({kinds})"
+        batches = counted(self.entries.total(), "batch", "batches", grouped=False)
+        yield f"{counted(self.records, 'record', grouped=False)} in {batches} ({kinds})"
         yield f"offsets {self.offsets[0]} to {self.offsets[1]}, next {wrap64(self.offsets[1] + 1)}"
         if self.times is not None:
             yield f"times {instant(self.times[0])} to {instant(self.times[1])}"
