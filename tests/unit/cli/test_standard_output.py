@@ -13,6 +13,7 @@ from rich.console import Console
 
 from tests.mutants.registry import spec_of
 from wireproof.cli import main
+from wireproof.cli.common.last_run import last_run
 from wireproof.cli.common.standard_output import guarded_output
 
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")
@@ -53,6 +54,14 @@ def test_a_reader_that_goes_away_is_no_verdict(
     with gone(monkeypatch):
         assert _ended(monkeypatch, *words) == 141
     assert err.getvalue() == ""
+
+
+def test_what_was_judged_before_the_reader_went_away_is_the_last_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    with gone(monkeypatch):
+        assert _ended(monkeypatch, "check", MUTANT, *ONLY) == 141
+    stored = last_run()
+    assert [finding.spec for finding in stored.findings] == [MUTANT]
+    assert any('"fail"' in line for line in Path(stored.file).read_text("utf-8").splitlines())
 
 
 def test_an_error_that_prints_nothing_there_keeps_its_code(monkeypatch: pytest.MonkeyPatch) -> None:

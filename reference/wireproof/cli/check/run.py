@@ -135,6 +135,13 @@ def check(
             broken_off = error
             plan.flush()
             results.add_rest(plan.runs)
+        except (
+            BrokenPipeError,
+            SystemExit,
+        ):  # the reader of the output is gone, as `head` is; rich exits then
+            plan.flush()
+            store_last_run(_last_run(results, events, earlier, kept=False))
+            raise
     if file is not None and file.error is not None:
         events = None
     if results.printed:
