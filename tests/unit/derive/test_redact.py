@@ -29,7 +29,6 @@ from wireproof.judge.judge import judge
 from wireproof.run.engine import Engine
 from wireproof.spark.batches import write_small
 from wireproof.spark.job_state import STATE
-from wireproof.spark.logs.spans import ObjectSpan
 from wireproof.spark.scan_job import add_bytes
 from wireproof.spark.table_columns import TABLES
 from wireproof.spark.verdict_rows import span_rows
@@ -202,7 +201,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = logs.write(room / "in", a=batch() + batch(1, crc=7) + b"\xff" * 40 + batch())
     job = planned(folder, room / "out", MUTANT)
     [span] = job.ranges
-    batches = span_rows(job.settings.source, [MUTANT], ObjectSpan(*span))
+    batches = span_rows(job.settings.source, [MUTANT], span)
     samples = list[dict[str, Any]]()
     for row in (row for batch in batches for row in batch.to_pylist()):
         ours = {"implementation": "reference", "op": "scan", "verdict": row["kind"], "class": row["fault"]}
