@@ -9,10 +9,14 @@ import pytest
 
 from wireproof.adapters.process import psutil_stats, stats
 
-PROGRAM = """
+CHILD = "import sys; print(flush=True); sys.stdin.read()"
+
+PROGRAM = f"""
 import subprocess, sys
 held = bytearray(b"x" * (32 << 20))
-child = subprocess.Popen([sys.executable, "-S", "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+pipes = {{"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}}
+child = subprocess.Popen([sys.executable, "-S", "-c", {CHILD!r}], **pipes)
+child.stdout.readline()  # its memory grows while it starts
 print("ready", flush=True)
 sys.stdin.read()
 """

@@ -56,6 +56,7 @@ def test_a_reader_that_goes_away_is_no_verdict(
     assert err.getvalue() == ""
 
 
+@pytest.mark.usefixtures("own_memory")
 def test_what_was_judged_before_the_reader_went_away_is_the_last_run(monkeypatch: pytest.MonkeyPatch) -> None:
     with gone(monkeypatch):
         assert _ended(monkeypatch, "check", MUTANT, *ONLY) == 141
