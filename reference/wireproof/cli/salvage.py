@@ -223,7 +223,7 @@ class Output:
 
     def write(self, entries: Iterator[SoundEntry]) -> None:
         """Write all entries."""
-        raise NotImplementedError
+        raise NotImplementedError  # each output below writes its own kind of file
 
     def end_file(self) -> None:
         """Write what is left of a file before it is closed; nothing is."""

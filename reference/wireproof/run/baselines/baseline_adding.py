@@ -157,13 +157,8 @@ def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
         shared = {part: getattr(model, part) for part in SHARED}
         day = model.expires.isoformat()
         more = f"owner = {quoted(model.owner)}\nexpires = {day}\nreason = {quoted(model.reason)}\n"
-    added: list[KnownFailure] = []
-    for table in _new_tables(failures, found, file.entries, wanted):
-        kind, cls, path = table.way
-        entry = evolve(model, kind=kind, cls=cls, path=path, flaky=kind == f"fail:{FLAKY}")
-        ids = sorted(table.ids)
-        more += f"\n# {_rules_text(table.rules)}\n{table_text(entry, ids, shared)}"
-        added += (evolve(entry, id=one) for one in ids)
+    tables, added = _written(_new_tables(failures, found, file.entries, wanted), model, shared)
+    more += tables
     if unknown := next((entry for entry in added if not names.has(entry)), None):
         raise BaselineError(
             f"{unknown.id}: the runs have this case, and the suite has not: use the same --fixtures; "
@@ -181,6 +176,20 @@ def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
         {one: (entry.kind, event.label) for one, (entry, event) in found.changed.items() if one in wanted},
         tuple(dict.fromkeys(entry for one, entry in found.expired.items() if one in wanted)),
     )
+
+
+def _written(
+    tables: Sequence["_NewTable"], model: KnownFailure, shared: Mapping[str, object]
+) -> tuple[str, list[KnownFailure]]:
+    """Return the text of new tables, and their entries; what entries share stands above them in the file."""
+    text, entries = "", list[KnownFailure]()
+    for table in tables:
+        kind, cls, path = table.way
+        entry = evolve(model, kind=kind, cls=cls, path=path, flaky=kind == f"fail:{FLAKY}")
+        ids = sorted(table.ids)
+        text += f"\n# {_rules_text(table.rules)}\n{table_text(entry, ids, shared)}"
+        entries += (evolve(entry, id=one) for one in ids)
+    return text, entries
 
 
 @frozen
