@@ -14,6 +14,7 @@ it depends less on what else the machine does than the clock's time.
 """
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -74,7 +75,9 @@ The exit code does not show whether a run failed: a segment whose end is cut is 
 def measured(command: Command) -> Run:
     """Run a command, whose output goes to nowhere, and return its cost."""
     launch = [sys.executable, "-I", "-S", "-c", LAUNCHER, *map(str, command)]
-    return Run(*json.loads(subprocess.run(launch, check=True, stdout=subprocess.PIPE).stdout))
+    # installed modules are compiled; a checkout's are by the first run, if the environment does not forbid it
+    env = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
+    return Run(*json.loads(subprocess.run(launch, check=True, stdout=subprocess.PIPE, env=env).stdout))
 
 
 def best(commands: Mapping[str, Command], rounds: int) -> dict[str, Run]:

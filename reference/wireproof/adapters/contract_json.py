@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 from wireproof.adapters.contract import PROTOCOL, Claim, Hello, Request
 from wireproof.adapters.errors import AdapterStartError, MessageError
 from wireproof.adapters.message_framing import Head, Packet
-from wireproof.cases.case import Limits, Op
+from wireproof.cases.case import OPTIONS_IN_REQUESTS, Limits, Op, options_to_request
 from wireproof.cases.outcome import (
     Accepted,
     BrokenRule,
@@ -42,10 +42,8 @@ from wireproof.wire.json_values import Json
 from wireproof.wire.options import (
     DEFAULT_OPTIONS,
     MAX_OUTPUT,
-    OPTIONS_IN_REQUESTS,
     Options,
     Profile,
-    options_to_request,
 )
 from wireproof.wire.rejection import REJECT_CLASSES
 from wireproof.wire.text import one_line

@@ -16,6 +16,7 @@ from attrs import evolve, field, fields, frozen
 from msgspec import Raw
 
 from wireproof.cases.case import (
+    OPTIONS_IN_CASES,
     Accept,
     Behaviour,
     Case,
@@ -37,7 +38,7 @@ from wireproof.cases.made_case import GenerateError, check_generated
 from wireproof.cases.steps import SEQUENCE, expectation_of, steps_of_json
 from wireproof.files import UnreadableError, read_limited_bytes
 from wireproof.strict_parsing import Reader, parse_json, refuse_repeated_keys
-from wireproof.wire.options import DEFAULT_OPTIONS, OPTIONS_IN_CASES, Options, Profile
+from wireproof.wire.options import DEFAULT_OPTIONS, Options, Profile
 
 T = TypeVar("T")
 

@@ -26,6 +26,7 @@ from wireproof.cases.case import (
     Reject,
     Steps,
     Value,
+    options_to_json,
 )
 from wireproof.cases.case_json import REQUIRED, SCHEMA, FixtureError
 from wireproof.cases.fixtures import FROZEN, Suite, read_frozen
@@ -33,7 +34,6 @@ from wireproof.cases.steps import bytes_of_steps, step_json
 from wireproof.files import replace_text
 from wireproof.strict_parsing import to_tree
 from wireproof.wire.json_values import Json, canonical_json
-from wireproof.wire.options import options_to_json
 
 MAX_INLINE_BYTES: Final = 512
 """Maximum bytes of an input inside the JSON file."""

@@ -169,7 +169,7 @@ class LossFinder:
 
     def pass_rows(self, rows: EntryRows) -> bool:
         """Pass entries whose offsets rise, and keep the last one; return False if one needs a look."""
-        offsets, held = self.listing.offsets, self._held
+        offsets, records, held = self.listing.offsets, self.listing.row_records, self._held
         if offsets is None or self._open or self._later or held is None:
             return False
         first, last = self._offsets(held)
@@ -178,8 +178,7 @@ class LossFinder:
             first, end = offsets(cells) or (-1, -1)
             if first <= last:
                 return False
-            gapless = gapless and first == last + 1
-            gapless = gapless and self.listing.row_records(cells) in (None, end - first + 1)
+            gapless = gapless and first == last + 1 and records(cells) in (None, end - first + 1)
             last = end
         before = held if len(rows) == 1 else rows.row(len(rows) - 2)
         self._held, self.gapless = rows.row(len(rows) - 1), gapless

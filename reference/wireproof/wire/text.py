@@ -9,10 +9,11 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
-_UNSAFE: Final = re.compile(
-    "[^\t\n\x20-\x7e\xa0-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-)
-"""Control characters, characters that change the text direction, and those not valid in XML 1.0 or UTF-8."""
+UNSAFE: Final = "[^\t\n\x20-\x7e\xa0-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+"""Control characters, characters that change the text direction, and those not valid in XML 1.0 or UTF-8.
+
+It is compiled for the first text that has others than printable ASCII, which takes milliseconds.
+"""
 
 _COMMAND: Final = re.compile(
     r"::(?=(?:error|warning|notice|debug|group|endgroup|echo|add-mask|add-matcher|remove-matcher|set-output"
@@ -29,7 +30,9 @@ def counted(number: int, noun: str, plural: str = "", *, grouped: bool = True) -
 
 def escape_unsafe(text: str) -> str:
     r"""Return `text` with unsafe characters, and the start of commands, escaped as `\x..`."""
-    return _escape_commands(_UNSAFE.sub(lambda match: f"\\x{ord(match[0]):02x}", text))
+    if not (text.isascii() and text.isprintable()):  # what most text is
+        text = re.sub(UNSAFE, lambda match: f"\\x{ord(match[0]):02x}", text)
+    return _escape_commands(text)
 
 
 def _escape_commands(text: str) -> str:

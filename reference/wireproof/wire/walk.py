@@ -309,7 +309,8 @@ def _judged(
     for part in parts:
         if isinstance(part, EntryRows):
             rows = evolve(part, number=number)
-            yield rows if order is None else evolve(rows, damages=_disorder(order, rows))
+            damages = None if order is None else _disorder(order, rows)
+            yield evolve(rows, damages=damages) if damages else rows
             number += len(rows)
         elif part.kind == "tail":
             yield Entry("tail", part.at, part.length, number)

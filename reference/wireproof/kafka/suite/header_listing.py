@@ -39,8 +39,8 @@ from wireproof.wire.walk import Chunk, ChunkEnd, EntryRows, QuickReader
 
 LOG: Final = FORMATS["kafka.log/mixed"]
 
-CHUNKS: Final = (1 << 20, 1 << 20)
-"""Bytes of the first chunk and of the largest: few enough for the CPU cache."""
+CHUNKS: Final = (1 << 21, 1 << 21)
+"""Bytes of the first chunk and of the largest: few enough for the CPU cache, and many batches in one go."""
 
 LOOKED_AT: Final = UNUSED_BITS | CONTROL | DELETE_HORIZON
 """Attribute bits of a batch that the reference looks at: unused ones, and those about certain records."""

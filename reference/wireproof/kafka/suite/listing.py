@@ -201,8 +201,8 @@ def _what(kind: str | None, *, transactional: bool, control: str | None, horizon
 
 
 def _offsets(cells: tuple[Any, ...]) -> tuple[int, int]:
-    first, last, _ = offsets_and_epoch(cells)
-    return min(first, last), last
+    first, last = cells[BASE_OFFSET], cells[LAST_OFFSET]
+    return (last if first is None or first > last else first), last
 
 
 def _times(cells: tuple[Any, ...]) -> tuple[int, int] | None:
