@@ -312,7 +312,17 @@ def stored_batch(entries: Sequence[LogEntry], settings: TopicSettings, now: int)
     kept = isinstance(first, RecordBatch) and source == target and (counted or not source)
     batch = first if kept else _built(first, records, target)
     assert isinstance(batch, RecordBatch)
-    return _placed(with_time(batch, settings, now)), kept
+    batch = with_time(batch, settings, now)
+    stamped = batch.attributes & LOG_APPEND_TIME
+    placed = (  # offsets and timestamps are those that a consumer gets: §1.8, §1.10
+        evolve(
+            record,
+            offset=record.offset_delta,
+            timestamp=batch.max_timestamp if stamped else batch.base_timestamp + record.timestamp_delta,
+        )
+        for record in batch.records
+    )
+    return evolve(batch, base_offset=0, partition_leader_epoch=0, records=tuple(placed)), kept
 
 
 def with_time(batch: RecordBatch, settings: TopicSettings, now: int) -> RecordBatch:
@@ -346,17 +356,3 @@ def _built(first: LogEntry, records: Sequence[Record], codec: int) -> RecordBatc
     return RecordBatch(
         0, 0, V2, codec | transactional, len(records) - 1, base, latest, *producer, rebuilt
     )  # fmt: skip
-
-
-def _placed(batch: RecordBatch) -> RecordBatch:
-    """Return the batch at offset 0, with the offsets and timestamps that a consumer gets: §1.8, §1.10."""
-    stamped = batch.attributes & LOG_APPEND_TIME
-    placed = (
-        evolve(
-            record,
-            offset=record.offset_delta,
-            timestamp=batch.max_timestamp if stamped else batch.base_timestamp + record.timestamp_delta,
-        )
-        for record in batch.records
-    )
-    return evolve(batch, base_offset=0, partition_leader_epoch=0, records=tuple(placed))

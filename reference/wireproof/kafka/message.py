@@ -179,9 +179,14 @@ def _next_size(inner: Reader, defect: Rejected | None, scope: Scope) -> SizeAndM
     try:
         prefix = None if is_inner_entry_cut(inner) else peek_whole_entry(inner)
     except Rejected:
-        if inner.tracing:
-            inner.scope = scope
-            _trace_size_and_magic(inner)
+        if inner.tracing:  # record size and magic, as far as they are there
+            start, inner.scope = inner.pos, scope
+            with suppress(Rejected):
+                inner.pos = start + SIZE_AT
+                inner.int32("size")
+                inner.pos = start + MAGIC_AT
+                inner.int8("magic")
+            inner.pos = start
         raise
     if prefix is not None:
         return prefix
@@ -191,17 +196,6 @@ def _next_size(inner: Reader, defect: Rejected | None, scope: Scope) -> SizeAndM
         inner.remark_once("inner-truncated", "messages", at=inner.pos)
         inner.region("truncated", "ignored", inner.pos, inner.end)
     return None
-
-
-def _trace_size_and_magic(inner: Reader) -> None:
-    """Record size and magic of an inner entry that is refused for them, as far as they are there."""
-    start = inner.pos
-    with suppress(Rejected):
-        inner.pos = start + SIZE_AT
-        inner.int32("size")
-        inner.pos = start + MAGIC_AT
-        inner.int8("magic")
-    inner.pos = start
 
 
 def _remark_inner(reader: Reader, wrapper: MessageHead, inner: MessageHead) -> None:

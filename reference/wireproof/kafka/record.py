@@ -234,21 +234,16 @@ def _header(reader: Reader) -> RecordHeader:
         raise reader.reject("null-not-allowed", "key", f"length {size}", at=start, detail="HEADER_KEY_NULL")
     key = reader.take("key", size)
     if not key.isascii():
-        _check_utf8(reader, key, reader.pos - size)
+        try:
+            key.decode()
+        except UnicodeDecodeError:  # Kafka reads U+FFFD, the value keeps the bytes (R24)
+            replaced = key.decode(errors="replace").encode().hex()
+            others = (reader.other("replaced", "key", replaced),)
+            reader.remark_once("header-key-utf8", "key", at=reader.pos - size, others=others)
     at = reader.pos
     size = reader.varint("valueLength")
     value = reader.take("value", size) if size >= 0 else _null(reader, "valueLength", size, at)
     return key, value
-
-
-def _check_utf8(reader: Reader, key: bytes, at: int) -> None:
-    """Add a remark on a header key that is not UTF-8: Kafka reads U+FFFD, the value keeps the bytes (R24)."""
-    try:
-        key.decode()
-    except UnicodeDecodeError:
-        replaced = key.decode(errors="replace").encode().hex()
-        others = (reader.other("replaced", "key", replaced),)
-        reader.remark_once("header-key-utf8", "key", at=at, others=others)
 
 
 # --- writing ---
@@ -270,26 +265,19 @@ def write_records(writer: Writer, records: tuple[Record, ...]) -> None:
     scope = writer.scope
     for index, record in enumerate(records):
         writer.scope = (scope, "records", index)
-        body = Writer(scope=writer.scope)
-        _write_body(body, record)
+        body = Writer(scope=writer.scope)  # fields 2 to 9 of §1.3; varints in their shortest form, null as -1
+        body.int8("attributes", record.attributes)
+        body.varlong("timestampDelta", record.timestamp_delta)
+        body.varint("offsetDelta", record.offset_delta)
+        _write_bytes(body, "key", record.key)
+        _write_bytes(body, "value", record.value)
+        body.varint("headerCount", len(record.headers))
+        for number, (key, value) in enumerate(record.headers):
+            body.scope = (writer.scope, "headers", number)
+            _write_bytes(body, "key", key)
+            _write_bytes(body, "value", value)
         writer.varint("length", len(body.data))
         writer.put("body", bytes(body.data))
-    writer.scope = scope
-
-
-def _write_body(writer: Writer, record: Record) -> None:
-    """Write the fields 2 to 9 of §1.3; varints in their shortest form, null as -1."""
-    writer.int8("attributes", record.attributes)
-    writer.varlong("timestampDelta", record.timestamp_delta)
-    writer.varint("offsetDelta", record.offset_delta)
-    _write_bytes(writer, "key", record.key)
-    _write_bytes(writer, "value", record.value)
-    writer.varint("headerCount", len(record.headers))
-    scope = writer.scope
-    for index, (key, value) in enumerate(record.headers):
-        writer.scope = (scope, "headers", index)
-        _write_bytes(writer, "key", key)
-        _write_bytes(writer, "value", value)
     writer.scope = scope
 
 

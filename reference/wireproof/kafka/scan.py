@@ -112,15 +112,12 @@ def _candidates(source: StreamBuffer, max_size: int) -> Iterator[tuple[int, int]
                 return
             continue
         position = found.start() - MAGIC_AT
-        if (size := _size(source.data, position)) <= max_size:
+        size = int.from_bytes(source.data[position + SIZE_AT : position + LOG_OVERHEAD])
+        if size <= max_size:
             at = source.at + position
             yield at - start, size + LOG_OVERHEAD
             position = at - source.at
         position += 1
-
-
-def _size(data: bytearray, position: int) -> int:
-    return int.from_bytes(data[position + SIZE_AT : position + LOG_OVERHEAD], "big")
 
 
 # --- resync ---
@@ -154,6 +151,8 @@ def damaged_length(data: bytes, length: int, options: Options) -> int:
     total = _total(data, 0, max_size)
     if total == 0:  # the size is invalid, so the scan already searched for the next entry
         return 0
+    # A size that leads to a later entry is trusted, whatever lies between: entries there may be a value of
+    # this one, offsets of a compacted log have gaps, and a scan, which trusts sizes, names the same bytes.
     if total == len(data) or (total < len(data) and _later(data, 0, total) and _total(data, total, max_size)):
         return 0
     if total > len(data) > HEADER_SIZE_UP_TO_MAGIC and has_valid_crc(data, 0, len(data)):
@@ -208,7 +207,9 @@ def _belongs_to_log(data: bytes, at: int, end: int, max_size: int) -> bool:
     next one after the damaged entry, or if it is later and another whole entry follows.
     """
     total = _total(data, end, max_size)
-    if _offset(data, at) == _last_offset(data) + 1:
+    delta_at = BATCH.offset("lastOffsetDelta")
+    delta = int.from_bytes(data[delta_at : delta_at + 4], signed=True) if data[MAGIC_AT] == 2 else 0
+    if _offset(data, at) == _offset(data, 0) + delta + 1:
         return total > 0 or end + HEADER_SIZE_UP_TO_MAGIC > len(data)
     later = _later(data, at, end) if total else False
     return later and end + total <= len(data) and has_valid_crc(data, end, end + total)
@@ -216,13 +217,6 @@ def _belongs_to_log(data: bytes, at: int, end: int, max_size: int) -> bool:
 
 def _offset(data: bytes, at: int) -> int:
     return int.from_bytes(data[at : at + SIZE_AT], "big", signed=True)
-
-
-def _last_offset(data: bytes) -> int:
-    """Return the last offset in the range of the damaged entry."""
-    at = BATCH.offset("lastOffsetDelta")
-    delta = int.from_bytes(data[at : at + 4], "big", signed=True) if data[MAGIC_AT] == 2 else 0
-    return _offset(data, 0) + delta
 
 
 def _later(data: bytes, at: int, other: int) -> bool:

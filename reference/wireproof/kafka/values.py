@@ -50,15 +50,11 @@ def add_to_message(tree: dict[str, Any]) -> None:
 
     The timestamp type of a wrapper is that of its v1 messages too, which have their fields already.
     """
-    own = _type_in_message(tree)
+    own: TimestampType = "none" if tree["magic"] == "0" else _type_of(int(tree["attributes"]))
     tree["nextOffset"], tree["timestampType"] = offset_after(int(tree["offset"])), own
     for inner in tree["messages"] or ():
         if inner["magic"] != "0":
             inner["timestampType"] = own
-
-
-def _type_in_message(tree: dict[str, Any]) -> TimestampType:
-    return "none" if tree["magic"] == "0" else _type_of(int(tree["attributes"]))
 
 
 RecordHeader = tuple[bytes, bytes | None]

@@ -75,23 +75,17 @@ def checksums_match(entries: EntryIndex, entry_headers: Array) -> Array:
     )
     correct[small] = checksums == entry_headers["crc"][small]
     large = np.flatnonzero(batch & (entries.length > MAX_KERNEL_CRC))
-    correct[large] = entry_headers["crc"][large] == _checksums(entries, large, end)
+    # the library takes a slice of an array without a copy, but copies a slice of a memoryview
+    value, wire = google_crc32c.value, entries.wire
+    covers = zip((entries.position[large] + CRC_COVERS).tolist(), end[large].tolist(), strict=True)
+    checksums = np.fromiter((value(wire[start:stop]) for start, stop in covers), np.uint32, large.size)
+    correct[large] = entry_headers["crc"][large] == checksums
     wrapper = np.flatnonzero(~batch & (entry_headers["attributes"] & CODEC != 0))
     rows = zip(wrapper.tolist(), entries.position[wrapper].tolist(), end[wrapper].tolist(), strict=True)
     for index, start, stop in rows:
         covered = entries.view[start + MESSAGE_CRC_COVERS : stop]
         correct[index] = entry_headers["crc"][index] == zlib.crc32(covered)
     return correct
-
-
-def _checksums(entries: EntryIndex, selected: Array, end: Array) -> Array:
-    """Compute CRC-32C by the library.
-
-    It takes a slice of an array without a copy, but copies a slice of a memoryview.
-    """
-    value, wire = google_crc32c.value, entries.wire
-    rows = zip((entries.position[selected] + CRC_COVERS).tolist(), end[selected].tolist(), strict=True)
-    return np.fromiter((value(wire[start:stop]) for start, stop in rows), np.uint32, selected.size)
 
 
 # --- compressed entries ---
@@ -288,13 +282,8 @@ def _with_slots(
         entries.wire, entries.position, entries.length, entries.magic, arena, start, end, entry_headers,
         clean, slots, first, 1, clean,
     )  # fmt: skip
-    slots = _clean_slots(slots, counts, clean, ~plain, entries.wire.size)
+    inner = np.repeat(~plain, counts)
+    for name in ("key_at", "value_at", "headers_at"):  # those of decompressed records are past the buffer
+        slots[name][inner] += np.uint64(entries.wire.size)
+    slots = slots if clean[counts > 0].all() else slots[np.repeat(clean, counts)]
     return CheckedEntries(entries, entry_headers, clean, np.where(clean, counts, 0), size, slots, arena)
-
-
-def _clean_slots(slots: Array, counts: Array, clean: Array, inner: Array, base: int) -> Array:
-    """Return the slots of clean entries; shift the positions of decompressed ones past the buffer."""
-    inner = np.repeat(inner, counts)
-    for name in ("key_at", "value_at", "headers_at"):
-        slots[name][inner] += np.uint64(base)
-    return slots if clean[counts > 0].all() else slots[np.repeat(clean, counts)]

@@ -84,9 +84,16 @@ def read_header_columns(
     buffer: Buffer, frames: KafkaFrames, names: Sequence[str] = ALL_COLUMNS
 ) -> pa.RecordBatch:
     """Return these columns of `HEADER_COLUMNS` for the items that `scan` found in `buffer`."""
-    return header_columns(
-        frames, np.empty(0) if ITEM_COLUMNS.issuperset(names) else _read(buffer, frames), names
-    )
+    if ITEM_COLUMNS.issuperset(names):
+        return header_columns(frames, np.empty(0), names)
+    whole = frames.magic >= 0
+    rows = np.zeros(len(frames), HEADER)  # of items that are no whole entries
+    headers = np.zeros(int(whole.sum()), HEADER)
+    wire = np.frombuffer(memoryview(buffer).cast("B"), np.uint8)
+    position, magic = frames.position[whole].astype(np.uint64), frames.magic[whole].astype(np.uint8)
+    entry_kernels.read_entry_headers(wire, position, magic, headers)
+    rows[whole] = headers
+    return header_columns(frames, rows, names)
 
 
 def header_columns(frames: KafkaFrames, entry_headers: Array, names: Sequence[str]) -> pa.RecordBatch:
@@ -106,18 +113,6 @@ def header_columns(frames: KafkaFrames, entry_headers: Array, names: Sequence[st
 @cache
 def _schema(names: tuple[str, ...]) -> pa.Schema:
     return pa.schema([HEADER_COLUMNS.field(name) for name in names])
-
-
-def _read(buffer: Buffer, frames: KafkaFrames) -> Array:
-    """Read the header fields of whole entries; other items get zeros."""
-    whole = frames.magic >= 0
-    rows = np.zeros(len(frames), HEADER)
-    headers = np.zeros(int(whole.sum()), HEADER)
-    wire = np.frombuffer(memoryview(buffer).cast("B"), np.uint8)
-    position, magic = frames.position[whole].astype(np.uint64), frames.magic[whole].astype(np.uint8)
-    entry_kernels.read_entry_headers(wire, position, magic, headers)
-    rows[whole] = headers
-    return rows
 
 
 def _faults(frames: KafkaFrames) -> Any:  # noqa: ANN401 - pyarrow has no types
@@ -270,7 +265,21 @@ def _headers(block: CheckedEntries) -> pa.Array:
 
 def _rows(answers: dict[int, Item]) -> pa.RecordBatch:
     """Return the records of frames that the reference decoded."""
-    rows = [_row(item.at, record) for item in answers.values() for record in _inner(item.value)]
+    rows = [
+        {
+            "frame": item.at,
+            "offset": record.offset,
+            "timestamp": record.timestamp,
+            "key": record.key,
+            "value": record.value,
+            "headers": [
+                {"key": key, "value": value}
+                for key, value in (record.headers if isinstance(record, Record) else ())
+            ],
+        }
+        for item in answers.values()
+        for record in _inner(item.value)
+    ]
     return pa.RecordBatch.from_pylist(rows, schema=RECORD_COLUMNS)
 
 
@@ -285,15 +294,3 @@ def _inner(value: Any) -> tuple[Record | Message, ...]:  # noqa: ANN401 - an ent
         case _:
             records: tuple[Record, ...] = value.records
             return records
-
-
-def _row(at: int, record: Record | Message) -> dict[str, Any]:
-    headers = record.headers if isinstance(record, Record) else ()
-    return {
-        "frame": at,
-        "offset": record.offset,
-        "timestamp": record.timestamp,
-        "key": record.key,
-        "value": record.value,
-        "headers": [{"key": key, "value": value} for key, value in headers],
-    }

@@ -41,32 +41,26 @@ def value_items(step: ScanStep) -> list[Item]:
     if step.block is None:
         return [step.answers[0]]
     block, first = step.block, np.concatenate(([0], np.cumsum(step.block.records)))
-    return [
-        step.answers[index] if index in step.answers else _item(block, index, int(first[index]))
-        for index in range(block.clean.size)
-    ]
-
-
-def _item(block: CheckedEntries, index: int, first: int) -> Item:
-    at, length = int(block.entries.position[index]), int(block.entries.length[index])
-    return Item("frame", at, length, _entry(block, index, first))
+    items = []
+    for index, (at, length) in enumerate(zip(block.entries.position, block.entries.length, strict=True)):
+        item = step.answers.get(index)
+        if item is None:
+            item = Item("frame", int(at), int(length), _entry(block, index, int(first[index])))
+        items.append(item)
+    return items
 
 
 def _entry(block: CheckedEntries, index: int, first: int) -> LogEntry:
     header, magic = block.entry_headers[index], int(block.entries.magic[index])
     slots = block.slots[first : first + int(block.records[index])]
     if magic == 2:
-        return _batch(block, header, slots)
+        records = tuple(_record(block, header, slot) for slot in slots)
+        return RecordBatch(*batch_numbers(header), records=records)  # type: ignore[misc, arg-type] # in order
     messages = tuple(_message(block, slot, magic) for slot in slots)
     if not int(header["attributes"]) & CODEC:
         return messages[0]
     attributes, timestamp = int(header["attributes"]), int(header["max_timestamp"])
     return Message(int(header["base_offset"]), magic, attributes, timestamp, None, None, messages)
-
-
-def _batch(block: CheckedEntries, header: Row, slots: Row) -> RecordBatch:
-    records = tuple(_record(block, header, slot) for slot in slots)
-    return RecordBatch(*batch_numbers(header), records=records)  # type: ignore[misc, arg-type] # in order
 
 
 def batch_numbers(header: Row) -> tuple[int, ...]:
@@ -160,28 +154,17 @@ def decode_log(data: bytes, options: Options) -> Decoded | None:
         or options.source != "fetch"
     ):
         return None
-    items_found = _clean_items(data, options)
-    if items_found is None:
-        return None
-    entries = tuple(item.value for item in items_found if item.kind == "frame")
-    if not offsets_ascend(entries):
-        return None
-    return Decoded(Log(entries), sum(item.length for item in items_found if item.kind == "frame"), ())
-
-
-def _clean_items(data: bytes, options: Options) -> list[Item] | None:
-    """Return every item of a log, or None if the reference has to look at some of it.
-
-    The limit of decompressed bytes counts for the log as a whole, as it does in the reference.
-    """
-    found: list[Item] = []
-    unpacked = 0
+    items_found: list[Item] = []
+    unpacked = 0  # the limit counts for the log as a whole, as it does in the reference
     for step in scan_steps(data, options, keep=True, most=MAX_SIZE):
         unpacked += 0 if step.block is None else int(step.block.unpacked.sum())
         if _needs_reference(step, data) or unpacked > options.max_output:
             return None
-        found += value_items(step)
-    return found
+        items_found += value_items(step)
+    entries = tuple(item.value for item in items_found if item.kind == "frame")
+    if not offsets_ascend(entries):
+        return None
+    return Decoded(Log(entries), sum(item.length for item in items_found if item.kind == "frame"), ())
 
 
 def _needs_reference(step: ScanStep, data: bytes) -> bool:

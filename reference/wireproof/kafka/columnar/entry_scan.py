@@ -64,7 +64,10 @@ def scan_steps(
     block_bytes = MAX_KEPT_BYTES if keep else MAX_BLOCK_BYTES
     at, reason = 0, kernels.FULL if view.nbytes else BUFFER_END
     while reason != BUFFER_END:
-        entries, at, reason = _entries(wire, view, at, most)
+        position, length = np.empty((2, ENTRIES_PER_CALL), np.uint64)
+        magic = np.empty(ENTRIES_PER_CALL, np.uint8)
+        found, end, reason = kernels.walk_entries(wire, np.uint64(at), most, position, length, magic)
+        entries, at = EntryIndex(wire, view, position, length, magic).part(0, found), int(end)
         first, ends = 0, np.cumsum(entries.length)
         while first < entries.magic.size:
             bytes_before = int(ends[first - 1]) if first else 0
@@ -101,14 +104,6 @@ def step_parts(
             return ChunkEnd(int(step.block.entries.position[stop]), is_broken=True)
         at = int(step.block.entries.end[-1])
     return ChunkEnd(at, is_broken=False)
-
-
-def _entries(wire: Array, view: memoryview, at: int, most: int) -> tuple[EntryIndex, int, int]:
-    """Find the next entries from `at` on: return them, the position after them, and the reason to stop."""
-    position, length = np.empty((2, ENTRIES_PER_CALL), np.uint64)
-    magic = np.empty(ENTRIES_PER_CALL, np.uint8)
-    found, stop, reason = kernels.walk_entries(wire, np.uint64(at), most, position, length, magic)
-    return EntryIndex(wire, view, position, length, magic).part(0, found), int(stop), reason
 
 
 def _item_at(view: memoryview, at: int, options: Options) -> Item:

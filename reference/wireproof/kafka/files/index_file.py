@@ -8,7 +8,7 @@ finds an index file missing builds it again from the log. Source: Apache Kafka, 
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import accumulate
 from typing import Any, Final, TypeAlias
@@ -270,7 +270,12 @@ def _check_times(index: SegmentIndex, segment: SegmentHeaders) -> Iterator[FileF
     if untimed:  # LogAppendTime in message format v0: the broker indexes times that no message has
         text = f"{len(untimed)} entries lead to messages of v0, which have no timestamp"
         yield FileFinding(untimed[0].at, text, "", is_error=False)
-    yield from _check_last(index, latest[-1], segment)
+    last = index.entries[-1].timestamp if index.entries else NO_TIMESTAMP
+    if not index.raw.tail and not segment.why and last < latest[-1]:
+        at = len(index.entries) * TIME_ENTRY.fixed_size
+        text = f"a closed segment ends with its greatest timestamp, {latest[-1]}; the last one here is {last}"
+        then = f"retention by time uses the last entry: if the segment is closed, {REBUILD}"
+        yield FileFinding(at, text, then, is_error=False)
 
 
 def _check_timestamp(entry: Entry, head: SegmentEntry, before: int) -> Iterator[FileFinding]:
@@ -282,16 +287,6 @@ def _check_timestamp(entry: Entry, head: SegmentEntry, before: int) -> Iterator[
     elif before > entry.timestamp:
         text += f" is not the greatest up to offset {entry.offset}: an earlier entry of the log has {before}"
         yield _wrong(entry.at, text)
-
-
-def _check_last(index: SegmentIndex, latest: int, segment: SegmentHeaders) -> Iterator[FileFinding]:
-    """Check the last entry of a closed segment, whose index has no allocated entries left."""
-    last = index.entries[-1].timestamp if index.entries else NO_TIMESTAMP
-    if not index.raw.tail and not segment.why and last < latest:
-        at = len(index.entries) * TIME_ENTRY.fixed_size
-        text = f"a closed segment ends with its greatest timestamp, {latest}; the last one here is {last}"
-        then = f"retention by time uses the last entry: if the segment is closed, {REBUILD}"
-        yield FileFinding(at, text, then, is_error=False)
 
 
 TIME_INDEX: Final = EntryLayout(
@@ -372,26 +367,22 @@ def _check_transactions(index: SegmentIndex, segment: SegmentHeaders) -> Iterato
     """Check the entries against the log; wrong ones deliver aborted records or hide committed ones."""
     ended = aborted_transactions(segment)
     for entry in index.entries:
-        yield from _check_transaction(entry, index.base, ended, segment)
+        known = ended.get(entry.last)
+        if known is None:
+            yield _no_marker(entry, segment)
+        elif known.producer != entry.producer:
+            text = (
+                f"producer {entry.producer}, but the marker at {entry.last} is of producer {known.producer}"
+            )
+            yield _wrong(entry.at + _PRODUCER_AT, text)
+        else:
+            yield from _check_ends(entry, index.base, known, segment)
     listed = {entry.last for entry in index.entries}
     end = len(index.entries) * ABORTED_TRANSACTION.fixed_size
     for known in ended.values():
         if known.first is not None and known.last not in listed:
             text = f"offsets {known.first} to {known.last} of producer {known.producer} were aborted"
             yield _wrong(end, f"{text}, and are not listed: read_committed readers receive them")
-
-
-def _check_transaction(
-    entry: Entry, base: int, ended: Mapping[int, EndedTransaction], segment: SegmentHeaders
-) -> Iterator[FileFinding]:
-    known = ended.get(entry.last)
-    if known is None:
-        yield _no_marker(entry, segment)
-    elif known.producer != entry.producer:
-        text = f"producer {entry.producer}, but the marker at {entry.last} is of producer {known.producer}"
-        yield _wrong(entry.at + _PRODUCER_AT, text)
-    else:
-        yield from _check_ends(entry, base, known, segment)
 
 
 def _no_marker(entry: Entry, segment: SegmentHeaders) -> FileFinding:

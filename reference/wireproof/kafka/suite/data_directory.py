@@ -1,7 +1,7 @@
 """The files in a data directory of Kafka, alone and compared with each other: kafka.md §14."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -107,12 +107,6 @@ class _Offsets:
         return {"epochs": self.epochs, "gaps": self.gaps, "endIsDamaged": self.is_damaged}
 
 
-def _entry_bytes(file: DataFile, head: SegmentEntry) -> bytes:
-    with file.path.open("rb") as opened:
-        opened.seek(head.position)
-        return opened.read(head.size)
-
-
 def _index(file: DataFile) -> FileReport:
     """Check an index file against the log beside it."""
     found = data_directory.check_index_file(file.path)
@@ -184,7 +178,9 @@ def _frame_faults(file: DataFile, segment: SegmentHeaders) -> Iterator[FileFindi
 
 def _control_types(file: DataFile, head: SegmentEntry) -> list[int]:
     """Return the types of the control records of a batch; none if it is damaged."""
-    reader = Reader(_entry_bytes(file, head))
+    with file.path.open("rb") as opened:
+        opened.seek(head.position)
+        reader = Reader(opened.read(head.size))
     try:
         prefix = peek_size_and_magic(reader)
         found = entry.read(reader, prefix, DEFAULT_OPTIONS) if prefix is not None else None
@@ -317,17 +313,16 @@ def partition(folder: str, files: Sequence[CheckedFile]) -> PartitionReport | No
 
 def _segments(files: Sequence[CheckedFile]) -> list[Segment]:
     """Return the segments that a broker would load, in the order of their base offsets."""
-    logs = [one for one in files if one.kind and one.kind.what in SEGMENTS]
-    found = [_segment(one) for one in logs if one.file.name.endswith(".log")]
+    found = []
+    for one in files:
+        if one.kind is None or one.kind.what not in SEGMENTS or not one.file.name.endswith(".log"):
+            continue
+        facts: Mapping[str, Any] = one.report.facts
+        base = facts["base"]
+        epochs, gaps = (tuple((first, last) for first, last in facts[name]) for name in ("epochs", "gaps"))
+        first, after = (base if facts.get(name) is None else facts[name] for name in ENDS)
+        found.append(Segment(one.file.name, base, first, after, epochs, gaps, facts["endIsDamaged"]))
     return sorted(found, key=lambda one: one.base)
-
-
-def _segment(one: CheckedFile) -> Segment:
-    facts: Mapping[str, Any] = one.report.facts
-    base = facts["base"]
-    epochs, gaps = (tuple((first, last) for first, last in facts[name]) for name in ("epochs", "gaps"))
-    first, after = (base if facts.get(name) is None else facts[name] for name in ENDS)
-    return Segment(one.file.name, base, first, after, epochs, gaps, facts["endIsDamaged"])
 
 
 def _summary(segments: Sequence[Segment], files: Sequence[CheckedFile], state: str | None) -> str:
@@ -375,18 +370,13 @@ def _chain(segments: Sequence[Segment], *, compacted: bool) -> Iterator[FileFind
             yield FileFinding(None, f"the epoch goes back: {text}")
 
 
-def _ranges(gaps: Sequence[tuple[int, int]]) -> str:
-    """Return how many offsets are missing, and the first ranges of them."""
-    shown = ", ".join(f"{first} to {last}" if last > first else str(first) for first, last in gaps[:MAX_GAPS])
-    more = f" and {len(gaps) - MAX_GAPS} more ranges" if len(gaps) > MAX_GAPS else ""
-    missing = sum(last - first + 1 for first, last in gaps)
-    return f"{missing} offsets are missing: {shown}{more}"
-
-
 def _gap_findings(gaps: Sequence[tuple[int, int]], *, compacted: bool) -> Iterator[FileFinding]:
     if not gaps:
         return
-    text = _ranges(gaps)
+    shown = ", ".join(f"{first} to {last}" if last > first else str(first) for first, last in gaps[:MAX_GAPS])
+    more = f" and {len(gaps) - MAX_GAPS} more ranges" if len(gaps) > MAX_GAPS else ""
+    missing = sum(last - first + 1 for first, last in gaps)
+    text = f"{missing} offsets are missing: {shown}{more}"
     if compacted:
         yield FileFinding(None, f"{text}; the topic is compacted", is_error=False)
     else:
@@ -456,18 +446,17 @@ def across(
         if one.kind and one.kind.what == "offset checkpoint" and not one.file.name.endswith(".tmp"):
             rows = one.report.facts["offsets"]
             assert isinstance(rows, list)
-            yield from ((one.file.name, fault) for fault in _offset_faults(rows, ends))
+            for topic, number, offset in rows:
+                name = f"{topic}-{number}"
+                if name not in ends:
+                    finding = FileFinding(None, f"{name} has no folder here", is_error=False)
+                    yield one.file.name, finding
+                elif offset > ends[name].get("nextOffset", offset):
+                    text = (
+                        f"{name} has offset {offset}, after the end of its log at {ends[name]['nextOffset']}"
+                    )
+                    yield one.file.name, FileFinding(None, text)
     yield from _id_faults(partitions)
-
-
-def _offset_faults(rows: Iterable[Any], ends: Mapping[str, Mapping[str, Any]]) -> Iterator[FileFinding]:
-    for topic, number, offset in rows:
-        name = f"{topic}-{number}"
-        if name not in ends:
-            yield FileFinding(None, f"{name} has no folder here", is_error=False)
-        elif offset > ends[name].get("nextOffset", offset):
-            text = f"{name} has offset {offset}, after the end of its log at {ends[name]['nextOffset']}"
-            yield FileFinding(None, text)
 
 
 def _id_faults(partitions: Sequence[PartitionReport]) -> Iterator[tuple[str, FileFinding]]:

@@ -1,7 +1,6 @@
 """List a Kafka log with the fast decoder, chunk by chunk."""
 
 from collections.abc import Generator, Iterator, Sequence
-from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -51,7 +50,10 @@ def _read(
 
     def parts(step: ScanStep) -> Generator[EntryRows | Item, None, int | None]:
         stop = _doubtful(step)
-        yield from islice(_items(step, base), stop) if values else _rows(step, base, options, stop)
+        if values:
+            yield from (evolve(item, at=base + item.at) for item in value_items(step)[:stop])
+        else:
+            yield from _rows(step, base, options, stop)
         return stop
 
     return (yield from step_parts(chunk, options, parts, keep=values))
@@ -79,10 +81,6 @@ def _doubtful(step: ScanStep) -> int | None:
     return None
 
 
-def _items(step: ScanStep, base: int) -> Iterator[Item]:
-    return (evolve(item, at=base + item.at) for item in value_items(step))
-
-
 def _rows(step: ScanStep, base: int, options: Options, stop: int | None) -> Iterator[EntryRows | Item]:
     """Yield the entries before `stop`, or all; the reference reads control batches again, for their type."""
     block = step.block
@@ -100,7 +98,11 @@ def _rows(step: ScanStep, base: int, options: Options, stop: int | None) -> Iter
         if index in step.answers:
             yield evolve(step.answers[index], at=at)
         else:
-            yield _decoded(entries.view[at - base : at - base + length], at, options)
+            data = bytes(entries.view[at - base : at - base + length])
+            reader = Reader(data, budget=Budget(options.max_output))
+            prefix = peek_whole_entry(reader)
+            assert prefix is not None, "a whole entry"
+            yield Item("frame", at, length, entry.read(reader, prefix, options))
         first = index + 1
     if first < stop:
         yield rows.part(first, stop)
@@ -124,14 +126,6 @@ def _message_cells(magic: int, numbers: Sequence[int], first: int) -> tuple[Any,
     """Return the cells of a message from the row of `HEADER` that the kernels filled."""
     offset, _, crc, attributes, _, _, timestamp, *_, count = numbers
     return message_row((offset, 0, crc, magic, attributes, timestamp), first, count)
-
-
-def _decoded(data: memoryview, at: int, options: Options) -> Item:
-    """Return the item of a clean entry, with its value."""
-    reader = Reader(bytes(data), budget=Budget(options.max_output))
-    prefix = peek_whole_entry(reader)
-    assert prefix is not None, "a whole entry"
-    return Item("frame", at, len(data), entry.read(reader, prefix, options))
 
 
 DECODER: Final = QuickReader(_read, CHUNKS, VALUE_CHUNKS, _garbage)

@@ -42,7 +42,12 @@ NO_EPOCH: Final = b"\xff\xff\xff\xff"
 def batch(recipe: Recipe) -> bytes:
     """Return the bytes of a v2 batch."""
     number = recipe.records
-    pieces = [piece for n in range(number) for piece in _record(recipe, n)]
+    pieces: list[Piece] = []
+    for index in range(number):
+        delta = _varint(index)
+        before, after = b"\0" + delta + delta + NO_KEY + _varint(recipe.value), b"\0"
+        length = _varint(len(before) + recipe.value + len(after))
+        pieces += [length + before, *value_pieces(recipe.fill, recipe.value, index), after]
     body = writer_of(recipe)(list(merged(pieces)))
     fields = struct.pack(
         ">hiqqqhii", CODEC_NUMBERS[recipe.codec], number - 1, TIME, TIME + number - 1, -1, -1, -1, number
@@ -62,14 +67,6 @@ def log_value(recipe: Recipe, *, computed: bool) -> Json:
     """Return the value of a log with the batch alone, as a topic stores it."""
     following: dict[str, Json] = {"nextOffset": str(recipe.records)} if computed else {}
     return {"batches": [batch_value(recipe, computed=computed)], **following}
-
-
-def _record(recipe: Recipe, number: int) -> list[Piece]:
-    delta = _varint(number)
-    before = b"\0" + delta + delta + NO_KEY + _varint(recipe.value)
-    after = b"\0"
-    length = _varint(len(before) + recipe.value + len(after))
-    return [length + before, *value_pieces(recipe.fill, recipe.value, number), after]
 
 
 def _varint(value: int) -> bytes:

@@ -69,8 +69,8 @@ def _read(
         if cells is not None:
             rows.append((base + at, end - at, cells))
         else:
-            item = _frame(bytes(chunk[at:end]), options)
-            if is_broken := item is None:
+            item = next(iter(formats.scan(LOG, [bytes(chunk[at:end])], options)))
+            if is_broken := item.kind != "frame":
                 break
             yield from _together(rows)
             rows = []
@@ -83,12 +83,6 @@ def _read(
 def _together(rows: list[tuple[int, int, tuple[Any, ...]]]) -> Iterator[EntryRows]:
     if rows:
         yield EntryRows(*zip(*rows, strict=True))
-
-
-def _frame(data: bytes, options: Options) -> Item | None:
-    """Return the entry as the reference reads it; None if it rejects it."""
-    item = next(iter(formats.scan(LOG, [data], options)))
-    return item if item.kind == "frame" else None
 
 
 def _batch(data: Chunk, at: int, end: int) -> tuple[Any, ...] | None:

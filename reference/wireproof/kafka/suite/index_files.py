@@ -136,7 +136,11 @@ def headers_of(source: ByteSource) -> SegmentHeaders:
             held = None
             heads.add(_numbers(part.at, part.length, part.cells))
         elif _damaged_cells(part, source) is None:
-            return _ended(heads, source.size, held or part)
+            last = held or part
+            why = f"{last.length} bytes of an entry that is cut"
+            if last.kind != "tail":
+                why = f"{last.damages[0].cls} at {last.damages[0].where}"
+            return SegmentHeaders(heads, source.size, last.at, why)
         else:
             _add_held(heads, held, source)
             held = part
@@ -171,15 +175,6 @@ def _numbers(at: int, length: int, cells: Sequence[Any]) -> tuple[int, ...]:
         at, length, magic, cells[BASE_OFFSET] if magic == V2 else last, last, cells[MAX_TIMESTAMP],
         cells[PRODUCER], cells[IS_TRANSACTIONAL], marker, cells[LEADER_EPOCH],
     )  # fmt: skip
-
-
-def _ended(heads: EntryHeaders, size: int, one: Entry) -> SegmentHeaders:
-    """Return the headers before a part of a log that has none."""
-    if one.kind == "tail":
-        why = f"{one.length} bytes of an entry that is cut"
-    else:
-        why = f"{one.damages[0].cls} at {one.damages[0].where}"
-    return SegmentHeaders(heads, size, one.at, why)
 
 
 def check(name: SegmentFileName, log: SegmentHeaders | None) -> CheckedIndex:

@@ -13,7 +13,7 @@ from wireproof.kafka.control_types import CONTROL_TYPES
 from wireproof.kafka.entry import V2
 from wireproof.kafka.layouts import HEADS, MESSAGE_FLAGS, NO_TIMESTAMP
 from wireproof.kafka.size_and_magic import MAGIC_AT, MIN_SIZE_BY_MAGIC, SIZE_AT
-from wireproof.kafka.values import Message, Record, RecordBatch
+from wireproof.kafka.values import Message, RecordBatch
 from wireproof.schema.layout import Flag
 from wireproof.wire.json_values import Json
 from wireproof.wire.scan_items import Item
@@ -182,22 +182,15 @@ def cells_line(cells: tuple[Any, ...]) -> str:
     first_time = max_time if kind == "LogAppendTime" else base_time
     who = f"{producer}/{generation}" if producer >= 0 else "-"
     sequences = f"{sequence}..{last_sequence}" if sequence >= 0 else "-"
-    rare = transactional or control or horizon is not None or kind == "LogAppendTime"
-    what = _what(kind, transactional=transactional, control=control, horizon=horizon) if rare else ""
-    return _LINE % (
-        magic, offsets, "-" if count is None else count, codec, instant(first_time), instant(max_time),
-        who, sequences, epoch if magic > 1 else "-", what,
-    )  # fmt: skip
-
-
-def _what(kind: str | None, *, transactional: bool, control: str | None, horizon: int | None) -> str:
-    """Return the attributes of an entry that most do not have."""
     what = control or ("in a transaction" if transactional else "")
     if kind == "LogAppendTime":
         what = f"{what}, append time" if what else "append time"
     if horizon is not None:
         what = f"{what}, delete horizon" if what else "delete horizon"
-    return what
+    return _LINE % (
+        magic, offsets, "-" if count is None else count, codec, instant(first_time), instant(max_time),
+        who, sequences, epoch if magic > 1 else "-", what,
+    )  # fmt: skip
 
 
 def _offsets(cells: tuple[Any, ...]) -> tuple[int, int]:
@@ -226,19 +219,17 @@ def item_records(item: Item) -> Iterator[tuple[Any, ...]]:
     match item.value:
         case RecordBatch(records=records, base_sequence=sequence):
             for one in records:
-                yield _record(one, sequence)
+                kind = None
+                if one.control is not None:
+                    kind = CONTROL_TYPES.get(one.control.type, f"type {one.control.type}")
+                yield (
+                    one.offset, one.offset_delta, one.timestamp, one.timestamp_delta,
+                    None if sequence < 0 else (sequence + one.offset_delta) % _SEQUENCES, one.key, one.value,
+                    tuple(one.headers), kind,
+                )  # fmt: skip
         case Message(messages=inner) as message:
             for part in (message,) if inner is None else inner:
                 yield part.offset, None, part.timestamp, None, None, part.key, part.value, (), None
-
-
-def _record(one: Record, base_sequence: int) -> tuple[Any, ...]:
-    sequence = None if base_sequence < 0 else (base_sequence + one.offset_delta) % (1 << 31)
-    control = None if one.control is None else CONTROL_TYPES.get(one.control.type, f"type {one.control.type}")
-    return (
-        one.offset, one.offset_delta, one.timestamp, one.timestamp_delta, sequence, one.key, one.value,
-        tuple(one.headers), control,
-    )  # fmt: skip
 
 
 def record_line(cells: tuple[Any, ...]) -> str:
