@@ -296,16 +296,16 @@ def scan_heka(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> HekaFrames:
     rows = 0
     for step in heka_scan_steps(buffer, options):
         answers |= {rows + at: evolve(item, value=None) for at, item in enumerate(step.items)}
-        parts.append(_rows_of_items(step.items) if step.items else _rows_of_frames(step))
+        if step.items:
+            parts.append(_rows_of_items(step.items))
+        else:
+            columns = (step.position, step.length, step.message)
+            position, length, message = (column.astype(np.int64) for column in columns)
+            kind, by_reference = np.zeros(length.size, np.uint8), np.zeros(length.size, np.bool_)
+            parts.append((position, length, kind, message, by_reference))
         rows += parts[-1][0].size
     position, length, kind, message, by_reference = map(np.concatenate, zip(*parts, strict=True))
     return HekaFrames(position, length, kind, message, by_reference, answers)
-
-
-def _rows_of_frames(step: HekaScanStep) -> tuple[Array, ...]:
-    columns = (step.position, step.length, step.message)
-    position, length, message = (column.astype(np.int64) for column in columns)
-    return position, length, np.zeros(length.size, np.uint8), message, np.zeros(length.size, np.bool_)
 
 
 def _rows_of_items(items: tuple[Item, ...]) -> tuple[Array, ...]:
@@ -333,19 +333,14 @@ def scan_items(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[list[It
     by_reference = 0
     for step in heka_scan_steps(data, options):
         rows = zip(step.position.tolist(), step.length.tolist(), strict=True)
-        items_found += [
-            Item("frame", at, length, _frame(data[at : at + length], options)) for at, length in rows
-        ]
+        for at, length in rows:
+            value: HekaFrame | None = None
+            with suppress(Rejected):
+                value = stream.read(Reader(data[at : at + length]), options)
+            items_found.append(Item("frame", at, length, value))
         items_found += step.items
         by_reference += sum(item.kind != "tail" for item in step.items)
     return items_found, by_reference
-
-
-def _frame(data: bytes, options: Options) -> HekaFrame | None:
-    reader = Reader(data)
-    with suppress(Rejected):
-        return stream.read(reader, options)
-    return None
 
 
 WARM_FRAME: Final = bytes.fromhex("1e0208141f0a10101112131415161718191a1b1c1d2e2f1001")

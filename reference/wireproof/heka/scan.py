@@ -149,7 +149,8 @@ def _field(reader: Reader, got: dict[int, bytes | int]) -> None:
     key = _any_varint(reader)
     number, wire = key >> 3 & 0xFFFF_FFFF, key & 7
     if number not in _FIELDS:
-        reader.pos -= _size(key)  # the middle of a key that is longer than needed, as in gogo: M41
+        # as in gogo, the middle of a key that is longer than needed: M41
+        reader.pos -= max(1, -(-key.bit_length() // 7))
         _skip(reader)
     elif wire not in _FIELDS[number].wires:
         raise reader.reject("type-mismatch", f"#{number}", f"wire type {wire}")
@@ -157,11 +158,6 @@ def _field(reader: Reader, got: dict[int, bytes | int]) -> None:
         got[number] = _any_varint(reader)
     else:
         got[number] = reader.take("bytes", _any_varint(reader))
-
-
-def _size(key: int) -> int:
-    """Return the size of a varint in its shortest form, in bytes."""
-    return max(1, -(-key.bit_length() // 7))
 
 
 def _skip(reader: Reader) -> None:
@@ -372,22 +368,18 @@ class Scanner:
         if self.head is None:
             if have < 2 or have < (size := FRAME_OVERHEAD + self.buffer[self.pos + 1]):
                 return True
-            self._read_header(size)
-            if self.head is None:
-                return False
+            match read_head(bytes(self.buffer[self.pos : self.pos + size]), self.framing, self.options):
+                case AcceptedHeader() as head:
+                    self.head, self.size = head, size + head.header.message_length
+                case cls:
+                    self.fault = cls
+                    return False
         if have < self.size:
             return True
         if self.content is None:
             self.content = self._read_content(self.head)
         search = self.content.cls is not None and self.framing.on_rejection == "aligned"
         return search and have == self.size and not final
-
-    def _read_header(self, size: int) -> None:
-        match read_head(bytes(self.buffer[self.pos : self.pos + size]), self.framing, self.options):
-            case AcceptedHeader() as head:
-                self.head, self.size = head, size + head.header.message_length
-            case cls:
-                self.fault = cls
 
     def _read_content(self, head: AcceptedHeader) -> FrameContent:
         data = bytes(self.buffer[self.pos : self.pos + self.size])

@@ -96,18 +96,14 @@ def _read_table(reader: Reader) -> list[_Entry]:
     entries: list[_Entry] = []
     while len(entries) < count:
         reader.enter("sections", len(entries))
-        entries.append(_read_entry(reader))
+        at = reader.pos
+        fields = {part.name: getattr(reader, part.kind)(part.name) for part in _NUMBERS}
+        if fields["status"] and fields["records_len"]:
+            text = f"{fields['records_len']} bytes in a section of status {fields['status']}"
+            raise reader.reject("invalid-value", "records_len", text, at=at + ENTRY.offset("records_len"))
+        entries.append(_Entry(at, fields))
         reader.leave()
     return entries
-
-
-def _read_entry(reader: Reader) -> _Entry:
-    at = reader.pos
-    fields = {part.name: getattr(reader, part.kind)(part.name) for part in _NUMBERS}
-    if fields["status"] and fields["records_len"]:
-        text = f"{fields['records_len']} bytes in a section of status {fields['status']}"
-        raise reader.reject("invalid-value", "records_len", text, at=at + ENTRY.offset("records_len"))
-    return _Entry(at, fields)
 
 
 def _read_section(reader: Reader, index: int, entry: _Entry) -> Any:  # noqa: ANN401 - a `FetchSection`

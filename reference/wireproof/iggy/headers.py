@@ -201,7 +201,12 @@ def read_map_or_bytes(reader: Reader, tlv: TlvRules) -> HeaderMap | bytes:
 
 
 def _read_entry(reader: Reader, tlv: TlvRules) -> HeaderEntry:
-    key = _read_key(reader, tlv) if tlv.keyed else _read_text(reader)
+    key: HeaderKey
+    if tlv.keyed:
+        key_kind = _read_kind(reader, "key_kind", tlv)
+        key = _read_sized(reader, key_kind, ("key_len", "key"), tlv.key_detail, tlv)
+    else:
+        key = _read_text(reader)
     kind = _read_kind(reader, "val_kind" if tlv.keyed else "kind", tlv)
     return key, _read_sized(reader, kind, ("val_len", "value"), "InvalidHeaderValue", tlv)
 
@@ -213,12 +218,6 @@ def _read_text(reader: Reader) -> bytes:
         start = reader.pos - len(key)
         raise reader.reject("bad-utf8", "key", at=start, detail="InvalidHeaderKey")
     return key
-
-
-def _read_key(reader: Reader, tlv: TlvRules) -> HeaderValue:
-    """Read a key of TLV v2."""
-    kind = _read_kind(reader, "key_kind", tlv)
-    return _read_sized(reader, kind, ("key_len", "key"), tlv.key_detail, tlv)
 
 
 def _read_kind(reader: Reader, name: str, tlv: TlvRules) -> HeaderKindName:

@@ -102,7 +102,9 @@ def damaged_length(revision: SegmentStream, data: bytes, length: int, before: in
         record = _read(revision, data[at:end])
         if record is None or not before < first_offset(record) < before + MAX_OFFSET_GAP:
             return False
-        return _is_followed(revision, data, end, record)
+        # soon after it another one follows, if the bytes for it are there
+        is_last = end + LOOKAHEAD > len(data)
+        return is_last or 0 < _offset(revision, data, end) - last_offset(record) < MAX_OFFSET_GAP
 
     return next_valid(_candidates(revision, data, length, before), is_valid, FREE_READ + len(data)) or 0
 
@@ -123,13 +125,6 @@ def _near_offsets(before: int) -> "re.Pattern[bytes]":
     """Return a pattern for little-endian u64 offsets soon after `before`, by their five high bytes."""
     highs = {(before + step).to_bytes(8, "little")[3:] for step in (0, MAX_OFFSET_GAP)}
     return re.compile(rb"(?s)(?=...(?:" + b"|".join(map(re.escape, sorted(highs))) + rb"))")
-
-
-def _is_followed(revision: SegmentStream, data: bytes, at: int, record: Any) -> bool:  # noqa: ANN401 - a revision's record
-    """Return whether the record that begins at `at` has an offset soon after that of `record`."""
-    if at + LOOKAHEAD > len(data):
-        return True
-    return 0 < _offset(revision, data, at) - last_offset(record) < MAX_OFFSET_GAP
 
 
 def _fits_with_one_bit_flipped(revision: SegmentStream, data: bytes) -> bool:

@@ -267,7 +267,20 @@ def _read_batch(reader: Reader, revision: SendRevision, batch: StructLayout, cou
 
 def _write_batch(writer: Writer, batch: StructLayout, value: Any) -> None:  # noqa: ANN401 - see `encode`
     origin = min(message.origin_timestamp for message in value.messages)
-    frames = [_batch_message(writer, index, message, origin) for index, message in enumerate(value.messages)]
+    frames: list[BatchMessage] = []
+    for index, message in enumerate(value.messages):
+        if not message.id:  # section 2.5
+            text = "0, but since 0.11.0 the producer must generate an id"
+            raise writer.invalid(f"messages[{index}].id", text)
+        frames.append(
+            BatchMessage(
+                id=message.id,
+                offset_delta=index,
+                timestamp_delta=message.origin_timestamp - origin,
+                headers=message.headers,
+                payload=message.payload,
+            )
+        )
     producer = {"producer": value.producer} if hasattr(value, "producer") else {}
     if producer.get("producer") is not None:
         _check_producer(writer, value.producer)
@@ -284,19 +297,6 @@ def _check_producer(writer: Writer, producer: Any) -> None:  # noqa: ANN401 - a 
         number = getattr(producer, part.name)
         if part.most is not None and not 0 <= number <= part.most:
             raise writer.invalid(f"producer.{part.name}", f"{number}, {part.most} allowed")
-
-
-def _batch_message(writer: Writer, index: int, message: Any, base: int) -> BatchMessage:  # noqa: ANN401 - of a send
-    """Return a message of a batch; refuse id 0, because the producer must generate the id (section 2.5)."""
-    if not message.id:
-        raise writer.invalid(f"messages[{index}].id", "0, but since 0.11.0 the producer must generate an id")
-    return BatchMessage(
-        id=message.id,
-        offset_delta=index,
-        timestamp_delta=message.origin_timestamp - base,
-        headers=message.headers,
-        payload=message.payload,
-    )
 
 
 # --- revisions ---

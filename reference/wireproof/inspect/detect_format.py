@@ -235,7 +235,8 @@ def rank_formats(
         name: of the file, without folders.
     """
     surveys = dict(_surveys(data, rows, options, name))
-    system = "" if rows else _system(surveys, len(data))
+    proven = (name for name, one in surveys.items() if 2 * one.proven > len(data))
+    system = "" if rows else next(proven, "").partition(".")[0]
     tried = rows or (FORMATS.of_family(system) if system else list(FORMATS.values()))
     found = [
         FormatFit(
@@ -301,11 +302,6 @@ def _quick_surveys(data: bytes, rows: Sequence[Format], options: Options) -> lis
         if any(2 * survey.proven > len(data) for _, survey in found):
             break
     return found
-
-
-def _system(surveys: dict[str, LogSurvey], size: int) -> str:
-    """Return the family of a system whose log is proven; else nothing."""
-    return next((name.partition(".")[0] for name, one in surveys.items() if 2 * one.proven > size), "")
 
 
 def is_marked(row: Format, data: bytes) -> bool:

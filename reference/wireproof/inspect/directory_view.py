@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from attrs import fields
 
-from wireproof.data_files import CheckedFile, FileFinding, PartitionReport
+from wireproof.data_files import CheckedFile, FileFinding
 from wireproof.inspect.data_directory import (
     UNKNOWN,
     CrossFinding,
@@ -147,7 +147,14 @@ def event_json(event: DirectoryEvent) -> Iterator[str]:
             for one in files:
                 yield _line(_json_of_file(one))
             if partition is not None:
-                yield _line(_json_of_partition(partition))
+                tree = {
+                    "type": "partition",
+                    "name": partition.name,
+                    "folder": partition.folder,
+                    "facts": dict(partition.facts),
+                    "findings": _findings(partition.findings),
+                }
+                yield _line(tree)
         case CrossFinding(name=name, finding=finding):
             yield _line({"type": "between", "name": name, "findings": _findings([finding])})
 
@@ -198,16 +205,6 @@ def _json_of_file(one: CheckedFile) -> dict[str, Any]:
         "unknown": one.report.unknown,
         "facts": dict(one.report.facts),
         "findings": _findings(one.report.findings),
-    }
-
-
-def _json_of_partition(one: PartitionReport) -> dict[str, Any]:
-    return {
-        "type": "partition",
-        "name": one.name,
-        "folder": one.folder,
-        "facts": dict(one.facts),
-        "findings": _findings(one.findings),
     }
 
 

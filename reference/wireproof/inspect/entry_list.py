@@ -78,16 +78,16 @@ def _listing_of_records(stream: RecordStream) -> EntryListing:
         )
 
     def line(found: tuple[Any, ...]) -> str:
-        return "  ".join(f"{name} {_shown(value)}" for name, value in zip(names, found, strict=True))
+        shown = (
+            octets(value, WIDEST_FIELD) if isinstance(value, bytes) else one_line(str(value), WIDEST_FIELD)
+            for value in found
+        )
+        return "  ".join(f"{name} {text}" for name, text in zip(names, shown, strict=True))
 
     return evolve(
         PLAIN, columns=names, cells=cells, heading="fields", line=line,
         record_columns=names, records=lambda item: iter((cells(item),)), record_line=line,
     )  # fmt: skip
-
-
-def _shown(value: Any) -> str:  # noqa: ANN401 - a cell
-    return octets(value, WIDEST_FIELD) if isinstance(value, bytes) else one_line(str(value), WIDEST_FIELD)
 
 
 def listing_of(fmt: Format) -> EntryListing | None:

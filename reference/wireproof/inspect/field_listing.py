@@ -78,7 +78,10 @@ def text_notes(spans: Sequence[FieldSpan]) -> dict[str, str]:
 
 def lines_with_spans(layout: TracedDecode) -> Iterator[tuple[FieldLine, FieldSpan | None]]:
     """Yield the lines of a tree, each with its field; headings and the refusal have none."""
-    ends = _region_ends(layout.spans)
+    ends: dict[tuple[str, int], int] = {}  # of each region, by its space and its first byte
+    for span in layout.spans:
+        key = (span.space, span.start)
+        ends[key] = max(ends.get(key, 0), span.end)
     above: tuple[str, ...] = ()
     for span in sorted(layout.spans, key=lambda span: _order(span, ends)):
         path = tuple(span.path.split("."))
@@ -86,22 +89,14 @@ def lines_with_spans(layout: TracedDecode) -> Iterator[tuple[FieldLine, FieldSpa
             if path[: depth + 1] != above[: depth + 1]:
                 yield FieldLine(depth, "", -1, name), None
         above = path
-        yield _line(span, len(path) - 1, path[-1]), span
+        size, value, cover = span.end - span.start, short_field_value(span.value), cover_text(span.cover)
+        yield FieldLine(len(path) - 1, str(span.at), size, path[-1], span.type, value, cover), span
     if layout.rejected is not None:
         refused = layout.rejected
         text = FieldLine(
             0, str(refused.at), -1, "refused", refused.cls, refused.path, refused.text, marked=True
         )
         yield text, None
-
-
-def _region_ends(spans: Sequence[FieldSpan]) -> dict[tuple[str, int], int]:
-    """Return the end of each region, by its space and its first byte."""
-    ends: dict[tuple[str, int], int] = {}
-    for span in spans:
-        key = (span.space, span.start)
-        ends[key] = max(ends.get(key, 0), span.end)
-    return ends
 
 
 def _order(span: FieldSpan, ends: Mapping[tuple[str, int], int]) -> tuple[int, ...]:
@@ -112,18 +107,6 @@ def _order(span: FieldSpan, ends: Mapping[tuple[str, int], int]) -> tuple[int, .
         key += (ends.get((space, step), step), -1, 0)
         space += f"{step}>"
     return (*key, span.start, int(span.end > span.start), -span.end)
-
-
-def _line(span: FieldSpan, depth: int, name: str) -> FieldLine:
-    return FieldLine(
-        depth,
-        str(span.at),
-        span.end - span.start,
-        name,
-        span.type,
-        short_field_value(span.value),
-        cover_text(span.cover),
-    )
 
 
 def short_field_value(value: Any) -> str:  # noqa: ANN401 - whatever a field decodes to

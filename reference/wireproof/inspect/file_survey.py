@@ -14,7 +14,7 @@ from wireproof.inspect.detect_format import StreamFit, detect_stream
 from wireproof.inspect.entry_list import ListingSettings, list_entries, listing_of
 from wireproof.inspect.lost_records import FileLosses, LossFinder, bounds_of
 from wireproof.inspect.open_input import OpenInput, open_path
-from wireproof.wire.byte_source import ByteSource, ShrunkError
+from wireproof.wire.byte_source import ShrunkError
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Remark
@@ -165,17 +165,14 @@ def survey_stream(
             survey.losses.add(finder.find(one))
             listen(one)
         survey.losses.add(finder.end())
-        survey.wanted = _wanted(fmt, source, survey.tail)
+        if survey.tail:  # its first bytes may show how many it needs
+            head = source.read(source.size - survey.tail, HEAD_LENGTHS[-1])
+            survey.wanted = steps_of(fmt).size(head)
     except ShrunkError as error:
         survey.message = str(error)
     survey.totals, survey.lines = totals.json(), tuple(totals.lines())
     survey.losses.end(finder)
     return survey
-
-
-def _wanted(fmt: Format, source: ByteSource, tail: int) -> int:
-    """Return the bytes that the entry at the end needs; 0 if its first bytes do not show them."""
-    return steps_of(fmt).size(source.read(source.size - tail, HEAD_LENGTHS[-1])) if tail else 0
 
 
 def survey_file(
@@ -322,17 +319,13 @@ def remark_line(first: Remark, count: int) -> str:
     """Return the line of a class of remarks: its first one, and how many there are."""
     often = f"{count} times, first at" if count > 1 else "at"
     meaning = REMARK_CLASSES[first.cls].meaning
-    return f"remark {first.cls}, {often} {first.at} ({first.path}): {meaning}; {_allowed(first)}"
+    others = [f"another value ({other.name}: {other.value})" for other in first.others]
+    also = [*["a refusal"] * first.rejectable, *others]
+    allowed = f"allowed, and so is {' or '.join(also)}" if also else "allowed"
+    return f"remark {first.cls}, {often} {first.at} ({first.path}): {meaning}; {allowed}"
 
 
 def misfit_lines(remarks: Sequence[Remark]) -> Iterator[str]:
     """Return one line for each remark on damaged bytes, however readers may treat them."""
     for one in remarks:
         yield f"wrong: {one.cls} at {one.at} ({one.path}): {REMARK_CLASSES[one.cls].meaning}"
-
-
-def _allowed(remark: Remark) -> str:
-    """Return the other answers that a reader may give."""
-    others = [f"another value ({other.name}: {other.value})" for other in remark.others]
-    also = [*["a refusal"] * remark.rejectable, *others]
-    return f"allowed, and so is {' or '.join(also)}" if also else "allowed"

@@ -526,16 +526,14 @@ class Layout:
 
     @cached_property
     def _offsets(self) -> Mapping[str, int]:
-        return dict(self._positions())
-
-    def _positions(self) -> Iterator[tuple[str, int]]:
-        at = 0
+        offsets: dict[str, int] = {}
+        at: int | None = 0
         for part in self.parts:
-            yield part.name, at
-            end = end_of(part, at)
-            if end is None:
-                return
-            at = end
+            if at is None:  # what is behind bytes of any size has no fixed offset
+                break
+            offsets[part.name] = at
+            at = end_of(part, at)
+        return offsets
 
     @cached_property
     def fixed_size(self) -> int:

@@ -62,22 +62,20 @@ class Extent:
 
     @cached_property
     def _steps(self) -> tuple[_SizeStep, ...]:
-        return tuple(self._walk())
-
-    def _walk(self) -> Iterator[_SizeStep]:
+        steps: list[_SizeStep] = []
         fixed, counted = 0, set[str]()
         for part in self.layout.parts:
             width = _width_of(part)
             fixed += width or 0
             if isinstance(part, Length) and width is not None:
-                yield _SizeStep(fixed, part.of, FIXED_WIDTH[part.kind])
+                steps.append(_SizeStep(fixed, part.of, FIXED_WIDTH[part.kind]))
                 counted.add(part.of)
             elif width is None and (part.name in counted or not counted & {REST, WHOLE}):
-                yield _SizeStep(fixed, part.name, None)
+                steps.append(_SizeStep(fixed, part.name, None))
             else:
                 continue
             fixed = 0
-        yield _SizeStep(fixed, "", None)
+        return (*steps, _SizeStep(fixed, "", None))
 
     @cached_property
     def unknown(self) -> str:
@@ -185,7 +183,10 @@ class RecordStream:
             Rejected: a record is refused; the exception carries the records before it.
         """
         name, read, records = self.name, self.record.inner_codec.read, list[Any]()
-        while reader.left and self._is_complete(reader.data, reader.pos):
+        while reader.left:
+            size, known = self.extent(reader.data, reader.pos)
+            if not known or reader.pos + size > len(reader.data):
+                break
             reader.enter(name, len(records))
             try:
                 records.append(read(reader))
@@ -193,10 +194,6 @@ class RecordStream:
                 raise rejected.with_before(self.value(**{name: tuple(records)})) from None
             reader.leave()
         return self.value(**{name: tuple(records)})
-
-    def _is_complete(self, data: bytes, pos: int) -> bool:
-        size, known = self.extent(data, pos)
-        return known and pos + size <= len(data)
 
     def encode(self, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - a value of the layout
         """Write the records."""

@@ -268,17 +268,13 @@ def _part(row: Row, version: int, outer: Table) -> Part:
         return NamedNumber(row.name, kind, truth=truth, names=row.codes)  # type: ignore[arg-type] # a Literal
     read = _read(row, version, outer) if row.tag is None else None
     of = _struct(row.type, outer).at(str(version)) if isinstance(row.type, Table) else None
-    return Called(row.name, _type(row, version, of), read, of=of, names=row.codes)
+    held: Any = of.type if of is not None else TYPES[str(row.type)][0]
+    held = tuple.__class_getitem__((held, ...)) if row.many else held
+    more = [Held] * (row.holds is not None) + [type(None)] * (version in row.nullable)
+    return Called(row.name, reduce(or_, more, held), read, of=of, names=row.codes)
 
 
 _PLAIN: Final = frozenset((*FIXED_WIDTH, "bool"))
-
-
-def _type(row: Row, version: int, of: StructLayout | None) -> Any:  # noqa: ANN401 - a type
-    kind = of.type if of is not None else TYPES[str(row.type)][0]
-    kind = tuple.__class_getitem__((kind, ...)) if row.many else kind
-    more = [Held] * (row.holds is not None) + [type(None)] * (version in row.nullable)
-    return reduce(or_, more, kind)
 
 
 def _read(row: Row, version: int, outer: Table) -> ReadCall:

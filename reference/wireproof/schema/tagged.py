@@ -198,19 +198,14 @@ def octets(
             found = held(Reader(data))
         except Rejected:
             return data  # type: ignore[no-any-return] # bytes
-        if reader.tracing:
-            held(_reader_of(reader, name, start))
+        if reader.tracing:  # read again the bytes that were passed; the reader itself does not move
+            end, reader.pos = reader.pos, start
+            inner = reader.window(name, end - start)
+            inner.enter(name, NO_INDEX)
+            held(inner)
         return found
 
     return read
-
-
-def _reader_of(reader: Reader, name: str, start: int) -> Reader:
-    """Return a reader of the bytes that `reader` has just passed; `reader` itself does not move."""
-    end, reader.pos = reader.pos, start
-    inner = reader.window(name, end - start)
-    inner.enter(name, NO_INDEX)
-    return inner
 
 
 def inner(name: str, read_inner: ReadCall, *, nullable: bool, tagged: bool) -> ReadCall:

@@ -189,19 +189,13 @@ def _skip_group(reader: Reader, name: str, number: int) -> None:
                 raise reader.reject("bad-nesting", name, f"end of group {inner}", at=at)
             case 4:
                 pass
+            case 0:
+                reader.base128(name, 10, "varint_too_long")
+            case 1 | 5:
+                reader.skip(name, _FIXED[wire])
             case _:
-                _skip(reader, name, wire)
-
-
-def _skip(reader: Reader, name: str, wire: int) -> None:
-    match wire:
-        case 0:
-            reader.base128(name, 10, "varint_too_long")
-        case 1 | 5:
-            reader.skip(name, _FIXED[wire])
-        case _:
-            length, _ = reader.base128(name, 10, "varint_too_long")
-            reader.skip(name, length)
+                length, _ = reader.base128(name, 10, "varint_too_long")
+                reader.skip(name, length)
 
 
 def read_packed_varints(reader: Reader, name: str) -> Iterator[int]:

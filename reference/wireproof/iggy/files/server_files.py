@@ -375,23 +375,17 @@ def read_server_info(data: bytes) -> FileReport:
 def _read(reader: Reader, number: ReadNumber) -> tuple[dict[str, Json], int]:
     """Return the values, and the bytes after them."""
     version, digest = _text(reader, "version", number), _text(reader, "hash", number)
-    migrations: list[Json] = [_migration(reader, number) for _ in range(_count(reader, number))]
-    return {"version": version, "hash": digest, "migrations": migrations}, reader.left
-
-
-def _count(reader: Reader, number: ReadNumber) -> int:
-    """Return the number of migrations; each of them has bytes."""
     count = number(reader, "migrations", 8)
-    return count if count <= reader.left else reader.left + 1
-
-
-def _migration(reader: Reader, number: ReadNumber) -> dict[str, Json]:
-    return {
-        "id": number(reader, "id", 4),
-        "name": _text(reader, "name", number),
-        "hash": _text(reader, "hash", number),
-        "appliedAt": number(reader, "appliedAt", 8),
-    }
+    migrations: list[Json] = [
+        {
+            "id": number(reader, "id", 4),
+            "name": _text(reader, "name", number),
+            "hash": _text(reader, "hash", number),
+            "appliedAt": number(reader, "appliedAt", 8),
+        }
+        for _ in range(min(count, reader.left + 1))  # each has bytes
+    ]
+    return {"version": version, "hash": digest, "migrations": migrations}, reader.left
 
 
 def _text(reader: Reader, name: str, number: ReadNumber) -> str:

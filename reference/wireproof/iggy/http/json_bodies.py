@@ -71,7 +71,11 @@ def _read_object(reader: Reader, node: JsonNode) -> HeaderMap:
     entries: list[HeaderEntry] = []
     for name, value in node.members:
         reader.enter("headers", len(entries))
-        entries.append((_read_key(reader, name), _read_value(reader, value)))
+        key = name.text.encode()
+        if len(key) not in SIZES:
+            raise _too_long(reader, name, "key", key, "InvalidHeaderKey")
+        reader.region("key", "json-string", name.start, name.end, key)
+        entries.append((key, _read_value(reader, value)))
         reader.leave()
     return map_of_entries(reader, entries, node.start)
 
@@ -138,14 +142,6 @@ class Headers:
         if value and isinstance(value[0][0], HeaderValue):
             return [{"key": _value_json(key), "value": _value_json(one)} for key, one in value]
         return {key.decode(): _value_json(one) for key, one in value} or self.none
-
-
-def _read_key(reader: Reader, node: JsonNode) -> bytes:
-    key = node.text.encode()
-    if len(key) not in SIZES:
-        raise _too_long(reader, node, "key", key, "InvalidHeaderKey")
-    reader.region("key", "json-string", node.start, node.end, key)
-    return key
 
 
 def _read_value(reader: Reader, node: JsonNode, detail: str = "InvalidHeaderValue") -> HeaderValue:

@@ -137,11 +137,6 @@ def _unsealed(message: Any) -> Any:  # noqa: ANN401 - one of two classes
     return evolve(message, headers=()) if isinstance(message.headers, bytes) else _headed(message)
 
 
-def _empty(revision: str) -> Any:  # noqa: ANN401 - the header of a batch
-    layout = BATCHES["poll"].at(revision)
-    return layout.type(**{name: None if name == "producer" else 0 for name in layout.attributes})
-
-
 _OLD_POLL: Final = POLL.at("0.11").type
 
 
@@ -152,7 +147,11 @@ def _batched(poll: Any) -> Any:  # noqa: ANN401 - one of two classes
         heads.append(evolve(head, message_count=min(head.message_count, left)))
         left -= heads[-1].message_count
     if left:
-        last = heads.pop() if heads else _empty("0.11" if isinstance(poll, _OLD_POLL) else CONTEXT)
+        if not heads:
+            layout = BATCHES["poll"].at("0.11" if isinstance(poll, _OLD_POLL) else CONTEXT)
+            empty = {name: None if name == "producer" else 0 for name in layout.attributes}
+            heads.append(layout.type(**empty))
+        last = heads.pop()
         heads.append(evolve(last, message_count=last.message_count + left))
     return evolve(poll, batches=tuple(heads))
 

@@ -89,7 +89,11 @@ def _decompress(reader: Reader, name: str, codec: CompressionCodec) -> tuple[Rea
     try:
         codec.unpack(region, out)
     except Rejected as rejected:
-        defect = _with_detail(rejected)
+        defect = rejected
+        if not rejected.detail:  # a primitive ran out of bytes
+            defect = Rejected(
+                rejected.cls, rejected.at, rejected.path, rejected.text, detail=DECOMPRESS_FAILED
+            )
     reader.region(name, codec.name, start, reader.end)
     return reader.inner_reader(out.data(), start), defect
 
@@ -100,13 +104,6 @@ def _codec_of(reader: Reader, name: str, codec: int, *, kip57: bool) -> Compress
     return (
         LZ4_KIP57 if kip57 and COMPRESSION_CODECS[codec].name == LZ4_KIP57.name else COMPRESSION_CODECS[codec]
     )
-
-
-def _with_detail(rejected: Rejected) -> Rejected:
-    """Return the rejection with the detail DECOMPRESS_FAILED if it has none: a primitive ran out of bytes."""
-    if rejected.detail:
-        return rejected
-    return Rejected(rejected.cls, rejected.at, rejected.path, rejected.text, detail=DECOMPRESS_FAILED)
 
 
 def compress(codec: int, data: bytes, *, kip57: bool = False) -> bytes:

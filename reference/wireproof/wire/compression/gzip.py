@@ -42,7 +42,11 @@ def decompress(reader: Reader, out: OutputBuffer) -> None:
     while True:
         reader.enter("gzip", index)
         start = reader.pos
-        _check_flags(reader, start + FLAGS_AT, _header(reader))
+        flags = _header(reader)
+        if flags & RESERVED:  # RFC 1952, section 2.3.1.2; X07. The JDK does not look at them.
+            at, ignored = start + FLAGS_AT, reader.other("ignored", "flags", flags & ~RESERVED)
+            reader.remark("gzip-reserved-flags", "flags", at=at, others=(ignored,))
+            raise decompress_failed(reader, "flags", f"reserved bits in {flags:#04x}", at)
         _member(reader, out)
         reader.leave()
         index += 1
@@ -89,14 +93,6 @@ def _header(reader: Reader) -> int:
         if reader.uint16le("headerCrc") != computed:
             raise decompress_failed(reader, "headerCrc", f"expected {computed:#06x}", reader.pos - 2)
     return flags
-
-
-def _check_flags(reader: Reader, at: int, flags: int) -> None:
-    """Reject reserved flags: RFC 1952, section 2.3.1.2; X07. The JDK does not look at them."""
-    if flags & RESERVED:
-        ignored = reader.other("ignored", "flags", flags & ~RESERVED)
-        reader.remark("gzip-reserved-flags", "flags", at=at, others=(ignored,))
-        raise decompress_failed(reader, "flags", f"reserved bits in {flags:#04x}", at)
 
 
 def _read_text(reader: Reader, name: str) -> None:
