@@ -441,17 +441,14 @@ class BrokerCases:
         found = read_log(self._cluster, partition, since, shown, beyond)
         check_permission(answer.code, partition, "writing to")
         check_permission(found.code, partition, "reading from")
-        done = Append(start, answer, found, sent, received)
-        return done if answer.code else evolve(done, later=tuple(self._later(partition, data, done, shown)))
-
-    def _later(self, partition: Partition, data: bytes, done: Append, shown: int) -> Iterator[BrokenRule]:
-        """Yield what a fetch from inside the batch and a retry show of an append that is right so far."""
-        appended = [entry for entry in entries_of(done.found.data) if entry[0] == done.start]
-        end = done.found.high_watermark
-        if appended and shown == V2:
-            yield from inside_faults(self._cluster, partition, appended[0], end)
-        if appended and is_idempotent(data):
-            yield from retry_faults(self._cluster, partition, data, done.start, end)
+        later: list[BrokenRule] = []
+        appended = next((entry for entry in entries_of(found.data) if entry[0] == start), None)
+        if appended and not answer.code:  # right so far: ask from inside the batch, and send it again
+            if shown == V2:
+                later += inside_faults(self._cluster, partition, appended, found.high_watermark)
+            if is_idempotent(data):
+                later += retry_faults(self._cluster, partition, data, start, found.high_watermark)
+        return Append(start, answer, found, sent, received, later)
 
 
 def _now() -> int:

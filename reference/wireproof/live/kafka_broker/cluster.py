@@ -108,7 +108,14 @@ class Cluster:
         self._begin()
         release = BrokerVersionData(api_versions=self.versions).broker_version_str
         self.release = f"at least {release}"
-        self._check_wishes()
+        for api, version in wished.items():
+            least, newest = self.versions.get(api, (0, -1))
+            if not least <= version <= newest:
+                self.close()
+                name = ApiKey(api).name
+                raise AdapterStartError(
+                    f"the broker at {address} has versions {least} to {newest} of {name}, not {version}"
+                )
 
     def _begin(self) -> None:
         """Learn the versions and the nodes of the cluster, and which ApiVersions the broker reads."""
@@ -128,16 +135,6 @@ class Cluster:
             raise AdapterStartError(f"the broker at {self.address} {said}: {reason}{hint}") from None
         except KeyError:
             raise AdapterStartError(f"the broker at {self.address} {NOT_KAFKA}: it has no Metadata") from None
-
-    def _check_wishes(self) -> None:
-        for api, wished in self.wished.items():
-            least, newest = self.versions.get(api, (0, -1))
-            if not least <= wished <= newest:
-                self.close()
-                name = ApiKey(api).name
-                raise AdapterStartError(
-                    f"the broker at {self.address} has versions {least} to {newest} of {name}, not {wished}"
-                )
 
     def __enter__(self) -> Self:
         return self
