@@ -308,6 +308,9 @@ class Reader:
         struct = msgspec.defstruct(
             cls.__name__, rows, kw_only=True, gc=False, forbid_unknown_fields=not self._other_fields
         )
+        # msgspec learns the fields of a struct when it is first used. A thread that uses the same struct
+        # meanwhile ends the process, so they are learned here, where no other thread has it.
+        msgspec.json.Decoder(struct, dec_hook=_call_hook)
         whole = len(names) == len(fields(cls)) and not any(attribute.kw_only for attribute in fields(cls))
 
         def make_object(row: Any) -> object:  # noqa: ANN401 - a struct

@@ -34,9 +34,10 @@ ASKED_AGAIN: Final = re.compile(r"asked again or opened again: .*")
 MOST_SHOWN: Final = 90
 UNSEEN: Final[Mapping[str, str]] = {
     "late": "an answer may take its time",
+    "produce-twice": "the batch of an idempotent producer is stored once, and a refused one never",
     "records-cut": "a fetch may end inside an entry, which is fetched again then",
 }
-"""The faults that a client need not see, with the reason; the second where the next fetch is whole."""
+"""The faults that a client need not see, with the reason: but for the first, in a single answer."""
 
 FINDINGS: Final = frozenset({"fail", "stalled", "crash", "timeout"})
 

@@ -1,5 +1,7 @@
 """JSON and TOML of strangers become objects of exact types, or an error of one line that names the field."""
 
+import subprocess
+import sys
 import tracemalloc
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
@@ -136,3 +138,32 @@ def test_a_text_is_read_as_its_tree_is_and_its_faults_have_the_name_of_their_pla
 def test_a_key_twice_is_refused_however_it_is_written(text: str) -> None:
     with pytest.raises(ValueError, match="the key a is repeated"):
         refuse_repeated_keys(text.encode())
+
+
+READ_TOGETHER = """
+import sys
+from threading import Barrier, Thread
+from wireproof.adapters.contract import Hello
+from wireproof.strict_parsing import Reader
+
+sys.setswitchinterval(1e-6)
+for _ in range(100):
+    reader, together = Reader(), Barrier(8)
+
+    def read():
+        together.wait()
+        claims = {"kafka.batch/v2": {"ops": ["decode"]}}
+        reader.read({"name": "n", "version": "1", "revisions": claims}, Hello, "hello")
+
+    threads = [Thread(target=read) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+
+
+def test_threads_that_read_a_class_for_the_first_time_do_not_end_the_process() -> None:
+    """The worker of a live server begins with 16 cases, each in a thread: it died with SIGSEGV."""
+    done = subprocess.run([sys.executable, "-c", READ_TOGETHER], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -187,7 +187,7 @@ FAULTS: Final[Mapping[str, tuple[str, str, type[Log]]]] = {
     # It stores an offset under 16 bits of the number of a consumer.
     "short-consumer-numbers": poll(
         "consumer-largest",
-        store=lambda _, store, who, *words: store((who[0], who[1][:2] + bytes(len(who[1]) - 2)), *words),
+        store=lambda _, store, who, *words: store((who[0], who[1][:2].ljust(len(who[1]), b"\0")), *words),
     ),
     "stored-0-is-none": poll(
         "next-of-0",

@@ -1,6 +1,6 @@
 """The server at an address, over TCP or HTTP, and the cases that it is asked."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from attrs import define, field
@@ -86,18 +86,23 @@ class PollSequences:
 
     def _on_own_stream(self, request: Request) -> Outcome:
         with self._streams.lend() as (name, stream):
-            topic = self._server.create_topic(stream, self._topic(request))
+            # The topic is that of the sends of the case, with as many partitions as they need.
+            sent = (bytes.fromhex(str(step["hex"])) for step in request.steps if "hex" in step)
+            named = (topic_of(self._server.protocol, data) for data in sent)
+            wanted = max(named, key=lambda topic: topic.partitions, default=DEFAULT_TOPIC)
+            topic = self._server.create_topic(stream, wanted)
             with self._server.connected() as connection:
                 session = PollSession(self._server, connection, name, stream, topic)
-                answers = list(_answers(session, request))
-                texts = (str(answer[UNREADABLE]) for answer in answers if UNREADABLE in answer)
-                return Accepted({"steps": list(answers)}, broken=tuple(map(unreadable, texts)))
-
-    def _topic(self, request: Request) -> Topic:
-        """Return the topic that the sends of a case name, with the partitions that they need."""
-        sent = (bytes.fromhex(str(step["hex"])) for step in request.steps if "hex" in step)
-        topics = [topic_of(self._server.protocol, data) for data in sent]
-        return max(topics, key=lambda topic: topic.partitions, default=DEFAULT_TOPIC)
+                answers: list[Json] = []
+                texts: list[str] = []
+                for step in request.steps:
+                    try:
+                        answer = _OPS[str(step["op"])](session, step)
+                    except NotSuccessfulError as error:
+                        answer = {ERROR: str(error)}
+                    texts += [str(answer[UNREADABLE])] if UNREADABLE in answer else []
+                    answers.append(answer)
+                return Accepted({"steps": answers}, broken=tuple(map(unreadable, texts)))
 
 
 def consumer(fields: Fields) -> Json:
@@ -106,14 +111,6 @@ def consumer(fields: Fields) -> Json:
     if name.isdecimal():
         return requests.numeric(int(name))
     return {"kind": "string", "value": name.encode().hex()}
-
-
-def _answers(session: PollSession, request: Request) -> Iterator[dict[str, Json]]:
-    for step in request.steps:
-        try:
-            yield _OPS[str(step["op"])](session, step)
-        except NotSuccessfulError as error:
-            yield {ERROR: str(error)}
 
 
 # --- the ops ---
@@ -195,8 +192,6 @@ _OPS: Final[Mapping[str, Callable[[PollSession, Fields], dict[str, Json]]]] = {
     "join-group": _join_group,
 }
 """The function of each op."""
-
-# --- all cases ---
 
 # --- claims ---
 #

@@ -306,7 +306,12 @@ def with_stream(protocol: Protocol, data: bytes, number: int, name: str) -> byte
         return data if none else _overwritten(data, _NUMBER.pack(number))
     if len(value) < size:
         return _overwritten(data, name.encode()[: len(value)])
-    return _named_anew(data, value, name.encode()) if value else data
+    if not value:
+        return data
+    ours = name.encode()
+    (length,) = _LENGTH.unpack_from(data)
+    metadata = _LENGTH.pack((length + len(ours) - size) % (1 << 32))
+    return metadata + bytes((STRING, len(ours))) + ours + data[VALUE_AT + size :]
 
 
 def with_topic(data: bytes, number: int) -> bytes:
@@ -321,12 +326,6 @@ def _overwritten(data: bytes, value: bytes) -> bytes:
     """Return the bytes with others at the place of the value; no byte is added."""
     whole = data[:VALUE_AT] + value + data[VALUE_AT + len(value) :]
     return whole[: len(data)]
-
-
-def _named_anew(data: bytes, old: bytes, name: bytes) -> bytes:
-    (length,) = _LENGTH.unpack_from(data)
-    length = (length + len(name) - len(old)) % (1 << 32)
-    return _LENGTH.pack(length) + bytes((STRING, len(name))) + name + data[VALUE_AT + len(old) :]
 
 
 def topic_of(protocol: Protocol, data: bytes) -> Topic:

@@ -405,11 +405,16 @@ def read_properties(path: str) -> IggyClientProperties:
     """Return the content of a properties file, or the default without one; raise `AdapterStartError`."""
     if not path:
         return IggyClientProperties()
+    parser = configparser.ConfigParser(
+        delimiters=("=",), comment_prefixes=("#", "!"), interpolation=None, default_section=""
+    )
+    parser.optionxform = str  # type: ignore[assignment,method-assign] # keys keep their case
     try:
-        found = _parsed(Path(path).read_text(encoding="utf-8"))
+        parser.read_string(f"[{_SECTION}]\n{Path(path).read_text(encoding='utf-8')}")
     except (OSError, UnicodeDecodeError, configparser.Error) as error:
         text = str(error).partition("\n")[0]
         raise AdapterStartError(f"the properties file {path} cannot be read: {text}") from None
+    found = dict(parser[_SECTION])
     if unknown := found.keys() - set(KEYS):
         raise AdapterStartError(f"{path}: {min(unknown)} is no key; the keys are {', '.join(KEYS)}")
     if long := [key for key in (USER_KEY, PASSWORD_KEY) if len(found.get(key, "").encode()) > LONGEST]:
@@ -421,16 +426,6 @@ def read_properties(path: str) -> IggyClientProperties:
         found.get(NAME_KEY, default.name),
         found.get(REVISION_KEY, default.revision),
     )
-
-
-def _parsed(text: str) -> dict[str, str]:
-    """Return the properties of a text: `#` and `!` begin comments."""
-    parser = configparser.ConfigParser(
-        delimiters=("=",), comment_prefixes=("#", "!"), interpolation=None, default_section=""
-    )
-    parser.optionxform = str  # type: ignore[assignment,method-assign] # keys keep their case
-    parser.read_string(f"[{_SECTION}]\n{text}")
-    return dict(parser[_SECTION])
 
 
 # --- server ---

@@ -37,13 +37,19 @@ from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
 
-# --- asking twice ---
+# --- asking again ---
 #
-# A case whose connection ended, or whose topic is lost, is asked once more: that may have another reason. The
+# A case whose connection ended, or whose topic is lost, is asked again: that may have another reason. The
 # broker may have been started again in the middle, by an operator or because another case ended it.
 
 CLOSED: Final = "connection closed"
 """Stands for the error code of a broker that closes the connection."""
+
+MOST_ENDS: Final = 4
+"""How often a case is asked again whose connection ends, each time at another of its requests."""
+
+TOPIC: Final = -1
+"""Stands for the end of a case whose topic is lost, where others have a number of requests."""
 
 FRAME: Final = "kafka.answer.frame"
 LOST: Final = "topic lost"
@@ -56,52 +62,56 @@ The case is not asked again: no broker that is started again answers so.
 """
 
 
-def asked_twice(cluster: Cluster, ask: Callable[[], Outcome], lost: Callable[[float], None]) -> Outcome:
+def asked_again(cluster: Cluster, ask: Callable[[], Outcome], lost: Callable[[float], None]) -> Outcome:
     """Return the outcome of `ask`, which may raise an error of kafka-python.
+
+    A broker that ends the connection because of a case ends it at the same request again. One that ends
+    connections for a reason of its own does it anywhere in the case, which is asked once more then.
 
     If the broker was away or has lost a topic, `lost` gets the time at which that was noticed, before the
     case is asked again. A broker that was started again may do both to one case: it closes the connection,
     listens again before anybody looks, and does not know the topic.
     """
-    done: list[type[errors.KafkaError]] = []
+    ends: list[int] = []  # the requests that were answered before each end, or `TOPIC`
     while True:
+        before = cluster.answered()
         try:
-            return _asked(ask)
+            return ask()
+        except (MalformedAnswerError, FrameError) as error:
+            text = str(error)
+            return Refused(detail=MALFORMED, text=text, untyped=True, broken=(BrokenRule(FRAME, text),))
         except HangsError as error:
             return Crashed(f"the broker hangs: {said_by(error)}")
         except errors.KafkaError as error:
-            kind = LostTopicError if isinstance(error, LostTopicError) else errors.KafkaError
-            if kind in done:
-                if isinstance(error, LostTopicError):
-                    return Refused(detail=LOST, text=str(error), untyped=True)
-                if not cluster.is_alive():
-                    cluster.returns()  # the process that asks the next case does not wait for it
-                    return _gone(error)
-                text = f"the broker closes the connection without an answer: {said_by(error)}"
-                return Refused(detail=CLOSED, text=text, untyped=True)
-            done.append(kind)
-            noticed = time.monotonic()
-            away = kind is LostTopicError or not cluster.is_alive()
+            end = TOPIC if isinstance(error, LostTopicError) else cluster.answered() - before
+            is_alive, noticed = cluster.is_alive(), time.monotonic()
+            if end in ends or (end != TOPIC and (len(ends) == MOST_ENDS or (ends and not is_alive))):
+                return _given_up(cluster, error, is_alive=is_alive)
             if not cluster.returns():
                 return _gone(error)
-        cluster.asked_again[_reason(kind, away=away)] += 1
+        ends.append(end)
+        away = end == TOPIC or not is_alive
+        cluster.asked_again[_counted(end, away=away)] += 1
         if away:
             lost(noticed)
 
 
-def _reason(kind: type[errors.KafkaError], *, away: bool) -> str:
+def _given_up(cluster: Cluster, error: errors.KafkaError, *, is_alive: bool) -> Outcome:
+    """Return the outcome of a case that is not asked again."""
+    if isinstance(error, LostTopicError):
+        return Refused(detail=LOST, text=str(error), untyped=True)
+    if not is_alive:
+        cluster.returns()  # the process that asks the next case does not wait for it
+        return _gone(error)
+    text = f"the broker closes the connection without an answer: {said_by(error)}"
+    return Refused(detail=CLOSED, text=text, untyped=True)
+
+
+def _counted(end: int, *, away: bool) -> str:
     """Return what a case is counted as that is asked again."""
-    if kind is LostTopicError:
+    if end == TOPIC:
         return "cases whose topic was lost"
     return "cases during which the broker was away" if away else "cases whose connection the broker closed"
-
-
-def _asked(ask: Callable[[], Outcome]) -> Outcome:
-    try:
-        return ask()
-    except (MalformedAnswerError, FrameError) as error:
-        text = str(error)
-        return Refused(detail=MALFORMED, text=text, untyped=True, broken=(BrokenRule(FRAME, text),))
 
 
 def stalled(error: errors.RequestTimedOutError) -> Stalled:
@@ -112,8 +122,6 @@ def stalled(error: errors.RequestTimedOutError) -> Stalled:
 def _gone(error: errors.KafkaError) -> Crashed:
     return Crashed(f"the broker is gone, nothing listens at its address: {said_by(error)}")
 
-
-# --- cases ---
 
 # --- stored log ---
 #
@@ -405,7 +413,7 @@ class BrokerCases:
 
     def decode(self, request: Request) -> Outcome:
         """Append the bytes of a request and return what the broker answers and stores."""
-        return asked_twice(self._cluster, partial(self._ask, request), self._partitions.forget)
+        return asked_again(self._cluster, partial(self._ask, request), self._partitions.forget)
 
     def _ask(self, request: Request) -> Outcome:
         data = request.data if request.format == "kafka.log" else first_entry(request.data)
@@ -433,17 +441,14 @@ class BrokerCases:
         found = read_log(self._cluster, partition, since, shown, beyond)
         check_permission(answer.code, partition, "writing to")
         check_permission(found.code, partition, "reading from")
-        done = Append(start, answer, found, sent, received)
-        return done if answer.code else evolve(done, later=tuple(self._later(partition, data, done, shown)))
-
-    def _later(self, partition: Partition, data: bytes, done: Append, shown: int) -> Iterator[BrokenRule]:
-        """Yield what a fetch from inside the batch and a retry show of an append that is right so far."""
-        appended = [entry for entry in entries_of(done.found.data) if entry[0] == done.start]
-        end = done.found.high_watermark
-        if appended and shown == V2:
-            yield from inside_faults(self._cluster, partition, appended[0], end)
-        if appended and is_idempotent(data):
-            yield from retry_faults(self._cluster, partition, data, done.start, end)
+        later: list[BrokenRule] = []
+        appended = next((entry for entry in entries_of(found.data) if entry[0] == start), None)
+        if appended and not answer.code:  # right so far: ask from inside the batch, and send it again
+            if shown == V2:
+                later += inside_faults(self._cluster, partition, appended, found.high_watermark)
+            if is_idempotent(data):
+                later += retry_faults(self._cluster, partition, data, start, found.high_watermark)
+        return Append(start, answer, found, sent, received, later)
 
 
 def _now() -> int:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafka import errors
 from kafka.protocol.admin import CreateTopicsRequest, DeleteRecordsRequest
-from kafka.protocol.consumer import FetchRequest, ListOffsetsRequest
+from kafka.protocol.consumer import ListOffsetsRequest
 from kafka.protocol.producer import InitProducerIdRequest
 
 from wireproof import formats
@@ -96,7 +96,11 @@ def hello_of_broker(
 
     `name` is the beginning of the transactional ids of the run.
     """
-    codecs = ("none", "gzip", "snappy", "lz4", *(("zstd",) if _knows_zstd(cluster) else ()))
+    has_zstd = all(
+        min(cluster.versions[api][1], requests.wished_version(cluster, api)) >= since
+        for api, since in ((requests.PRODUCE, ZSTD_PRODUCE), (requests.FETCH, ZSTD_FETCH))
+    )
+    codecs = ("none", "gzip", "snappy", "lz4", *(("zstd",) if has_zstd else ()))
     transactions, note = _transactions(cluster, name)
     features = FEATURES + (LEGACY_FEATURES if legacy else ()) + _of_requests(cluster, transactions)
     features += ("restart",) if properties.restart else ()
@@ -159,23 +163,12 @@ def _of_requests(cluster: Cluster, transactions: int) -> tuple[str, ...]:
     return tuple(name for name, known in rows if known)
 
 
-def _knows_zstd(cluster: Cluster) -> bool:
-    since = {requests.PRODUCE: ZSTD_PRODUCE, requests.FETCH: ZSTD_FETCH}
-    return all(
-        min(cluster.versions[api][1], requests.wished_version(cluster, api)) >= version
-        for api, version in since.items()
-    )
-
-
 def _takes(cluster: Cluster, partitions: Partitions, magic: int) -> bool:
     """Return True if the broker takes and returns a message of v0 or v1.
 
     The versions that it offers do not tell: Kafka 4 offers Produce 0 to 2 and refuses them (KAFKA-18659).
     """
-    least_fetch, least_produce = (
-        cluster.versions[FetchRequest.API_KEY][0],
-        cluster.versions[requests.PRODUCE][0],
-    )
+    least_fetch, least_produce = (cluster.versions[api][0] for api in (requests.FETCH, requests.PRODUCE))
     if least_fetch > requests.LEGACY_FETCH[magic] or least_produce > requests.LEGACY_PRODUCE[magic]:
         return False
     value: Json = {**_PROBE, "magic": str(magic), "timestamp": _PROBE["timestamp"] if magic else NO_TIME}

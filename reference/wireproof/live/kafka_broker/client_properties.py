@@ -249,7 +249,12 @@ def context_of(properties: Mapping[str, str]) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = properties.get("ssl.endpoint.identification.algorithm", "https") != ""
     try:
-        _trust(context, properties)
+        inline, place = (properties.get(f"ssl.truststore.{name}") for name in ("certificates", "location"))
+        if inline or place:
+            _refuse_java(properties, "ssl.truststore")
+            context.load_verify_locations(cadata=inline or Path(str(place)).read_text(encoding="ascii"))
+        else:
+            context.load_default_certs()
         _identify(context, properties)
     except UnicodeDecodeError as error:
         raise ValueError(f"a certificate or key is no PEM text: {error}") from None
@@ -257,16 +262,6 @@ def context_of(properties: Mapping[str, str]) -> ssl.SSLContext:
         locked = ", or ssl.key.password is wrong" if "ssl.key.password" in properties else ""
         raise ValueError(f"a certificate or key cannot be read{locked}: {error}") from None
     return context
-
-
-def _trust(context: ssl.SSLContext, properties: Mapping[str, str]) -> None:
-    """Trust the certificates of the truststore only; without one, those of the system."""
-    inline, place = properties.get("ssl.truststore.certificates"), properties.get("ssl.truststore.location")
-    if not inline and not place:
-        context.load_default_certs()
-        return
-    _refuse_java(properties, "ssl.truststore")
-    context.load_verify_locations(cadata=inline or Path(str(place)).read_text(encoding="ascii"))
 
 
 def _identify(context: ssl.SSLContext, properties: Mapping[str, str]) -> None:

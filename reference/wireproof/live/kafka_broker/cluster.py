@@ -66,6 +66,14 @@ class HangsError(errors.KafkaError):  # type: ignore[misc] # the library has no 
     """The broker accepts a connection and answers nothing on it: every case would wait for it."""
 
 
+class _OfThread(threading.local):
+    """The connections of a thread, by their addresses, and the number of its exchanges that were answered."""
+
+    def __init__(self) -> None:
+        self.own: dict[tuple[str, int], Connection] = {}
+        self.answered = 0
+
+
 class Cluster:
     """A connected cluster; threads may share it.
 
@@ -92,7 +100,7 @@ class Cluster:
         self.asked_again: Counter[str] = Counter()
         self._settings = settings
         self._nodes: dict[int, tuple[str, int]] = {}
-        self._of_thread = threading.local()
+        self._of_thread = _OfThread()
         self._open: set[Connection] = set()
         self._newest: int | None = None
         self.versions: dict[int, tuple[int, int]] = {}
@@ -100,7 +108,14 @@ class Cluster:
         self._begin()
         release = BrokerVersionData(api_versions=self.versions).broker_version_str
         self.release = f"at least {release}"
-        self._check_wishes()
+        for api, version in wished.items():
+            least, newest = self.versions.get(api, (0, -1))
+            if not least <= version <= newest:
+                self.close()
+                name = ApiKey(api).name
+                raise AdapterStartError(
+                    f"the broker at {address} has versions {least} to {newest} of {name}, not {version}"
+                )
 
     def _begin(self) -> None:
         """Learn the versions and the nodes of the cluster, and which ApiVersions the broker reads."""
@@ -120,16 +135,6 @@ class Cluster:
             raise AdapterStartError(f"the broker at {self.address} {said}: {reason}{hint}") from None
         except KeyError:
             raise AdapterStartError(f"the broker at {self.address} {NOT_KAFKA}: it has no Metadata") from None
-
-    def _check_wishes(self) -> None:
-        for api, wished in self.wished.items():
-            least, newest = self.versions.get(api, (0, -1))
-            if not least <= wished <= newest:
-                self.close()
-                name = ApiKey(api).name
-                raise AdapterStartError(
-                    f"the broker at {self.address} has versions {least} to {newest} of {name}, not {wished}"
-                )
 
     def __enter__(self) -> Self:
         return self
@@ -154,10 +159,16 @@ class Cluster:
     def _exchange(self, rows: Sequence[tuple[Any, int]], node: int | None, seconds: float) -> list[Any]:
         connection = self._connection(node)
         try:
-            return connection.exchange(rows, seconds)
+            answers = connection.exchange(rows, seconds)
         except BaseException:
             self._drop(node)
             raise
+        self._of_thread.answered += 1
+        return answers
+
+    def answered(self) -> int:
+        """Return how often this thread got an answer."""
+        return self._of_thread.answered
 
     def _connection(self, node: int | None) -> Connection:
         """Return the connection of this thread to a node, a new one if the broker has closed it.
@@ -166,8 +177,7 @@ class Cluster:
             FrameError: something came on it since the last answer.
             KafkaError: there is no connection to the node.
         """
-        own: dict[tuple[str, int], Connection] = self._of_thread.__dict__.setdefault("own", {})
-        place = self._place(node)
+        own, place = self._of_thread.own, self._place(node)
         if place in own and (came := own[place].idle_end()):
             self._drop(node)
             if came != ENDED:

@@ -157,7 +157,14 @@ class Connection:
         return answers
 
     def _answer(self, request: Any, number: int, deadline: float) -> Any:  # noqa: ANN401 - of the library
-        frame = self._frame(request, deadline)
+        try:
+            _, frame = self._stream.take(deadline)
+        except BadFrameError as error:
+            raise FrameError(f"{named(request)}: {error}") from None
+        except TimeoutError as error:
+            raise errors.RequestTimedOutError(f"{named(request)}: {error}") from None
+        except OSError as error:  # the end, or an alert of TLS, which has its reason
+            raise errors.KafkaConnectionError(f"{named(request)}: {error}") from None
         if len(frame) < SIZE.size:
             raise FrameError(f"{named(request)}: an answer of {_count(frame)}, without a correlation id")
         (found,) = SIZE.unpack_from(frame)
@@ -178,17 +185,6 @@ class Connection:
         if len(behind) >= 2 * SIZE.size and SIZE.unpack_from(behind, SIZE.size)[0] == number:
             return f"an answer without a request, with correlation id {found}, before that to {number}"
         return f"the correlation id of the answer is {found}, not {number}"
-
-    def _frame(self, request: Any, deadline: float) -> bytes:  # noqa: ANN401 - of the library
-        """Return the next frame without its size."""
-        try:
-            return self._stream.take(deadline)[1]
-        except BadFrameError as error:
-            raise FrameError(f"{named(request)}: {error}") from None
-        except TimeoutError as error:
-            raise errors.RequestTimedOutError(f"{named(request)}: {error}") from None
-        except OSError as error:  # the end, or an alert of TLS, which has its reason
-            raise errors.KafkaConnectionError(f"{named(request)}: {error}") from None
 
     def _unasked(self) -> str:
         """Return what is there that nobody asked for."""

@@ -164,16 +164,12 @@ def produce(cluster: Cluster, partition: Partition, data: bytes, magic: int) -> 
     def send() -> ProduceAnswer:
         response = cluster.call(request, version, partition.node, SECONDS)
         reply = only_partition(response.responses, "partition_responses")
-        return ProduceAnswer(reply.error_code, _message(reply), reply.base_offset, reply.log_append_time_ms)
+        single = [row.batch_index_error_message for row in getattr(reply, "record_errors", None) or ()]
+        texts = (getattr(reply, "error_message", None), *single)  # KIP-467
+        said = "; ".join(dict.fromkeys(text for text in texts if text))
+        return ProduceAnswer(reply.error_code, said, reply.base_offset, reply.log_append_time_ms)
 
     return repeated(send, lambda answer: answer.code)
-
-
-def _message(reply: Any) -> str:  # noqa: ANN401 - a part of a response
-    """Return the texts of the broker: KIP-467."""
-    single = [row.batch_index_error_message for row in getattr(reply, "record_errors", None) or ()]
-    texts = [getattr(reply, "error_message", None), *single]
-    return "; ".join(dict.fromkeys(text for text in texts if text))
 
 
 def fetch_request(cluster: Cluster, wanted: Sequence[tuple[Partition, int]], limits: FetchLimits) -> Any:  # noqa: ANN401 - a request
@@ -369,14 +365,11 @@ class ProducerIds:
 
     def _replaced(self, entry: bytes) -> bytes:
         number = self._of_broker.get(producer_of(entry)) if is_batch(entry) else None
-        return entry if number is None else _with_producer(entry, number)
-
-
-def _with_producer(entry: bytes, number: int) -> bytes:
-    """Return a batch with another producer id; a wrong checksum stays as wrong as it was."""
-    (crc,) = _CRC.unpack_from(entry, _CRC_AT)
-    changed = bytearray(entry)
-    _PRODUCER.pack_into(changed, _PRODUCER_AT, number)
-    fault = crc ^ crc32c(entry[_CHECKED_FROM:])
-    _CRC.pack_into(changed, _CRC_AT, crc32c(bytes(changed[_CHECKED_FROM:])) ^ fault)
-    return bytes(changed)
+        if number is None:
+            return entry
+        changed = bytearray(entry)
+        _PRODUCER.pack_into(changed, _PRODUCER_AT, number)
+        (crc,) = _CRC.unpack_from(entry, _CRC_AT)
+        fault = crc ^ crc32c(entry[_CHECKED_FROM:])  # a wrong checksum stays as wrong as it was
+        _CRC.pack_into(changed, _CRC_AT, crc32c(bytes(changed[_CHECKED_FROM:])) ^ fault)
+        return bytes(changed)

@@ -18,7 +18,7 @@ from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 from wireproof.cases.steps import ERROR
 from wireproof.live.kafka_broker import step_requests
-from wireproof.live.kafka_broker.append_case import asked_twice, named_time, stalled
+from wireproof.live.kafka_broker.append_case import asked_again, named_time, stalled
 from wireproof.live.kafka_broker.cluster import Cluster, Restarts
 from wireproof.live.kafka_broker.connection import message
 from wireproof.live.kafka_broker.requests import (
@@ -104,7 +104,7 @@ class SequenceCases:
 
     def run(self, request: Request) -> Outcome:
         """Send the steps of a request and return the answers; begin again on another topic if that ends."""
-        return asked_twice(self._cluster, partial(self._ask, request), lambda _: None)
+        return asked_again(self._cluster, partial(self._ask, request), lambda _: None)
 
     def _ask(self, request: Request) -> Outcome:
         try:

@@ -346,7 +346,14 @@ def can_be_awaited(cluster: Cluster, what: str) -> bool:
 
 def _of_broker(cluster: Cluster, node: int, what: str) -> int:
     names = SETTINGS[what]
-    settings = dict(_described(cluster, node, names))
+    asked = {"resource_type": BROKER, "resource_name": str(node), "configuration_keys": list(names)}
+    request = message(DescribeConfigsRequest, resources=[asked])
+    settings: dict[str, int] = {}
+    for answer in cluster.call(request, cluster.newest(DescribeConfigsRequest), node).results:
+        if code := answer.error_code:
+            reason = "is not permitted" if code in DENIED else f"fails with error {code}"
+            raise NotAskedError(f"describing the settings of broker {node} {reason}")
+        settings |= {row.name: int(row.value) for row in answer.configs if NUMBER.fullmatch(row.value or "")}
     if missing := [name for name in names if name not in settings]:
         raise NotAskedError(f"broker {node} does not name its setting {missing[0]}, which is long by default")
     age, interval = (settings[name] for name in names)
@@ -355,14 +362,3 @@ def _of_broker(cluster: Cluster, node: int, what: str) -> int:
         named = " and ".join(f"{name}={settings[name]}" for name in names)
         raise NotAskedError(f"{named} of broker {node} are too short or too long to be tested")
     return waited
-
-
-def _described(cluster: Cluster, node: int, names: tuple[str, str]) -> Iterator[tuple[str, int]]:
-    """Yield the settings of a broker that it describes."""
-    asked = {"resource_type": BROKER, "resource_name": str(node), "configuration_keys": list(names)}
-    request = message(DescribeConfigsRequest, resources=[asked])
-    for answer in cluster.call(request, cluster.newest(DescribeConfigsRequest), node).results:
-        if code := answer.error_code:
-            reason = "is not permitted" if code in DENIED else f"fails with error {code}"
-            raise NotAskedError(f"describing the settings of broker {node} {reason}")
-        yield from ((row.name, int(row.value)) for row in answer.configs if NUMBER.fullmatch(row.value or ""))

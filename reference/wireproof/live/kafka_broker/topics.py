@@ -102,7 +102,12 @@ class OwnTopics:
         CreateTopics creates a topic when it is asked for its metadata, as test brokers do.
         """
         if CreateTopicsRequest.API_KEY not in self._cluster.versions:
-            return self._created_by_metadata(config)
+            if config:
+                raise TopicError("the broker has no CreateTopics: no topic can have a configuration")
+            name = f"{PREFIX}{self._token}-{next(self._numbers)}"
+            self._cluster.metadata(name, create=True)
+            self.created.append(name)
+            return self._led(name)
         answer = self._request({**NEUTRAL, **config}, partitions)
         if answer[0] == INVALID_CONFIG:
             answer = self._request(config, partitions)
@@ -139,14 +144,6 @@ class OwnTopics:
             if reply.error_code not in RETRIED or time.monotonic() > deadline:
                 return reply.error_code, getattr(reply, "error_message", None), name
             time.sleep(PAUSE)
-
-    def _created_by_metadata(self, config: Mapping[str, str]) -> list[Partition]:
-        if config:
-            raise TopicError("the broker has no CreateTopics: no topic can have a configuration")
-        name = f"{PREFIX}{self._token}-{next(self._numbers)}"
-        self._cluster.metadata(name, create=True)
-        self.created.append(name)
-        return self._led(name)
 
     def _controller(self) -> int | None:
         found = self._cluster.metadata()

@@ -158,33 +158,23 @@ def _reads(consumers: Consumers, software: list[str]) -> Claim:
     if isinstance(outcome, Stalled) and not seen.served.fetches:
         raise not_consumed(consumers.options, consumers.words, seen, outcome)
     if outcome is not None or len(seen.records) != len(CODECS):
-        seen = _plain(consumers)
+        seen, outcome = consumers.consume(Serving(_batches([0])), UNCOMMITTED)
+        if outcome is not None or len(seen.records) != 1:
+            raise not_consumed(consumers.options, consumers.words, seen, outcome)
         read = (name for code, name in enumerate(CODECS) if code and _has(consumers, code))
         codecs = (*CODECS[:1], *read)
-        features = READS if _has_no_committed(consumers) else features
+        _, outcome = consumers.consume(Serving(_batches([0])), COMMITTED)
+        if isinstance(outcome, Refused) and not outcome.untyped:  # it does not know this isolation
+            features = READS
     software[:] = seen.software
     fields = (field for name in SHOWN if name in (seen.shown or ()) for field in SHOWN[name])
     return Claim(("decode",), codecs, ("reader",), (*fields, "nextOffset"), features)
-
-
-def _plain(consumers: Consumers) -> Consumption:
-    """Return what the program delivers of a log with one record; raise `AdapterStartError`."""
-    seen, outcome = consumers.consume(Serving(_batches([0])), UNCOMMITTED)
-    if outcome is not None or len(seen.records) != 1:
-        raise not_consumed(consumers.options, consumers.words, seen, outcome)
-    return seen
 
 
 def _has(consumers: Consumers, codec: int) -> bool:
     """Return True if the program delivers a record in a codec."""
     seen, outcome = consumers.consume(Serving(_batches([codec])), UNCOMMITTED)
     return outcome is None and len(seen.records) == 1
-
-
-def _has_no_committed(consumers: Consumers) -> bool:
-    """Return True if the program reports an error when it is asked for committed records."""
-    _, outcome = consumers.consume(Serving(_batches([0])), COMMITTED)
-    return isinstance(outcome, Refused) and not outcome.untyped
 
 
 def _batches(codecs: Iterable[int]) -> bytes:

@@ -58,7 +58,10 @@ class Coordinator:
     def init(self, name: str | None, known: tuple[int, int], now: int) -> tuple[int, int]:
         """Return the id and the epoch of a new producer: handleInitProducerId; raises `AppendRefused`."""
         if name is None or name not in self._ids:
-            found = self.reserved.get(name) or self._next()
+            found = self.reserved.get(name)
+            if found is None:
+                self.given += 1
+                found = self.given, self.first_epoch
             if name is not None:
                 self._ids[name] = Transactional(*found, changed=now)
             return found
@@ -73,10 +76,6 @@ class Coordinator:
         one.last_epoch = NO_EPOCH if known == NOBODY else one.epoch
         one.epoch, one.state, one.changed = one.epoch + 1, "empty", now
         return one.producer, one.epoch
-
-    def _next(self) -> tuple[int, int]:
-        self.given += 1
-        return self.given, self.first_epoch
 
     def _checked(self, name: str, producer: tuple[int, int]) -> Transactional:
         one = self._ids.get(name)

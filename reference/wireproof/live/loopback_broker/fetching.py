@@ -1,6 +1,7 @@
 """Fetch: what is asked in a session or without one, and the answer, as often as the broker looks for news."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from attrs import define
@@ -57,18 +58,11 @@ class Fetching:
             number, session = cluster.sessions.of(request.session_id, request.session_epoch, asked, forgotten)
         rows = dict(session.asked) if session is not None else asked
         fetching = cls(cluster, request, number, session, rows)
-        fetching._note()
+        for topic, one in rows.values():
+            with suppress(AppendRefused):  # it is answered so
+                partition = cluster.partition(topic.topic, topic.topic_id, one.partition)
+                partition.note_fetch(one.fetch_offset, fetching._limit(one))
         return fetching
-
-    def _note(self) -> None:
-        for topic, asked in self.rows.values():
-            _, known = self.cluster.topic(topic.topic, topic.topic_id)
-            if (
-                known is not None
-                and known.leader == self.cluster.node
-                and 0 <= asked.partition < len(known.partitions)
-            ):
-                known.partitions[asked.partition].note_fetch(asked.fetch_offset, self._limit(asked))
 
     def look(self) -> list[Part]:
         """Return the answer for each partition as it is now, in the order of the request."""
@@ -111,13 +105,12 @@ class Fetching:
 
     def reply(self, parts: Sequence[Part]) -> Reply:
         """Return the reply; in a session, with the partitions that have news only."""
-        session = self.session
-        shown = [
-            (topic, answer)
-            for key, topic, answer in parts
-            if session is None or is_news(session, key, answer)
-        ]
-        return {"session_id": self.number, "responses": _by_topic(shown)}
+        topics: dict[Any, Reply] = {}
+        for key, topic, answer in parts:
+            if self.session is None or is_news(self.session, key, answer):
+                first = {"topic": topic.topic, "topic_id": topic.topic_id, "partitions": []}
+                topics.setdefault(_topic_key(topic), first)["partitions"].append(answer)
+        return {"session_id": self.number, "responses": list(topics.values())}
 
     def _fetched(self, topic: Request, asked: Request) -> Reply:
         code, ends, data, aborted, offset = ErrorCode.NONE, (-1, -1, -1), b"", None, asked.fetch_offset
@@ -154,14 +147,3 @@ class Fetching:
 
 def _topic_key(topic: Request) -> Any:  # noqa: ANN401 - a name or an id
     return topic.topic or topic.topic_id
-
-
-def _by_topic(shown: Sequence[tuple[Request, Reply]]) -> list[Reply]:
-    """Return the partitions of each topic together."""
-    topics: dict[Any, tuple[Request, list[Reply]]] = {}
-    for topic, reply in shown:
-        topics.setdefault(_topic_key(topic), (topic, []))[1].append(reply)
-    return [
-        {"topic": topic.topic, "topic_id": topic.topic_id, "partitions": partitions}
-        for topic, partitions in topics.values()
-    ]

@@ -346,12 +346,18 @@ class CleaningPartition(ServedPartition):
     def cleaned(self, entries: list[StoredEntry]) -> list[StoredEntry]:
         """Return what is left: for each key the last record that is not aborted; markers; last sequences."""
         kept = self.kept(entries)
-        lasts = {batch.producer_id: one.last_offset for one, batch in data_in(entries)}
+        lasts = {
+            batch.producer_id: one.last_offset for one, batch in data_in(entries) if batch.producer_id >= 0
+        }
         return [
             left
             for one in entries
             if (left := one if one.is_marker else _left(one, kept)) is not None
-            and (left.is_marker or records_in(left) or _keeps_sequence(left, lasts))
+            and (
+                left.is_marker
+                or records_in(left)
+                or lasts.get(batch_in(left).producer_id) == left.last_offset
+            )
         ]
 
     def kept(self, entries: list[StoredEntry]) -> set[int]:
@@ -384,11 +390,6 @@ def records_in(entry: StoredEntry) -> tuple[Record, ...]:
 def data_in(entries: list[StoredEntry]) -> Iterator[tuple[StoredEntry, RecordBatch]]:
     """Yield the entries that are no markers, each with its batch."""
     return ((one, batch_in(one)) for one in entries if not one.is_marker)
-
-
-def _keeps_sequence(entry: StoredEntry, lasts: dict[int, int]) -> bool:
-    producer = batch_in(entry).producer_id
-    return producer >= 0 and lasts[producer] == entry.last_offset
 
 
 def _left(entry: StoredEntry, kept: set[int]) -> StoredEntry:

@@ -197,7 +197,11 @@ class ServedLog(ServedPartition):
             return ErrorCode.NONE, serving.data if whole else serving.from_offset(offset)
         if not self._is_past(offset):
             return ErrorCode.NONE, serving.from_offset(offset)
-        return ErrorCode.NONE, self._after_the_log(offset)
+        if (self.end_at is not None and offset > self.end_at) or offset > LARGEST:
+            return ErrorCode.NONE, b""
+        self.end_at = offset
+        self.end = max(self.end, offset + 1)
+        return ErrorCode.NONE, end_batch(offset)
 
     def _moves(self) -> bool:
         """Make the other node the leader after the first answer; return True once."""
@@ -208,15 +212,6 @@ class ServedLog(ServedPartition):
 
     def _is_past(self, offset: int) -> bool:
         return self.serving.log.is_read(offset)
-
-    def _after_the_log(self, offset: int) -> bytes:
-        if self.end_at is not None and offset > self.end_at:
-            return b""
-        if offset > LARGEST:
-            return b""
-        self.end_at = offset
-        self.end = max(self.end, offset + 1)
-        return end_batch(offset)
 
     @property
     def refuses(self) -> bool:

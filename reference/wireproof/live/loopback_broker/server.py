@@ -103,7 +103,10 @@ class LoopbackServer:
             return _unsupported(node, correlation) if request_class is ApiVersionsRequest else None
         try:
             request = request_class.decode(frame, version=version, header=True)
-            reply = await _answer(node, request, correlation)
+            fields = (node.answers.get(key) or ANSWERS[key])(node, request)
+            fields = await fields if isawaitable(fields) else fields
+            kind = ResponseClassRegistry.get_response_class(request.header)
+            reply = _framed(kind, version, fields, correlation)
         except Hang:
             await asyncio.Event().wait()
         except Die:
@@ -116,13 +119,6 @@ class LoopbackServer:
             return None
         silent = isinstance(request, ProduceRequest) and not request.acks
         return b"" if silent else reply
-
-
-async def _answer(node: LoopbackCluster, request: Request, correlation: int) -> bytes:
-    answer = node.answers.get(request.API_KEY) or ANSWERS[request.API_KEY]
-    fields = answer(node, request)
-    kind = ResponseClassRegistry.get_response_class(request.header)
-    return _framed(kind, request.version, await fields if isawaitable(fields) else fields, correlation)
 
 
 async def _fetch(node: LoopbackCluster, request: Request) -> Reply:

@@ -1,6 +1,7 @@
 """The answer to a case, from what a broker answers and what its log has then."""
 
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -67,7 +68,7 @@ def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
 
 @pytest.fixture
 def cases() -> BrokerCases:
-    return BrokerCases(None, Partitions(Topics()), ())  # type: ignore[arg-type] # neither is asked
+    return BrokerCases(Mock(), Partitions(Topics()), ())  # type: ignore[arg-type] # neither is asked
 
 
 def request(format_: str = "kafka.log", **options: Any) -> Request:
@@ -119,7 +120,7 @@ def test_a_log_that_no_append_continues_is_not_used_by_another_case(
     broker: Broker, appended: bytes, beyond: int, created: int
 ) -> None:
     topics = Topics()
-    cases = BrokerCases(None, Partitions(topics), ())  # type: ignore[arg-type] # neither is asked
+    cases = BrokerCases(Mock(), Partitions(topics), ())  # type: ignore[arg-type] # neither is asked
     broker.appends, broker.end = [appended], beyond
     cases.decode(request())
     broker.appends = []

@@ -1,4 +1,4 @@
-"""A case is asked again after the end of its connection and after the loss of its topic: once for each."""
+"""A case is asked again after the end of its connection, each at another request, and of its topic."""
 
 from collections import Counter
 from typing import Any
@@ -11,7 +11,7 @@ pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 from kafka import errors
 
 from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused
-from wireproof.live.kafka_broker.append_case import CLOSED, LOST, asked_twice
+from wireproof.live.kafka_broker.append_case import CLOSED, LOST, MOST_ENDS, asked_again
 from wireproof.live.kafka_broker.requests import LostTopicError
 
 DONE = Accepted({})
@@ -25,6 +25,10 @@ class Listening:
     def __init__(self, alive: bool) -> None:
         self.alive = alive
         self.asked_again: Counter[str] = Counter()
+        self.answers = 0
+
+    def answered(self) -> int:
+        return self.answers
 
     def is_alive(self) -> bool:
         return self.alive
@@ -34,17 +38,23 @@ class Listening:
 
 
 def asked(events: list[Any], *, alive: bool = True) -> tuple[Outcome, int, int]:
-    """The outcome of a case with these events, how often topics were forgotten, and the events left."""
-    left = list(events)
+    """The outcome of a case with these events, how often topics were forgotten, and the events left.
+
+    A number stands for so many answers and the end of the connection.
+    """
+    left, broker = list(events), Listening(alive)
     forgotten: list[float] = []
 
     def ask() -> Outcome:
         event = left.pop(0)
+        if isinstance(event, int):
+            broker.answers += event
+            raise CLOSES
         if isinstance(event, Exception):
             raise event
         return event  # type: ignore[no-any-return] # an outcome
 
-    outcome = asked_twice(Listening(alive), ask, forgotten.append)  # type: ignore[arg-type] # a double
+    outcome = asked_again(broker, ask, forgotten.append)  # type: ignore[arg-type] # a double
     return outcome, len(forgotten), len(left)
 
 
@@ -56,6 +66,7 @@ def asked(events: list[Any], *, alive: bool = True) -> tuple[Outcome, int, int]:
         ([LOSES, DONE], 1),
         ([CLOSES, LOSES, DONE], 1),
         ([LOSES, CLOSES, DONE], 1),
+        ([1, 2, 0, 3, DONE], 0),
     ],
 )
 def test_a_broker_that_was_started_again_is_asked_again(events: list[Any], forgotten: int) -> None:
@@ -70,9 +81,11 @@ def test_a_broker_that_was_started_again_is_asked_again(events: list[Any], forgo
         ([LOSES, LOSES, DONE], LOST),
         ([CLOSES, LOSES, CLOSES, DONE], CLOSED),
         ([LOSES, CLOSES, LOSES, DONE], LOST),
+        ([3, 1, 3, DONE], CLOSED),
+        ([*range(MOST_ENDS + 1), DONE], CLOSED),
     ],
 )
-def test_a_broker_that_does_it_twice_refuses_the_case(events: list[Any], detail: str) -> None:
+def test_a_broker_that_does_it_twice_at_one_request_refuses_the_case(events: list[Any], detail: str) -> None:
     outcome, _, left = asked(events)
     assert isinstance(outcome, Refused)
     assert (outcome.detail, left) == (detail, 1)
