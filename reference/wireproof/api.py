@@ -7,6 +7,7 @@ from attrs import frozen
 from wireproof import formats
 from wireproof.cases.fixtures import load
 from wireproof.cases.id_patterns import select
+from wireproof.formats import UnknownFormat
 from wireproof.run.engine import Engine
 from wireproof.run.events import CaseEvent
 from wireproof.run.run import Selection, run
@@ -14,6 +15,19 @@ from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.trace import FieldSpan
+
+__all__ = [
+    "Decoded",
+    "Explained",
+    "Options",
+    "UnknownFormat",
+    "check",
+    "decode",
+    "encode",
+    "explain",
+    "scan",
+    "to_json",
+]
 
 
 @frozen

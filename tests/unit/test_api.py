@@ -2,11 +2,11 @@
 
 import pytest
 
-from wireproof import check, decode, encode, explain, scan
+from wireproof import Options, UnknownFormat, check, decode, encode, explain, scan, to_json
 from wireproof.adapters import Rejected
 from wireproof.adapters.errors import UnknownAdapter
 from wireproof.cases.id_patterns import PatternError
-from wireproof.formats import UnknownFormat
+from wireproof.strategies import value_classes
 
 IDENTIFIER = "iggy.identifier/0.0.30"
 SEVEN = bytes.fromhex("010407000000")
@@ -20,6 +20,12 @@ def test_what_was_encoded_is_decoded() -> None:
         (),
     )
     assert encode(IDENTIFIER, decoded.value) == SEVEN
+
+
+def test_a_drawn_value_is_encoded_by_its_json_form() -> None:
+    identifier = value_classes("iggy.identifier", "0.0.30")["Identifier"]
+    value = identifier(kind="numeric", value=bytes.fromhex("07000000"))
+    assert encode(IDENTIFIER, to_json(value), Options(profile="produce")) == SEVEN
 
 
 def test_bytes_that_are_refused_are_explained_up_to_the_fault() -> None:

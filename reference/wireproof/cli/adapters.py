@@ -65,6 +65,9 @@ PROBE_SECTIONS: Final[dict[Standing, str]] = {
 """The sections of `probe`, the most urgent first."""
 
 
+_MAX_LISTED: Final = 3
+"""Cases that a line of the probe names; the rest are counted."""
+
 _ADAPTER_NOTE: Final = "an adapter whose codec conforms; replace the codec by your own"
 _LIST: Final = "list them with `wireproof show`"
 _PLACE_NOTE: Final = "an adapter without a codec; write decode, and add it to the claims"
@@ -378,4 +381,5 @@ def _wrongly(found: tuple[ProbeResult, ...], suite: Suite) -> Iterator[str]:
         expect = suite.by_id[name].expect
         classes.setdefault(expect.cls if isinstance(expect, Reject) else "", []).append(name)
     for cls, ids in sorted(classes.items()):
-        yield f"{cls}: {', '.join(ids)}"
+        more = f" and {len(ids) - _MAX_LISTED} more" if len(ids) > _MAX_LISTED else ""
+        yield f"{cls}: {', '.join(ids[:_MAX_LISTED])}{more}"

@@ -132,7 +132,7 @@ class RedrawCounts:
     def notes(self) -> list[str]:
         """Return a line about the replaced examples and one about the missing ones."""
         again = f"{sum(self.known.values())} examples with a known failure were replaced by others"
-        less = "fewer examples are within the claims and without a known failure"
+        less = "generated examples within the claims that do not fail as known, fewer than were asked for"
         rows = ((again, self.known), (less, self.short))
         return [f"{text}: {_listed(counts)}" for text, counts in rows if counts]
 

@@ -107,12 +107,15 @@ def failure_groups_of(
     return tuple(sorted(made, key=severity))
 
 
-def severity(group: FailureGroup) -> tuple[int, int, int]:
-    """Return the key that sorts the most severe group first, then the largest."""
+def severity(group: FailureGroup) -> tuple[int, int, bool, int]:
+    """Return the key that sorts the most severe group first, then the largest.
+
+    Valid data that is refused or read otherwise is before damaged data that is accepted.
+    """
     event = group.first
     rank = next((rank for rank, names in enumerate(SEVEREST) if event.verdict in names), len(SEVEREST))
     level = LEVELS.index(event.level) if event.level in LEVELS else len(LEVELS)
-    return rank, level - event.is_security * len(LEVELS), -len(group.others)
+    return rank, level - event.is_security * len(LEVELS), event.kind == "wrong-accept", -len(group.others)
 
 
 def known_security_failures(stream: EventStream, overlays: Mapping[str, Overlay]) -> tuple[CaseEvent, ...]:

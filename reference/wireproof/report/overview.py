@@ -248,7 +248,7 @@ def findings(
 
 def _finding(
     parts: Sequence[tuple[FailureGroup, Place]], *, known: bool
-) -> tuple[tuple[int, int, int], Finding]:
+) -> tuple[tuple[int, int, bool, int], Finding]:
     places: dict[str, Place] = {}
     for _, place in parts:
         other = places.get(place.name, Place(place.name, (), 0))

@@ -250,7 +250,7 @@ def fix_of(finding: ProbeResult) -> str:
     where = f'"{field}" of {finding.format_id}'
     match finding.standing:
         case "over-claimed" if finding.base_works:
-            return f'remove "{finding.name}" from {where}, or fix the codec'
+            return f'leave "{finding.name}" out of {where}, or fix the codec'
         case "over-claimed":
             return "keep the claim and mend the codec: the cases that need nothing else fail too"
         case "under-claimed" if finding.right == finding.asked:

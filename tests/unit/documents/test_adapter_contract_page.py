@@ -85,9 +85,9 @@ def test_each_field_of_an_answer_names_the_outcomes_that_have_it() -> None:
 
 def test_the_features_are_those_of_the_formats() -> None:
     capabilities = [atom.partition(":") for row in FORMATS.values() for atom in row.capabilities]
-    assert sorted(first_words("Claims", 1)) == sorted(
-        {name for kind, _, name in capabilities if kind == "feature"}
-    )
+    of_servers = tables(text_of("sequences.md"), "What the adapter gets and answers")[0]
+    listed = [*first_words("Claims", 1), *(words(row[0])[0] for row in of_servers)]
+    assert sorted(listed) == sorted({name for kind, _, name in capabilities if kind == "feature"})
     codecs = {name for claim in Reference().revisions.values() for name in claim.codecs or ()}
     claims = {words(row[0])[0]: set(words(row[1])) for row in tables(PAGE, "Claims")[0]}
     assert claims["codecs"] == codecs

@@ -137,6 +137,15 @@ def test_every_page_begins_with_its_title_and_its_reader_can_find_it(page: str) 
     assert any(page in text for text in others)
 
 
+LONG = {"kafka.md", "iggy.md", "heka.md", "live-servers.md"}
+"""Specifications, which are as long as their formats are, and a page that is being shortened."""
+
+
+@each("page", sorted({path.name for path in DOCS.glob("*.md")} - LONG))
+def test_a_page_can_be_read_at_one_sitting(page: str) -> None:
+    assert len(text_of(page).splitlines()) <= 350
+
+
 # --- README.md ---
 
 
@@ -205,10 +214,10 @@ def test_the_sections_that_the_code_refers_to_are_there() -> None:
     assert {"layers", "cases", "verdicts", "events", "fuzzing", "scanning", "strength"} <= headings
 
 
-# --- live-servers.md follows a case with steps by hand ---
+# --- sequences.md follows a case with steps by hand ---
 
 
-FOLLOWED = text_of("live-servers.md").partition("### One case followed by hand")[2].partition("\n## ")[0]
+FOLLOWED = text_of("sequences.md").partition("## One case followed by hand")[2]
 FOLLOWED_CASE = load().by_id["kafka.log/mixed/transaction/abort"]
 
 

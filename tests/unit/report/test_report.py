@@ -102,6 +102,12 @@ def test_security_failures_come_first_and_a_baseline_does_not_hide_them() -> Non
     assert matrix([stream(PASS, FAIL)])[0].name != "security"
 
 
+def test_valid_data_that_is_read_otherwise_comes_before_damaged_data_that_is_accepted() -> None:
+    lost = evolve(FAIL, id="toy.frame/v1/sum/lost", seq=99, kind="wrong-value", cls="", path="key")
+    kinds = failure_groups_of(stream(PASS, FAIL, *many(8), lost))
+    assert [(kind.first.id, len(kind.others)) for kind in kinds] == [(lost.id, 0), (FAIL.id, 8)]
+
+
 def test_a_block_is_counted_at_its_root() -> None:
     root = event(0, "basic/good", "fail", "wrong-reject", cls="other")
     blocked = [event(n, f"sum/{n}", "blocked", root.id) for n in range(1, 4)]
