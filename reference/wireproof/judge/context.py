@@ -37,7 +37,10 @@ class JudgeContext:
         self.reference = None if isinstance(case.input, Steps) else reference  # it keeps no state
         self._answer = known
         self._digested: tuple[Json, str] | None = None
-        self.wanted: FieldTree = _wanted(case, observed_fields(hello, case))
+        tree = observed_fields(hello, case)
+        if case.op in {"scan", "sequence"}:  # of a sequence, all fields of its answers
+            tree = scan_patterns(tree) if case.op == "scan" else {}
+        self.wanted: FieldTree = tree
 
     @property
     def shows_whole_values(self) -> bool:
@@ -111,17 +114,6 @@ class JudgeContext:
         if self._digested is None or self._digested[0] is not value:
             self._digested = value, json_digest(self.seen(value))
         return self._digested[1]
-
-
-def _wanted(case: Case, tree: FieldTree) -> FieldTree:
-    """Return the observed fields of the value of a case: of a sequence, all fields of its answers."""
-    match case.op:
-        case "scan":
-            return scan_patterns(tree)
-        case "sequence":
-            return {}
-        case _:
-            return tree
 
 
 REFERENCE: Final = "reference"

@@ -95,7 +95,8 @@ def differences(want: Json, got: Json, *, masked: bool = False) -> Iterator[Valu
         path, left, right = pending.pop()
         if isinstance(left, dict) and isinstance(right, dict):
             keys = left if masked else {**_causes(path, right), **left, **right}
-            pairs = [(_join(path, key), left.get(key, MISSING), right.get(key, MISSING)) for key in keys]
+            head = f"{path}." if path else ""
+            pairs = [(f"{head}{key}", left.get(key, MISSING), right.get(key, MISSING)) for key in keys]
             pending.extend(reversed(pairs))
         elif isinstance(left, list) and isinstance(right, list):
             if len(left) != len(right):
@@ -112,10 +113,6 @@ def differences(want: Json, got: Json, *, masked: bool = False) -> Iterator[Valu
 def _causes(path: str, got: dict[str, Json]) -> dict[str, Json]:
     """Return the field of a whole answer that says why what was read is incomplete: all others follow."""
     return {UNREADABLE: got[UNREADABLE]} if not path and UNREADABLE in got else {}
-
-
-def _join(path: str, key: str) -> str:
-    return f"{path}.{key}" if path else str(key)  # an object in this process may have any keys
 
 
 def _unequal(path: str, left: list[Json], right: list[Json]) -> Iterator[tuple[str, Json, Json]]:
@@ -189,21 +186,17 @@ _PAIR: Final = {"key": 0, "value": 1}
 """A header is a pair in JSON, but codecs name its two parts."""
 
 
-def _child(value: JsonOrMissing, step: PathStep) -> JsonOrMissing:
-    found: JsonOrMissing = MISSING
-    index = _PAIR.get(step, -1) if isinstance(step, str) else step
-    if isinstance(value, dict):
-        found = value.get(str(step), MISSING)
-    elif isinstance(value, list) and 0 <= index < len(value):
-        found = value[index]
-    return found
-
-
 def value_at(value: Json, path: Sequence[PathStep]) -> JsonOrMissing:
     """Return the part of `value` at `path`, or `MISSING`."""
     part: JsonOrMissing = value
     for step in path:
-        part = _child(part, step)
+        index = _PAIR.get(step, -1) if isinstance(step, str) else step
+        if isinstance(part, dict):
+            part = part.get(str(step), MISSING)
+        elif isinstance(part, list) and 0 <= index < len(part):
+            part = part[index]
+        else:
+            part = MISSING
     return part
 
 

@@ -413,16 +413,12 @@ def _judge_value(want: Json, got: Json, context: JudgeContext) -> Verdict:
 
 def _compared(want: Json, got: Json, context: JudgeContext) -> tuple[Json, Json, tuple[str, ...]]:
     """Return what is compared of two values, and the classes of the remarks that allow what is in `got`."""
-    left, right = _drop_classes(context.seen(want), context.seen(got), context)
+    left, right = context.seen(want), context.seen(got)
+    if context.case.op == "scan" and not (context.exact and context.golden):
+        # the classes of garbage count in a golden scan of an adapter with exact classes alone
+        left, right = without_item_classes(left), without_item_classes(right)
     left, remarked = apply_remarks(left, right, context.remarks())
     return left, right, remarked
-
-
-def _drop_classes(want: Json, got: Json, context: JudgeContext) -> tuple[Json, Json]:
-    """Drop the classes of garbage, except in a golden scan of an adapter with exact classes."""
-    if context.case.op != "scan" or (context.exact and context.golden):
-        return want, got
-    return without_item_classes(want), without_item_classes(got)
 
 
 def _judge_consumed(expect: Accept, outcome: Accepted) -> Verdict | None:
@@ -524,12 +520,21 @@ def _fault_of_reference(expect: Reject, context: JudgeContext) -> tuple[str, int
 
 def _judge_rejected(expect: Reject, outcome: Refused, context: JudgeContext) -> Verdict:
     """Return the verdict on an expected rejection: by the entries delivered first, then by its class."""
-    return (
-        _judge_delivered(expect, outcome, context)
-        or (_of_refusal("undocumented", "", expect, outcome) if outcome.untyped else None)
-        or _judge_position(expect, outcome, context)
-        or _judge_reason(expect, outcome, context)
-    )
+    if delivered := _judge_delivered(expect, outcome, context):
+        return delivered
+    if outcome.untyped:
+        return _of_refusal("undocumented", "", expect, outcome)
+    # positions of other adapters than our own decoders are information
+    if context.ours and context.golden and None not in (expect.at, outcome.at) and expect.at != outcome.at:
+        return _of_refusal("fail", "wrong-reason", expect, outcome)
+    kind = "canonical" if outcome.cls == expect.cls else "alternate" if outcome.cls in expect.also else ""
+    if not context.golden or expect.cls == "other":  # no source names the class
+        kind = kind or "semantic"
+    if kind:
+        return Verdict("pass", kind, outcome.cls, outcome.path, outcome.at)
+    if outcome.cls == "other" or not context.exact:
+        return _of_refusal("pass-unclassified", "", expect, outcome)
+    return _of_refusal("fail", "wrong-reason", expect, outcome)
 
 
 def _of_refusal(name: VerdictName, kind: str, want: Accept | Reject, outcome: Refused) -> Verdict:
@@ -537,29 +542,6 @@ def _of_refusal(name: VerdictName, kind: str, want: Accept | Reject, outcome: Re
         name, kind, outcome.cls, outcome.path, outcome.at, shorten(outcome.text), short_expect(want),
         short_outcome(outcome),
     )  # fmt: skip
-
-
-def _judge_reason(expect: Reject, outcome: Refused, context: JudgeContext) -> Verdict:
-    if outcome.cls == expect.cls:
-        return _pass_reject(outcome, "canonical")
-    if outcome.cls in expect.also:
-        return _pass_reject(outcome, "alternate")
-    if not context.golden or expect.cls == "other":  # no source names the class
-        return _pass_reject(outcome, "semantic")
-    if outcome.cls == "other" or not context.exact:
-        return _of_refusal("pass-unclassified", "", expect, outcome)
-    return _of_refusal("fail", "wrong-reason", expect, outcome)
-
-
-def _pass_reject(outcome: Refused, kind: str) -> Verdict:
-    return Verdict("pass", kind, outcome.cls, outcome.path, outcome.at)
-
-
-def _judge_position(expect: Reject, outcome: Refused, context: JudgeContext) -> Verdict | None:
-    """Compare the position `at`, for our own decoders only: positions of other adapters are information."""
-    if not (context.ours and context.golden) or None in (expect.at, outcome.at) or expect.at == outcome.at:
-        return None
-    return _of_refusal("fail", "wrong-reason", expect, outcome)
 
 
 def _judge_delivered(expect: Reject, outcome: Refused, context: JudgeContext) -> Verdict | None:

@@ -339,17 +339,8 @@ def _sources(cites: Iterable[str], suite: Suite) -> Lines:
 
 
 def _cases(cases: Iterable[Case]) -> Lines:
-    return (("case", f"{case.level:<6} {_effect(case):<7} {case.id}") for case in cases)
-
-
-def _effect(case: Case) -> str:
-    match case.expect:
-        case Accept():
-            return "accept"
-        case Reject():
-            return "refuse"
-        case Either():
-            return "either"
+    effects = {Accept: "accept", Reject: "refuse", Either: "either"}
+    return (("case", f"{case.level:<6} {effects[type(case.expect)]:<7} {case.id}") for case in cases)
 
 
 # --- format claims ---

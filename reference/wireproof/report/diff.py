@@ -169,7 +169,11 @@ def histories(streams: Sequence[EventStream]) -> Iterator[AdapterHistory]:
             for event in stream.cases:
                 by_case.setdefault(event.id, []).append((version, event))
         turns = tuple(turn for case, events in sorted(by_case.items()) for turn in _turns(case, events))
-        passed = {version: _passed(one) for version, one in runs.items()}
+        judged = {version: list(filter(_judged, one.cases)) for version, one in runs.items()}
+        passed = {
+            version: (sum(event.verdict in PASSING for event in events), len(events))
+            for version, events in judged.items()
+        }
         yield AdapterHistory(name, tuple(runs), passed, turns)
 
 
@@ -207,11 +211,6 @@ def version_of(run: Run) -> str:
 def unversioned(spec: str) -> str:
     """Return a spec without the version of a registered name: `sarama` for `sarama@1.44.0`."""
     return _VERSION.sub(r"\1", spec)
-
-
-def _passed(stream: EventStream) -> tuple[int, int]:
-    judged = [event for event in stream.cases if _judged(event)]
-    return sum(event.verdict in PASSING for event in judged), len(judged)
 
 
 def _judged(event: CaseEvent) -> bool:
@@ -347,41 +346,30 @@ def read_export(folder: Path) -> dict[str, Row]:
         lines = read_limited_text(path, MAX_SIZE).splitlines()
     except (OSError, ValueError) as error:
         raise ExportDiffError(f"{path}: {error}: name a folder that `wireproof export` wrote") from None
-    rows = [_row(line, f"{path}:{number}") for number, line in enumerate(lines, 1)]
-    return {row["id"]: row for row in rows}
-
-
-def _row(line: str, where: str) -> Row:
-    try:
-        row = parse_json(line)
-    except ValueError as error:
-        raise ExportDiffError(f"{where}: {error}") from None
-    if not isinstance(row, dict) or not isinstance(row.get("id"), str):
-        raise ExportDiffError(f"{where}: a line must be an object with an id")
-    return row
+    rows: dict[str, Row] = {}
+    for number, line in enumerate(lines, 1):
+        try:
+            row = parse_json(line)
+        except ValueError as error:
+            raise ExportDiffError(f"{path}:{number}: {error}") from None
+        if not isinstance(row, dict) or not isinstance(row.get("id"), str):
+            raise ExportDiffError(f"{path}:{number}: a line must be an object with an id")
+        rows[row["id"]] = row
+    return rows
 
 
 def export_diff(before: Mapping[str, Row], now: Mapping[str, Row]) -> ExportDiff:
-    changed = (
-        difference
-        for name in sorted(before.keys() & now.keys())
-        for difference in _differences(name, before[name], now[name])
-    )
-    return ExportDiff(
-        tuple(sorted(now.keys() - before.keys())),
-        tuple(sorted(before.keys() - now.keys())),
-        tuple(changed),
-    )
-
-
-def _differences(name: str, before: Row, now: Row) -> Iterator[CaseDifference]:
-    for part, read in PARTS.items():
-        was, is_now = read(before), read(now)
-        if was != is_now:
-            pairs = zip(was, is_now, strict=False)
-            same = next((at for at, (one, two) in enumerate(pairs) if one != two), min(len(was), len(is_now)))
-            start = max(0, same - 20) if max(len(was), len(is_now)) > MAX_SHOWN else 0
-            yield CaseDifference(name, part, *(_cut(was, start), _cut(is_now, start)))
+    changed = []
+    for name in sorted(before.keys() & now.keys()):
+        for part, read in PARTS.items():
+            was, is_now = read(before[name]), read(now[name])
+            if was != is_now:
+                pairs, shorter = zip(was, is_now, strict=False), min(len(was), len(is_now))
+                same = next((at for at, (one, two) in enumerate(pairs) if one != two), shorter)
+                start = max(0, same - 20) if max(len(was), len(is_now)) > MAX_SHOWN else 0
+                changed.append(CaseDifference(name, part, _cut(was, start), _cut(is_now, start)))
+    added, removed = sorted(now.keys() - before.keys()), sorted(before.keys() - now.keys())
+    return ExportDiff(tuple(added), tuple(removed), tuple(changed))
 
 
 def _cut(text: str, start: int) -> str:

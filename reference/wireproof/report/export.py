@@ -108,15 +108,13 @@ def export(suite: Suite, cases: Sequence[Case], folder: Path, *, generated: bool
     values = {"version": __version__, "count": exported.cases, "hash": suite.hash}
     readme = (files(__package__) / "templates" / "export.md").read_text(encoding="utf-8")
     _put(folder / "README.md", readme.format(**values).encode())
-    _put(folder / "LICENSE", licence_text().encode())
-    _put(folder / "NOTICE", notice(suite.hash).encode())
+    _put_licence(suite, folder)
     return exported
 
 
 def sentence_lines(suite: Suite, chosen: Container[str]) -> Iterator[str]:
     """Yield a line of JSON for each sentence of the format documents, with its chosen cases."""
     for row in coverages(suite):
-        # A sentence as a JSON object: for programs, and for exports.
         sentence = row.sentence
         tree = {
             "id": sentence.id,
@@ -124,12 +122,12 @@ def sentence_lines(suite: Suite, chosen: Container[str]) -> Iterator[str]:
             "sources": _places(sentence.cites, suite),
             "state": row.state,
             "rules": list(row.rules),
-            "cases": [case.id for case in row.cases],
+            "cases": [case.id for case in row.cases if case.id in chosen],
             "exclusion": sentence.exclusion,
             "open": sentence.open,
             "one_kind": sentence.one_kind,
         }
-        yield _line({**tree, "cases": [name for name in tree["cases"] if name in chosen]})
+        yield _line(tree)
 
 
 def _line(row: Mapping[str, Any]) -> str:
@@ -142,24 +140,22 @@ def line_of(suite: Suite, case: Case, data: bytes | None) -> dict[str, Any]:
     where = {"file": f"raw/{case.id}.bin"} if data is not None else {}
     format_row = {"format": case.format, "revision": case.revision}
     checksum = {"sha256": sha256(data).hexdigest()} if data is not None else {}
-    rules = {"rules": [_rule(suite, rule) for rule in case.rules]}
-    return {"id": row.pop("id"), **where, **format_row, **checksum, **row, **rules}
+    rules = [
+        {
+            "id": rule.id,
+            "text": rule.text,
+            "document": rule.document,
+            "section": rule.section,
+            "basis": rule.basis,
+            "sources": _places(rule.cites, suite),
+        }
+        for rule in (suite.rules[name] for name in case.rules)
+    ]
+    return {"id": row.pop("id"), **where, **format_row, **checksum, **row, "rules": rules}
 
 
 def _places(cites: Iterable[str], suite: Suite) -> list[dict[str, str]]:
     return [{"title": place.title, "url": place.url} for place in cited(cites, suite.sources)]
-
-
-def _rule(suite: Suite, name: str) -> dict[str, Any]:
-    rule = suite.rules[name]
-    where = {"document": rule.document, "section": rule.section}
-    return {
-        "id": name,
-        "text": rule.text,
-        **where,
-        "basis": rule.basis,
-        "sources": _places(rule.cites, suite),
-    }
 
 
 def schemas() -> Iterator[tuple[str, str]]:
@@ -170,6 +166,11 @@ def schemas() -> Iterator[tuple[str, str]]:
 
 def _put(path: Path, data: bytes) -> None:
     replace_bytes(path, data, durable=False)
+
+
+def _put_licence(suite: Suite, folder: Path) -> None:
+    _put(folder / "LICENSE", licence_text().encode())
+    _put(folder / "NOTICE", notice(suite.hash).encode())
 
 
 # --- seed layouts ---
@@ -268,12 +269,25 @@ def export_seeds(suite: Suite, cases: Sequence[Case], folder: Path) -> ExportedS
     for row in rows:
         seeds = seeds_of(row, cases)
         for path, data in seed_files(row, [one.data for one in seeds]):
-            replace_bytes(folder / path, data, durable=False)
-        lines += [_seed_line(row, one) for one in seeds]
+            _put(folder / path, data)
+        for one in seeds:
+            tree = {
+                "format": row.format_id,
+                "name": _name(one.data),
+                "size": len(one.data),
+                "cases": one.cases,
+            }
+            lines.append(_line(tree))
         size += sum(len(one.data) for one in seeds)
-    exported = ExportedSeeds(len(rows), len(lines), size)
-    _beside_seeds(suite, folder, exported, lines)
-    return exported
+    resources = files(__package__)
+    for name in MUTATOR_FILES:
+        _put(folder / "mutator" / name, (resources / "mutator" / name).read_bytes())
+    page = (resources / "templates" / "seeds.md").read_text(encoding="utf-8")
+    values = {"version": __version__, "seeds": len(lines), "formats": len(rows), "hash": suite.hash}
+    _put(folder / "seeds.ndjson", "".join(lines).encode())
+    _put(folder / "README.md", page.format(**values).encode())
+    _put_licence(suite, folder)
+    return ExportedSeeds(len(rows), len(lines), size)
 
 
 def seeds_of(row: Format, cases: Iterable[Case], most: int = MAX_FORMAT_BYTES) -> list[Seed]:
@@ -293,31 +307,3 @@ def seeds_of(row: Format, cases: Iterable[Case], most: int = MAX_FORMAT_BYTES) -
             break
         kept.append(Seed(data, tuple(sorted(found[data]))))
     return kept
-
-
-def _seed_line(row: Format, one: Seed) -> str:
-    name = sha1(one.data, usedforsecurity=False).hexdigest()
-    tree = {"format": row.format_id, "name": name, "size": len(one.data), "cases": one.cases}
-    return json.dumps(tree, separators=(",", ":")) + "\n"
-
-
-def _beside_seeds(suite: Suite, folder: Path, exported: ExportedSeeds, lines: Iterable[str]) -> None:
-    resources = files(__package__)
-    for name in MUTATOR_FILES:
-        data = (resources / "mutator" / name).read_bytes()
-        replace_bytes(folder / "mutator" / name, data, durable=False)
-    page = (resources / "templates" / "seeds.md").read_text(encoding="utf-8")
-    values = {
-        "version": __version__,
-        "seeds": exported.seeds,
-        "formats": exported.formats,
-        "hash": suite.hash,
-    }
-    texts = {
-        "seeds.ndjson": "".join(lines),
-        "README.md": page.format(**values),
-        "LICENSE": licence_text(),
-        "NOTICE": notice(suite.hash),
-    }
-    for name, text in texts.items():
-        replace_bytes(folder / name, text.encode(), durable=False)

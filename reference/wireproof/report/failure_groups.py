@@ -103,8 +103,12 @@ def failure_groups_of(
         else:
             signature = event.signature(stream.run.adapter)
             found.setdefault(kind_of(event, signature), (signature, []))[1].append(event)
-    made = (_group(signature, events, blocks) for signature, events in found.values())
-    return tuple(sorted(made, key=severity))
+    groups = []
+    for signature, events in found.values():
+        first = min(events, key=lambda event: (not event.is_security, "~" in event.id))
+        others = tuple(event for event in events if event is not first)
+        groups.append(FailureGroup(signature, first, others, sum(blocks.get(one.id, 0) for one in events)))
+    return tuple(sorted(groups, key=severity))
 
 
 def severity(group: FailureGroup) -> tuple[int, int, bool, int]:
@@ -125,12 +129,6 @@ def known_security_failures(stream: EventStream, overlays: Mapping[str, Overlay]
 
 def kind_of(event: CaseEvent, signature: Signature) -> Kind:
     return str(signature), event.kind if event.verdict == "blocked" else ""
-
-
-def _group(signature: Signature, events: list[CaseEvent], blocks: Mapping[str, int]) -> FailureGroup:
-    first = min(events, key=lambda event: (not event.is_security, "~" in event.id))
-    others = tuple(event for event in events if event is not first)
-    return FailureGroup(signature, first, others, sum(blocks.get(event.id, 0) for event in events))
 
 
 # --- failure block ---
@@ -164,7 +162,10 @@ def failure_lines(
     """
     event = group.first
     lines = explanation(event, lookup(event), twins, width, basis, origin)
-    ends = _rows([("like", _like(group)), ("replay", replay_command(event, run))], width)
+    more = f"{len(group.others)} more like it: {group.signature}" if group.others else ""
+    blocked = f"blocks {group.blocks} refusals, whose twin it is" if group.blocks else ""
+    like = "; ".join(filter(None, (more, blocked)))
+    ends = _rows([("like", like), ("replay", replay_command(event, run))], width)
     return [heading(event), *lines, *ends][:LINES]
 
 
@@ -178,14 +179,19 @@ def explanation(
 ) -> list[str]:
     """Return what is to know of a failure: title, rule, source, want and got, and the bytes, marked."""
     rests_on = basis(event, case)
+    named = ", ".join(rests_on.rules) + (" (likely)" if rests_on.likely and rests_on.rules else "")
+    rule = event.broken or "   ".join(filter(None, (named, case.source.document if case else "")))
+    # the text of the verdict, unless `got` has it, and the other fields that differ
+    text = "" if event.text.removeprefix("died with ") in event.got else event.text
+    also = f"also differ: {', '.join(event.fields[1:])}" if len(event.fields) > 1 else ""
     rows = [
         ("title", event.title),
         ("origin", origin),
-        ("rule", _rule(event, case, rests_on)),
+        ("rule", rule),
         ("source", _source(rests_on.place, width)),
         ("want", event.want),
         ("got", event.got),
-        ("note", _note(event)),
+        ("note", "; ".join(filter(None, (text, also)))),
         *_bytes(event, case, twins, width),
     ]
     return _rows(rows, width)
@@ -222,31 +228,12 @@ def replay_command(event: CaseEvent, run: Run) -> str:
     return f"wireproof replay {shlex.quote(event.token or event.id)} {shlex.quote(run.spec)}"
 
 
-def _note(event: CaseEvent) -> str:
-    """Return the text of the verdict, unless `got` has it, and the other fields that differ."""
-    text = "" if event.text.removeprefix("died with ") in event.got else event.text
-    also = f"also differ: {', '.join(event.fields[1:])}" if len(event.fields) > 1 else ""
-    return "; ".join(filter(None, (text, also)))
-
-
-def _rule(event: CaseEvent, case: Case | None, basis: Basis) -> str:
-    source = case.source.document if case is not None else ""
-    named = ", ".join(basis.rules) + (" (likely)" if basis.likely and basis.rules else "")
-    return event.broken or "   ".join(part for part in (named, source) if part)
-
-
 def _source(place: Citation | None, width: int) -> str:
     """Return the link of a citation, after the title of the document where the line has room for both."""
     if place is None:
         return ""
     both = f"{place.title}: {place.url}"
     return both if MARGIN + len(both) <= width else place.url
-
-
-def _like(group: FailureGroup) -> str:
-    more = f"{len(group.others)} more like it: {group.signature}" if group.others else ""
-    blocked = f"blocks {group.blocks} refusals, whose twin it is" if group.blocks else ""
-    return "; ".join(part for part in (more, blocked) if part)
 
 
 def _bytes(event: CaseEvent, case: Case | None, twins: Lookup, width: int) -> list[tuple[str, str]]:

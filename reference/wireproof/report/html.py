@@ -5,7 +5,7 @@ as text. The template escapes the words that are in the page itself.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
@@ -36,7 +36,7 @@ from wireproof.report.terminal import note_lines, provisional_lines
 from wireproof.report.uses import Section, State, UseSentence, implementations, role_sentences, sections
 from wireproof.run.baselines.baseline import NO_BASELINE, AppliedBaseline, baseline_lines
 from wireproof.run.conclusion import conclusion_sentence, count_judged, is_whole
-from wireproof.run.events import CaseEvent, EventStream
+from wireproof.run.events import EventStream
 from wireproof.wire.text import escape_unsafe
 
 if TYPE_CHECKING:
@@ -219,23 +219,15 @@ def render_board(board: Board, page: Page) -> str:
         grids=grids,
         full=FULL,
         most=FULL + MAX_FOLDED,
-        why=partial(_why, page),
+        why=lambda event: case.why if (case := page.lookup(event)) is not None else "",
         verdicts=list(dict.fromkeys(name for column in board.columns for name in column.counts)),
         verdict_class=verdict_class,
         data=safe_html(data_element(board.columns, board.topics, page)),  # it escapes `<`
     )
 
 
-def _why(page: Page, event: CaseEvent) -> str:
-    """Return what breaks in practice if an implementation gets a case wrong; empty if it is not known."""
-    case = page.lookup(event)
-    return case.why if case is not None else ""
-
-
 def about_runs(streams: Sequence[EventStream]) -> str:
     """Return the version of the suite, the digest of its fixtures and the seed of runs."""
-    return "; ".join(
-        sorted(
-            {f"suite {one.run.suite}, fixtures {one.run.fixtures}, seed {one.run.seed}" for one in streams}
-        )
-    )
+    runs = [stream.run for stream in streams]
+    texts = {f"suite {run.suite}, fixtures {run.fixtures}, seed {run.seed}" for run in runs}
+    return "; ".join(sorted(texts))

@@ -3,7 +3,7 @@
 The terminal shows plain text. The HTML page has the same parts, and the matrix of any run.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from attrs import frozen
@@ -115,7 +115,7 @@ def print_interop(shown: InteropView, console: Console) -> None:
 
 def lines_below(shown: InteropView, width: int = WIDEST) -> Iterator[str]:
     """Yield the lines below the matrix: what the server stored, the failures, and the notes."""
-    yield from _relay_lines(shown)
+    yield from shown.relay.lines() if shown.relay is not None else ()
     found = [(stream.run, group) for stream in shown.judged for group in failure_groups_of(stream)]
     for run, group in found[:MAX_FINDINGS]:
         head, *body = failure_lines(group, run, shown.lookup, no_lookup, width)
@@ -123,10 +123,6 @@ def lines_below(shown: InteropView, width: int = WIDEST) -> Iterator[str]:
     if len(found) > MAX_FINDINGS:
         yield f"… and {len(found) - MAX_FINDINGS} more kinds of failure: --out has them all"
     yield from _notes(shown)
-
-
-def _relay_lines(shown: InteropView) -> Sequence[str]:
-    return list(shown.relay.lines()) if shown.relay is not None else []
 
 
 def _notes(shown: InteropView) -> Iterator[str]:
@@ -145,7 +141,7 @@ def interop_page(shown: InteropView, page: Page) -> str:
         columns,
         matrix(streams),
         f"{shown.found.settings.count} values of each format, seed {shown.found.settings.seed}",
-        notes=[*_relay_lines(shown), *_notes(shown)],
+        notes=[*(shown.relay.lines() if shown.relay is not None else ()), *_notes(shown)],
         sums=[tally(stream.cases, stream.run) for stream in streams],
         found=findings(judged, [Column(stream.run, {}).name for stream in judged]),
         grids=list(grids(shown.found)),

@@ -11,7 +11,6 @@ from xml.etree import ElementTree as ET
 
 from wireproof.judge.differences import MAX_OUTPUT, MAX_TEXT, shorten
 from wireproof.report.failure_groups import (
-    FailureGroup,
     cause_of,
     count_verdicts,
     failure_groups_of,
@@ -197,7 +196,12 @@ def annotations(stream: EventStream, applied: AppliedBaseline = NO_BASELINE) -> 
     """Return the lines; the last one counts the findings that have no line."""
     found = failure_groups_of(stream, applied.overlays)
     kept = found if len(found) <= MAX_ANNOTATIONS else found[: MAX_ANNOTATIONS - 1]
-    lines = [_line(group, stream, applied) for group in kept]
+    lines = []
+    for event in (group.first for group in kept):
+        facts = f"{event.level}, {event.profile}\nwant {event.want}\ngot {event.got or event.text}"
+        origin = known_origin_text(applied, event, stream.run)
+        text = "\n".join(filter(None, (facts, origin, replay_command(event, stream.run))))
+        lines.append(f"::error title={_property(f'{event.id}: {event.label}')}::{_annotation(text)}")
     if len(kept) < len(found):
         lines.append(f"::error title=wireproof::{len(found) - len(kept)} more findings")
     if applied.stale:
@@ -209,15 +213,6 @@ def annotations(stream: EventStream, applied: AppliedBaseline = NO_BASELINE) -> 
         title = _property(f"wireproof: {stream.run.adapter}")
         lines.insert(0, f"::error title={title}::{_annotation(conclusion_sentence(stream, applied))}")
     return lines
-
-
-def _line(group: FailureGroup, stream: EventStream, applied: AppliedBaseline) -> str:
-    event = group.first
-    origin = known_origin_text(applied, event, stream.run)
-    facts = f"{event.level}, {event.profile}\nwant {event.want}\ngot {event.got or event.text}"
-    facts += f"\n{origin}" if origin else ""
-    text = f"{facts}\n{replay_command(event, stream.run)}"
-    return f"::error title={_property(f'{event.id}: {event.label}')}::{_annotation(text)}"
 
 
 def _annotation(text: str) -> str:
@@ -301,20 +296,20 @@ def markdown(streams: Sequence[EventStream], baselines: Sequence[AppliedBaseline
     room = max(1, (LINES - len(lines)) // max(1, len(streams)))
     for stream, applied in runs:
         lines += _findings(stream, room, applied.overlays)
-    return "\n".join(_cut(lines)) + "\n"
-
-
-def _cut(lines: list[str]) -> list[str]:
-    if len(lines) <= LINES:
-        return lines
-    return [*lines[: LINES - 1], f"… {len(lines) - LINES + 1} more lines"]
+    if len(lines) > LINES:
+        lines[LINES - 1 :] = [f"… {len(lines) - LINES + 1} more lines"]
+    return "\n".join(lines) + "\n"
 
 
 def _table(streams: Sequence[EventStream]) -> list[str]:
     columns = list(dict.fromkeys(name for stream in streams for name in count_verdicts(stream)))
-    head = ["adapter", "cases", *columns, ""]
-    rows = [_row(stream, columns) for stream in streams]
-    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
+    rows = [["adapter", "cases", *columns, ""], ["---"] * (len(columns) + 3)]
+    for stream in streams:
+        counts = count_verdicts(stream)
+        name = escape(f"{stream.run.adapter} {stream.run.version}".strip())
+        cells = (str(counts.get(column, "")) for column in columns)
+        rows.append([name, str(len(stream.cases)), *cells, "" if stream.complete else "**incomplete**"])
+    return [f"| {' | '.join(row)} |" for row in rows]
 
 
 def _endings(runs: Sequence[tuple[EventStream, AppliedBaseline]]) -> list[str]:
@@ -331,13 +326,6 @@ def _endings(runs: Sequence[tuple[EventStream, AppliedBaseline]]) -> list[str]:
     return ["", *lines]
 
 
-def _row(stream: EventStream, columns: list[str]) -> list[str]:
-    seen = count_verdicts(stream)
-    cells = [str(seen.get(name, "")) for name in columns]
-    name = escape(f"{stream.run.adapter} {stream.run.version}".strip())
-    return [name, str(len(stream.cases)), *cells, "" if stream.complete else "**incomplete**"]
-
-
 def _findings(stream: EventStream, room: int, overlays: Mapping[str, Overlay]) -> list[str]:
     """Return a heading and a table of findings in at most `room` lines."""
     paragraph = total_failure(stream)
@@ -349,13 +337,15 @@ def _findings(stream: EventStream, room: int, overlays: Mapping[str, Overlay]) -
     most = room - 5
     lines = ["", f"### {escape(stream.run.adapter)}: {len(found)} findings"]
     lines += ["| case | verdict | profile | want | got | like it |", "| --- | --- | --- | --- | --- | --- |"]
-    lines += [_finding(group) for group in found[:most]]
+    for group in found[:most]:
+        event = group.first
+        texts = (
+            f"{event.label} {cause_of(event)}".rstrip(),
+            event.profile,
+            event.want,
+            event.got or event.text,
+        )
+        cells = (code(event.id), *map(escape, texts))
+        lines.append(f"| {' | '.join(cells)} | {len(group.others) or ''} |")
     left = f" {len(found) - most} more findings." if len(found) > most else ""
     return [*lines, f"Replay: {code(replay_command(found[0].first, stream.run))}.{left}"]
-
-
-def _finding(group: FailureGroup) -> str:
-    event = group.first
-    texts = (f"{event.label} {cause_of(event)}".rstrip(), event.profile, event.want, event.got or event.text)
-    cells = (code(event.id), *map(escape, texts))
-    return f"| {' | '.join(cells)} | {len(group.others) or ''} |"

@@ -125,26 +125,24 @@ def _column(stream: EventStream, known: Collection[str]) -> dict[str, MatrixCell
     found: dict[str, list[CaseEvent]] = {}
     for event in stream.cases:
         found.setdefault(row_name(event), []).append(event)
-    return {name: _cell(events, known) for name, events in found.items()}
-
-
-def _cell(events: Sequence[CaseEvent], known: Collection[str]) -> MatrixCell:
-    worst = min(events, key=lambda one: (one.verdict in QUIET, one.id in known, _ORDER.index(one.verdict)))
-    return MatrixCell(worst, len(events), worst.id in known and worst.verdict not in QUIET)
+    cells: dict[str, MatrixCell] = {}
+    for name, events in found.items():
+        worst = min(
+            events, key=lambda one: (one.verdict in QUIET, one.id in known, _ORDER.index(one.verdict))
+        )
+        cells[name] = MatrixCell(worst, len(events), worst.id in known and worst.verdict not in QUIET)
+    return cells
 
 
 def _folded(names: list[str], columns: list[dict[str, MatrixCell]]) -> tuple[MatrixRow, ...]:
-    rows: dict[tuple[str, ...], list[str]] = {}
+    alike: dict[tuple[str, ...], list[str]] = {}
     for name in names:
-        vector = tuple(_result(column.get(name)) for column in columns)
-        rows.setdefault(vector, []).append(name)
-    made = (_row(tuple(ids), columns) for ids in rows.values())
-    return tuple(sorted(made, key=lambda row: (row.quiet, row.known, not row.is_security)))
-
-
-def _row(ids: tuple[str, ...], columns: list[dict[str, MatrixCell]]) -> MatrixRow:
-    first, *others = (tuple(column.get(name) for column in columns) for name in ids)
-    return MatrixRow(ids, first, others=tuple(others))
+        alike.setdefault(tuple(_result(column.get(name)) for column in columns), []).append(name)
+    rows = []
+    for ids in alike.values():
+        first, *others = (tuple(column.get(name) for column in columns) for name in ids)
+        rows.append(MatrixRow(tuple(ids), first, others=tuple(others)))
+    return tuple(sorted(rows, key=lambda row: (row.quiet, row.known, not row.is_security)))
 
 
 def _result(cell: MatrixCell | None) -> str:

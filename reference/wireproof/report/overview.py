@@ -69,17 +69,18 @@ def tally(
 
 def tallies(topics: Sequence[MatrixTopic], columns: Sequence[Column]) -> Mapping[str, Sequence[Tally]]:
     """Return for each topic the sums of each column; a derived family is one answer."""
-    return {topic.name: _tallies(topic, columns) for topic in topics if topic.name != SECURITY}
-
-
-def _tallies(topic: MatrixTopic, columns: Sequence[Column]) -> Sequence[Tally]:
-    found: list[Counter[str]] = [Counter() for _ in columns]
-    for row in topic.rows:
-        for cells in (row.cells, *row.others):
-            for column, count, cell in zip(columns, found, cells, strict=True):
-                if cell is not None:
-                    count.update(_counted(cell.event, column.run, row.count or 1, known=cell.known))
-    return [Tally(**count) for count in found]
+    sums: dict[str, Sequence[Tally]] = {}
+    for topic in topics:
+        if topic.name == SECURITY:
+            continue
+        counts: list[Counter[str]] = [Counter() for _ in columns]
+        for row in topic.rows:
+            for cells in (row.cells, *row.others):
+                for column, count, cell in zip(columns, counts, cells, strict=True):
+                    if cell is not None:
+                        count.update(_counted(cell.event, column.run, row.count or 1, known=cell.known))
+        sums[topic.name] = [Tally(**count) for count in counts]
+    return sums
 
 
 def _counted(event: CaseEvent, run: Run, weight: int, *, known: bool) -> Mapping[str, int]:
@@ -135,7 +136,8 @@ def topic_grids(found: Mapping[str, Sequence[Tally]], heads: Sequence[str]) -> I
     """Yield a heat map of topics × implementations for each format: the worst topics first."""
     formats: dict[str, dict[str, Sequence[Tally]]] = {}
     for name, parts in found.items():
-        format_id, topic = _split(name)
+        words = name.split("/")  # format, revision and topic; a topic of a scan is a format
+        format_id, topic = ("/".join(words[:2]), words[2]) if len(words) > 2 else (name, name)
         formats.setdefault(format_id, {})[topic] = parts
     for format_id, topics in formats.items():
         loud = {name: parts for name, parts in topics.items() if any(one.wrong or one.below for one in parts)}
@@ -151,12 +153,6 @@ def topic_grids(found: Mapping[str, Sequence[Tally]], heads: Sequence[str]) -> I
             [name for name in topics if name in seen and name not in loud],
             [name for name in topics if name not in seen],
         )
-
-
-def _split(name: str) -> tuple[str, str]:
-    """Return format and topic of `kafka.batch/v2/crc`; a topic of a scan is a format."""
-    parts = name.split("/")
-    return ("/".join(parts[:2]), parts[2]) if len(parts) > 2 else (name, name)
 
 
 def _heat(one: Tally) -> GridCell:

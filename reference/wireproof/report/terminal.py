@@ -352,7 +352,11 @@ class VerdictTable:
         """Yield the title, the table and the line about the column `other`."""
         yield Text(self.title, style="bold")
         shown, other = list(self.total), list[str]()
-        while _width(table := self._table(shown, other), console) > options.max_width and len(shown) > 1:
+        whole = console.options.update(max_width=WIDEST)
+        while (
+            Measurement.get(console, whole, table := self._table(shown, other)).maximum > options.max_width
+            and len(shown) > 1
+        ):
             order = ["unsupported", "pass-unclassified", "undocumented", "info", "lenient", "not-run"]
             other.append(shown.pop(shown.index(next((name for name in order if name in shown), shown[-1]))))
         yield table
@@ -378,11 +382,6 @@ def _cells(seen: dict[str, int], shown: Sequence[str], other: Sequence[str]) -> 
         [sum(seen.get(name, 0) for name in other)] if other else []
     )
     return [str(number) if number else "" for number in numbers]
-
-
-def _width(table: Table, console: Console) -> int:
-    """Return the columns that a table needs if nothing in it is cut."""
-    return Measurement.get(console, console.options.update(max_width=WIDEST), table).maximum
 
 
 def by_format(stream: EventStream) -> dict[str, EventStream]:

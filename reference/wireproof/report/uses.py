@@ -16,7 +16,7 @@ from wireproof.adapters.registry.registered import Entry
 from wireproof.adapters.registry.registry import resolve
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.requirements import Edition, RequirementSet, editions
+from wireproof.cases.requirements import editions
 from wireproof.cases.steps import is_refused
 from wireproof.judge.verdicts import PASSING, TABLE
 from wireproof.report.diff import runs_by_name, unversioned, version_of
@@ -177,26 +177,24 @@ def uses_of(suite: Suite, families: Collection[str]) -> Sequence[Use]:
     if not pages:
         return ()
     page = pages[max(pages)]
-    return [_use(suite, page, one) for one in page.sets if _family(one) in families]
-
-
-def _family(one: RequirementSet) -> str:
-    return str(one.define[0]["formats"][0]).partition(".")[0]
-
-
-def _use(suite: Suite, page: Edition, one: RequirementSet) -> Use:
-    words = one.title.split()[1:]
-    return Use(
-        f"{page.date}:{one.name}",
-        f"{one.title} ({page.date})",
-        _family(one),
-        " ".join(word for word in words if not word[0].isdecimal()),
-        " ".join(words),
-        one.text,
-        one.use or " ".join(words),
-        _must(suite, page.listed(one)),
-        frozenset(_must(suite, one.cases)),
-    )
+    uses = []
+    for one in page.sets:
+        family, words = str(one.define[0]["formats"][0]).partition(".")[0], one.title.split()[1:]
+        if family in families:
+            uses.append(
+                Use(
+                    f"{page.date}:{one.name}",
+                    f"{one.title} ({page.date})",
+                    family,
+                    " ".join(word for word in words if not word[0].isdecimal()),
+                    " ".join(words),
+                    one.text,
+                    one.use or " ".join(words),
+                    _must(suite, page.listed(one)),
+                    frozenset(_must(suite, one.cases)),
+                )
+            )
+    return uses
 
 
 def _must(suite: Suite, listed: Mapping[str, str]) -> Mapping[str, Case]:
@@ -207,14 +205,14 @@ def _must(suite: Suite, listed: Mapping[str, str]) -> Mapping[str, Case]:
 def use_results(uses: Sequence[Use], stream: EventStream) -> Mapping[str, UseResult]:
     """Return the result of a run for each set of which it judged a case, by the id of the set."""
     answers = {event.id: event for event in stream.cases if event.verdict not in NOT_JUDGED}
-    results = (_use_result(use, answers) for use in uses)
-    return {one.use.id: one for one in results if one.judged}
-
-
-def _use_result(use: Use, answers: Mapping[str, CaseEvent]) -> UseResult:
-    judged = [answers[name] for name in sorted(use.must) if name in answers]
-    wrong = tuple(event for event in judged if event.verdict not in PASSING)
-    return UseResult(use, len(judged) - len(wrong), wrong, sum(event.id in use.own for event in judged))
+    results = {}
+    for use in uses:
+        judged = [answers[name] for name in sorted(use.must) if name in answers]
+        wrong = tuple(event for event in judged if event.verdict not in PASSING)
+        own = sum(event.id in use.own for event in judged)
+        if judged:
+            results[use.id] = UseResult(use, len(judged) - len(wrong), wrong, own)
+    return results
 
 
 def by_concern(
@@ -328,16 +326,11 @@ def _faults(result: UseResult, known: Mapping[str, Overlay]) -> str:
         parts.append(one if len(events) == 1 else some + example)
     *before, last = parts
     text = f"it {', '.join(before)}{', and ' if before else ''}{last}"
-    return "; ".join([text, *_remarks(result, known)])
-
-
-def _remarks(result: UseResult, known: Mapping[str, Overlay]) -> Iterator[str]:
-    """Say how many of the wrong answers can be exploited, and how many the baseline expects."""
     if result.security:
-        yield f"{_of_these(result.security, result)} can be exploited"
-    expected = sum(known.get(event.id) == "expected" for event in result.wrong)
-    if expected:
-        yield f"{_of_these(expected, result)} {'is' if expected == 1 else 'are'} known"
+        text += f"; {_of_these(result.security, result)} can be exploited"
+    if expected := sum(known.get(event.id) == "expected" for event in result.wrong):
+        text += f"; {_of_these(expected, result)} {'is' if expected == 1 else 'are'} known"
+    return text
 
 
 def _of_these(number: int, result: UseResult) -> str:
@@ -469,19 +462,19 @@ class Choice:
 
 def implementations(uses: Sequence[Use], streams: Iterable[EventStream]) -> Sequence[Implementation]:
     """Return every implementation of the streams, sorted by name; the last run of a version counts."""
-    return [_implementation(uses, name, runs) for name, runs in runs_by_name(joined(streams)).items()]
-
-
-def _implementation(uses: Sequence[Use], name: str, runs: Mapping[str, EventStream]) -> Implementation:
-    versions = tuple(
-        VersionResult(version, stream, use_results(uses, stream)) for version, stream in runs.items()
-    )
-    try:
-        entry = resolve(unversioned(versions[-1].stream.run.spec))
-    except AdapterError:  # the run is of another machine, which had another adapter
-        entry = Entry(name)
-    kind: Kind = "clients" if entry.client else "servers" if entry.relay else "codecs"
-    return Implementation(name, versions, kind, LANGUAGES.get(entry.language, entry.language))
+    found = []
+    for name, runs in runs_by_name(joined(streams)).items():
+        versions = tuple(
+            VersionResult(one, stream, use_results(uses, stream)) for one, stream in runs.items()
+        )
+        try:
+            entry = resolve(unversioned(versions[-1].stream.run.spec))
+        except AdapterError:  # the run is of another machine, which had another adapter
+            entry = Entry(name)
+        kind: Kind = "clients" if entry.client else "servers" if entry.relay else "codecs"
+        language = LANGUAGES.get(entry.language, entry.language)
+        found.append(Implementation(name, versions, kind, language))
+    return found
 
 
 def sections(uses: Sequence[Use], some: Sequence[Implementation]) -> Iterator[Section]:
