@@ -34,7 +34,7 @@ from wireproof.derive.examples import (
     with_expectation,
 )
 from wireproof.derive.mutate import crossover, mutate
-from wireproof.derive.mutate.draws import below, pick
+from wireproof.derive.mutate.draws import MAX_SIZE, below, pick
 from wireproof.derive.mutate.encodings import sample
 from wireproof.derive.mutate.encodings import seed as smallest_encoding
 from wireproof.family import object_at
@@ -50,9 +50,6 @@ MAX_STALE_SAMPLES: Final = 64
 
 _EXAMPLE: Final = re.compile(r"s([0-9]{1,18}):([0-9]{1,6})")
 """Seed and number of an example in its id. The id may come from a file, so its digits are limited."""
-
-_MAX_SIZE: Final = 4096
-"""Largest input of a campaign in bytes, also of a fixture that serves as a seed input."""
 
 _GENERATED: Final = 32
 """One case in this many begins with what a strategy draws, which costs as much as thirty mutations."""
@@ -243,10 +240,10 @@ class _CampaignSource:
         """Return a seed input after a chain of mutations."""
         data = self._drawn(name) if not below(rng, _GENERATED) else pick(rng, self.seeds)
         for _ in range(pick(rng, _CHAIN)):
-            data = mutate(self.fmt, data, rng, _MAX_SIZE)
+            data = mutate(self.fmt, data, rng, MAX_SIZE)
         if not below(rng, _CROSSED):
-            data = crossover(self.fmt, data, pick(rng, self.seeds), rng, _MAX_SIZE)
-        return data[:_MAX_SIZE]
+            data = crossover(self.fmt, data, pick(rng, self.seeds), rng, MAX_SIZE)
+        return data[:MAX_SIZE]
 
     def _drawn(self, name: str) -> bytes:
         """Return what a strategy draws: valid bytes, or as often bytes with one wrong field."""
@@ -263,7 +260,7 @@ def _campaign_sources(format_ids: tuple[str, ...], ops: tuple[Op, ...]) -> tuple
     found: dict[str, list[bytes]] = {}
     for case in suite.cases:
         given = case.input
-        if case.format_id in format_ids and isinstance(given, Data) and len(given.data) <= _MAX_SIZE:
+        if case.format_id in format_ids and isinstance(given, Data) and len(given.data) <= MAX_SIZE:
             found.setdefault(case.format_id, []).append(given.data)
     return tuple(
         _CampaignSource(fmt, _campaign_examples(fmt, suite, ops), tuple(found.get(fmt.format_id, ())))

@@ -32,8 +32,9 @@ from wireproof.cases.reference_answers import load_levels
 from wireproof.derive.examples import Examples, OptionVariant, option_variants, with_expectation, with_variant
 from wireproof.derive.mutate import dictionary, seed
 from wireproof.derive.mutate.dictionary import dictionary_text
+from wireproof.derive.mutate.draws import MAX_SIZE
 from wireproof.formats import FORMATS
-from wireproof.fuzz.corpus import MAX_SIZE, input_files, remove_input, write_seeds
+from wireproof.fuzz.corpus import input_files, remove_input, write_seeds
 from wireproof.fuzz.findings import Findings, is_finding
 from wireproof.fuzz.libfuzzer import (
     SUPERVISED_FLAGS,

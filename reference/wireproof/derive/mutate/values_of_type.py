@@ -23,7 +23,7 @@ from typing import (
 
 from attrs import evolve, fields, frozen, has
 
-from wireproof.derive.mutate.draws import below, boundary_bytes, boundary_integer, pick
+from wireproof.derive.mutate.draws import LONG_LISTS, below, boundary_bytes, boundary_integer, pick
 from wireproof.derive.mutate.mutation_rules import common_rules, merged
 from wireproof.formats import FORMATS
 from wireproof.schema.layout import (
@@ -45,7 +45,9 @@ PathStep: TypeAlias = str | int
 """A step of a path into a value: the name of a field, or an index of a tuple."""
 
 MAX_ELEMENTS: Final = 48
-"""The most elements that an edit gives a list."""
+"""The most elements that an edit gives a list, but for one in `LONG_ONE_IN`, which makes it long."""
+
+LONG_ONE_IN: Final = 16
 
 FLIPS: Final = (*(1 << bit for bit in range(8)), 0x48, 0x30)
 """The bits to flip in attributes: one bit, or two that belong together or are unusual together."""
@@ -377,6 +379,15 @@ def _list(now: tuple[Any, ...], kind: PartType, rng: Random, name: str) -> tuple
     return now[: below(rng, len(now) + 1)]
 
 
+def _long_list(site: EditSite, rng: Random) -> tuple[Any, ...]:
+    """Return the first element of a list, and so many small ones that a length or a count needs more bytes.
+
+    With large elements it would not fit an input.
+    """
+    small = smallest(site.kind.of[0], site.name)
+    return (*site.now[:1], *(small,) * LONG_LISTS[-1])[: pick(rng, LONG_LISTS)]
+
+
 def random_part(kind: PartType, rng: Random, name: str) -> Any:  # noqa: ANN401 - a part of a value
     """Return a value for a part that was None or did not exist."""
     if kind.holds == "value":
@@ -407,7 +418,9 @@ _CHANGES: Final[dict[str, Callable[[EditSite, Random], Any]]] = {
     "bytes": lambda site, rng: boundary_bytes(rng, site.now),
     "bool": lambda site, _: not site.now,
     "word": lambda site, rng: pick(rng, site.kind.of),
-    "list": lambda site, rng: _list(site.now, site.kind, rng, site.name),
+    "list": lambda site, rng: (
+        _list(site.now, site.kind, rng, site.name) if below(rng, LONG_ONE_IN) else _long_list(site, rng)
+    ),
 }
 """Type to a function that returns a replacement; pairs and values change through their parts."""
 
