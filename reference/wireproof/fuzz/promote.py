@@ -38,6 +38,7 @@ from wireproof.lint.sources import Problem, backed_level
 from wireproof.run.engine import Engine
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.text import counted
 from wireproof.wire.trace import FieldSpan
 
 MAX_FIELDS: Final = 2
@@ -78,7 +79,7 @@ def proposed_title(case: Case, suite: Suite, difference: Difference) -> str:
         return f"{field} is {_bare(value)}, not {_bare(difference.got.partition(' = ')[2])}"
     near = most_like(case, suite)
     if near is None:
-        return f"{len(input_bytes(case))} bytes that are accepted"
+        return f"{counted(len(input_bytes(case)), 'byte that is', 'bytes that are', grouped=False)} accepted"
     found = list(islice(differences(_value(near), _value(case)), MAX_FIELDS + 1))
     shown = " and ".join(f"{one.path} {_bare(short_value(one.got))}" for one in found[:MAX_FIELDS])
     more = " and more" if len(found) > MAX_FIELDS else ""
@@ -101,7 +102,8 @@ def _title_of_rejection(case: Case, expect: Reject) -> str:
     layout = layout_of_decode(case)
     fault = layout.rejected if layout is not None else None
     if layout is None or fault is None or not fault.path:
-        return f"{len(input_bytes(case))} bytes: {fault.text if fault and fault.text else expect.cls}"
+        size = counted(len(input_bytes(case)), "byte", grouped=False)
+        return f"{size}: {fault.text if fault and fault.text else expect.cls}"
     fmt = FORMATS[case.format_id]
     fixed = formats.decode_with_trace(fmt, repair(fmt, input_bytes(case)), case.options)
     value = _value_at(layout.spans, fault.path)

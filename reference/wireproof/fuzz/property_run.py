@@ -33,6 +33,7 @@ from wireproof.run.baselines import baseline
 from wireproof.run.baselines.known_failures import KnownFailure
 from wireproof.run.engine import Engine
 from wireproof.run.events import CaseEvent, EventStream, case_event
+from wireproof.wire.text import counted
 
 BLOCK_SIZE: Final = 64
 """Cases that are run at once."""
@@ -131,7 +132,8 @@ class RedrawCounts:
 
     def notes(self) -> list[str]:
         """Return a line about the replaced examples and one about the missing ones."""
-        again = f"{sum(self.known.values())} examples with a known failure were replaced by others"
+        nouns = "example with a known failure was", "examples with a known failure were"
+        again = f"{counted(sum(self.known.values()), *nouns, grouped=False)} replaced by others"
         less = "fewer examples are within the claims and without a known failure"
         rows = ((again, self.known), (less, self.short))
         return [f"{text}: {_listed(counts)}" for text, counts in rows if counts]

@@ -16,6 +16,7 @@ from wireproof.judge.signature import Signature, without_indices
 from wireproof.judge.verdicts import ROWS
 from wireproof.run.baselines.baseline import Overlay
 from wireproof.run.events import CaseEvent, EventStream, Run, fails_run
+from wireproof.wire.text import counted
 
 SEVEREST: Final = (
     frozenset({"crash", "timeout", "resource", "stalled"}),
@@ -242,7 +243,7 @@ def _source(place: Citation | None, width: int) -> str:
 
 def _like(group: FailureGroup) -> str:
     more = f"{len(group.others)} more like it: {group.signature}" if group.others else ""
-    blocked = f"blocks {group.blocks} refusals, whose twin it is" if group.blocks else ""
+    blocked = f"blocks {counted(group.blocks, 'refusal')}, whose twin it is" if group.blocks else ""
     return "; ".join(part for part in (more, blocked) if part)
 
 

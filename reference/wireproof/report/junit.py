@@ -42,7 +42,7 @@ from wireproof.run.conclusion import (
 )
 from wireproof.run.events import CaseEvent, EventStream
 from wireproof.run.exit_codes import Exit
-from wireproof.wire.text import escape_unsafe
+from wireproof.wire.text import counted, escape_unsafe
 
 _TAGS: Final[Mapping[str, str]] = {
     "fail": "failure",
@@ -199,7 +199,7 @@ def annotations(stream: EventStream, applied: AppliedBaseline = NO_BASELINE) -> 
     kept = found if len(found) <= MAX_ANNOTATIONS else found[: MAX_ANNOTATIONS - 1]
     lines = [_line(group, stream, applied) for group in kept]
     if len(kept) < len(found):
-        lines.append(f"::error title=wireproof::{len(found) - len(kept)} more findings")
+        lines.append(f"::error title=wireproof::{counted(len(found) - len(kept), 'more finding')}")
     if applied.stale:
         stale = [line for line in baseline_lines(stream, applied) if line.startswith("baseline: stale ")]
         text = _annotation("\n".join((*stale, f"wireproof baseline fix {applied.file} RUN")))
@@ -307,7 +307,7 @@ def markdown(streams: Sequence[EventStream], baselines: Sequence[AppliedBaseline
 def _cut(lines: list[str]) -> list[str]:
     if len(lines) <= LINES:
         return lines
-    return [*lines[: LINES - 1], f"… {len(lines) - LINES + 1} more lines"]
+    return [*lines[: LINES - 1], f"… {counted(len(lines) - LINES + 1, 'more line')}"]
 
 
 def _table(streams: Sequence[EventStream]) -> list[str]:
@@ -347,10 +347,10 @@ def _findings(stream: EventStream, room: int, overlays: Mapping[str, Overlay]) -
     if not found or room < 6:
         return []
     most = room - 5
-    lines = ["", f"### {escape(stream.run.adapter)}: {len(found)} findings"]
+    lines = ["", f"### {escape(stream.run.adapter)}: {counted(len(found), 'finding', grouped=False)}"]
     lines += ["| case | verdict | profile | want | got | like it |", "| --- | --- | --- | --- | --- | --- |"]
     lines += [_finding(group) for group in found[:most]]
-    left = f" {len(found) - most} more findings." if len(found) > most else ""
+    left = f" {counted(len(found) - most, 'more finding', grouped=False)}." if len(found) > most else ""
     return [*lines, f"Replay: {code(replay_command(found[0].first, stream.run))}.{left}"]
 
 

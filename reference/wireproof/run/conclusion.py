@@ -37,7 +37,7 @@ def why_nothing_judged(stream: EventStream) -> str:
         )
     reasons = Counter(f"{event.label}: {event.text}".rstrip(": ") for event in stream.cases)
     shown = "; ".join(f"{count} {reason}" for reason, count in reasons.most_common(3))
-    rest = f"; {len(reasons) - 3} further reasons" if len(reasons) > 3 else ""
+    rest = f"; {counted(len(reasons) - 3, 'further reason')}" if len(reasons) > 3 else ""
     return f"no case was judged: {shown}{rest}"
 
 

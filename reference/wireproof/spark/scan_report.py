@@ -18,6 +18,7 @@ from wireproof.spark.errors import LostObjectError
 from wireproof.spark.logs.objects import ObjectPlace, ObjectReader, SkippedObject
 from wireproof.spark.logs.sources import SourceKind, SourceSettings, source_kinds
 from wireproof.spark.stored_tables import latest_table, stored_rows
+from wireproof.wire.text import counted
 
 MAX_LINES: Final = 100
 """Lines of one kind; the others are counted, and are in the tables."""
@@ -116,7 +117,7 @@ def _other_options(
 def _too_large(signatures: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield a line for the entries that were too large for an adapter."""
     for row in (row for row in signatures if row["class"] == "too-large"):
-        entries = f"{row['count']:,} entries of {row['bytes']:,} bytes together"
+        entries = f"{counted(row['count'], 'entry', 'entries')} of {counted(row['bytes'], 'byte')} together"
         yield f"not run: {row['implementation']} was not asked about {entries}: too large for an adapter"
 
 

@@ -20,6 +20,7 @@ from wireproof.wire.checksums import xxh3_64
 from wireproof.wire.json_values import Json
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.text import counted
 
 CITES: Final = "iggy.md §7.1"
 
@@ -200,7 +201,7 @@ def read_state_log(data: bytes) -> FileReport:
     if best.end < len(data):
         text = f"{len(data) - best.end} bytes are no whole entry"
         findings.append(FileFinding(best.end, text))
-    entries = f"{len(best.indexes)} {'entry' if len(best.indexes) == 1 else 'entries'}"
+    entries = counted(len(best.indexes), "entry", "entries", grouped=False)
     summary = f"{entries} as servers {best.name} write them"
     values: dict[str, Json] = {"entries": len(best.indexes), "layout": best.name}
     unsound = len(data) - best.end
@@ -293,7 +294,7 @@ def read_journal(data: bytes) -> FileReport:
         at, ops = at + found.size, ops + 1
     last = f", the last one is {before.op}" if before else ""
     values: dict[str, Json] = {"operations": ops, "lastOp": before.op if before else None}
-    text = f"{ops} operation{'s' * (ops != 1)}{last}"
+    text = f"{counted(ops, 'operation', grouped=False)}{last}"
     return FileReport(text, tuple(findings[:MAX_LISTED]), values, len(data) - at)
 
 
