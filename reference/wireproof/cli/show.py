@@ -93,7 +93,7 @@ def _codec_source(format_id: str) -> str:
     Those of a structure are printed once, before what calls them.
     """
     layout = FORMATS[format_id].layout
-    every = list(all_layouts(layout)) if layout is not None else []
+    every = list(all_layouts(layout))
     inner = dict.fromkeys(one for one in reversed(every) if one is not layout)
     parts = [f"# {one.name}\n\n{one.inner_codec.source}" for one in inner if isinstance(one, StructLayout)]
     if isinstance(layout, StructLayout):

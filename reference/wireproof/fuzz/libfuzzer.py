@@ -136,13 +136,9 @@ def _codec_packages(fmt: Format) -> Iterator[str]:
     decode: Any = fmt.decode
     while isinstance(decode, partial):
         decode = decode.func
-    modules = (decode.__module__, *(rule.check.__module__ for one in _structures(fmt) for rule in one.rules))
+    structures = (one for one in all_layouts(fmt.layout) if isinstance(one, StructLayout))
+    modules = (decode.__module__, *(rule.check.__module__ for one in structures for rule in one.rules))
     return (module.rpartition(".")[0] or module for module in modules)
-
-
-def _structures(fmt: Format) -> Iterator[StructLayout]:
-    every = all_layouts(fmt.layout) if fmt.layout is not None else ()
-    return (one for one in every if isinstance(one, StructLayout))
 
 
 SMALL: Final = 4096

@@ -134,12 +134,6 @@ def propose_rules(
     fitting = likely_rules(case, suite, difference.path)
     if fitting:
         return fitting, ()
-    new = _new_rule(case)
-    return (new.id,), (new,)
-
-
-def _new_rule(case: Case) -> Rule:
-    """Return a rule for the answer to `case`, with a placeholder text."""
     path, kind, cls = rejected_field(case), "value", "accepted"
     text = "PROPOSED: a reader accepts these bytes."
     if isinstance(case.expect, Reject):
@@ -148,7 +142,8 @@ def _new_rule(case: Case) -> Rule:
     words = re.sub(r"[^a-z0-9]+", "-", f"{path} {cls}".lower()).strip("-")
     lacking = lacks_cases(kind, int(kind == "value"), int(kind == "refusing"))
     todo = "Proposed for a finding; the author writes the text and adds the missing cases."
-    return Rule(f"{case.format}.{words}", kind, text, "proposed", case.id, exclusion=todo if lacking else "")
+    rule = Rule(f"{case.format}.{words}", kind, text, "proposed", case.id, exclusion=todo if lacking else "")
+    return (rule.id,), (rule,)
 
 
 CONFIRMATIONS: Final = 3

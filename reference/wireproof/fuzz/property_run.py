@@ -204,7 +204,12 @@ def target_events(
             yield event
             continue
         seen.add(way)
-        yield _shrunk_event(number, judged, shrink_failure(engine, judged, ask.candidates))
+        small = shrink_failure(engine, judged, ask.candidates)
+        title = f"{small.case.title}, shrunk" if small is not judged else small.case.title
+        case = evolve(small.case, title=title)
+        token = to_token(case)
+        # A token in a file would be lost; the id generates the example again.
+        yield event if token.startswith("@") else case_event(number, case, small.verdict, judged.ns, token)
 
 
 def run_target(
@@ -267,15 +272,6 @@ def _read_back(hello: Hello, rans: Iterable[CaseResult]) -> Iterator[Case]:
 
 
 # --- shrinking ---
-
-
-def _shrunk_event(number: int, judged: JudgedCase, small: JudgedCase) -> CaseEvent:
-    """Return the event of a failure, with the token of the shrunk case if it is short enough."""
-    title = f"{small.case.title}, shrunk" if small is not judged else small.case.title
-    token = to_token(evolve(small.case, title=title))
-    if token.startswith("@"):  # A file would be lost; the id generates the example again.
-        return case_event(number, judged.case, judged.verdict, judged.ns)
-    return case_event(number, evolve(small.case, title=title), small.verdict, judged.ns, token)
 
 
 def shrink_failure(engine: Engine, judged: JudgedCase, candidates: int) -> JudgedCase:

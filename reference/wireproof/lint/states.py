@@ -317,7 +317,7 @@ def is_computed(format_id: str, path: str) -> bool:
     row = FORMATS[format_id]
     same = (fmt.layout for fmt in FORMATS.values() if fmt.value is row.value)  # a JSON body has no layout
     layout = row.layout or next(filter(None, same), None)
-    values = (part.value for part in all_layouts(layout)) if layout is not None else ()
+    values = (part.value for part in all_layouts(layout))
     return any(steps & set(computed_fields().get(value, ())) for value in values if value is not None)
 
 

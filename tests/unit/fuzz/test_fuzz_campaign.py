@@ -160,14 +160,14 @@ def test_a_codec_in_a_process_of_its_own_is_guided_by_the_reference_s_coverage(t
     )
     ended = run_campaign(campaign)
     assert not ended.worker_errors
-    assert {one.signature.kind for one in ended.findings if one.gates} == {"fail:wrong-accept"}
+    assert {one.signature.kind for one in ended.findings if one.gates_at("must")} == {"fail:wrong-accept"}
 
 
 @pytest.mark.campaigns
 def test_two_workers_share_a_corpus(tmp_path: Path) -> None:
     campaign = Campaign("reference", tmp_path, formats=("iggy.headers/0.0.30",), minutes=0.12, workers=2)
     ended = run_campaign(campaign)
-    assert not [one for one in ended.findings if one.gates]
+    assert not [one for one in ended.findings if one.gates_at("must")]
     workers = {json.loads(line)["worker"] for line in (tmp_path / "stats.jsonl").read_text().splitlines()}
     assert workers == {"w0", "w1"}
     assert len(list((tmp_path / "corpus/reference/iggy.headers-0.0.30").iterdir())) > 5

@@ -5,7 +5,7 @@ value of a type, a large one with every part present, a random one; and the stra
 `derive.strategies`. The tables of a family say where the types are not enough (`mutation_rules`).
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cache, lru_cache, partial
 from random import Random
 from types import NoneType, UnionType
@@ -334,20 +334,16 @@ def replacement_for(site: EditSite, rng: Random, found: tuple[EditSite, ...]) ->
     """Return a replacement for the part at a site."""
     if site.kind.null and (site.now is None or not below(rng, 4)):
         return random_part(site.kind, rng, site.name) if site.now is None else None
-    if site.kind.others and not below(rng, ALTERNATIVE):
-        return _alternative(site.kind.others, site.name, rng)
+    if site.kind.others and not below(rng, ALTERNATIVE):  # of a class, a large value or a small one
+        drawn = pick(rng, site.kind.others)
+        kind = part_type(drawn)
+        is_large = kind.holds == "value" and below(rng, 2)
+        return largest(drawn, site.name) if is_large else random_part(kind, rng, site.name)
     if site.kind.holds in ("int", "bytes") and not below(rng, 6):
         values = [one.now for one in found if one.kind.holds == site.kind.holds and one.now is not None]
         return pick(rng, values) if values else site.now
     change = _CHANGES.get(site.kind.holds)
     return change(site, rng) if change else site.now
-
-
-def _alternative(types: Sequence[Any], name: str, rng: Random) -> Any:  # noqa: ANN401 - a part of a value
-    """Return a value of one of several types; for a class, a large one or a small one."""
-    drawn = pick(rng, types)
-    kind = part_type(drawn)
-    return largest(drawn, name) if kind.holds == "value" and below(rng, 2) else random_part(kind, rng, name)
 
 
 def _integer(site: EditSite, rng: Random) -> int:
@@ -451,57 +447,43 @@ class IntegerField:
 
 @cache
 def integer_fields() -> Mapping[type, Mapping[str, IntegerField]]:
-    """Return the integers of each value class, by attribute."""
+    """Return the integers that a writer chooses, by value class and attribute; codes are none of them."""
     found: dict[type, dict[str, IntegerField]] = {}
-    for layout, value in _layouts():
-        found.setdefault(value, {}).update(_integers(layout, value))
-    return found
-
-
-def _integers(layout: Layout, value: type) -> Iterator[tuple[str, IntegerField]]:
-    """Yield the integers whose number the writer of a value chooses; a code and a constant are none."""
-    names = {one.name for one in fields(value)}
-    for part in map(present, layout.parts):
+    for value, part in (one for row in FORMATS.values() for one in parts_of_classes(row.layout)):
+        numbers, names = found.setdefault(value, {}), {one.name for one in fields(value)}
         match part:
-            case Number(const=None, codes=None, known=None) if (name := attribute_of(part.name)) in names:
-                yield name, _integer_edges(part)
+            case Number(const=None, codes=None, known=None) if attribute_of(part.name) in names:
+                width = IntegerField(bits_of(part.kind), is_signed(part.kind))
+                if part.most is not None:
+                    width = IntegerField(part.most.bit_length(), signed=False)
+                numbers[attribute_of(part.name)] = width
             case ProtoField(name=name, of=str(kind), codes=None) if kind in PROTO_INTEGERS:
-                yield name, IntegerField(*PROTO_INTEGERS[kind])
-
-
-def _integer_edges(part: Number) -> IntegerField:
-    """Return the width that the largest number of a field has, or else that of its primitive."""
-    if part.most is not None:
-        return IntegerField(part.most.bit_length(), signed=False)
-    return IntegerField(bits_of(part.kind), is_signed(part.kind))
+                numbers[name] = IntegerField(*PROTO_INTEGERS[kind])
+    return found
 
 
 @cache
 def computed_fields() -> Mapping[type, tuple[str, ...]]:
     """Return the attributes of each value class that its encoder computes."""
     found: dict[type, dict[str, None]] = {}
-    for layout, value in _layouts():
-        shown = (one.name for one in map(present, layout.parts) if _is_computed(one))
-        found.setdefault(value, {}).update(dict.fromkeys((*layout.computed, *map(attribute_of, shown))))
+    for layout in (one for row in FORMATS.values() for one in all_layouts(row.layout)):
+        if layout.value is None:
+            continue
+        names = found.setdefault(layout.value, {})
+        names.update(dict.fromkeys(layout.computed))
+        for part in map(present, layout.parts):
+            match part:
+                case Checksum(shown=True) | ProtoField(cover="length"):
+                    names[attribute_of(part.name)] = None
     return {value: tuple(names) for value, names in found.items()}
 
 
-def _is_computed(part: Part) -> bool:
-    """Return whether the encoder computes a part that the value has too."""
-    match part:
-        case Checksum(shown=shown):
-            return shown
-        case ProtoField(cover="length"):
-            return True
-    return False
-
-
-def _layouts() -> Iterator[tuple[Layout, type]]:
-    """Yield the layouts that have a value class, with the class."""
-    for row in FORMATS.values():
-        for layout in all_layouts(row.layout) if row.layout is not None else ():
-            if layout.value is not None:
-                yield layout, layout.value
+def parts_of_classes(layout: Layout | None) -> Iterator[tuple[type, Part]]:
+    """Yield the parts of the layouts with a value class in a layout, each with the class."""
+    for one in all_layouts(layout):
+        if one.value is not None:
+            for part in map(present, one.parts):
+                yield one.value, part
 
 
 def integer_field(owner: type, name: str) -> IntegerField | None:
