@@ -263,7 +263,7 @@ class CampaignDisplay:
         edges = (
             f"{counted(now.edges, 'edge')} of {now.format_id}"
             if now.edges
-            else f"reading seeds of {now.format_id}"
+            else f"from the seeds of {now.format_id}"
         )
         failures = f"new failures: {now.kinds.total():,}" + (f" ({kinds})" if kinds else "")
         return (

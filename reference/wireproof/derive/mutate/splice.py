@@ -226,7 +226,8 @@ def _mended(row: Format, made: DecodeTrace, rejected: Rejected) -> bytes:
                 continue
             data = apply_splices(made, [Splice(span.space, span.start, span.end, new, span.path)])
             again = trace_of(row, data)
-            if again.rejected is None and len(again.spaces) == 1 and again.spans[-1].end == len(data):
+            ends = [one.end for one in again.spans[-1:]]  # a stream without a whole frame has no fields
+            if again.rejected is None and len(again.spaces) == 1 and ends == [len(data)]:
                 return data  # nothing reads more of it
             if _reach(again) > reach:
                 best, reach = data, _reach(again)
