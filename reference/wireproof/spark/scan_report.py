@@ -125,7 +125,8 @@ def _tails(files: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a line for the objects that end within an entry, as objects do that are being written."""
     cut = [row for row in files if row["tails"] and row["frames"]]
     named = first_names([f"{row['path']} ({row['tail_bytes']:,} bytes)" for row in cut])
-    return [f"{len(cut)} objects end within an entry: {named}"] if cut else []
+    objects = counted(len(cut), "object ends", "objects end")
+    return [f"{objects} within an entry: {named}"] if cut else []
 
 
 def first_names(names: Sequence[str]) -> str:
@@ -142,7 +143,7 @@ def _skipped(skipped: Sequence[SkippedObject]) -> Iterator[str]:
     for reason, objects in sorted(by_reason.items()):
         names = first_names([each.display_name for each in objects])
         size = sum(each.size for each in objects)
-        yield f"not read: {len(objects)} objects, {size:,} bytes: {reason}: {names}"
+        yield f"not read: {counted(len(objects), 'object')}, {counted(size, 'byte')}: {reason}: {names}"
 
 
 # --- objects without a valid entry ---

@@ -155,7 +155,9 @@ def read_consumer_offset(data: bytes) -> FileReport:
     """Read the offset of a consumer: 8 bytes, from server 0.9 on with a checksum of 8 bytes."""
     size, bare = CONSUMER_OFFSET.fixed_size, CONSUMER_OFFSET.offset("checksum")
     if len(data) not in (bare, size):
-        return _faulty(f"{len(data)} bytes; an offset has {bare}, or {size} with its checksum", 0, len(data))
+        there = counted(len(data), "byte", grouped=False)
+        text = f"{there}; an offset has {bare}, or {size} with its checksum"
+        return _faulty(text, 0, len(data))
     found = CONSUMER_OFFSET.codec.read(Reader(data.ljust(size, b"\0")))
     values: dict[str, Json] = {"offset": found.offset, "checksummed": len(data) == size}
     if len(data) == size and (computed := xxh3_64(data[:bare])) != found.checksum:
@@ -275,7 +277,7 @@ def _superblock_faults(data: bytes, reader: Reader, block: Any) -> Iterator[File
         text = f"a payload of {len(block.payload)} bytes; a VsrState has {sizes}"
         yield FileFinding(SUPERBLOCK.offset("payload"), text)
     if reader.left:
-        yield FileFinding(reader.pos, f"{reader.left} bytes after the checksum")
+        yield FileFinding(reader.pos, f"{counted(reader.left, 'byte', grouped=False)} after the checksum")
 
 
 def read_journal(data: bytes) -> FileReport:
