@@ -72,15 +72,13 @@ def pytest_make_collect_report(
     """Add a collector for each adapter given by `--codec` to those of the session."""
     report = yield
     if collector.config.getoption("--codec") and isinstance(collector, pytest.Session):
-        report.result += _collectors(collector)
+        typed = collector.config.stash[TYPED]
+        for run, names in _runs(collector.config):
+            items = {name: case for name, case in names.items() if not typed or name in typed}
+            report.result.append(
+                AdapterCollector.from_parent(collector, name=run.spec, nodeid=run.spec, items=items, run=run)
+            )
     return report
-
-
-def _collectors(session: pytest.Session) -> Iterator[pytest.Collector]:
-    typed = session.config.stash[TYPED]
-    for run, names in _runs(session.config):
-        items = {name: case for name, case in names.items() if not typed or name in typed}
-        yield AdapterCollector.from_parent(session, name=run.spec, nodeid=run.spec, items=items, run=run)
 
 
 def _runs(config: pytest.Config) -> list[tuple["PytestRun", dict[str, str]]]:
@@ -131,9 +129,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 def pytest_report_collectionfinish(items: list[pytest.Item]) -> list[str]:
     """Return a line for each adapter whose large cases are left out."""
+    from wireproof.wire.text import counted  # noqa: PLC0415 - only if `--codec` is used
+
     runs = {item.run.spec: item.run for item in items if isinstance(item, CaseItem)}
     return [
-        f"wireproof: {len(run.left_out)} large cases of {spec} left out: add --codec-large"
+        f"wireproof: {counted(len(run.left_out), 'large case')} of {spec} left out: add --codec-large"
         for spec, run in runs.items()
         if run.left_out
     ]

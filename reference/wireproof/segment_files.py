@@ -16,6 +16,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar, overload
 from attrs import frozen, make_class
 
 from wireproof.data_files import FileFinding
+from wireproof.wire.text import counted
 
 # --- packed rows ---
 #
@@ -304,7 +305,7 @@ class CheckedIndex:
     def verdict(self) -> str:
         """Return one line: the number of entries, and whether they match the log."""
         raw = self.index.raw
-        entries = f"{len(raw.rows)} {'entry' if len(raw.rows) == 1 else 'entries'}"
+        entries = counted(len(raw.rows), "entry", "entries", grouped=False)
         tail = f", {raw.tail} not written yet" if raw.tail else ""
         beside = (
             "agrees with its log"

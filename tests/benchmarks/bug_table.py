@@ -1,7 +1,8 @@
 """Print which of thirty planted bugs each way of testing reaches and reports, for one or more seeds.
 
-    python -m tests.benchmarks.bug_table [--way golden --way fuzz …] [--seeds 1 2 3] [--minutes 3]
+    python -m tests.benchmarks.bug_table [--way golden --way fuzz …] [--seeds 1 2 3] [--minutes 3 | --runs N]
 
+On a machine that has other work, `--runs` gives fuzzing a number of executions instead of minutes.
 A bug is reached if it changed an answer. It is reported if one of the first failures of each signature and
 shape fails in the same way where this bug alone is switched on.
 """
@@ -65,10 +66,10 @@ def run(words: list[str], folder: Path) -> None:
         raise SystemExit(f"{' '.join(words)}: {done.stdout}{done.stderr}")
 
 
-def failures(way: str, codec: type[Planted], seed: int, minutes: float, folder: Path) -> Iterator[Case]:
+def failures(way: str, codec: type[Planted], seed: int, effort: list[str], folder: Path) -> Iterator[Case]:
     """Yield the inputs that a reader of the report sees: the first of each way to fail."""
     if way == "fuzz":
-        run(["fuzz", spec_of(codec), "--minutes", str(minutes), "--seed", str(seed)], folder)
+        run(["fuzz", spec_of(codec), *effort, "--seed", str(seed)], folder)
         for found in (folder / "wireproof-fuzz" / "findings").iterdir():
             for finding in read_findings(found):
                 for one in finding.inputs:
@@ -106,9 +107,9 @@ def ways_to_fail(codec: type[Planted], cases: list[Case], bugs: str) -> dict[str
     return found
 
 
-def row_of(way: str, codec: type[Planted], seed: int, minutes: float) -> Row:
+def row_of(way: str, codec: type[Planted], seed: int, effort: list[str]) -> Row:
     with tempfile.TemporaryDirectory() as folder:
-        cases = list({case.id: case for case in failures(way, codec, seed, minutes, Path(folder))}.values())
+        cases = list({case.id: case for case in failures(way, codec, seed, effort, Path(folder))}.values())
         reached = frozenset(path.name for path in (Path(folder) / "seen").iterdir())
     together = ways_to_fail(codec, cases, "all")
     if way != "fuzz":  # a run says of each case how it fails first, and shows the first of these cases
@@ -130,13 +131,15 @@ def main() -> None:
     parser.add_argument("--codec", action="append", choices=[codec.__name__ for codec in CODECS])
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     parser.add_argument("--minutes", type=float, default=3.0)
+    parser.add_argument("--runs", type=int)
     given = parser.parse_args()
+    effort = ["--runs", str(given.runs)] if given.runs else ["--minutes", str(given.minutes)]
     for codec in CODECS:
         if given.codec and codec.__name__ not in given.codec:
             continue
         for way in given.way or WAYS:
             for seed in given.seeds:
-                row = row_of(way, codec, seed, given.minutes)
+                row = row_of(way, codec, seed, effort)
                 missed = [bug.name for bug in codec.bugs if bug.name not in row.reported]
                 numbers = {"reached": len(row.reached), "reported": len(row.reported), "not reported": missed}
                 line = {"codec": codec.__name__, "way": way, "seed": seed, "bugs": len(codec.bugs), **numbers}

@@ -2,10 +2,11 @@
 
     python -m tests.benchmarks.guidance [--seconds 30] [--seeds 1 2 3] [--bare] [--json FILE]
 
-`guided` is `wireproof fuzz`: the coverage of codec and reference chooses what is mutated again. `codec` has
-the coverage of the codec alone, and `reference` that of the reference alone, as for a codec in a process of
-its own. `plain` has none: it mutates the seeds, and never what came of them. All have the same mutator,
-seeds and random numbers. With `--bare` they begin with the least encoding alone, without the fixtures.
+`guided` is the larger part of `wireproof fuzz`: the coverage of codec and reference chooses what is mutated
+again. `codec` has the coverage of the codec alone, and `reference` that of the reference alone, as for a
+codec in a process of its own. `plain` is the first part of the verb, without coverage: it mutates the seeds,
+and never what came of them. All have the same mutator, seeds and random numbers. With `--bare` they begin
+with the least encoding alone, without the fixtures.
 """
 
 import argparse
@@ -15,12 +16,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count
 from math import inf
 from pathlib import Path
 from statistics import median
 from types import SimpleNamespace
+from typing import NoReturn
 
 from attrs import asdict, evolve, frozen
 
@@ -30,7 +32,7 @@ from wireproof.adapters.registry.registered import Entry
 from wireproof.formats import Format
 from wireproof.fuzz import worker as workers
 from wireproof.fuzz.libfuzzer import modules_to_instrument
-from wireproof.fuzz.work import StatsReader, Work
+from wireproof.fuzz.work import StatsReader, Turn, Work
 
 WAYS = ("guided", "codec", "reference", "plain")
 BUGS = 10
@@ -51,22 +53,29 @@ class Reached:
 
 
 def worker(way: str, text: str) -> int:
-    """Run a worker of a campaign in this process; its seconds are those of the processor."""
-    begin, seen, calls = time.monotonic(), os.environ["PLANTED_SEEN"], count()
+    """Run a worker of a campaign in this process; the seconds of its fuzzing process are the processor's."""
+    seen, calls, session = os.environ["PLANTED_SEEN"], count(), workers.Session
+    fuzz = session.fuzz
 
-    def monotonic() -> float:
-        """The clock of a fuzzing process, which begins with it, and ends if there is nothing left to find."""
-        if next(calls) % 64 == 0 and len(os.listdir(seen)) == BUGS:  # noqa: PTH208 - it is called for each input
-            return inf
-        return begin + time.process_time()
+    def by_processor(self: workers.Session, number: int, turn: Turn, parent: int, done: int = 0) -> NoReturn:
+        """Fuzz by a clock that begins with this process, and ends if there is nothing left to find."""
+        begin = time.monotonic()
 
-    session = workers.Session
+        def monotonic() -> float:
+            if next(calls) % 64 == 0 and len(os.listdir(seen)) == BUGS:  # noqa: PTH208 - it is called for each input
+                return inf
+            return begin + time.process_time()
+
+        vars(workers)["time"] = SimpleNamespace(monotonic=monotonic)
+        fuzz(self, number, turn, parent, done)
+
+    session.fuzz = by_processor  # type: ignore[method-assign]
     session._warm_up = lambda self: None  # type: ignore[method-assign] # noqa: ARG005 - it reaches bugs too
-    vars(workers)["time"] = SimpleNamespace(monotonic=monotonic)
-    if way == "plain":
-        vars(workers)["instrument"] = lambda _: 0
-        arguments = session.arguments
-        session.arguments = lambda self, turn: [*arguments(self, turn), "-keep_seed=1"]  # type: ignore[method-assign]
+
+    def turns(self: Work, begin: float) -> Iterator[Turn]:
+        return iter([Turn(self.formats[0], begin + self.minutes * 60, guided=way != "plain")])
+
+    Work.turns = turns  # type: ignore[method-assign]
     if way in ("codec", "reference"):
 
         def modules(fmts: Sequence[Format], entry: Entry) -> tuple[str, ...]:

@@ -57,7 +57,7 @@ def met(adapter: str, seconds: float, seed: int, *, bare: bool, held: Iterable[s
         campaign = Campaign(
             adapter, Path(folder), minutes=seconds / 60, seed=seed, minimal_seeds=bare, held_out=tuple(held)
         )
-        return {finding.signature for finding in run_campaign(campaign).findings if finding.gates}
+        return {finding.signature for finding in run_campaign(campaign).findings if finding.gates_at("must")}
 
 
 @click.command()

@@ -11,7 +11,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from attrs import evolve
 from machine import needs
 from pytest_benchmark.fixture import BenchmarkFixture
 
@@ -22,7 +21,7 @@ from wireproof.derive.mutate.encodings import written
 from wireproof.formats import FORMATS, Format
 from wireproof.fuzz.libfuzzer import MUTATOR_FLAGS, run_libfuzzer
 from wireproof.fuzz.process import InProcessExecutor
-from wireproof.fuzz.work import Work
+from wireproof.fuzz.work import Turn, Work
 from wireproof.fuzz.worker import Session, Worker
 from wireproof.wire.rejection import Rejected
 
@@ -109,11 +108,12 @@ class Ways:
 
     def __init__(self, adapter: str, format_id: str, root: Path) -> None:
         self.work = Work(adapter, root, (format_id,), minutes=60.0)
-        self.session = Session(Worker(self.work), format_id)
+        worker = Worker(self.work)
+        worker.guide()
+        self.session = Session(worker, format_id)
 
     def campaign(self, runs: int) -> None:
-        self.session.work = evolve(self.work, runs=runs)
-        self.session.fuzz(0, float("inf"), os.getppid())
+        self.session.fuzz(0, Turn(self.session.fmt.format_id, runs=runs), os.getppid())
 
     def callback(self) -> Callable[[bytes], None]:
         executor = self.session.target().executor

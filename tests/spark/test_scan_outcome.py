@@ -68,7 +68,7 @@ def test_internal_topics_are_read_and_what_is_hidden_is_listed(scanned: Command,
     assert done.code == 0
     assert "4 objects, " in done.out
     assert "not read: 3 objects, 4,2" in done.out.replace(f"{len(LOG) + 3:,}", "4,2")
-    assert "not read: 1 objects, 10 bytes: not named as a log: " in done.out
+    assert "not read: 1 object, 10 bytes: not named as a log: " in done.out
     assert [Path(row["path"]).name for row in table(tmp_path, "skipped")] == [
         "_SUCCESS",
         "a.log",
@@ -87,7 +87,7 @@ def test_a_damaged_segment_that_is_added_to_a_scanned_folder_is_read(
     added = write(folder / "00000000000000000050.log", damaged)
     done = scanned(folder)
     assert done.code == 1
-    assert f"new: 1 objects: {added}" in done.out
+    assert f"new: 1 object: {added}" in done.out
     assert f"wrong: {added}: bytes 0 to {ENTRY}: crc-mismatch" in done.out.replace(f"{ENTRY} to", "0 to")
     assert {row["path"]: row["bytes_read"] for row in table(tmp_path, "files")} == {
         str(folder / "00000000000000000000.log"): len(LOG),
@@ -98,13 +98,13 @@ def test_a_damaged_segment_that_is_added_to_a_scanned_folder_is_read(
     grown = scanned(folder)
     assert grown.code == 1
     assert (
-        f"changed: 1 objects: {added} ({len(LOG):,} bytes, now {len(LOG) + 1:,}; read again from 0)"
+        f"changed: 1 object: {added} ({len(LOG):,} bytes, now {len(LOG) + 1:,}; read again from 0)"
         in grown.out
     )
     assert sum(row["bytes_read"] for row in table(tmp_path, "files")) == 2 * len(LOG) + 1
     added.unlink()
     sound = scanned(folder)
-    assert (sound.code, f"gone, and no longer in the tables: 1 objects: {added}" in sound.out) == (0, True)
+    assert (sound.code, f"gone, and no longer in the tables: 1 object: {added}" in sound.out) == (0, True)
 
 
 def test_two_scans_are_compared_by_what_is_new_and_what_is_gone(
@@ -162,7 +162,7 @@ def test_links_that_form_a_loop_are_followed_once_and_each_object_is_read_once(
     (folder / "other.log").symlink_to(folder / "a" / "0.log")
     done = scanned(folder)
     assert done.code == 0
-    assert "1 objects, " in done.out
+    assert "1 object, " in done.out
     assert {
         Path(row["path"]).name: row["reason"].partition(",")[0] for row in table(tmp_path, "skipped")
     } == {
@@ -190,7 +190,7 @@ def test_what_cannot_be_read_is_listed_with_exit_code_1_and_the_rest_is_read(
     monkeypatch.setattr(Path, "open", refused)
     done = scanned(folder)
     assert done.code == 1
-    assert "1 objects, " in done.out
+    assert "1 object, " in done.out
     for name, reason in (
         ("locked", "cannot be read: Permission denied"),
         ("gone", "a broken link"),
@@ -233,7 +233,7 @@ def test_what_is_lost_between_listing_and_reading_is_listed_and_the_rest_is_read
         replaced: "cannot be read: Is a directory",
     }
     assert {Path(row["path"]): row["reason"] for row in table(tmp_path, "skipped")} == wanted
-    assert f"not read: 1 objects, {len(LOG):,} bytes: {wanted[shorter]}: {shorter}\n" in done.out
+    assert f"not read: 1 object, {len(LOG):,} bytes: {wanted[shorter]}: {shorter}\n" in done.out
     assert [row["path"] for row in table(tmp_path, "files")] == [str(sound)]
     replaced.rmdir()
     write(vanished, LOG)
@@ -258,7 +258,7 @@ def test_an_entry_too_large_for_an_adapter_is_not_run_with_its_size(scanned: Com
     write(tmp_path / "in" / "a.log", LOG + large)
     done = scanned(tmp_path / "in", "--adapter", "reference")
     assert done.code == 4
-    assert f"not run: reference was not asked about 1 entries of {len(large):,} bytes together" in done.out
+    assert f"not run: reference was not asked about 1 entry of {len(large):,} bytes together" in done.out
     [row] = [row for row in table(tmp_path, "signatures") if row["verdict"] == "not-run"]
     assert (row["format"], row["class"], row["bytes"]) == ("kafka.batch/v2", "too-large", len(large))
     last = spark_scans.frames(tmp_path / "out")[-1]
@@ -348,7 +348,7 @@ def test_an_object_that_ends_within_an_entry_is_named(scanned: Command, tmp_path
     write(tmp_path / "in" / "a.log", LOG[:-10])
     done = scanned(tmp_path / "in")
     assert done.code == 0
-    assert f"1 objects end within an entry: {tmp_path / 'in' / 'a.log'} ({ENTRY - 10} bytes)" in done.out
+    assert f"1 object ends within an entry: {tmp_path / 'in' / 'a.log'} ({ENTRY - 10} bytes)" in done.out
 
 
 @pytest.mark.parametrize("grain", [1 << 30, 3 * ENTRY])
@@ -380,7 +380,7 @@ def test_damage_stands_before_the_tables_and_an_index_file_has_one_line(
     index = write(path.with_suffix(".index"), b"".join(struct.pack(">ii", n, 7) for n in range(1, 9)))
     lines = scanned(folder).out.splitlines()
     places = [n for n, line in enumerate(lines) if line.startswith(f"wrong: {path}: bytes ")]
-    table = next(n for n, line in enumerate(lines) if line.startswith("1 objects, "))
+    table = next(n for n, line in enumerate(lines) if line.startswith("1 object, "))
     of_index = [n for n, line in enumerate(lines) if line.startswith(f"wrong: {index} ")]
     assert places[-1] < table < of_index[0]
     assert len(of_index) == 1

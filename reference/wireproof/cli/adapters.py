@@ -49,7 +49,7 @@ from wireproof.run.probe import (
     largest_failure,
 )
 from wireproof.suggestions import suggestion
-from wireproof.wire.text import escape_unsafe
+from wireproof.wire.text import counted, escape_unsafe
 
 FIRST_HELLO_SECONDS: Final = 60.0
 """Seconds for the hello of a driver that was just built: the machine may still be busy."""
@@ -315,7 +315,8 @@ def probing(
         found = findings(hello, rows)
         more = advice(engine, asked)
     number = sum(one.standing not in ("agrees", "absent", "found") for one in found) + len(more)
-    click.echo(f"{hello.name} {hello.version}: {len(cases)} cases, {number} finding{'s' * (number != 1)}")
+    counts = f"{counted(len(cases), 'case', grouped=False)}, {counted(number, 'finding')}"
+    click.echo(f"{hello.name} {hello.version}: {counts}")
     if group := largest_failure(rows):
         _print_failure(group)
     for standing, title in PROBE_SECTIONS.items():
@@ -358,7 +359,7 @@ def _probing(cases: tuple[Case, ...], format_id: Container[str]) -> list[Case]:
 def _print_failure(group: Sequence[ProbedCase]) -> None:
     """Print the largest group of failures: the field that differs first, and one case of it."""
     verdict = group[0].verdict
-    cases = f"{len(group)} case{'s' * (len(group) != 1)}"
+    cases = counted(len(group), "case", grouped=False)
     where = f" at {without_indices(verdict.path)}" if verdict.path else ""
     click.echo(f"most failures, {cases}: {verdict.label}{where}, such as {group[0].case.id}")
     for label, text in (("want", verdict.want), ("got", verdict.got)):

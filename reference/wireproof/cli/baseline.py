@@ -25,7 +25,7 @@ from wireproof.run.baselines.known_failures import (
 )
 from wireproof.run.events import EventStream, read_events
 from wireproof.run.exit_codes import Exit
-from wireproof.wire.text import escape_unsafe
+from wireproof.wire.text import counted, escape_unsafe
 
 LIFETIME = timedelta(days=180)
 """Lifetime of a new entry."""
@@ -138,7 +138,7 @@ def add(
               "expired": len(done.expired)}  # fmt: skip
     click.echo(
         ", ".join(
-            [f"{file.name}: {len(done.added):,} added for {done.failures:,} failures"]
+            [f"{file.name}: {len(done.added):,} added for {counted(done.failures, 'failure')}"]
             + [f"{number:,} {what}" for what, number in counts.items() if number]
         )
         + complete
@@ -239,7 +239,9 @@ def check(file: Path, folders: tuple[Path, ...]) -> int:
     notices = baseline.expiry_notices(known_failures, today(), str(file))
     for line in (*unknown, *expired, *notices):
         click.echo(escape_unsafe(line))
-    click.echo(f"{len(known_failures)} known failures, {len(unknown) + len(expired)} problems")
+    click.echo(
+        f"{counted(len(known_failures), 'known failure')}, {counted(len(unknown) + len(expired), 'problem')}"
+    )
     if unknown:
         return Exit.USAGE
     return Exit.BASELINE if expired else Exit.CONFORMS

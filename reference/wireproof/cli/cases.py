@@ -12,6 +12,7 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.requirements import LEVELS, Edition, editions, required_cases
 from wireproof.cli.common.general_options import with_fixtures
 from wireproof.cli.common.options import case_ids, format_option, named_set, print_json, selection, suite_of
+from wireproof.wire.text import counted
 
 SETS: Final = "@"
 """The pattern that lists the sets."""
@@ -39,7 +40,7 @@ def command(patterns: tuple[str, ...], form: str, folders: tuple[Path, ...]) -> 
         return
     for case in cases:
         click.echo(case_line(case))
-    click.echo(f"{len(cases)} cases", err=True)
+    click.echo(counted(len(cases), "case", grouped=False), err=True)
 
 
 def case_line(case: Case) -> str:

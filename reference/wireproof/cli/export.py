@@ -7,6 +7,7 @@ import click
 
 from wireproof.cli.common.options import selection, selection_options, suite_of
 from wireproof.report.export import export, export_seeds
+from wireproof.wire.text import counted
 
 
 @click.command("export")
@@ -33,11 +34,12 @@ def command(
     cases = selection(suite, patterns, skipped)
     if folder is not None:
         done = export(suite, cases, folder, generated=generated)
-        click.echo(f"{folder}: {done.cases} cases, {done.size} bytes of raw files; begin with README.md")
+        count = counted(done.cases, "case", grouped=False)
+        click.echo(f"{folder}: {count}, {done.size} bytes of raw files; begin with README.md")
     if seeds is not None:
         made = export_seeds(suite, cases, seeds)
-        counts = f"{made.seeds} seeds of {made.formats} formats, {made.size} bytes"
-        click.echo(f"{seeds}: {counts} in each layout; begin with README.md", err=True)
+        counts = f"{counted(made.seeds, 'seed', grouped=False)} of {counted(made.formats, 'format')}"
+        click.echo(f"{seeds}: {counts}, {made.size} bytes in each layout; begin with README.md", err=True)
 
 
 def _check_empty(options: Mapping[str, Path | None]) -> None:

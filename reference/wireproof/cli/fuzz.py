@@ -37,7 +37,7 @@ from wireproof.report.terminal import MAX_FINDINGS, output_console
 from wireproof.run.baselines.known_failures import Baseline
 from wireproof.run.case_lookup import CaseLookup
 from wireproof.run.exit_codes import Exit
-from wireproof.wire.text import escape_unsafe
+from wireproof.wire.text import counted, escape_unsafe
 
 POLL_SECONDS: Final = 1.0
 """Seconds between two looks at the work directory of a running campaign."""
@@ -171,14 +171,15 @@ def _fuzz(campaign: Campaign, words: Sequence[str]) -> int:
     for format_id, less in ended.corpora.items():
         said = "made fewer" if less.kept else "left as it was"
         console.print(
-            f"{format_id}: corpus {said}: {less.inputs[0]} inputs, {less.features[0]} features; "
-            f"{less.inputs[1]} inputs have {less.features[1]}"
+            f"{format_id}: corpus {said}: {counted(less.inputs[0], 'input', grouped=False)}, "
+            f"{counted(less.features[0], 'feature', grouped=False)}; "
+            f"{counted(less.inputs[1], 'input has', 'inputs have', grouped=False)} {less.features[1]}"
         )
     for trouble in ended.worker_errors:
         click.echo(f"wireproof: {trouble}", err=True)
     console.print(
-        f"{len(gating)} distinct failures, {len(apart)} permitted differences, {len(known)} known, "
-        f"{len(ended.mended)} mended; stored in {campaign.findings_folder}",
+        f"{counted(len(gating), 'distinct failure')}, {counted(len(apart), 'permitted difference')}, "
+        f"{len(known)} known, {len(ended.mended)} mended; stored in {campaign.findings_folder}",
         soft_wrap=True,
     )
     if broken_off is not None:
@@ -214,7 +215,9 @@ class CampaignDisplay:
         if not self._console.is_terminal:
             return run_campaign(self._campaign, self.update)
         minutes, runs = self._campaign.minutes, self._campaign.runs
-        left = TextColumn(f"of {minutes:g} min" if isfinite(minutes) else f"for {runs:,} runs of each format")
+        left = TextColumn(
+            f"of {minutes:g} min" if isfinite(minutes) else f"for {counted(runs, 'run')} of each format"
+        )
         columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn(), left)
         bar = Progress(*columns, console=self._console)
         task = bar.add_task(
@@ -258,11 +261,13 @@ class CampaignDisplay:
             f"{count:,} {kind.removeprefix('fail:')}" for kind, count in now.kinds.most_common()
         )
         edges = (
-            f"{now.edges:,} edges of {now.format_id}" if now.edges else f"reading seeds of {now.format_id}"
+            f"{counted(now.edges, 'edge')} of {now.format_id}"
+            if now.edges
+            else f"from the seeds of {now.format_id}"
         )
         failures = f"new failures: {now.kinds.total():,}" + (f" ({kinds})" if kinds else "")
         return (
-            f"{now.executions:,} executions ({now.rate:,.0f}/s), {edges}, {failures}, "
+            f"{counted(now.executions, 'execution')} ({now.rate:,.0f}/s), {edges}, {failures}, "
             f"permitted differences: {now.permitted:,}"
         )
 
@@ -275,9 +280,10 @@ class CampaignDisplay:
 def _worked(effort: StatsLine) -> str:
     """Describe the effort for one format."""
     rate = effort.executions / max(effort.seconds, 1.0)
-    deaths = f", {effort.deaths} deaths survived" if effort.deaths else ""
+    deaths = f", {counted(effort.deaths, 'death')} survived" if effort.deaths else ""
     return (
-        f"{effort.format_id:<24} {effort.executions} executions in {effort.seconds:.0f} s ({rate:.0f}/s), "
+        f"{effort.format_id:<24} {counted(effort.executions, 'execution', grouped=False)} "
+        f"in {effort.seconds:.0f} s ({rate:.0f}/s), "
         f"coverage {effort.coverage}, features {effort.features}, corpus {effort.corpus}, "
         f"at most {effort.resident >> 20} MiB{deaths}"
     )
@@ -297,7 +303,7 @@ def _print_finding(console: Console, campaign: Campaign, finding: Finding, suite
     """Print a finding: its signature, with `suite` its explanation, and the command that replays it."""
     console.print()
     console.print(Text(escape_unsafe(str(finding)), style="bold"), soft_wrap=True)
-    lines = [f"  {finding.count:,} times, smallest {finding.size} bytes"]
+    lines = [f"  {counted(finding.count, 'time')}, smallest {counted(finding.size, 'byte')}"]
     if suite is not None:
         case = case_of_token(campaign.findings_folder, finding.token)
         lookup = CaseLookup(suite)
@@ -317,7 +323,8 @@ def _apart(apart: list[Finding]) -> Iterator[str]:
         groups.setdefault(key, []).append(one)
     for (kind, cls), group in groups.items():
         formats = ", ".join(dict.fromkeys(one.signature.format for one in group))
-        yield f"  {f'{kind} {cls}'.strip()}: {sum(one.count for one in group)} times in {formats}"
+        often = counted(sum(one.count for one in group), "time", grouped=False)
+        yield f"  {f'{kind} {cls}'.strip()}: {often} in {formats}"
 
 
 def _exit(ended: CampaignResult, level: Level) -> Exit:

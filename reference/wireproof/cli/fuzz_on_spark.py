@@ -14,6 +14,7 @@ from wireproof.cli.common.progress import job_bar
 from wireproof.cli.scan import job_exit_code
 from wireproof.formats import FORMATS, matching_ids
 from wireproof.install_hint import install_command
+from wireproof.wire.text import counted
 
 ONLY_COUNTED = ("pass", "info", "unsupported")
 """Verdicts that are only counted; the table `signatures` contains them."""
@@ -49,7 +50,7 @@ def fuzz_on_spark(
     print_campaign_tables(summary.signatures)
     rate = f", {summary.cases / summary.seconds:,.0f}/s" if summary.cases else ""
     Console().print(
-        f"{summary.cases:,} cases in {summary.seconds:.1f} s{rate}; "
+        f"{counted(summary.cases, 'case')} in {summary.seconds:.1f} s{rate}; "
         f"tables in {out}; wireproof promote '{out}#FINDING' makes one a fixture",
         soft_wrap=True,
     )
@@ -70,7 +71,7 @@ def print_campaign_tables(signatures: list[dict[str, Any]]) -> None:
     console.print(table)
     for name in dict.fromkeys(row["implementation"] for row in signatures):
         console.print(Text(_counted(name, signatures)), soft_wrap=True)
-    console.print(f"{len(told)} findings;", end=" ")
+    console.print(f"{counted(len(told), 'finding')};", end=" ")
 
 
 def _counted(name: str, signatures: list[dict[str, Any]]) -> str:

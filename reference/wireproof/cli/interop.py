@@ -36,6 +36,7 @@ from wireproof.run.interop import (
     carried_messages,
     run_interop,
 )
+from wireproof.wire.text import counted
 
 REFERENCE = "reference"
 
@@ -91,8 +92,12 @@ def command(
     shown = InteropView(found, _case, relayed)
     print_interop(shown, output_console())
     inputs, seconds = sum(map(len, found.encoded_messages.values())), time.monotonic() - began
-    counts = f"{len(found.participants)} adapters, {inputs:,} inputs, {found.readings:,} readings"
-    click.echo(f"{counts} in {seconds:.0f} s")
+    counts = (
+        counted(len(found.participants), "adapter"),
+        counted(inputs, "input"),
+        counted(found.readings, "reading"),
+    )
+    click.echo(f"{', '.join(counts)} in {seconds:.0f} s")
     if out:
         _write(shown, out)
     if file:

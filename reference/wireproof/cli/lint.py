@@ -18,6 +18,7 @@ from wireproof.lint import states
 from wireproof.lint.cases import changed_cases, lint
 from wireproof.lint.sources import Problem, basis_lines, count_line, level_line, source_line
 from wireproof.run.exit_codes import Exit
+from wireproof.wire.text import counted
 
 
 @click.command("lint")
@@ -63,7 +64,7 @@ def command(further: tuple[Path, ...], folders: tuple[Path, ...], freezing: bool
         click.echo(line)
     for problem in problems:
         click.echo(str(problem))
-    click.echo(f"{len(problems)} problem{'s' * (len(problems) != 1)}")
+    click.echo(counted(len(problems), "problem"))
     return Exit.SUITE if problems else Exit.CONFORMS
 
 
@@ -121,7 +122,7 @@ def _count_of_folders(suite: Suite, own: Suite) -> str:
     cases = suite.by_id.keys() - own.by_id.keys()
     fresh = sum(one.id in cases for one in unfrozen_cases(suite))
     rules = len(suite.rules.keys() - own.rules.keys())
-    return f"{len(cases)} cases, {fresh} of them not frozen; {rules} rules"
+    return f"{counted(len(cases), 'case')}, {fresh} of them not frozen; {counted(rules, 'rule')}"
 
 
 def refusable(suite: Suite) -> Iterator[Problem]:

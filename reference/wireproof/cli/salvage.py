@@ -32,7 +32,7 @@ from wireproof.install_hint import install_command
 from wireproof.run.exit_codes import Exit
 from wireproof.wire.byte_source import ByteSource, pieces
 from wireproof.wire.options import DEFAULT_OPTIONS
-from wireproof.wire.text import escape_unsafe
+from wireproof.wire.text import counted, escape_unsafe
 from wireproof.wire.walk import DamagedRange, Entry
 
 if TYPE_CHECKING:
@@ -420,12 +420,13 @@ def _lines(output: Output, files: list[tuple[Path, str]], list_of_lost: Path) ->
     for name, found in lost.files.items():
         yield from (f"{name}: {line}" for line in found.lines())
     if len(lost.damaged) > len(lost.files):
-        yield f"… {len(lost.damaged) - len(lost.files)} more files"
-    count = f"{len(files)} file{'s' * (len(files) != 1)}"
+        yield f"… {counted(len(lost.damaged) - len(lost.files), 'more file')}"
+    count = counted(len(files), "file", grouped=False)
     logs = f" ({len(output.written)} repaired)" if isinstance(output, LogsOutput) else ""
     place = f"in {output.path}" if output.path.exists() else "and nothing was written"
-    yield f"{count}: {output.records} sound records {place}{logs}"
-    places = f"{lost.records} at {lost.count} place{'s' * (lost.count != 1)}, {lost.size} bytes"
+    yield f"{count}: {counted(output.records, 'sound record', grouped=False)} {place}{logs}"
+    size = counted(lost.size, "byte", grouped=False)
+    places = f"{lost.records} at {counted(lost.count, 'place', grouped=False)}, {size}"
     yield (
         f"lost: {places}; the list: {list_of_lost}" if lost.count else f"nothing is lost; see {list_of_lost}"
     )

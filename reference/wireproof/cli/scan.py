@@ -19,7 +19,7 @@ from wireproof.judge.verdicts import CAUSED_BY_CODEC, ROWS, gates
 from wireproof.run.conclusion import NO_RESULT
 from wireproof.run.exit_codes import Exit, deciding_code
 from wireproof.wire.options import Compression
-from wireproof.wire.text import escape_unsafe
+from wireproof.wire.text import counted, escape_unsafe
 
 if TYPE_CHECKING:
     from wireproof.spark.scan_folder import ScanSummary
@@ -149,7 +149,8 @@ def _index_files(summary: "ScanSummary") -> Exit:
     if found:
         logs = len({one.name.beside(".log") for one in found})
         click.echo(
-            f"index files: {len(found)} indexes of {logs} logs, {errors} findings that mislead a reader"
+            f"index files: {counted(len(found), 'index', 'indexes')} of {counted(logs, 'log')}, "
+            f"{counted(errors, 'finding that misleads', 'findings that mislead')} a reader"
         )
     return Exit.FAILS if errors else Exit.CONFORMS
 
@@ -172,7 +173,7 @@ def print_scan_tables(signatures: Sequence[Mapping[str, Any]], files: Sequence[M
         sum(row[n] for row in files) for n in ("bytes_read", "garbage_bytes", "tail_bytes")
     )
     console.print(
-        f"{len(files)} objects, {read:,} bytes: {read - garbage - tails:,} of frames, "
+        f"{counted(len(files), 'object')}, {counted(read, 'byte')}: {read - garbage - tails:,} of frames, "
         f"{garbage:,} of garbage, {tails:,} of cut tails;",
         soft_wrap=True,
         end=" ",

@@ -36,7 +36,7 @@ from wireproof.schema.layout import all_layouts
 from wireproof.schema.struct import StructLayout
 from wireproof.strict_parsing import to_tree
 from wireproof.suggestions import suggestion
-from wireproof.wire.text import escape_unsafe
+from wireproof.wire.text import counted, escape_unsafe
 
 ON_TERMINAL: Final = 512
 """Bytes of an input that are shown on a terminal."""
@@ -93,7 +93,7 @@ def _codec_source(format_id: str) -> str:
     Those of a structure are printed once, before what calls them.
     """
     layout = FORMATS[format_id].layout
-    every = list(all_layouts(layout)) if layout is not None else []
+    every = list(all_layouts(layout))
     inner = dict.fromkeys(one for one in reversed(every) if one is not layout)
     parts = [f"# {one.name}\n\n{one.inner_codec.source}" for one in inner if isinstance(one, StructLayout)]
     if isinstance(layout, StructLayout):
@@ -108,7 +108,7 @@ def _codec_source(format_id: str) -> str:
 def _topics(cases: Sequence[Case]) -> None:
     click.echo()
     for folder, number in Counter(case.id.rpartition("/")[0] for case in cases).items():
-        click.echo(f"{folder:<44} {number} cases")
+        click.echo(f"{folder:<44} {counted(number, 'case')}")
 
 
 def _rule(name: str, suite: Suite) -> None:

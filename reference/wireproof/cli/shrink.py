@@ -16,6 +16,7 @@ from wireproof.inspect.field_listing import field_lines
 from wireproof.inspect.hexdump import layout_of
 from wireproof.report.case_view import step_lines
 from wireproof.run.engine import Engine
+from wireproof.wire.text import counted
 
 SECONDS: Final = 60.0
 """Time limit; then the smallest case so far is printed."""
@@ -51,9 +52,9 @@ def command(
     before, after = weight(case.input)[0], weight(shrunk.case.input)[0]
     click.echo(f"{shrunk.signature}")
     end = "nothing smaller fails in the same way" if shrunk.done else "the time limit was reached"
-    steps = f"{shrunk.kept} steps, {shrunk.asked} asked, {shrunk.seconds:.1f} s"
-    unit = "steps" if isinstance(shrunk.case.input, Steps) else "bytes"
-    click.echo(f"{before} {unit} became {after}: {steps}; {end}")
+    steps = f"{counted(shrunk.kept, 'step')}, {shrunk.asked} asked, {shrunk.seconds:.1f} s"
+    unit = "step" if isinstance(shrunk.case.input, Steps) else "byte"
+    click.echo(f"{counted(before, unit, grouped=False)} became {after}: {steps}; {end}")
     match shrunk.case.input:
         case Data(data):
             click.echo(data.hex())

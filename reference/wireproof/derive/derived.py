@@ -184,17 +184,12 @@ def _case(parent: ParentCase, family: str, number: int, made: DerivedInput) -> C
 
 def _truncate(parent: ParentCase) -> Iterator[DerivedInput]:
     """Truncate: a frame is rejected, a stream keeps its prefix; elsewhere the reference decides."""
-    frames = _frames(parent)
+    frames: StreamFrames | None = None
+    if parent.fmt.scan is not None and parent.case.options.fetch_offset is None:  # which leaves frames out
+        frames = stream_frames(parent.fmt.name, parent.accept, parent.spans, parent.remarks)
     for stop in parent.positions(len(parent.whole)):
         expect = Reject("truncated") if parent.fmt.delimited else frames and frames.within(stop)
         yield DerivedInput(parent.whole[:stop], expect or None, f"the first {stop} bytes")
-
-
-def _frames(parent: ParentCase) -> StreamFrames | None:
-    """Return the frames of a stream; None with a fetch offset, which leaves some of them out."""
-    if parent.fmt.scan is None or parent.case.options.fetch_offset is not None:
-        return None
-    return stream_frames(parent.fmt.name, parent.accept, parent.spans, parent.remarks)
 
 
 def _flip(parent: ParentCase) -> Iterator[DerivedInput]:
@@ -205,18 +200,17 @@ def _flip(parent: ParentCase) -> Iterator[DerivedInput]:
     for span, start, end in _covered_ranges(parent.spans, CLASS_BY_CHECKSUM):
         assert span.cover is not None
         torn = parent.fmt.scan is not None and span.cover.kind in checksums()
-        lengths = _lengths(parent) if torn else frozenset()
+        lengths = {
+            at
+            for one in parent.spans
+            if torn and not one.space and size_kind(one, parent.fmt.layout) == "length"
+            for at in range(one.start, one.end)
+        }
         definite = None if _may_ignore(parent, span) else Reject(CLASS_BY_CHECKSUM[span.cover.kind])
         for at in parent.positions(end):
             if at >= start:
                 expect = None if at in lengths else definite
                 yield DerivedInput(_flipped(parent.data, at), expect, f"bit {at % 8} of byte {at}")
-
-
-def _lengths(parent: ParentCase) -> frozenset[int]:
-    layout = parent.fmt.layout
-    spans = (span for span in parent.spans if not span.space and size_kind(span, layout) == "length")
-    return frozenset(at for span in spans for at in range(span.start, span.end))
 
 
 def _flipped(data: bytes, at: int) -> bytes:

@@ -43,7 +43,6 @@ def checksums() -> Mapping[CoverKind, Callable[[bytes], int]]:
     return {
         part.algorithm.label: part.algorithm.of
         for fmt in FORMATS.values()
-        if fmt.layout is not None
         for layout in all_layouts(fmt.layout)
         for part in map(present, layout.parts)
         if isinstance(part, Checksum)
@@ -128,7 +127,12 @@ def fix_up(damaged: EditedBytes, *, lengths: bool = True, spare: str = "", grow:
         grow: whether a varint may change its number of bytes.
     """
     data, spans = damaged.data, damaged.spans
-    for index in _inner_first(spans):
+    order = [
+        (span.cover.kind in checksums(), span.cover.end - span.cover.start, index)
+        for index, span in enumerate(spans)
+        if span.cover is not None and not span.space
+    ]
+    for *_, index in sorted(order):
         covered = spans[index]
         assert covered.cover is not None
         if covered.path == spare or (covered.cover.kind == "length" and not lengths):
@@ -142,16 +146,6 @@ def fix_up(damaged: EditedBytes, *, lengths: bool = True, spare: str = "", grow:
             moved = replace_field(data, spans, covered, new)
             data, spans = moved.data, moved.spans
     return EditedBytes(data, spans)
-
-
-def _inner_first(spans: Sequence[FieldSpan]) -> list[int]:
-    """Return the places of covering fields: lengths before checksums, small ranges first."""
-    found = [
-        (span.cover.kind in checksums(), span.cover.end - span.cover.start, index)
-        for index, span in enumerate(spans)
-        if span.cover is not None and not span.space
-    ]
-    return [index for *_, index in sorted(found)] if len(found) > 1 else [index for *_, index in found]
 
 
 def correct_bytes(data: bytes, span: FieldSpan, cover: Cover) -> bytes | None:
@@ -187,19 +181,16 @@ def name_of(span: FieldSpan) -> str:
 @cache
 def size_fields(layout: Layout | None) -> Mapping[str, SizeKind]:
     """Return the names of the sizes in a layout, and in the compressed data that it may have."""
-    kinds = {part.name: kind for part in _parts(layout) if (kind := _declared_kind(part)) is not None}
+    kinds: dict[str, SizeKind] = {}
+    for part in _parts(layout):
+        match part:
+            case Length():
+                kinds[part.name] = "length"
+            case Count():
+                kinds[part.name] = "count"
+            case Number(asks_for=asks_for) if asks_for:
+                kinds[part.name] = "count"
     return {**COMPRESSED_SIZES, **kinds}
-
-
-def _declared_kind(part: Part) -> SizeKind | None:
-    match part:
-        case Length():
-            return "length"
-        case Count():
-            return "count"
-        case Number(asks_for=asks_for) if asks_for:
-            return "count"
-    return None
 
 
 @cache
@@ -266,5 +257,5 @@ def _parts(layout: Layout | None) -> Iterator[Part]:
 
 def _whole_parts(layout: Layout | None) -> Iterator[Part]:
     """Yield the same parts, with the conditions under which they are there."""
-    for one in all_layouts(layout) if layout is not None else ():
+    for one in all_layouts(layout):
         yield from one.parts

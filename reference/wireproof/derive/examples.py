@@ -43,8 +43,8 @@ from wireproof.derive.mutate import mutate
 from wireproof.derive.mutate.draws import below, pick
 from wireproof.derive.mutate.mutation_rules import Keys
 from wireproof.derive.mutate.value_mutations import edit_value
-from wireproof.formats import FORMATS, Format, TracedDecode, family_of
-from wireproof.wire.json_values import Json, to_json
+from wireproof.formats import FORMATS, Format, family_of
+from wireproof.wire.json_values import to_json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, Profile
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.trace import FieldSpan
@@ -63,17 +63,13 @@ def capabilities_of_case(case: Case) -> tuple[str, ...]:
 def capabilities_of(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[str, ...]:
     """Return the capabilities of `row` that bytes and options need, in the order of the format."""
     seen = formats.decode_with_trace(row, data, options)
-    found = {*_of_spans(seen), *_of_options(options), *family_of(row).capabilities(seen.spans, options)}
+    found = {f"codec:{span.type}" for span in seen.spans}
+    if any(".headers[" in span.path for span in seen.spans):
+        found.add("feature:headers")
+    found.update(_of_options(options), family_of(row).capabilities(seen.spans, options))
     if seen.decoded is not None and seen.decoded.consumed < len(data):
         found.add("feature:partial-tail")
     return tuple(atom for atom in row.capabilities if atom in found)
-
-
-def _of_spans(seen: TracedDecode) -> Iterator[str]:
-    for span in seen.spans:
-        yield f"codec:{span.type}"
-        if ".headers[" in span.path:
-            yield "feature:headers"
 
 
 def _of_options(options: Options) -> Iterator[str]:
@@ -329,7 +325,10 @@ class Examples:
         drawn = zlib.crc32(case.input.data, 1)
         found: list[Case] = []
         if "scan" in self._ops and drawn % SCAN_ONE_IN == SELECTED_REMAINDER:
-            found.append(_scan_case(self._with_scan_variant(case, drawn >> 4), drawn >> 8))
+            variants, scanned = self._scan_variants, case
+            if variants and not drawn >> 4 & 1:  # half of them, if there are any
+                scanned = with_variant(case, variants[(drawn >> 5) % len(variants)])
+            found.append(_scan_case(scanned, drawn >> 8))
         if not isinstance(case.expect, Accept):
             return found
         if (
@@ -349,12 +348,6 @@ class Examples:
         if "encode" in self._ops and isinstance(case.expect, Accept) and case.expect != NO_EXPECTATION:
             found += _encode_cases(case, case.expect)
         return found
-
-    def _with_scan_variant(self, case: Case, drawn: int) -> Case:
-        """Return half of the cases with the options of a scan variant, if there is one."""
-        if not self._scan_variants or drawn & 1:
-            return case
-        return with_variant(case, self._scan_variants[(drawn >> 1) % len(self._scan_variants)])
 
     def _rejected_encodes(self, case: Case, read: Accept) -> list[Case]:
         """Return the encode of an edited value that no writer may write; none if the value can be written."""
@@ -390,24 +383,17 @@ def _encode_cases(case: Case, read: Accept) -> list[Case]:
     encode = evolve(case, id=f"{case.id}-encode", op="encode", input=Value(read.value))
     if read.remarks or not isinstance(reference_expectation(encode), Accept):
         return []
-    value = _with_written_fields(case, read.value)
-    return [evolve(encode, input=Value(value), expect=Accept(value))]
-
-
-def _with_written_fields(case: Case, value: Json) -> Json:
-    """Return the value with the computed fields that it has once it is written.
-
-    Accepted bytes need not be those that the encoder writes: with the headers of a message in another order
-    the checksum of the message is another one. Whatever else changes stays as it was read, to be found.
-    """
+    # The value gets the computed fields that it has once it is written. Accepted bytes need not be those that
+    # the encoder writes: with the headers of a message in another order its checksum is another one. Whatever
+    # else changes stays as it was read, to be found.
     assert isinstance(case.input, Data)
-    fmt = formats.get(case.format, case.revision)
-    read = formats.decode(fmt, case.input.data, case.options).value
-    try:
+    fmt, value = formats.get(case.format, case.revision), read.value
+    decoded = formats.decode(fmt, case.input.data, case.options).value
+    with suppress(Rejected):  # for example a signature, which does not hold for other bytes
         again = formats.decode(fmt, formats.encode(fmt, value, case.options), case.options).value
-    except Rejected:  # for example a signature, which does not hold for other bytes
-        return value
-    return to_json(again) if without_computed_fields(again) == without_computed_fields(read) else value
+        if without_computed_fields(again) == without_computed_fields(decoded):
+            value = to_json(again)
+    return [evolve(encode, input=Value(value), expect=Accept(value))]
 
 
 def without_computed_fields(value: Any) -> Any:  # noqa: ANN401 - any value class, and what it is made of

@@ -11,7 +11,7 @@ Three kinds of run number their cases:
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property, lru_cache
 from itertools import count, islice
 from random import Random
@@ -21,7 +21,7 @@ from typing import Any, Final
 from attrs import evolve, frozen
 
 from wireproof.cases.case import ORIGIN_REFERENCE, PROPERTY, Accept, Case, Data, Op, Source, Value
-from wireproof.cases.fixtures import Suite, load
+from wireproof.cases.fixtures import load
 from wireproof.cases.outcome import Accepted
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.derive.examples import (
@@ -34,7 +34,7 @@ from wireproof.derive.examples import (
     with_expectation,
 )
 from wireproof.derive.mutate import crossover, mutate
-from wireproof.derive.mutate.draws import below, pick
+from wireproof.derive.mutate.draws import MAX_SIZE, below, pick
 from wireproof.derive.mutate.encodings import sample
 from wireproof.derive.mutate.encodings import seed as smallest_encoding
 from wireproof.family import object_at
@@ -50,9 +50,6 @@ MAX_STALE_SAMPLES: Final = 64
 
 _EXAMPLE: Final = re.compile(r"s([0-9]{1,18}):([0-9]{1,6})")
 """Seed and number of an example in its id. The id may come from a file, so its digits are limited."""
-
-_MAX_SIZE: Final = 4096
-"""Largest input of a campaign in bytes, also of a fixture that serves as a seed input."""
 
 _GENERATED: Final = 32
 """One case in this many begins with what a strategy draws, which costs as much as thirty mutations."""
@@ -241,19 +238,17 @@ class _CampaignSource:
 
     def data(self, rng: Random, name: str) -> bytes:
         """Return a seed input after a chain of mutations."""
-        data = self._drawn(name) if not below(rng, _GENERATED) else pick(rng, self.seeds)
+        if below(rng, _GENERATED):
+            data = pick(rng, self.seeds)
+        else:  # what a strategy draws: valid bytes, or as often bytes with one wrong field
+            drawn = sample_drawer(self.fmt.format_id)(f"{self.fmt.format_id} {name}")
+            given = [one.damaged if one.seed & 1 else one.data for one in drawn]
+            data = given[0] if given else sample(self.fmt)
         for _ in range(pick(rng, _CHAIN)):
-            data = mutate(self.fmt, data, rng, _MAX_SIZE)
+            data = mutate(self.fmt, data, rng, MAX_SIZE)
         if not below(rng, _CROSSED):
-            data = crossover(self.fmt, data, pick(rng, self.seeds), rng, _MAX_SIZE)
-        return data[:_MAX_SIZE]
-
-    def _drawn(self, name: str) -> bytes:
-        """Return what a strategy draws: valid bytes, or as often bytes with one wrong field."""
-        for drawn in sample_drawer(self.fmt.format_id)(f"{self.fmt.format_id} {name}"):
-            data: bytes = drawn.damaged if drawn.seed & 1 else drawn.data
-            return data
-        return sample(self.fmt)
+            data = crossover(self.fmt, data, pick(rng, self.seeds), rng, MAX_SIZE)
+        return data[:MAX_SIZE]
 
 
 @lru_cache(maxsize=8)
@@ -263,18 +258,15 @@ def _campaign_sources(format_ids: tuple[str, ...], ops: tuple[Op, ...]) -> tuple
     found: dict[str, list[bytes]] = {}
     for case in suite.cases:
         given = case.input
-        if case.format_id in format_ids and isinstance(given, Data) and len(given.data) <= _MAX_SIZE:
+        if case.format_id in format_ids and isinstance(given, Data) and len(given.data) <= MAX_SIZE:
             found.setdefault(case.format_id, []).append(given.data)
-    return tuple(
-        _CampaignSource(fmt, _campaign_examples(fmt, suite, ops), tuple(found.get(fmt.format_id, ())))
-        for fmt in map(FORMATS.__getitem__, format_ids)
-    )
-
-
-def _campaign_examples(fmt: Format, suite: Suite, ops: Collection[Op]) -> Examples:
-    possible = tuple(op for op in ops if op in ops_of(fmt))
-    scans = option_variants(fmt, suite, "scan")
-    return Examples(fmt, option_variants(fmt, suite), possible, scan_variants=scans)
+    sources = []
+    for fmt in map(FORMATS.__getitem__, format_ids):
+        possible = tuple(op for op in ops if op in ops_of(fmt))
+        scans = option_variants(fmt, suite, "scan")
+        examples = Examples(fmt, option_variants(fmt, suite), possible, scan_variants=scans)
+        sources.append(_CampaignSource(fmt, examples, tuple(found.get(fmt.format_id, ()))))
+    return tuple(sources)
 
 
 # --- exchanges ---
@@ -294,19 +286,14 @@ def encode_cases(format_id: str, count: int, seed: int) -> tuple[EncodeCase, ...
     """Return the encode cases of a format; raises `PropertyError` without Hypothesis."""
     fmt = FORMATS[format_id]
     found: list[EncodeCase] = []
+    sets = message_sets_of(fmt)
     for number in range(count):
-        for entries in _encodings(fmt, number, seed):
+        value = exchanged_value(fmt.format_id if sets is None else sets.label, number, seed)
+        for entries in ((value,),) if sets is None else sets.encodings(value, fmt.revision):
             for part, value in enumerate(entries):
                 name = f"{format_id}/{INTEROP}/{WRITE_PART}~s{seed}:{len(found)}"
                 found.append(EncodeCase(number, part, _encode_case(fmt, name, value)))
     return tuple(found)
-
-
-def _encodings(fmt: Format, number: int, seed: int) -> Iterable[tuple[Any, ...]]:
-    """Return the encodings of value `number`, each as its entries."""
-    if (sets := message_sets_of(fmt)) is not None:
-        return sets.encodings(exchanged_value(sets.label, number, seed), fmt.revision)
-    return ((exchanged_value(fmt.format_id, number, seed),),)
 
 
 def exchanged_value(name: str, number: int, seed: int) -> Any:  # noqa: ANN401 - a value of any format, or a message set

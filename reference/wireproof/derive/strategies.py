@@ -42,6 +42,7 @@ from wireproof.derive.mutate.values_of_type import (
     constructor_fields,
     integer_field,
     part_type,
+    parts_of_classes,
     smallest,
 )
 from wireproof.derive.nearly_valid import NearlyValid, nearly_valid_encodings
@@ -54,12 +55,10 @@ from wireproof.schema.layout import (
     Octets,
     Part,
     ProtoField,
-    all_layouts,
     attribute_of,
     bits_of,
     is_signed,
     named_bits,
-    present,
 )
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, Profile
 from wireproof.wire.rejection import Rejected
@@ -319,12 +318,9 @@ def _octets(ask: Wanted, name: FieldName) -> SearchStrategy[bytes]:
 @cache
 def _room(fmt: Format) -> Mapping[FieldName, int]:
     """Return the most bytes that the length of a field allows, where it is of one byte."""
-    layouts = all_layouts(fmt.layout) if fmt.layout is not None else ()
     return {
-        (layout.value, attribute_of(part.of)): (1 << bits_of(part.kind) - is_signed(part.kind)) - 1
-        for layout in layouts
-        if layout.value is not None
-        for part in map(present, layout.parts)
+        (cls, attribute_of(part.of)): (1 << bits_of(part.kind) - is_signed(part.kind)) - 1
+        for cls, part in parts_of_classes(fmt.layout)
         if isinstance(part, Length) and bits_of(part.kind) == 8
     }
 
@@ -362,13 +358,7 @@ def _flags(ask: Wanted, part: Number) -> SearchStrategy[int]:
 @cache
 def _parts(fmt: Format) -> Mapping[FieldName, Part]:
     """Return the parts of the layouts of a format by the fields of their values."""
-    layouts = all_layouts(fmt.layout) if fmt.layout is not None else ()
-    return {
-        (layout.value, attribute_of(part.name)): part
-        for layout in layouts
-        if layout.value is not None
-        for part in map(present, layout.parts)
-    }
+    return {(cls, attribute_of(part.name)): part for cls, part in parts_of_classes(fmt.layout)}
 
 
 # --- what other packages use ---

@@ -206,7 +206,10 @@ def _format_ids(campaign: Campaign) -> tuple[str, ...]:
 def _run_workers(works: list[Work], tick: Callable[[], object]) -> tuple[list[str], bool]:
     """Run the workers; return the error lines of those that failed, and whether `tick` has ended them."""
     lines: list[str] = []
-    running = [(work, _start(work), _deadline(work)) for work in works]
+    most = [inf if work.replays else work.minutes * 60 + GRACE_SECONDS for work in works]
+    running = [
+        (work, _start(work), time.monotonic() + seconds) for work, seconds in zip(works, most, strict=True)
+    ]
     try:
         while running:
             for worker in tuple(running):
@@ -224,11 +227,6 @@ def _run_workers(works: list[Work], tick: Callable[[], object]) -> tuple[list[st
             _kill(process)
             process.wait()
     return lines, False
-
-
-def _deadline(work: Work) -> float:
-    """Return when a worker is killed, on the monotonic clock."""
-    return inf if work.replays else time.monotonic() + work.minutes * 60 + GRACE_SECONDS
 
 
 def _start(work: Work) -> subprocess.Popen[bytes]:

@@ -16,10 +16,8 @@ from attrs import frozen
 
 from wireproof.cases.case import Case, Chunks, Data
 from wireproof.derive.mutate import seed
+from wireproof.derive.mutate.draws import MAX_SIZE
 from wireproof.formats import Format
-
-MAX_SIZE: Final = 4096
-"""Largest input in bytes; of a longer one, its beginning is used."""
 
 MAX_FILE_SIZE: Final = 1 << 20
 """A file of a corpus with more bytes is none of a fuzzer."""

@@ -161,11 +161,6 @@ class Finding:
         """Return True if the finding fails a run in which `hold` is the lowest level whose failures do."""
         return self.state == "open" and self.gates_at(hold)
 
-    @property
-    def gates(self) -> bool:
-        """Return True if the finding counts against the implementation."""
-        return self.gates_at("must")
-
     def gates_at(self, hold: Level) -> bool:
         """Return True if the finding counts where `hold` is the lowest level whose failures do."""
         kind = self.signature.kind.partition(":")[0]
@@ -246,7 +241,9 @@ class Findings:
             # whatever the inputs of a mended finding were
             inputs = before.inputs if before is not None and before.state != "mended" else ()
             if _is_kept({one.facets: one.size for one in inputs}, case.needs, len(data)):
-                mine = KeptInput(case.needs, self._token(case), len(data))
+                token = save_token(case, self._folder)
+                token = f"@{Path(token[1:]).name}" if token.startswith("@") else token
+                mine = KeptInput(case.needs, token, len(data))
                 others = sorted(
                     (one for one in inputs if one.facets != mine.facets), key=lambda one: one.size
                 )
@@ -291,10 +288,6 @@ class Findings:
     def close(self) -> None:
         """Close the file of the counts."""
         self._counts.close()
-
-    def _token(self, case: Case) -> str:
-        token = save_token(case, self._folder)
-        return f"@{Path(token[1:]).name}" if token.startswith("@") else token
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}.json"

@@ -19,6 +19,7 @@ from typing import Any, Final
 from wireproof import formats
 from wireproof.adapters.registry.registered import Entry
 from wireproof.cases.case import Case, Data
+from wireproof.derive import mutate
 from wireproof.derive.mutate import Keys
 from wireproof.formats import FORMATS, Format
 from wireproof.installed_families import INSTALLED
@@ -46,9 +47,14 @@ class Mutator:
     Apart from libFuzzer's own mutation, the results depend on the arguments alone.
     """
 
-    def __init__(self, fmt: Format, seeds: Sequence[bytes] = (), keys: Keys | None = None) -> None:
-        """Mutate inputs of `fmt`, and sign them with `keys`; some inputs are chains from `seeds`."""
-        self._mutators, table = uninstrumented_modules()
+    def __init__(
+        self, fmt: Format, seeds: Sequence[bytes] = (), keys: Keys | None = None, *, is_copy: bool = True
+    ) -> None:
+        """Mutate inputs of `fmt`, and sign them with `keys`; some inputs are chains from `seeds`.
+
+        Where the codecs are instrumented, a copy mutates that is not.
+        """
+        self._mutators, table = uninstrumented_modules() if is_copy else (mutate, formats)
         self._fmt, self._seeds = table.FORMATS[fmt.format_id], seeds
         self._keys = keys or None
 
@@ -136,13 +142,9 @@ def _codec_packages(fmt: Format) -> Iterator[str]:
     decode: Any = fmt.decode
     while isinstance(decode, partial):
         decode = decode.func
-    modules = (decode.__module__, *(rule.check.__module__ for one in _structures(fmt) for rule in one.rules))
+    structures = (one for one in all_layouts(fmt.layout) if isinstance(one, StructLayout))
+    modules = (decode.__module__, *(rule.check.__module__ for one in structures for rule in one.rules))
     return (module.rpartition(".")[0] or module for module in modules)
-
-
-def _structures(fmt: Format) -> Iterator[StructLayout]:
-    every = all_layouts(fmt.layout) if fmt.layout is not None else ()
-    return (one for one in every if isinstance(one, StructLayout))
 
 
 SMALL: Final = 4096

@@ -38,6 +38,7 @@ from wireproof.lint.sources import Problem, backed_level
 from wireproof.run.engine import Engine
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.text import counted
 from wireproof.wire.trace import FieldSpan
 
 MAX_FIELDS: Final = 2
@@ -78,7 +79,7 @@ def proposed_title(case: Case, suite: Suite, difference: Difference) -> str:
         return f"{field} is {_bare(value)}, not {_bare(difference.got.partition(' = ')[2])}"
     near = most_like(case, suite)
     if near is None:
-        return f"{len(input_bytes(case))} bytes that are accepted"
+        return f"{counted(len(input_bytes(case)), 'byte that is', 'bytes that are', grouped=False)} accepted"
     found = list(islice(differences(_value(near), _value(case)), MAX_FIELDS + 1))
     shown = " and ".join(f"{one.path} {_bare(short_value(one.got))}" for one in found[:MAX_FIELDS])
     more = " and more" if len(found) > MAX_FIELDS else ""
@@ -101,7 +102,8 @@ def _title_of_rejection(case: Case, expect: Reject) -> str:
     layout = layout_of_decode(case)
     fault = layout.rejected if layout is not None else None
     if layout is None or fault is None or not fault.path:
-        return f"{len(input_bytes(case))} bytes: {fault.text if fault and fault.text else expect.cls}"
+        size = counted(len(input_bytes(case)), "byte", grouped=False)
+        return f"{size}: {fault.text if fault and fault.text else expect.cls}"
     fmt = FORMATS[case.format_id]
     fixed = formats.decode_with_trace(fmt, repair(fmt, input_bytes(case)), case.options)
     value = _value_at(layout.spans, fault.path)
@@ -132,12 +134,6 @@ def propose_rules(
     fitting = likely_rules(case, suite, difference.path)
     if fitting:
         return fitting, ()
-    new = _new_rule(case)
-    return (new.id,), (new,)
-
-
-def _new_rule(case: Case) -> Rule:
-    """Return a rule for the answer to `case`, with a placeholder text."""
     path, kind, cls = rejected_field(case), "value", "accepted"
     text = "PROPOSED: a reader accepts these bytes."
     if isinstance(case.expect, Reject):
@@ -146,7 +142,8 @@ def _new_rule(case: Case) -> Rule:
     words = re.sub(r"[^a-z0-9]+", "-", f"{path} {cls}".lower()).strip("-")
     lacking = lacks_cases(kind, int(kind == "value"), int(kind == "refusing"))
     todo = "Proposed for a finding; the author writes the text and adds the missing cases."
-    return Rule(f"{case.format}.{words}", kind, text, "proposed", case.id, exclusion=todo if lacking else "")
+    rule = Rule(f"{case.format}.{words}", kind, text, "proposed", case.id, exclusion=todo if lacking else "")
+    return (rule.id,), (rule,)
 
 
 CONFIRMATIONS: Final = 3

@@ -33,6 +33,7 @@ from wireproof.run.baselines import baseline
 from wireproof.run.baselines.known_failures import KnownFailure
 from wireproof.run.engine import Engine
 from wireproof.run.events import CaseEvent, EventStream, case_event
+from wireproof.wire.text import counted
 
 BLOCK_SIZE: Final = 64
 """Cases that are run at once."""
@@ -131,7 +132,8 @@ class RedrawCounts:
 
     def notes(self) -> list[str]:
         """Return a line about the replaced examples and one about the missing ones."""
-        again = f"{sum(self.known.values())} examples with a known failure were replaced by others"
+        nouns = "example with a known failure was", "examples with a known failure were"
+        again = f"{counted(sum(self.known.values()), *nouns, grouped=False)} replaced by others"
         less = "generated examples within the claims that do not fail as known, fewer than were asked for"
         rows = ((again, self.known), (less, self.short))
         return [f"{text}: {_listed(counts)}" for text, counts in rows if counts]
@@ -202,7 +204,12 @@ def target_events(
             yield event
             continue
         seen.add(way)
-        yield _shrunk_event(number, judged, shrink_failure(engine, judged, ask.candidates))
+        small = shrink_failure(engine, judged, ask.candidates)
+        title = f"{small.case.title}, shrunk" if small is not judged else small.case.title
+        case = evolve(small.case, title=title)
+        token = to_token(case)
+        # A token in a file would be lost; the id generates the example again.
+        yield event if token.startswith("@") else case_event(number, case, small.verdict, judged.ns, token)
 
 
 def run_target(
@@ -265,15 +272,6 @@ def _read_back(hello: Hello, rans: Iterable[CaseResult]) -> Iterator[Case]:
 
 
 # --- shrinking ---
-
-
-def _shrunk_event(number: int, judged: JudgedCase, small: JudgedCase) -> CaseEvent:
-    """Return the event of a failure, with the token of the shrunk case if it is short enough."""
-    title = f"{small.case.title}, shrunk" if small is not judged else small.case.title
-    token = to_token(evolve(small.case, title=title))
-    if token.startswith("@"):  # A file would be lost; the id generates the example again.
-        return case_event(number, judged.case, judged.verdict, judged.ns)
-    return case_event(number, evolve(small.case, title=title), small.verdict, judged.ns, token)
 
 
 def shrink_failure(engine: Engine, judged: JudgedCase, candidates: int) -> JudgedCase:

@@ -135,16 +135,11 @@ def redactions(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> 
     repaired = repair(row, data)
     if len(repaired) == len(data) and repaired != data:
         reread = trace_of(row, repaired, options)
-        if _explained(reread, data):
+        numbers = [span for span in reread.integers if not span.space]
+        places = {at for span in numbers for at in range(span.start, span.end)}
+        if all(at in places or repaired[at] == data[at] for at in range(len(data))):
             yield _redacted(reread, data)
     yield _redacted(found, data)
-
-
-def _explained(sound: DecodeTrace, data: bytes) -> bool:
-    """Return whether the bytes differ from the fixed-up bytes only in outermost integers."""
-    numbers = [span for span in sound.integers if not span.space]
-    places = {at for span in numbers for at in range(span.start, span.end)}
-    return all(at in places for at, (one, two) in enumerate(zip(sound.data, data, strict=True)) if one != two)
 
 
 def _redacted(found: DecodeTrace, data: bytes) -> bytes:

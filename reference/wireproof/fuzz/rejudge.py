@@ -46,7 +46,11 @@ def judge_again(folder: Path, spec: str) -> list[Finding]:
             if not finding.shape and any(way and way != finding.name for way in ways):
                 store.remove(finding.name)  # of an earlier version, without a shape
                 continue
-            state = _state(finding.state, finding.name, ways)
+            state: State = "mended"
+            if finding.name in ways:
+                state = "open" if finding.state == "mended" else finding.state
+            elif None in ways:
+                state = finding.state
             store.set_state(finding.name, state)
             if state == "mended" != finding.state:
                 mended.append(finding)
@@ -68,12 +72,6 @@ def _judged(engine: Engine, store: Findings, finding: Finding, cases: list[Case]
             for one in ways.values():
                 store.add(one.signature, one.verdict, case, data, **more)
         yield from ways or ("",)
-
-
-def _state(before: State, name: str, ways: list[str | None]) -> State:
-    if name in ways:
-        return "open" if before == "mended" else before
-    return before if None in ways else "mended"
 
 
 CANDIDATES: Final = 300
@@ -134,16 +132,15 @@ class KnownWays:
 
     def has(self, sign: Signature) -> bool:
         """Return whether failures with this signature are known."""
-        return sign in self.signatures or any(_is_example(entry, sign) for entry in self.examples)
+        return sign in self.signatures or any(
+            entry.failure == failure_of(sign.kind, sign.cls, exact=entry.exact)
+            and entry.is_about(f"{sign.format}/{PROPERTY}/{sign.op}~")
+            and entry.path in ("", sign.path)
+            for entry in self.examples
+        )
 
 
 NOTHING_KNOWN: Final = KnownWays()
-
-
-def _is_example(entry: KnownFailure, sign: Signature) -> bool:
-    alike = entry.failure == failure_of(sign.kind, sign.cls, exact=entry.exact)
-    about = entry.is_about(f"{sign.format}/{PROPERTY}/{sign.op}~")
-    return alike and about and entry.path in ("", sign.path)
 
 
 def known_ways(adapter: str, baseline: Baseline, suite: Suite, formats: Sequence[str]) -> KnownWays:

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from attrs import evolve, frozen
 
-from wireproof.adapters.requests import CaseResult
 from wireproof.cases.case import Case, Chunks, Data, Generated, Input, Steps, Value
 from wireproof.cases.made_case import made_case, needs_digest
 from wireproof.cases.reference_answers import reference_expectation
@@ -29,7 +28,7 @@ from wireproof.judge.judge import judge, judge_ways
 from wireproof.judge.signature import Signature, shape_of_finding, signature
 from wireproof.judge.verdicts import NO_FINDING_GATES, ROWS, Verdict
 from wireproof.run.engine import Engine
-from wireproof.wire.json_values import Json, canonical_json, from_json, to_json
+from wireproof.wire.json_values import canonical_json, from_json, to_json
 from wireproof.wire.rejection import Rejected
 
 BATCH_SIZE: Final = 16
@@ -158,16 +157,13 @@ class Shrinker:
         """Run the cases, and yield how each fails first; what stands behind that too, if it is looked for."""
         hello = self._engine.hello
         for ran in self._engine.run(cases):
-            own = self._with_own_format(ran)
+            # under the format of the first case, whatever stream it was sent as
+            own = evolve(ran.case, format=self._fmt.name, revision=self._fmt.revision)
             if self.behind:
                 verdicts = judge_ways(ran.case, ran.outcome, hello=hello)
             else:
                 verdicts = (judge(ran.case, ran.outcome, hello=hello),)
             yield [(one, signature(hello.name, own, one), shape_of_finding(one)) for one in verdicts]
-
-    def _with_own_format(self, ran: CaseResult) -> Case:
-        """Return the case that was run, under the format of the first case instead of that of its stream."""
-        return evolve(ran.case, format=self._fmt.name, revision=self._fmt.revision)
 
 
 def _expecting(case: Case) -> Case:
@@ -235,7 +231,8 @@ def _candidates(fmt: Format, given: Input) -> Iterator[Input]:
         case Data(data):
             yield from map(Data, _of_bytes(fmt, data))
         case Value(value):
-            yield from map(Value, _of_value(fmt, value))
+            with suppress(Rejected):
+                yield from (Value(to_json(one)) for one in _simpler(from_json(fmt.value, value)))
         case Chunks(chunks):
             yield from map(Chunks, _of_chunks(fmt, chunks))
         case Steps(steps):
@@ -337,13 +334,7 @@ def _simpler_bytes(source: DecodeTrace) -> Iterator[bytes]:
             yield source.data[:at] + byte + source.data[at + 1 :]
 
 
-# --- values and chunks ---
-
-
-def _of_value(fmt: Format, value: Json) -> Iterator[Json]:
-    """Yield simpler values to encode."""
-    with suppress(Rejected):
-        yield from map(to_json, _simpler(from_json(fmt.value, value)))
+# --- chunks ---
 
 
 def _of_chunks(fmt: Format, chunks: tuple[bytes, ...]) -> Iterator[tuple[bytes, ...]]:

@@ -33,7 +33,9 @@ def main() -> None:
         work, arguments = _command_line()
         import atheris  # noqa: F401, PLC0415 - an extra; `run_libfuzzer` uses it
 
-        session = Session(Worker(work), work.formats[0])
+        worker = Worker(work)
+        worker.guide()
+        session = Session(worker, work.formats[0])
         target = session.target()
     except ImportError:
         sys.exit(f"fuzzing needs a further package: {install_command('fuzz')}")

@@ -93,7 +93,9 @@ class FuzzTarget:
         try:
             return self.timer.run(lambda: self._checked_cases(data), on_timeout)
         except Exception as error:  # noqa: BLE001 - the oracle: the reference raises nothing but rejections
-            self._add_fault(Violation("exception", _location(error), repr(error)), data)
+            frames = traceback.extract_tb(error.__traceback__)
+            about = " in ".join((type(error).__name__, *(frame.name for frame in frames[-1:])))
+            self._add_fault(Violation("exception", about, repr(error)), data)
             return []
 
     def _checked_cases(self, data: bytes) -> list[Case]:
@@ -192,10 +194,3 @@ def signature_of_finding(
         sign = signature(implementation, case, verdict)
         return evolve(sign, kind="untyped", cls=outcome.text.partition(":")[0], path="")
     return None
-
-
-def _location(error: Exception) -> str:
-    """Return the type of an exception and the function that raised it."""
-    frames = traceback.extract_tb(error.__traceback__)
-    inner = frames[-1] if frames else None
-    return f"{type(error).__name__} in {inner.name}" if inner else type(error).__name__

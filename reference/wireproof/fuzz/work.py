@@ -24,6 +24,11 @@ LONGEST_TURN: Final = 120.0
 TEST_FILE_BYTES: Final = 1 << 16
 """Size in bytes of the test file that shows that the disk is not full."""
 
+PLAIN_SHARE: Final = 0.25
+"""The part of the time and the executions that nothing guides: the seeds are mutated, and no function is
+instrumented, which makes an execution two to four times as fast. It comes first, since it reaches most bugs
+sooner (fuzzing.md, section "what guidance is worth"), and takes at most `LONGEST_TURN` of each format."""
+
 MINIMISE: Final = "minimise"
 """The name of the worker that reads all inputs of a corpus."""
 
@@ -33,6 +38,23 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9.+-]+")
 def slug(name: str) -> str:
     """Return `name` as a safe file name."""
     return _UNSAFE.sub("-", name).strip("-.")[:80] or "x"
+
+
+@frozen
+class Turn:
+    """A turn of a format.
+
+    Attributes:
+        format_id: the format.
+        until: when the turn ends, on the monotonic clock.
+        runs: executions after which it ends; 0 for any number.
+        guided: whether coverage chooses what is mutated again.
+    """
+
+    format_id: str
+    until: float = inf
+    runs: int = 0
+    guided: bool = True
 
 
 @frozen
@@ -112,20 +134,25 @@ class Work:
         with tempfile.TemporaryFile(dir=self.root) as file:
             file.write(bytes(TEST_FILE_BYTES))
 
-    def turns(self, begin: float) -> Iterator[tuple[str, float]]:
-        """Yield the format of each turn and when it ends, on the monotonic clock, if the first begins now.
+    def turns(self, begin: float) -> Iterator[Turn]:
+        """Yield the turns if the first begins now: a round without guidance, and one or more with it.
 
         Every format has one turn in each round. A turn that begins late is shorter, and the last one ends in
-        time. Without new inputs a turn has no end. There is one round if executions are counted.
+        time. Without new inputs a turn has no end. There is one guided round if executions are counted.
         """
         if self.replays:
-            yield from ((format_id, inf) for format_id in self.formats)
+            yield from (Turn(format_id, guided=False) for format_id in self.formats)
             return
         seconds = min(self.minutes * 60, max(self.until - begin, LEAST_SECONDS))
-        share = seconds / len(self.formats)
-        rounds = 1 if self.runs else ceil(share / LONGEST_TURN)
+        share, plain_runs = seconds / len(self.formats), int(self.runs * PLAIN_SHARE)
+        part = PLAIN_SHARE if self.runs else min(PLAIN_SHARE, LONGEST_TURN / share)
+        rounds = 1 if self.runs else ceil(share * (1 - part) / LONGEST_TURN)
+        if plain_runs or not self.runs:
+            for number, format_id in enumerate(self.formats, 1):
+                yield Turn(format_id, begin + number * share * part, plain_runs, guided=False)
+        begin += seconds * part
         for number, format_id in enumerate(self.formats * rounds, 1):
-            yield format_id, begin + number * share / rounds
+            yield Turn(format_id, begin + number * share * (1 - part) / rounds, self.runs - plain_runs)
 
 
 # --- the statistics ---

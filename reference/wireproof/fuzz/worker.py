@@ -1,7 +1,7 @@
 """A worker of a campaign: it forks a fuzzing process for each turn of a format, watches and replaces it.
 
-What is imported, instrumented and opened, is so before the first fork. The input that stopped a fuzzing
-process is run again, alone in a fresh process, and its result recorded.
+What is imported and opened, is so before the first fork; what is instrumented, before the first guided turn.
+The input that stopped a fuzzing process is run again, alone in a fresh process, and its result recorded.
 """
 
 import os
@@ -32,8 +32,9 @@ from wireproof.cases.reference_answers import load_levels
 from wireproof.derive.examples import Examples, OptionVariant, option_variants, with_expectation, with_variant
 from wireproof.derive.mutate import dictionary, seed
 from wireproof.derive.mutate.dictionary import dictionary_text
+from wireproof.derive.mutate.draws import MAX_SIZE
 from wireproof.formats import FORMATS
-from wireproof.fuzz.corpus import MAX_SIZE, input_files, remove_input, write_seeds
+from wireproof.fuzz.corpus import input_files, remove_input, write_seeds
 from wireproof.fuzz.findings import Findings, is_finding
 from wireproof.fuzz.libfuzzer import (
     SUPERVISED_FLAGS,
@@ -53,7 +54,7 @@ from wireproof.fuzz.process import (
     SubprocessExecutor,
 )
 from wireproof.fuzz.target import REFERENCE, FuzzTarget
-from wireproof.fuzz.work import StatsLine, Work, append_line, slug
+from wireproof.fuzz.work import StatsLine, Turn, Work, append_line, slug
 from wireproof.judge.judge import judge
 from wireproof.judge.signature import Signature, signature
 from wireproof.judge.verdicts import Verdict
@@ -106,17 +107,18 @@ _STATUS: Final = re.compile(rb"cov: (\d+) ft: (\d+) corp: (\d+)")
 
 
 class Worker:
-    """The parts that a worker imports, instruments and opens once, before its first fork.
+    """The parts that a worker imports and opens once, before its first fork.
 
     Attributes:
         work: what it does.
         suite: the fixtures.
         hello: the claims of the adapter.
         shared_input: the input that a fuzzing process works on.
+        is_guided: whether the codecs are instrumented.
     """
 
     def __init__(self, work: Work) -> None:
-        """Import and instrument; raises `AdapterError`."""
+        """Import the adapter; raises `AdapterError`."""
         entry = resolve(work.adapter)
         self.work = work
         self.suite = load(tuple(map(Path, work.fixtures)))
@@ -128,10 +130,17 @@ class Worker:
             with Engine(work.adapter) as engine:
                 self.hello = engine.hello
         self.shared_input = SharedInput(work.folder / "input", MAX_SIZE)
+        self._modules = modules_to_instrument((FORMATS[format_id] for format_id in work.formats), entry)
         compile_codecs(case for case in self.suite.cases if case.format_id in work.formats)
-        instrument(modules_to_instrument((FORMATS[format_id] for format_id in work.formats), entry))
-        # After `instrument`, so that the copy is not instrumented; before the first fork, which shares it.
-        uninstrumented_modules()
+        self.is_guided = False
+
+    def guide(self) -> None:
+        """Instrument the codecs, for this process and those that it forks from now on."""
+        if not self.is_guided:
+            self.is_guided = True
+            instrument(self._modules)
+            # Behind `instrument`, so that the copy is not instrumented; before a fork, which shares it.
+            uninstrumented_modules()
 
     def executor(self, timer: CpuTimer) -> Executor | None:
         """Return a way to run the adapter from a fuzzing process; None for the reference."""
@@ -225,14 +234,16 @@ class Session:
     def mutator(self) -> Mutator:
         """Return what makes the inputs."""
         seeds = [path.read_bytes() for path in input_files(self.folders[1:2])]
-        return Mutator(self.fmt, seeds, self.examples.keys)
+        return Mutator(self.fmt, seeds, self.examples.keys, is_copy=self._worker.is_guided)
 
-    def arguments(self, turn: int) -> list[str]:
+    def arguments(self, number: int) -> list[str]:
         """Return libFuzzer's command line for the process that has this number."""
+        # Without coverage no input is interesting, and none would be kept.
         return [
             *SUPERVISED_FLAGS,
+            f"-keep_seed={int(not self._worker.is_guided)}",
             f"-max_len={MAX_SIZE}",
-            f"-seed={self.work.seed + turn}",
+            f"-seed={self.work.seed + number}",
             f"-dict={self.dictionary}",
             f"-artifact_prefix={self.work.folder}/",
             *map(str, self.folders),
@@ -243,12 +254,12 @@ class Session:
 
     # --- the fuzzing process ---
 
-    def fuzz(self, turn: int, until: float, parent: int, done: int = 0) -> NoReturn:
+    def fuzz(self, number: int, turn: Turn, parent: int, done: int = 0) -> NoReturn:
         """Turn this process into the fuzzing process of one turn.
 
         Args:
-            turn: added to the random seed.
-            until: when to stop, on the monotonic clock.
+            number: added to the random seed.
+            turn: when to stop, and after how many executions.
             parent: id of the worker; the process stops when the worker has ended.
             done: executions of the turn so far; where nothing but files is read, so many were read.
         """
@@ -263,9 +274,11 @@ class Session:
                 with suppress(FileNotFoundError), path.open("rb") as file:
                     target(file.read(MAX_SIZE))
         else:
-            left = self.work.runs - done if self.work.runs else inf
-            callback = self._until(target, left, lambda: time.monotonic() > until or os.getppid() != parent)
-            run_libfuzzer(sys.argv[0], self.arguments(turn), callback, self.mutator())
+            left = turn.runs - done if turn.runs else inf
+            callback = self._until(
+                target, left, lambda: time.monotonic() > turn.until or os.getppid() != parent
+            )
+            run_libfuzzer(sys.argv[0], self.arguments(number), callback, self.mutator())
         target.finish()
         os._exit(EXIT_DONE)
 
@@ -287,19 +300,19 @@ class Session:
 
     # --- a turn ---
 
-    def run_turn(self, number: int, until: float, parent: int) -> None:
-        """Start and watch processes until a time on the monotonic clock, or until the process `parent` ends.
+    def run_turn(self, number: int, turn: Turn, parent: int) -> None:
+        """Start and watch processes until a turn ends, or until the process `parent` does.
 
         Raises `AdapterStartError` if none can run.
         """
         self.line = StatsLine(self.work.worker, number, self.work.adapter, self.fmt.format_id)
         self._begin = self._reported = time.monotonic()
-        failed_starts, turn = 0, number * 1000
-        while time.monotonic() < until and os.getppid() == parent:
-            if 0 < self.work.runs <= self.line.executions:
+        failed_starts, process = 0, number * 1000
+        while time.monotonic() < turn.until and os.getppid() == parent:
+            if 0 < turn.runs <= self.line.executions:
                 break
-            reason = self._watch(self._fork(turn, until), parent)
-            turn += 1
+            reason = self._watch(self._fork(process, turn), parent)
+            process += 1
             state = self._worker.shared_input.state()
             failed_starts = 0 if state.executions else failed_starts + 1
             if reason:
@@ -316,7 +329,7 @@ class Session:
                 )
         self._report(force=True)
 
-    def _fork(self, turn: int, until: float) -> int:
+    def _fork(self, number: int, turn: Turn) -> int:
         """Start a fuzzing process and return its id."""
         worker = os.getpid()
         self._worker.shared_input.reset()
@@ -324,7 +337,7 @@ class Session:
         if process:
             return process
         try:
-            self.fuzz(turn, until, worker, self.line.executions)
+            self.fuzz(number, turn, worker, self.line.executions)
         except BaseException:  # noqa: BLE001 - whatever it is, it must not continue as a second worker
             traceback.print_exc()
         finally:
@@ -456,11 +469,13 @@ def main(text: str) -> int:
     try:
         worker = Worker(work)
         sessions = {format_id: Session(worker, format_id) for format_id in work.formats}
-        for number, (format_id, until) in enumerate(work.turns(time.monotonic())):
+        for number, turn in enumerate(work.turns(time.monotonic())):
+            if turn.guided:
+                worker.guide()
             try:
-                sessions[format_id].run_turn(number, until, parent)
+                sessions[turn.format_id].run_turn(number, turn, parent)
             except AdapterError as error:
-                sys.stderr.write(f"{format_id}: {error}\n")
+                sys.stderr.write(f"{turn.format_id}: {error}\n")
                 code = 4
     except (AdapterError, OSError) as error:
         sys.stderr.write(f"{error}\n")

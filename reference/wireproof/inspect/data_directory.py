@@ -29,6 +29,7 @@ from wireproof.formats import FAMILIES
 from wireproof.inspect.file_survey import FileSurvey
 from wireproof.segment_files import LOG, CheckedIndex, IndexFileError, IndexRules, SegmentFileName
 from wireproof.wire.json_values import Json
+from wireproof.wire.text import counted
 
 UNKNOWN: Final = "not known"
 
@@ -363,7 +364,7 @@ def log_report(
 
 
 def _summary(found: FileSurvey, facts: Mapping[str, Json]) -> str:
-    entries = f"{found.entries} {'entry' if found.entries == 1 else 'entries'}"
+    entries = counted(found.entries, "entry", "entries", grouped=False)
     first, after = facts.get("firstOffset"), facts.get("nextOffset")
     if not isinstance(first, int) or not isinstance(after, int):
         return entries
@@ -376,7 +377,7 @@ def _damage(found: FileSurvey) -> Iterator[FileFinding]:
         yield FileFinding(one.at, f"bytes {one.at} to {one.end}: {one}", places=1)
     if found.damage_count > len(found.damages):
         more = found.damage_count - len(found.damages)
-        yield FileFinding(None, f"{more} more damaged places", places=more)
+        yield FileFinding(None, counted(more, "more damaged place", grouped=False), places=more)
     if found.tail:
         whole = f" of {found.wanted}" if found.wanted else ""
         text = f"the file ends within an entry, {found.tail}{whole} bytes of it"

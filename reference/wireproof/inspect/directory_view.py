@@ -284,10 +284,10 @@ def finding_lines(found: Sequence[CheckedIndex]) -> Iterator[str]:
     ordered = sorted(found, key=lambda one: not one.errors)
     for one in ordered[:MAX_INDEXES]:
         others = len(one.findings) - 1
-        more = f"; {others:,} more findings in this file" if others else ""
+        more = f"; {counted(others, 'more finding')} in this file" if others else ""
         yield escape_unsafe(f"{next(one.lines())}{more}")
     if len(ordered) > MAX_INDEXES:
-        yield f"… {len(ordered) - MAX_INDEXES} more index files with findings"
+        yield f"… {counted(len(ordered) - MAX_INDEXES, 'more index file')} with findings"
     yield from _advice(found)
 
 

@@ -19,7 +19,7 @@ from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Remark
 from wireproof.wire.remark_classes import REMARK_CLASSES
-from wireproof.wire.text import escape_unsafe
+from wireproof.wire.text import counted, escape_unsafe
 from wireproof.wire.walk import HEAD_LENGTHS, DamagedRange, Entry, EntryRows
 
 MAX_DAMAGES: Final = 50
@@ -201,7 +201,9 @@ def survey_file(
         fmt = fits[0].row if fits else rows[0] if rows else None
         listing = None if fmt is None else listing_of(fmt)
         if fmt is None or listing is None:
-            return FileSurvey(str(path), size, message=f"{size} bytes: no stream format fits")
+            return FileSurvey(
+                str(path), size, message=f"{counted(size, 'byte', grouped=False)}: no stream format fits"
+            )
         reading = ListingSettings(settings.options, fast=settings.fast, is_file=True)
         named = found if found.packed else evolve(found, path=path)
         survey = survey_stream(fmt, listing, named, reading, listen)
@@ -242,7 +244,7 @@ def damaged_place_lines(found: FileSurvey) -> Iterator[str]:
             f"wrong: bytes {one.at} to {one.end}, entry {one.number}: {one}; {_after(one, until, found)}"
         )
     if found.damage_count > MAX_PLACES:
-        yield f"… {found.damage_count - MAX_PLACES} more places"
+        yield f"… {counted(found.damage_count - MAX_PLACES, 'more place', grouped=False)}"
     if found.tail:
         at = found.size - found.tail
         whole = f" of {found.wanted}" if found.wanted else ""
@@ -290,11 +292,11 @@ def verdict_line(found: FileSurvey) -> str:
     packed = f" (unpacked from {found.packed})" if found.packed else ""
     if not found.format_id:
         return escape_unsafe(found.message)
-    text = f"accepted, {found.sound} bytes"
+    text = f"accepted, {counted(found.sound, 'byte', grouped=False)}"
     if places := found.damage_count + bool(found.tail):
         sound = f"{found.entries} entries are sound, {found.sound} of {found.size} bytes"
-        text = f"damaged at {places} {'place' if places == 1 else 'places'}: {sound}"
-    return f"{found.size} bytes{packed} as {found.format_id}: {text}"
+        text = f"damaged at {counted(places, 'place', grouped=False)}: {sound}"
+    return f"{counted(found.size, 'byte', grouped=False)}{packed} as {found.format_id}: {text}"
 
 
 def other_fit_lines(fits: Sequence[StreamFit]) -> Iterator[str]:

@@ -30,7 +30,7 @@ from wireproof.judge.signature import without_indices
 from wireproof.wire.json_values import Json
 from wireproof.wire.observed_fields import FieldTree
 from wireproof.wire.rejection import Remark
-from wireproof.wire.text import one_line
+from wireproof.wire.text import counted, one_line
 
 PathStep: TypeAlias = str | int
 
@@ -283,10 +283,12 @@ def shorten(text: str, most: int = MAX_TEXT) -> str:
 def short_expect(expect: Expect) -> str:
     """Describe an expectation."""
     match expect:
-        case Accept(consumed=None):
-            return "accept"
         case Accept(consumed=consumed):
-            return f"accept, {consumed} bytes consumed"
+            return (
+                "accept"
+                if consumed is None
+                else f"accept, {counted(consumed, 'byte', grouped=False)} consumed"
+            )
         case Reject(cls, also, at):
             where = "" if at is None else f" at {at}"
             return f"refuse {' or '.join((cls, *also))}{where}"
@@ -300,7 +302,7 @@ def short_outcome(outcome: Outcome) -> str:
         case Accepted(data=bytes(data)):
             return shorten(f"accept: {len(data)} bytes {data.hex()}")
         case Accepted(value, consumed):
-            used = "" if consumed is None else f", {consumed} bytes consumed"
+            used = "" if consumed is None else f", {counted(consumed, 'byte', grouped=False)} consumed"
             return shorten(f"accept{used}: {short_value(value)}")
         case Refused(cls, at, path, detail, text):
             where = "" if at is None else f" at {at}"

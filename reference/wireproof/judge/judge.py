@@ -57,6 +57,7 @@ from wireproof.judge.signature import without_indices
 from wireproof.judge.verdicts import ROWS, Verdict, VerdictName
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import REJECT_CLASSES
+from wireproof.wire.text import counted
 
 Reference: TypeAlias = Callable[[Case], ReferenceAnswer]
 
@@ -426,7 +427,7 @@ def _judge_consumed(expect: Accept, outcome: Accepted) -> Verdict | None:
     if want is None or got is None or want == got:
         return None
     kind = "over-read" if got > want else "under-read"
-    texts = f"{want} bytes consumed", f"{got} bytes consumed"
+    texts = [f"{counted(number, 'byte', grouped=False)} consumed" for number in (want, got)]
     return Verdict("fail", kind, at=min(want, got), want=texts[0], got=texts[1])
 
 

@@ -27,6 +27,7 @@ from wireproof.lint.sources import Problem
 from wireproof.schema.layout import all_layouts
 from wireproof.strict_parsing import MAX_TOML_SIZE, parse_toml, structure
 from wireproof.wire.json_values import Json
+from wireproof.wire.text import counted
 from wireproof.wire.trace import FieldSpan
 
 STATES_FILE: Final = "states.toml"
@@ -317,7 +318,7 @@ def is_computed(format_id: str, path: str) -> bool:
     row = FORMATS[format_id]
     same = (fmt.layout for fmt in FORMATS.values() if fmt.value is row.value)  # a JSON body has no layout
     layout = row.layout or next(filter(None, same), None)
-    values = (part.value for part in all_layouts(layout)) if layout is not None else ()
+    values = (part.value for part in all_layouts(layout))
     return any(steps & set(computed_fields().get(value, ())) for value in values if value is not None)
 
 
@@ -465,7 +466,7 @@ def count_lines(table: StateTable) -> Iterator[str]:
     """Yield a line for each format and one for all."""
     rows = counts_by_format(table)
     yield from (f"states of {name}: {row}" for name, row in rows.items())
-    yield f"states of {len(rows)} formats: {StateCounts.of(table, [*table.filled])}"
+    yield f"states of {counted(len(rows), 'format')}: {StateCounts.of(table, [*table.filled])}"
 
 
 def state_problems(table: StateTable, suite: Suite) -> Iterator[Problem]:

@@ -30,6 +30,7 @@ from wireproof.wire.json_values import Json
 from wireproof.wire.observed_fields import project
 from wireproof.wire.options import Profile
 from wireproof.wire.rejection import Position
+from wireproof.wire.text import counted
 from wireproof.wire.trace import FieldSpan
 
 # --- step table ---
@@ -59,7 +60,9 @@ def _request(case: Case, step: Step) -> str:
     if step.data is not None:
         row = FORMATS.get(case.format_id)
         place = family_of(row).step_words if row else ""
-        parts.append(str(object_at(place)(step.data)) if place else f"{len(step.data)} bytes")
+        parts.append(
+            str(object_at(place)(step.data)) if place else counted(len(step.data), "byte", grouped=False)
+        )
     return " ".join(parts)
 
 

@@ -16,6 +16,7 @@ from wireproof.judge.signature import Signature, without_indices
 from wireproof.judge.verdicts import ROWS
 from wireproof.run.baselines.baseline import Overlay
 from wireproof.run.events import CaseEvent, EventStream, Run, fails_run
+from wireproof.wire.text import counted
 
 SEVEREST: Final = (
     frozenset({"crash", "timeout", "resource", "stalled"}),
@@ -163,7 +164,7 @@ def failure_lines(
     event = group.first
     lines = explanation(event, lookup(event), twins, width, basis, origin)
     more = f"{len(group.others)} more like it: {group.signature}" if group.others else ""
-    blocked = f"blocks {group.blocks} refusals, whose twin it is" if group.blocks else ""
+    blocked = f"blocks {counted(group.blocks, 'refusal')}, whose twin it is" if group.blocks else ""
     like = "; ".join(filter(None, (more, blocked)))
     ends = _rows([("like", like), ("replay", replay_command(event, run))], width)
     return [heading(event), *lines, *ends][:LINES]

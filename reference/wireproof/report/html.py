@@ -37,7 +37,7 @@ from wireproof.report.uses import Section, State, UseSentence, implementations, 
 from wireproof.run.baselines.baseline import NO_BASELINE, AppliedBaseline, baseline_lines
 from wireproof.run.conclusion import conclusion_sentence, count_judged, is_whole
 from wireproof.run.events import EventStream
-from wireproof.wire.text import escape_unsafe
+from wireproof.wire.text import counted, escape_unsafe
 
 if TYPE_CHECKING:
     from jinja2 import BaseLoader, Environment
@@ -181,7 +181,7 @@ def _lead(streams: Sequence[EventStream]) -> str:
     cases = sum(count_judged(one.cases) for one in streams)
     parts = (
         ", ".join(names) if len(names) <= FULL else "",
-        f"{cases:,} judged cases" + (f" in {len(streams)} runs" if len(streams) > 1 else ""),
+        f"{counted(cases, 'judged case')}" + (f" in {len(streams)} runs" if len(streams) > 1 else ""),
         " to ".join(days[:1] + days[1:][-1:]),
         *(f"{one.run.adapter}: {conclusion_sentence(one)}" for one in streams if not is_whole(one)),
     )

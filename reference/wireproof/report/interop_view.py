@@ -25,6 +25,7 @@ from wireproof.report.overview import Grid, GridCell, findings, tally
 from wireproof.report.terminal import MAX_FINDINGS, plain_text
 from wireproof.run.events import EventStream
 from wireproof.run.interop import InteropRun, ReadCounts, RelayReport
+from wireproof.wire.text import counted
 
 WIDEST: Final = 1000
 """Width of the matrix in characters: it is never cut."""
@@ -121,7 +122,7 @@ def lines_below(shown: InteropView, width: int = WIDEST) -> Iterator[str]:
         head, *body = failure_lines(group, run, shown.lookup, no_lookup, width)
         yield from ("", f"{run.spec}: {head}", *body)
     if len(found) > MAX_FINDINGS:
-        yield f"… and {len(found) - MAX_FINDINGS} more kinds of failure: --out has them all"
+        yield f"… and {counted(len(found) - MAX_FINDINGS, 'more kind')} of failure: --out has them all"
     yield from _notes(shown)
 
 
@@ -140,7 +141,7 @@ def interop_page(shown: InteropView, page: Page) -> str:
     board = Board(
         columns,
         matrix(streams),
-        f"{shown.found.settings.count} values of each format, seed {shown.found.settings.seed}",
+        f"{counted(shown.found.settings.count, 'value')} of each format, seed {shown.found.settings.seed}",
         notes=[*(shown.relay.lines() if shown.relay is not None else ()), *_notes(shown)],
         sums=[tally(stream.cases, stream.run) for stream in streams],
         found=findings(judged, [Column(stream.run, {}).name for stream in judged]),

@@ -41,7 +41,7 @@ from wireproof.run.conclusion import (
 )
 from wireproof.run.events import CaseEvent, EventStream
 from wireproof.run.exit_codes import Exit
-from wireproof.wire.text import escape_unsafe
+from wireproof.wire.text import counted, escape_unsafe
 
 _TAGS: Final[Mapping[str, str]] = {
     "fail": "failure",
@@ -203,7 +203,7 @@ def annotations(stream: EventStream, applied: AppliedBaseline = NO_BASELINE) -> 
         text = "\n".join(filter(None, (facts, origin, replay_command(event, stream.run))))
         lines.append(f"::error title={_property(f'{event.id}: {event.label}')}::{_annotation(text)}")
     if len(kept) < len(found):
-        lines.append(f"::error title=wireproof::{len(found) - len(kept)} more findings")
+        lines.append(f"::error title=wireproof::{counted(len(found) - len(kept), 'more finding')}")
     if applied.stale:
         stale = [line for line in baseline_lines(stream, applied) if line.startswith("baseline: stale ")]
         text = _annotation("\n".join((*stale, f"wireproof baseline fix {applied.file} RUN")))
@@ -297,7 +297,7 @@ def markdown(streams: Sequence[EventStream], baselines: Sequence[AppliedBaseline
     for stream, applied in runs:
         lines += _findings(stream, room, applied.overlays)
     if len(lines) > LINES:
-        lines[LINES - 1 :] = [f"… {len(lines) - LINES + 1} more lines"]
+        lines[LINES - 1 :] = [f"… {counted(len(lines) - LINES + 1, 'more line')}"]
     return "\n".join(lines) + "\n"
 
 
@@ -335,7 +335,7 @@ def _findings(stream: EventStream, room: int, overlays: Mapping[str, Overlay]) -
     if not found or room < 6:
         return []
     most = room - 5
-    lines = ["", f"### {escape(stream.run.adapter)}: {len(found)} findings"]
+    lines = ["", f"### {escape(stream.run.adapter)}: {counted(len(found), 'finding', grouped=False)}"]
     lines += ["| case | verdict | profile | want | got | like it |", "| --- | --- | --- | --- | --- | --- |"]
     for group in found[:most]:
         event = group.first
@@ -347,5 +347,5 @@ def _findings(stream: EventStream, room: int, overlays: Mapping[str, Overlay]) -
         )
         cells = (code(event.id), *map(escape, texts))
         lines.append(f"| {' | '.join(cells)} | {len(group.others) or ''} |")
-    left = f" {len(found) - most} more findings." if len(found) > most else ""
+    left = f" {counted(len(found) - most, 'more finding', grouped=False)}." if len(found) > most else ""
     return [*lines, f"Replay: {code(replay_command(found[0].first, stream.run))}.{left}"]

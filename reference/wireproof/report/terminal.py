@@ -508,7 +508,7 @@ def below_level_lines(
     rest = len(counts) - most
     if rest > 0:
         number = counts.total() - sum(count for _, count in counts.most_common(most))
-        yield f"below the level: {number:,} of {rest} further rule{'s' * (rest > 1)}"
+        yield f"below the level: {number:,} of {counted(rest, 'further rule')}"
 
 
 def below_level_counts(

@@ -37,7 +37,7 @@ def why_nothing_judged(stream: EventStream) -> str:
         )
     reasons = Counter(f"{event.label}: {event.text}".rstrip(": ") for event in stream.cases)
     shown = "; ".join(f"{count} {reason}" for reason, count in reasons.most_common(3))
-    rest = f"; {len(reasons) - 3} further reasons" if len(reasons) > 3 else ""
+    rest = f"; {counted(len(reasons) - 3, 'further reason')}" if len(reasons) > 3 else ""
     return f"no case was judged: {shown}{rest}"
 
 
@@ -131,17 +131,17 @@ def conclusion_sentence(stream: EventStream, applied: AppliedBaseline = NO_BASEL
     codes = Counter(_verdict_code(event, overlays.get(event.id, ""), stream) for event in stream.cases)
     not_run = sum(_is_left_out(event, overlays.get(event.id, "")) for event in stream.cases)
     unsupported = sum(_is_missing(event, stream) for event in stream.cases)
+    fails, changed = codes[Exit.FAILS] - unsupported, codes[Exit.BASELINE]
+    broken, contradicted = codes[Exit.ADAPTER], codes[Exit.SUITE]
     counts = (
-        (codes[Exit.FAILS] - unsupported, "fails {} of {} judged cases"),
-        (unsupported, "does not support {} required cases"),
-        (codes[Exit.BASELINE], "{} known failures fail in another way"),
-        (codes[Exit.ADAPTER], "the adapter broke its contract in {} cases"),
-        (codes[Exit.SUITE], "the suite contradicts itself in {} cases"),
-        (not_run, "{} cases were not run"),
+        (fails, f"fails {fails:,} of {count_judged(stream.cases):,} judged cases"),
+        (unsupported, f"does not support {counted(unsupported, 'required case')}"),
+        (changed, f"{counted(changed, 'known failure fails', 'known failures fail')} in another way"),
+        (broken, f"the adapter broke its contract in {counted(broken, 'case')}"),
+        (contradicted, f"the suite contradicts itself in {counted(contradicted, 'case')}"),
+        (not_run, f"{counted(not_run, 'case was', 'cases were')} not run"),
     )
-    failures = [
-        text.format(f"{count:,}", f"{count_judged(stream.cases):,}") for count, text in counts if count
-    ]
+    failures = [text for count, text in counts if count]
     title = stream.run.requirements.title if stream.run.requirements else ""
     if title and stream.run.shard:
         title = f"shard {stream.run.shard} of {title}"  # the others may fail

@@ -47,6 +47,7 @@ from wireproof.run.events import (
 )
 from wireproof.wire.json_values import to_json
 from wireproof.wire.observed_fields import field_tree, project
+from wireproof.wire.text import counted
 
 SLOW_SHARE: Final = 8
 """A slow adapter reads one message in this many."""
@@ -381,7 +382,8 @@ class RelayReport:
     def lines(self) -> Iterator[str]:
         """Yield how many messages were stored, and why the others were not."""
         others = [f"{number} {name}" for name, number in self.counts.items() if name not in (SENT, STORED)]
-        stored = "; ".join([f"{self.counts[STORED]} of {self.counts[SENT]} messages stored", *others])
+        sent = counted(self.counts[SENT], "message", grouped=False)
+        stored = "; ".join([f"{self.counts[STORED]} of {sent} stored", *others])
         name = f"{self.server.hello.name} {self.server.hello.version}".strip()
         yield f"THROUGH {self.server.spec} ({name}): {stored}"
         for reason, number in self.left_out.most_common():

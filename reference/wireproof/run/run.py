@@ -28,6 +28,7 @@ from wireproof.judge.judge import awaits_twin, judge
 from wireproof.judge.verdicts import FLAKY, NO_FINDING_GATES, ROWS, Verdict, gates
 from wireproof.run.engine import Engine
 from wireproof.run.events import CaseEvent, case_event
+from wireproof.wire.text import counted
 
 # --- retries ---
 #
@@ -265,7 +266,8 @@ def left_out_notes(undigested: int, sample: DerivedSample) -> Iterator[str]:
     if sample.seen > sample.kept:
         yield f"a slow adapter: {sample.kept} of {sample.seen} derived cases were run"
     if undigested:
-        yield f"{undigested} cases of larger values were not asked: the adapter {NO_DIGESTS}"
+        many = counted(undigested, "case of larger values was", "cases of larger values were", grouped=False)
+        yield f"{many} not asked: the adapter {NO_DIGESTS}"
 
 
 # --- events as they are told ---

@@ -547,8 +547,10 @@ class Layout:
         return size
 
 
-def all_layouts(layout: Layout) -> Iterator[Layout]:
-    """Yield a layout and all layouts in it, outer ones first."""
+def all_layouts(layout: Layout | None) -> Iterator[Layout]:
+    """Yield a layout and all layouts in it, outer ones first; none of a format without a layout."""
+    if layout is None:
+        return
     yield layout
     for part in layout.parts:
         yield from _layouts_in(part)
@@ -569,7 +571,7 @@ def _layouts_in(part: Part) -> Iterator[Layout]:
 def declared_lengths(layout: Layout | None) -> Mapping[str, frozenset[str]]:
     """Return the names of the lengths of each part in a layout, by the name of the part; none without one."""
     found: dict[str, set[str]] = {}
-    for one in all_layouts(layout) if layout is not None else ():
+    for one in all_layouts(layout):
         for part in map(present, one.parts):
             if isinstance(part, Length):
                 found.setdefault(part.of, set()).add(part.name)

@@ -23,6 +23,7 @@ from wireproof.spark.errors import SourceError
 from wireproof.spark.item_cases import REFERENCE
 from wireproof.spark.sample_case import case_of_row
 from wireproof.spark.stored_tables import latest_table, stored_rows
+from wireproof.wire.text import counted
 
 TableRows = list[dict[str, Any]]
 
@@ -75,9 +76,11 @@ class JobTables:
         version = f"wireproof {job['version']}"
         if self.is_scan:
             options = ", ".join(job["options"])
-            size = f"{job['objects']:,} objects, {job['bytes']:,} bytes"
+            size = f"{counted(job['objects'], 'object')}, {counted(job['bytes'], 'byte')}"
             return "; ".join(filter(None, [f"{version}, {job['source']}", options, size]))
-        return f"{version}; {job['cases']:,} cases of seed {job['seed']}: {', '.join(job['formats'])}"
+        return (
+            f"{version}; {counted(job['cases'], 'case')} of seed {job['seed']}: {', '.join(job['formats'])}"
+        )
 
 
 def load_job(folder: Path) -> JobTables:

@@ -34,6 +34,7 @@ from wireproof.spark.scan_report import check_local_logs, first_names, index_row
 from wireproof.spark.stored_tables import latest_table, stored_rows
 from wireproof.spark.table_columns import TABLES, spark_schema
 from wireproof.spark.verdict_rows import FRAMES_SCHEMA, LARGEST, ScanSettings
+from wireproof.wire.text import counted
 
 MARK_BYTES: Final = 64
 """Bytes of an entry that show whether an object that grew is still the same one: a header has a checksum."""
@@ -184,7 +185,7 @@ class FolderScan:
                 ("gone, and no longer in the tables", [name for name in before if name not in names]),
             )
             self.changes += [
-                f"{what}: {len(rows)} objects: {first_names(rows)}" for what, rows in lines if rows
+                f"{what}: {counted(len(rows), 'object')}: {first_names(rows)}" for what, rows in lines if rows
             ]
         return ranges
 

@@ -18,6 +18,7 @@ from wireproof.spark.errors import LostObjectError
 from wireproof.spark.logs.objects import ObjectPlace, ObjectReader, SkippedObject
 from wireproof.spark.logs.sources import SourceKind, SourceSettings, source_kinds
 from wireproof.spark.stored_tables import latest_table, stored_rows
+from wireproof.wire.text import counted
 
 MAX_LINES: Final = 100
 """Lines of one kind; the others are counted, and are in the tables."""
@@ -116,7 +117,7 @@ def _other_options(
 def _too_large(signatures: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield a line for the entries that were too large for an adapter."""
     for row in (row for row in signatures if row["class"] == "too-large"):
-        entries = f"{row['count']:,} entries of {row['bytes']:,} bytes together"
+        entries = f"{counted(row['count'], 'entry', 'entries')} of {counted(row['bytes'], 'byte')} together"
         yield f"not run: {row['implementation']} was not asked about {entries}: too large for an adapter"
 
 
@@ -124,7 +125,8 @@ def _tails(files: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a line for the objects that end within an entry, as objects do that are being written."""
     cut = [row for row in files if row["tails"] and row["frames"]]
     named = first_names([f"{row['path']} ({row['tail_bytes']:,} bytes)" for row in cut])
-    return [f"{len(cut)} objects end within an entry: {named}"] if cut else []
+    objects = counted(len(cut), "object ends", "objects end")
+    return [f"{objects} within an entry: {named}"] if cut else []
 
 
 def first_names(names: Sequence[str]) -> str:
@@ -141,7 +143,7 @@ def _skipped(skipped: Sequence[SkippedObject]) -> Iterator[str]:
     for reason, objects in sorted(by_reason.items()):
         names = first_names([each.display_name for each in objects])
         size = sum(each.size for each in objects)
-        yield f"not read: {len(objects)} objects, {size:,} bytes: {reason}: {names}"
+        yield f"not read: {counted(len(objects), 'object')}, {counted(size, 'byte')}: {reason}: {names}"
 
 
 # --- objects without a valid entry ---

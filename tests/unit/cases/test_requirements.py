@@ -158,7 +158,7 @@ def test_a_required_case_that_is_not_supported_is_a_failure() -> None:
     assert exit_code(asked) == Exit.CONFORMS
     against = evolve(asked, run=evolve(asked.run, requirements=ASKED))
     assert exit_code(against) == Exit.FAILS
-    assert conclusion_sentence(against) == "does not meet Toy (2026.12): does not support 1 required cases"
+    assert conclusion_sentence(against) == "does not meet Toy (2026.12): does not support 1 required case"
     assert exit_code(evolve(against, cases=(PASS, evolve(SKIP, level="should")))) == Exit.CONFORMS
 
 

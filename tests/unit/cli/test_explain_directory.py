@@ -81,7 +81,7 @@ def test_a_producer_snapshot_is_shown_with_its_producers(directory: Path, wirepr
         ("meta.properties", b"version=1\nnode.id=1\n", "cluster.id is missing"),
         ("quorum-state", b"{}", "data_version None"),
         (f"{9:020}.snapshot", struct.pack(">hIi", 1, 1, 0), "crc: 00000001 stored"),
-        ("offsets/consumers/1", b"\1", "1 bytes; an offset has 8"),
+        ("offsets/consumers/1", b"\1", "1 byte; an offset has 8"),
     ],
 )
 def test_a_damaged_file_beside_a_log_is_named_and_not_taken_for_something_else(

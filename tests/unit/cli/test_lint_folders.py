@@ -17,7 +17,7 @@ def test_a_folder_is_reported_alone_with_its_problems_last(
     done = wireproof(*words)
     count, *problems, last = done.out.splitlines()
     assert done.code == 5
-    assert count == "2 cases, 2 of them not frozen; 1 rules"
+    assert count == "2 cases, 2 of them not frozen; 1 rule"
     assert problems == [f"{GOOD['id']}: the rule shelf.none is unknown"]
     assert last == "1 problem"
 

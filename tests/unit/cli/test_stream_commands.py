@@ -162,9 +162,9 @@ def _write(path: Path, *cases: CaseEvent, ended: bool = True, **run: str) -> Pat
 @pytest.mark.parametrize(
     ("run", "says"),
     [
-        ({"cases": [_case("adapter-error")]}, "ended with an error of the adapter in 1 cases"),
-        ({"cases": [_case("suite-bug")]}, "ended with a fault of the suite in 1 cases"),
-        ({"cases": [_case("not-run", "start")]}, "did not run 1 cases"),
+        ({"cases": [_case("adapter-error")]}, "ended with an error of the adapter in 1 case"),
+        ({"cases": [_case("suite-bug")]}, "ended with a fault of the suite in 1 case"),
+        ({"cases": [_case("not-run", "start")]}, "did not run 1 case"),
         ({"cases": [_case("pass")], "ended": False}, "is incomplete"),
         ({"cases": [_case("pass")], "adapter": "other"}, "the runs differ in adapter: some and other"),
         ({"cases": [_case("pass")], "version": "2"}, "the runs differ in version: 1.2 and 2"),
@@ -262,7 +262,7 @@ def test_what_is_added_is_said_and_what_is_not_has_its_command(wireproof: Comman
         f"added    {other} (crash)",
         "changed  kafka.batch/v2/crc/zero: is known as fail:wrong-accept, and fails as crash",
         f"expired  {past}: on 2020-01-01",
-        "known.toml: 1 added for 1 failures, 1 changed, 1 expired",
+        "known.toml: 1 added for 1 failure, 1 changed, 1 expired",
         f"`wireproof baseline fix {known} {run}` rewrites the changed ones",
         f"`wireproof baseline extend {known} --until DATE` makes the expired ones count again",
     ]
@@ -287,7 +287,7 @@ def test_a_family_that_fails_in_two_ways_is_left_by_fix_and_completed_by_add(
     done = wireproof("baseline", "fix", known, run)
     assert "some of its cases fail in another way, which `baseline add` adds\n" in done.out
     assert wireproof("baseline", "add", known, run).out == (
-        f"added    {family}2 (crash)\nknown.toml: 1 added for 1 failures, 1 known already"
+        f"added    {family}2 (crash)\nknown.toml: 1 added for 1 failure, 1 known already"
         "; complete for wireproof 0.1.0\n"
     )
     assert "0 changed, 2 kept" in wireproof("baseline", "fix", known, run).out

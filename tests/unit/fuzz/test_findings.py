@@ -17,8 +17,9 @@ from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.outcome import Accepted
 from wireproof.derive.examples import Examples, with_expectation
+from wireproof.derive.mutate.draws import MAX_SIZE
 from wireproof.formats import FORMATS
-from wireproof.fuzz.corpus import MAX_SIZE, copy_inputs, input_files, left_out
+from wireproof.fuzz.corpus import copy_inputs, input_files, left_out
 from wireproof.fuzz.findings import (
     MAX_INPUTS,
     Finding,

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
+from math import inf
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
@@ -55,7 +56,7 @@ from wireproof.fuzz.findings import (
     update_counts,
 )
 from wireproof.fuzz.process import CpuTimer, InProcessExecutor, InputState, SharedInput
-from wireproof.fuzz.work import StatsReader, Work
+from wireproof.fuzz.work import StatsReader, Turn, Work
 from wireproof.fuzz.worker import TARGET_ERROR, Session
 from wireproof.judge.judge import judge
 from wireproof.judge.signature import Signature
@@ -150,7 +151,7 @@ def test_a_lenient_answer_counts_from_the_level_should_on(tmp_path: Path) -> Non
             folder = tmp_path / level / hold
             Findings(folder, "w0").add(lenient, VERDICT, case, b"\x01")
             (found,) = read_findings(folder)
-            assert (found.level, found.gates) == (level, False)
+            assert (found.level, found.gates_at("must")) == (level, False)
             assert found.is_open_at(hold) == bool(counted and hold == "should")
 
 
@@ -328,11 +329,21 @@ def test_statistics_are_added_up_turn_by_turn_and_a_torn_line_is_left_out(tmp_pa
 
 
 def test_the_last_turn_ends_with_the_campaign_however_long_the_worker_took_to_start() -> None:
-    work = Work("x", "root", ("a/1", "b/1"), minutes=1.0, until=130.0)
-    assert list(work.turns(100.0)) == [("a/1", 115.0), ("b/1", 130.0)]
-    assert [until for _, until in work.turns(129.0)] == [131.5, 134.0], "five seconds are left"
-    assert [until for _, until in evolve(work, minutes=1 / 30).turns(129.0)] == [130.0, 131.0]
-    assert len(list(evolve(work, minutes=10.0, until=1000.0).turns(100.0))) == 6
+    work = Work("x", "root", ("a/1", "b/1"), minutes=1.0, until=140.0)
+    plain = [Turn("a/1", 105.0, guided=False), Turn("b/1", 110.0, guided=False)]
+    assert list(work.turns(100.0)) == [*plain, Turn("a/1", 125.0), Turn("b/1", 140.0)]
+    left = [turn.until for turn in work.turns(139.0)]
+    assert left == [139.625, 140.25, 142.125, 144.0], "five seconds are left"
+    assert [turn.until for turn in evolve(work, minutes=1 / 30).turns(139.0)][-1] == 141.0
+    longer = list(evolve(work, minutes=10.0, until=1000.0).turns(100.0))
+    assert ([turn.guided for turn in longer], longer[-1].until) == ([False] * 2 + [True] * 4, 700.0)
+
+
+def test_a_quarter_of_the_executions_is_not_guided() -> None:
+    work = Work("x", "root", ("a/1",), minutes=inf, runs=10)
+    assert [(turn.runs, turn.guided) for turn in work.turns(0.0)] == [(2, False), (8, True)]
+    assert [(turn.runs, turn.guided) for turn in evolve(work, runs=3).turns(0.0)] == [(3, True)]
+    assert [turn.guided for turn in evolve(work, minutes=0.0).turns(0.0)] == [False], "nothing new is made"
 
 
 def test_a_worker_gets_its_work_as_json(tmp_path: Path) -> None:

@@ -65,5 +65,5 @@ def test_the_verb_ends_with_the_balance_and_with_what_parts_them(tmp_path: Path)
     done = CliRunner().invoke(group, ["explain", str(file), *modes], standalone_mode=False)
     assert "0 to 37: go frame 37 (bad-length); c garbage 12 (bad-length), frame 25" in done.output
     assert "strict: 2 items, 62 bytes, all there is" in done.output
-    assert "go and c differ at 1 places, 37 bytes" in done.output
+    assert "go and c differ at 1 place, 37 bytes" in done.output
     assert done.return_value == 0

@@ -106,5 +106,5 @@ def test_many_records_and_entries_take_bounded_memory() -> None:
     faults = list(check_against_log(layout, layout.entries.read(data, 0), places, sound=True))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert faults == [FileFinding(len(data), "1 records have no entry yet", is_error=False)]
+    assert faults == [FileFinding(len(data), "1 record has no entry yet", is_error=False)]
     assert peak < 1 << 20

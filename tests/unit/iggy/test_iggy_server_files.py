@@ -121,7 +121,7 @@ def test_a_superblock_has_the_state_of_the_consensus(size: int) -> None:
         (superblock(vsr_state()).replace(b"\x4d", b"\x4c"), "checksum: "),
         (superblock(vsr_state(4, 5)), "logView 5 is above view 4"),
         (superblock(vsr_state()[:60]), "a payload of 60 bytes"),
-        (superblock(vsr_state()) + b"\0", "1 bytes after the checksum"),
+        (superblock(vsr_state()) + b"\0", "1 byte after the checksum"),
     ],
 )
 def test_a_damaged_superblock_is_reported(data: bytes, said: str) -> None:

@@ -93,7 +93,7 @@ SITUATIONS: Final = {
     "a failure of no entry": Situation(FAILS, (PASS, FAIL), entry("x/y", "crash"), says="fails 1 of 2"),
     "a known failure": Situation(OK, (PASS, FAIL), KNOWN, says="but for 1 known failure"),
     "a known failure in another way": Situation(
-        BASELINE, (PASS, evolve(FAIL, kind="wrong-class")), KNOWN, says="1 known failures fail in another way"
+        BASELINE, (PASS, evolve(FAIL, kind="wrong-class")), KNOWN, says="1 known failure fails in another way"
     ),
     "a stale entry": Situation(BASELINE, (PASS, FIXED), KNOWN, says="1 entry of the baseline out of date"),
     "a stale entry and a failure": Situation(FAILS, (FIXED, failure("sum/same")), KNOWN, says="fails 1 of 2"),
@@ -106,16 +106,16 @@ SITUATIONS: Final = {
         OK, (PASS, event(1, "sum/wrong", "timeout")), entry("sum/wrong", "crash"), says="1 known failure"
     ),
     "an error of the adapter": Situation(
-        ADAPTER, (PASS, event(1, "sum/wrong", "adapter-error")), says="broke its contract in 1 cases"
+        ADAPTER, (PASS, event(1, "sum/wrong", "adapter-error")), says="broke its contract in 1 case"
     ),
     "an error of the adapter in a known case": Situation(
-        ADAPTER, (PASS, event(1, "sum/wrong", "adapter-error")), KNOWN, says="broke its contract in 1 cases"
+        ADAPTER, (PASS, event(1, "sum/wrong", "adapter-error")), KNOWN, says="broke its contract in 1 case"
     ),
     "a fault of the suite": Situation(
-        Exit.SUITE, (PASS, event(1, "sum/wrong", "suite-bug")), says="contradicts itself in 1 cases"
+        Exit.SUITE, (PASS, event(1, "sum/wrong", "suite-bug")), says="contradicts itself in 1 case"
     ),
-    "left out, as it died too often": Situation(FAILS, (PASS, SPENT), says="1 cases were not run"),
-    "left out for another reason": Situation(ADAPTER, (PASS, LEFT), says="1 cases were not run"),
+    "left out, as it died too often": Situation(FAILS, (PASS, SPENT), says="1 case was not run"),
+    "left out for another reason": Situation(ADAPTER, (PASS, LEFT), says="1 case was not run"),
     "nothing judged": Situation(USAGE, (SKIP,), says="no case was judged"),
     "no case": Situation(USAGE, (), says="no case was judged"),
     "broken off": Situation(ADAPTER, (PASS,), ended=False, says="incomplete"),

@@ -98,7 +98,7 @@ def test_a_note_counts_the_cases_that_were_not_asked() -> None:
         engine.hello = evolve(engine.hello, digests=False)
         events = list(run(engine, Selection((case(ONE), case(LARGE)), load().by_id)))
     assert [event.verdict for event in events] == ["pass", "unsupported"]
-    assert engine.notes == [f"1 cases of larger values were not asked: the adapter {NO_DIGESTS}"]
+    assert engine.notes == [f"1 case of larger values was not asked: the adapter {NO_DIGESTS}"]
 
 
 # --- verbs ---

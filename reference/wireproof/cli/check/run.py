@@ -302,7 +302,7 @@ class _Results:
 def _stored(streams: Sequence[EventStream], out: Path | None, *, own: bool) -> str:
     """Return the number of cases that an interrupted run judged, and where they are: `own` of the project."""
     cases = sum(len(stream.cases) for stream in streams)
-    after = f"after {cases:,} cases"
+    after = f"after {counted(cases, 'case')}"
     if out:
         command = f"wireproof report {shlex.quote(str(out))}"
         return f"{after}: their events are in {out}; show them with `{command}`"
@@ -425,7 +425,8 @@ def _ended(
 def _lack(stream: EventStream, least: int) -> str:
     """Return the reason why a run judged too few cases; empty if it judged enough."""
     found = conclusion.count_judged(stream.cases)
-    few = f"{found} cases were judged, fewer than the {least} of --min-cases" if found < least else ""
+    many = counted(found, "case was", "cases were", grouped=False)
+    few = f"{many} judged, fewer than the {least} of --min-cases" if found < least else ""
     return conclusion.why_nothing_judged(stream) or few
 
 

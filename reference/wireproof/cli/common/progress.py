@@ -22,6 +22,7 @@ from rich.progress import (
 
 from wireproof.judge.verdicts import PASSING
 from wireproof.run.events import CaseEvent
+from wireproof.wire.text import counted
 
 if TYPE_CHECKING:  # Spark is an extra
     from wireproof.spark.batches import TaskCounts
@@ -59,7 +60,8 @@ class ProgressBars:
             self.cases[number] += len(events)
             failed = (one.verdict not in PASSING and one.verdict != "unsupported" for one in events)
             self.findings[number] += sum(failed)
-            text = f"{self.cases[number]:,} cases, {self.findings[number]:,} findings, {events[-1].suite}"
+            cases, found = self.cases[number], self.findings[number]
+            text = f"{counted(cases, 'case')}, {counted(found, 'finding')}, {events[-1].suite}"
             self.progress.update(self.tasks[number], said=text)
 
     def end(self, number: int) -> None:

@@ -40,7 +40,7 @@ from wireproof.inspect.open_input import OpenInput, open_bytes, open_path, open_
 from wireproof.run.exit_codes import Exit, deciding_code
 from wireproof.wire.byte_source import pieces, zeros_end
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, ResyncMode
-from wireproof.wire.text import escape_unsafe
+from wireproof.wire.text import counted, escape_unsafe
 
 LONGEST_PATH: Final = 255
 """Characters of the longest path; a longer argument is hex, and a file system would reject it as a name."""
@@ -289,9 +289,8 @@ def _unknown(source: str, found: OpenInput, head: bytes) -> click.UsageError:
     place = f"{source}: " if len(source) <= LONGEST_PATH and Path(source).is_file() else ""
     packed = f" unpacked from {found.packed}" if found.packed else ""
     stopped = f"; {found.stopped}" if found.stopped else ""
-    return click.UsageError(
-        f"{place}{found.source.size} bytes{packed}: no format fits{what}{stopped}; {then}"
-    )
+    size = counted(found.source.size, "byte", grouped=False)
+    return click.UsageError(f"{place}{size}{packed}: no format fits{what}{stopped}; {then}")
 
 
 # --- streams ---

@@ -18,6 +18,7 @@ from wireproof.inspect.file_survey import MAX_FITS
 from wireproof.inspect.open_input import OpenInput
 from wireproof.run.exit_codes import Exit
 from wireproof.wire.rejection import Remark
+from wireproof.wire.text import counted
 
 DEFAULT_LINES: Final = 5000
 """Fields that are listed if no number is given."""
@@ -41,7 +42,8 @@ def explain_value(
         _print_json(best, data, shown, sound=sound)
         return Exit.CONFORMS if sound else Exit.FAILS
     packed = f" (unpacked from {found.packed})" if found.packed else ""
-    click.echo(f"{len(data)} bytes{packed} as {best.row.format_id}: {_said(best, len(data))}")
+    size = counted(len(data), "byte", grouped=False)
+    click.echo(f"{size}{packed} as {best.row.format_id}: {_said(best, len(data))}")
     refused = best.layout.rejected
     limit = file_survey.size_lines([(refused.cls, refused.path)] if refused is not None else [])
     for line in (*wrong, *([f"wrong: {found.stopped}"] if found.stopped else []), *limit):
@@ -127,7 +129,9 @@ def _revision(fit: FormatFit) -> str:
     assert decoded is not None
     if not decoded.consumed:
         return f"{fit.row.revision} not, nothing in it is whole"
-    part = "fits" if decoded.consumed == fit.size else f"fits {decoded.consumed} bytes"
+    part = (
+        "fits" if decoded.consumed == fit.size else f"fits {counted(decoded.consumed, 'byte', grouped=False)}"
+    )
     remarks = ", ".join(sorted({remark.cls for remark in decoded.remarks}))
     return f"{fit.row.revision} {part}" + (f" with {remarks}" if remarks else "")
 
@@ -149,7 +153,8 @@ def _said(fit: FormatFit, size: int) -> str:
         rejected = fit.layout.rejected
         return f"refused, {rejected.cls} at {rejected.at} ({rejected.path}): {rejected.text}"
     left = size - fit.consumed
-    return f"accepted, {fit.consumed} bytes" + (f", {left} more follow" if left else "")
+    more = f", {counted(left, 'more follows', 'more follow', grouped=False)}" if left else ""
+    return f"accepted, {counted(fit.consumed, 'byte', grouped=False)}{more}"
 
 
 def _remarks(fit: FormatFit) -> tuple[Remark, ...]:

@@ -14,7 +14,7 @@ from attrs import frozen
 from wireproof.derive.edit_bytes import companions_of_lists, counts_of_lists, name_of
 from wireproof.formats import Format, trace_with_reader
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
-from wireproof.wire.protobuf import LENGTH_DELIMITED
+from wireproof.wire.protobuf import FIXED64, LENGTH_DELIMITED, VARINT
 from wireproof.wire.reader import FIXED_WIDTH, TracingReader
 from wireproof.wire.rejection import RejectClass, Rejected
 from wireproof.wire.trace import FieldSpan
@@ -112,7 +112,13 @@ class DecodeTrace:
 
     def within(self, space: str) -> tuple[FieldSpan, ...]:
         """Return the spans of one space, as if it were the wire."""
-        return tuple(_here(span) for span in self.spans if span.space == space)
+        found = (span for span in self.spans if span.space == space)
+        if not space:
+            return tuple(found)
+        return tuple(
+            FieldSpan(span.path, "", span.start, span.end, span.type, span.value, span.cover)
+            for span in found
+        )
 
     @cached_property
     def covering_spans(self) -> Mapping[str, tuple[FieldSpan, ...]]:
@@ -230,15 +236,6 @@ def _counts_all(span: FieldSpan, elements: list[Element]) -> bool:
     )
 
 
-def _here(span: FieldSpan) -> FieldSpan:
-    """Return the span as if its space were the wire."""
-    return (
-        FieldSpan(span.path, "", span.start, span.end, span.type, span.value, span.cover)
-        if span.space
-        else span
-    )
-
-
 @lru_cache(maxsize=CACHED_TRACES)
 def cached_trace(fmt: Format, data: bytes) -> DecodeTrace:
     """Return the cached trace of `data` in a format. Raise nothing."""
@@ -289,13 +286,18 @@ def _payload_end(spans: tuple[FieldSpan, ...], at: int) -> int:
 
 
 def _fields(spans: tuple[FieldSpan, ...], spaces: Mapping[str, bytes]) -> Iterator[EncodedField]:
+    """Yield the fields whose payload, with the first span behind the key, was read."""
     for at, key in enumerate(spans[:-1]):
         body = spans[at + 1]
         if not key.path.endswith(".key") or key.type != "uvarint" or body.start != key.end:
             continue
-        bounds, data = _bounds(int(key.value) & 7, body), spaces[key.space]
+        number, wire = divmod(int(key.value), 8)
+        bounds, data = None, spaces[key.space]
+        if wire in (VARINT, FIXED64):
+            bounds = body.start, body.end
+        elif wire == LENGTH_DELIMITED and body.cover is not None and body.cover.kind == "length":
+            bounds = body.cover.start, body.cover.end
         if bounds is not None and bounds[1] <= len(data):
-            number, wire = divmod(int(key.value), 8)
             numbers = wire != LENGTH_DELIMITED or _packed(spans[at + 2 : at + 3], *bounds)
             payload = data[slice(*bounds)]
             yield EncodedField(number, wire, key.space, key.start, bounds[1], payload, numbers)
@@ -308,13 +310,3 @@ def _packed(inner: tuple[FieldSpan, ...], start: int, end: int) -> bool:
         and (span.type == "uvarint" or span.end - start == 8)
         for span in inner
     )  # fmt: skip
-
-
-def _bounds(wire: int, body: FieldSpan) -> tuple[int, int] | None:
-    """Return the range of a field's payload; `body` is the first span after its key."""
-    match wire:
-        case 0 | 1:
-            return body.start, body.end
-        case 2 if body.cover is not None and body.cover.kind == "length":
-            return body.cover.start, body.cover.end
-    return None

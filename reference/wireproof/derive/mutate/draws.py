@@ -49,6 +49,15 @@ EDGE_SIZES: Final = (0, 1, 2, 63, 64, 65, 127, 128, 129, 8192)
 """Sizes of lists, texts and bytes: none, one, several; a varint takes one more byte at 64 (with zigzag), 128
 and 8192."""
 
+MAX_SIZE: Final = 10_240
+"""Largest input in bytes that is fuzzed: a list of 129 messages of Iggy fits, and one text of 8,192 bytes.
+
+Of a longer one, its beginning is used.
+"""
+
+LONG_LISTS: Final = EDGE_SIZES[3:-1]
+"""Sizes for lists in mutations."""
+
 SIZES: Final = (1, 8, 63, 64, 65, 127, 128, 129, 200, 255)
 """Sizes for bytes fields in mutations, which are small as a whole."""
 

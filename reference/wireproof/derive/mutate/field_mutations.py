@@ -63,7 +63,7 @@ def replace_number(parent: DecodeTrace, rng: Random) -> list[Splice]:
 @cache
 def _greatest(row: Format) -> Mapping[str, int]:
     """Return the greatest number of each field of a format that has a limit below that of its type."""
-    parts = (part for layout in all_layouts(row.layout) for part in layout.parts) if row.layout else ()
+    parts = (part for layout in all_layouts(row.layout) for part in layout.parts)
     numbers = (part for part in map(present, parts) if isinstance(part, Number))
     return {part.name: part.most for part in numbers if part.most is not None}
 
@@ -154,7 +154,8 @@ def edit_elements(parent: DecodeTrace, rng: Random) -> list[Splice]:
     one = pick(rng, elements)
     times = 2 * (move % 2)
     new = parent.spaces[one.space][one.start : one.end] * times
-    return [Splice(one.space, one.start, one.end, new), *_mostly_accompanied(parent, one, rng, times)]
+    others = adjust_counts_and_companions(parent, one, times) if below(rng, 8) else []
+    return [Splice(one.space, one.start, one.end, new), *others]
 
 
 def _pick_list(parent: DecodeTrace, rng: Random, lists: Sequence[Sequence[str]]) -> str:
@@ -195,10 +196,6 @@ def reencode_protobuf_fields(parent: DecodeTrace, rng: Random) -> list[Splice]:
     numeric = [one for one in parent.fields if one.numbers]
     fields = numeric if numeric and below(rng, 4) else parent.fields
     return [encode_variant(pick_early(rng, fields), rng) for _ in range(pick(rng, (1, 1, 2)))]
-
-
-def _mostly_accompanied(parent: DecodeTrace, one: Element, rng: Random, times: int) -> list[Splice]:
-    return adjust_counts_and_companions(parent, one, times) if below(rng, 8) else []
 
 
 def adjust_counts_and_companions(parent: DecodeTrace, one: Element, times: int) -> list[Splice]:

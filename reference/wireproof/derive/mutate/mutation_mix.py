@@ -137,12 +137,18 @@ def _recompressed(fmt: Format, data: bytes, rng: Random) -> bytes | None:
 
 
 def _single_edit(parent: DecodeTrace, rng: Random, aware: int) -> bytes:
-    """Apply a field-aware edit or an edit of bytes, with the percentages for the format."""
+    """Apply a field-aware edit, or edits of bytes on the wire or in a region, as often as fits the format."""
     if parent.row.is_json or parent.fields:
         aware = max(aware, FIELD_AWARE_PERCENT_TEXT)
     elif rules_of(parent.row).favour_fields:
         aware = max(aware, FIELD_AWARE_PERCENT_FAVOURED)
-    return _field_aware(parent, rng) if below(rng, 100) < aware else _bytes_edited(parent, rng)
+    if below(rng, 100) < aware:
+        return _field_aware(parent, rng)
+    spaces = tuple(parent.spaces)
+    space = pick(rng, spaces) if len(spaces) > 1 and below(rng, 2) else ""
+    data = parent.spaces[space]
+    splices = [random_splice(rng, data, space) for _ in range(pick(rng, (1, 1, 1, 2, 3)))]
+    return apply_splices(parent, splices, lengths=bool(below(rng, 4)), sums=bool(below(rng, NOT_FIXED_UP)))
 
 
 def _with_signature(trace: DecodeTrace, signing: Signing, keys: Keys, rng: Random) -> bytes:
@@ -230,12 +236,3 @@ def _maybe_damaged(fmt: Format, data: bytes, rng: Random) -> bytes:
     else:  # the second half of the bytes
         splice = random_splice(rng, trace.data, "", len(trace.data) // 2)
     return apply_splices(trace, [splice], lengths=bool(below(rng, 2)))
-
-
-def _bytes_edited(parent: DecodeTrace, rng: Random) -> bytes:
-    """Edit bytes on the wire or inside a region, and fix up lengths and checksums."""
-    spaces = tuple(parent.spaces)
-    space = pick(rng, spaces) if len(spaces) > 1 and below(rng, 2) else ""
-    data = parent.spaces[space]
-    splices = [random_splice(rng, data, space) for _ in range(pick(rng, (1, 1, 1, 2, 3)))]
-    return apply_splices(parent, splices, lengths=bool(below(rng, 4)), sums=bool(below(rng, NOT_FIXED_UP)))

@@ -6,6 +6,7 @@ first.
 
 from base64 import b64encode
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from random import Random
 from typing import Final
 
@@ -72,7 +73,8 @@ def apply_splices(
     todo: dict[str, list[Splice]] = {}
     for splice in splices:
         todo.setdefault(splice.space, []).append(splice)
-    for space in sorted((name for name in parent.spaces if name), key=_depth, reverse=True):
+    inner_first = sorted(filter(None, parent.spaces), key=lambda space: space.count(">"), reverse=True)
+    for space in inner_first:
         if space in todo:
             inner = _splice_space(parent, space, todo.pop(space), lengths=lengths, sums=sums)
             region = region_of_space(parent, space)
@@ -80,10 +82,6 @@ def apply_splices(
                 packed = Splice(region.space, region.start, region.end, region_encoder(parent, region)(inner))
                 todo.setdefault(region.space, []).append(packed)
     return _splice_space(parent, "", todo.get("", []), lengths=lengths, sums=sums)
-
-
-def _depth(space: str) -> int:
-    return space.count(">")
 
 
 def _splice_space(
@@ -109,14 +107,10 @@ def _separate(splices: Sequence[Splice]) -> Sequence[Splice]:
     if len(splices) < 2:
         return splices
     separate: list[Splice] = []
-    for splice in sorted(splices, key=_bounds, reverse=True):
+    for splice in sorted(splices, key=attrgetter("start", "end"), reverse=True):
         if not separate or splice.end <= separate[-1].start:
             separate.append(splice)
     return separate
-
-
-def _bounds(splice: Splice) -> tuple[int, int]:
-    return splice.start, splice.end
 
 
 def region_of_space(parent: DecodeTrace, space: str) -> FieldSpan | None:
@@ -197,16 +191,14 @@ def repair(row: Format, data: bytes, keys: Keys | None = None) -> bytes:
 def sealed(made: DecodeTrace) -> bytes:
     """Fix up every checksum, innermost first. Only compress a region again if a checksum in it was wrong."""
     data = apply_splices(made, [], lengths=False)
-    touched = [space for space in made.spaces if space and _unsealed(made, space)]
+    rejected = made.rejected
+    if rejected is None or rejected.cls != "crc-mismatch":
+        return data
+    touched = [space for space in made.spaces if space and str(rejected.at).startswith(space)]
     if not touched:
         return data
     nothing = [Splice(space, 0, 0, b"") for space in touched]
     return apply_splices(made, nothing)
-
-
-def _unsealed(made: DecodeTrace, space: str) -> bool:
-    rejected = made.rejected
-    return rejected is not None and rejected.cls == "crc-mismatch" and str(rejected.at).startswith(space)
 
 
 def _mended(row: Format, made: DecodeTrace, rejected: Rejected) -> bytes:
@@ -234,7 +226,8 @@ def _mended(row: Format, made: DecodeTrace, rejected: Rejected) -> bytes:
                 continue
             data = apply_splices(made, [Splice(span.space, span.start, span.end, new, span.path)])
             again = trace_of(row, data)
-            if again.rejected is None and len(again.spaces) == 1 and again.spans[-1].end == len(data):
+            ends = [one.end for one in again.spans[-1:]]  # a stream without a whole frame has no fields
+            if again.rejected is None and len(again.spaces) == 1 and ends == [len(data)]:
                 return data  # nothing reads more of it
             if _reach(again) > reach:
                 best, reach = data, _reach(again)

@@ -5,7 +5,7 @@ value of a type, a large one with every part present, a random one; and the stra
 `derive.strategies`. The tables of a family say where the types are not enough (`mutation_rules`).
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cache, lru_cache, partial
 from random import Random
 from types import NoneType, UnionType
@@ -23,7 +23,7 @@ from typing import (
 
 from attrs import evolve, fields, frozen, has
 
-from wireproof.derive.mutate.draws import below, boundary_bytes, boundary_integer, pick
+from wireproof.derive.mutate.draws import LONG_LISTS, below, boundary_bytes, boundary_integer, pick
 from wireproof.derive.mutate.mutation_rules import common_rules, merged
 from wireproof.formats import FORMATS
 from wireproof.schema.layout import (
@@ -45,7 +45,9 @@ PathStep: TypeAlias = str | int
 """A step of a path into a value: the name of a field, or an index of a tuple."""
 
 MAX_ELEMENTS: Final = 48
-"""The most elements that an edit gives a list."""
+"""The most elements that an edit gives a list, but for one in `LONG_ONE_IN`, which makes it long."""
+
+LONG_ONE_IN: Final = 16
 
 FLIPS: Final = (*(1 << bit for bit in range(8)), 0x48, 0x30)
 """The bits to flip in attributes: one bit, or two that belong together or are unusual together."""
@@ -332,20 +334,16 @@ def replacement_for(site: EditSite, rng: Random, found: tuple[EditSite, ...]) ->
     """Return a replacement for the part at a site."""
     if site.kind.null and (site.now is None or not below(rng, 4)):
         return random_part(site.kind, rng, site.name) if site.now is None else None
-    if site.kind.others and not below(rng, ALTERNATIVE):
-        return _alternative(site.kind.others, site.name, rng)
+    if site.kind.others and not below(rng, ALTERNATIVE):  # of a class, a large value or a small one
+        drawn = pick(rng, site.kind.others)
+        kind = part_type(drawn)
+        is_large = kind.holds == "value" and below(rng, 2)
+        return largest(drawn, site.name) if is_large else random_part(kind, rng, site.name)
     if site.kind.holds in ("int", "bytes") and not below(rng, 6):
         values = [one.now for one in found if one.kind.holds == site.kind.holds and one.now is not None]
         return pick(rng, values) if values else site.now
     change = _CHANGES.get(site.kind.holds)
     return change(site, rng) if change else site.now
-
-
-def _alternative(types: Sequence[Any], name: str, rng: Random) -> Any:  # noqa: ANN401 - a part of a value
-    """Return a value of one of several types; for a class, a large one or a small one."""
-    drawn = pick(rng, types)
-    kind = part_type(drawn)
-    return largest(drawn, name) if kind.holds == "value" and below(rng, 2) else random_part(kind, rng, name)
 
 
 def _integer(site: EditSite, rng: Random) -> int:
@@ -375,6 +373,15 @@ def _list(now: tuple[Any, ...], kind: PartType, rng: Random, name: str) -> tuple
         case _ if len(now) < MAX_ELEMENTS:
             return (*now[:at], random_part(part_type(kind.of[0]), rng, name), *now[at:])
     return now[: below(rng, len(now) + 1)]
+
+
+def _long_list(site: EditSite, rng: Random) -> tuple[Any, ...]:
+    """Return the first element of a list, and so many small ones that a length or a count needs more bytes.
+
+    With large elements it would not fit an input.
+    """
+    small = smallest(site.kind.of[0], site.name)
+    return (*site.now[:1], *(small,) * LONG_LISTS[-1])[: pick(rng, LONG_LISTS)]
 
 
 def random_part(kind: PartType, rng: Random, name: str) -> Any:  # noqa: ANN401 - a part of a value
@@ -407,7 +414,9 @@ _CHANGES: Final[dict[str, Callable[[EditSite, Random], Any]]] = {
     "bytes": lambda site, rng: boundary_bytes(rng, site.now),
     "bool": lambda site, _: not site.now,
     "word": lambda site, rng: pick(rng, site.kind.of),
-    "list": lambda site, rng: _list(site.now, site.kind, rng, site.name),
+    "list": lambda site, rng: (
+        _list(site.now, site.kind, rng, site.name) if below(rng, LONG_ONE_IN) else _long_list(site, rng)
+    ),
 }
 """Type to a function that returns a replacement; pairs and values change through their parts."""
 
@@ -438,57 +447,43 @@ class IntegerField:
 
 @cache
 def integer_fields() -> Mapping[type, Mapping[str, IntegerField]]:
-    """Return the integers of each value class, by attribute."""
+    """Return the integers that a writer chooses, by value class and attribute; codes are none of them."""
     found: dict[type, dict[str, IntegerField]] = {}
-    for layout, value in _layouts():
-        found.setdefault(value, {}).update(_integers(layout, value))
-    return found
-
-
-def _integers(layout: Layout, value: type) -> Iterator[tuple[str, IntegerField]]:
-    """Yield the integers whose number the writer of a value chooses; a code and a constant are none."""
-    names = {one.name for one in fields(value)}
-    for part in map(present, layout.parts):
+    for value, part in (one for row in FORMATS.values() for one in parts_of_classes(row.layout)):
+        numbers, names = found.setdefault(value, {}), {one.name for one in fields(value)}
         match part:
-            case Number(const=None, codes=None, known=None) if (name := attribute_of(part.name)) in names:
-                yield name, _integer_edges(part)
+            case Number(const=None, codes=None, known=None) if attribute_of(part.name) in names:
+                width = IntegerField(bits_of(part.kind), is_signed(part.kind))
+                if part.most is not None:
+                    width = IntegerField(part.most.bit_length(), signed=False)
+                numbers[attribute_of(part.name)] = width
             case ProtoField(name=name, of=str(kind), codes=None) if kind in PROTO_INTEGERS:
-                yield name, IntegerField(*PROTO_INTEGERS[kind])
-
-
-def _integer_edges(part: Number) -> IntegerField:
-    """Return the width that the largest number of a field has, or else that of its primitive."""
-    if part.most is not None:
-        return IntegerField(part.most.bit_length(), signed=False)
-    return IntegerField(bits_of(part.kind), is_signed(part.kind))
+                numbers[name] = IntegerField(*PROTO_INTEGERS[kind])
+    return found
 
 
 @cache
 def computed_fields() -> Mapping[type, tuple[str, ...]]:
     """Return the attributes of each value class that its encoder computes."""
     found: dict[type, dict[str, None]] = {}
-    for layout, value in _layouts():
-        shown = (one.name for one in map(present, layout.parts) if _is_computed(one))
-        found.setdefault(value, {}).update(dict.fromkeys((*layout.computed, *map(attribute_of, shown))))
+    for layout in (one for row in FORMATS.values() for one in all_layouts(row.layout)):
+        if layout.value is None:
+            continue
+        names = found.setdefault(layout.value, {})
+        names.update(dict.fromkeys(layout.computed))
+        for part in map(present, layout.parts):
+            match part:
+                case Checksum(shown=True) | ProtoField(cover="length"):
+                    names[attribute_of(part.name)] = None
     return {value: tuple(names) for value, names in found.items()}
 
 
-def _is_computed(part: Part) -> bool:
-    """Return whether the encoder computes a part that the value has too."""
-    match part:
-        case Checksum(shown=shown):
-            return shown
-        case ProtoField(cover="length"):
-            return True
-    return False
-
-
-def _layouts() -> Iterator[tuple[Layout, type]]:
-    """Yield the layouts that have a value class, with the class."""
-    for row in FORMATS.values():
-        for layout in all_layouts(row.layout) if row.layout is not None else ():
-            if layout.value is not None:
-                yield layout, layout.value
+def parts_of_classes(layout: Layout | None) -> Iterator[tuple[type, Part]]:
+    """Yield the parts of the layouts with a value class in a layout, each with the class."""
+    for one in all_layouts(layout):
+        if one.value is not None:
+            for part in map(present, one.parts):
+                yield one.value, part
 
 
 def integer_field(owner: type, name: str) -> IntegerField | None:

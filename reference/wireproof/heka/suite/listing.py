@@ -174,24 +174,29 @@ def mode_lines(
     accounts = [ModeCounts() for _ in modes]
     places, parted, sizes = 0, 0, [0]
 
-    def counted() -> Iterator[bytes]:
+    def measured() -> Iterator[bytes]:
         for chunk in chunks:
             sizes[0] += len(chunk)
             yield chunk
 
-    for found in compare_modes(counted(), modes, accounts, evolve(options, resync="strict")):
+    for found in compare_modes(measured(), modes, accounts, evolve(options, resync="strict")):
         if places < most:
             yield f"{found.at} to {found.end}: {modes[-2]} {found.left}; {modes[-1]} {found.right}"
         places, parted = places + 1, parted + found.end - found.at
     for mode, one in zip(modes, accounts, strict=True):
         size = sizes[0]
         balance = "all there is" if one.total == size else f"BUT THERE ARE {size}"
-        yield f"{mode}: {one.items.total()} items, {one.total} bytes, {balance}"
+        yield f"{mode}: {_items(one.items.total(), one.total)}, {balance}"
         for kind, cls in sorted(one.items, key=lambda row: (row[0], row[1] or "")):
-            yield f"  {kind} {cls or '-'}: {one.items[kind, cls]} items, {one.bytes[kind, cls]} bytes"
+            yield f"  {kind} {cls or '-'}: {_items(one.items[kind, cls], one.bytes[kind, cls])}"
     if len(modes) > 1:
-        yield f"{modes[-2]} and {modes[-1]} differ at {places} places, {parted} bytes"
+        where = counted(places, "place", grouped=False)
+        yield f"{modes[-2]} and {modes[-1]} differ at {where}, {counted(parted, 'byte', grouped=False)}"
     return all(one.total == sizes[0] for one in accounts)
+
+
+def _items(items: int, size: int) -> str:
+    return f"{counted(items, 'item', grouped=False)}, {counted(size, 'byte', grouped=False)}"
 
 
 LISTING: Final = EntryListing(

@@ -28,6 +28,7 @@ from attrs import frozen
 
 from wireproof.data_files import FileFinding
 from wireproof.segment_files import EntryLayout, NumberRows, Order, SegmentIndex
+from wireproof.wire.text import counted
 
 EntryField = Literal["first", "last", "begin", "end", "time"]
 """The meaning of a number for its record: first or last offset, begin or end position, latest timestamp."""
@@ -155,7 +156,8 @@ def check_against_log(
         text = "positions are those where messages begin, as in an index that server 0.8.0 rebuilt"
         yield FileFinding(4, text, is_error=False)
     if layout.dense and len(index.entries) < len(places):
-        text = f"{len(places) - len(index.entries)} records have no entry yet"
+        missing = len(places) - len(index.entries)
+        text = f"{counted(missing, 'record has', 'records have', grouped=False)} no entry yet"
         yield FileFinding(len(index.entries) * layout.packing.size, text, is_error=False)
 
 

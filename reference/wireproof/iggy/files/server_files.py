@@ -20,6 +20,7 @@ from wireproof.wire.checksums import xxh3_64
 from wireproof.wire.json_values import Json
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.text import counted
 
 CITES: Final = "iggy.md §7.1"
 
@@ -154,7 +155,9 @@ def read_consumer_offset(data: bytes) -> FileReport:
     """Read the offset of a consumer: 8 bytes, from server 0.9 on with a checksum of 8 bytes."""
     size, bare = CONSUMER_OFFSET.fixed_size, CONSUMER_OFFSET.offset("checksum")
     if len(data) not in (bare, size):
-        return _faulty(f"{len(data)} bytes; an offset has {bare}, or {size} with its checksum", 0, len(data))
+        there = counted(len(data), "byte", grouped=False)
+        text = f"{there}; an offset has {bare}, or {size} with its checksum"
+        return _faulty(text, 0, len(data))
     found = CONSUMER_OFFSET.codec.read(Reader(data.ljust(size, b"\0")))
     values: dict[str, Json] = {"offset": found.offset, "checksummed": len(data) == size}
     if len(data) == size and (computed := xxh3_64(data[:bare])) != found.checksum:
@@ -200,7 +203,7 @@ def read_state_log(data: bytes) -> FileReport:
     if best.end < len(data):
         text = f"{len(data) - best.end} bytes are no whole entry"
         findings.append(FileFinding(best.end, text))
-    entries = f"{len(best.indexes)} {'entry' if len(best.indexes) == 1 else 'entries'}"
+    entries = counted(len(best.indexes), "entry", "entries", grouped=False)
     summary = f"{entries} as servers {best.name} write them"
     values: dict[str, Json] = {"entries": len(best.indexes), "layout": best.name}
     unsound = len(data) - best.end
@@ -274,7 +277,7 @@ def _superblock_faults(data: bytes, reader: Reader, block: Any) -> Iterator[File
         text = f"a payload of {len(block.payload)} bytes; a VsrState has {sizes}"
         yield FileFinding(SUPERBLOCK.offset("payload"), text)
     if reader.left:
-        yield FileFinding(reader.pos, f"{reader.left} bytes after the checksum")
+        yield FileFinding(reader.pos, f"{counted(reader.left, 'byte', grouped=False)} after the checksum")
 
 
 def read_journal(data: bytes) -> FileReport:
@@ -293,7 +296,7 @@ def read_journal(data: bytes) -> FileReport:
         at, ops = at + found.size, ops + 1
     last = f", the last one is {before.op}" if before else ""
     values: dict[str, Json] = {"operations": ops, "lastOp": before.op if before else None}
-    text = f"{ops} operation{'s' * (ops != 1)}{last}"
+    text = f"{counted(ops, 'operation', grouped=False)}{last}"
     return FileReport(text, tuple(findings[:MAX_LISTED]), values, len(data) - at)
 
 

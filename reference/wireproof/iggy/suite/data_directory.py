@@ -22,6 +22,7 @@ from wireproof.iggy.suite.index_files import SYSTEM, log_format
 from wireproof.inspect import data_directory
 from wireproof.inspect.data_directory import log_report
 from wireproof.inspect.file_survey import survey_file
+from wireproof.wire.text import counted
 
 PARTITION: Final = re.compile(r"(?:.*/)?streams/(\d+)/topics/(\d+)/partitions/(\d+)")
 
@@ -45,7 +46,7 @@ def _log(file: DataFile) -> FileReport:
         text = f"the segment begins at offset {first}, and its name says {base}"
         findings.append(FileFinding(0, text))
     offsets = f", offsets {first} to {last}" if first is not None else ""
-    summary = f"{facts['entries']} records of Iggy {row.revision}{offsets}"
+    summary = f"{counted(facts['entries'], 'record', grouped=False)} of Iggy {row.revision}{offsets}"
     return FileReport(summary, tuple(findings), facts, found.unsound)
 
 
@@ -57,7 +58,11 @@ def _index(file: DataFile) -> FileReport:
     alone = "" if found.log is not None else "; its segment is not beside it"
     count = len(found.index.entries)
     facts: dict[str, Any] = {"entries": count}
-    return FileReport(f"{count} entries as {found.system} writes them{alone}", found.findings, facts)
+    return FileReport(
+        f"{counted(count, 'entry', 'entries', grouped=False)} as {found.system} writes them{alone}",
+        found.findings,
+        facts,
+    )
 
 
 def _has_records(file: DataFile) -> bool:
@@ -112,7 +117,7 @@ def partition(folder: str, files: Sequence[CheckedFile]) -> PartitionReport | No
     name = "stream {}, topic {}, partition {}".format(*found.groups()) if found else place.rpartition("/")[2]
     ordered = sorted(logs, key=lambda log: log.file.path.name)
     full = [dict(log.report.facts) for log in ordered if log.report.facts.get("lastOffset") is not None]
-    summary = f"{len(logs)} segment{'s' * (len(logs) > 1)}"
+    summary = counted(len(logs), "segment", grouped=False)
     facts: dict[str, Any] = {"segments": len(logs)}
     if full:
         first, last = full[0]["firstOffset"], full[-1]["lastOffset"]

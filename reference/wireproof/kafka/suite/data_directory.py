@@ -36,6 +36,7 @@ from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.text import counted
 from wireproof.wire.walk import Entry, EntryRows
 
 # --- kinds of files ---
@@ -328,7 +329,7 @@ def _segments(files: Sequence[CheckedFile]) -> list[Segment]:
 def _summary(segments: Sequence[Segment], files: Sequence[CheckedFile], state: str | None) -> str:
     if not segments:
         return "no segment"
-    count = f"{len(segments)} segment{'s' * (len(segments) > 1)}"
+    count = counted(len(segments), "segment", grouped=False)
     end = segments[-1].after
     offsets = f"offsets {segments[0].first} to {end - 1}" if end > segments[0].first else "no record"
     epochs = [epoch for one in segments for epoch, _ in one.epochs]

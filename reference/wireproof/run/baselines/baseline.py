@@ -23,6 +23,7 @@ from wireproof.run.baselines.known_failures import (
     place,
 )
 from wireproof.run.events import CaseEvent, EventStream, Run, fails_run, joined
+from wireproof.wire.text import counted
 
 Overlay = Literal["", "expected", "changed", "expired"]
 """The effect of the baseline on a case, beside its verdict."""
@@ -409,7 +410,8 @@ def baseline_lines(stream: EventStream, applied: AppliedBaseline) -> Iterator[st
     for lines in rows:
         yield from (f"baseline: {line}" for line in lines[:MAX_ENTRIES])
         if len(lines) > MAX_ENTRIES:
-            yield f"baseline: {lines[0].split()[0]:<7}  and {len(lines) - MAX_ENTRIES:,} more entries"
+            more = counted(len(lines) - MAX_ENTRIES, "more entry", "more entries")
+            yield f"baseline: {lines[0].split()[0]:<7}  and {more}"
     yield from applied.notices
     if line := new_failures_line(stream, applied):
         yield line

@@ -35,6 +35,7 @@ from wireproof.run.baselines.known_failures import (
 from wireproof.run.events import CaseEvent, EventStream, fails_run, joined
 from wireproof.strict_parsing import parse_toml
 from wireproof.suggestions import bracket_error, suggestion
+from wireproof.wire.text import counted
 
 LINE: Final = 110
 """Characters of a line of ids."""
@@ -215,13 +216,12 @@ def check_runs(streams: Sequence[EventStream], file: BaselineFile) -> None:
             event.verdict == "not-run" and event.kind not in CAUSED_BY_CODEC for event in stream.cases
         )
         if broken["suite-bug"]:
-            why = f"ended with a fault of the suite in {broken['suite-bug']} cases: report it"
+            why = f"ended with a fault of the suite in {counted(broken['suite-bug'], 'case')}: report it"
         elif broken:
-            why = (
-                f"ended with an error of the adapter in {broken.total()} cases: repair the adapter, run again"
-            )
+            count = counted(broken.total(), "case")
+            why = f"ended with an error of the adapter in {count}: repair the adapter, run again"
         elif left_out:
-            why = f"did not run {left_out} cases: run it again"
+            why = f"did not run {counted(left_out, 'case')}: run it again"
         elif not stream.complete:
             why = "is incomplete: run it again to its end"
         else:
