@@ -1,5 +1,10 @@
+"""What is installed: the families of other packages, and the command that installs an extra."""
+
+import json
+import re
 import tomllib
 from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -8,18 +13,14 @@ from attrs import evolve
 from command_line import Command
 from each import each
 
-from wireproof import formats, installed_families
+import wireproof
+from wireproof import formats, install_hint, installed_families
 from wireproof.adapters.registry import readiness
 from wireproof.adapters.registry.readiness import InstallationCheck
 from wireproof.family import Family
 from wireproof.formats import FormatTable
-from wireproof.installed_families import (
-    GROUP,
-    OWN,
-    FamilyFault,
-    FamilyTable,
-    Provider,
-)
+from wireproof.install_hint import install_command
+from wireproof.installed_families import GROUP, OWN, FamilyFault, FamilyTable, Provider
 
 KAFKA = formats.FAMILIES["kafka"]
 
@@ -46,15 +47,9 @@ def test_the_families_of_this_package_are_its_entry_points_in_the_same_order() -
     assert project["entry-points"][GROUP] == {name: f"wireproof.{name}.suite:FAMILY" for name in OWN}
 
 
-def test_a_family_of_another_package_is_added() -> None:
-    found = install(providers(KAFKA, OTHER))
-    assert list(found.families.values()) == [KAFKA, OTHER]
-    assert found.faults == ()
-
-
 def test_a_family_that_cannot_be_loaded_is_one_line_that_names_its_package() -> None:
     found = install([Provider("spam-formats", "spam", fail), *providers(OTHER)])
-    assert list(found.families) == ["other"]
+    assert list(found.families.values()) == [OTHER]
     assert list(map(str, found.faults)) == [
         "spam-formats: the family spam cannot be loaded: ModuleNotFoundError: No module named 'spam'"
     ]
@@ -170,3 +165,63 @@ def test_the_formats_of_families_come_one_family_after_the_other() -> None:
     assert next(groups) == [other, *KAFKA.formats[1:]]
     assert loaded == ["kafka"]
     assert list(groups) == [[*IGGY.formats], [*OTHER.formats], [first]]
+
+
+# --- the command that installs an extra, by the source of wireproof itself ---
+
+
+CHECKOUT = Path(wireproof.__file__).resolve().parents[2]
+
+COMMIT = "1220f60000000000000000000000000000000000"
+
+
+def installed(monkeypatch: pytest.MonkeyPatch, direct_url: object) -> None:
+    """Pretend that wireproof was installed from `direct_url`, and not from a checkout."""
+    text = None if direct_url is None else json.dumps(direct_url)
+    monkeypatch.setattr(install_hint, "_checkout", lambda: None)
+    monkeypatch.setattr(
+        metadata, "distribution", lambda _: SimpleNamespace(read_text=lambda _: text, version="0.1")
+    )
+
+
+def test_in_the_folder_of_a_checkout_the_command_installs_that_folder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(CHECKOUT)
+    assert re.fullmatch(r"pip install (-e )?'\.\[spark\]'", install_command("spark"))
+
+
+def test_elsewhere_the_command_names_the_folder_of_the_checkout(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert install_command("fuzz").endswith(f" '{CHECKOUT}[fuzz]'")
+
+
+def test_an_editable_installation_stays_editable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    installed(monkeypatch, {"url": tmp_path.as_uri(), "dir_info": {"editable": True}})
+    monkeypatch.chdir(tmp_path)
+    assert install_command("spark") == "pip install -e '.[spark]'"
+    monkeypatch.chdir("/")
+    assert install_command("spark") == f"pip install -e '{tmp_path}[spark]'"
+
+
+@each(
+    "direct_url, source",
+    [
+        ({"url": "https://x.org/wireproof-0.1.0.whl", "archive_info": {"hash": "sha256=00"}},
+         "wireproof[spark] @ https://x.org/wireproof-0.1.0.whl"),
+        ({"url": "https://x.org/w.git", "vcs_info": {"vcs": "git", "requested_revision": "main",
+                                                    "commit_id": COMMIT}},
+         f"wireproof[spark] @ git+https://x.org/w.git@{COMMIT}"),
+        ({"url": "https://x.org/a.git", "subdirectory": "w", "vcs_info": {"vcs": "git", "commit_id": COMMIT}},
+         f"wireproof[spark] @ git+https://x.org/a.git@{COMMIT}#subdirectory=w"),
+        *((odd, "wireproof[spark]") for odd in (None, [], {"url": 7}, {"url": "https://x.org/a\nb"}, "x")),
+    ],
+)  # fmt: skip
+def test_an_archive_and_a_repository_are_named_by_their_url_and_nothing_else_is(
+    monkeypatch: pytest.MonkeyPatch, direct_url: object, source: str
+) -> None:
+    installed(monkeypatch, direct_url)
+    assert install_command("spark") == f"pip install '{source}'"
