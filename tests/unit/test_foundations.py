@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import pytest
 from attrs import field, frozen
-from command_line import Command
 from each import each
 from kill_inside_call import every_kill, killed_at
 
@@ -21,7 +20,6 @@ from wireproof.adapters.errors import UnknownAdapter
 from wireproof.cases.id_patterns import PatternError
 from wireproof.files import FileInUseError, open_locked, read_limited_bytes, replace_text
 from wireproof.formats import UnknownFormat
-from wireproof.run.exit_codes import Exit
 from wireproof.strict_parsing import (
     JSON_NAME,
     MAX_JSON_VALUES,
@@ -249,24 +247,6 @@ def test_a_key_twice_is_refused_however_it_is_written(text: str) -> None:
 
 
 # --- suggestions for a misspelled name ---
-
-
-@each(
-    "words, message",
-    [
-        (("chekc",), "there is no verb chekc: did you mean check?"),
-        (("nosuch",), "there is no verb nosuch: run `wireproof --help` for the list"),
-        (("check", "kafka-pyhton"), "unknown adapter kafka-pyhton: did you mean kafka-python?"),
-        (("check", "nosuch"), "unknown adapter nosuch: run `wireproof adapters` for the list"),
-        (("cases", "kafka.btch/**"), "no case matches kafka.btch/**: did you mean kafka.batch/**?"),
-        (("explain", "00", "--format", "kafka.batch/v3"), "did you mean kafka.batch/v"),
-    ],
-)
-def test_a_misspelled_name_is_one_line_with_a_suggestion_if_a_name_is_close(
-    wireproof: Command, words: tuple[str, ...], message: str
-) -> None:
-    done = wireproof(*words)
-    assert (done.code, message in done.one_line()) == (Exit.USAGE, True)
 
 
 def test_few_known_names_are_listed_and_many_are_counted() -> None:

@@ -379,9 +379,3 @@ def test_a_long_message_leaves_only_its_size(monkeypatch: pytest.MonkeyPatch) ->
     recorder._note("answer", Packet({"id": "7"}, blob=bytes(100)))
     (row,) = map(json.loads, file.getvalue().splitlines())
     assert row == {"adapter": "x", "answer": {"id": "7", "bytes": row["answer"]["bytes"]}, "left_out": True}
-
-
-@pytest.mark.usefixtures("fixtures_read_once")
-def test_calls_in_this_process_have_no_records(wireproof: Command, tmp_path: Path) -> None:
-    done = wireproof("check", "reference", *ONLY, "--in-process", "--trace", tmp_path / "t", code=2)
-    assert "--in-process" in done.one_line()

@@ -192,24 +192,6 @@ def test_check_judges_a_set_and_names_it(wireproof: Command, tmp_path: Path) -> 
     assert "meets Heka verifier \\(2026.12\\)" in page.read_text(encoding="utf-8")
 
 
-@each(
-    "words, line",
-    [
-        (["--run", "@2026.12:heka-verifie"], "did you mean heka-verifier?"),
-        (["--run", "@1999.01:heka-reader"], "the dates: 2026.12"),
-        (["--run", f"@{VERIFIER}", "--run", "heka.**"], "runs the whole set alone"),
-        (["--run", f"@{VERIFIER}", "--run", "@2026.12:heka-reader"], "runs the whole set alone"),
-        (["--run", f"@{VERIFIER}", "--skip", "heka.**"], "runs the whole set alone"),
-        (["--run", f"@{VERIFIER}", "--property", "3"], "runs the whole set alone"),
-        (["--run", f"@{VERIFIER}", "--no-golden"], "runs the whole set alone"),
-    ],
-)
-def test_a_wrong_word_is_one_line(wireproof: Command, words: list[str], line: str) -> None:
-    done = wireproof("check", "reference", *words, code=Exit.USAGE)
-    assert line in done.err
-    assert "Traceback" not in done.err
-
-
 def test_the_verb_lists_sets_and_cases(wireproof: Command) -> None:
     assert "@2026.12:kafka-consumer-2  Kafka consumer 2 (2026.12): " in wireproof("cases", "@").out
     done = wireproof("cases", f"@{VERIFIER}")

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from command_line import Command
 from each import each
 from goldens import load
 
@@ -58,27 +57,6 @@ def test_a_pattern_that_nothing_matches_is_an_error_with_advice(pattern: str) ->
         PatternError, match=r"^no case matches .*: (did you mean|known|run `wireproof cases`)"
     ):
         select(suite(), [pattern])
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("check", "reference", "--run", "kafka.batch/v[12]/**"),
-        ("check", "reference", "--skip", "kafka.batch/v[12]/**"),
-        ("cases", "kafka.batch/v[12]/**"),
-        ("show", "kafka.batch/v[12]/**"),
-        ("interop", "reference", "reference", "--format", "kafka.batch/v[12]"),
-        ("fuzz", "reference", "--format", "kafka.batch/v[12]"),
-    ],
-    ids=lambda words: words[0],
-)
-@pytest.mark.usefixtures("fixtures_read_once")
-def test_every_command_with_patterns_names_brackets_in_one_line(
-    wireproof: Command, words: tuple[str, ...]
-) -> None:
-    done = wireproof(*words, code=2)
-    assert "kafka.batch/v[12]" in done.one_line()
-    assert "brackets are not supported in patterns" in done.one_line()
 
 
 @each(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import Command
 from each import each
+from explain_runs import SEGMENT
 from fixture_folders import BAD, GOOD, PLACE, RULE, write
 from folders import SUPPORT
 
@@ -19,10 +20,13 @@ from wireproof.install_hint import install_command
 from wireproof.run.exit_codes import Exit
 
 SMALL = "kafka.batch/v2/crc/*"
+VERIFIER = "@2026.12:heka-verifier"
 FAULTY = SUPPORT / "faulty_adapter.py"
 BAD_WORDS = (
     ((), 2, "Usage"),
-    (("nosuch",), 2, "there is no verb nosuch"),
+    (("nosuch",), 2, "there is no verb nosuch: run `wireproof --help` for the list"),
+    (("chekc",), 2, "there is no verb chekc: did you mean check?"),
+    (("check", "nosuch"), 2, "unknown adapter nosuch: run `wireproof adapters` for the list"),
     (("check",), 2, "Missing argument 'ADAPTER…'"),
     (("check", "reference", "--nosuch"), 2, "--nosuch"),
     (("check", "refrence"), 2, "unknown adapter refrence: did you mean reference?"),
@@ -39,6 +43,17 @@ BAD_WORDS = (
     (("check", "reference", "--run", SMALL, "--no-families", "--min-cases", "99"), 2, "8 cases were judged"),
     (("check", "reference", "--run", SMALL, "--out", "/no/such/dir/x"), 2, "/no/such/dir/x"),
     (("cases", "nosuch/**"), 2, "no case matches nosuch/**"),
+    (("cases", "kafka.btch/**"), 2, "no case matches kafka.btch/**: did you mean kafka.batch/**?"),
+    *((words, 2, "kafka.batch/v[12]: brackets are not supported in patterns") for words in (
+        ("interop", "reference", "reference", "--format", "kafka.batch/v[12]"),
+        ("fuzz", "reference", "--format", "kafka.batch/v[12]"),
+    )),
+    *((words, 2, "kafka.batch/v[12]/**: brackets are not supported in patterns") for words in (
+        ("check", "reference", "--run", "kafka.batch/v[12]/**"),
+        ("check", "reference", "--skip", "kafka.batch/v[12]/**"),
+        ("cases", "kafka.batch/v[12]/**"),
+        ("show", "kafka.batch/v[12]/**"),
+    )),
     (("show", "kafka.batch/v2/crc/zerro"), 2, "did you mean kafka.batch/v2/crc/zero?"),
     (("show", "kafka.batch/v2/crc/zero~flip:0"), 2, "no case"),
     (("show", "wp1:AAAA"), 2, "the token is damaged"),
@@ -64,13 +79,22 @@ BAD_WORDS = (
     (("check", "reference", "--run", "crc"), 2, "write '**/crc/*' for the cases in it"),
     (("check", "reference", "--run", "kafka.v2.crc"), 2, "`wireproof show kafka.v2.crc` lists its cases"),
     (("--fixtures", "/no/such/dir", "lint"), 2, "/no/such/dir"),
+    (("check", "reference", "--no-golden"), 2, "--property"),
+    (("check", "reference", "--run", SMALL, "--shard", "1/2", "--property", "3"), 2, "leave one of them out"),
+    (("check", "reference", "--run", "kafka.batch/v2/size/none-records-1310*"), 2, "is large: add --large"),
+    (("check", "reference", "--run", SMALL, "--in-process", "--trace", "t"), 2, "--in-process"),
+    (("explain", "--headers", "--records", str(SEGMENT)), 2, "--headers reads no records"),
+    (("explain", "--headers", "--fields", str(SEGMENT)), 2, "--headers reads no records"),
+    (("check", "reference", "--run", "@2026.12:heka-verifie"), 2, "did you mean heka-verifier?"),
+    (("check", "reference", "--run", "@1999.01:heka-reader"), 2, "the dates: 2026.12"),
+    *((("check", "reference", "--run", VERIFIER, *more), 2, "runs the whole set alone") for more in (
+        ("--run", "heka.**"), ("--run", "@2026.12:heka-reader"), ("--skip", "heka.**"),
+        ("--property", "3"), ("--no-golden",),
+    )),
+    (("interop", "reference", "--count", "1"), 2, "no format that one of them writes"),
+    (("interop", "--format", "nosuch"), 2, "no format is called nosuch"),
+    (("interop", "reference", "kio", "--format", "heka.*", "--count", "1"), 2, "no format that one of them"),
 )  # fmt: skip
-
-
-def named(words: tuple[str, ...]) -> str:
-    """Name a command in an id, the same on every machine: without the folders of our own programs."""
-    text = " ".join(words).replace(sys.executable, "python3").replace(str(FAULTY), FAULTY.name)
-    return text[:60] or "nothing"
 
 
 @each("words, code, said", BAD_WORDS)

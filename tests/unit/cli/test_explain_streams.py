@@ -327,13 +327,6 @@ def test_headers_alone_know_the_last_offset_of_a_wrapper(wireproof: Command) -> 
     assert found[-1]["headersOnly"] is True
 
 
-@pytest.mark.parametrize("option", ["--records", "--fields"])
-def test_headers_alone_have_no_records(option: str, wireproof: Command) -> None:
-    done = wireproof("explain", "--headers", option, SEGMENT)
-    assert (done.code, done.out) == (2, "")
-    assert "--headers reads no records" in done.one_line()
-
-
 def test_headers_alone_are_for_logs_of_kafka(wireproof: Command, tmp_path: Path) -> None:
     path = tmp_path / "stream"
     path.write_bytes(HEKA_FRAME * 3)

@@ -152,11 +152,6 @@ expires = 2999-01-01
     assert wireproof("check", "columnar", "--run", small, "--in-process").code == Exit.CONFORMS
 
 
-def test_a_selection_of_large_cases_alone_says_what_to_add(wireproof: Command) -> None:
-    done = wireproof("check", "reference", "--run", "kafka.batch/v2/size/none-records-1310*")
-    assert (done.code, "every selected case is large: add --large" in done.err) == (Exit.USAGE, True)
-
-
 def test_a_run_that_conforms_says_so(wireproof: Command) -> None:
     text = wireproof("check", "reference", *CHECK[2:]).out
     assert text.startswith("\nreference: conforms\n")

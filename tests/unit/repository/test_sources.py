@@ -225,7 +225,6 @@ def test_no_id_ever_had_another_digest(commits: list[str]) -> None:
 # --- the scripts around a real broker ---
 
 
-BROKER = TESTS / "broker"
 W01 = bytes.fromhex(
     "00000000000000000000003a0000000002e99b8dd80000000000000000018bcf"
     "e568000000018bcfe56800ffffffffffffffffffffffffffff00000001100000"

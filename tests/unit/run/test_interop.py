@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from attrs import define, evolve, field
 from command_line import Command
-from each import each
 
 from tests.mutants.registry import spec_of
 from wireproof import formats
@@ -136,21 +135,6 @@ def test_codecs_that_agree_end_with_0(wireproof: Command, tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-@each(
-    "words, code, said",
-    [
-        (("reference", "--count", 1), 2, "no format that one of them writes"),
-        (("reference", "kio", "--format", "heka.*", "--count", 1), 2, "no format that one of them writes"),
-        (("--format", "nosuch"), 2, "no format is called nosuch"),
-        (("nosuch", "--count", 1), 2, "unknown adapter nosuch"),
-    ],
-)
-def test_what_cannot_be_exchanged_is_a_line(
-    wireproof: Command, words: tuple[object, ...], code: int, said: str
-) -> None:
-    assert said in wireproof("interop", *words, code=code).err
-
-
 def test_one_that_does_not_start_leaves_the_others_at_it(wireproof: Command) -> None:
     done = wireproof(
         *INTEROP, "reference", spec_of("mutant:crc-skip"), "exec:no-such-program", "--count", 1,
@@ -158,6 +142,7 @@ def test_one_that_does_not_start_leaves_the_others_at_it(wireproof: Command) -> 
     )  # fmt: skip
     assert "no-such-program" in done.one_line()
     assert "kafka.batch/v2, read by" in done.out
+    assert "unknown adapter nosuch" in wireproof("interop", "nosuch", "--count", 1, code=2).err
 
 
 # --- logical messages in their encodings ---

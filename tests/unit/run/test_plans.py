@@ -158,11 +158,6 @@ def test_merged_shards_are_the_whole_run(wireproof: Command, tmp_path: Path) -> 
     assert "10 of 10" not in wireproof("report", *parts[:2]).out
 
 
-def test_examples_are_not_divided(wireproof: Command) -> None:
-    done = wireproof("check", "reference", *SELECTED, "--shard", "1/2", "--property", "3")
-    assert (done.code, "leave one of them out" in done.err) == (2, True)
-
-
 # --- generated cases in a run ---
 
 

@@ -215,10 +215,6 @@ def test_a_baseline_holds_what_the_examples_found(wireproof: Command, tmp_path: 
     assert (done.code, "conforms, but for" in done.out) == (0, True)
 
 
-def test_nothing_to_ask_is_an_error_of_one_line(wireproof: Command) -> None:
-    assert "--property" in wireproof("check", "reference", "--no-golden", code=2).one_line()
-
-
 def test_hypothesis_missing_is_an_error_of_one_line(
     wireproof: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
