@@ -192,9 +192,7 @@ NAME = f"{0:020}.log"
 
 
 def batch(base: int, **fields: int) -> bytes:
-    data = bytearray(kafka_bytes.batch(kafka_bytes.record("0000 02 02 6b 02 76 00"), 1, **fields))
-    struct.pack_into(">q", data, 0, base)
-    return bytes(data)
+    return kafka_bytes.batch(kafka_bytes.record("0000 02 02 6b 02 76 00"), base=base, **fields)
 
 
 TEN = [batch(base) for base in range(10)]

@@ -23,14 +23,6 @@ from wireproof.inspect import entry_list, open_input
 from wireproof.wire import byte_source
 from wireproof.wire.byte_source import read_at
 
-SNAPSHOT = bytes.fromhex(
-    "0001246e333e00000002"
-    "0000000000000063000000000004000000000000000900000004000001977421b6c3ffffffffffffffffffffffff"
-    "00000000000000640000000000040000000000"
-    "00000e00000004000001977421baabffffffff000000000000000a"
-)
-"""A snapshot that a broker of Kafka 4.4 wrote."""
-
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
@@ -39,7 +31,7 @@ def directory(tmp_path: Path) -> Path:
     folder.mkdir(parents=True)
     (folder / f"{0:020}.log").write_bytes(kafka_bytes.batch())
     (folder / "partition.metadata").write_text("version: 0\ntopic_id: MtrD63xeQ2STCZQF3Qe6Bg")
-    (folder / f"{15:020}.snapshot").write_bytes(SNAPSHOT)
+    (folder / f"{15:020}.snapshot").write_bytes(kafka_bytes.SNAPSHOT)
     return tmp_path / "kafka"
 
 

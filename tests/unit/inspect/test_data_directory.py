@@ -29,10 +29,8 @@ IGGY = Path("streams/1/topics/2/partitions/3")
 def batch(base: int, epoch: int = 0, count: int = 1, **fields: int) -> bytes:
     """A batch; no checksum covers its base offset and its leader epoch."""
     records = b"".join(kafka_bytes.record(f"0000{2 * number:02x}01026b00") for number in range(count))
-    data = bytearray(kafka_bytes.batch(records, count, **fields))
-    struct.pack_into(">q", data, 0, base)
-    struct.pack_into(">i", data, 12, epoch)
-    return bytes(data)
+    data = kafka_bytes.batch(records, count, base=base, **fields)
+    return data[:12] + struct.pack(">i", epoch) + data[16:]
 
 
 def segment(folder: Path, base: int, data: bytes, ending: str = ".log") -> Path:

@@ -13,7 +13,21 @@ import google_crc32c
 import logs
 import pytest
 from each import each
-from kafka_bytes import LOG, PLAIN, V0, V1, V2, accepted, batch, message, record, refused, remarks, wrapper
+from kafka_bytes import (
+    LOG,
+    PLAIN,
+    SNAPSHOT,
+    V0,
+    V1,
+    V2,
+    accepted,
+    batch,
+    message,
+    record,
+    refused,
+    remarks,
+    wrapper,
+)
 from work_counter import steps
 
 from wireproof import formats
@@ -258,14 +272,6 @@ def test_a_topic_that_cannot_be_is_refused_in_one_line(topic: dict[str, str]) ->
 
 # --- the files beside a log ---
 
-
-SNAPSHOT = bytes.fromhex(
-    "0001246e333e00000002"
-    "0000000000000063000000000004000000000000000900000004000001977421b6c3ffffffffffffffffffffffff"
-    "00000000000000640000000000040000000000"
-    "00000e00000004000001977421baabffffffff000000000000000a"
-)
-"""`00000000000000000015.snapshot` of a topic whose second transaction was open: kafka.md §14.2."""
 
 END = 15
 ENTRY = 46
