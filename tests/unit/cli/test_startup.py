@@ -270,18 +270,12 @@ def run(*words: str, **environment: str) -> str:
     return done.stdout
 
 
-# --- colours ---
-
-
 def test_colours_are_for_terminals_and_for_nobody_who_wants_none() -> None:
     words = ("check", MUTANT, "--run", "kafka.batch/v2/crc/*", "--no-families", "--in-process")
     assert "\x1b[" not in run(*words)
     assert "\x1b[3" in run(*words, FORCE_COLOR="1", TERM="xterm-256color")
     plain = run(*words, FORCE_COLOR="1", TERM="xterm-256color", NO_COLOR="1")
     assert not any(f"\x1b[{colour}" in plain for colour in ("3", "4", "9"))
-
-
-# --- JSON ---
 
 
 def test_lists_are_json_for_programs(wireproof: Command) -> None:
@@ -291,9 +285,6 @@ def test_lists_are_json_for_programs(wireproof: Command) -> None:
     }.items()
     adapters = json.loads(wireproof("adapters", "--format", "json").out)
     assert next(row for row in adapters if row["name"] == "reference")["state"] == "ready"
-
-
-# --- completion ---
 
 
 @each(
@@ -310,9 +301,6 @@ def test_lists_are_json_for_programs(wireproof: Command) -> None:
 )
 def test_a_shell_completes(completed: Callable[[str], list[str]], words: str, offered: str) -> None:
     assert offered in completed(words)
-
-
-# --- what is missing ---
 
 
 def examined() -> dict[str, readiness.InstallationCheck]:

@@ -257,9 +257,6 @@ def test_a_header_key_that_is_no_utf8_keeps_its_bytes_and_names_the_replacement(
     assert found.remarks[0].others[0].value == "\ufffd".encode().hex()
 
 
-# --- derived fields: adapter-contract.md#values ---
-
-
 @each("topic", [{"compression.type": "zip"}, {"max.message.bytes": "-1"}, {"cleanup.policy": "none"}])
 def test_a_topic_that_cannot_be_is_refused_in_one_line(topic: dict[str, str]) -> None:
     options = Options(profile="produce", topic=topic)

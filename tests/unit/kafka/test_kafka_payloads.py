@@ -357,9 +357,6 @@ EDITS = 12
 """Edits of each example that Kafka's classes are asked about."""
 
 
-# --- edited bytes ---
-
-
 def edited(example: KafkaPayload, chance: random.Random) -> tuple[bytes | None, bytes | None]:
     """Return the key and the value, one of them with a byte changed, removed or added."""
     parts = [example.key, example.value]

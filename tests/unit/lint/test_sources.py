@@ -339,9 +339,6 @@ def test_a_rule_names_sentences_that_there_are(tmp_path: Path, monkeypatch: Any)
     assert problems(tmp_path, monkeypatch) == ["shelf.number: sources.toml has no sentence paper-2"]
 
 
-# --- the verb ---
-
-
 def test_the_verb_shows_a_sentence_with_its_rules_and_cases(wireproof: Command, tmp_path: Path) -> None:
     folder(tmp_path, SENTENCE + CASES)
     shown = wireproof("--fixtures", tmp_path, "show", "paper-1", code=0)

@@ -376,9 +376,6 @@ def test_the_case_that_killed_an_adapter_keeps_its_crash_and_the_run_is_no_verdi
     assert "cases were not run" in done.out
 
 
-# --- the end of a run ---
-
-
 def test_a_baseline_that_a_run_wrote_makes_it_conform_and_says_so() -> None:
     family = [evolve(FAIL, id=f"{FAIL.id}~flip:{n}", seq=n) for n in range(2, 9)]
     other = [evolve(FAIL, id=f"toy.frame/v1/sum/other~flip:{n}", seq=n, kind="wrong-value") for n in (9, 10)]

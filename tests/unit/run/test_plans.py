@@ -185,9 +185,6 @@ def digest_of(one: Case) -> Accepted:
     return Accepted(consumed=one.expect.consumed, digest=one.expect.digest)
 
 
-# --- who is asked ---
-
-
 @each("large, small", [(LARGE, ONE), (LARGE_WRITTEN, WRITTEN)])
 def test_a_large_value_is_for_adapters_that_answer_digests(large: str, small: str) -> None:
     assert prepare_case(case(large), SOMEBODY) == Unsupported(NO_DIGESTS)

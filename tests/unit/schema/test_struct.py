@@ -487,9 +487,6 @@ def test_a_family_with_such_a_description_is_one_line_and_the_others_work() -> N
     )
 
 
-# --- stubs of the value classes ---
-
-
 @pytest.mark.parametrize("name", FAMILIES_OF_STRUCTURES)
 def test_a_stub_is_as_the_descriptions_make_it(name: str) -> None:
     again = "write it again with: python -m tests.support.value_stubs"
