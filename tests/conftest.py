@@ -23,13 +23,10 @@ TOGETHER: Final = {
     "tests/properties/test_one_walk.py": "kernels",
     "tests/unit/columnar/test_columnar": "kernels",
     "tests/unit/spark/test_log_rows.py": "kernels",
-    "tests/unit/spark/test_scan_tables.py": "kernels",
     "tests/unit/run/test_interop.py": "interop",  # one interop run, which several tests look at
     "tests/unit/inspect/test_entry_list.py": "kernels",
     "tests/conformance/test_outside_family.py": "outside",  # an environment with packages of its own
-    "tests/unit/kafka/test_kafka_payload_schemas.py": "payloads",  # schemas in Kafka's jars
     "tests/unit/report/test_export.py": "export",  # all cases, written once
-    "tests/unit/repository/test_generated_segments.py": "segments",
     "tests/live/test_kill_table.py::test_brokers": "faulty brokers",  # a fifth of the time of all of them
     "tests/live/test_kill_table.py::test_iggy": "iggy servers",  # as long as those below
     "tests/live/test_kill_table.py::test_an_iggy": "iggy servers",
@@ -39,7 +36,6 @@ TOGETHER: Final = {
     "tests/unit/adapters/test_templates.py::test_a_template_conforms": "templates",  # compilers
     "tests/unit/derive/test_mutate_protobuf_variants.py": "spelling",  # respellings, which are made once
     "tests/unit/derive/test_redact.py": "redact",  # tables of a scan, likewise
-    "tests/unit/spark/test_report_page.py": "board",
 }
 """The tests that go to one worker, by the beginning of their ids, and a name for them."""
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import pytest
 from attrs import frozen
 
 
@@ -23,6 +22,3 @@ class Done:
 
 
 Command = Callable[..., Done]
-
-PluginRun = Callable[..., pytest.RunResult]
-"""Pytest with the plugin, in an empty folder."""

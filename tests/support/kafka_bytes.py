@@ -17,6 +17,14 @@ PLAIN = bytes.fromhex("10000000026b027600")
 SECOND = bytes.fromhex("100002020262023200")
 """The second record of E05: b→2, both deltas 1."""
 
+SNAPSHOT = bytes.fromhex(
+    "0001246e333e00000002"
+    "0000000000000063000000000004000000000000000900000004000001977421b6c3ffffffffffffffffffffffff"
+    "00000000000000640000000000040000000000"
+    "00000e00000004000001977421baabffffffff000000000000000a"
+)
+"""`00000000000000000015.snapshot` of a topic whose second transaction was open: kafka.md §14.2."""
+
 V2 = formats.get("kafka.batch", "v2")
 V1 = formats.get("kafka.batch", "v1")
 V0 = formats.get("kafka.batch", "v0")

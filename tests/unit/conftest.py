@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve, frozen
-from command_line import Command, Done, PluginRun
+from command_line import Command, Done
 from folders import TOP
 from goldens import load, stored_cases
 
@@ -92,16 +92,16 @@ def interruptible() -> Iterator[None]:
 def _program(
     main: Callable[[], None], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Command:
-    def run(*words: Any, width: int = 200) -> Done:
+    def run(*words: Any, width: int = 200, code: int | None = None) -> Done:
         monkeypatch.setenv("COLUMNS", str(width))
         monkeypatch.setattr(sys, "argv", ["wireproof", *map(str, words)])
         capfd.readouterr()
         with pytest.raises(SystemExit) as left:
             main()
         printed = capfd.readouterr()
-        code = left.value.code
-        assert isinstance(code, int)
-        return Done(int(code), printed.out, printed.err)
+        assert isinstance(left.value.code, int)
+        assert code in (None, left.value.code), printed.err or printed.out
+        return Done(int(left.value.code), printed.out, printed.err)
 
     return run
 
@@ -129,7 +129,7 @@ def kill(
 
 
 @pytest.fixture
-def plugin_run(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> PluginRun:
+def plugin_run(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Command:
     """Run pytest in an empty folder, in this process: to start one costs more than to run what is asked."""
     for name in ("wireproof.pytest_run", "wireproof.judge.differences"):
         import_module(name)  # a run forgets what it was the first to import
@@ -138,9 +138,10 @@ def plugin_run(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("wireproof.pytest_run.load", load)  # the fixtures are read once for all tests
     pytester.makeini("[pytest]\n")
 
-    def run(*words: str) -> pytest.RunResult:
-        return pytester.runpytest_inprocess(
-            "-p", "wireproof.pytest_plugin", "-p", "no:cacheprovider", "-v", *words
-        )
+    def run(*words: str, code: int | None = None) -> Done:
+        plugin = ("-p", "wireproof.pytest_plugin", "-p", "no:cacheprovider", "-v")
+        found = pytester.runpytest_inprocess(*plugin, *words)
+        assert code in (None, found.ret), f"{found.stdout}{found.stderr}"
+        return Done(int(found.ret), str(found.stdout), str(found.stderr))
 
     return run

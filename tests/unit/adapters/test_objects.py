@@ -1,5 +1,8 @@
 """Python objects as adapters: in this process and in a worker, and the names under which they are found."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -10,7 +13,7 @@ from each import each
 from toy_requests import ask, request
 
 from wireproof import adapters
-from wireproof.adapters.controller import Controller
+from wireproof.adapters.controller import Controller, InProcess
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.python_object import Caller
 from wireproof.adapters.registry import registry
@@ -132,3 +135,28 @@ def test_a_third_party_brings_objects_and_rows() -> None:
 def test_an_adapter_with_an_environment_is_not_called_here() -> None:
     with pytest.raises(AdapterStartError, match="toy-row needs a process of its own"):
         open_adapter("toy-row", in_process=True)
+
+
+# --- processes of their own ---
+
+
+@pytest.mark.parametrize("in_process", [False, True])
+def test_the_hello_of_an_object_is_the_same_here_and_there(in_process: bool) -> None:
+    controller = open_adapter("py:toy_codecs:make", in_process=in_process)
+    assert controller.hello == Caller(toy_codecs.Toy()).hello
+    assert controller.hello.window == 8
+    assert isinstance(controller, InProcess) == in_process
+    controller.close()
+
+
+def test_a_worker_leaves_when_its_stdin_ends() -> None:
+    search = os.pathsep.join(path for path in sys.path if path)
+    done = subprocess.run(
+        [sys.executable, "-m", "wireproof.adapters.object_worker", "py:toy_codecs:Toy"],
+        input=b"",
+        capture_output=True,
+        timeout=20,
+        check=False,
+        env={**os.environ, "PYTHONPATH": search},
+    )
+    assert (done.returncode, done.stdout) == (0, b"")

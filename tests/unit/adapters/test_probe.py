@@ -198,10 +198,7 @@ def test_a_forgotten_field_is_named_first_and_no_claim_is_to_be_withdrawn_for_it
     code, lines = probed_batches("[one.pop('attributes') for one in value['records']]")
     assert code == 1
     assert re.match(r"most failures, \d+ cases: fail:wrong-value at records\[\].attributes, such", lines[1])
-    assert lines[2:4] == [
-        '  want records[0].attributes = "0"',
-        "  got  records[0].attributes = (none)",
-    ]
+    assert lines[2:4] == ['  want records[0].attributes = "0"', "  got  records[0].attributes = (none)"]
     for codec in ("gzip", "lz4"):
         assert starting(lines, f"claimed and fails: kafka.batch/v2 codec {codec}: 0 of ")
     assert not starting(lines, "as claimed: kafka.batch/v2 op")

@@ -15,12 +15,7 @@ from wireproof.adapters.registry.driver_build import built
 from wireproof.adapters.registry.peers import templates_folder
 from wireproof.adapters.registry.registered import Build
 from wireproof.adapters.registry.registry import open_adapter
-from wireproof.adapters.registry.templates import (
-    TEMPLATES,
-    AdapterTemplate,
-    client_templates,
-    shape_lines,
-)
+from wireproof.adapters.registry.templates import TEMPLATES, AdapterTemplate, client_templates, shape_lines
 from wireproof.formats import FORMATS
 from wireproof.wire.json_values import json_schema
 from wireproof.wire.rejection import REJECT_CLASSES
@@ -62,9 +57,7 @@ def home(language: str, ready: dict[str, Path], wireproof: Command) -> Path:
         ready[language] = built(f"template of {language}", Build(templates_folder() / language, (words,)))
     else:
         ready[language] = ready[""] / language
-        done = wireproof("adapters", "new", language, ready[language])
-        assert done.code == 0
-        _, *build, check = done.out.splitlines()
+        _, *build, check = wireproof("adapters", "new", language, ready[language], code=0).out.splitlines()
         for command in build:
             subprocess.run(shlex.split(command), check=True, capture_output=True, timeout=300)
         assert shlex.split(check) == ["wireproof", "check", template.spec(ready[language]), "--run", CASES]
@@ -85,8 +78,7 @@ def test_a_template_conforms_and_a_fault_in_it_is_found(
     folder = home(language, ready, wireproof)
     code, out = checked(wireproof, template.spec(folder))
     assert code == 0, out
-    probed = wireproof("adapters", "probe", template.spec(folder))
-    assert probed.code == 0
+    probed = wireproof("adapters", "probe", template.spec(folder), code=0)
     assert probed.out.splitlines()[0].endswith(": 50 cases, 0 findings")
 
     faulty = tmp_path / "faulty"
@@ -150,8 +142,7 @@ def test_a_template_of_a_format_builds_and_is_right_until_decode_is_written_wron
     wireproof: Command, tmp_path: Path, language: str
 ) -> None:
     template, folder = TEMPLATES[language], tmp_path / "mine"
-    done = wireproof("adapters", "new", language, folder, "--format", "kafka.batch/v2")
-    assert done.code == 0
+    done = wireproof("adapters", "new", language, folder, "--format", "kafka.batch/v2", code=0)
     assert shlex.split(done.out.splitlines()[-2])[-2:] == ["--run", "kafka.batch/v2/**"]
     source = folder / template.source
     text = source.read_text(encoding="utf-8")
@@ -161,8 +152,7 @@ def test_a_template_of_a_format_builds_and_is_right_until_decode_is_written_wron
     assert all(name in text for name in REJECT_CLASSES)
     assert done.out.splitlines()[-1].startswith("wireproof show kafka.batch/v2/batch/two-records ")
     build(template, folder)
-    probed = wireproof("adapters", "probe", template.spec(folder))
-    assert probed.code == 0
+    probed = wireproof("adapters", "probe", template.spec(folder), code=0)
     assert probed.out.splitlines()[0].endswith(" cases, 0 findings")
     assert "as claimed" not in probed.out
     with closing(open_adapter(template.spec(folder))) as controller:  # its classes are still to be mapped
@@ -173,9 +163,8 @@ def test_a_template_of_a_format_builds_and_is_right_until_decode_is_written_wron
     source.write_text(begin + answer + end, encoding="utf-8")
     build(template, folder)
     done = wireproof(
-        "check", template.spec(folder), "--run", "kafka.batch/v2/batch/one-record", "--no-families"
+        "check", template.spec(folder), "--run", "kafka.batch/v2/batch/one-record", "--no-families", code=1
     )
-    assert done.code == 1
     assert "wrong-value" in done.out
     assert 'want    baseOffset = "' in done.out
 
@@ -195,8 +184,7 @@ def test_a_format_that_is_none_is_named_with_the_nearest_one(wireproof: Command,
         ("kafka.bach/v2", "did you mean kafka.batch/v2?"),
         ("kafka.batch", "kafka.batch/v1"),
     ):
-        done = wireproof("adapters", "new", "c", tmp_path / "mine", "--format", word)
-        assert done.code == 2
+        done = wireproof("adapters", "new", "c", tmp_path / "mine", "--format", word, code=2)
         assert advice in done.one_line()
     assert not (tmp_path / "mine").exists()
 
@@ -206,8 +194,7 @@ def test_a_client_template_is_written_with_the_commands_that_build_and_check_it(
     wireproof: Command, tmp_path: Path, language: str
 ) -> None:
     template, folder = client_templates()[language], tmp_path / "mine"
-    done = wireproof("adapters", "new", "--client", language, folder)
-    assert done.code == 0
+    done = wireproof("adapters", "new", "--client", language, folder, code=0)
     assert (folder / template.source).read_text(encoding="utf-8") == template.text
     assert not (folder / "adapter.toml").exists()
     note, *steps, check_command, exam = done.out.splitlines()
@@ -222,9 +209,7 @@ def test_a_client_template_is_written_with_the_commands_that_build_and_check_it(
 
 def test_a_template_is_written_over_nobodys_work(wireproof: Command, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("", encoding="utf-8")
-    done = wireproof("adapters", "new", "python", tmp_path)
-    assert done.code == 2
-    assert "not empty" in done.one_line()
+    assert "not empty" in wireproof("adapters", "new", "python", tmp_path, code=2).one_line()
     assert [path.name for path in tmp_path.iterdir()] == ["mine.py"]
 
 
@@ -232,7 +217,6 @@ def test_a_template_whose_tools_are_missing_is_written_and_says_so(
     wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    done = wireproof("adapters", "new", "go", tmp_path / "mine")
-    assert done.code == 0
+    done = wireproof("adapters", "new", "go", tmp_path / "mine", code=0)
     assert done.one_line() == "wireproof: this needs go on the PATH"
     assert (tmp_path / "mine" / "main.go").exists()

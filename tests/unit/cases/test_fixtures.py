@@ -1,4 +1,4 @@
-"""The fixture files themselves, and how strictly they are read. architecture.md#verdicts."""
+"""The fixture files themselves, how strictly they are read, and what stands behind them."""
 
 import hashlib
 import json
@@ -6,18 +6,28 @@ import pickle
 from pathlib import Path
 from typing import Any
 
-import fixture_folders
 import pytest
 from attrs import evolve
 from each import each
+from fixture_folders import GOOD, PLACE, RULE, only, write
 from fixture_schema import validator
 from goldens import load
+from layout_check import layout_errors
 
+from tests.fixture_tables import vectors
+from tests.fixture_tables.checks import table_problems
+from tests.fixture_tables.history import known_bugs
+from tests.fixture_tables.vectors import count_lines
+from tests.fixture_tables.witness_reasons import reasons_of, without_witness
 from wireproof.cases import fixtures
 from wireproof.cases.case import Accept, Chunks, Data, Either, Reject, Value
 from wireproof.cases.case_json import FixtureError, case_from_json, read
-from wireproof.cases.fixture_writer import fixture_page
+from wireproof.cases.fixture_writer import case_json, fixture_page
+from wireproof.cases.fixtures import fixtures_folder
+from wireproof.cases.id_patterns import compile_pattern
+from wireproof.cases.rules import read_rules
 from wireproof.family import Family
+from wireproof.wire.reader import TracingReader
 
 ROW: dict[str, Any] = {
     "id": "toy.frame/v1/basic/good",
@@ -121,13 +131,11 @@ BAD: tuple[tuple[dict[str, Any], str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("change", "said"), BAD, ids=lambda part: part if isinstance(part, str) else "")
+@each("change, said", BAD)
 def test_a_wrong_field_is_one_line_that_names_file_and_case(
-    tmp_path: Path, change: dict[str, Any], said: str
+    tmp_path_factory: pytest.TempPathFactory, change: dict[str, Any], said: str
 ) -> None:
-    path = tmp_path / "page.json"
-    page = {"schema": 1, "format": "toy.frame", "revision": "v1", "cases": [{**ROW, **change}]}
-    path.write_text(json.dumps(page), encoding="utf-8")
+    path = _page(tmp_path_factory.mktemp("fixtures"), {**ROW, **change})
     with pytest.raises(FixtureError) as error:
         read(path)
     line = str(error.value)
@@ -136,7 +144,7 @@ def test_a_wrong_field_is_one_line_that_names_file_and_case(
     assert "\n" not in line
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",
@@ -148,7 +156,6 @@ def test_a_wrong_field_is_one_line_that_names_file_and_case(
         '{"schema": 1, "format": "a", "revision": "b", "cases": [7]}',
         "[" * 100_000,
     ],
-    ids=lambda text: text[:50],
 )
 def test_a_file_that_is_no_page_of_cases_is_one_line(tmp_path: Path, text: str) -> None:
     path = tmp_path / "page.json"
@@ -189,7 +196,7 @@ def test_a_file_that_has_another_revision_than_its_place_is_not_loaded(tmp_path:
 @pytest.mark.parametrize("name", ["../../x", "a/b", "..", "", "A.rule", "a rule"])
 def test_the_id_of_a_rule_is_one_plain_component(tmp_path: Path, name: str) -> None:
     _page(tmp_path, ROW)
-    (tmp_path / "toy.frame" / "rules.toml").write_text(fixture_folders.RULE.replace("shelf.number", name))
+    (tmp_path / "toy.frame" / "rules.toml").write_text(RULE.replace("shelf.number", name))
     with pytest.raises(FixtureError, match=r"rules\.toml: .*an id"):
         fixtures.load(own=tmp_path)
 
@@ -228,7 +235,7 @@ def test_the_fixtures_of_a_family_stand_beside_those_of_the_package(
 
 
 def test_a_key_that_occurs_twice_is_not_half_lost(tmp_path: Path) -> None:
-    path = fixture_folders.write(tmp_path, fixture_folders.GOOD)
+    path = write(tmp_path, GOOD)
     path.write_text(
         path.read_text().replace('"expect"', '"expect": {"reject": {"class": "other"}}, "expect"')
     )
@@ -263,9 +270,9 @@ def test_a_case_that_was_read_late_is_like_one_that_was_given_whole() -> None:
 def test_a_fault_of_an_unread_part_names_file_and_case(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    row = {**fixture_folders.GOOD, "expect": {"accept": {"consumed": "6"}}}
-    path = fixture_folders.write(tmp_path, row)
-    suite = fixture_folders.only(tmp_path, monkeypatch)
+    row = {**GOOD, "expect": {"accept": {"consumed": "6"}}}
+    path = write(tmp_path, row)
+    suite = only(tmp_path, monkeypatch)
     (case,) = suite.cases
     with pytest.raises(FixtureError) as error:
         _ = case.input
@@ -278,9 +285,9 @@ def test_a_fault_of_an_unread_part_names_file_and_case(
 
 
 def test_a_page_sorts_its_cases_and_spills_long_bytes(tmp_path: Path) -> None:
-    long = {**fixture_folders.GOOD, "input": {"hex": "00" * 513}}
-    short = {**fixture_folders.GOOD, "id": f"{fixture_folders.PLACE}/0-first"}
-    form, revision, topic = fixture_folders.PLACE.split("/")
+    long = {**GOOD, "input": {"hex": "00" * 513}}
+    short = {**GOOD, "id": f"{PLACE}/0-first"}
+    form, revision, topic = PLACE.split("/")
     page = fixture_page(form, revision, [case_from_json(row, form, revision, None) for row in (long, short)])
     path = tmp_path / form / revision / f"{topic}.json"
     path.parent.mkdir(parents=True)
@@ -291,3 +298,111 @@ def test_a_page_sorts_its_cases_and_spills_long_bytes(tmp_path: Path) -> None:
     (spilled,) = path.parent.glob("*.bin")
     assert spilled.read_bytes() == bytes(513)
     assert json.loads(path.read_text())["cases"][1]["input"]["file"] == spilled.name
+
+
+# --- the files of the package ---
+
+
+FILES = sorted(fixtures_folder().glob("*/*/*.json"))
+
+
+@each("path", FILES, ids=lambda path: "/".join(path.parts[-3:]))
+def test_every_fixture_file_follows_the_schema(path: Path) -> None:
+    errors = [error.message for error in validator().iter_errors(json.loads(path.read_text("utf-8")))]
+    assert errors == []
+
+
+def test_every_case_is_read_back_from_what_is_written() -> None:
+    for case in load().cases:
+        assert case_from_json(case_json(case), case.format, case.revision, None) == case, case.id
+
+
+# --- the files of rules ---
+
+
+def rules_file(folder: Path, text: str) -> Path:
+    path = folder / "rules.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            RULE.replace("refusing", "wishing"),
+            "shelf.number: kind must be one of refusing, value, resource, encode",
+        ),
+        (RULE + 'autor = "me"\n', "shelf.number: .*autor"),
+        (RULE.replace('section = "1"\n', ""), "shelf.number: .*section"),
+        ("[other]\n", "holds .*rule.* tables and nothing else"),
+        ("[[rule]\n", "line 1"),
+    ],
+)
+def test_a_file_that_is_wrong_is_one_line_that_names_the_rule(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        list(read_rules(rules_file(tmp_path, text)))
+
+
+def test_a_rule_in_two_files_is_an_error(tmp_path: Path) -> None:
+    name = next(iter(load().rules))
+    write(tmp_path, GOOD, rules=RULE.replace("shelf.number", name))
+    with pytest.raises(FixtureError, match=f"the rule {name} is in another file too"):
+        load([tmp_path])
+
+
+# --- vectors and layouts of the documents, known bugs, reasons for no witness ---
+
+
+def test_what_stands_behind_the_cases_of_the_package_has_no_problem() -> None:
+    suite = load()
+    assert [str(problem) for problem in table_problems(suite)] == []
+    assert len(known_bugs(suite)) == 205
+    assert [line.partition(" with cases")[0] for line in count_lines(suite)] == [
+        "kafka.md: 472 ids, 469", "heka.md: 236 ids, 232", "iggy.md: 139 ids, 124",
+    ]  # fmt: skip
+    printed = {one.layout for one in vectors.documented_layouts(suite)}
+    assert printed >= {"RecordBatch", "Record", "RecordHeader"}
+
+
+def test_what_no_case_stands_behind_is_a_problem() -> None:
+    suite = load()
+    bare = tuple(case for case in suite.cases if not (case.source.vectors or case.source.bugs))
+    found = {str(problem).partition(": ")[2] for problem in table_problems(evolve(suite, cases=bare))}
+    assert "needs a case that names it, or a row with the reason in the table of ids without a case" in found
+    assert "needs cases that catch it, or the reason in `missed`" in found
+    assert any("matches no must case without a witness" in text for text in found)
+
+
+def test_each_special_case_of_the_package_without_a_witness_has_a_reason() -> None:
+    suite = load()
+    special = [
+        case
+        for case in without_witness(suite)
+        if case.profile == "produce" or case.topic == "delivered" or case.op == "scan"
+    ]
+    patterns = [compile_pattern(pattern) for row in reasons_of(suite) for pattern in row.cases]
+    assert all(any(one.fullmatch(case.id) for one in patterns) for case in special)
+
+
+# --- the trace of each case agrees with its bytes and its value ---
+
+
+@pytest.mark.sweeps
+def test_the_trace_of_every_golden_case_agrees_with_its_bytes_and_its_value() -> None:
+    wrong = [(case.id, said) for case in load().cases for said in layout_errors(case)]
+    assert wrong == []
+
+
+def test_a_checksum_over_other_bytes_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    cover = TracingReader.cover
+
+    def spoilt(self: TracingReader, name: str, *words: Any) -> None:
+        cover(self, name, *words)
+        last = max(n for n, span in enumerate(self.spans) if span.cover)
+        found = self.spans[last].cover
+        self.spans[last] = evolve(self.spans[last], cover=evolve(found, start=found.start + 1))
+
+    monkeypatch.setattr(TracingReader, "cover", spoilt)
+    case = load().by_id["kafka.batch/v0/message/key-and-value"]
+    assert any("is no crc32" in line for line in layout_errors(case))

@@ -1,22 +1,26 @@
-"""`explain` of streams: a summary, a line for each entry, records and fields; Kafka and Heka in its forms."""
+"""`explain` of streams: summaries, lines of entries, records and fields; from a place on, headers alone."""
 
+import itertools
 import re
+import struct
 from pathlib import Path
+from typing import Any
 
+import iggy_segments
 import kafka_bytes
 import logs
 import pytest
 from command_line import Command
-from explain_runs import LEGACY, NAME, SEGMENT, rows, trees
+from explain_runs import LEGACY, MIB, NAME, SEGMENT, rows, trees
 
 from wireproof.inspect import entry_list
+from wireproof.wire.byte_source import FileSource
 
 # --- the summary and the entries ---
 
 
 def test_a_summary_comes_first_and_then_a_line_for_each_batch(wireproof: Command) -> None:
-    done = wireproof("explain", SEGMENT)
-    assert done.code == 0
+    done = wireproof("explain", SEGMENT, code=0)
     lines = done.out.splitlines()
     assert lines[0] == f"{SEGMENT.stat().st_size} bytes as kafka.log/mixed: accepted, 1543 bytes"
     assert lines[1:3] == ["16 records in 14 batches (14 of v2)", "offsets 8 to 51, next 52"]
@@ -76,9 +80,7 @@ def test_a_list_begins_at_an_offset_or_at_a_position_and_has_a_limit(wireproof: 
 
 
 def test_json_lines_have_every_byte_and_end_with_the_summary(wireproof: Command) -> None:
-    done = wireproof("explain", LEGACY, "--json", "--records")
-    assert done.code == 0
-    *parts, last = trees(done.out)
+    *parts, last = trees(wireproof("explain", LEGACY, "--json", "--records", code=0).out)
     entries = [one for one in parts if one["type"] == "entry"]
     assert sum(one["bytes"] for one in entries) == LEGACY.stat().st_size == last["bytes"]
     assert [one["codec"] for one in entries].count("gzip") == last["totals"]["codecs"]["gzip"] == 4
@@ -93,8 +95,7 @@ def test_what_is_wrong_with_an_entry_is_at_the_entry_and_in_the_summary(wireproo
     data = b"".join(logs.batch(bytes([65 + n]) * 9, n) for n in range(4))
     size = len(data) // 4
     damaged = data[: 2 * size - 1] + b"!" + data[2 * size :]
-    done = wireproof("explain", damaged.hex())
-    assert done.code == 1
+    done = wireproof("explain", damaged.hex(), code=1)
     assert f"wrong: bytes {size} to {2 * size}, entry 1: crc-mismatch at {size + 17}" in done.out
     assert rows(done.out)[1].startswith(
         f"{size:>12} {size:>9}  garbage: crc-mismatch at {size + 17} (batches[1].crc)"
@@ -103,9 +104,6 @@ def test_what_is_wrong_with_an_entry_is_at_the_entry_and_in_the_summary(wireproo
     assert [(one["class"], one["position"], one["end"]) for one in last["wrong"]] == [
         ("crc-mismatch", size, 2 * size)
     ]
-
-
-# --- healthy data ---
 
 
 # --- Heka ---
@@ -118,8 +116,7 @@ def test_a_stream_of_plain_and_compressed_frames_is_read(wireproof: Command, tmp
     path.write_bytes(
         FRAMES[0] + logs.snappy_heka_frame(b"packed" * 5) + FRAMES[1] + logs.snappy_heka_frame(b"again" * 5)
     )
-    done = wireproof("explain", path, "--records")
-    assert done.code == 0
+    done = wireproof("explain", path, "--records", code=0)
     assert "4 frames" in done.out
     assert "2 of them compressed with snappy" in done.out
     assert "payload 'packedpackedpackedpackedpacked'" in done.out
@@ -132,8 +129,7 @@ def test_a_stream_whose_first_frame_is_refused_is_read_on(wireproof: Command, tm
     path = tmp_path / "damaged.heka"
     bad = FRAMES[0].replace(b"\x0a\x10", b"\x0a\x24")
     path.write_bytes(bad + b"".join(FRAMES) * 3)
-    done = wireproof("explain", path)
-    assert done.code == 1
+    done = wireproof("explain", path, code=1)
     assert "9 frames" in done.out
     assert "wrong: bytes 0 to " in done.out
 
@@ -144,12 +140,10 @@ def test_a_large_frame_is_read_if_the_limit_is_raised(wireproof: Command, tmp_pa
     header = b"\x08" + bytes([len(body) & 127 | 128, len(body) >> 7 & 127 | 128, len(body) >> 14])
     path = tmp_path / "large.heka"
     path.write_bytes(b"\x1e" + bytes([len(header)]) + header + b"\x1f" + body + FRAMES[0])
-    small = wireproof("explain", path)
-    assert small.code == 1
+    small = wireproof("explain", path, code=1)
     assert "limit-exceeded" in small.out
     assert "what to do: --max-message BYTES raises the greatest size of an entry" in small.out
-    large = wireproof("explain", path, "--max-message", 200_000)
-    assert large.code == 0
+    large = wireproof("explain", path, "--max-message", 200_000, code=0)
     assert "2 frames" in large.out
     assert "--max-message" not in large.out
 
@@ -157,8 +151,7 @@ def test_a_large_frame_is_read_if_the_limit_is_raised(wireproof: Command, tmp_pa
 def test_a_cut_frame_says_how_many_bytes_it_needs(wireproof: Command, tmp_path: Path) -> None:
     path = tmp_path / "cut.heka"
     path.write_bytes(FRAMES[0] + FRAMES[1][:-2])
-    done = wireproof("explain", path)
-    assert done.code == 1
+    done = wireproof("explain", path, code=1)
     size = len(FRAMES[1])
     assert f"the file ends within an entry, {size - 2} of {size} bytes of it" in done.out
 
@@ -169,14 +162,11 @@ def test_garbage_that_is_no_frame_is_not_scanned_again_as_a_compressed_one(
     monkeypatch.setattr(entry_list, "_only_frame", lambda *_: pytest.fail("a scan of all the garbage"))
     path = tmp_path / "garbage.heka"
     path.write_bytes(FRAMES[0] + b"\x1e" * 900 + FRAMES[1])
-    done = wireproof("explain", path)
-    assert done.code == 1
-    assert "2 frames" in done.out
+    assert "2 frames" in wireproof("explain", path, code=1).out
 
 
 def test_a_message_without_a_frame_is_read(wireproof: Command) -> None:
-    done = wireproof("explain", FRAMES[0][5:].hex())
-    assert done.code == 0
+    done = wireproof("explain", FRAMES[0][5:].hex(), code=0)
     assert "as heka.message/0.10: accepted" in done.out
     assert "= 'one'" in done.out
 
@@ -184,8 +174,7 @@ def test_a_message_without_a_frame_is_read(wireproof: Command) -> None:
 def test_readers_of_heka_are_compared_on_request(wireproof: Command, tmp_path: Path) -> None:
     path = tmp_path / "stream.heka"
     path.write_bytes(b"".join(FRAMES) + b"BOGUS")
-    done = wireproof("explain", path, "--resync", "strict", "--resync", "go", "--resync", "c")
-    assert done.code == 0
+    done = wireproof("explain", path, "--resync", "strict", "--resync", "go", "--resync", "c", code=0)
     assert "strict: 4 items" in done.out
     assert "go and c differ at 0 places, 0 bytes" in done.out
     refused = wireproof("explain", path, "--resync", "go", "--format", "kafka.log")
@@ -211,3 +200,151 @@ def test_records_of_kafkas_own_topics_are_decoded_by_the_name_of_their_folder(
         assert (known in text) == is_known
         _, record, _ = trees(wireproof("explain", path, "--records", "--json").out)
         assert ("meaning" in record) == is_known
+
+
+# --- where a list begins ---
+
+
+def indexed_log(folder: Path, count: int) -> tuple[Path, list[int]]:
+    """A log above 1 MiB with its offset index; and the positions of its batches."""
+    batches = [logs.batch(bytes([n % 251]) * 20_000, 1000 + n) for n in range(count)]
+    positions = list(itertools.accumulate(map(len, batches), initial=0))[:-1]
+    path = folder / "00000000000000001000.log"
+    path.write_bytes(b"".join(batches))
+    entries = b"".join(struct.pack(">ii", n, positions[n]) for n in range(0, count, 10))
+    path.with_suffix(".index").write_bytes(entries)
+    return path, positions
+
+
+@pytest.fixture
+def read_bytes(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """The places of a file that are read, and the lengths."""
+    found: list[tuple[int, int]] = []
+    for name in ("read", "view"):
+        real = getattr(FileSource, name)
+
+        def read(self: FileSource, at: int, length: int, real: Any = real) -> Any:
+            found.append((at, length))
+            return real(self, at, length)
+
+        monkeypatch.setattr(FileSource, name, read)
+    return found
+
+
+@pytest.mark.parametrize("place", ["1150", "@{}"])
+def test_a_list_that_begins_later_is_found_by_the_index_and_reads_nothing_before(
+    wireproof: Command, tmp_path: Path, read_bytes: list[tuple[int, int]], place: str
+) -> None:
+    path, positions = indexed_log(tmp_path, 160)
+    at = place.format(positions[150])
+    done = wireproof("explain", path, "--at", at, "--format", "kafka.log/mixed", "--json", code=0)
+    *entries, summary = trees(done.out)
+    assert [one["position"] for one in entries] == positions[150:]
+    assert (summary["begin"], summary["sound"]) == (positions[150], path.stat().st_size - positions[150])
+    assert not [at for at, _ in read_bytes if MIB <= at < positions[150]]
+
+
+@pytest.mark.parametrize("damage", ["no index", "an index of other positions"])
+def test_without_a_true_index_the_headers_lead_to_the_entry(
+    wireproof: Command, tmp_path: Path, damage: str
+) -> None:
+    path, positions = indexed_log(tmp_path, 160)
+    index = path.with_suffix(".index")
+    if damage == "no index":
+        index.unlink()
+    else:
+        index.write_bytes(b"".join(struct.pack(">ii", n, positions[n] + 1) for n in range(0, 160, 10)))
+    tree = trees(wireproof("explain", path, "--at", "1151", "--limit", "1", "--json").out)
+    assert (tree[0]["baseOffset"], tree[0]["position"]) == (1151, positions[151])
+    assert (tree[-1]["begin"], tree[-1]["entries"]) == (positions[151], 9)
+
+
+def test_damage_on_the_way_ends_what_is_passed_over(wireproof: Command, tmp_path: Path) -> None:
+    path, positions = indexed_log(tmp_path, 160)
+    path.with_suffix(".index").unlink()
+    data = bytearray(path.read_bytes())
+    data[positions[70] + 8 : positions[70] + 12] = b"\0\0\0\1"
+    path.write_bytes(data)
+    done = wireproof("explain", path, "--at", "1155", "--limit", "1", code=1)
+    assert [int(row.split()[0]) for row in rows(done.out)] == [positions[155]]
+    assert f"read from position {positions[70]} on" in done.out
+    assert "bad-length" in done.out
+
+
+@pytest.mark.parametrize("revision", ["0.0.30", "0.2.7", "0.7", "0.11"])
+def test_records_of_iggy_are_passed_over_by_their_sizes(
+    wireproof: Command, tmp_path: Path, revision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entry_list, "PASSED_FROM", 1)
+    path = tmp_path / NAME
+    path.write_bytes(iggy_segments.segment(revision))
+    named = ("--format", f"iggy.log/{revision}", "--json")
+    *whole, _ = trees(wireproof("explain", path, *named).out)
+    wanted = whole[len(whole) // 2]
+    for place in (wanted["lastOffset"], f"@{wanted['position'] + 9}"):
+        *found, summary = trees(wireproof("explain", path, *named, "--at", place).out)
+        assert [one["position"] for one in found] == [one["position"] for one in whole[len(whole) // 2 :]]
+        assert summary["begin"] == wanted["position"] > 0
+
+
+# --- headers alone ---
+
+HEKA_FRAME = bytes.fromhex("1e020819 1f 0a10") + bytes(range(16)) + bytes.fromhex("1001 1a03616263")
+
+
+def test_headers_alone_list_the_same_batches_and_say_that_no_record_was_read(wireproof: Command) -> None:
+    whole, headers = wireproof("explain", SEGMENT), wireproof("explain", "--headers", SEGMENT)
+    assert (whole.code, headers.code) == (0, 0)
+    assert rows(headers.out) == rows(whole.out)
+    text = "headers and checksums were checked; the records were not read"
+    assert text in headers.out
+    assert text not in whole.out
+
+
+def test_headers_alone_find_a_wrong_checksum_and_not_what_the_checksum_covers(
+    wireproof: Command, tmp_path: Path
+) -> None:
+    one, three = logs.batch(b"one"), logs.batch(b"three", 2)
+    wrong_record = kafka_bytes.batch(b"\x10" + bytes(7), base=1)
+    path = tmp_path / NAME
+    path.write_bytes(one + wrong_record + three[:-1] + b"?" + logs.batch(b"four", 3))
+    classes = [
+        [wrong["class"] for wrong in tree["wrong"]]
+        for tree in trees(wireproof("explain", "--headers", "--json", path).out)
+        if tree["type"] != "summary"
+    ]
+    assert classes == [[], [], ["crc-mismatch"], []]
+    summary = trees(wireproof("explain", "--json", path).out)[-1]
+    assert (summary["headersOnly"], summary["damages"]) == (False, 2)
+
+
+def test_headers_alone_know_the_last_offset_of_a_wrapper(wireproof: Command) -> None:
+    found = trees(wireproof("explain", "--headers", "--json", LEGACY).out)
+    wrappers = [tree for tree in found if tree["type"] == "entry" and tree["count"] is None]
+    assert wrappers
+    assert all(tree["baseOffset"] is None and tree["lastOffset"] >= 1000 for tree in wrappers)
+    assert found[-1]["totals"]["unreadWrappers"] == len(wrappers)
+    assert found[-1]["headersOnly"] is True
+
+
+def test_headers_alone_are_for_logs_of_kafka(wireproof: Command, tmp_path: Path) -> None:
+    path = tmp_path / "stream"
+    path.write_bytes(HEKA_FRAME * 3)
+    done = wireproof("explain", "--headers", "--format", "heka.stream/0.10", path, code=2)
+    assert "--headers is for logs of Kafka" in done.one_line()
+
+
+# --- lines that are written together ---
+
+
+@pytest.mark.parametrize("options", [(), ("--headers",)])
+def test_lines_written_together_are_those_written_one_by_one(
+    options: tuple[str, ...], wireproof: Command, tmp_path: Path
+) -> None:
+    path = tmp_path / NAME
+    order = (0, 3, 4, 1, 2, 9, 9)
+    path.write_bytes(SEGMENT.read_bytes() + b"".join(logs.batch(bytes([n]) * 30, n) for n in order))
+    together = wireproof("explain", path, *options)
+    assert together.out == wireproof("explain", path, *options, "--limit", 1000).out
+    assert together.out.count("  wrong: offsets-not-monotonic at ") == 3
+    assert len(rows(together.out)) == 14 + len(order)

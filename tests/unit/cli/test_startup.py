@@ -1,7 +1,4 @@
-"""What a command imports before it does anything: a user waits for it at every command and every TAB.
-
-Modules are counted, not seconds; `tests/benchmarks/startup.py` measures the seconds.
-"""
+"""What a command imports before it does anything, and the manners of the command line."""
 
 import gc
 import importlib
@@ -20,11 +17,14 @@ from command_line import Command
 from each import each
 from goldens import load
 
+from tests.mutants.registry import spec_of
 from wireproof.adapters.errors import AdapterError, AdapterStartError, UnknownAdapter
+from wireproof.adapters.registry import readiness
 from wireproof.cases import case_json, fixtures
 from wireproof.cases.fixtures import completions, fixtures_folder
 from wireproof.cases.id_patterns import PatternError
 from wireproof.cli.common.standard_output import NEW_OBJECTS, TABLE, exit_of, rare_collections
+from wireproof.install_hint import install_command
 from wireproof.run.exit_codes import Exit
 
 RUN = """
@@ -147,11 +147,8 @@ def test_explain_imports_formats_and_fixtures_and_nothing_that_runs_a_codec() ->
     modules = imported("explain", BATCH)
     assert "wireproof.formats" in modules
     assert not heavy(modules, *ELSEWHERE, "rich", "importlib.metadata", "subprocess")
-    assert not {
-        name
-        for name in modules
-        if name.startswith(("wireproof.adapters", "wireproof.fuzz", "wireproof.spark"))
-    }
+    codecs = ("wireproof.adapters", "wireproof.fuzz", "wireproof.spark")
+    assert not [name for name in modules if name.startswith(codecs)]
     assert not heavy(modules, "wireproof.run.engine", "wireproof.derive.mutate", "wireproof.derive.derived")
 
 
@@ -162,16 +159,9 @@ def test_explain_of_a_log_imports_no_cases_no_other_family_and_nothing_about_oth
     path.write_bytes(b"".join(logs.batch(bytes(9_000), n) for n in range(9)))
     modules = imported("explain", str(path))
     assert {"wireproof.kafka.suite", "wireproof.kafka.suite.listing"} <= modules
-    others = (
-        "iggy",
-        "heka",
-        "data_files",
-        "segment_files",
-        "cases.fixtures",
-        "cases.case",
-        "inspect.data_directory",
-    )
-    assert not heavy(modules, *ELSEWHERE, *(f"wireproof.{name}" for name in others))
+    cases = ("wireproof.cases.fixtures", "wireproof.cases.case")
+    files = ("wireproof.data_files", "wireproof.segment_files", "wireproof.inspect.data_directory")
+    assert not heavy(modules, *ELSEWHERE, "wireproof.iggy", "wireproof.heka", *cases, *files)
 
 
 def test_explain_of_a_sound_entry_imports_no_other_family() -> None:
@@ -261,3 +251,78 @@ def test_every_row_of_the_table_of_errors_names_an_exception() -> None:
 )
 def test_the_nearest_class_of_an_error_decides_its_exit_code(error: Exception, code: Exit | None) -> None:
     assert exit_of(error) is code
+
+
+# --- completion, JSON, colours, an interrupt, and what is missing here ---
+
+
+MUTANT = spec_of("mutant:crc-skip")
+
+WIREPROOF = (sys.executable, "-m", "wireproof")
+
+
+def run(*words: str, **environment: str) -> str:
+    done = subprocess.run(
+        [*WIREPROOF, *words], capture_output=True, text=True, check=False, timeout=120,
+        env={**os.environ, "COLUMNS": "120", **environment},
+    )  # fmt: skip
+    assert not done.stderr, done.stderr
+    return done.stdout
+
+
+def test_colours_are_for_terminals_and_for_nobody_who_wants_none() -> None:
+    words = ("check", MUTANT, "--run", "kafka.batch/v2/crc/*", "--no-families", "--in-process")
+    assert "\x1b[" not in run(*words)
+    assert "\x1b[3" in run(*words, FORCE_COLOR="1", TERM="xterm-256color")
+    plain = run(*words, FORCE_COLOR="1", TERM="xterm-256color", NO_COLOR="1")
+    assert not any(f"\x1b[{colour}" in plain for colour in ("3", "4", "9"))
+
+
+def test_lists_are_json_for_programs(wireproof: Command) -> None:
+    cases = json.loads(wireproof("cases", "iggy.identifier/0.8/**", "--format", "json").out)
+    assert {"id": "iggy.identifier/0.8/identifier/zero", "level": "must", "op": "decode"}.items() <= {
+        **next(row for row in cases if row["id"].endswith("identifier/zero"))
+    }.items()
+    adapters = json.loads(wireproof("adapters", "--format", "json").out)
+    assert next(row for row in adapters if row["name"] == "reference")["state"] == "ready"
+
+
+@each(
+    "words, offered",
+    [
+        ("wireproof rep", "report"),
+        ("wireproof check kafka-py", "kafka-python"),
+        ("wireproof check colu", "columnar"),
+        ("wireproof show iggy.ident", "iggy.identifier"),
+        ("wireproof show iggy.identifier/0.8/identifier/z", "iggy.identifier/0.8/identifier/zero"),
+        ("wireproof adapters new p", "python"),
+        ("wireproof check --no-fam", "--no-families"),
+    ],
+)
+def test_a_shell_completes(completed: Callable[[str], list[str]], words: str, offered: str) -> None:
+    assert offered in completed(words)
+
+
+def examined() -> dict[str, readiness.InstallationCheck]:
+    return {row.name: row for row in readiness.examined()}
+
+
+def test_missing_and_old_tools_are_named_with_their_fix(
+    wireproof: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    go.write_text("#!/bin/sh\necho go version go1.20.1 linux/amd64\n", encoding="utf-8")
+    go.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}")
+    monkeypatch.setattr(readiness, "find_spec", lambda name: None if name == "atheris" else object())
+    rows = examined()
+    assert (rows["go"].state, rows["go"].version) == ("too old", "1.20.1")
+    assert rows["go"].fix.startswith("1.26 or newer is needed: install golang")
+    assert (rows["cargo"].state, rows["cargo"].fix) == ("missing", "install cargo")
+    assert (rows["[fuzz]"].state, rows["[fuzz]"].fix) == ("missing", install_command("fuzz"))
+    assert rows["[peers]"].fix == ""
+    for width in (40, 120):
+        told = wireproof("adapters", width=width, code=0)
+        fixes = {row.fix for row in rows.values() if row.fix}
+        assert fixes <= {line.strip() for line in told.out.splitlines()}
+        assert f"here: Python {rows['Python'].version}, " in told.out

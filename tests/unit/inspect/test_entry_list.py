@@ -223,7 +223,6 @@ def test_a_file_of_no_stream_is_surveyed_as_such(tmp_path: Path) -> None:
 @each("path", SEGMENTS, ids=lambda path: path.parent.name)
 def test_entries_are_counted_together_as_one_by_one(path: Path) -> None:
     listing = listing_of(LOG)
-    assert listing is not None
     cells = [one.cells for one in listed(path.read_bytes(), fast=False)]
     together, alone = listing.totals(), listing.totals()
     together.add(cells)

@@ -19,16 +19,7 @@ from toy_format import (
 )
 
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.cases.case import (
-    ORIGIN_REFERENCE,
-    Accept,
-    Behaviour,
-    Case,
-    Either,
-    Reject,
-    Source,
-    Value,
-)
+from wireproof.cases.case import ORIGIN_REFERENCE, Accept, Behaviour, Case, Either, Reject, Source, Value
 from wireproof.cases.outcome import (
     Accepted,
     BrokenRule,

@@ -355,8 +355,7 @@ def test_an_index_without_an_offset_for_a_name_is_an_error(tmp_path: Path, wirep
 
 def test_explain_shows_entries_and_verdict_and_ends_with_a_code(closed: Path, wireproof: Command) -> None:
     path = closed / f"{NAME}.index"
-    done = wireproof("explain", path)
-    assert done.code == 0
+    done = wireproof("explain", path, code=0)
     assert done.out.splitlines()[0].startswith(
         "72 bytes as .index of the segment at offset 1000; its log has 14"
     )
@@ -365,12 +364,10 @@ def test_explain_shows_entries_and_verdict_and_ends_with_a_code(closed: Path, wi
     times = wireproof("explain", closed / f"{NAME}.timeindex").out.splitlines()
     assert times[2].split() == ["0", "1700000000500", "2", "1002", "2023-11-14T22:13:20.500Z"]
     edit(closed, ".index", 4, ">i", 7)
-    damaged = wireproof("explain", path)
-    assert damaged.code == 1
+    damaged = wireproof("explain", path, code=1)
     assert f"wrong: {path} at 4: no entry of the log begins at position 7\n" in damaged.out
     assert damaged.out.count("what to do: stop the broker and delete the segment's .index") == 1
-    whole = wireproof("explain", closed / f"{NAME}.log")
-    assert whole.code == 1
+    whole = wireproof("explain", closed / f"{NAME}.log", code=1)
     assert "bytes as kafka.log/mixed: accepted" in whole.out
     assert f"{NAME}.txnindex: 3 entries: agrees with its log" in whole.out
 
@@ -394,9 +391,7 @@ def test_a_scan_writes_a_row_of_each_finding(closed: Path, tmp_path: Path) -> No
 
 def test_explain_reports_nothing_about_absent_index_files(tmp_path: Path, wireproof: Command) -> None:
     shutil.copy(SEGMENTS / "closed" / f"{NAME}.log", tmp_path)
-    done = wireproof("explain", tmp_path / f"{NAME}.log")
-    assert done.code == 0
-    assert "agrees" not in done.out
+    assert "agrees" not in wireproof("explain", tmp_path / f"{NAME}.log", code=0).out
 
 
 @pytest.mark.sweeps

@@ -1,17 +1,17 @@
 """Keys and values of Kafka's internal topics: kafka.md §15. The bytes and their meaning are Kafka's own."""
 
+import random
 import tracemalloc
 from collections import defaultdict
+from typing import Any
 
 import pytest
 from each import each
-from kafka_payloads import KafkaPayload, kafka_json, kafka_payloads
+from kafka_payloads import KafkaPayload, ask_kafka, kafka_json, kafka_payloads
+from machine import needs
 
-from wireproof.kafka.payloads import (
-    Payload,
-    PayloadPart,
-    decode_payload,
-)
+from wireproof.kafka.payloads import Payload, PayloadPart, decode_payload
+from wireproof.kafka.payloads.tables import INTERNAL_TOPICS, KeyedTopic
 from wireproof.schema.tables import read_tables
 from wireproof.schema.tagged import MAX_ELEMENTS, MAX_STRING, MAX_TAGS
 from wireproof.wire.rejection import Rejected
@@ -42,9 +42,7 @@ def in_kafkas_words(part: PayloadPart | None) -> object:
 
 
 @each("examples", by_record())
-def test_payloads_read_as_kafka_reads_them(
-    examples: list[KafkaPayload],
-) -> None:
+def test_payloads_read_as_kafka_reads_them(examples: list[KafkaPayload]) -> None:
     for example in examples:
         payload = decode_payload(example.topic, example.key, example.value)
         assert (payload.name, payload.version) == (example.name, example.version)
@@ -100,48 +98,36 @@ def transaction(status: int) -> Payload:
 # --- what no table has ---
 
 
-def note_and_bytes(payload: Payload) -> tuple[str, object]:
-    return payload.note, payload.fields
-
-
-def test_an_unknown_type_is_named_and_its_bytes_are_kept() -> None:
-    payload = decode_payload(OFFSETS, bytes.fromhex("0063 aabb"), bytes.fromhex("0002 cc"))
-    want = {"key": {"unknown": "aabb"}, "value": {"unknown": "cc"}}
-    assert note_and_bytes(payload) == ("type 99 is not known", want)
-    assert (payload.type, payload.version) == (99, 2)
-
-
-def test_an_unknown_version_is_named_and_its_bytes_are_kept() -> None:
-    payload = decode_payload(OFFSETS, OFFSET_KEY, bytes.fromhex("0005 aabb"))
-    assert payload.note == "version 5 of OffsetCommitValue is not known"
-    assert payload.fields["value"] == {"unknown": "aabb"}
-    assert (payload.name, payload.version) == ("OffsetCommit", 5)
-
-
-@pytest.mark.parametrize(
-    ("value", "note", "unknown"),
+@each(
+    "topic, key, value, note, fields",
     [
-        ("00 aabb", "version 0 of the frame is not known", "00aabb"),
-        ("01 63 00 aabb", "type 99 is not known", "aabb"),
-        ("01 02 07 aabb", "version 7 of TopicRecord is not known", "aabb"),
+        (METADATA, None, "00 aabb", "version 0 of the frame is not known", {"unknown": "00aabb"}),
+        (METADATA, None, "01 63 00 aabb", "type 99 is not known", {"unknown": "aabb"}),
+        (METADATA, None, "01 02 07 aabb", "version 7 of TopicRecord is not known", {"unknown": "aabb"}),
+        (OFFSETS, OFFSET_KEY, "0005 aa", "version 5 of OffsetCommitValue is not known", {"unknown": "aa"}),
+        (OFFSETS, bytes.fromhex("0063 aabb"), "0002 cc", "type 99 is not known", {"unknown": "cc"}),
+        (  # NoOpRecord with tag 100
+            METADATA, None, "01 14 00 01 64 02 beef",
+            "", {"unknownTags": [{"tag": "100", "data": "beef"}]},
+        ),
+        (  # a known tag beside it
+            METADATA, None, "01 11 01 00000001 0000000000000002 02 01 01 01 63 01 ff",
+            "", {"inControlledShutdown": "1", "unknownTags": [{"tag": "99", "data": "ff"}]},
+        ),
     ],
-)
-def test_an_unknown_frame_is_named_and_its_bytes_are_kept(value: str, note: str, unknown: str) -> None:
-    payload = decode_payload(METADATA, None, bytes.fromhex(value))
-    assert note_and_bytes(payload) == (note, {"key": None, "value": {"unknown": unknown}})
+)  # fmt: skip
+def test_what_is_unknown_is_named_and_its_bytes_are_kept(
+    topic: str, key: bytes | None, value: str, note: str, fields: dict[str, Any]
+) -> None:
+    payload = decode_payload(topic, key, bytes.fromhex(value))
+    assert (payload.note, payload.fields["value"].items() >= fields.items()) == (note, True)
 
 
-def test_an_unknown_tagged_field_is_kept() -> None:
-    value = bytes.fromhex("01 14 00 01 64 02 beef")  # NoOpRecord with tag 100
-    payload = decode_payload(METADATA, None, value)
-    assert payload.fields["value"] == {"unknownTags": [{"tag": "100", "data": "beef"}]}
-
-
-def test_an_unknown_tagged_field_stands_beside_the_known_ones() -> None:
-    value = bytes.fromhex("01 11 01 00000001 0000000000000002 02 01 01 01 63 01 ff")
-    payload = decode_payload(METADATA, None, value)
-    assert payload.fields["value"]["inControlledShutdown"] == "1"
-    assert payload.fields["value"]["unknownTags"] == [{"tag": "99", "data": "ff"}]
+def test_an_unknown_type_or_version_of_a_key_or_value_is_told() -> None:
+    unknown = decode_payload(OFFSETS, bytes.fromhex("0063 aabb"), bytes.fromhex("0002 cc"))
+    assert (unknown.type, unknown.version, unknown.fields["key"]) == (99, 2, {"unknown": "aabb"})
+    newer = decode_payload(OFFSETS, OFFSET_KEY, bytes.fromhex("0005 aabb"))
+    assert (newer.name, newer.version) == ("OffsetCommit", 5)
 
 
 def covers(topic: str, key: bytes | None, value: bytes) -> dict[str, Cover]:
@@ -362,3 +348,86 @@ def test_structs_of_few_bytes_are_read_in_bounded_memory() -> None:
 def test_a_table_names_known_types_only() -> None:
     with pytest.raises(ValueError, match="members \\[\\]Member: Member is no type"):
         read_tables("Group 0\n    members []Member\n", "")
+
+
+# --- beside Kafka's own classes ---
+
+
+EDITS = 12
+"""Edits of each example that Kafka's classes are asked about."""
+
+
+def edited(example: KafkaPayload, chance: random.Random) -> tuple[bytes | None, bytes | None]:
+    """Return the key and the value, one of them with a byte changed, removed or added."""
+    parts = [example.key, example.value]
+    index = chance.choice([at for at, part in enumerate(parts) if part])
+    data = bytearray(parts[index] or b"")
+    at = chance.randrange(len(data))
+    match chance.randrange(5):
+        case 0:
+            del data[at:]
+        case 1:
+            data.insert(at, chance.randrange(256))
+        case 2:
+            data[at] = chance.choice((0, 1, 0x7F, 0x80, 0xFF))
+        case _:
+            data[at] ^= 1 << chance.randrange(8)
+    parts[index] = bytes(data)
+    return parts[0], parts[1]
+
+
+def hexed(data: bytes | None) -> str | None:
+    return None if data is None else data.hex()
+
+
+def ours(topic: str, key: bytes | None, value: bytes | None) -> Any:
+    """Return the fields in Kafka's words, or the name of the refusal, or the note about what is not known."""
+    try:
+        payload = decode_payload(topic, key, value)
+    except Rejected as rejected:
+        if rejected.cls != "trailing-data" or not isinstance(INTERNAL_TOPICS[topic], KeyedTopic):
+            return rejected.detail or rejected.cls
+        payload = rejected.before  # a coordinator ignores the bytes after the fields
+    if payload.note:
+        return payload.note
+    parts = (payload.key, payload.value)
+    return [
+        None if one is None or not one.struct else kafka_json(one.struct, one.version, one.value)
+        for one in parts
+    ]
+
+
+def agree(topic: str, answer: dict[str, Any], mine: Any) -> bool:
+    if "error" in answer:
+        return isinstance(mine, str)
+    if isinstance(mine, str):
+        newer = mine.startswith("version ") and topic in FRAMED
+        return newer or mine in STRICTER
+    return bool(mine == [answer.get("keyJson"), answer.get("valueJson")])
+
+
+FRAMED = {"__cluster_metadata", "__remote_log_metadata"}
+"""The topics in which Kafka reads a version above the newest one as the newest one (kafka.md §15.1)."""
+
+STRICTER = {"negative-length", "length-mismatch", "TAGGED_FIELD_PAST_END", "bad-varint"}
+"""Kafka reads lengths below -1 as null, ignores the size of a known tagged field, and reads unsigned varints
+above 2^31 as negative numbers (kafka.md §15.1)."""
+
+
+@pytest.mark.tools
+@needs("java", "mvn")
+def test_edited_bytes_are_read_as_kafka_reads_them_or_refused_where_kafka_refuses_them() -> None:
+    chance = random.Random(22)
+    inputs = [(one.topic, *edited(one, chance)) for one in kafka_payloads() for _ in range(EDITS)]
+    answers = ask_kafka(
+        {"topic": topic, "key": hexed(key), "value": hexed(value)} for topic, key, value in inputs
+    )
+    rows = [(row, answer, ours(*row)) for row, answer in zip(inputs, answers, strict=True)]
+    different = [
+        (row[0], hexed(row[1]), hexed(row[2]), answer.get("error"), mine)
+        for row, answer, mine in rows
+        if not agree(row[0], answer, mine)
+    ]
+    assert different == []
+    assert sum("error" in answer for _, answer, _ in rows) > len(rows) // 5
+    assert sum(not isinstance(mine, str) for *_, mine in rows) > len(rows) // 5

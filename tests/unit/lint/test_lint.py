@@ -1,22 +1,30 @@
 """The linter finds each kind of bad fixture, and says so in one line. architecture.md#verdicts."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import Command
 from fixture_folders import BAD, GOOD, PLACE, RULE, only, problems, write
+from goldens import load
 
 from wireproof.cases import fixtures
-from wireproof.cases.fixture_writer import (
-    FrozenCase,
-    freeze,
-    sort_files,
-    unfrozen_cases,
-)
+from wireproof.cases.case_json import FixtureError
+from wireproof.cases.fixture_writer import FrozenCase, freeze, sort_files, unfrozen_cases
 from wireproof.cases.fixtures import FROZEN
 from wireproof.lint.cases import changed_cases, lint
+from wireproof.lint.states import (
+    STATES_FILE,
+    Cell,
+    StateTable,
+    Unfilled,
+    count_lines,
+    read_notes,
+    state_problems,
+    state_table,
+)
 
 GOOD_ID, BAD_ID = GOOD["id"], BAD["id"]
 LONG = "0104" + "07000000" + "00" * 600
@@ -103,13 +111,27 @@ def test_a_bad_case_is_one_line_that_names_it(
     assert "\n" not in found[0]
 
 
-def test_cases_out_of_order_are_a_problem_of_their_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def _unsorted(root: Path) -> str:
+    return f"{write(root, BAD, GOOD)}: its cases are not sorted by id; `lint --fix` sorts them"
+
+
+def _unterminated(root: Path) -> str:
+    path = write(root, GOOD, BAD)
+    path.write_text(path.read_text("utf-8").rstrip(), encoding="utf-8")
+    return f"{path}: is not in the form of a fixture file; `lint --fix` rewrites it"
+
+
+def _stray(root: Path) -> str:
+    stray = write(root, GOOD, BAD).with_name("stray.bin")
+    stray.write_bytes(b"\0")
+    return f"{stray}: no case names this file"
+
+
+@pytest.mark.parametrize("spoil", [_unsorted, _unterminated, _stray])
+def test_what_is_wrong_with_a_file_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Path], str]
 ) -> None:
-    path = write(tmp_path, BAD, GOOD)
-    assert problems(tmp_path, monkeypatch) == [
-        f"{path}: its cases are not sorted by id; `lint --fix` sorts them"
-    ]
+    assert [spoil(tmp_path)] == problems(tmp_path, monkeypatch)
 
 
 def test_keys_out_of_order_are_a_problem_of_their_case(
@@ -118,13 +140,6 @@ def test_keys_out_of_order_are_a_problem_of_their_case(
     write(tmp_path, dict(reversed(GOOD.items())), BAD)
     (line,) = problems(tmp_path, monkeypatch)
     assert line.startswith(f"{GOOD_ID}: its keys must be in the order id, ")
-
-
-def test_another_layout_of_the_json_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write(tmp_path, GOOD, BAD)
-    path.write_text(path.read_text("utf-8").rstrip(), encoding="utf-8")
-    (line,) = problems(tmp_path, monkeypatch)
-    assert line == f"{path}: is not in the form of a fixture file; `lint --fix` rewrites it"
 
 
 def test_fix_sorts_cases_and_keys_and_changes_no_case(
@@ -152,18 +167,10 @@ def test_the_verb_fixes_only_when_it_is_told_to(
     path = write(tmp_path, BAD, GOOD)
     only(tmp_path, monkeypatch)
     before = path.read_bytes()
-    seen = wireproof("lint")
-    assert (seen.code, path.read_bytes()) == (5, before)
+    assert (wireproof("lint").code, path.read_bytes()) == (5, before)
     done = wireproof("lint", "--fix")
     assert (done.code, done.out.splitlines()[0]) == (0, f"{path}: sorted")
     assert wireproof("lint").code == 0
-
-
-def test_a_file_that_no_case_names_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write(tmp_path, GOOD, BAD)
-    stray = path.parent / "stray.bin"
-    stray.write_bytes(b"\0")
-    assert problems(tmp_path, monkeypatch) == [f"{stray}: no case names this file"]
 
 
 def test_a_revision_that_no_format_has_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,3 +257,56 @@ def test_a_landed_id_that_is_gone_is_a_problem(tmp_path: Path, monkeypatch: pyte
     assert problems(tmp_path, monkeypatch) == [
         f"{BAD_ID}: is frozen and was removed: restore it, an id is never taken back"
     ]
+
+
+# --- the edge values of each number, and the golden cases that have them ---
+
+
+BATCH = "kafka.batch/v2"
+
+
+@pytest.fixture(scope="module", name="table")
+def _table() -> StateTable:
+    return state_table(load())
+
+
+def test_a_case_fills_the_cells_of_its_values(table: StateTable) -> None:
+    name = f"{BATCH}/batch/two-records"
+    assert name in table.filled[Cell(BATCH, "read", "producerId", "minus-one")]
+    assert name in table.filled[Cell(BATCH, "read", "baseSequence", "minus-one")]
+    assert name not in table.filled[Cell(BATCH, "read", "producerId", "zero")]
+
+
+def test_the_states_of_the_package_have_no_problem(table: StateTable) -> None:
+    assert list(state_problems(table, load())) == []
+
+
+def test_an_open_cell_too_many_reasons_and_a_needless_reason_are_problems() -> None:
+    row = Unfilled(("a.b/1",), ("read",), "n", ("least",), "no such number")
+    cells = [Cell("a.b/1", "read", f"n{number}", "zero") for number in range(18)]
+    given = Cell("a.b/1", "read", "n", "least")
+    filled = dict.fromkeys(cells, ("a.b/1/one",)) | {given: ()}
+    suite = load()
+
+    def problems(filled: dict[Cell, tuple[str, ...]], *reasons: Cell) -> list[str]:
+        table = StateTable(filled, dict.fromkeys(reasons, row), {})
+        return [str(one) for one in state_problems(table, suite)]
+
+    assert problems(filled) == ["a.b/1: no case has n least to read, and no reason is given"]
+    assert problems(filled, given) == [
+        "a.b/1: 1 of 19 edge values have a reason in place of a case, more than 5%"
+    ]
+    more = filled | {Cell("a.b/1", "read", "last", "zero"): ("a.b/1/one",)}
+    assert problems(more, given) == []
+    assert next(count_lines(StateTable(more, {given: row}, {}))) == (
+        "states of a.b/1: 20 edge values of numbers, 19 with a case, 1 with a reason, 0 open"
+    )
+    assert "its reason is not needed" in problems(more, given, cells[0])[-1]
+
+
+def test_a_wrong_note_is_one_line_with_the_file_and_the_field(tmp_path: Path) -> None:
+    path = tmp_path / STATES_FILE
+    path.write_text('[[types]]\nformats = ["a"]\npath = ["b"]\n', encoding="utf-8")
+    with pytest.raises(FixtureError, match=r"states.toml: .*path") as caught:
+        read_notes([path])
+    assert "\n" not in str(caught.value)

@@ -131,7 +131,6 @@ def test_what_the_baseline_expects_and_what_gates_nothing_is_no_finding() -> Non
 
 def test_an_excerpt_marks_the_field_and_names_the_byte_of_the_twin() -> None:
     found = excerpt_of(BAD_CASE, 4, "sum", GOOD_CASE)
-    assert found is not None
     assert found.bytes == "0000  02 01 61 6b│cd│"
     assert found.caret == " " * found.bytes.index("cd") + "^^ sum; the accepted twin has cc"
 

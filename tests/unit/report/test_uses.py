@@ -18,6 +18,7 @@ PASS = Verdict("pass", "canonical")
 WRONG = Verdict("fail", "wrong-value", want="accept", got="<script>")
 CRASH = Verdict("crash", text="exit code -11")
 SKIP = Verdict("unsupported", text="claims no codec:zstd")
+UNJUDGED = "shows no fault as a Kafka consumer: all 246 required cases that were judged"
 
 
 @pytest.fixture(scope="module")
@@ -111,10 +112,7 @@ def test_a_table_begins_with_the_best_and_names_who_can_be_chosen(use: Use) -> N
 
 def test_of_those_that_are_wrong_the_box_names_the_least_wrong_first(use: Use) -> None:
     two = [case.id for case in use.must.values() if not is_refused(case)][:2]
-    runs = [
-        run_of(use, "a-two", "1", dict.fromkeys(two, WRONG)),
-        run_of(use, "b-one", "1", {two[0]: WRONG}),
-    ]
+    runs = [run_of(use, "a-two", "1", dict.fromkeys(two, WRONG)), run_of(use, "b-one", "1", {two[0]: WRONG})]
     (section,) = sections([use], implementations([use], runs))
     assert section.choices[0].wrong == (("b-one", 1), ("a-two", 2))
 
@@ -133,9 +131,7 @@ def test_whole_clients_and_codecs_are_two_tables_and_who_only_reads_is_not_worse
     assert [row.language for one in found for row in one.rows] == ["Python"] * 3
 
 
-def test_releases_of_a_client_that_does_not_tell_its_version_are_those_that_were_asked_for(
-    use: Use,
-) -> None:
+def test_releases_of_a_client_that_does_not_tell_its_version_are_those_that_were_asked_for(use: Use) -> None:
     runs = [
         run_of(use, "aiokafka-client", "unknown", spec=f"aiokafka-client@{version}")
         for version in ("0.9.0", "0.14.0")
@@ -162,23 +158,20 @@ def test_shards_of_one_run_are_one_column_and_a_shard_that_comes_again_is_the_ne
 # --- sentences ---
 
 
-def test_an_implementation_without_a_fault_is_safe(suite: Suite, use: Use) -> None:
-    (text,) = use_sentences(suite, run_of(use, "some", "1.0"))
-    assert text == "some 1.0 is safe as a Kafka consumer: all 247 required cases are right"
-
-
-def test_what_was_not_judged_is_not_called_safe(suite: Suite, use: Use) -> None:
-    (text,) = use_sentences(suite, run_of(use, "some", "1.0", {must(use, refused=False).id: SKIP}))
-    said = "some 1.0 shows no fault as a Kafka consumer: all 246 required cases that were judged are right"
-    assert text == f"{said}, of 247"
-
-
-@pytest.mark.parametrize("verdict", [Verdict("blocked", "x"), Verdict("adapter-error", text="no JSON")])
-def test_a_refusal_that_proves_nothing_and_a_broken_contract_are_not_judged(
-    suite: Suite, use: Use, verdict: Verdict
+@each(
+    "verdict, refused, said",
+    [
+        (PASS, False, "is safe as a Kafka consumer: all 247 required cases are right"),
+        (SKIP, False, f"{UNJUDGED} are right, of 247"),
+        (Verdict("blocked", "x"), True, f"{UNJUDGED} are right, of 247"),
+        (Verdict("adapter-error", text="no JSON"), True, f"{UNJUDGED} are right, of 247"),
+    ],
+)
+def test_an_implementation_without_a_fault_is_safe_if_all_was_judged(
+    suite: Suite, use: Use, verdict: Verdict, refused: bool, said: str
 ) -> None:
-    (text,) = use_sentences(suite, run_of(use, "some", "1.0", {must(use, refused=True).id: verdict}))
-    assert "some 1.0 shows no fault" in text
+    (text,) = use_sentences(suite, run_of(use, "some", "1.0", {must(use, refused=refused).id: verdict}))
+    assert text == f"some 1.0 {said}"
 
 
 def test_a_sentence_names_the_worst_and_counts_the_rest(suite: Suite, use: Use) -> None:

@@ -51,12 +51,7 @@ print(len(names))
 @pytest.mark.sweeps
 def test_every_module_is_imported_where_what_linux_has_is_missing() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", IMPORTS],
-        cwd=TOP,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
+        [sys.executable, "-c", IMPORTS], cwd=TOP, capture_output=True, text=True, check=False, timeout=120
     )
     assert done.stderr == ""
     assert int(done.stdout) > 300

@@ -1,16 +1,34 @@
-"""The stream of a run: architecture.md#events."""
+"""The stream of a run, and that a green one can be trusted. architecture.md#events."""
 
 import io
 import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
 from attrs import evolve
+from baselines import written
+from command_line import Command
 from each import each
-from small_runs import FAIL, PASS, RUN, SKIP, stream
+from faulty_runs import spec
+from folders import SUPPORT
+from goldens import load
+from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
 import wireproof
+from wireproof.cases.case import Case, Data, Reject
+from wireproof.cases.observable_fields import not_compared, unknown_part
+from wireproof.formats import FORMATS
+from wireproof.report.terminal import uncompared_lines
+from wireproof.run.baselines.baseline import apply
+from wireproof.run.baselines.known_failures import parse_baseline
 from wireproof.run.conclusion import conclusion_sentence, exit_code
 from wireproof.run.events import (
     EventError,
@@ -25,11 +43,12 @@ from wireproof.run.events import (
     to_line,
 )
 from wireproof.run.exit_codes import Exit
+from wireproof.wire.observed_fields import field_tree, project
 
 SCHEMA = json.loads((Path(wireproof.__file__).parent / "schemas/events.schema.json").read_text())
 
 
-def written(*, footer: bool = True) -> str:
+def stream_text(*, footer: bool = True) -> str:
     out = io.StringIO()
     writer = EventWriter(out, RUN)
     for one in (PASS, FAIL, SKIP):
@@ -60,21 +79,18 @@ def test_an_event_survives_its_line_and_fits_the_schema(one: object) -> None:
 
 def test_a_written_run_is_read_back(tmp_path: Path) -> None:
     file = tmp_path / "run.jsonl"
-    file.write_text(written() + written())
+    file.write_text(stream_text() + stream_text())
     assert read_events(file) == (stream(PASS, FAIL, SKIP), stream(PASS, FAIL, SKIP))
     assert read_events(file)[0].complete
 
 
 def test_a_run_without_its_footer_is_incomplete() -> None:
-    assert [run.complete for run in parse_events(io.StringIO(written(footer=False)))] == [False]
-    assert [run.complete for run in parse_events(io.StringIO(written(footer=False) + written()))] == [
-        False,
-        True,
-    ]
+    text = stream_text(footer=False) + stream_text() + stream_text(footer=False)
+    assert [run.complete for run in parse_events(io.StringIO(text))] == [False, True, False]
 
 
 def test_a_line_cut_off_by_a_death_ends_an_incomplete_run() -> None:
-    text = written(footer=False)
+    text = stream_text(footer=False)
     (run,) = parse_events(io.StringIO(text[: len(text) - 20]))
     assert (run.cases, run.complete) == ((PASS, FAIL), False)
 
@@ -101,7 +117,7 @@ def test_a_bad_line_is_named_in_one_line(line: str, says: str) -> None:
 
 
 def test_a_footer_that_miscounts_is_refused() -> None:
-    lines = written().replace('"pass":1', '"pass":2')
+    lines = stream_text().replace('"pass":1', '"pass":2')
     with pytest.raises(EventError, match="the footer counts"):
         list(parse_events(io.StringIO(lines)))
 
@@ -179,3 +195,228 @@ def test_a_shard_of_a_file_is_not_trusted() -> None:
 def test_shards_of_different_runs_do_not_merge(other: EventStream, says: str) -> None:
     with pytest.raises(EventError, match=says):
         merge_shards([shard("1/2", PASS), other])
+
+
+# --- a run that is killed keeps each verdict ---
+
+
+FORMAT = "iggy.identifier/0.0.30"
+ANSWERS = 9
+SECONDS = 60.0
+"""For anything to happen: no measure, but the end of the wait for what never comes."""
+
+
+def killed(folder: Path, *words: str) -> tuple[list[str], Path]:
+    """Kill `check` once the adapter has stopped to answer; what it was asked before, and the events."""
+    answered, events = folder / "answered", folder / "run.jsonl"
+    environment = os.environ | {"ANSWERS": str(ANSWERS), "ANSWERED": str(answered)}
+    command = [
+        *(sys.executable, "-m", "wireproof", "check", "py:tests.support.hanging_codecs:AnswersSome"),
+        *("--jobs", "1", "--out", str(events), *words),
+    ]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as run:
+        deadline, lines = time.monotonic() + SECONDS, 0
+        while lines < ANSWERS and time.monotonic() < deadline and run.poll() is None:
+            time.sleep(0.05)
+            lines = len(answered.read_text().splitlines()) if answered.exists() else 0
+        before, quiet = -1, 0
+        while quiet < 20:  # what was answered is judged in far less than a second
+            now = events.stat().st_size
+            before, quiet = now, quiet + 1 if now == before else 0
+            time.sleep(0.05)
+        run.kill()
+    return answered.read_text().splitlines(), events
+
+
+def judged_by(answers: Sequence[str], cases: Sequence[Case]) -> set[str]:
+    """Return the cases that can be judged by answers: a refusal counts once the twin is answered too."""
+    data = {case.id: case.input.data.hex() for case in cases if isinstance(case.input, Data)}
+    answered = {name for name, one in data.items() if one in answers}
+    return {
+        case.id
+        for case in cases
+        if case.id in answered and not (isinstance(case.expect, Reject) and case.twin not in answered)
+    }
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process is killed by a signal")
+def test_a_killed_run_keeps_each_golden_case_that_was_judged(tmp_path: Path) -> None:
+    cases = [case for case in load().cases if case.id.startswith(f"{FORMAT}/")]
+    answers, events = killed(tmp_path, "--run", f"{FORMAT}/**", "--no-families")
+    (stream,) = read_events(events)
+    decoded = {event.id for event in stream.cases if event.op == "decode"}
+    assert decoded == judged_by(answers, cases)
+    assert len(decoded) > 2
+    places = [event.seq for event in stream.cases]
+    assert places == sorted(places)
+    assert {case.id: place for place, case in enumerate(cases)}.items() >= {
+        event.id: event.seq for event in stream.cases
+    }.items()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process is killed by a signal")
+def test_a_killed_run_keeps_each_derived_case_that_was_judged(tmp_path: Path) -> None:
+    answers, events = killed(tmp_path, "--run", f"{FORMAT}/identifier/numeric")
+    (stream,) = read_events(events)
+    golden, *derived = stream.cases
+    assert (golden.seq, golden.id) == (0, f"{FORMAT}/identifier/numeric")
+    assert len(derived) == len(answers) - 2  # the golden case is asked once more at the end of its block
+    assert all("~" in event.id for event in derived)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process is killed by a signal")
+def test_of_two_events_in_one_place_the_later_one_counts() -> None:
+    lines = [
+        {"event": "run", "suite": "1", "fixtures": "", "spec": "x", "adapter": "x", "schema": 1},
+        *(case_line(*row) for row in ((1, "b", "pass"), (0, "a", "pass"), (1, "b", "crash"))),
+        {"event": "footer", "counts": {"pass": 1, "crash": 1}, "complete": True},
+    ]
+    (stream,) = parse_events(f"{json.dumps(line)}\n" for line in lines)
+    assert [(event.id, event.verdict) for event in stream.cases] == [("a", "pass"), ("b", "crash")]
+
+
+def case_line(seq: int, name: str, verdict: str) -> dict[str, object]:
+    head = {"event": "case", "seq": seq, "id": name, "format": "f", "revision": "1", "op": "decode"}
+    return {**head, "level": "must", "verdict": verdict}
+
+
+# --- what was not judged or compared shows in the exit code and in each view ---
+
+
+TODAY = date(2026, 11, 21)
+CASES = ("--run", "kafka.batch/v2/batch/*", "--run", "kafka.batch/v2/crc/*")
+
+
+@pytest.fixture
+def check(wireproof: Command, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Judge an object of `claiming` by a few cases."""
+    monkeypatch.syspath_prepend(str(SUPPORT))
+
+    def run(name: str, *words: Any) -> Any:
+        return wireproof("check", f"py:wrong_claims:{name}", *CASES, "--no-families", "--in-process", *words)
+
+    return run
+
+
+@each(
+    "name, word, nearest",
+    [
+        ("revision", "kafka.batch/V2", "kafka.batch/v2"),
+        ("codec", "zlib", "known names: none, gzip"),
+        ("profile", "consumer", "known names: reader"),
+        ("feature", "header", "headers"),
+        ("observes", "records[].valeu", "value"),
+        ("selector", "batches[magc=2].baseOffset", "magic"),
+    ],
+)
+def test_a_typo_in_a_claim_is_an_error_that_names_the_nearest_name(
+    check: Any, name: str, word: str, nearest: str
+) -> None:
+    done = check(name)
+    assert done.code == 4
+    assert word in done.err
+    assert nearest in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+def test_a_run_in_which_every_case_is_outside_the_claims_is_a_usage_error(check: Any) -> None:
+    done = check("nothing")
+    assert done.code == 2
+    assert "no case was judged" in done.err
+    assert "claims no profile reader" in done.err
+
+
+def test_unjudged_cases_do_not_count_for_the_least_number(check: Any) -> None:
+    enough = check("reader", "--min-cases", 10)
+    assert enough.code == 0
+    done = check("reader", "--min-cases", 1000)
+    assert done.code == 2
+    assert "cases were judged, fewer than the 1000 of --min-cases" in done.err
+
+
+def test_every_view_lists_what_was_not_compared(check: Any, tmp_path: Path) -> None:
+    names = ("junit", "markdown", "html")
+    views = [word for name in names for word in (f"--{name}", tmp_path / name)]
+    out = tmp_path / "run.jsonl"
+    done = check("offsets", *views, "--out", out)
+    assert done.code == 0
+    assert "kafka.log/mixed: not compared, the adapter does not show them: batches[]." in done.out
+    rows = [json.loads(text) for text in out.read_text().splitlines()]
+    assert "batches[].records" in rows[0]["not_compared"]["kafka.log/mixed"]
+    for name in names:
+        assert "partitionLeaderEpoch" in (tmp_path / name).read_text()
+
+
+def test_only_judged_formats_are_listed_as_not_compared() -> None:
+    hidden = {"toy.frame/v1": ("sum",), "toy.frame/v2": ("sum",), "kafka.log/mixed": ("batches",)}
+    run = evolve(RUN, not_compared=hidden)
+    lines = list(uncompared_lines(stream(PASS, SKIP, run=run)))
+    assert lines == ["toy.frame/v1: not compared, the adapter does not show them: sum"]
+    skipped = event(0, "codec/lz4", "unsupported", revision="v2")
+    assert list(uncompared_lines(stream(skipped, run=run))) == []
+    of_stream = event(0, "basic/good", format="kafka.batch", revision="v2")
+    assert [line.partition(":")[0] for line in uncompared_lines(stream(of_stream, run=run))] == [
+        "kafka.log/mixed"
+    ]
+
+
+def test_the_case_that_killed_an_adapter_keeps_its_crash_and_the_run_is_no_verdict(
+    wireproof: Command, tmp_path: Path
+) -> None:
+    spec = f"jsonl:{sys.executable} -S -E {SUPPORT / 'dying_adapter.py'} {tmp_path / 'starts'}"
+    out = tmp_path / "run.jsonl"
+    done = wireproof(
+        "check", spec, "--run", "iggy.identifier/0.0.30/identifier/*", "--no-families", "--out", out
+    )
+    rows = [json.loads(text) for text in out.read_text().splitlines()]
+    verdicts = [row["verdict"] for row in rows if row["event"] == "case"]
+    assert done.code == 4
+    assert verdicts.count("crash") == 1
+    assert set(verdicts) == {"crash", "not-run"}
+    assert "cases were not run" in done.out
+
+
+def test_a_baseline_that_a_run_wrote_makes_it_conform_and_says_so() -> None:
+    family = [evolve(FAIL, id=f"{FAIL.id}~flip:{n}", seq=n) for n in range(2, 9)]
+    other = [evolve(FAIL, id=f"toy.frame/v1/sum/other~flip:{n}", seq=n, kind="wrong-value") for n in (9, 10)]
+    seen = stream(
+        PASS, FAIL, *family, *other, evolve(other[0], kind="wrong-accept", seq=11, id=f"{other[0].id}1")
+    )
+    text = written(seen, "somebody", "not looked into", TODAY)
+    applied = apply(seen, parse_baseline(text), TODAY)
+    assert exit_code(seen, applied) == 0
+    assert conclusion_sentence(seen, applied) == "conforms, but for 11 known failures"
+    assert len(parse_baseline(text)) == 3, (
+        "one of the golden case, and one for each way in which a family fails"
+    )
+
+
+# --- fields ---
+
+
+def test_a_selector_is_about_one_kind_of_entry() -> None:
+    tree = field_tree(("batches[magic=2].magic", "batches[].offset"))
+    value = {"batches": [{"magic": "2", "offset": "1", "key": "x"}, {"magic": "0", "offset": "3"}]}
+    assert project(value, tree) == {"batches": [{"magic": "2", "offset": "1"}, {"offset": "3"}]}
+
+
+def test_the_fields_that_no_adapter_can_observe_are_none() -> None:
+    for row in FORMATS.values():
+        for pattern in not_compared(row, ("no-such-field",)):
+            assert unknown_part(row, pattern) is None, f"{row.format_id} {pattern}"
+
+
+def test_who_shows_everything_leaves_nothing_out() -> None:
+    assert all(not_compared(row, ("*",)) == () for row in FORMATS.values())
+    assert not_compared(FORMATS["heka.message/0.10"], ()) == ()
+
+
+def test_an_answer_after_the_last_one_ends_a_check_with_exit_code_4_and_one_line(
+    wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wireproof.adapters.process.controller.EXIT_SECONDS", 60.0)
+    out = tmp_path / "run.jsonl"
+    selection = ("--run", "iggy.identifier/0.0.30/identifier/string", "--no-families", "--out", str(out))
+    (line,) = wireproof("check", spec("answers-late"), *selection, code=4).err.splitlines()
+    assert "after the last request was answered: each request has one answer" in line
+    assert wireproof("report", str(out)).code == 4

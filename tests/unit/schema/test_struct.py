@@ -5,23 +5,43 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from attrs import evolve, fields
+from attrs import evolve, fields, frozen
 from each import each
 
-from wireproof.formats import FORMATS, own_format
+from tests.support.value_stubs import FAMILIES_OF_STRUCTURES, stub_of, stub_path
+from wireproof.family import formats_of_struct
+from wireproof.formats import FAMILIES, FORMATS, own_format
+from wireproof.installed_families import FamilyTable, Provider
 from wireproof.schema.layout import (
     REST,
     WHOLE,
     Checksum,
     ChecksumAlgorithm,
     Count,
+    Layout,
     Length,
+    Nested,
     Number,
     Octets,
+    Packed,
+    Repeated,
+    When,
     Zero,
+    tagged_fields,
 )
 from wireproof.schema.rules import Fault, remarked
-from wireproof.schema.struct import DescriptionError, Struct, choice, inner, many, since, until
+from wireproof.schema.struct import (
+    ByRevision,
+    DescriptionError,
+    Struct,
+    choice,
+    inner,
+    many,
+    optional,
+    since,
+    until,
+)
+from wireproof.wire.checksums import crc32
 from wireproof.wire.reader import Reader, TracingReader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
@@ -227,6 +247,10 @@ def test_an_extension_has_the_fields_and_the_rules_of_what_it_extends() -> None:
         ((until("1", since("2", Number("age", "uint8"))),), "Row.age: it ends before it begins"),
         ((Number("age", "uint9"),), "Row.age: no integer is called uint9"),
         ((Number("age", "uint8", presence_of="other"),), "Row.age: no field other behind it in 1"),
+        (
+            (Count("count", "uint8", of="elements"), many("ones", struct(Number("at", "uint8")))),
+            "Row.count: no field elements behind it",
+        ),
     ],
 )
 def test_a_contradiction_is_an_error_when_the_structure_is_defined(parts: Any, text: str) -> None:
@@ -268,7 +292,6 @@ def test_a_length_of_the_rest_or_of_the_whole_ends_the_bytes_without_a_length(of
     codec.write(writer, value)
     assert (value.id, value.body, bytes(writer.data), reader.left) == (7, b"body", data, 4)
     cover = reader.spans[0].cover
-    assert cover is not None
     assert (cover.end - cover.start, cover.end) == (size, 7)
     with pytest.raises(Rejected) as caught:
         codec.read(Reader(bytes((0, size)) + b"\7bod"))
@@ -323,11 +346,6 @@ def test_what_a_revision_cannot_read_is_an_error_when_its_layout_is_made() -> No
     with pytest.raises(DescriptionError, match=r"Row: rule toy\.x needs more, not in 1"):
         made.at("1")
     made.at("2")
-    chosen = struct(Number("kind", "uint8"), choice("one", "kind", {1: struct(Number("age", "uint8"))}))
-    with pytest.raises(DescriptionError, match=r"Row\.one: no rule refuses another kind"):
-        chosen.at("1")
-    with pytest.raises(DescriptionError, match=r"Row\.rows: elements of no bytes have no end"):
-        struct(many("rows", struct())).at("1")
     with pytest.raises(DescriptionError, match=r"Row: rule toy\.x has no revision 9"):
         struct(Number("age", "uint8")).rule("age", "toy.x", since="9")(no_fault("age"))
 
@@ -346,3 +364,130 @@ def test_a_format_is_the_same_one_in_another_process_and_a_changed_one_has_no_na
     assert own_format("iggy.log/of-nobody") is None
     changed = evolve(FORMATS["iggy.frame/0.0.30"], decode=max, encode=max, layout=None, value=int)
     assert pickle.loads(pickle.dumps(changed)) == changed
+
+
+# --- lists, lengths and classes that cannot be ---
+
+
+def row_of(*parts: Any, name: str = "Row", **more: Any) -> Struct:
+    return Struct(name, *parts, revisions=("1",), cites="here", **more)
+
+
+def test_a_field_with_the_name_of_a_parameter_is_an_error_if_a_rule_needs_it() -> None:
+    made = row_of(Number("index", "uint8"), Number("at", "uint8"))
+    with pytest.raises(DescriptionError, match=r"Row: rule toy.at needs index, which is a field too"):
+        made.rule("at", "toy.at")(lambda at, index: None)  # noqa: ARG005 - a rule has the names of its fields
+    with pytest.raises(DescriptionError, match=r"Row: rule toy.at needs the number of no field"):
+        made.rule("", "toy.at")(lambda number: None)  # noqa: ARG005 - as above
+
+
+@frozen
+class Entry:
+    codec: int
+    steps: tuple[int, ...]
+
+
+@each(
+    "made, text",
+    [
+        (
+            row_of(many("ones", row_of(Number("at", "uint8")), joined=True)),
+            "Row.ones: a joined list needs its count",
+        ),
+        (row_of(Number("absent", "int8"), value=Entry), "Row: Entry has no attribute absent"),
+        (row_of(many("rows", row_of())), "Row.rows: elements of no bytes have no end"),
+        (
+            row_of(Number("kind", "uint8"), choice("one", "kind", {1: row_of(Number("age", "uint8"))})),
+            "Row.one: no rule refuses another kind",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_an_error_when_its_layout_is_made(made: Struct, text: str) -> None:
+    with pytest.raises(DescriptionError) as caught:
+        made.at("1")
+    assert str(caught.value).startswith(text)
+
+
+def test_a_rule_of_a_length_of_numbers_alone_names_the_length_to_writers() -> None:
+    made = row_of(Length("size", "uint8", of=REST), Number("at", "uint8"))
+    made.rule("size", "toy.size")(lambda size: Fault("bad-length", "one") if size == 1 else None)
+    with pytest.raises(Rejected, match="invalid-value at -1, size: one"):
+        made.at("1").codec.write(Writer(), made.at("1").type(at=1))
+
+
+def test_a_structure_without_a_writer_of_what_is_packed_is_only_read() -> None:
+    steps = Repeated("steps", of=Layout("Step", (Number("step", "int8"),)))
+    packed = Packed("steps", codec_of="codec", of=steps, read=lambda _: ())
+    layout = row_of(Number("codec", "int8"), packed, value=Entry).at("1")
+    only_read = evolve(layout, parts=(layout.parts[0], evolve(packed, write=None)))
+    with pytest.raises(TypeError, match="only read"):
+        only_read.codec.write(Writer(), Entry(0, ()))
+
+
+# --- a description that no function could read ---
+
+
+CRC32 = ChecksumAlgorithm("crc32", crc32)
+BYTE = Number("a", "uint8")
+
+
+@each(
+    "parts, text",
+    [
+        ((), "Row: it has no field"),
+        ((Number("class", "uint8"),), "Row.class: a function has no variable of this name; choose another"),
+        ((Number("a-b", "uint8"),), "Row.a-b: a function has no variable"),
+        ((Number("reader", "uint8"),), "Row.reader: a function has no variable"),
+        ((Number("aB", "uint8"), Number("a_b", "uint8")), "Row.a_b: aB has the same attribute, a_b"),
+        ((Octets("body"), BYTE), "Row.body: without a length or a count before it, it takes the bytes of a"),
+        ((many("rows", row_of(BYTE)), BYTE), "Row.rows: without a length or a count before it"),
+        ((Number("magic", "uint8", const=7),), "Row.magic: no rule refuses another number than 7"),
+        ((BYTE, Checksum("crc", "uint32", algorithm=CRC32, over="a")), "Row.crc: there are no bytes a"),
+        ((Length("l", "varint", of=REST), Octets("body")), "Row.l: a length of the rest has a fixed width"),
+        ((optional("x", "kind", row_of(BYTE)),), "Row.x: no field kind before it"),
+        (
+            (BYTE, Packed("p", codec_of="a", of=Octets("p"))),
+            "Row.p: it needs functions that read and write it",
+        ),
+        (tagged_fields(), "Row.tags: a structure has no Tagged; write functions"),
+        ((BYTE, When(Octets("o", size=2), number="a", values=(0,))), "Row.o: a structure has no When"),
+        ((inner("x", row_of(Number("a-b", "uint8"), name="In")),), "In.a-b: a function has no variable"),
+        ((inner("x", row_of(Octets("b"), BYTE, name="In")),), "In.b: without a length or a count before it"),
+    ],
+)
+def test_what_no_function_could_read_is_an_error_of_the_description(parts: Any, text: str) -> None:
+    with pytest.raises(DescriptionError) as caught:
+        [*formats_of_struct("toy.row", row_of(*parts), ("1",))]
+    assert str(caught.value).startswith(text)
+
+
+def test_a_structure_that_contains_itself_is_an_error_of_the_description() -> None:
+    made = row_of(BYTE, ByRevision("next", lambda revision: Nested("next", of=made.at(revision))))
+    with pytest.raises(DescriptionError) as caught:
+        [*formats_of_struct("toy.row", made, ("1",))]
+    assert str(caught.value) == "Row: it contains itself"
+
+
+def test_a_constant_with_a_rule_and_a_choice_by_an_earlier_number_are_read() -> None:
+    made = row_of(Number("magic", "uint8", const=7), choice("one", "magic", {7: row_of(BYTE)}))
+    made.rule("magic", "toy.magic")(lambda magic: None if magic == 7 else Fault("bad-magic"))
+    (fmt,) = formats_of_struct("toy.row", made, ("1",))
+    assert fmt.layout is not None
+
+
+def test_a_family_with_such_a_description_is_one_line_and_the_others_work() -> None:
+    def load() -> Any:
+        return [*formats_of_struct("toy.row", row_of(Octets("body"), BYTE), ("1",))]
+
+    table = FamilyTable((), lambda: (Provider("toy-package", "toy", load),))
+    (fault,) = table.faults
+    assert str(fault) == (
+        "toy-package: the family toy cannot be loaded: DescriptionError: "
+        "Row.body: without a length or a count before it, it takes the bytes of a"
+    )
+
+
+@pytest.mark.parametrize("name", FAMILIES_OF_STRUCTURES)
+def test_a_stub_is_as_the_descriptions_make_it(name: str) -> None:
+    again = "write it again with: python -m tests.support.value_stubs"
+    assert stub_path(name).read_text(encoding="utf-8") == stub_of(FAMILIES[name]), again
