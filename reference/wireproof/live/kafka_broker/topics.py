@@ -132,7 +132,11 @@ class OwnTopics:
         request = message(CreateTopicsRequest, topics=[topic], timeout_ms=TIMEOUT_MS)
         for repeated, _ in enumerate(tries(READY_SECONDS)):
             try:
-                (reply,) = self._cluster.call(request, version, self._controller()).topics
+                found = self._cluster.metadata()
+                self._cluster.learn_node(found)
+                controller = getattr(found, "controller_id", None)
+                node = controller if (controller or 0) >= 0 else None
+                (reply,) = self._cluster.call(request, version, node).topics
             except errors.KafkaError:  # it may be created without an answer
                 self.created.append(name)
                 raise
@@ -141,12 +145,6 @@ class OwnTopics:
             if reply.error_code not in RETRIED:
                 break
         return reply.error_code, getattr(reply, "error_message", None), name
-
-    def _controller(self) -> int | None:
-        found = self._cluster.metadata()
-        self._cluster.learn_node(found)
-        number = getattr(found, "controller_id", -1)
-        return number if number is not None and number >= 0 else None
 
     def _led(self, name: str, partitions: int = 0) -> list[Partition]:
         """Return the partitions as soon as all have a leader; without their number, all that there are."""
