@@ -1,6 +1,6 @@
 """The server at an address, over TCP or HTTP, and the cases that it is asked."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from attrs import define, field
@@ -198,23 +198,26 @@ _OPS: Final[Mapping[str, Callable[[PollSession, Fields], dict[str, Json]]]] = {
 # What a server is asked: the sends of its revision.
 
 
-OBSERVED: Final = {False: send_case.FIELDS, True: send_case.HTTP_FIELDS}
-"""The fields of messages that a poll shows, over TCP and over HTTP; the partition is that of this adapter."""
-
-
 SEQUENCES: Final = Claim((SEQUENCE,), ("none",), ("reader", "produce"))
 """Only cases with steps are about polls of a server: it writes polls, and reads none."""
 
 
-def hello_of_server(name: str, version: str, format_id: str, *, over_http: bool) -> Hello:
-    """Return the claims about a server that takes sends of a format."""
-    observed = tuple(f"messages[].{field}" for field in OBSERVED[over_http])
+def hello_of(server: Server) -> Hello:
+    """Return the claims about a server: it takes sends of its revision, and a poll shows their fields."""
+    shown: Sequence[str]
+    if isinstance(server, HttpServer):
+        format_id, shown = f"iggy.json.send/{server.protocol.json_send}", send_case.HTTP_FIELDS
+        sequences = {}
+    else:
+        format_id, shown = f"iggy.send/{server.protocol.send}", send_case.FIELDS
+        sequences = {format_id.replace("send", "poll"): SEQUENCES}
+    observed = tuple(f"messages[].{name}" for name in shown)
     features = tuple(
         atom.partition(":")[2] for atom in FORMATS[format_id].capabilities if atom.startswith("feature:")
     )
     claim = Claim(("decode",), ("none",), ("reader", "produce"), observed, features)
-    sequences = {} if over_http else {format_id.replace("send", "poll"): SEQUENCES}
-    return Hello(name, version, {format_id: claim, **sequences}, errors="coarse", cost="slow")
+    revisions = {format_id: claim, **sequences}
+    return Hello(server.properties.name, server.version, revisions, errors="coarse", cost="slow")
 
 
 # --- cases ---
@@ -242,10 +245,3 @@ def server_at(address: ServerAddress, properties: IggyClientProperties) -> Serve
 def cases_of(server: Server, names: str) -> TcpCases | HttpSendCases:
     """Return what runs the cases; the names of its streams begin with `names`."""
     return (HttpSendCases if isinstance(server, HttpServer) else TcpCases)(server, names)
-
-
-def hello_of(server: Server) -> Hello:
-    protocol = server.protocol
-    over_http = isinstance(server, HttpServer)
-    format_id = f"iggy.json.send/{protocol.json_send}" if over_http else f"iggy.send/{protocol.send}"
-    return hello_of_server(server.properties.name, server.version, format_id, over_http=over_http)

@@ -44,6 +44,11 @@ RETURN_SECONDS: Final = 30.0
 session has ended, after nine seconds by default (`broker.session.timeout.ms`)."""
 
 PAUSE: Final = 0.1
+
+FIRST_PAUSE: Final = 0.03
+LONGEST_PAUSE: Final = 0.5
+"""Seconds before a request is repeated; each pause is twice the one before it."""
+
 NO_WISH: Final[Mapping[int, int]] = MappingProxyType({})
 
 PLAINTEXT: Final = "PLAINTEXT"
@@ -60,6 +65,17 @@ CERTIFICATE_ALERT: Final = re.compile("ALERT_[A-Z_]*(CERTIFICATE|UNKNOWN_CA)")
 
 NOT_KAFKA: Final = "does not answer as Kafka does"
 HINT: Final = "; if it expects TLS or SASL, set security.protocol in a properties file"
+
+
+def tries(seconds: float) -> Iterator[None]:
+    """Yield at once, and again after pauses that grow, until some time is over."""
+    deadline, pause = time.monotonic() + seconds, FIRST_PAUSE
+    while True:
+        yield
+        if time.monotonic() > deadline:
+            return
+        time.sleep(pause)
+        pause = min(2 * pause, LONGEST_PAUSE)
 
 
 class HangsError(errors.KafkaError):  # type: ignore[misc] # the library has no types

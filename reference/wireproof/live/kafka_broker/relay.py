@@ -23,7 +23,7 @@ from wireproof.live.kafka_broker.requests import (
     producer_of,
     read_log,
 )
-from wireproof.live.kafka_broker.topics import OwnTopics, Partition, Partitions, TopicError
+from wireproof.live.kafka_broker.topics import OwnTopics, Partitions, TopicError
 
 
 class BrokerRelay:
@@ -53,22 +53,18 @@ class BrokerRelay:
     def _carried(self, magic: int, data: bytes) -> Accepted | Refused | Unsupported:
         try:
             with self._partitions.lent({}, magic, producer_of(data)) as partition:
-                return self._appended(partition, data, magic)
+                answer = requests.produce(self._cluster, partition, data, magic)
+                if answer.code:
+                    named = error_codes.error_of(answer.code)
+                    if answer.code not in error_codes.PRODUCER_STATE:
+                        return Refused(named.cls, detail=named.name, text=answer.message)
+                    about = "about the producer, not about the bytes"
+                    return Unsupported(f"the broker answers {named.name}: {about}")
+                found = read_log(self._cluster, partition, answer.base_offset, magic, answer.base_offset)
+                entries = list(entries_of(found.data))
+                partition.end = max((next_offset(*entry) for entry in entries), default=partition.end)
         except (TopicError, errors.KafkaError) as error:
             return Unsupported(line_of(error))
-
-    def _appended(self, partition: Partition, data: bytes, magic: int) -> Accepted | Refused | Unsupported:
-        answer = requests.produce(self._cluster, partition, data, magic)
-        if answer.code:
-            error = error_codes.error_of(answer.code)
-            if answer.code in error_codes.PRODUCER_STATE:
-                return Unsupported(
-                    f"the broker answers {error.name}: about the producer, not about the bytes"
-                )
-            return Refused(error.cls, detail=error.name, text=answer.message)
-        found = read_log(self._cluster, partition, answer.base_offset, magic, answer.base_offset)
-        entries = list(entries_of(found.data))
-        partition.end = max((next_offset(*entry) for entry in entries), default=partition.end)
         stored = {magic_of(entry, "") for _, entry in entries}
         if not entries:
             return Accepted(data=b"")

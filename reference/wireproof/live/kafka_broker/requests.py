@@ -1,6 +1,5 @@
 """Produce and Fetch with raw bytes, in the version that fits the entries."""
 
-import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from struct import Struct
 from typing import Any, Final, TypeVar
@@ -13,7 +12,7 @@ from kafka.protocol.producer import ProduceRequest
 from wireproof.kafka.batch import BATCH
 from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.live.kafka_broker import error_codes
-from wireproof.live.kafka_broker.cluster import Cluster
+from wireproof.live.kafka_broker.cluster import Cluster, tries
 from wireproof.live.kafka_broker.connection import message
 from wireproof.live.kafka_broker.topics import Partition
 from wireproof.wire.checksums import crc32c
@@ -36,8 +35,6 @@ SECONDS: Final = 6.0
 FETCH_BYTES: Final = 64 * 1024 * 1024
 ALL_REPLICAS: Final = -1
 SETTLE_SECONDS: Final = 5.0
-PAUSE: Final = 0.05
-
 
 ISOLATION: Final = {"read_uncommitted": 0, "read_committed": 1}
 
@@ -136,9 +133,10 @@ def repeated(
     Raises:
         LostTopicError: the topic is unknown to the end.
     """
-    deadline = time.monotonic() + seconds
-    while (found := code(answer := send())) in waited_for and time.monotonic() < deadline:
-        time.sleep(PAUSE)
+    for _ in tries(seconds):
+        answer = send()
+        if (found := code(answer)) not in waited_for:
+            break
     check_known(found)
     return answer
 
@@ -292,29 +290,25 @@ def _number(data: bytes, field: str, size: int) -> int:
 BOUND_MS: Final = 1_000
 """Most milliseconds to wait for a high watermark that includes an acknowledged append."""
 
-FETCH_PAUSE: Final = 0.02
-
 
 def read_log(cluster: Cluster, partition: Partition, since: int, magic: int, beyond: int) -> FetchAnswer:
     """Fetch the log from `since` up to a high watermark that is more than `beyond`.
 
     A response may end before its high watermark: the broker reads one after the other.
     """
-    deadline = time.monotonic() + BOUND_MS / 1000
     entries: list[tuple[int, bytes]] = []
     highest = -1
-    while True:
+    for _ in tries(BOUND_MS / 1000):
         following = max(since, *(next_offset(*entry) for entry in entries)) if entries else since
         found = fetch(cluster, partition, following, magic)
         highest = max(highest, found.high_watermark)
         known = entries[-1][0] if entries else -1
         entries += [entry for entry in entries_of(found.data) if entry[0] > known]
         reached = max((next_offset(*entry) for entry in entries), default=since)
-        whole = reached >= found.high_watermark > beyond
-        if whole or found.code or time.monotonic() > deadline:
-            rest = found.data[sum(len(data) for _, data in entries_of(found.data)) :]
-            return evolve(found, data=b"".join(data for _, data in entries) + rest, highest=highest)
-        time.sleep(FETCH_PAUSE)
+        if found.code or reached >= found.high_watermark > beyond:
+            break
+    rest = found.data[sum(len(data) for _, data in entries_of(found.data)) :]
+    return evolve(found, data=b"".join(data for _, data in entries) + rest, highest=highest)
 
 
 # --- producer ids ---

@@ -19,7 +19,7 @@ from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 from wireproof.cases.steps import ERROR
 from wireproof.live.kafka_broker import step_requests
 from wireproof.live.kafka_broker.append_case import asked_again, named_time, stalled
-from wireproof.live.kafka_broker.cluster import Cluster, Restarts
+from wireproof.live.kafka_broker.cluster import Cluster, Restarts, tries
 from wireproof.live.kafka_broker.connection import message
 from wireproof.live.kafka_broker.requests import (
     ISOLATION,
@@ -297,30 +297,29 @@ def _fetch(cluster: Cluster, session: Session, fields: Fields) -> Json:
         damaged.update({name: found[name] for name in (step_requests.UNREADABLE,) if name in found})
         return found
 
-    answer = ask()
     if "until" in fields:
         end = int(fields["until"])
-        answer = _waited(ask, answer, lambda one: int(one["highWatermark"]) >= end, UNTIL_SECONDS)
+        answer = _waited(ask, lambda one: int(one["highWatermark"]) >= end, UNTIL_SECONDS)
         if not (ERROR in answer or answer.get("lastStableOffset") in (None, answer["highWatermark"])):
             time.sleep(SETTLED_SECONDS)
             answer = ask()
+    else:
+        answer = ask()
     if "compacted" in fields:
         most = int(fields["compacted"])
 
         def cleaned(found: Fetched) -> bool:
             return sum(map(step_requests.count_records, found.get("entries", ()))) <= most
 
-        answer = _waited(ask, answer, cleaned, CLEANED_SECONDS)
+        answer = _waited(ask, cleaned, CLEANED_SECONDS)
     return damaged | answer  # a consumer would have read the answers before the last one too
 
 
-def _waited(
-    ask: Callable[[], Fetched], answer: Fetched, reached: Callable[[Fetched], bool], seconds: float
-) -> Fetched:
-    deadline = time.monotonic() + seconds
-    while ERROR not in answer and not reached(answer) and time.monotonic() < deadline:
-        time.sleep(PAUSE)
+def _waited(ask: Callable[[], Fetched], reached: Callable[[Fetched], bool], seconds: float) -> Fetched:
+    for _ in tries(seconds):
         answer = ask()
+        if ERROR in answer or reached(answer):
+            break
     return answer
 
 

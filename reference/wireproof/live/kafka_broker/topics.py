@@ -12,14 +12,13 @@ from kafka import errors
 from kafka.protocol.admin import CreateTopicsRequest, DeleteTopicsRequest
 
 from wireproof.adapters.registry.live_servers import PREFIX
-from wireproof.live.kafka_broker.cluster import Cluster
+from wireproof.live.kafka_broker.cluster import Cluster, tries
 from wireproof.live.kafka_broker.connection import message, said_by
 from wireproof.live.kafka_broker.error_codes import DENIED, RETRIED
 from wireproof.wire.text import one_line
 
 READY_SECONDS: Final = 20.0
 TIMEOUT_MS: Final = 15_000
-PAUSE: Final = 0.05
 
 UNBOUNDED: Final = str((1 << 63) - 1)
 NEUTRAL: Final[Mapping[str, str]] = {
@@ -131,30 +130,25 @@ class OwnTopics:
             "configs": [{"name": key, "value": value} for key, value in config.items()],
         }
         request = message(CreateTopicsRequest, topics=[topic], timeout_ms=TIMEOUT_MS)
-        deadline, sent = time.monotonic() + READY_SECONDS, 0
-        while True:
+        for repeated, _ in enumerate(tries(READY_SECONDS)):
             try:
-                (reply,) = self._cluster.call(request, version, self._controller()).topics
+                found = self._cluster.metadata()
+                self._cluster.learn_node(found)
+                controller = getattr(found, "controller_id", None)
+                node = controller if (controller or 0) >= 0 else None
+                (reply,) = self._cluster.call(request, version, node).topics
             except errors.KafkaError:  # it may be created without an answer
                 self.created.append(name)
                 raise
-            sent += 1
-            if reply.error_code == TOPIC_EXISTS and sent > 1:
+            if reply.error_code == TOPIC_EXISTS and repeated:
                 return 0, None, name  # the request before this one created it after all
-            if reply.error_code not in RETRIED or time.monotonic() > deadline:
-                return reply.error_code, getattr(reply, "error_message", None), name
-            time.sleep(PAUSE)
-
-    def _controller(self) -> int | None:
-        found = self._cluster.metadata()
-        self._cluster.learn_node(found)
-        number = getattr(found, "controller_id", -1)
-        return number if number is not None and number >= 0 else None
+            if reply.error_code not in RETRIED:
+                break
+        return reply.error_code, getattr(reply, "error_message", None), name
 
     def _led(self, name: str, partitions: int = 0) -> list[Partition]:
         """Return the partitions as soon as all have a leader; without their number, all that there are."""
-        deadline = time.monotonic() + READY_SECONDS
-        while time.monotonic() < deadline:
+        for _ in tries(READY_SECONDS):
             response = self._cluster.metadata(name)
             self._cluster.learn_node(response)
             (topic,) = response.topics
@@ -169,7 +163,6 @@ class OwnTopics:
                     )
                     for row in rows
                 ]
-            time.sleep(PAUSE)
         raise TopicError(f"the topic {name} has no leader after {READY_SECONDS:g} s")
 
 
