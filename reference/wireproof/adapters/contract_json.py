@@ -208,6 +208,9 @@ def request_of(packet: Packet) -> Request:
     if read is None:
         texts = head["id"], op, head["format"], head["revision"]
         return Request(*texts, data, value, chunks, answer=head.get("answer", "value"))
+    options, most = read.options, read.limits.max_output
+    if read.profile != options.profile or most != options.max_output:
+        options = evolve(options, profile=read.profile, max_output=most)
     return Request(
         read.id,
         read.op,
@@ -216,19 +219,11 @@ def request_of(packet: Packet) -> Request:
         data,
         value,
         chunks,
-        _options(read),
+        options,
         read.answer,
         _NO_LIMITS if read.limits is _ALL_LIMITS else Limits(ms=read.limits.ms),
         read.steps,
     )
-
-
-def _options(read: _RequestFields) -> Options:
-    """Return the options of a request: those of its object, its profile and its limit of output."""
-    options, profile, most = read.options, read.profile, read.limits.max_output
-    if profile == options.profile and most == options.max_output:
-        return options
-    return evolve(options, profile=profile, max_output=most)
 
 
 _BULK_FIELDS: Final = frozenset({"id", "op", "format", "revision", "value", "answer"})
@@ -361,14 +356,11 @@ def answer_of(packet: Packet) -> Outcome:
     if kind is Accepted and isinstance(fields.get("text"), str):
         del fields["text"]  # it says why there is a digest, to a person
     answer = structured(_ANSWER_READER, fields, kind, str(outcome))
-    return bounded(_with_bytes(answer, fields, packet.blob) if isinstance(answer, Accepted) else answer)
-
-
-def _with_bytes(answer: Accepted, fields: Head, blob: bytes | None) -> Accepted:
-    """Return the answer with the bytes of an encode, which are outside the JSON object."""
-    if ("value" in fields) + ("digest" in fields) + (blob is not None) != 1:
-        raise MessageError("accepted must have exactly one of value, digest and hex")
-    return answer if blob is None else evolve(answer, data=blob)
+    if isinstance(answer, Accepted):  # the bytes of an encode are outside the JSON object
+        if ("value" in fields) + ("digest" in fields) + (packet.blob is not None) != 1:
+            raise MessageError("accepted must have exactly one of value, digest and hex")
+        answer = answer if packet.blob is None else evolve(answer, data=packet.blob)
+    return bounded(answer)
 
 
 def bounded(outcome: Outcome) -> Outcome:

@@ -84,11 +84,6 @@ def fast_decoders() -> Mapping[str, FastDecoder]:
     return {format_id: decoder for table in tables for format_id, decoder in table.items()}
 
 
-def _ops(decoder: FastDecoder) -> tuple[Op, ...]:
-    ops: tuple[tuple[Op, object], ...] = (("decode", decoder.decode), ("scan", decoder.scan))
-    return tuple(op for op, function in ops if function is not None)
-
-
 def warm() -> None:
     """Compile every kernel: a first compilation takes longer than the time limit of a case."""
     for decoder in fast_decoders().values():
@@ -122,14 +117,13 @@ class Columnar:
     @property
     def revisions(self) -> Mapping[str, Claim]:
         """Return the claims of the reference, without encoding."""
-        return {
-            format_id: evolve(
-                claim_of_row(FORMATS[format_id]),
-                ops=_ops(decoder),
-                observes=(),  # the kernels compute no derived fields
-            )
-            for format_id, decoder in fast_decoders().items()
-        }
+        claims: dict[str, Claim] = {}
+        for format_id, decoder in fast_decoders().items():
+            ops: tuple[tuple[Op, object], ...] = (("decode", decoder.decode), ("scan", decoder.scan))
+            known = tuple(op for op, function in ops if function is not None)
+            # the kernels compute no derived fields
+            claims[format_id] = evolve(claim_of_row(FORMATS[format_id]), ops=known, observes=())
+        return claims
 
     def decode(self, request: Request) -> Outcome:
         found = fast_decoders().get(f"{request.format}/{request.revision}")

@@ -177,14 +177,11 @@ def _stored(bits: str, data: bytes, *, last: bool = False) -> bytes:
     parts = []
     for at in range(0, max(len(data), 1), STORED_BLOCK):
         piece = data[at : at + STORED_BLOCK]
-        parts += [_packed(f"{bits}{last:d}00"), struct.pack("<HH", len(piece), len(piece) ^ 0xFFFF), piece]
+        bits = f"{bits}{last:d}00"  # the first bit is the lowest
+        head = int(bits[::-1], 2).to_bytes(-(-len(bits) // 8), "little")
+        parts += [head, struct.pack("<HH", len(piece), len(piece) ^ 0xFFFF), piece]
         bits = ""
     return b"".join(parts)
-
-
-def _packed(bits: str) -> bytes:
-    """Return the bytes of bits, the first bit lowest."""
-    return int(bits[::-1], 2).to_bytes(-(-len(bits) // 8), "little")
 
 
 def _number(value: int, width: int) -> str:

@@ -129,37 +129,31 @@ def run(command: click.Command, name: str) -> None:
     """
     with guarded_output():
         try:
-            _run(command, name)
+            with ended_by_signal(), pipe_errors():
+                code = command.main(prog_name=name, standalone_mode=False)
+        except click.exceptions.Exit as leaving:
+            code = leaving.exit_code
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.format_message(), err=True)
+            code = Exit.USAGE
+        except click.ClickException as error:
+            from wireproof.cli.common.general_options import retired_option  # noqa: PLC0415 - for a mistake alone
+
+            message = retired_option(error) or error.format_message()
+            click.echo(f"wireproof: {one_line(message, MAX_ERROR_LINE)}", err=True)
+            code = Exit.USAGE
+        except (click.Abort, KeyboardInterrupt) as error:
+            code = interrupted(error)
+        except ReaderGoneError:
+            raise
+        except Exception as error:  # noqa: BLE001 - what no row knows is a bug of ours, and ends as one
+            code = exit_of(error)
+            if code is None:
+                traceback.print_exception(error)
+                click.echo("wireproof: a bug of the suite: please report the lines above", err=True)
+                code = Exit.SUITE
+            else:
+                click.echo(f"wireproof: {one_line(str(error), MAX_ERROR_LINE)}", err=True)
         finally:
             gc.freeze()  # a last search for cycles in all modules takes an eighth of a short command
-
-
-def _run(command: click.Command, name: str) -> None:
-    try:
-        with ended_by_signal(), pipe_errors():
-            code = command.main(prog_name=name, standalone_mode=False)
-    except click.exceptions.Exit as leaving:
-        code = leaving.exit_code
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
-        code = Exit.USAGE
-    except click.ClickException as error:
-        from wireproof.cli.common.general_options import retired_option  # noqa: PLC0415 - for a mistake alone
-
-        message = retired_option(error) or error.format_message()
-        click.echo(f"wireproof: {one_line(message, MAX_ERROR_LINE)}", err=True)
-        code = Exit.USAGE
-    except (click.Abort, KeyboardInterrupt) as error:
-        code = interrupted(error)
-    except ReaderGoneError:
-        raise
-    except Exception as error:  # noqa: BLE001 - what no row knows is a bug of ours, and ends as one
-        known = exit_of(error)
-        if known is None:
-            traceback.print_exception(error)
-            click.echo("wireproof: a bug of the suite: please report the lines above", err=True)
-            known = Exit.SUITE
-        else:
-            click.echo(f"wireproof: {one_line(str(error), MAX_ERROR_LINE)}", err=True)
-        code = known
-    sys.exit(code if isinstance(code, int) else 0)
+        sys.exit(code if isinstance(code, int) else 0)

@@ -135,13 +135,11 @@ def _print_options(known: list[Entry]) -> None:
         owners.setdefault(entry.options, []).append(entry.name)
     for options, names in owners.items():
         if options:
-            click.echo(f"options, as in {names[0]}:{_example(options[:2])}, of {', '.join(names)}:")
+            words = ((one.name, re.split("[|]|[.]{2}", one.values)[-1]) for one in options[:2])
+            example = ",".join(map("=".join, words))
+            click.echo(f"options, as in {names[0]}:{example}, of {', '.join(names)}:")
         for one in options:
             click.echo(f"  {f'{one.name}={one.values}':<42}  {one.about} (without it {one.default})")
-
-
-def _example(options: tuple[AdapterOption, ...]) -> str:
-    return ",".join(f"{one.name}={re.split('[|]|[.]{2}', one.values)[-1]}" for one in options)
 
 
 def _row(entry: Entry) -> tuple[str, str, str, str]:

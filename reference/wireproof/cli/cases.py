@@ -1,15 +1,14 @@
 """`wireproof cases`: list the cases, or the named sets of cases."""
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.requirements import LEVELS, Edition, editions, required_cases
+from wireproof.cases.requirements import LEVELS, editions, required_cases
 from wireproof.cli.common.general_options import with_fixtures
 from wireproof.cli.common.options import case_ids, format_option, named_set, print_json, selection, suite_of
 from wireproof.wire.text import counted
@@ -48,19 +47,19 @@ def case_line(case: Case) -> str:
 
 
 def _print_sets(suite: Suite, form: str) -> None:
-    rows = [row for page in editions(suite.roots).values() for row in _sets(suite, page)]
+    rows: list[dict[str, Any]] = []
+    for page in editions(suite.roots).values():
+        for one in page.sets:
+            found = required_cases(suite, f"{page.date}:{one.name}")
+            counts: Counter[str] = Counter(case.level for case in found.cases)
+            row = {"id": found.id, "title": found.title, "text": one.text, "released": page.released}
+            rows.append(
+                row | {level: counts[level] for level in LEVELS} | {"corrected": list(found.corrected)}
+            )
     if form == "json":
         print_json(rows)
         return
     for row in rows:
-        counts = ", ".join(f"{row[level]} {level}" for level in LEVELS if row[level])
-        click.echo(f"@{row['id']}  {row['title']}: {counts}")
+        numbers = ", ".join(f"{row[level]} {level}" for level in LEVELS if row[level])
+        click.echo(f"@{row['id']}  {row['title']}: {numbers}")
         click.echo(f"    {row['text']}")
-
-
-def _sets(suite: Suite, page: Edition) -> Iterator[dict[str, object]]:
-    for one in page.sets:
-        found = required_cases(suite, f"{page.date}:{one.name}")
-        counts: Counter[str] = Counter(case.level for case in found.cases)
-        named = {"id": found.id, "title": found.title, "text": one.text, "released": page.released}
-        yield named | {level: counts[level] for level in LEVELS} | {"corrected": list(found.corrected)}

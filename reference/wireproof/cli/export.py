@@ -1,6 +1,5 @@
 """`wireproof export`: write the suite as data, for other test runners and fuzzers."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -29,7 +28,9 @@ def command(
     """Write the cases as lines of JSON and as raw files."""
     if folder is None and seeds is None:
         raise click.UsageError("nothing to write: name a folder with --out (cases) or --seeds (for fuzzers)")
-    _check_empty({"--out": folder, "--seeds": seeds})
+    for option, place in (("--out", folder), ("--seeds", seeds)):
+        if place is not None and place.exists() and any(place.iterdir()):
+            raise click.UsageError(f"{option} {place}: exists and is not empty: name a new folder")
     suite = suite_of(folders)
     cases = selection(suite, patterns, skipped)
     if folder is not None:
@@ -40,10 +41,3 @@ def command(
         made = export_seeds(suite, cases, seeds)
         counts = f"{counted(made.seeds, 'seed', grouped=False)} of {counted(made.formats, 'format')}"
         click.echo(f"{seeds}: {counts}, {made.size} bytes in each layout; begin with README.md", err=True)
-
-
-def _check_empty(options: Mapping[str, Path | None]) -> None:
-    """Raise an error if a folder has files."""
-    for option, folder in options.items():
-        if folder is not None and folder.exists() and any(folder.iterdir()):
-            raise click.UsageError(f"{option} {folder}: exists and is not empty: name a new folder")

@@ -113,16 +113,14 @@ def _with_open_sentences(document: SourceDocument) -> SourceDocument:
 
 def _figures(suite: Suite, own: Suite | None, table: states.StateTable | None) -> Iterator[str]:
     """Yield the figures; the whole suite may have none if it has a problem, such as an unknown rule."""
-    yield from _counts(suite) if own is None else (_count_of_folders(suite, own),)
+    if own is None:
+        yield from _counts(suite)
+    else:
+        cases = suite.by_id.keys() - own.by_id.keys()
+        fresh = sum(one.id in cases for one in unfrozen_cases(suite))
+        rules = len(suite.rules.keys() - own.rules.keys())
+        yield f"{counted(len(cases), 'case')}, {fresh} of them not frozen; {counted(rules, 'rule')}"
     yield from states.count_lines(table) if table else ()
-
-
-def _count_of_folders(suite: Suite, own: Suite) -> str:
-    """Return the numbers of cases and rules in further folders."""
-    cases = suite.by_id.keys() - own.by_id.keys()
-    fresh = sum(one.id in cases for one in unfrozen_cases(suite))
-    rules = len(suite.rules.keys() - own.rules.keys())
-    return f"{counted(len(cases), 'case')}, {fresh} of them not frozen; {counted(rules, 'rule')}"
 
 
 def refusable(suite: Suite) -> Iterator[Problem]:

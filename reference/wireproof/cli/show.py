@@ -72,7 +72,10 @@ def command(name: str | None, *, source: bool, folders: tuple[Path, ...]) -> Non
         _case(case, suite)
     elif format_ids := [one for one, row in FORMATS.items() if name.rstrip("/") in (one, row.name)]:
         _formats(format_ids)
-        _topics([case for case in suite.cases if case.format_id in format_ids])
+        cases = [case for case in suite.cases if case.format_id in format_ids]
+        click.echo()
+        for folder, number in Counter(case.id.rpartition("/")[0] for case in cases).items():
+            click.echo(f"{folder:<44} {counted(number, 'case')}")
     elif cases := [case for case in suite.cases if case.id.startswith(f"{name.rstrip('/')}/")]:
         for case in cases:
             click.echo(case_line(case))
@@ -105,12 +108,6 @@ def _codec_source(format_id: str) -> str:
     return "\n\n".join(parts)
 
 
-def _topics(cases: Sequence[Case]) -> None:
-    click.echo()
-    for folder, number in Counter(case.id.rpartition("/")[0] for case in cases).items():
-        click.echo(f"{folder:<44} {counted(number, 'case')}")
-
-
 def _rule(name: str, suite: Suite) -> None:
     """Print a rule or a sentence; raise `PatternError` with a suggestion for a name of nothing."""
     sentences = {row.sentence.id: row for row in coverages(suite)}
@@ -139,7 +136,9 @@ def _case(case: Case, suite: Suite) -> None:
     for line in wanted_lines(case):
         click.echo(escape_unsafe(line))
     if not isinstance(case.expect, Reject) and not isinstance(case.input, Steps):
-        click.echo(f"refusal  {_refusal_text(case)}")
+        verdict = refusal_verdict(case)
+        text = f"passes, as {verdict.label}" if verdict.passing else f"fails, at level {case.level}"
+        click.echo(f"refusal  {text}")
     source = case.source
     witnesses = ", ".join(f"{one.name} {one.version}" for one in source.witnesses)
     _rows((
@@ -167,11 +166,6 @@ def case_named(suite: Suite, name: str) -> Case:
         select(suite, [name])
         raise PatternError(f"no case {name}: `show` takes one id; list them with `wireproof cases PATTERN`")
     return case
-
-
-def _refusal_text(case: Case) -> str:
-    verdict = refusal_verdict(case)
-    return f"passes, as {verdict.label}" if verdict.passing else f"fails, at level {case.level}"
 
 
 def hex_text(data: bytes, *, terminal: bool) -> str:

@@ -129,22 +129,18 @@ class ProbedCase:
 
 
 def judged(hello: Hello, asked: Iterable[Asked]) -> list[ProbedCase]:
-    """Return the cases whose answer is not open, with their verdicts."""
-    return [
-        ProbedCase(case, outcome, _verdict(hello, case, outcome), not exclusion_reason(hello, case))
-        for case, outcome in asked
-        if not isinstance(outcome, NotRun) and not isinstance(case.expect, Either)
-    ]
-
-
-def _verdict(hello: Hello, case: Case, outcome: Outcome) -> Verdict:
-    """Return the verdict on an adapter that claims the case; of its claims, only `observes` is kept."""
-    claim = hello.revisions.get(case.format_id) or Claim()
-    whole = Claim(ops=(case.op,), profiles=(case.profile,), observes=claim.observes)
-    known = reference_answer if case.format_id in FORMATS else None
-    return judge(
-        case, outcome, hello=evolve(hello, revisions={case.format_id: whole}, digests=True), reference=known
-    )
+    """Return the cases whose answer is not open, each with the verdict as if the adapter claimed it."""
+    rows = []
+    for case, outcome in asked:
+        if isinstance(outcome, NotRun) or isinstance(case.expect, Either):
+            continue
+        claim = hello.revisions.get(case.format_id) or Claim()
+        whole = Claim(ops=(case.op,), profiles=(case.profile,), observes=claim.observes)
+        claiming = evolve(hello, revisions={case.format_id: whole}, digests=True)
+        known = reference_answer if case.format_id in FORMATS else None
+        verdict = judge(case, outcome, hello=claiming, reference=known)
+        rows.append(ProbedCase(case, outcome, verdict, not exclusion_reason(hello, case)))
+    return rows
 
 
 def findings(hello: Hello, rows: Iterable[ProbedCase]) -> tuple[ProbeResult, ...]:
@@ -364,7 +360,8 @@ def window(runner: Engine, asked: Sequence[Asked]) -> Iterator[Advice]:
     hello = runner.hello
     runner.hello = evolve(hello, window=1)
     try:
-        again = dict(zip((case.id for case, _ in some), _outcomes(runner, some), strict=True))
+        answers = runner.ask([case for case, _ in some])
+        again = {case.id: outcome for (case, _), (_, outcome) in zip(some, answers, strict=True)}
     finally:
         runner.hello = hello
     differ = [case.id for case, outcome in some if not _same(again[case.id], outcome)]
@@ -376,10 +373,6 @@ def window(runner: Engine, asked: Sequence[Asked]) -> Iterator[Advice]:
         text = f"window: {hello.window}, and {text} one by one"
         fix = f'claim "window": 1, or make requests independent; if the answers still change, {fix}'
     yield Advice(f"{text}, such as {differ[0]}", fix)
-
-
-def _outcomes(runner: Engine, some: Sequence[Asked]) -> Iterator[Outcome]:
-    return (outcome for _, outcome in runner.ask([case for case, _ in some]))
 
 
 def _same(one: Outcome, other: Outcome) -> bool:

@@ -7,7 +7,6 @@ thousand times. See architecture.md#cases.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from itertools import chain
 from types import TracebackType
 from typing import Final, Self
 
@@ -450,39 +449,30 @@ def derived_events(
     places: dict[str, int] = {}
 
     def event_of(sent: Case, verdict: Verdict, ns: int) -> CaseEvent:
-        return case_event(places[sent.id], _under_fixture_format(sent), verdict, ns, _token(sent, verdict))
+        form, revision, *_ = sent.id.split("/")  # of its fixture, even if it was wrapped as a stream
+        here = (form, revision) == (sent.format, sent.revision)
+        case = sent if here else evolve(sent, format=form, revision=revision)
+        return case_event(places[sent.id], case, verdict, ns, _token(sent, verdict))
+
+    def members() -> Iterator[Case]:
+        hello = engine.hello
+        for parent, family in families:
+            unknown = stream_wrapping(parent, hello)
+            for member in family:
+                # as a stream if the adapter claims only these; a scan is only for adapters that claim scans
+                case = member if unknown is None else wrap_case(member, FORMATS[member.format_id], unknown)
+                if wanted(case) and (
+                    case.op == "decode" or not isinstance(prepare_case(case, hello), Unsupported)
+                ):
+                    yield case
 
     def numbered(cases: Iterable[Case]) -> Iterator[Case]:
         for place, case in enumerate(cases, first):
             places[case.id] = place
             yield case
 
-    members = chain.from_iterable(_as_sent(parent, family, engine.hello) for parent, family in families)
-    cases = (case for case in members if wanted(case) and _is_within_claims(engine.hello, case))
-    chosen = sample.of(cases) if engine.hello.cost == "slow" else cases
+    chosen = sample.of(members()) if engine.hello.cost == "slow" else members()
     return _Teller(engine, verdicts, event_of, retries, golden=False).told(numbered(chosen))
-
-
-def _as_sent(parent: Case, family: Iterable[Case], hello: Hello) -> Iterable[Case]:
-    """Return the cases of a family in the form for an adapter: as streams if it claims only these."""
-    unknown = stream_wrapping(parent, hello)
-    return (
-        family
-        if unknown is None
-        else (wrap_case(member, FORMATS[member.format_id], unknown) for member in family)
-    )
-
-
-def _is_within_claims(hello: Hello, case: Case) -> bool:
-    """Return whether a derived case is decodable here: a scan is only for adapters that claim scans."""
-    return case.op == "decode" or not isinstance(prepare_case(case, hello), Unsupported)
-
-
-def _under_fixture_format(case: Case) -> Case:
-    """Return a derived case under the format of its fixture, even if it was wrapped as a stream."""
-    form, revision, *_ = case.id.split("/")
-    here = (form, revision) == (case.format, case.revision)
-    return case if here else evolve(case, format=form, revision=revision)
 
 
 def _token(case: Case, verdict: Verdict) -> str:

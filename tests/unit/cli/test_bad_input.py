@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ from command_line import Command
 from each import each
 from explain_runs import SEGMENT
 from fixture_folders import BAD, GOOD, PLACE, RULE, write
-from folders import SUPPORT
+from folders import SUPPORT, TOP
 
 from wireproof import cli
 from wireproof.cli.common import general_options
@@ -331,6 +332,22 @@ def test_an_option_that_stands_before_the_verb_now_says_so(wireproof: Command, c
     assert (done.code, done.one_line()) == (2, line)
     done = wireproof("replay", "--timeout-scale", "2")
     assert "`wireproof --timeout-scale N replay …` has it before the verb" in done.one_line()
+
+
+PAGES = [
+    TOP / "README.md",
+    *(TOP / "reference" / "docs").glob("*.md"),
+    *(path for folder in (".github", ".ci") for path in (TOP / folder).rglob("*") if path.is_file()),
+]
+
+
+@each("page", PAGES, ids=lambda page: str(page.relative_to(TOP)))
+def test_no_document_has_what_is_gone(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert not [verb for verb in general_options.VERBS if re.search(rf"wireproof {verb}\b", text)]
+    options = general_options.OPTIONS
+    typed = [row for row in options if re.search(rf"wireproof {row[0]}\b[^`\n]*{row[1]}(?![\w-])", text)]
+    assert typed == []
 
 
 # --- `lint DIR`: the fixtures of a user's folder alone ---

@@ -17,7 +17,7 @@ import re
 import shlex
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from operator import attrgetter
 from pathlib import Path
@@ -26,7 +26,7 @@ from typing import Any, Final, get_args
 from attrs import evolve, frozen
 
 import wireproof
-from wireproof.adapters.contract import Claim, Hello
+from wireproof.adapters.contract import Hello
 from wireproof.adapters.controller import Controller, InProcess
 from wireproof.adapters.errors import AdapterStartError, UnknownAdapter
 from wireproof.adapters.message_framing import Frames, Framing, Lines
@@ -383,10 +383,14 @@ def unknown_names(hello: Hello) -> Iterator[UnknownName]:
         if format_id not in FORMATS:
             yield UnknownName("revision", "", format_id, format_id, tuple(FORMATS))
             continue
-        for kind, claimed, valid in _names(claim):
-            for word in claimed:
+        for kind, claimed, valid in (
+            ("codec", claim.codecs, _atoms("codec")),
+            ("profile", claim.profiles, get_args(Profile)),
+            ("feature", claim.features, _atoms("feature")),
+        ):
+            for word in claimed or ():
                 if word not in valid:
-                    yield UnknownName(kind, format_id, word, word, tuple(valid))
+                    yield UnknownName(kind, format_id, word, word, valid)
         for pattern in claim.observes:
             if found := unknown_part(FORMATS[format_id], pattern):
                 yield UnknownName("observes", format_id, pattern, *found)
@@ -406,12 +410,6 @@ def check_claims(name: str, hello: Hello) -> None:
             f"{name}: its hello claims the {what} {one_line(unknown.word, LONGEST)!r}, which does not exist: "
             f"{suggestion(unknown.word, unknown.valid)}"
         )
-
-
-def _names(claim: Claim) -> Iterator[tuple[str, tuple[str, ...], Iterable[str]]]:
-    yield "codec", claim.codecs or (), _atoms("codec")
-    yield "profile", claim.profiles or (), get_args(Profile)
-    yield "feature", claim.features or (), _atoms("feature")
 
 
 @cache

@@ -16,7 +16,6 @@ from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.process.recording import Recording
 from wireproof.adapters.registry.readiness import ready
 from wireproof.adapters.registry.registry import entries, resolve
-from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.made_case import large_cases
 from wireproof.cases.requirements import RequiredCases
@@ -36,7 +35,6 @@ from wireproof.cli.common.progress import progress_bars
 from wireproof.cli.common.standard_output import exit_of, interrupted
 from wireproof.files import naming, open_locked
 from wireproof.fuzz.property_run import DEFAULT_EXAMPLES, hypothesis_version, release_seed
-from wireproof.install_hint import install_command
 from wireproof.report.failure_groups import FailureGroup, failure_groups_of, replay_command
 from wireproof.report.terminal import (
     FindingPrinter,
@@ -317,8 +315,10 @@ def _options_of(more: dict[str, Any]) -> CheckOptions:
     patterns, skipped, file = more.pop("patterns"), more.pop("skipped"), more.pop("baseline_file")
     cases = required.cases if required else selection(suite, patterns, skipped)
     large = more.pop("large")
-    left_out = () if required or large else _left_out(cases, patterns)
-    if left_out:
+    left_out = () if required or large else large_cases(cases, patterns)
+    if cases and len(left_out) == len(cases):
+        raise click.UsageError("every selected case is large: add --large")
+    if left_out:  # they run only with `--large`, or where a pattern is the id of one
         ids = {case.id for case in left_out}
         cases = tuple(case for case in cases if case.id not in ids)
     apart = () if more["golden"] else ("--no-golden",)
@@ -338,24 +338,12 @@ def _options_of(more: dict[str, Any]) -> CheckOptions:
                         **more)  # fmt: skip
 
 
-def _left_out(cases: Sequence[Case], patterns: Sequence[str]) -> tuple[Case, ...]:
-    """Return the large cases, which run only with `--large` or where a pattern is the id of one."""
-    large = large_cases(cases, patterns)
-    if cases and len(large) == len(cases):
-        raise click.UsageError("every selected case is large: add --large")
-    return large
-
-
 def _examples(more: dict[str, Any], *, whole: bool) -> Examples | None:
     """Return the examples of `--property`, or those of the release for a whole run; None for no examples."""
     count, installed = more["examples"], hypothesis_version()
     if count is not None:  # if Hypothesis is missing, drawing the first example says so
         return Examples(count, more["seed"], installed) if count else None
-    if not whole:
-        return None
-    if not installed:
-        more_of_it = f"{install_command('property')}, or --property 0 without this line"
-        click.echo(f"wireproof: no generated examples, which need Hypothesis: {more_of_it}", err=True)
+    if not (whole and installed):  # nobody has asked for them
         return None
     return Examples(DEFAULT_EXAMPLES, release_seed(), installed, by_default=True)
 
@@ -457,13 +445,9 @@ def print_end(
     print_line(console, f"exit code {int(code)}: {_reason(runs, code)}")
     _print_commands(console, list(_baseline_commands(runs, out or Path(LAST))), "for the baseline:")
     commands = [*_replay(runs, "#1"), *_diffs(runs, out, earlier or {})]
-    commands += _last() if stored else ()
+    if stored:
+        commands += [(f"wireproof report {LAST}", "every kind of failure, and tables"), *_page(Path(LAST))]
     _print_commands(console, list(dict.fromkeys(commands))[:MAX_COMMANDS])
-
-
-def _last() -> Iterator[tuple[str, str]]:
-    yield f"wireproof report {LAST}", "every kind of failure, and tables"
-    yield from _page(Path(LAST))
 
 
 def _page(file: Path) -> Iterator[tuple[str, str]]:
@@ -477,21 +461,17 @@ def print_report_end(
     console: Console, runs: Sequence[PrintedRun], files: Sequence[Path], *, last: bool = False
 ) -> None:
     """Print the last lines of `report`; with `last`, of the last run of the project."""
-    for line in _counted(runs):
-        print_line(console, line)
+    found, printed = sum(len(one.found) for one in runs), sum(one.printed for one in runs)
+    if found:
+        part = f", {printed} shown, the most severe first" if printed < found else ""
+        print_line(console, f"{counted(found, 'kind')} of failure{part}")
     run_file = Path(LAST) if last else files[0]
     if len(files) == 1:  # of shards no single file has the whole run
         _print_commands(console, list(_baseline_commands(runs, run_file)), "for the baseline:")
-        commands = _report_commands(runs, run_file, last=last)
-        _print_commands(console, list(commands))
-
-
-def _counted(runs: Sequence[PrintedRun]) -> Iterator[str]:
-    found = sum(len(one.found) for one in runs)
-    printed = sum(one.printed for one in runs)
-    if found:
-        part = f", {printed} shown, the most severe first" if printed < found else ""
-        yield f"{found} {'kinds' if found > 1 else 'kind'} of failure{part}"
+        commands = [*_replay(runs, "#1" if last else f"{run_file}#1")]
+        if any(one.printed < len(one.found) for one in runs):
+            commands.append((_report(run_file, "--all"), "show every kind of failure"))
+        _print_commands(console, [*commands, *_page(run_file)])
 
 
 def _reason(runs: Sequence[PrintedRun], code: Exit) -> str:
@@ -539,13 +519,6 @@ def _print_commands(console: Console, commands: Sequence[tuple[str, str]], title
         console.print(plain_text(line) if beside else line, soft_wrap=True, markup=False, highlight=False)
 
 
-def _report_commands(runs: Sequence[PrintedRun], file: Path, *, last: bool) -> Iterator[tuple[str, str]]:
-    yield from _replay(runs, "#1" if last else f"{file}#1")
-    if any(one.printed < len(one.found) for one in runs):
-        yield _report(file, "--all"), "show every kind of failure"
-    yield from _page(file)
-
-
 def _replay(runs: Sequence[PrintedRun], name: str) -> Iterator[tuple[str, str]]:
     if any(one.found for one in runs):
         yield shlex.join(("wireproof", "replay", name)), "judge finding #1 again; #N for another"
@@ -562,15 +535,11 @@ def _diffs(
     runs: Sequence[PrintedRun], out: Path | None, earlier: Mapping[str, tuple[str, str]]
 ) -> Iterator[tuple[str, str]]:
     """Yield commands that compare each adapter with its previous run."""
+    here = Path.cwd()
     for one in runs:
         path, version = earlier.get(one.spec, ("", ""))
         if out and path and Path(path) != out.absolute() and Path(path).is_file():
             now = one.stream.run.version
             purpose = "compare with the previous run" if version == now else f"compare {version} with {now}"
-            yield shlex.join(("wireproof", "diff", _shown_path(path), str(out))), purpose
-
-
-def _shown_path(path: str) -> str:
-    """Return a path as somebody in the current folder would write it."""
-    here = Path.cwd()
-    return os.path.relpath(path, here) if Path(path).is_relative_to(here) else path
+            before = os.path.relpath(path, here) if Path(path).is_relative_to(here) else path
+            yield shlex.join(("wireproof", "diff", before, str(out))), purpose

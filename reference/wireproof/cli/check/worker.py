@@ -325,17 +325,13 @@ class _Worker:
         del self.kept[number]
         stack.close()
 
-    def _begin(self, number: int, part: Part) -> Engine:
-        engine = self._engine(number, part.hello)
-        engine.begin(str(part.place))
-        if part.stopped:
-            engine.deaths.stop(part.stopped.text, part.stopped.cause)
-        return engine
-
     def _asked(
         self, task: Ask, number: int, part: Part, families: Callable[[], Families] | None
     ) -> Iterator[Message]:
-        engine, sample = self._begin(number, part), DerivedSample()
+        engine, sample = self._engine(number, part.hello), DerivedSample()
+        engine.begin(str(part.place))
+        if part.stopped:
+            engine.deaths.stop(part.stopped.text, part.stopped.cause)
         cases = [self.by_id[name] for name in task.cases] if task.kind == "golden" else []
         found: dict[str, Verdict] = {}
         with self._retries(number, part, engine) as retries:

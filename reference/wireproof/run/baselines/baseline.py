@@ -280,8 +280,14 @@ COUNTED: Final[Mapping[OriginKind, str]] = {
 
 
 def applied_baseline(stream: EventStream, baseline: Baseline, suite: Suite) -> AppliedBaseline:
-    """Return the effect of a baseline on a run on the day of the run, with the origin of each new failure."""
-    day = _day(stream)
+    """Return the effect of a baseline on a run, with the origin of each new failure.
+
+    The day is that on which the run began, so that its report stays what it was.
+    """
+    try:
+        day = datetime.fromisoformat(stream.run.started).date()
+    except ValueError:
+        day = datetime.now(tz=UTC).date()
     applied = apply(stream, baseline.entries, day)
     origin = origin_lookup(baseline.suite, baseline.ids, suite)
     new = (
@@ -305,14 +311,6 @@ def stored_baseline(stream: EventStream, suite: Suite) -> Baseline | None:
     """Return the baseline that a run was judged with; None without. Raises `BaselineError`."""
     stored = stream.baseline
     return Baseline.of(stored.text, stored.file, suite) if stored else None
-
-
-def _day(stream: EventStream) -> date:
-    """Return the day on which a run began, so that its report stays what it was."""
-    try:
-        return datetime.fromisoformat(stream.run.started).date()
-    except ValueError:
-        return datetime.now(tz=UTC).date()
 
 
 def origin_lookup(before: str, failed: Collection[str], suite: Suite) -> Callable[[CaseEvent, Run], Origin]:
