@@ -11,7 +11,7 @@ stream into chunks does not change the result.
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal
 
 from attrs import define, evolve, field, frozen
@@ -125,7 +125,11 @@ def _go(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
         failed = rejected.cls
     if failed is not None and LENGTH_FIELD not in got:
         return failed
-    found = _header(got)
+    cut = {number: one & 0xFFFF_FFFF if isinstance(one, int) else one for number, one in got.items()}
+    values: dict[str, Any] = {part.name: cut.get(number) for number, part in _FIELDS.items()}
+    values["message_length"] = values["message_length"] or 0
+    values["hmac_hash_function"] = _FUNCTIONS.get(values["hmac_hash_function"])
+    found = HekaHeader(**values)
     return AcceptedHeader(found) if found.message_length <= max_message_size(options) else "limit-exceeded"
 
 
@@ -179,15 +183,6 @@ def _skip(reader: Reader) -> None:
                 raise reader.reject("bad-kind", "key", f"wire type {wire}")
         if depth <= 0:
             return
-
-
-def _header(got: Mapping[int, bytes | int]) -> HekaHeader:
-    """Return a header of the fields by number; integers are cut to 32 bits."""
-    cut = {number: one & 0xFFFF_FFFF if isinstance(one, int) else one for number, one in got.items()}
-    values: dict[str, Any] = {part.name: cut.get(number) for number, part in _FIELDS.items()}
-    values["message_length"] = values["message_length"] or 0
-    values["hmac_hash_function"] = _FUNCTIONS.get(values["hmac_hash_function"])
-    return HekaHeader(**values)
 
 
 RESYNC_MODES: Final[dict[str, ModeRules]] = {

@@ -133,7 +133,17 @@ def encode(_: Revision, writer: Writer, value: Any, __: Options) -> None:  # noq
     if len(value.sections) > LARGEST_PARTITIONS:
         raise writer.invalid("sections", f"{len(value.sections)}, {LARGEST_PARTITIONS} allowed")
     writer.uint32le("sections_count", len(value.sections))
-    starts = [_write_entry(writer, index, section) for index, section in enumerate(value.sections)]
+    starts: list[int] = []
+    for index, section in enumerate(value.sections):  # the lengths of records are 0 until these are written
+        starts.append(writer.pos)
+        writer.enter("sections", index)
+        if section.status and section.messages:
+            raise writer.invalid("status", f"{section.status} in a section with messages")
+        computed = {"messages_count": len(section.messages), "records_len": 0}
+        for part in _NUMBERS:
+            number = computed[part.name] if part.name in computed else getattr(section, part.name)
+            getattr(writer, part.kind)(part.name, number)
+        writer.leave()
     write = _BODY.at(EDGE).codec.write
     for index, (section, at) in enumerate(zip(value.sections, starts, strict=True)):
         writer.enter("sections", index)
@@ -141,17 +151,3 @@ def encode(_: Revision, writer: Writer, value: Any, __: Options) -> None:  # noq
         write(writer, section)
         writer.patch("records_len", "uint32le", at + ENTRY.offset("records_len"), writer.pos - first)
         writer.leave()
-
-
-def _write_entry(writer: Writer, index: int, section: Any) -> int:  # noqa: ANN401 - a `FetchSection`
-    """Write an entry with a length of 0, and return its position."""
-    at = writer.pos
-    writer.enter("sections", index)
-    if section.status and section.messages:
-        raise writer.invalid("status", f"{section.status} in a section with messages")
-    computed = {"messages_count": len(section.messages), "records_len": 0}
-    for part in _NUMBERS:
-        number = computed[part.name] if part.name in computed else getattr(section, part.name)
-        getattr(writer, part.kind)(part.name, number)
-    writer.leave()
-    return at

@@ -283,20 +283,15 @@ def _write_batch(writer: Writer, batch: StructLayout, value: Any) -> None:  # no
         )
     producer = {"producer": value.producer} if hasattr(value, "producer") else {}
     if producer.get("producer") is not None:
-        _check_producer(writer, value.producer)
+        for part in PRODUCER.at(EDGE).numbers:  # by its path in the value, where it is not inside a batch
+            number = getattr(value.producer, part.name)
+            if part.most is not None and not 0 <= number <= part.most:
+                raise writer.invalid(f"producer.{part.name}", f"{number}, {part.most} allowed")
     numbers = dict.fromkeys(("partition_id", "base_offset", "base_timestamp", "message_count"), 0)
     head = batch.type(**numbers, origin_timestamp=origin, **producer)
     writer.enter("batch")
     batch.inner_codec.write(writer, head, None, frames)
     writer.leave()
-
-
-def _check_producer(writer: Writer, producer: Any) -> None:  # noqa: ANN401 - a producer
-    """Refuse a number out of range by its path in the value, where a producer is not inside a batch."""
-    for part in PRODUCER.at(EDGE).numbers:
-        number = getattr(producer, part.name)
-        if part.most is not None and not 0 <= number <= part.most:
-            raise writer.invalid(f"producer.{part.name}", f"{number}, {part.most} allowed")
 
 
 # --- revisions ---

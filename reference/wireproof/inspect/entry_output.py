@@ -210,7 +210,12 @@ class TextOutput(EntryOutput):
                     if (meaning := self.stream.meaning(cells)) is not None:
                         self.line(f"{'':>24}  = {as_json(meaning)}", counted=False)
             case "fields" if one.kind != "zeros":
-                self._fields(one)
+                layout = self.layout(one)
+                mark = layout.rejected.at if layout.rejected is not None else None
+                for shown in field_lines(layout, mark, notes_of(self.stream.listing, layout.spans)):
+                    if not self.room:
+                        break
+                    self.line(str(shown))
 
     def _line(self, one: Entry) -> str:
         head = f"{one.at:>12} {one.length:>9}  "
@@ -222,14 +227,6 @@ class TextOutput(EntryOutput):
         if one.kind == "zeros":
             return head + "zeros: allocated, and not written yet"
         return head + "tail: the end of the input cuts this entry"
-
-    def _fields(self, one: Entry) -> None:
-        layout = self.layout(one)
-        mark = layout.rejected.at if layout.rejected is not None else None
-        for shown in field_lines(layout, mark, notes_of(self.stream.listing, layout.spans)):
-            if not self.room:
-                return
-            self.line(str(shown))
 
 
 def wrong_lines(damages: Iterable[DamagedRange]) -> Iterator[str]:

@@ -7,6 +7,7 @@ records it had at most; a log without gaps had exactly as many, and headers that
 
 import os
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -393,13 +394,15 @@ def bounds_of(path: Path) -> tuple[int | None, int | None]:
     base = int(name["base"])
     folder = path.absolute().parent
     try:
-        later = [one for one in _bases(folder, folder.stat().st_mtime_ns) if one > base]
+        bases = _bases(folder, folder.stat().st_mtime_ns)
     except OSError:  # a folder that may not be listed
-        later = []
-    return base, min(later, default=None)
+        return base, None
+    later = bisect_right(bases, base)
+    return base, bases[later] if later < len(bases) else None
 
 
 @lru_cache(maxsize=1)
 def _bases(folder: Path, _: int) -> tuple[int, ...]:
+    """Return the base offsets of the segments in a folder, in order: it may have a hundred thousand."""
     names = (NAME.fullmatch(one.name) for one in os.scandir(folder))
-    return tuple(int(name["base"]) for name in names if name is not None)
+    return tuple(sorted(int(name["base"]) for name in names if name is not None))

@@ -293,7 +293,15 @@ def tagged(known: Mapping[int, TaggedField], every: frozenset[int]) -> ReadCall:
     def read(reader: Reader, message: Message) -> tuple[Any, ...]:
         values = {tag: one.default for tag, one in known.items()}
         unknown: list[tuple[int, bytes]] = []
-        for _ in range(_tag_count(reader, message)):
+        start = reader.pos
+        count = _uvarint(reader, "tagCount")
+        if 2 * count > reader.left:
+            raise _past_end(reader, "tagCount", f"{count} fields", start)
+        if count > MAX_TAGS:
+            text = f"{count} fields, at most {MAX_TAGS}"
+            raise reader.reject("limit-exceeded", "tagCount", text, at=start)
+        message.take_room(reader, "tagCount", count, start)
+        for _ in range(count):
             start = reader.pos
             tag = reader.uvarint("tag", 32)
             if tag not in known and tag in every:
@@ -306,17 +314,6 @@ def tagged(known: Mapping[int, TaggedField], every: frozenset[int]) -> ReadCall:
         return (*values.values(), tuple(unknown))
 
     return read
-
-
-def _tag_count(reader: Reader, message: Message) -> int:
-    start = reader.pos
-    count = _uvarint(reader, "tagCount")
-    if 2 * count > reader.left:
-        raise _past_end(reader, "tagCount", f"{count} fields", start)
-    if count > MAX_TAGS:
-        raise reader.reject("limit-exceeded", "tagCount", f"{count} fields, at most {MAX_TAGS}", at=start)
-    message.take_room(reader, "tagCount", count, start)
-    return count
 
 
 def _tagged_field(reader: Reader, message: Message, one: TaggedField, size: int) -> Any:  # noqa: ANN401 - of any type

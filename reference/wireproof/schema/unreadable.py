@@ -107,10 +107,11 @@ def _faults(layout: StructLayout) -> Iterator[str]:
 def _of_part(layout: StructLayout, part: Part) -> Iterator[str]:
     before = {one.name for one in layout.parts[: layout.parts.index(part)]}
     rules = [rule for rule in layout.rules if rule.guards == part.name]
+    octets = [one.name for one in layout.parts if isinstance(one, Octets)]
     match part:
         case Number(const=int(const)) if not rules and not layout.framed:  # a look at its size sees it
             yield f"no rule refuses another number than {const}"
-        case Checksum(over=over, shown=shown) if over not in (REST, WHOLE, *_octets(layout)) and (
+        case Checksum(over=over, shown=shown) if over not in (REST, WHOLE, *octets) and (
             not shown or any(COMPUTED in rule.needs for rule in rules)
         ):
             yield f"there are no bytes {over} that it could cover"
@@ -122,7 +123,3 @@ def _of_part(layout: StructLayout, part: Part) -> Iterator[str]:
             yield "it needs functions that read and write it"
         case Tagged() | When(part=Octets() | Number() | Repeated()):
             yield f"a structure has no {type(part).__name__}; write functions for it, as of a Block"
-
-
-def _octets(layout: StructLayout) -> Iterator[str]:
-    return (part.name for part in layout.parts if isinstance(part, Octets))

@@ -3,12 +3,14 @@
 import os
 import shutil
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import iggy_segments
 import kafka_bytes
 import pytest
 from folders import SUPPORT
+from work_counter import growth
 
 from wireproof.cli.explain.directory import command_for
 from wireproof.inspect.data_directory import (
@@ -18,6 +20,7 @@ from wireproof.inspect.data_directory import (
     directory_rules,
     read_directory,
 )
+from wireproof.inspect.lost_records import bounds_of
 from wireproof.kafka.suite.index_files import headers_of
 from wireproof.wire.byte_source import BytesSource
 
@@ -418,6 +421,15 @@ def test_the_lines_are_a_tree_with_totals_and_exit_codes(
     out = capsys.readouterr().out.splitlines()
     assert out[-1].startswith("not known: x")
     assert "\x1b" not in "".join(out)
+
+
+def test_the_next_segment_is_found_without_a_look_at_all_others(tmp_path: Path) -> None:
+    def looking(count: int) -> Callable[[], object]:
+        paths = [segment(tmp_path / str(count), base, b"") for base in range(count)]
+        assert [bounds_of(path) for path in paths[-2:]] == [(count - 2, count - 1), (count - 1, None)]
+        return lambda: [bounds_of(path) for path in paths]
+
+    assert growth(looking, 50) < 1.1
 
 
 def test_the_rules_of_every_family_come_through_its_hook() -> None:

@@ -17,7 +17,7 @@ positions where messages begin, not where they end.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 from operator import le
@@ -141,7 +141,10 @@ def check_against_log(
     layout: IndexLayout, index: SegmentIndex, places: RecordPositions, *, sound: bool
 ) -> Iterator[FileFinding]:
     """Check an index against the records of its log. `sound`: whether `places` has all records of the log."""
-    rebuilt = layout.revisions == REVISIONS_0_7_TO_0_9 and _rebuilt(index.entries, places)
+    rebuilt = False
+    if layout.revisions == REVISIONS_0_7_TO_0_9 and index.entries and places:
+        pairs = zip(index.entries, places, strict=False)
+        rebuilt = all(entry.end == record.begin for entry, record in pairs)
     key: EntryField = "begin" if "begin" in layout.fields else "last"
     for number, entry in enumerate(index.entries):
         if layout.dense:
@@ -180,9 +183,3 @@ def _compare(
         if stored != expected:
             text = f"{WORDS[name]} {stored}, but the log has {expected}"
             yield FileFinding(entry.at + layout.entries.starts[column], text)
-
-
-def _rebuilt(entries: Sequence[Any], places: RecordPositions) -> bool:
-    """Return whether positions are where messages begin, as in an index that server 0.8.0 rebuilt."""
-    pairs = zip(entries, places, strict=False)
-    return bool(entries and places) and all(entry.end == record.begin for entry, record in pairs)

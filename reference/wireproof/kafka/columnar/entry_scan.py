@@ -79,7 +79,8 @@ def scan_steps(
             yield ScanStep(None, {0: Item("tail", at, view.nbytes - at)})
             return
         if reason == BROKEN:
-            item = _item_at(view, at, options)
+            garbage = garbage_item(lambda start, size: view[start : start + size], at, view.nbytes, options)
+            item = garbage[0] if garbage else evolve(next(reference_scan([bytes(view[at:])], options)), at=at)
             yield ScanStep(None, {0: item})
             at += item.length
 
@@ -104,12 +105,6 @@ def step_parts(
             return ChunkEnd(int(step.block.entries.position[stop]), is_broken=True)
         at = int(step.block.entries.end[-1])
     return ChunkEnd(at, is_broken=False)
-
-
-def _item_at(view: memoryview, at: int, options: Options) -> Item:
-    """Return the item at `at`, where the header is impossible or cut."""
-    found = garbage_item(lambda start, length: view[start : start + length], at, view.nbytes, options)
-    return evolve(next(reference_scan([bytes(view[at:])], options)), at=at) if found is None else found[0]
 
 
 def _step(block: CheckedEntries, options: Options) -> ScanStep:

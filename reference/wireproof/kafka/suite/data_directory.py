@@ -303,9 +303,9 @@ def partition(folder: str, files: Sequence[CheckedFile]) -> PartitionReport | No
         findings += _beside(segments, files)
     if remote:
         findings += _missing_objects(files)
+    ids = (one.report.facts.get("topic_id") for one in files if one.kind and one.kind.what == "topic id")
     facts: dict[str, Any] = {
-        "topic": topic, "segments": len(segments), "state": state or "",
-        "topicId": _fact(files, "topic id", "topic_id"),
+        "topic": topic, "segments": len(segments), "state": state or "", "topicId": next(ids, None),
     }  # fmt: skip
     if segments:
         facts |= {"firstOffset": segments[0].first, "nextOffset": segments[-1].after}
@@ -428,11 +428,6 @@ def _missing_objects(files: Sequence[CheckedFile]) -> Iterator[FileFinding]:
     for stem, endings in objects.items():
         if missing := [part for part in REMOTE_PARTS if part not in endings]:
             yield FileFinding(None, f"the remote segment {stem} has no {', '.join(missing)}")
-
-
-def _fact(files: Sequence[CheckedFile], what: str, name: str) -> Any:  # noqa: ANN401 - JSON
-    reports = (one.report for one in files if one.kind and one.kind.what == what)
-    return next((report.facts.get(name) for report in reports), None)
 
 
 # --- the whole directory ---

@@ -98,11 +98,7 @@ def _rows(step: ScanStep, base: int, options: Options, stop: int | None) -> Iter
         if index in step.answers:
             yield evolve(step.answers[index], at=at)
         else:
-            data = bytes(entries.view[at - base : at - base + length])
-            reader = Reader(data, budget=Budget(options.max_output))
-            prefix = peek_whole_entry(reader)
-            assert prefix is not None, "a whole entry"
-            yield Item("frame", at, length, entry.read(reader, prefix, options))
+            yield _decoded(entries.view[at - base : at - base + length], at, options)
         first = index + 1
     if first < stop:
         yield rows.part(first, stop)
@@ -129,3 +125,11 @@ def _message_cells(magic: int, numbers: Sequence[int], first: int) -> tuple[Any,
 
 
 DECODER: Final = QuickReader(_read, CHUNKS, VALUE_CHUNKS, _garbage)
+
+
+def _decoded(data: memoryview, at: int, options: Options) -> Item:
+    """Return the item of a clean entry, with its value."""
+    reader = Reader(bytes(data), budget=Budget(options.max_output))
+    prefix = peek_whole_entry(reader)
+    assert prefix is not None, "a whole entry"
+    return Item("frame", at, len(data), entry.read(reader, prefix, options))

@@ -101,18 +101,12 @@ def _message(message: Message) -> Message:
         for one in inner
     ]
     outer = evolve(message, attributes=attributes, timestamp=timestamp, value=None, messages=tuple(rows))
-    return _timed(outer) if outer.magic else outer
-
-
-def _timed(outer: Message) -> Message:
-    assert outer.messages is not None
-    inner = outer.messages
-    if outer.attributes & LOG_APPEND_TIME:
-        inner = tuple(evolve(one, timestamp=outer.timestamp) for one in inner)
-    offset = outer.offset and inner[-1].offset
-    if offset and inner[0].offset < 0:
-        offset = 0
-    return evolve(outer, offset=offset, messages=inner)
+    if not outer.magic:
+        return outer
+    if attributes & LOG_APPEND_TIME:
+        rows = [evolve(one, timestamp=timestamp) for one in rows]
+    offset = outer.offset and rows[-1].offset
+    return evolve(outer, offset=0 if offset and rows[0].offset < 0 else offset, messages=tuple(rows))
 
 
 NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {RecordBatch: _batch, Message: _message}
