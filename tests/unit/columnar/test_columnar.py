@@ -1,15 +1,15 @@
 """The fast decoders: their results for the bytes of the format documents, and their errors without numba."""
 
 import mmap
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from folders import SUPPORT
+from folders import SUPPORT, TOP
 from goldens import load
 from kafka_bytes import LOG
-from kafka_examples import WORKED
 
 from wireproof import formats
 from wireproof.adapters.contract import Request
@@ -22,7 +22,12 @@ from wireproof.kafka import columnar
 from wireproof.kafka.columnar import decoders
 from wireproof.wire.options import Options
 
-BYTES = {row.example: row.data for row in WORKED}
+EXAMPLE = re.compile(r"^### (E\d+) \(\w+\), \d+ bytes\n.*?^```\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BYTES = {
+    name: bytes.fromhex(data)
+    for name, data in EXAMPLE.findall((TOP / "reference/docs/kafka.md").read_text(encoding="utf-8"))
+}
+"""The worked examples of kafka.md §6 by number, as the document prints them."""
 
 
 def test_a_segment_file_is_left_to_the_reference() -> None:
