@@ -122,6 +122,5 @@ def make() -> Toy:
     return Toy()
 
 
-INSTANCE = Toy()
 ROW = Entry("toy-row", "a row of its own", object="toy_codecs:Toy", environment={"TOY": "1"})
 NEEDY = Entry("needy", object="no_such_library:Adapter", extra="peers")

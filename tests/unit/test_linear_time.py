@@ -10,7 +10,6 @@ from contextlib import suppress
 from copy import deepcopy
 from typing import Any, SupportsIndex
 
-import hostile_kafka_bytes
 import kafka_bytes
 import logs
 import pytest
@@ -249,7 +248,7 @@ def _packed_stream(frames: int) -> bytes:
 
 BOMBS: dict[str, tuple[Format, Callable[[int], bytes]]] = {
     "batches": (LOG, lambda n: kafka_bytes.batch(gzip.compress(PAIR * 500), 1000, attributes=1) * n),
-    "wrappers": (LOG, lambda n: hostile_kafka_bytes.wrapper(hostile_kafka_bytes.message(bytes(9000))) * n),
+    "wrappers": (LOG, lambda n: kafka_bytes.wrapper(1, kafka_bytes.message(1, None, bytes(9000))) * n),
     "frames of Heka": (STREAM, _packed_stream),
 }
 PAIR = kafka_bytes.PLAIN + kafka_bytes.SECOND

@@ -2,6 +2,7 @@
 
 import mmap
 import random
+import re
 import subprocess
 import sys
 import zlib
@@ -12,10 +13,9 @@ import numpy as np
 import pytest
 from deflate_bits import INVALID, VALID, answer, member
 from each import each
-from folders import SUPPORT
+from folders import SUPPORT, TOP
 from goldens import load
 from kafka_bytes import LOG
-from kafka_examples import WORKED
 
 from wireproof import formats
 from wireproof.adapters.contract import Request
@@ -29,7 +29,12 @@ from wireproof.kafka.columnar import decoders
 from wireproof.wire.compression import gzip
 from wireproof.wire.options import Options
 
-BYTES = {row.example: row.data for row in WORKED}
+EXAMPLE = re.compile(r"^### (E\d+) \(\w+\), \d+ bytes\n.*?^```\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BYTES = {
+    name: bytes.fromhex(data)
+    for name, data in EXAMPLE.findall((TOP / "reference/docs/kafka.md").read_text(encoding="utf-8"))
+}
+"""The worked examples of kafka.md §6 by number, as the document prints them."""
 
 
 def test_a_segment_file_is_left_to_the_reference() -> None:
