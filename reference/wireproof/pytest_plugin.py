@@ -129,9 +129,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 def pytest_report_collectionfinish(items: list[pytest.Item]) -> list[str]:
     """Return a line for each adapter whose large cases are left out."""
+    runs = {item.run.spec: item.run for item in items if isinstance(item, CaseItem)}
+    if not runs:
+        return []
     from wireproof.wire.text import counted  # noqa: PLC0415 - only if `--codec` is used
 
-    runs = {item.run.spec: item.run for item in items if isinstance(item, CaseItem)}
     return [
         f"wireproof: {counted(len(run.left_out), 'large case')} of {spec} left out: add --codec-large"
         for spec, run in runs.items()
