@@ -5,7 +5,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from wireproof.spark.scan_folder import FolderScan, ScanSummary, open_scan
+from wireproof.spark.scan_folder import FolderScan, open_scan
 from wireproof.spark.session import source_options
 from wireproof.spark.stored_tables import latest_table, scans_of, stored_rows
 from wireproof.spark.verdict_rows import ScanSettings
@@ -19,8 +19,8 @@ def planned(folder: Path, out: Path, *adapters: str, source: str = "kafka_log", 
     return open_scan(settings, out)
 
 
-def scanned(spark: SparkSession, folder: Path, out: Path, *adapters: str, **more: str) -> ScanSummary:
-    """The result of a scan of a folder."""
+def scanned(spark: SparkSession, folder: Path, out: Path, *adapters: str, **more: str) -> FolderScan:
+    """A scan of a folder, with its result."""
     return planned(folder, out, *adapters, **more).run(spark)
 
 

@@ -22,7 +22,7 @@ from wireproof.wire.options import Compression
 from wireproof.wire.text import counted, escape_unsafe
 
 if TYPE_CHECKING:
-    from wireproof.spark.scan_folder import ScanSummary
+    from wireproof.spark.scan_folder import FolderScan
 
 SOURCES = tuple(name for family in FAMILIES.values() for name in family.source_names)
 """The sources of all families."""
@@ -87,27 +87,27 @@ def command(
     settings = verdict_rows.ScanSettings(f"wireproof.{source}", options, adapters)
     job = scan_folder.open_scan(settings, out.absolute())
     if job.is_current:
-        summary = job.stored()
+        job.load_tables()
+        job.check_indexes()
     else:
         columns = (DownloadColumn(), TransferSpeedColumn())
         with (
             session.spark_of(where, job.out) as (spark, console),
             job_bar(console, "scan", *columns) as report_progress,
         ):
-            summary = job.run(spark, report_progress)
-    for line in summary.changes:
+            job.run(spark, report_progress)
+    for line in job.changes:
         click.echo(escape_unsafe(line))
-    sound = _not_sound(summary, out)
-    signatures, files = summary.tables["signatures"], summary.tables["files"]
+    sound = _not_sound(job, out)
+    signatures, files = job.tables["signatures"], job.tables["files"]
     print_scan_tables(signatures, files)
-    speed = summary.new_bytes / max(summary.seconds, 0.001) / (1 << 20)
+    speed = job.new_bytes / max(job.seconds, 0.001) / (1 << 20)
     rate = f", {speed:,.1f} MiB/s with Spark's start"
     Console().print(
-        f"{summary.new_bytes:,} bytes read in {summary.seconds:.1f} s{rate * bool(summary.new_bytes)}; "
-        f"tables in {out}",
+        f"{job.new_bytes:,} bytes read in {job.seconds:.1f} s{rate * bool(job.new_bytes)}; tables in {out}",
         soft_wrap=True,
     )
-    beside = _index_files(summary)
+    beside = _index_files(job)
     return deciding_code([Exit(job_exit_code(signatures)), sound, beside])
 
 
@@ -129,20 +129,20 @@ def _with_revision(source: str, options: dict[str, str]) -> dict[str, str]:
     return {**options, "revision": found}
 
 
-def _not_sound(summary: "ScanSummary", out: Path) -> Exit:
+def _not_sound(job: "FolderScan", out: Path) -> Exit:
     """Print the damaged places and the objects that were not read; return the exit code for them."""
     from wireproof.spark import scan_report  # noqa: PLC0415 - as above
 
-    source, files = summary.settings.source, summary.tables["files"]
-    found = scan_report.report_scan(source, summary.places, summary.skipped, files, out)
+    source, files = job.settings.source, job.tables["files"]
+    found = scan_report.report_scan(source, job.places, job.skipped, files, out)
     for line in found.lines:
         click.echo(escape_unsafe(line))
     return Exit.FAILS if found.wrong else Exit.CONFORMS
 
 
-def _index_files(summary: "ScanSummary") -> Exit:
+def _index_files(job: "FolderScan") -> Exit:
     """Print a line for each wrong index file beside the logs, and a total."""
-    found = summary.indexes
+    found = job.indexes
     for line in directory_view.finding_lines([one for one in found if one.findings]):
         click.echo(line)
     errors = sum(one.errors for one in found)

@@ -32,7 +32,7 @@ from wireproof.formats import FORMATS
 from wireproof.spark import batches, job_state, verdict_tables
 from wireproof.spark.batches import Progress, as_uri, no_progress, parallelism
 from wireproof.spark.errors import SourceError
-from wireproof.spark.item_cases import AdapterSession
+from wireproof.spark.item_cases import adapter_session
 from wireproof.spark.session import start_adapters
 from wireproof.spark.stored_tables import stored_rows
 from wireproof.spark.table_columns import CAMPAIGN_TABLES, SIGNATURE_PARTS, schema_of, spark_schema
@@ -83,7 +83,7 @@ def judge_blocks(
 def case_rows(settings: CampaignSettings, block: CaseBlock) -> Iterator[dict[str, Any]]:
     """Generate, ask and judge the cases of one block."""
     with ExitStack() as stack:
-        sessions = [stack.enter_context(AdapterSession(spec)) for spec in settings.adapters]
+        sessions = [stack.enter_context(adapter_session(spec)) for spec in settings.adapters]
         for chunk in blocks(range(block.start, block.end), MAX_CASES_TOGETHER):
             cases = [settings.numbered.case(number) for number in chunk]
             answers = [session.judge(cases) for session in sessions]
@@ -290,17 +290,15 @@ class FolderCampaign:
             batches.write_small(name, tables.small(name), CAMPAIGN_TABLES[name], out / name)
         batches.write_small("samples", tables.samples, CAMPAIGN_TABLES["samples"], out / "samples")
         seconds = time.monotonic() - began
-        batches.write_small("run", [self._run_row(seconds)], CAMPAIGN_TABLES["run"], out / "run")
-        signatures, samples = stored_rows(out / "signatures"), stored_rows(out / "samples")
-        return CampaignSummary(signatures, samples, seconds, self.cases - before)
-
-    def _run_row(self, seconds: float) -> dict[str, Any]:
         numbered = self.settings.numbered
-        return {
+        job = {
             "version": __version__, "started": self.started, "seconds": seconds,
             "adapters": list(self.settings.adapters), "formats": list(numbered.formats),
             "ops": list(numbered.ops), "seed": numbered.seed, "cases": self.cases,
         }  # fmt: skip
+        batches.write_small("run", [job], CAMPAIGN_TABLES["run"], out / "run")
+        signatures, samples = stored_rows(out / "signatures"), stored_rows(out / "samples")
+        return CampaignSummary(signatures, samples, seconds, self.cases - before)
 
 
 def open_campaign(
@@ -337,15 +335,15 @@ def claimed_formats(hellos: Iterable[Hello], wanted: Collection[str]) -> tuple[s
     Raises:
         SourceError: there is none.
     """
-    claims = [hello.revisions for hello in hellos]
+
+    def claimed(format_id: str, claims: Mapping[str, Claim]) -> bool:
+        lift = FORMATS[format_id].wrapped_by
+        stream = f"{lift[0]}/{lift[1]}" if lift else format_id
+        return not claims or format_id in claims or stream in claims
+
     formats = tuple(
-        fmt for fmt in FORMATS if fmt in wanted and any(not claim or _claimed(fmt, claim) for claim in claims)
+        fmt for fmt in FORMATS if fmt in wanted and any(claimed(fmt, hello.revisions) for hello in hellos)
     )
     if not formats:
         raise SourceError("no adapter claims any of these formats: run `wireproof adapters probe`")
     return formats
-
-
-def _claimed(format_id: str, claims: Mapping[str, Claim]) -> bool:
-    lift = FORMATS[format_id].wrapped_by
-    return format_id in claims or (lift is not None and f"{lift[0]}/{lift[1]}" in claims)

@@ -6,7 +6,7 @@ the smallest sample of the answer that needs the most attention.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -98,7 +98,10 @@ def render_page(folder: Path) -> str:
     cases = {event.seq: line.case for line in lines if line.case for event in line.events}
     columns = [_column(job, number, lines) for number in range(len(job.implementations))]
     counts = {event.seq: line.count for line in lines for event in line.events}
-    weight = partial(_weight, counts)
+
+    def weight(event: CaseEvent) -> int:
+        return counts[event.seq]
+
     streams = [
         EventStream(column.run, tuple(line.events[number] for line in lines if number < len(line.events)))
         for number, column in enumerate(columns)
@@ -113,10 +116,6 @@ def render_page(folder: Path) -> str:
         found=findings(streams[judged], [column.name for column in columns[judged]], weight=weight),
     )
     return render_board(board, Page(f"wireproof: {job.folder.name}", lambda event: cases.get(event.seq)))
-
-
-def _weight(counts: Mapping[int, int], event: CaseEvent) -> int:
-    return counts[event.seq]
 
 
 # --- rows of the matrix ---
@@ -145,11 +144,14 @@ class _Line:
     @classmethod
     def of(cls, job: JobTables, number: int, row: dict[str, Any]) -> "_Line":
         answers = row["answers"]
-        loudest = max(range(len(answers)), key=lambda n: (_name(answers[n]) not in QUIET, n))
+        loudest = max(
+            range(len(answers)), key=lambda n: (answers[n]["verdict"].partition(":")[0] not in QUIET, n)
+        )
         sample = job.smallest_samples.get(answers[loudest]["finding"])
         case = case_of_row(sample, job.folder) if sample else None
         seq = number * len(job.implementations)
-        title = _title(answers[0] if job.is_scan else answers[loudest])
+        shown = answers[0] if job.is_scan else answers[loudest]
+        title = " ".join(filter(None, (shown["op"], shown["verdict"], shown["class"], shown["field"])))
         events = tuple(
             _event(job, seq + n, title, row, answer, case if n == loudest else None)
             for n, answer in enumerate(answers)
@@ -161,15 +163,6 @@ class _Line:
     def quiet(self) -> bool:
         """Return True if no answer needs attention."""
         return all(event.verdict in QUIET for event in self.events)
-
-
-def _title(answer: dict[str, Any]) -> str:
-    parts = (answer["op"], answer["verdict"], answer["class"], answer["field"])
-    return " ".join(part for part in parts if part)
-
-
-def _name(answer: dict[str, Any]) -> str:
-    return str(answer["verdict"]).partition(":")[0]
 
 
 def _event(
@@ -199,17 +192,16 @@ def _event(
 
 def _topics(lines: Sequence[_Line]) -> Iterator[MatrixTopic]:
     """Yield the rows by format: rows that need attention first, then by count."""
+
+    def row(line: _Line) -> MatrixRow:
+        cells: list[MatrixCell | None] = [MatrixCell(event, line.count) for event in line.events]
+        return MatrixRow((line.events[0].id,), (*cells, *[None] * (width - len(cells))), line.count)
+
     width = max((len(line.events) for line in lines), default=0)
     for name in sorted({line.topic for line in lines}):
         lines_of_topic = [line for line in lines if line.topic == name]
         lines_of_topic.sort(key=lambda line: (line.quiet, -line.count, line.seq))
-        yield MatrixTopic(name, tuple(_row(line, width) for line in lines_of_topic))
-
-
-def _row(line: _Line, width: int) -> MatrixRow:
-    cells: list[MatrixCell | None] = [MatrixCell(event, line.count) for event in line.events]
-    cells += [None] * (width - len(cells))
-    return MatrixRow((line.events[0].id,), tuple(cells), line.count)
+        yield MatrixTopic(name, tuple(map(row, lines_of_topic)))
 
 
 def _column(job: JobTables, number: int, lines: Sequence[_Line]) -> Column:

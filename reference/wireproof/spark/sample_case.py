@@ -50,8 +50,27 @@ def load_sample(name: str) -> SampleCase:
 
 
 def case_of_row(row: dict[str, Any], folder: Path) -> Case:
-    """Return the case of a row of the table `samples` in `folder`."""
-    return _of_campaign(row, folder) if "token" in row else _of_scan(row, folder)
+    """Return the case of a row of the table `samples` in `folder`.
+
+    Of a campaign it is that of the token, of which a long one is a file in the folder. Of a scan it is the
+    case of the item, or the scan of its bytes if they are not an entry.
+    """
+    if token := row.get("token"):
+        return from_token(f"@{folder / token[1:]}" if token.startswith("@") else token)
+    inputs = load_inputs(folder)
+    source = sources.parse(inputs["source"], inputs["options"])
+    item = Item("garbage", 0, row["length"], cls=row["class"] or None)
+    case = (
+        make_item_case(source.framing, item, row["raw"], source.options).case if row["codec_format"] else None
+    )
+    if case is None:
+        fmt = source.framing.fmt
+        case = Case(
+            f"{fmt.format_id}/scan/item", fmt.name, fmt.revision, Chunks((row["raw"],)), Accept(),
+            op="scan", options=source.options, source=Source(ORIGIN_CORPUS),
+        )  # fmt: skip
+    case = evolve(case, expect=reference_expectation(case))
+    return evolve(case, needs=capabilities_of_case(case))
 
 
 def _chosen(rows: list[dict[str, Any]], word: str, folder: Path) -> dict[str, Any]:
@@ -68,27 +87,3 @@ def _chosen(rows: list[dict[str, Any]], word: str, folder: Path) -> dict[str, An
 
 def _signature(row: dict[str, Any]) -> Signature:
     return Signature(*(row[name] for name in SIGNATURE_PARTS))
-
-
-def _of_campaign(row: dict[str, Any], folder: Path) -> Case:
-    """Return the case of a token; a long token is a file in the folder."""
-    token = row["token"]
-    return from_token(f"@{folder / token[1:]}" if token.startswith("@") else token)
-
-
-def _of_scan(row: dict[str, Any], folder: Path) -> Case:
-    """Return the case of the item, or the scan of its bytes if they are not an entry."""
-    inputs = load_inputs(folder)
-    source = sources.parse(inputs["source"], inputs["options"])
-    item = Item("garbage", 0, row["length"], cls=row["class"] or None)
-    case = (
-        make_item_case(source.framing, item, row["raw"], source.options).case if row["codec_format"] else None
-    )
-    if case is None:
-        fmt = source.framing.fmt
-        case = Case(
-            f"{fmt.format_id}/scan/item", fmt.name, fmt.revision, Chunks((row["raw"],)), Accept(),
-            op="scan", options=source.options, source=Source(ORIGIN_CORPUS),
-        )  # fmt: skip
-    case = evolve(case, expect=reference_expectation(case))
-    return evolve(case, needs=capabilities_of_case(case))

@@ -4,13 +4,12 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
-from attrs import astuple, define, field, frozen
+from attrs import astuple, define, field
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
@@ -18,8 +17,7 @@ from wireproof import __version__
 from wireproof.segment_files import CheckedIndex
 from wireproof.spark import batches, job_state
 from wireproof.spark.batches import Progress, TaskCounts, as_uri, no_progress, parallelism
-from wireproof.spark.errors import LostObjectError
-from wireproof.spark.logs.objects import ObjectPlace, ObjectReader, SkippedObject
+from wireproof.spark.logs.objects import ObjectPlace, SkippedObject, read_if_there
 from wireproof.spark.logs.spans import ObjectSpan
 from wireproof.spark.scan_job import (
     ASKED_SPAN_BYTES,
@@ -35,6 +33,9 @@ from wireproof.spark.stored_tables import latest_table, stored_rows
 from wireproof.spark.table_columns import TABLES, spark_schema
 from wireproof.spark.verdict_rows import FRAMES_SCHEMA, LARGEST, ScanSettings
 from wireproof.wire.text import counted
+
+WRITERS: Final = 3
+"""Tables that are written at the same time: most of each is waiting for Spark to begin."""
 
 MARK_BYTES: Final = 64
 """Bytes of an entry that show whether an object that grew is still the same one: a header has a checksum."""
@@ -67,33 +68,6 @@ class KnownObject:
         return at
 
 
-@frozen
-class ScanSummary:
-    """The result of a scan to a folder.
-
-    Attributes:
-        settings: the source, its options and the adapters.
-        places: the objects in the tables.
-        skipped: the objects that are not.
-        changes: what is new, changed or gone since the last scan, in lines for a person.
-        tables: the rows of the small tables by name, as this scan wrote them.
-        seconds: the duration.
-        new_bytes: the bytes that this scan read.
-        indexes: the index files beside local logs.
-        folder: of the tables.
-    """
-
-    settings: ScanSettings
-    places: Sequence[ObjectPlace]
-    skipped: Sequence[SkippedObject]
-    changes: Sequence[str]
-    tables: Mapping[str, Sequence[Mapping[str, Any]]]
-    seconds: float
-    new_bytes: int
-    indexes: Sequence[CheckedIndex]
-    folder: Path
-
-
 @define
 class FolderScan:
     """A scan whose tables are in a folder.
@@ -105,6 +79,9 @@ class FolderScan:
         ranges: what is to be read of the objects.
         changes: what is new, changed or gone since the last scan, in lines for a person.
         state, known: what the folder knows, as JSON, and of the objects by name.
+        tables: the rows of `signatures` and `files`, as the scan wrote them.
+        seconds: the duration.
+        indexes: the index files beside local logs.
     """
 
     settings: ScanSettings
@@ -117,6 +94,14 @@ class FolderScan:
     changes: list[str] = field(factory=list)
     state: dict[str, Any] = field(factory=dict)
     known: dict[str, KnownObject] = field(factory=dict)
+    tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(factory=dict)
+    seconds: float = 0
+    indexes: Sequence[CheckedIndex] = ()
+
+    @property
+    def new_bytes(self) -> int:
+        """Return the bytes that this scan reads."""
+        return sum(span.size for span in self.ranges)
 
     @property
     def id(self) -> str:
@@ -197,16 +182,17 @@ class FolderScan:
         stored = {(row["path"], row["reason"]) for row in stored_rows(latest_table(self.out, "skipped"))}
         return {(each.display_name, each.reason) for each in self.skipped} == stored
 
-    def stored(self) -> "ScanSummary":
-        """Return the result of the last scan, if nothing changed since."""
-        local = self.places if self.settings.source.kind.index_files else []
-        rows = {name: stored_rows(latest_table(self.out, name)) for name in ("signatures", "files")}
-        return ScanSummary(
-            self.settings, self.places, self.skipped, [], rows, 0, 0, check_local_logs(local), self.out
-        )
+    def check_indexes(self) -> None:
+        """Check the index files beside the logs."""
+        self.indexes = check_local_logs(self.places if self.settings.source.kind.index_files else [])
 
-    def run(self, spark: SparkSession, progress: Progress = no_progress) -> "ScanSummary":
-        """Read what is new, and append the tables of all objects.
+    def load_tables(self, scan: str | None = None) -> None:
+        """Read the tables of a scan, by default of the newest one."""
+        shown = ("signatures", "files")
+        self.tables = {name: stored_rows(latest_table(self.out, name, scan)) for name in shown}
+
+    def run(self, spark: SparkSession, progress: Progress = no_progress) -> Self:
+        """Read what is new, append the tables of all objects, and return this scan with its result.
 
         A scan that was killed goes on where its last batch was committed. An object that grew is read from
         its last certain entry on; one that is shorter or begins otherwise is read again.
@@ -216,35 +202,60 @@ class FolderScan:
             progress: receives the bytes done, the total bytes and the tasks, a few times a second.
         """
         began, settings = time.monotonic(), self.settings
-        new_bytes = sum(span.size for span in self.ranges)
-        progress(0, new_bytes, TaskCounts(phase="looking for entries"))
+        progress(0, self.new_bytes, TaskCounts(phase="looking for entries"))
         spans = plan_spans(spark, settings, self.ranges)
         first = parallelism(spark) * (ASKED_SPAN_BYTES if settings.adapters else 4 * SPAN_BYTES)
         rows_of = partial(frames_of, spark, settings)
         batches.run_batches(spark, spans, first, rows_of, self.commit, self.folder("frames"), progress)
-        tables = self._tables(spark)
+        is_cut = any(len(known.spans) > 1 for known in self.known.values())
+        rows = self.rows(spark)
+        tables = ScanTables(spark, settings, rows, self.places, self.skipped, self.samples, is_cut)
         self.skipped = [SkippedObject(*row.values()) for row in tables.small("skipped")]
         for path in tables.lost:
             del self.known[path]
         self.places = [known.place for known in self.known.values()]
-        indexes = check_local_logs(self.places if settings.source.kind.index_files else [])
-        written = _write_tables(self, tables, indexes)
-        for row in written["files"]:
-            if self.known[row["path"]].certain is None:
-                _mark(self.known[row["path"]], row["certain"])
-        seconds = time.monotonic() - began
-        summary = ScanSummary(
-            settings, self.places, self.skipped, self.changes, written, seconds, new_bytes, indexes, self.out
-        )
-        batches.write_small("run", [_run_row(self, summary)], TABLES["run"], self.folder("run"))
+        self.check_indexes()
+        self._write_tables(tables)
+        self.load_tables(self.id)
+        for row in self.tables["files"]:
+            known, place = self.known[row["path"]], self.known[row["path"]].place
+            if known.certain is None:
+                known.certain = 0  # a whole object of a store is replaced, never appended to
+                if row["certain"] and not (place.compression or place.store):
+                    found = read_if_there(place, row["certain"], MARK_BYTES)
+                    if found is not None:  # else it is gone already; the next scan says so
+                        known.certain, known.mark = row["certain"], found.hex()
+        self.seconds = time.monotonic() - began
+        shown = settings.options.keys() - {"keys", "path", "paths"}
+        row = {
+            "version": __version__, "started": self.started, "seconds": self.seconds, "source": settings.name,
+            "options": sorted(f"{name}={settings.options[name]}" for name in shown),
+            "adapters": list(settings.adapters), "objects": len(self.places),
+            "bytes": sum(place.size for place in self.places), "new_bytes": self.new_bytes,
+        }  # fmt: skip
+        batches.write_small("run", [row], TABLES["run"], self.folder("run"))
         self.state["scans"] = [*self.state.get("scans", []), self.id]
         self.save()
-        return summary
+        return self
 
-    def _tables(self, spark: SparkSession) -> ScanTables:
-        is_cut = any(len(known.spans) > 1 for known in self.known.values())
-        rows = self.rows(spark)
-        return ScanTables(spark, self.settings, rows, self.places, self.skipped, self.samples, is_cut)
+    def _write_tables(self, tables: ScanTables) -> None:
+        """Write the tables of a scan, each as one file."""
+        small = {name: tables.small(name) for name in ("signatures", "matrix", "files", "skipped")}
+        small["index_files"] = list(index_rows(self.indexes))
+        for name, rows in small.items():
+            batches.write_small(name, rows, TABLES[name], self.folder(name))
+
+        def write(name: str) -> None:
+            folder = self.folder(name)
+            if tables.is_empty(name):
+                batches.write_small(name, [], TABLES[name], folder)
+            elif name == "samples":
+                batches.write_small(name, tables.samples, TABLES[name], folder)
+            else:
+                batches.write_sorted(name, getattr(tables, name), folder)
+
+        with ThreadPoolExecutor(WRITERS) as pool:
+            list(pool.map(write, ("damage", "failures", "samples")))
 
     def commit(self, spans: Sequence[ObjectSpan], folder: Path) -> None:
         """Store that spans are written to a folder."""
@@ -273,23 +284,8 @@ def _only_grew(known: KnownObject, place: ObjectPlace) -> bool:
     assert known.certain is not None, "it was read whole"
     if place.size <= known.place.size or place.compression or not known.certain:
         return False
-    try:
-        with closing(ObjectReader.of(place)) as stored:
-            return stored.read(known.certain, MARK_BYTES).hex().startswith(known.mark)
-    except LostObjectError:
-        return False
-
-
-def _mark(known: KnownObject, certain: int) -> None:
-    """Store up to where an object is certain, and the bytes by which it is known again."""
-    known.certain = 0 if known.place.compression or known.place.store else certain
-    if not known.certain:  # a whole object of a store is replaced, never appended to
-        return
-    try:
-        with closing(ObjectReader.of(known.place)) as stored:
-            known.mark = stored.read(certain, MARK_BYTES).hex()
-    except LostObjectError:  # it is gone already; the next scan says so
-        known.certain = 0
+    found = read_if_there(place, known.certain, MARK_BYTES)
+    return found is not None and found.hex().startswith(known.mark)
 
 
 def open_scan(settings: ScanSettings, out: Path, samples: int = SAMPLES) -> FolderScan:
@@ -310,45 +306,3 @@ def open_scan(settings: ScanSettings, out: Path, samples: int = SAMPLES) -> Fold
     out.mkdir(parents=True, exist_ok=True)
     job.save()
     return job
-
-
-WRITERS: Final = 3
-"""Tables that are written at the same time: most of each is waiting for Spark to begin."""
-
-
-def _write_tables(
-    job: FolderScan, tables: ScanTables, indexes: Sequence[CheckedIndex]
-) -> dict[str, list[dict[str, Any]]]:
-    """Write the tables of a scan, each as one file; return the rows of the small ones."""
-    small = {name: tables.small(name) for name in ("signatures", "matrix", "files", "skipped")}
-    small["index_files"] = list(index_rows(indexes))
-    for name, rows in small.items():
-        batches.write_small(name, rows, TABLES[name], job.folder(name))
-
-    def write(name: str) -> None:
-        folder = job.folder(name)
-        if tables.is_empty(name):
-            batches.write_small(name, [], TABLES[name], folder)
-        elif name == "samples":
-            batches.write_small(name, tables.samples, TABLES[name], folder)
-        else:
-            batches.write_sorted(name, getattr(tables, name), folder)
-
-    with ThreadPoolExecutor(WRITERS) as pool:
-        list(pool.map(write, ("damage", "failures", "samples")))
-    return {name: stored_rows(job.folder(name)) for name in ("signatures", "files")}
-
-
-def _run_row(job: FolderScan, summary: ScanSummary) -> dict[str, Any]:
-    hidden = {"keys", "path", "paths"}
-    return {
-        "version": __version__,
-        "started": job.started,
-        "seconds": summary.seconds,
-        "source": job.settings.name,
-        "options": sorted(f"{key}={text}" for key, text in job.settings.options.items() if key not in hidden),
-        "adapters": list(job.settings.adapters),
-        "objects": len(summary.places),
-        "bytes": sum(place.size for place in summary.places),
-        "new_bytes": summary.new_bytes,
-    }

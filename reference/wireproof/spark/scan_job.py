@@ -252,20 +252,18 @@ def add_bytes(
     settings: ScanSettings, places: Mapping[str, ObjectPlace], rows: Iterable[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Add the bytes of samples, and the format as which adapters were asked; without those that are gone."""
-    found = (row | _bytes_of(settings.source, places[row["path"]], row) for row in rows)
-    return [row for row in found if row["raw"] is not None]
-
-
-def _bytes_of(source: SourceSettings, place: ObjectPlace, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the bytes of a sample, None if the object is gone, and the format of its case."""
-    try:
-        with open_span(ObjectSpan(place, 0, place.size), source.max_unpacked) as (stored, *_):
-            data = stored.read(row["position"], row["length"])
-    except LostObjectError:
-        return {"raw": None, "codec_format": ""}
-    item = Item("garbage", row["position"], row["length"], cls=row["class"] or None)
-    case = make_item_case(source.framing, item, data, source.options).case
-    return {"raw": data, "codec_format": case.format_id if case else ""}
+    source, found = settings.source, list[dict[str, Any]]()
+    for row in rows:
+        place = places[row["path"]]
+        try:
+            with open_span(ObjectSpan(place, 0, place.size), source.max_unpacked) as (stored, *_):
+                data = stored.read(row["position"], row["length"])
+        except LostObjectError:
+            continue
+        item = Item("garbage", row["position"], row["length"], cls=row["class"] or None)
+        case = make_item_case(source.framing, item, data, source.options).case
+        found.append(row | {"raw": data, "codec_format": case.format_id if case else ""})
+    return found
 
 
 # --- a scan in a session ---

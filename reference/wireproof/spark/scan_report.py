@@ -14,8 +14,7 @@ from wireproof.inspect.data_directory import check_index_files
 from wireproof.inspect.detect_format import looks_like
 from wireproof.inspect.entry_list import listing_of, read_by_other_options
 from wireproof.segment_files import CheckedIndex
-from wireproof.spark.errors import LostObjectError
-from wireproof.spark.logs.objects import ObjectPlace, ObjectReader, SkippedObject
+from wireproof.spark.logs.objects import ObjectPlace, SkippedObject, read_if_there
 from wireproof.spark.logs.sources import SourceKind, SourceSettings, source_kinds
 from wireproof.spark.stored_tables import latest_table, stored_rows
 from wireproof.wire.text import counted
@@ -57,9 +56,19 @@ def report_scan(
     places_of_damage = stored_rows(latest_table(out, "damage"), MAX_LINES)
     limited = {row["path"] for row in places_of_damage if row["class"] == "limit-exceeded"}
     unread = list(_unread(source, [place for place in places if place.display_name not in limited], files))
-    faults = [_fault(row) for row in files if row["fault"]]
+    faults = [
+        f"not read to its end: {row['path']}: {row['fault']}, {row['bytes_read']:,} bytes were decompressed; "
+        + _WHY_ENDED.get(row["fault"], "it is too large, see the option max_unpacked")
+        for row in files
+        if row["fault"]
+    ]
     damaged = list(_damaged(places_of_damage, sum(row["damaged_places"] for row in files)))
-    large = list(_too_large(stored_rows(latest_table(out, "signatures"))))
+    large = [
+        f"not run: {row['implementation']} was not asked about {counted(row['count'], 'entry', 'entries')} of "
+        f"{counted(row['bytes'], 'byte')} together: too large for an adapter"
+        for row in stored_rows(latest_table(out, "signatures"))
+        if row["class"] == "too-large"
+    ]
     lines = [
         *_capped(unread),
         *_capped(faults),
@@ -67,7 +76,7 @@ def report_scan(
         *[TOO_LONG] * bool(limited),
         *_other_options(source, places, places_of_damage),
         *_capped(large),
-        *_tails(files),
+        *_cut(files),
         *_skipped(skipped),
     ]
     wrong = unread or faults or damaged or any(each.is_error for each in skipped)
@@ -78,12 +87,8 @@ def _capped(lines: list[str]) -> list[str]:
     return lines[:MAX_LINES] + [f"… {len(lines) - MAX_LINES} more"] * (len(lines) > MAX_LINES)
 
 
-def _fault(row: Mapping[str, Any]) -> str:
-    reason = "it is too large, see the option max_unpacked"
-    if row["fault"] == "decompress-failed":
-        reason = "it is cut or damaged"
-    size = f"{row['bytes_read']:,} bytes were decompressed"
-    return f"not read to its end: {row['path']}: {row['fault']}, {size}; {reason}"
+_WHY_ENDED: Final = {"decompress-failed": "it is cut or damaged"}
+"""What a fault of a compressed object means, if not that it is too large."""
 
 
 def _damaged(rows: Sequence[Mapping[str, Any]], count: int) -> Iterator[str]:
@@ -104,7 +109,7 @@ def _other_options(
         size = row["length"]
         if listing is None or row["path"] not in plain or size > HEAD_BYTES:
             continue
-        data = _bytes_if_there(plain[row["path"]], row["position"], size)
+        data = read_if_there(plain[row["path"]], row["position"], size) or b""
         if found := read_by_other_options(source.framing.fmt, listing, data, source.options):
             words = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in found.changes.items())
             yield (
@@ -114,14 +119,7 @@ def _other_options(
             return
 
 
-def _too_large(signatures: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for the entries that were too large for an adapter."""
-    for row in (row for row in signatures if row["class"] == "too-large"):
-        entries = f"{counted(row['count'], 'entry', 'entries')} of {counted(row['bytes'], 'byte')} together"
-        yield f"not run: {row['implementation']} was not asked about {entries}: too large for an adapter"
-
-
-def _tails(files: Sequence[Mapping[str, Any]]) -> list[str]:
+def _cut(files: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a line for the objects that end within an entry, as objects do that are being written."""
     cut = [row for row in files if row["tails"] and row["frames"]]
     named = first_names([f"{row['path']} ({row['tail_bytes']:,} bytes)" for row in cut])
@@ -163,7 +161,7 @@ def _suggestion(place: ObjectPlace) -> str:
     """Return what the object may be instead, with the command to read it."""
     if place.compression:
         return "decompress it and run wireproof explain on the file"
-    head = _bytes_if_there(place, 0, min(HEAD_BYTES, place.size))
+    head = read_if_there(place, 0, HEAD_BYTES) or b""
     for kind in source_kinds().values():
         if (revision := kind.revision_of(head)) is not None:
             of = f" --revision {revision}" if len(kind.framings) > 1 else ""
@@ -172,32 +170,12 @@ def _suggestion(place: ObjectPlace) -> str:
     return f"it looks like {guess}" if guess else "no known format matches"
 
 
-def _bytes_if_there(place: ObjectPlace, start: int, size: int) -> bytes:
-    """Return some bytes of an object; none if it was lost since it was scanned."""
-    try:
-        return bytes_of(place, start, size)
-    except LostObjectError:
-        return b""
-
-
-def bytes_of(place: ObjectPlace, start: int, size: int) -> bytes:
-    """Return some bytes of an object; raises `LostObjectError` if it has them no more."""
-    stored = ObjectReader.of(place)
-    try:
-        return stored.read(start, size)
-    finally:
-        stored.close()
-
-
 def find_revision(kind: SourceKind, places: Sequence[ObjectPlace]) -> str | None:
     """Return the revision of the first object that shows one to a source; None if none does."""
     for place in places:
         if place.size and not place.compression:
-            try:
-                revision = kind.revision_of(bytes_of(place, 0, min(HEAD_BYTES, place.size)))
-            except LostObjectError:  # the object is gone; the scan reports that
-                continue
-            if revision is not None:
+            head = read_if_there(place, 0, HEAD_BYTES)  # the scan reports an object that is gone
+            if head is not None and (revision := kind.revision_of(head)) is not None:
                 return revision
     return None
 

@@ -75,9 +75,20 @@ class ClusterEnv:
         """
         if self.local and (self.archive or self.wheel):
             raise SourceError("--archive and --wheel are for executors: choose a cluster with --master")
-        settings = dict(map(_setting, self.conf))
-        if self.archive:
-            _prepend(settings, ARCHIVES_SETTING, f"{_check_archive(self.archive)}#{ENVIRONMENT}", ",")
+        settings = dict[str, str]()
+        for text in self.conf:
+            name, equals, value = text.partition("=")
+            if not (equals and name.startswith("spark.")):
+                raise SourceError(f"--conf {text}: expected spark.NAME=VALUE")
+            settings[name] = value
+        if archive := self.archive:
+            if not archive.is_file():
+                raise SourceError(
+                    f"--archive {archive}: not found; make one with `venv-pack -o environment.tar.gz`"
+                )
+            if not archive.name.endswith(SUFFIXES):
+                raise SourceError(f"--archive {archive}: Spark unpacks only {', '.join(SUFFIXES)}")
+            _prepend(settings, ARCHIVES_SETTING, f"{archive.absolute()}#{ENVIRONMENT}", ",")
             settings.setdefault(PYTHON_SETTING, f"./{ENVIRONMENT}/bin/python")
         if self.wheel:
             _prepend(settings, ARCHIVES_SETTING, f"{_copy_as_zip(self.wheel)}#{PACKAGE}", ",")
@@ -90,24 +101,9 @@ def cluster_env_of(options: Mapping[str, Any]) -> ClusterEnv:
     return ClusterEnv(options["master"], options["archive"], options["wheel"], tuple(options["given"]))
 
 
-def _setting(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (equals and name.startswith("spark.")):
-        raise SourceError(f"--conf {text}: expected spark.NAME=VALUE")
-    return name, value
-
-
 def _prepend(settings: dict[str, str], name: str, value: str, separator: str) -> None:
     """Add a value before the one that the user has set."""
     settings[name] = separator.join(filter(None, [value, settings.get(name, "")]))
-
-
-def _check_archive(archive: Path) -> Path:
-    if not archive.is_file():
-        raise SourceError(f"--archive {archive}: not found; make one with `venv-pack -o environment.tar.gz`")
-    if not archive.name.endswith(SUFFIXES):
-        raise SourceError(f"--archive {archive}: Spark unpacks only {', '.join(SUFFIXES)}")
-    return archive.absolute()
 
 
 @cache
@@ -168,8 +164,14 @@ def session(
     Raises:
         SourceError: Java was not found, or the active session has another master or other settings.
     """
-    if active := _active_session():
-        _check_settings(active, {**(conf or {}), **({"spark.master": master} if master else {})})
+    conf = conf or {}
+    if active := _active_session():  # it belongs to the user, and is not changed
+        for setting, value in {**conf, **({"spark.master": master} if master else {})}.items():
+            if (found := active.conf.get(setting, None)) != value:
+                raise SourceError(
+                    f"{setting} of the active session is {found}, not {value}: "
+                    "change it there, or stop the session"
+                )
         return active
     if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
         raise SourceError("Spark needs Java 17 or later: install it, or set JAVA_HOME to where it is")
@@ -186,8 +188,12 @@ def session(
         path = os.environ.get("PYTHONPATH", "")
         if folder not in path.split(os.pathsep):
             os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, path]))
-    _choose_python(conf or {})
-    return builder.config(map=dict(conf or {})).getOrCreate()
+    # Workers use the Python of this process: that of the PATH may have neither pyarrow nor this package.
+    # Only `spark-submit` reads the setting; a session that is built here uses the environment variable.
+    if PYTHON_SETTING in conf:
+        os.environ["PYSPARK_PYTHON"] = conf[PYTHON_SETTING]
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    return builder.config(map=dict(conf)).getOrCreate()
 
 
 def _active_session() -> SparkSession | None:
@@ -195,26 +201,6 @@ def _active_session() -> SparkSession | None:
     if SparkContext._active_spark_context is None:  # noqa: SLF001 - also None after a stop, unlike the next one
         return None
     return SparkSession.getActiveSession() or SparkSession._instantiatedSession  # noqa: SLF001 - as `active()`
-
-
-def _check_settings(active: SparkSession, wanted: Mapping[str, str]) -> None:
-    """Raise `SourceError` if a session, which belongs to the user and is not changed, has other settings."""
-    for name, value in wanted.items():
-        if (found := active.conf.get(name, None)) != value:
-            raise SourceError(
-                f"{name} of the active session is {found}, not {value}: change it there, or stop the session"
-            )
-
-
-def _choose_python(conf: Mapping[str, str]) -> None:
-    """Make workers use the Python of this process.
-
-    By default a worker uses the Python in PATH, which may have neither pyarrow nor this package. Only
-    `spark-submit` reads the setting; a session that is built here uses the environment variable.
-    """
-    if PYTHON_SETTING in conf:
-        os.environ["PYSPARK_PYTHON"] = conf[PYTHON_SETTING]
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 
 # --- verbs on Spark ---

@@ -86,7 +86,12 @@ def scan_changes(folders: Sequence[Path]) -> ScanChanges:
         for change, one, other in (("new", after, before), ("gone", before, after)):
             rows = _only_in(one, other, keys)
             worse = worse or bool(rows and change == "new")
-            lines += [f"{change}: {_line(row)}" for row in rows[:MAX_LINES]]
+            for row in rows[:MAX_LINES]:
+                names = " · ".join(
+                    filter(None, map(row.get, ("implementation", "verdict", "class", "field")))
+                )
+                end = row["position"] + row["length"]
+                lines.append(f"{change}: {row['path']}: bytes {row['position']} to {end}: {names}")
             lines += [f"… {len(rows) - MAX_LINES:,} more {change} rows of the table {name}"] * (
                 len(rows) > MAX_LINES
             )
@@ -101,9 +106,3 @@ def _only_in(one: pa.Table | None, other: pa.Table | None, keys: Sequence[str]) 
     rows = mine if other is None else mine.join(other.select(keys), list(keys), join_type="left anti")
     found: list[dict[str, Any]] = rows.sort_by([(name, "ascending") for name in keys[:2]]).to_pylist()
     return found
-
-
-def _line(row: dict[str, Any]) -> str:
-    place = f"{row['path']}: bytes {row['position']} to {row['position'] + row['length']}"
-    names = (row.get(name) for name in ("implementation", "verdict", "class", "field"))
-    return f"{place}: {' · '.join(name for name in names if name)}"

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from attrs import astuple, define, evolve, field, frozen
+from attrs import astuple, define, field, frozen
 
 from wireproof.fuzz.findings import finding_name
 from wireproof.inspect.detect_format import mismatch_remarks
@@ -26,6 +26,7 @@ from wireproof.spark.item_cases import (
     AdapterSession,
     ItemCase,
     ItemVerdict,
+    adapter_session,
     make_item_case,
 )
 from wireproof.spark.logs import sources
@@ -102,24 +103,20 @@ def span_rows(source: SourceSettings, adapters: Sequence[str], span: ObjectSpan)
     try:
         with ExitStack() as stack:
             stored, start, end, fault = stack.enter_context(open_span(span, source.max_unpacked))
-            sessions = [stack.enter_context(AdapterSession(spec)) for spec in adapters]
-            rows = _Rows(source, stored, span.start, sessions)
-            yield from rows.all(span.known or _parts(sessions, source, stored, start, end), start, end)
+            sessions = [stack.enter_context(adapter_session(spec)) for spec in adapters]
+            rows, fast = _Rows(source, stored, span.start, sessions), source.framing.fast
+            parts: Iterable[ColumnsOrItem] = span.known
+            if not parts and fast and not sessions:
+                names = (*FRAME_COLUMNS, *fast.facts)
+                parts = fast.columns(stored, start, end, source.options, names)
+            elif not parts:
+                parts = scan_items(source.framing, stored, start, end, source.options)
+            yield from rows.all(parts, start, end)
             if fault is not None:
                 yield rows.bare("stopped", end, fault)
     except LostObjectError as error:
         lost = ObjectReader(None, span.place.display_name, 0)
         yield _Rows(source, lost, span.start, []).bare("lost", 0, error.reason)
-
-
-def _parts(
-    sessions: Sequence[AdapterSession], source: SourceSettings, stored: ObjectReader, start: int, end: int
-) -> Iterable[ColumnsOrItem]:
-    """Return the parts of a span: items if adapters are asked, else rows of columns if possible."""
-    fast = source.framing.fast
-    if fast is None or sessions:
-        return scan_items(source.framing, stored, start, end, source.options)
-    return fast.columns(stored, start, end, source.options, (*FRAME_COLUMNS, *fast.facts))
 
 
 # --- the facts of an entry's header ---
@@ -170,7 +167,11 @@ class _Rows:
         """Yield the rows of a span. The adapters work on items while the next items are read."""
         for part in check_coverage(parts, self.stored, start, end):
             if isinstance(part, Item):
-                yield from self._add(self._item_case(part))
+                self.waiting.append(self._item_case(part))
+                self.size += len(self.waiting[-1].data)
+                if len(self.waiting) >= MAX_ITEMS or self.size >= MAX_BYTES:
+                    self._send()
+                yield from self._judge(GROUPS_AHEAD if self.sessions else 0)
             else:
                 yield from self._rest()
                 yield self._of_columns(part)
@@ -191,14 +192,6 @@ class _Rows:
         return {"path": path, "topic": topic, "partition": partition, "span": self.span}
 
     # --- items ---
-
-    def _add(self, item: ItemCase) -> Iterator[pa.RecordBatch]:
-        """Collect an item, and yield the rows of groups that must be judged now."""
-        self.waiting.append(item)
-        self.size += len(item.data)
-        if len(self.waiting) >= MAX_ITEMS or self.size >= MAX_BYTES:
-            self._send()
-        yield from self._judge(GROUPS_AHEAD if self.sessions else 0)
 
     def _rest(self) -> Iterator[pa.RecordBatch]:
         """Send the collected items, and yield all rows."""
@@ -226,9 +219,12 @@ class _Rows:
 
     def _item_case(self, item: Item) -> ItemCase:
         """Make a case of an item; of an item that is too large, only the beginning is read."""
+        if item.kind == "tail":
+            return ItemCase(item, b"", None)
         length = item.length if item.length <= MAX_ASKED_BYTES else HEADER_BYTES
-        data = self.stored.read(item.at, length) if item.kind != "tail" else b""
-        if item.kind != "tail" and len(data) == item.length:
+        held, at = self.stored.at(item.at, length)  # of a store many items come with one request
+        data = held[at : at + length]
+        if len(data) == item.length:
             return make_item_case(self.source.framing, item, data, self.source.options)
         return ItemCase(item, data, None)
 
@@ -281,7 +277,11 @@ class _Rows:
         count = len(columns["position"])
         columns |= {name: pa.repeat(pa.scalar(value), count) for name, value in self._place.items()}
         columns["damage"] = self._damage(columns)
-        columns["finding"] = _findings(columns)
+        names: list[str | None] = [None] * count
+        for row in _true(pc.equal(columns["kind"], "garbage")):
+            fmt, cls = columns["format"][row].as_py(), columns["fault"][row].as_py()
+            names[row] = _finding(fmt, cls or "")
+        columns["finding"] = pa.array(names, pa.string())
         if "timestamp_number" in columns:
             columns["timestamp"] = self._times(columns["timestamp_number"])
         arrays = [
@@ -345,15 +345,6 @@ def _empty_lists(count: int, kind: pa.DataType) -> pa.Array:
     return pa.ListArray.from_arrays(ends, pa.array([], kind.value_type), type=kind)
 
 
-def _findings(columns: Mapping[str, pa.Array]) -> pa.Array:
-    """Return the names of the reference's findings."""
-    kinds, faults, formats = (columns[name] for name in ("kind", "fault", "format"))
-    found: list[str | None] = [None] * len(kinds)
-    for row in _true(pc.equal(kinds, "garbage")):
-        found[row] = _finding(formats[row].as_py(), faults[row].as_py() or "")
-    return pa.array(found, pa.string())
-
-
 @lru_cache(maxsize=256)
 def _finding(fmt: str, cls: str) -> str:
     """Return the name of the reference's finding."""
@@ -364,11 +355,11 @@ def verdict_rows(verdicts: Iterable[ItemVerdict]) -> list[dict[str, Any]]:
     """Return the elements of the column `verdicts`."""
     return [
         {
-            **dict(zip(SIGNATURE_PARTS, astuple(judged.signature), strict=True)),
-            "cluster": judged.cluster or None,
-            "finding": finding_name(judged.signature) if judged.finding else None,
+            **dict(zip(SIGNATURE_PARTS, astuple(found.signature), strict=True)),
+            "cluster": found.cluster or None,
+            "finding": finding_name(found.signature) if found.finding else None,
         }
-        for judged in verdicts
+        for found in verdicts
     ]
 
 
@@ -377,7 +368,6 @@ def _too_large(item_case: ItemCase, sessions: Sequence[AdapterSession], fmt: str
     item = item_case.item
     if item.kind == "tail" or item.length <= MAX_ASKED_BYTES:
         return
-    signature = Signature("", fmt, "decode", "not-run", "too-large", "")
     for session in sessions:
-        one = evolve(signature, implementation=session.spec)
-        yield ItemVerdict(session.spec, "not-run", f"{item.length} bytes", "", one, finding=False)
+        signature = Signature(session.spec, fmt, "decode", "not-run", "too-large", "")
+        yield ItemVerdict(signature, "", finding=False)

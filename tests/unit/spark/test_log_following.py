@@ -9,7 +9,7 @@ import pytest
 
 from wireproof.spark.errors import SourceError
 from wireproof.spark.logs import sources
-from wireproof.spark.logs.data_sources import OffsetTracker, StepLimit
+from wireproof.spark.logs.data_sources import OffsetTracker
 from wireproof.spark.logs.objects import ObjectReader
 from wireproof.spark.logs.sources import SourceSettings
 
@@ -40,7 +40,7 @@ def test_a_torn_tail_waits_and_is_read_once_when_it_is_whole(tmp_path: Path) -> 
     one, committed, rows = follower(tmp_path), dict[str, int](), list[tuple[str, int, str]]()
     for size in (0, 30, 71, 100, 141, 142, 200, 400, 426, 426):
         logs.write(tmp_path, a=LOG[:size])
-        end = one.latest(committed, StepLimit())
+        end = one.latest(committed)
         rows += taken(one, committed, end)
         committed = end
         assert committed.get(str(tmp_path / "a.log"), 0) == size // 71 * 71
@@ -50,8 +50,8 @@ def test_a_torn_tail_waits_and_is_read_once_when_it_is_whole(tmp_path: Path) -> 
 def test_what_a_log_waits_for_is_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     logs.write(tmp_path, a=LOG[:100], b=LOG + b"\xff" * 30)
     one = follower(tmp_path)
-    end = one.latest({}, StepLimit())
-    one.latest(end, StepLimit())
+    end = one.latest({})
+    one.latest(end)
     torn = "the entry there has 71 bytes, of which 29 are available"
     unseen = "no start of an entry was found"
     assert sorted(caplog.messages) == [
@@ -67,7 +67,7 @@ def test_an_entry_whose_size_is_damaged_does_not_stall_a_stream(
     data = LOG[:79] + size + LOG[83:]
     logs.write(tmp_path, a=data)
     one = follower(tmp_path)
-    end = one.latest({}, StepLimit())
+    end = one.latest({})
     assert list(end.values()) == [len(data)]
     assert [row[2] for row in taken(one, {}, end)].count("frame") >= 4
     assert caplog.messages == []
@@ -82,7 +82,7 @@ def test_garbage_with_the_beginning_of_an_entry_in_it_does_not_stall_a_stream(tm
     data = LOG[:142] + b"\xff" * 20 + claims + LOG[142:]
     logs.write(tmp_path, a=data)
     one = follower(tmp_path)
-    end = one.latest({}, StepLimit())
+    end = one.latest({})
     assert list(end.values()) == [len(data)]
     assert [row[2] for row in taken(one, {}, end)].count("frame") == 6
 
@@ -96,11 +96,11 @@ def test_a_stream_assumes_kafkas_default_for_the_largest_entry_and_logs_it_once(
     """Up to the limit of the format it would wait for the rest of the entry, or for two sound ones."""
     data = LOG + CLAIM_OF_2_MIB + LOG[:71]
     logs.write(tmp_path, a=data)
-    assert list(follower(tmp_path).latest({}, StepLimit()).values()) == [len(LOG)]
+    assert list(follower(tmp_path).latest({}).values()) == [len(LOG)]
     assert [message for message in caplog.messages if "waits" not in message] == []
     one = OffsetTracker(sources.for_stream(settings(tmp_path)))
-    assert list(one.latest({}, StepLimit()).values()) == [len(data)]
-    assert list(one.latest({}, StepLimit()).values()) == [len(data)]
+    assert list(one.latest({}).values()) == [len(data)]
+    assert list(one.latest({}).values()) == [len(data)]
     [assumed] = [message for message in caplog.messages if "assumed" in message]
     assert "wireproof.kafka_log: entries are assumed to have at most 1048588 bytes" in assumed
 
@@ -109,7 +109,7 @@ def test_a_limit_that_is_given_is_no_assumption(tmp_path: Path, caplog: pytest.L
     logs.write(tmp_path, a=LOG)
     given = sources.for_stream(settings(tmp_path, max_message="5000"))
     assert (given.options.max_message, given.assumed_max_message) == (5000, None)
-    OffsetTracker(given).latest({}, StepLimit())
+    OffsetTracker(given).latest({})
     assert caplog.messages == []
     other = sources.parse("wireproof.heka_stream", {"path": str(tmp_path)})
     assert sources.for_stream(other) == other, "only Kafka has such a default"
@@ -118,46 +118,46 @@ def test_a_limit_that_is_given_is_no_assumption(tmp_path: Path, caplog: pytest.L
 def test_a_step_within_bytes_takes_whole_items_and_at_least_one_of_each_log(tmp_path: Path) -> None:
     logs.write(tmp_path, a=LOG, b=LOG)
     one, committed, steps = follower(tmp_path), dict[str, int](), []
-    while (end := one.latest(committed, StepLimit(bytes=300))) != committed:
+    while (end := one.latest(committed, most_bytes=300)) != committed:
         steps.append(taken(one, committed, end))
         committed = end
     assert [len(step) for step in steps] == [4, 4, 4]
     assert sorted(row for step in steps for row in step) == [
         (name, n, "frame") for name in "ab" for n in range(6)
     ]
-    assert len(taken(one, {}, follower(tmp_path).latest({}, StepLimit(bytes=1)))) == 2
+    assert len(taken(one, {}, follower(tmp_path).latest({}, most_bytes=1))) == 2
 
 
 def test_a_step_within_files_takes_no_more_of_them(tmp_path: Path) -> None:
     logs.write(tmp_path, a=LOG, b=LOG, c=LOG[:40])
     one = follower(tmp_path)
-    first = one.latest({}, StepLimit(files=1))
+    first = one.latest({}, most_files=1)
     assert {Path(shown).stem: at for shown, at in first.items()} == {"a": 426}
-    second = one.latest(first, StepLimit(files=1))
+    second = one.latest(first, most_files=1)
     assert {Path(shown).stem: at for shown, at in second.items()} == {"a": 426, "b": 426}
-    assert one.latest(second, StepLimit(files=1)) == second
+    assert one.latest(second, most_files=1) == second
 
 
 def test_logs_that_come_later_are_found_and_a_frozen_run_leaves_them(tmp_path: Path) -> None:
     one = follower(tmp_path / "later")
-    assert one.latest({}, StepLimit()) == {}
+    assert one.latest({}) == {}
     logs.write(tmp_path / "later", a=LOG[:142])
     one.freeze()
     logs.write(tmp_path / "later", a=LOG, b=LOG)
-    assert list(one.latest({}, StepLimit()).values()) == [142]
-    assert list(follower(tmp_path / "later").latest({}, StepLimit()).values()) == [426, 426]
+    assert list(one.latest({}).values()) == [142]
+    assert list(follower(tmp_path / "later").latest({}).values()) == [426, 426]
 
 
 def test_what_is_available_is_more_than_what_is_read(tmp_path: Path) -> None:
     logs.write(tmp_path, a=LOG[:100], b=LOG)
     one = follower(tmp_path)
-    read = sum(one.latest({}, StepLimit()).values())
+    read = sum(one.latest({}).values())
     assert (one.available(), read) == ({"objects": 2, "bytes": 526}, 497)
 
 
 def test_a_step_is_the_same_when_it_is_taken_again_after_the_log_grew(tmp_path: Path) -> None:
     logs.write(tmp_path, a=LOG[:250])
-    end = follower(tmp_path).latest({}, StepLimit())
+    end = follower(tmp_path).latest({})
     before = taken(follower(tmp_path), {}, end)
     logs.write(tmp_path, a=LOG)
     assert taken(follower(tmp_path), {}, end) == before == [("a", n, "frame") for n in range(3)]
@@ -167,22 +167,22 @@ def test_a_packed_log_is_taken_whole_and_once(tmp_path: Path) -> None:
     packed = gzip.compress(LOG)
     (tmp_path / "a.log.gz").write_bytes(packed)
     one = follower(tmp_path)
-    end = one.latest({}, StepLimit(bytes=1))
+    end = one.latest({}, most_bytes=1)
     assert list(end.values()) == [len(packed)]
-    assert one.latest(end, StepLimit()) == end
+    assert one.latest(end) == end
     (tmp_path / "a.log.gz").write_bytes(packed * 2)
     with pytest.raises(
         SourceError, match=f"{len(packed)} bytes were read before, and the object has {2 * len(packed)} now"
     ):
-        one.latest(end, StepLimit())
+        one.latest(end)
 
 
 def test_a_log_that_lost_what_was_read_or_was_to_be_read_is_named(tmp_path: Path) -> None:
     logs.write(tmp_path, a=LOG)
     one = follower(tmp_path)
-    end = one.latest({}, StepLimit())
+    end = one.latest({})
     logs.write(tmp_path, a=LOG[:100])
     with pytest.raises(SourceError, match=r"a\.log: 426 bytes were read before, and the object has 100 now"):
-        one.latest(end, StepLimit())
+        one.latest(end)
     with pytest.raises(SourceError, match=r"a\.log: bytes that the checkpoint expects are gone"):
         one.ranges({}, end)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import logs
 import pytest
+import s3_server
 from attrs import define
-from moto.server import ThreadedMotoServer
 
 from pyspark_wireproof_kafka_log import DefaultSource as KafkaLog
 from wireproof.kafka.suite.spark_reader import KAFKA
@@ -208,37 +208,21 @@ BUCKET = "logs"
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """The query part of URIs of an S3 server on loopback."""
-    one = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    one.start()
-    host, port = one.get_host_and_port()
-    yield f"?scheme=http&endpoint_override={host}:{port}&region=us-east-1&allow_bucket_creation=true"
-    one.stop()
-
-
-def put(server: str, name: str, data: bytes) -> str:
-    """Store an object; gives its URI."""
-    from pyarrow import fs  # noqa: PLC0415 - as the tests of the disk need it not
-
-    uri = f"s3://user:secret@{BUCKET}/{name}{server}"
-    store, path = fs.FileSystem.from_uri(uri)
-    store.create_dir(BUCKET)
-    with store.open_output_stream(path) as out:
-        out.write(data)
-    return uri
+    with s3_server.served() as address:
+        yield address
 
 
 def test_objects_of_a_bucket_are_found_and_shown_without_credentials(server: str) -> None:
-    put(server, "t-0/0.log", b"a")
-    put(server, "t-0/0.index", b"b")
-    put(server, "t-1/0.log", b"ccc")
+    s3_server.put(server, BUCKET, "t-0/0.log", b"a")
+    s3_server.put(server, BUCKET, "t-0/0.index", b"b")
+    s3_server.put(server, BUCKET, "t-1/0.log", b"ccc")
+    bucket, options = f"s3://{s3_server.USER}@{BUCKET}", s3_server.options_of(server)
     shown = [
-        (place.display_name, place.size)
-        for place in expand_paths([f"s3://user:secret@{BUCKET}/t-*{server}"], (".log",))
+        (place.display_name, place.size) for place in expand_paths([f"{bucket}/t-*{options}"], (".log",))
     ]
     assert shown == [("s3://logs/t-0/0.log", 1), ("s3://logs/t-1/0.log", 3)]
     with pytest.raises(SourceError) as caught:
-        expand_paths([f"s3://user:secret@{BUCKET}/none-*{server}"], (".log",))
+        expand_paths([f"{bucket}/none-*{options}"], (".log",))
     assert "secret" not in str(caught.value)
 
 
@@ -256,7 +240,7 @@ class Counting:
 
 def test_the_index_of_an_object_reads_ranges_and_steps_over_long_entries(server: str) -> None:
     long = b"".join(logs.batch(bytes(3 * REMOTE_WINDOW), offset) for offset in range(4))
-    [place] = expand_paths([put(server, "long/0.log", long)], ())
+    [place] = expand_paths([s3_server.put(server, BUCKET, "long/0.log", long)], ())
     stored = ObjectReader.of(place)
     counting = Counting(stored.file, [])
     stored.file = counting
@@ -269,7 +253,7 @@ def test_the_index_of_an_object_reads_ranges_and_steps_over_long_entries(server:
 
 def test_spans_of_an_object_are_read_by_themselves(server: str) -> None:
     data = b"".join(logs.batch(bytes(100_000), offset) for offset in range(40))
-    [place] = expand_paths([put(server, "spans/0.log", data)], ())
+    [place] = expand_paths([s3_server.put(server, BUCKET, "spans/0.log", data)], ())
     spans = split_span(KAFKA, DEFAULT_OPTIONS, 1 << 20, ObjectSpan(place, 0, place.size))
     assert len(spans) == 4
     stored = ObjectReader.of(place)

@@ -22,7 +22,6 @@ from wireproof.spark.logs.columns import (
     SourceColumn,
     SourceTable,
     decode_text,
-    item_row,
     read_part,
 )
 from wireproof.spark.logs.objects import ObjectReader, PieceReader
@@ -84,7 +83,6 @@ FRAMES: Final = SourceTable(
         SourceColumn("signer", pa.string(), read_part(lambda frame: decode_text(frame.signer), _frame)),
         RAW,
     ),
-    item_row,
 )
 """One row for each frame or run of bytes that is none; `signer` is the verified signer, if keys are given."""
 
@@ -163,12 +161,10 @@ def _stride(stored: ObjectReader, position: int, options: Options) -> int:
     end = position + total
     if not total or end > stored.size:
         return 0
-    return total if options.resync == "go" or _separator(stored, end) else 0
-
-
-def _separator(stored: ObjectReader, position: int) -> bool:
-    data, at = stored.at(position, 1)
-    return data[at : at + 1] == bytes([RECORD_SEPARATOR])
+    if options.resync == "go":
+        return total
+    data, at = stored.at(end, 1)
+    return total if data[at : at + 1] == bytes([RECORD_SEPARATOR]) else 0
 
 
 @lru_cache(maxsize=1 << 16)

@@ -19,7 +19,6 @@ from wireproof.spark.logs.columns import (
     SourceColumn,
     SourceTable,
     decode_text,
-    item_row,
     read_part,
 )
 from wireproof.spark.logs.sources import SourceKind
@@ -83,7 +82,6 @@ FRAMES: Final = SourceTable(
         ),
         RAW,
     ),
-    item_row,
 )
 """One row for each record, or run of bytes that is none. `timestamp` is in microseconds, `id` is decimal.
 

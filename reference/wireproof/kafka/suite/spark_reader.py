@@ -13,7 +13,7 @@ import numpy as np
 from attrs import define, evolve, field
 
 from wireproof import formats
-from wireproof.cases.case import Accept, Case, Reject
+from wireproof.cases.case import Accept, Reject
 from wireproof.columnar.basic_kernels import Array
 from wireproof.formats import Format
 from wireproof.kafka.columnar import KafkaFrames, clean_records
@@ -187,27 +187,25 @@ def recover(fmt: Format, pieces: PieceReader, options: Options) -> Iterator[Spli
 # --- cases of entries ---
 
 
-def item_case(item: Item, data: bytes, options: Options) -> ItemCase:
-    """Make a case of an item."""
-    return ItemCase(item, data, _case(item, data, options))
-
-
 def _format(magic: int) -> Format:
     return formats.get("kafka.batch", f"v{magic}")
 
 
-def _case(item: Item, data: bytes, options: Options) -> Case | None:
+def item_case(item: Item, data: bytes, options: Options) -> ItemCase:
     """Make a case of a whole entry, by its magic; other bytes are no case."""
     size = int.from_bytes(data[8:12], "big", signed=True) + 12
     if len(data) < 17 or data[16] > 2 or size != len(data):
-        return None
+        return ItemCase(item, data, None)
     expect: Accept | Reject = Reject(item.cls or "other")
     value = json_of(item.value, with_derived=True)
     if item.kind == "frame":
         classes = tuple(dict.fromkeys(remark.cls for remark in item.remarks))
         expect = Accept(value, len(data), classes)
     case = case_of_bytes(_format(data[16]), data, expect, options)
-    return evolve(case, needs=_needs(data[16], _attributes(data), headers=_has_headers(value)))
+    at = BY_MAGIC[data[MAGIC_AT]].offset("attributes")
+    attributes = int.from_bytes(data[at : at + 2]) if data[MAGIC_AT] == 2 else data[at]
+    needs = _needs(data[MAGIC_AT], attributes, headers=_has_headers(value))
+    return ItemCase(item, data, evolve(case, needs=needs))
 
 
 def _has_headers(value: Json) -> bool:
@@ -215,11 +213,6 @@ def _has_headers(value: Json) -> bool:
     return isinstance(records, list) and any(
         isinstance(record, dict) and record["headers"] for record in records
     )
-
-
-def _attributes(data: bytes) -> int:
-    at = BY_MAGIC[data[MAGIC_AT]].offset("attributes")
-    return int.from_bytes(data[at : at + 2]) if data[MAGIC_AT] == 2 else data[at]
 
 
 @lru_cache(maxsize=1024)

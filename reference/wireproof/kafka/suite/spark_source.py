@@ -31,7 +31,6 @@ from wireproof.spark.logs.columns import (
     RowData,
     SourceColumn,
     SourceTable,
-    item_row,
     read_part,
 )
 from wireproof.spark.logs.sources import SourceKind
@@ -154,19 +153,19 @@ _NOT_SHOWN: Final = ("magic", "lastOffsetDelta")
 """The fields of a batch that have no column: `revision` and `last_offset` show them."""
 
 
-def _columns_of(part: Number) -> tuple[SourceColumn, ...]:
-    return () if part.name in _NOT_SHOWN else (_number(part), *_COMPUTED.get(part.name, ()))
-
-
 FRAMES: Final = SourceTable(
     (
         *SHARED,
         _REVISION,
-        *(column for part in BATCH.numbers for column in _columns_of(part)),
+        *(
+            column
+            for part in BATCH.numbers
+            if part.name not in _NOT_SHOWN
+            for column in (_number(part), *_COMPUTED.get(part.name, ()))
+        ),
         SourceColumn("records", pa.int64(), _count, _counts),
         RAW,
     ),
-    item_row,
     decode=read_entries,
 )
 """One row for each entry, or run of bytes that is none. Header columns show the bytes, valid or not."""

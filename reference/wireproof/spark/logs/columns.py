@@ -126,13 +126,13 @@ class SourceTable:
 
     Attributes:
         columns: all columns.
-        rows: yields the rows of an item.
+        rows: yields the rows of an item, by default one.
         on_request: the names of the columns that are included only on request.
         decode: the fast decoder; None if only the reference decodes the format.
     """
 
     columns: tuple[SourceColumn, ...]
-    rows: Callable[[RowData], Iterable[RowData]]
+    rows: Callable[[RowData], Iterable[RowData]] = lambda row: (row,)
     on_request: frozenset[str] = field(default=frozenset({"raw"}))
     decode: SpanDecoder | None = None
 
@@ -147,11 +147,6 @@ class SourceTable:
         if unknown := [name for name in names if name not in known]:
             raise SourceError(f"unknown column {', '.join(unknown)}; the columns are {', '.join(known)}")
         return tuple(known[name] for name in names)
-
-
-def item_row(row: RowData) -> tuple[RowData]:
-    """Return the rows of an item in a table of items: one."""
-    return (row,)
 
 
 def read_part(read: Callable[[Any], Any], of: Callable[[RowData], object]) -> Callable[[RowData], Any]:
@@ -249,24 +244,17 @@ def make_batches(
     for part in parts:
         if isinstance(part, EntryColumns):
             yield from collector.rest()
-            yield from _slices(_columnar_batch(part, columns, schema))
+            arrays = [
+                column.values(part).cast(field.type) for column, field in zip(columns, schema, strict=True)
+            ]
+            batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
+            rows = batch.num_rows * MAX_BATCH_BYTES // max(batch.nbytes, 1)
+            step = max(1, min(MAX_COLUMNAR_ROWS, rows))
+            yield from (batch.slice(at, step) for at in range(0, batch.num_rows, step))
             continue
         for row in table.rows(part):
             yield from collector.add(row)
     yield from collector.rest()
-
-
-def _columnar_batch(
-    rows: EntryColumns, columns: tuple[SourceColumn, ...], schema: pa.Schema
-) -> pa.RecordBatch:
-    arrays = [column.values(rows).cast(field.type) for column, field in zip(columns, schema, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """Yield slices of limited size, which share the memory of the batch."""
-    step = max(1, min(MAX_COLUMNAR_ROWS, batch.num_rows * MAX_BATCH_BYTES // max(batch.nbytes, 1)))
-    return (batch.slice(at, step) for at in range(0, batch.num_rows, step))
 
 
 @define

@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.streaming.datasource import (
@@ -55,14 +55,6 @@ Committed = Mapping[str, int]
 """The bytes of each log that were read, by `ObjectPlace.display_name`; of a compressed object all or none."""
 
 
-@frozen
-class StepLimit:
-    """The limit of one step: bytes, or objects; None is no limit. At least one item of an object is read."""
-
-    bytes: int | None = None
-    files: int | None = None
-
-
 @define
 class OffsetTracker:
     """Finds how far to read.
@@ -82,8 +74,10 @@ class OffsetTracker:
         """Ignore bytes that are appended from now on."""
         self.stop = {place.display_name: place.size for place in self._places()}
 
-    def latest(self, start: Committed, limit: StepLimit) -> dict[str, int]:
-        """Return the offset after one step from `start`."""
+    def latest(
+        self, start: Committed, *, most_bytes: int | None = None, most_files: int | None = None
+    ) -> dict[str, int]:
+        """Return the offset after one step from `start`: at least one item of each object that grew."""
         most = self.source.assumed_max_message
         if most is not None and not self._assumption_logged:
             self._assumption_logged = True
@@ -97,8 +91,8 @@ class OffsetTracker:
         grown = [
             place for place in self._places_to_stop() if _has_grown(place, start.get(place.display_name, 0))
         ]
-        grown = grown[: limit.files]
-        share = None if limit.bytes is None else limit.bytes // max(len(grown), 1)
+        grown = grown[:most_files]
+        share = None if most_bytes is None else most_bytes // max(len(grown), 1)
         reached = {
             place.display_name: self._reach(place, start.get(place.display_name, 0), share) for place in grown
         }
@@ -297,12 +291,12 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Return the offset after one step."""
         match limit:
             case ReadMaxBytes(max_bytes=most):
-                step = StepLimit(bytes=most)
+                reached = self.follower.latest(start[COMMITTED], most_bytes=most)
             case ReadMaxFiles(max_files=most):
-                step = StepLimit(files=most)
+                reached = self.follower.latest(start[COMMITTED], most_files=most)
             case _:
-                step = StepLimit()
-        return {COMMITTED: self.follower.latest(start[COMMITTED], step)}
+                reached = self.follower.latest(start[COMMITTED])
+        return {COMMITTED: reached}
 
     def reportLatestOffset(self) -> dict[str, Any]:  # noqa: N802
         """Return what is there: with the bytes that were read, the progress of a query shows its backlog."""

@@ -12,6 +12,7 @@ kills the process, but a short read can be reported.
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from operator import attrgetter
@@ -59,11 +60,6 @@ class ObjectPlace:
 def filesystem(store: str) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return the file system of an `ObjectPlace.store`."""
     return fs.FileSystem.from_uri(store)[0] if store else fs.LocalFileSystem()
-
-
-def is_missing(place: ObjectPlace) -> bool:
-    """Return whether an object is gone."""
-    return bool(filesystem(place.store).get_file_info(place.path).type == fs.FileType.NotFound)
 
 
 HIDDEN: Final = "hidden: its name, or that of a folder, begins with a dot or an underscore"
@@ -143,7 +139,7 @@ class ListingFilter:
 
 EVERYTHING: Final = ListingFilter()
 
-LOCAL_SCHEME: Final = re.compile(r"file:/+")
+LOCAL_SCHEME: Final = re.compile("^file:/+")
 
 HADOOP_SCHEMES: Final = {"s3a": "s3", "s3n": "s3"}
 """The schemes that Hadoop has for a store of pyarrow."""
@@ -160,14 +156,6 @@ def expand_braces(path: str) -> list[str]:
     return [whole for word in found[1].split(",") for whole in expand_braces(before + word + behind)]
 
 
-def _as_pyarrow(path: str) -> str:
-    """Return a path or URI of Hadoop as pyarrow has it."""
-    if LOCAL_SCHEME.match(path):
-        return "/" + LOCAL_SCHEME.sub("", path)
-    scheme, separator, rest = path.partition("://")
-    return f"{HADOOP_SCHEMES.get(scheme, scheme)}://{rest}" if separator else path
-
-
 def expand_paths(
     paths: Iterable[str], suffixes: tuple[str, ...], chosen: ListingFilter = EVERYTHING
 ) -> list[ObjectPlace]:
@@ -180,39 +168,33 @@ def list_objects(
 ) -> tuple[list[ObjectPlace], list[SkippedObject]]:
     """Return the objects that `paths` name, each once and sorted, and the objects that are left out.
 
+    Of objects that links make the same one, the one whose path has no link is read.
+
     Args:
         paths: local paths or URIs; `*` matches within a component, `**` any number of components, `[a-c]` one
             character, `{a,b}` one of some texts, and `?` one character of a local path.
         suffixes: endings of the names taken from a directory, compressed or not; empty takes every name.
-
         chosen: a further choice among them.
 
     Raises:
         SourceError: nothing found, or no store of this scheme.
     """
     found = {each.display_name: each for path in paths for each in _named(path, suffixes, chosen)}
-    places, skipped, seen = list[ObjectPlace](), list[SkippedObject](), set[str]()
-    for name in sorted(found, key=lambda name: (_is_link(found[name]), name)):
-        each = found[name]
-        match each:
-            case ObjectPlace() if (real := _real_path(each)) in seen:
-                skipped.append(SkippedObject(each.display_name, each.size, f"{DUPLICATE}, {real}"))
-            case ObjectPlace():
-                seen.add(_real_path(each))
-                places.append(each)
-            case _:
-                skipped.append(each)
+    skipped = [each for each in found.values() if isinstance(each, SkippedObject)]
+    named = [(_real_path(each), each) for each in found.values() if isinstance(each, ObjectPlace)]
+    places: dict[str, ObjectPlace] = {}
+    for real, place in sorted(
+        named, key=lambda row: (not row[1].store and row[0] != row[1].path, row[1].display_name)
+    ):
+        if places.setdefault(real, place) is not place:
+            skipped.append(SkippedObject(place.display_name, place.size, f"{DUPLICATE}, {real}"))
     by_name = attrgetter("display_name")
-    return sorted(places, key=by_name), sorted(skipped, key=by_name)
+    return sorted(places.values(), key=by_name), sorted(skipped, key=by_name)
 
 
 def _real_path(place: ObjectPlace) -> str:
     """Return the path of the object with all links resolved."""
     return place.display_name if place.store else os.path.realpath(place.path)
-
-
-def _is_link(each: ObjectPlace | SkippedObject) -> bool:
-    return isinstance(each, ObjectPlace) and not each.store and os.path.realpath(each.path) != each.path
 
 
 def _named(path: str, suffixes: tuple[str, ...], chosen: ListingFilter) -> list[ObjectPlace | SkippedObject]:
@@ -232,14 +214,17 @@ def _named(path: str, suffixes: tuple[str, ...], chosen: ListingFilter) -> list[
 def _expand(
     path: str, suffixes: tuple[str, ...], chosen: ListingFilter
 ) -> Iterator[ObjectPlace | SkippedObject]:
-    path = _as_pyarrow(path)
-    parts = urlsplit(path) if "://" in path else None
+    path = LOCAL_SCHEME.sub("/", path)
+    scheme, is_uri, rest = path.partition("://")
+    if is_uri:
+        path = f"{HADOOP_SCHEMES.get(scheme, scheme)}://{rest}"
+    parts = urlsplit(path) if is_uri else None
     wildcards = "*[" if parts else "*?["
     inside = parts.path if parts else str(Path(path).expanduser().absolute())
     first = min((at for at in map(inside.find, wildcards) if at >= 0), default=-1)
     base = inside if first < 0 else inside[: inside.rindex("/", 0, first) + 1]
     try:
-        store = _store(parts, base)
+        store = parts._replace(path=base).geturl() if parts else ""
         root = str(fs.FileSystem.from_uri(store)[1]) if store else base
         places = list(_below(store, root, parts, inside[len(base) :], suffixes))
     except (OSError, ValueError) as error:
@@ -253,10 +238,6 @@ def _expand(
             yield SkippedObject(each.display_name, each.size, NOT_CHOSEN)
         else:
             yield each
-
-
-def _store(parts: SplitResult | None, base: str) -> str:
-    return parts._replace(path=base).geturl() if parts else ""
 
 
 def _without_credentials(path: str) -> str:
@@ -288,7 +269,7 @@ def _below(
     if info.type == fs.FileType.NotFound:
         raise SourceError("not found")
     matches = re.compile(_regex(pattern.strip("/"))) if pattern else None
-    for inner, size, modified in _files(store, base):
+    for inner, size, modified in _stored(store, base) if store else _local(base):
         name = _display_name(parts, inner)
         match _reason_to_skip(inner[len(base) + 1 :], matches, suffixes):
             case None:
@@ -301,18 +282,15 @@ def _below(
                 yield SkippedObject(name, max(size, 0), why)
 
 
-def _files(store: str, base: str) -> Iterator[tuple[str, int, int]]:
-    """Yield path, size and time of change of what is below a directory; size -1 for what is no file."""
-    if store:
-        for info in filesystem(store).get_file_info(fs.FileSelector(base or "/", recursive=True)):
-            if info.type == fs.FileType.File:
-                yield info.path, int(info.size), info.mtime_ns or 0
-    else:
-        yield from _local(base)
+def _stored(store: str, base: str) -> Iterator[tuple[str, int, int]]:
+    """Yield path, size and time of change of the objects below a directory of a store."""
+    for info in filesystem(store).get_file_info(fs.FileSelector(base or "/", recursive=True)):
+        if info.type == fs.FileType.File:
+            yield info.path, int(info.size), info.mtime_ns or 0
 
 
 def _local(base: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the files of a local directory.
+    """Yield path, size and time of change of what is below a local directory; size -1 for what is no file.
 
     Directories that are links come last, and each directory is read once.
     """
@@ -349,15 +327,12 @@ def _reason_to_skip(relative: str, matches: re.Pattern[str] | None, suffixes: tu
 def _reason_not_log(relative: str, suffixes: tuple[str, ...]) -> str:
     """Return why a name below a directory is not that of a log; empty if it is."""
     *folders, name = relative.split("/")
-    if name.startswith((".", "_")) or any(_is_hidden(folder) for folder in folders):
+    internal = [folder for folder in folders if folder.startswith("_") and not PARTITION.fullmatch(folder)]
+    if internal or name.startswith("_") or any(word.startswith(".") for word in (*folders, name)):
         return HIDDEN
     path = Path(relative)
     plain = path.stem if path.suffix in COMPRESSIONS else path.name
     return "" if not suffixes or plain.endswith(suffixes) else NOT_A_LOG
-
-
-def _is_hidden(folder: str) -> bool:
-    return folder.startswith(".") or (folder.startswith("_") and not PARTITION.fullmatch(folder))
 
 
 _WILDCARDS: Final = re.compile(r"\*\*/?|\*|\?|\[!?[^\]]+\]")
@@ -470,8 +445,9 @@ class ObjectReader:
             return memoryview(b"")
         try:
             if isinstance(self.file, LocalFile):
-                if len(self._memory) < wanted:
-                    self._memory = _view_memory(wanted)
+                if len(self._memory) < wanted:  # that of an object before this one may be large enough
+                    free = _free_memory.pop() if _free_memory else bytearray()
+                    self._memory = free if len(free) >= wanted else bytearray(wanted)
                 data = self.file.read_into(memoryview(self._memory)[:wanted], position)
             else:
                 data = memoryview(self.file.read_at(wanted, position))
@@ -508,10 +484,13 @@ class ObjectReader:
         self._memory = bytearray()
 
 
-def _view_memory(wanted: int) -> bytearray:
-    """Return memory for a view: that of another object, if it is large enough."""
-    memory = _free_memory.pop() if _free_memory else bytearray()
-    return memory if len(memory) >= wanted else bytearray(wanted)
+def read_if_there(place: ObjectPlace, start: int, size: int) -> bytes | None:
+    """Return some bytes of an object, as far as they are before its end; None if it was lost."""
+    try:
+        with closing(ObjectReader.of(place)) as stored:
+            return stored.read(start, size)
+    except LostObjectError:
+        return None
 
 
 @define

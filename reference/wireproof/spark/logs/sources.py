@@ -26,7 +26,7 @@ from wireproof.schema.layout import (
     present,
 )
 from wireproof.spark.errors import SourceError
-from wireproof.spark.logs.columns import RAW, SHARED, RowData, SourceColumn, SourceTable, item_row
+from wireproof.spark.logs.columns import RAW, SHARED, RowData, SourceColumn, SourceTable
 from wireproof.spark.logs.objects import ListingFilter
 from wireproof.spark.logs.split_points import StreamFraming, framing_of_records
 from wireproof.suggestions import suggestion
@@ -115,7 +115,7 @@ def _source_of_records(name: str, rows: Sequence[Format]) -> SourceKind:
                 columns.setdefault(part.name, _column_of(part))
     framings = {fmt.revision: framing_of_records(fmt) for fmt in rows}
     shown = (*SHARED, *columns.values())
-    return SourceKind(name, framings, SourceTable((*shown, RAW), item_row), SourceTable(shown, item_row))
+    return SourceKind(name, framings, SourceTable((*shown, RAW)), SourceTable(shown))
 
 
 def _column_of(part: Part) -> SourceColumn:
@@ -302,9 +302,12 @@ def parse(name: str, given: Mapping[str, str]) -> SourceSettings:
         raise SourceError("option raw: only rows=frames has the bytes of the entries; remove rows=records")
     if "maxbytespertrigger" in parsed and "maxfilespertrigger" in parsed:
         raise SourceError("options maxBytesPerTrigger and maxFilesPerTrigger: give only one of them")
+    revision = parsed.get("revision", list(kind.framings)[-1])
+    if revision not in kind.framings:
+        raise SourceError(f"option revision: {revision!r} is not one of {', '.join(kind.framings)}")
     return SourceSettings(
         kind=kind,
-        framing=_framing(kind, parsed.get("revision", list(kind.framings)[-1])),
+        framing=kind.framings[revision],
         table=kind.records if records else kind.frames,
         paths=(*parsed.get("path", ()), *parsed.get("paths", ())),
         raw=parsed.get("raw", False),
@@ -343,9 +346,3 @@ def for_stream(source: SourceSettings) -> SourceSettings:
     if most is None or source.options.max_message is not None:
         return source
     return evolve(source, options=evolve(source.options, max_message=most), assumed_max_message=most)
-
-
-def _framing(kind: SourceKind, revision: str) -> StreamFraming:
-    if revision not in kind.framings:
-        raise SourceError(f"option revision: {revision!r} is not one of {', '.join(kind.framings)}")
-    return kind.framings[revision]

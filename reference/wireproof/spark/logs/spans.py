@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 import pyarrow as pa
 import zstandard
 from attrs import frozen
+from pyarrow import fs
 
 from wireproof.spark.errors import LostObjectError, SourceError
 from wireproof.spark.logs.columns import (
@@ -24,10 +25,10 @@ from wireproof.spark.logs.columns import (
 )
 from wireproof.spark.logs.objects import (
     REMOTE_WINDOW,
+    LocalFile,
     ObjectPlace,
     ObjectReader,
     filesystem,
-    is_missing,
     lost,
 )
 from wireproof.spark.logs.sources import MAX_PARTITION_BYTES, SourceSettings
@@ -275,30 +276,32 @@ def _span_parts(spans: Iterable[ObjectSpan], source: SourceSettings) -> Iterator
     revision = None if fmt.revision == "mixed" else fmt.revision
     decode = source.table.decode or partial(scan_items, source.framing)
     for span in spans:
-        if source.ignore_missing and is_missing(span.place):
-            continue
+        if source.ignore_missing:
+            info = filesystem(span.place.store).get_file_info(span.place.path)
+            if info.type == fs.FileType.NotFound:
+                continue
         with open_span(span, source.max_unpacked) as (stored, start, end, fault):
             parts = span.known or decode(stored, start, end, source.options)
             for part in check_coverage(parts, stored, start, end):
                 if isinstance(part, Item):
-                    yield RowData(stored, part, _head(stored, part), revision)
+                    held, at = stored.at(part.at, length := min(HEADER_BYTES, part.length))
+                    yield RowData(stored, part, held[at : at + length], revision)
                 else:
                     yield part
             if fault is not None:
                 yield RowData(stored, Item("garbage", end, 0, cls=fault), b"", revision)
 
 
-def _head(stored: ObjectReader, item: Item) -> bytes:
-    length = min(HEADER_BYTES, item.length)
-    data, at = stored.at(item.at, length)
-    return data[at : at + length]
-
-
 def check_coverage(parts: Iterable[Part], stored: ObjectReader, start: int, end: int) -> Iterator[Part]:
     """Yield the parts of a span, checking that they cover it from `start` to `end` without gaps."""
     at = start
     for part in parts:
-        first, last = _extent(part)
+        if isinstance(part, Item):
+            first, last = part.at, part.at + part.length
+        else:  # of entries that leave a gap the end is -1
+            position, length = (part.entries.column(name).to_numpy() for name in ("position", "length"))
+            gap = (position[1:] != (position + length)[:-1]).any() or (length <= 0).any()
+            first, last = int(position[0]), -1 if gap else int(position[-1] + length[-1])
         if first != at or last <= first:
             raise CoverageError(
                 f"{stored.display_name}: expected the next item at {at}, got bytes {first} to {last}"
@@ -307,16 +310,6 @@ def check_coverage(parts: Iterable[Part], stored: ObjectReader, start: int, end:
         yield part
     if at != end:
         raise CoverageError(f"{stored.display_name}: the items of bytes {start} to {end} end at {at}")
-
-
-def _extent(part: Item | EntryColumns) -> tuple[int, int]:
-    """Return the first position and the end of a part; the end is -1 if its entries leave a gap."""
-    if isinstance(part, Item):
-        return part.at, part.at + part.length
-    position = part.entries.column("position").to_numpy()
-    length = part.entries.column("length").to_numpy()
-    gap = (position[1:] != (position + length)[:-1]).any() or (length <= 0).any()
-    return int(position[0]), -1 if gap else int(position[-1] + length[-1])
 
 
 @contextmanager
@@ -337,7 +330,9 @@ def open_span(
         return
     with tempfile.TemporaryFile() as file:
         size, fault = _unpack(span.place, file, max_unpacked)
-        yield ObjectReader(_TemporaryFile(file), span.place.display_name, size, REMOTE_WINDOW), 0, size, fault
+        file.flush()
+        unpacked = LocalFile(file.fileno())
+        yield ObjectReader(unpacked, span.place.display_name, size, REMOTE_WINDOW), 0, size, fault
 
 
 def _unpack(place: ObjectPlace, file: Any, most: int) -> tuple[int, RejectClass | None]:  # noqa: ANN401 - a file
@@ -371,15 +366,3 @@ def _salvage(place: ObjectPlace, file: Any, known: int, most: int) -> int:  # no
             if size > most:
                 break
     return max(size - known, 0)
-
-
-@frozen
-class _TemporaryFile:
-    """A temporary file, with the one method that `ObjectReader` needs."""
-
-    file: Any
-
-    def read_at(self, length: int, position: int) -> bytes:
-        self.file.seek(position)
-        data: bytes = self.file.read(length)
-        return data
