@@ -104,7 +104,7 @@ def verdicts(
         ):
             (tree / name).symlink_to(place.absolute())
         selected = [word for name in cases for word in ("--run", name)]
-        words = ["check", *adapters, *selected, "--no-families", "--out", "run.jsonl"]
+        words = ["--timeout-scale", "3", "check", *adapters, *selected, "--no-families", "--out", "run.jsonl"]
         done = subprocess.run(
             [sys.executable, "-m", "wireproof", *words],
             cwd=tree, env={**os.environ, "PYTHONPATH": f"{tree / 'reference'}"},
