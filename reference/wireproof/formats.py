@@ -202,10 +202,8 @@ def matching_ids(patterns: Iterable[str]) -> tuple[str, ...]:
         matches = fnmatch.filter(FORMATS, pattern if "/" in pattern else f"{pattern}/*")
         if not matches:
             names = [*dict.fromkeys(fmt.name for fmt in FORMATS.values()), *FORMATS]
-            otherwise = f"there are {', '.join(FORMATS)}"
-            raise UnknownFormat(
-                f"no format is called {pattern}: {suggestion(pattern, names, otherwise)}{_faults()}"
-            )
+            near = suggestion(pattern, names, "list them with `wireproof show`")
+            raise UnknownFormat(f"no format is called {pattern}: {near}{_faults()}")
         chosen |= dict.fromkeys(matches)
     return tuple(chosen)
 

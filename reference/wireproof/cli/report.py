@@ -13,7 +13,13 @@ from wireproof.cli.check.run import PrintedRun, print_report_end
 from wireproof.cli.common.general_options import with_fixtures
 from wireproof.cli.common.last_run import NAMED, RunFile, readable_last_run
 from wireproof.cli.common.options import all_findings_option, suite_of
-from wireproof.cli.common.output_files import Views, output_files_of, output_options, write_outputs
+from wireproof.cli.common.output_files import (
+    Views,
+    output_files_of,
+    output_options,
+    refuse_same_file,
+    write_outputs,
+)
 from wireproof.files import replace_text
 from wireproof.install_hint import install_command
 from wireproof.report.failure_groups import Kind
@@ -50,6 +56,7 @@ def command(
 
     The exit code is that of `check`: joined shards end as the whole run would have, with its baseline.
     """
+    refuse_same_file([*dict.fromkeys(files), *more.values()])
     if any(file.is_dir() for file in files):
         _tables(files, output_files_of(more))
         return Exit.CONFORMS

@@ -99,6 +99,7 @@ def output_console() -> Console:
     found = Console()
     if not found.is_terminal and "COLUMNS" not in os.environ:
         found.width = WIDEST
+    found.width = max(found.width, NARROWEST)  # COLUMNS may be 0
     return found
 
 
@@ -337,6 +338,9 @@ OTHER: Final = "other"
 
 WIDEST: Final = 10_000
 """Width of an output that is no terminal, in characters: lines are never cut there."""
+
+NARROWEST: Final = 20
+"""The least width in characters that lines are wrapped to."""
 
 
 class VerdictTable:

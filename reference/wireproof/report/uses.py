@@ -25,13 +25,14 @@ from wireproof.run.conclusion import NO_RESULT, count_judged
 from wireproof.run.events import CaseEvent, EventStream, fails_run, joined
 
 State = Literal["met", "open", "damaged", "fails", "unknown"]
-Concern = Literal["runaway", "valid", "damaged"]
+Concern = Literal["runaway", "forged", "valid", "damaged"]
 
 LEAST_JUDGED: Final = 0.5
 """The share of a set's `must` cases below which a run without a failure says nothing about the set."""
 
 CONCERNS: Final[Mapping[Concern, str]] = {
     "runaway": "crashes, hangs or exhausts memory",
+    "forged": "accepts a missing or wrong signature",
     "valid": "gets valid data wrong",
     "damaged": "mishandles damaged data",
 }
@@ -119,7 +120,8 @@ class UseResult:
     def state(self) -> State:
         """Return the state of the cell.
 
-        `met`; `open` if cases are not judged; `damaged` if valid data is right and damaged data is not;
+        `met`; `open` if cases are not judged; `damaged` if valid data is right and damaged data is not, but
+        for signatures;
         `fails`; `unknown` if too few cases are judged, of all or of those beside the sets that it includes,
         and none shows a failure on valid data.
         """
@@ -229,6 +231,8 @@ def concern_of(event: CaseEvent, case: Case | None) -> Concern:
     """Return what a wrong answer to a case means; None stands for a case that the suite does not have."""
     if event.verdict in RUNAWAY:
         return "runaway"
+    if (event.kind, event.cls) == ("wrong-accept", "auth-failed"):
+        return "forged"
     return "damaged" if case is not None and is_refused(case) else "valid"
 
 
@@ -319,6 +323,7 @@ def _faults(result: UseResult, known: Mapping[str, Overlay]) -> str:
         does = " or ".join(dict.fromkeys(RUNS_AWAY.get(event.verdict, "") for event in events))
         one, some = {
             "runaway": (f"{does} on {title}", f"{does} on {len(events):,} inputs"),
+            "forged": (f"takes {title} for signed", f"takes {len(events):,} forged inputs for signed"),
             "valid": (f"gets {title} wrong", f"gets {len(events):,} valid inputs wrong"),
             "damaged": (f"mishandles the {noun} {title}", f"mishandles {len(events):,} {noun}s"),
         }[concern]

@@ -64,8 +64,8 @@ def report_scan(
     ]
     damaged = list(_damaged(places_of_damage, sum(row["damaged_places"] for row in files)))
     large = [
-        f"not run: {row['implementation']} was not asked about {counted(row['count'], 'entry', 'entries')} of "
-        f"{counted(row['bytes'], 'byte')} together: too large for an adapter"
+        f"not run: {row['implementation']} was not asked about {counted(row['count'], 'entry', 'entries')} "
+        f"of {counted(row['bytes'], 'byte')} together: too large for an adapter"
         for row in stored_rows(latest_table(out, "signatures"))
         if row["class"] == "too-large"
     ]

@@ -358,14 +358,20 @@ def test_what_a_killed_adapter_printed_last_is_kept(wireproof: Command, tmp_path
 
 
 @pytest.mark.usefixtures("fixtures_read_once")
+def test_a_full_disk_is_an_error_that_names_the_file() -> None:
+    path = Path("trace.jsonl")
+    with Path("/dev/full").open("wb", buffering=0) as file, pytest.raises(OSError, match=r"'trace\.jsonl'"):
+        LimitedFile(file, 10, b"", path).write(b"x")
+
+
 def test_a_file_has_a_limit_and_says_so() -> None:
     file = io.BytesIO()
-    limited = LimitedFile(file, 10, b"(cut)")
+    limited = LimitedFile(file, 10, b"(cut)", Path("some"))
     for data in (b"12345", b"678901234", b"more"):
         limited.write(data)
     assert file.getvalue() == b"1234567890(cut)"
     file = io.BytesIO()
-    limited = LimitedFile(file, 10, b"(cut)")
+    limited = LimitedFile(file, 10, b"(cut)", Path("some"))
     for data in (b"12345\n", b"67890\n", b"1\n"):
         limited.write(data, whole=True)
     assert file.getvalue() == b"12345\n(cut)", "a line is not cut in two"
@@ -375,7 +381,7 @@ def test_a_file_has_a_limit_and_says_so() -> None:
 def test_a_long_message_leaves_only_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recording, "MAX_LINE", 100)
     file = io.BytesIO()
-    recorder = Recorder("x", LimitedFile(file, 10_000, b""), None)
+    recorder = Recorder("x", LimitedFile(file, 10_000, b"", Path("some")), None)
     recorder._note("answer", Packet({"id": "7"}, blob=bytes(100)))
     (row,) = map(json.loads, file.getvalue().splitlines())
     assert row == {"adapter": "x", "answer": {"id": "7", "bytes": row["answer"]["bytes"]}, "left_out": True}

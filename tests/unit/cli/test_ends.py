@@ -74,6 +74,15 @@ def test_a_reader_that_goes_away_is_no_verdict(
 
 
 @pytest.mark.usefixtures("fixtures_read_once")
+@pytest.mark.parametrize("columns", ["0", "1", "-5"])
+def test_a_run_is_printed_on_a_terminal_that_says_it_has_no_width(
+    columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert _ended(monkeypatch, "check", MUTANT, *ONLY) == 1
+    assert "exit code 1" in " ".join(capsys.readouterr().out.split())
+
+
 @pytest.mark.usefixtures("own_memory")
 def test_what_was_judged_before_the_reader_went_away_is_the_last_run(monkeypatch: pytest.MonkeyPatch) -> None:
     with gone(monkeypatch):
@@ -84,6 +93,14 @@ def test_what_was_judged_before_the_reader_went_away_is_the_last_run(monkeypatch
 
 
 @pytest.mark.usefixtures("fixtures_read_once")
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_stream_that_the_caller_has_closed_is_empty_and_swallows_what_is_written(number: int) -> None:
+    words = f"{sys.executable} -m wireproof explain - iggy.identifier {number}>&-"
+    done = subprocess.run(["sh", "-c", words], input=b"", capture_output=True, check=False)
+    assert done.returncode == 2
+    assert b"Traceback" not in done.stderr
+
+
 def test_an_error_that_prints_nothing_there_keeps_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
     with gone(monkeypatch):
         assert _ended(monkeypatch, "check", "reference", "--run", "none-such") == 2

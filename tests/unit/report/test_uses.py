@@ -54,6 +54,7 @@ def run_of(
         (WRONG, False, "fails", {"valid": 1}),
         (WRONG, True, "damaged", {"damaged": 1}),
         (CRASH, True, "fails", {"runaway": 1}),
+        (Verdict("fail", "wrong-accept", cls="auth-failed"), True, "fails", {"forged": 1}),
         (Verdict("lenient"), True, "met", {}),
     ],
 )

@@ -16,7 +16,7 @@ from attrs import evolve, field, frozen
 
 from wireproof.adapters.message_framing import Lines, Packet
 from wireproof.adapters.process.controller import MIB, Program
-from wireproof.files import replace_file
+from wireproof.files import naming, replace_file
 
 MAX_FILE: Final = 64 * MIB
 """Most bytes of the file of one adapter."""
@@ -28,9 +28,10 @@ MAX_LINE: Final = MIB
 class LimitedFile:
     """A file for bytes up to a limit; a last line says that bytes are missing."""
 
-    def __init__(self, file: IO[bytes], limit: int, last: bytes) -> None:
-        """Write to `file` at most `limit` bytes, then `last`."""
+    def __init__(self, file: IO[bytes], limit: int, last: bytes, path: Path) -> None:
+        """Write to `file` at most `limit` bytes, then `last`; errors name `path`."""
         self._file = file
+        self._path = path
         self._left = limit
         self._last = last
 
@@ -39,11 +40,12 @@ class LimitedFile:
         if self._left < 0:
             return
         fits = len(data) <= self._left
-        self._file.write(data if fits else b"" if whole else data[: self._left])
-        self._left = self._left - len(data) if fits else -1
-        if not fits:
-            self._file.write(self._last)
-        self._file.flush()
+        with naming(self._path):
+            self._file.write(data if fits else b"" if whole else data[: self._left])
+            self._left = self._left - len(data) if fits else -1
+            if not fits:
+                self._file.write(self._last)
+            self._file.flush()
 
 
 @frozen
@@ -105,7 +107,8 @@ class Recording:
 
             def opened(path: Path, last: bytes) -> LimitedFile:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                return LimitedFile(stack.enter_context(path.open("wb")), MAX_FILE, last)
+                stack.enter_context(naming(path))  # closing it writes what is left
+                return LimitedFile(stack.enter_context(path.open("wb")), MAX_FILE, last, path)
 
             cut = {"adapter": spec, "left_out": True, "text": f"the rest, after {MAX_FILE // MIB} MiB"}
             last = json.dumps(cut, separators=(",", ":")).encode() + b"\n"

@@ -10,7 +10,7 @@ import click
 
 from wireproof.cli.common.general_options import with_scale
 from wireproof.cli.common.options import adapter_names, all_findings_option, selection_options
-from wireproof.cli.common.output_files import output_options
+from wireproof.cli.common.output_files import output_options, refuse_same_file
 
 
 @click.command("check")
@@ -69,6 +69,7 @@ def command(adapters: tuple[str, ...], every: bool, **more: Any) -> int:  # noqa
     """
     if not (adapters or every):
         raise click.UsageError("Missing argument 'ADAPTER…': name the codecs to check, or give --all-ready")
+    refuse_same_file(more.values())
     from wireproof.cli.check import run as check_run  # noqa: PLC0415 - see the module's docstring
 
     return check_run.check(adapters, every=every, **more)

@@ -1,6 +1,6 @@
 """The options for the files that `check` and `report` write."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -42,6 +42,16 @@ def output_options(command: F) -> F:
 def output_files_of(more: dict[str, Any]) -> Views:
     """Remove the options of the views from those of a command, and return them."""
     return {name: more.pop(name) for name in (*HELP, "annotations")}
+
+
+def refuse_same_file(paths: Iterable[object]) -> None:
+    """Raise `click.UsageError` if two options, or an input and an option, name one file: one is lost."""
+    seen: set[Path] = set()
+    for path in paths:
+        if isinstance(path, Path) and str(path) != STANDARD_OUTPUT and not path.is_char_device():
+            if path.resolve() in seen:
+                raise click.UsageError(f"{path} is named twice: give each file a name of its own")
+            seen.add(path.resolve())
 
 
 def write_outputs(

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
 
@@ -49,6 +50,7 @@ def pipe_errors() -> Iterator[None]:
 @contextmanager
 def guarded_output() -> Iterator[None]:
     """Escape characters that the encoding lacks; exit with `CLOSED_PIPE` when the reader closes the pipe."""
+    _open_closed_streams()
     codecs.register_error(ERROR_HANDLER, escape_or_replace)
     codecs.register(_ascii_codec)
     for stream in (sys.stdout, sys.stderr):
@@ -59,8 +61,7 @@ def guarded_output() -> Iterator[None]:
         try:
             yield
         finally:
-            if sys.stdout is not None:  # closed by whoever started this process
-                sys.stdout.flush()
+            sys.stdout.flush()
     except (BrokenPipeError, ReaderGoneError):
         _silence()
         sys.exit(CLOSED_PIPE)
@@ -68,6 +69,14 @@ def guarded_output() -> Iterator[None]:
         _silence()
         click.echo(f"wireproof: {error}", err=True)
         sys.exit(Exit.USAGE)
+
+
+def _open_closed_streams() -> None:
+    """Open what the caller has closed, or files that are opened later would get the number of a stream."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - open until the end
+            setattr(sys, name, stream)
 
 
 def _ascii_codec(name: str) -> codecs.CodecInfo | None:

@@ -123,9 +123,12 @@ class PlaceType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # gen
             return value
         text = str(value)
         try:
-            return Place(int(text.removeprefix("@"), 0), text.startswith("@"))
+            place = Place(int(text.removeprefix("@"), 0), text.startswith("@"))
         except ValueError:
+            place = None
+        if place is None or (place.is_position and place.number < 0):
             self.fail(f"{text} is neither an offset, such as 1000, nor a position, such as @4096", param, ctx)
+        return place
 
 
 @click.command("explain")
