@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 from property_profile import given
 
 from wireproof.cases.case import Accept, Either, Expect, Reject
+from wireproof.wire.text import counted
 
 
 def test_explain_reads_hex_a_file_and_standard_input(wireproof: Command, tmp_path: Path) -> None:
@@ -110,7 +111,8 @@ def test_bytes_of_no_format_are_not_given_fields_but_a_word_for_what_they_look_l
     for source in (path, *[data.hex()] * (len(data) < 1000)):
         done = wireproof("explain", source)
         assert (done.code, done.out) == (2, "")
-        assert f"{len(data)} bytes: no format fits" in done.one_line()
+        size = counted(len(data), "byte", grouped=False)
+        assert f"{size}: no format fits" in done.one_line()
         assert (f"they look like {like};" in done.err) == bool(like)
 
 
