@@ -12,10 +12,14 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import wireproof.spark
+from tests.mutants.registry import spec_of
 from wireproof.spark.errors import SourceError
+from wireproof.spark.scan_job import ScanTables
 from wireproof.spark.table_columns import CAMPAIGN_TABLES, TABLES, schema_of, spark_schema
 
 pytestmark = pytest.mark.spark
+
+MUTANT = spec_of("mutant:crc-skip")
 
 GOOD = [logs.batch(bytes([n]) * 60, n) for n in range(40)]
 SIZE = len(GOOD[0])
@@ -115,26 +119,34 @@ import json, sys
 from pyspark.sql import SparkSession
 import wireproof.spark
 spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
-found = wireproof.spark.scan(spark, sys.argv[2], adapters=["reference"])
+found = wireproof.spark.scan(spark, sys.argv[2], adapters=[sys.argv[4]])
+recovered = wireproof.spark.recover(spark, sys.argv[2])
+frames = {name: getattr(found, name) for name in sys.argv[3].split()}
+frames |= {"recovered": recovered.records, "lost": recovered.lost}
 print(json.dumps({
-    "signatures": [row.asDict() for row in found.signatures.collect()],
-    "damage": [[row["position"], row["class"]] for row in found.damage.collect()],
-    "lost": wireproof.spark.recover(spark, sys.argv[2]).lost.count(),
+    name: sorted(repr(row.asDict(recursive=True)) for row in frame.collect())
+    for name, frame in frames.items()
 }))
 """
 
 
 def test_over_connect_come_the_same_tables(spark: SparkSession, connect_url: str, tmp_path: Path) -> None:
     folder = logs.write(tmp_path / "in", a=b"".join(GOOD[:20]) + flipped(GOOD[20]) + b"".join(GOOD[21:]))
+    names = [name for name in TABLES if hasattr(ScanTables, name)]
     done = subprocess.run(
-        [sys.executable, "-c", CLIENT, connect_url, str(folder)],
+        [sys.executable, "-c", CLIENT, connect_url, str(folder), " ".join(names), MUTANT],
         capture_output=True, text=True, check=False, timeout=300, env=dict(os.environ),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
-    told = json.loads(done.stdout.splitlines()[-1])
-    found = wireproof.spark.scan(spark, str(folder), adapters=["reference"])
-    assert told["signatures"] == rows(found.signatures)
-    assert (told["damage"], told["lost"]) == ([[20 * SIZE, "crc-mismatch"]], 1)
+    found = wireproof.spark.scan(spark, str(folder), adapters=[MUTANT])
+    recovered = wireproof.spark.recover(spark, str(folder))
+    frames = {name: getattr(found, name) for name in names}
+    frames |= {"recovered": recovered.records, "lost": recovered.lost}
+    wanted = {name: sorted(map(repr, rows(frame))) for name, frame in frames.items()}
+    assert json.loads(done.stdout.splitlines()[-1]) == wanted
+    assert {name: len(wanted[name]) for name in ("frames", "damage", "failures", "lost")} == {
+        "frames": 40, "damage": 1, "failures": 1, "lost": 1,
+    }  # fmt: skip
     found.rows.unpersist()
 
 
