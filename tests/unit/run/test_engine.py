@@ -17,7 +17,8 @@ from folders import SUPPORT
 from machine import needs
 
 from wireproof.adapters.errors import AdapterBreachError, AdapterStartError
-from wireproof.adapters.process import controller
+from wireproof.adapters.process import controller, stats
+from wireproof.adapters.process.stats import seconds_without_core
 from wireproof.adapters.registry.registered import Entry
 from wireproof.adapters.registry.registry import resolve
 from wireproof.adapters.requests import MAX_CONSECUTIVE_TIMEOUTS, MAX_TIMEOUTS, FailureBudget
@@ -45,6 +46,33 @@ def test_a_start_that_fails_is_one_line(fault: str, text: str) -> None:
         pass
     assert text in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_the_time_in_which_an_adapter_had_no_core_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine with twenty busy processes a start took ten seconds: the run ended with code 4."""
+    with pytest.raises(AdapterStartError), Engine(spec(), hello_seconds=0.001):
+        pass
+    waited = iter((0.0, 60.0))
+    monkeypatch.setattr(stats, "seconds_without_core", lambda _: next(waited, 60.0))
+    monkeypatch.setattr(stats, "MOST_WITHOUT_CORE", 60_000)
+    with Engine(spec(), hello_seconds=0.001):
+        pass
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts how long a process waits for a core")
+def test_what_shares_a_core_waits_for_it() -> None:
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    try:
+        for one in busy:
+            os.sched_setaffinity(one.pid, {min(os.sched_getaffinity(0))})
+        end = time.monotonic() + 60
+        while time.monotonic() < end and seconds_without_core(busy[0].pid) < 0.1:
+            time.sleep(0.05)
+        assert seconds_without_core(busy[0].pid) >= 0.1
+    finally:
+        for one in busy:
+            one.kill()
+            one.wait()
 
 
 def test_a_restart_that_fails_once_costs_nothing(tmp_path: Path) -> None:

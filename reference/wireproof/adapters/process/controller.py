@@ -145,9 +145,9 @@ class Process(Controller):
     def _greet(self) -> Hello:
         self._write(self._packed(OPENING))
         try:
-            deadline = time.monotonic() + self._program.hello_seconds
+            limit = stats.TimeLimit(self._child.pid, self._program.hello_seconds)
             while not self._packets:
-                left = deadline - time.monotonic()
+                left = limit.left()
                 if left <= 0:
                     raise AdapterStartError(
                         f"{self._program.name} sent no hello in {self._program.hello_seconds:g} s: read "
@@ -235,8 +235,8 @@ class Process(Controller):
 
     def _drain(self, seconds: float) -> None:
         """Wait for the process to end by itself, then read the rest of its pipes."""
-        deadline = time.monotonic() + seconds
-        while (left := deadline - time.monotonic()) > 0:
+        limit = stats.TimeLimit(self._child.pid, seconds)
+        while (left := limit.left()) > 0:
             ended = stats.has_ended(self._child)
             busy = self._serve_pipes(0 if ended else min(left, POLL_SECONDS / 10))
             if ended and not busy:

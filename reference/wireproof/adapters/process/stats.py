@@ -12,6 +12,7 @@ import os
 import shutil
 import signal
 import tempfile
+import time
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -21,6 +22,9 @@ from wireproof.adapters.process.supervisor import descendants
 
 MOST: Final = 256
 """Most processes of one tree that are measured: a fork bomb must not delay the runner."""
+
+MOST_WITHOUT_CORE: Final = 5
+"""How many times a time limit a process may wait for a core in addition."""
 
 _RESET_PEAK: Final = b"5"
 """The text for /proc/<pid>/clear_refs that resets the peak to the current size: proc(5)."""
@@ -78,6 +82,35 @@ def cpu_seconds(pid: int, *, ended_children: bool = False) -> float:
         return float(portable.cpu_seconds(pid, ended_children=ended_children))
     times = _stat(pid)[11 : 15 if ended_children else 13]
     return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
+
+
+def seconds_without_core(pid: int) -> float:
+    """Return how long the processes of a tree could run and had no core; 0 if it is unknown.
+
+    It is the second number of /proc/<pid>/schedstat, which Linux counts for the first thread of a process.
+    """
+    rows = [_read(process, "schedstat").split() for process in tree(pid)]
+    return sum(int(row[1]) for row in rows if len(row) > 1) / 1e9
+
+
+class TimeLimit:
+    """A limit for what the processes of a tree do, without the time in which they had no core.
+
+    On a machine with more work than cores a start or an end takes many times as long.
+    """
+
+    def __init__(self, pid: int, seconds: float) -> None:
+        """Begin to count now."""
+        self._pid, self._seconds = pid, seconds
+        self._end = time.monotonic() + seconds
+        self._before = seconds_without_core(pid)
+
+    def left(self) -> float:
+        """Return how many seconds are left; it is over at 0."""
+        left = self._end - time.monotonic()
+        if left <= 0:
+            left += min(seconds_without_core(self._pid) - self._before, MOST_WITHOUT_CORE * self._seconds)
+        return left
 
 
 # --- memory of a tree ---
