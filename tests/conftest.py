@@ -27,11 +27,11 @@ TOGETHER: Final = {
     "tests/unit/inspect/test_entry_list.py": "kernels",
     "tests/conformance/test_outside_family.py": "outside",  # an environment with packages of its own
     "tests/unit/report/test_export.py": "export",  # all cases, written once
-    "tests/live/test_client_programs.py": "clients",  # one run of a client in eight manners
-    "tests/live/test_requests.py": "versions",  # one run of a broker in each version of two requests
-    "tests/live/test_mock_is_kafka.py": "kafka",  # a broker in Java
-    "tests/live/test_real_": "kafka",
-    "tests/live/test_secured_broker.py": "kafka",
+    "tests/live/test_kill_table.py::test_brokers": "faulty brokers",  # a fifth of the time of all of them
+    "tests/live/test_kill_table.py::test_iggy": "iggy servers",  # as long as those below
+    "tests/live/test_kill_table.py::test_an_iggy": "iggy servers",
+    "tests/live/test_iggy_": "iggy servers",
+    "tests/live/": "live",  # brokers on the loopback, whose clients wait for each other
     "tests/unit/report/test_page.py": "page",  # a page in a browser
     "tests/unit/adapters/test_templates.py::test_a_template_conforms": "templates",  # compilers
     "tests/unit/derive/test_mutate_protobuf_variants.py": "spelling",  # respellings, which are made once

@@ -100,7 +100,7 @@ def test_the_page_of_a_campaign_has_a_column_for_each_adapter(campaigned: Path) 
 def test_report_prints_the_tables_of_a_folder_and_writes_the_page(
     wireproof: Command, scanned: Path, campaigned: Path, tmp_path: Path
 ) -> None:
-    for folder, word in ((scanned, "2 objects"), (campaigned, "findings;")):
+    for folder, word in ((scanned, "2 objects"), (campaigned, "1 finding;")):
         done = wireproof("report", folder, "--html", tmp_path / "page.html")
         assert done.code == 0, done.err
         assert word in done.out

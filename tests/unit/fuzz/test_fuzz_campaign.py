@@ -82,7 +82,7 @@ def test_a_codec_that_waits_without_working_is_ended_by_the_clock_on_the_wall(tm
 
 @pytest.mark.campaigns
 def test_a_loop_in_c_is_ended_by_the_processor_time_that_it_spends(tmp_path: Path) -> None:
-    found = fuzzed("py:crashing_codecs:LoopInC", tmp_path, 15.0, hang_seconds=600.0)
+    found = fuzzed("py:crashing_codecs:LoopInC", tmp_path, 30.0, hang_seconds=600.0)
     assert [one.signature.kind for one in found] == ["timeout"]
     assert totals(tmp_path)["corpus"] > 0
 
@@ -167,7 +167,7 @@ def test_a_codec_in_a_process_of_its_own_is_guided_by_the_reference_s_coverage(t
 
 @pytest.mark.campaigns
 def test_two_workers_share_a_corpus(tmp_path: Path) -> None:
-    campaign = Campaign("reference", tmp_path, formats=("iggy.headers/0.0.30",), minutes=0.12, workers=2)
+    campaign = Campaign("reference", tmp_path, formats=("iggy.headers/0.0.30",), minutes=0.4, workers=2)
     ended = run_campaign(campaign)
     assert not [one for one in ended.findings if one.gates_at("must")]
     workers = {json.loads(line)["worker"] for line in (tmp_path / "stats.jsonl").read_text().splitlines()}
@@ -194,7 +194,7 @@ def test_the_verb_ends_with_a_line_for_each_finding(wireproof: Command, tmp_path
     assert done.code == 1
     assert "fail:wrong-accept · crc-mismatch" in done.out
     for line in (
-        "  rule    kafka.v2.crc (likely) kafka.batch/v2/fuzz/n",
+        "  rule    kafka.v2.crc (likely) ",  # and the input that was made smaller, if it was
         "  source  Apache Kafka documentation 4.4, Message Format: https://",
         "  want    refuse crc-mismatch",
         "  bytes   0010  02│",
