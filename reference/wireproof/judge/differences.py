@@ -284,16 +284,16 @@ def short_expect(expect: Expect) -> str:
     """Describe an expectation."""
     match expect:
         case Accept(consumed=consumed):
-            return (
-                "accept"
-                if consumed is None
-                else f"accept, {counted(consumed, 'byte', grouped=False)} consumed"
-            )
+            return f"accept{_used(consumed)}"
         case Reject(cls, also, at):
             where = "" if at is None else f" at {at}"
             return f"refuse {' or '.join((cls, *also))}{where}"
         case Either(behaviours):
             return shorten("one of " + ", ".join(known.id for known in behaviours))
+
+
+def _used(consumed: int | None) -> str:
+    return "" if consumed is None else f", {counted(consumed, 'byte', grouped=False)} consumed"
 
 
 def short_outcome(outcome: Outcome) -> str:
@@ -302,8 +302,7 @@ def short_outcome(outcome: Outcome) -> str:
         case Accepted(data=bytes(data)):
             return shorten(f"accept: {len(data)} bytes {data.hex()}")
         case Accepted(value, consumed):
-            used = "" if consumed is None else f", {counted(consumed, 'byte', grouped=False)} consumed"
-            return shorten(f"accept{used}: {short_value(value)}")
+            return shorten(f"accept{_used(consumed)}: {short_value(value)}")
         case Refused(cls, at, path, detail, text):
             where = "" if at is None else f" at {at}"
             return shorten(f"refuse {cls}{where} {path} {detail} {text}")

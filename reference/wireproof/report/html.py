@@ -181,7 +181,7 @@ def _lead(streams: Sequence[EventStream]) -> str:
     cases = sum(count_judged(one.cases) for one in streams)
     parts = (
         ", ".join(names) if len(names) <= FULL else "",
-        f"{counted(cases, 'judged case')}" + (f" in {len(streams)} runs" if len(streams) > 1 else ""),
+        counted(cases, "judged case") + (f" in {len(streams)} runs" if len(streams) > 1 else ""),
         " to ".join(days[:1] + days[1:][-1:]),
         *(f"{one.run.adapter}: {conclusion_sentence(one)}" for one in streams if not is_whole(one)),
     )

@@ -357,12 +357,11 @@ class VerdictTable:
         yield Text(self.title, style="bold")
         shown, other = list(self.total), list[str]()
         whole = console.options.update(max_width=WIDEST)
-        while (
-            Measurement.get(console, whole, table := self._table(shown, other)).maximum > options.max_width
-            and len(shown) > 1
-        ):
+        table = self._table(shown, other)
+        while len(shown) > 1 and Measurement.get(console, whole, table).maximum > options.max_width:
             order = ["unsupported", "pass-unclassified", "undocumented", "info", "lenient", "not-run"]
             other.append(shown.pop(shown.index(next((name for name in order if name in shown), shown[-1]))))
+            table = self._table(shown, other)
         yield table
         if other:
             named = sorted(other, key=list(self.total).index)

@@ -25,6 +25,7 @@ from wireproof.spark.logs.objects import (
 )
 from wireproof.spark.logs.spans import ObjectSpan, split_span
 from wireproof.spark.logs.split_points import find_split_points
+from wireproof.spark.verdict_rows import span_rows
 from wireproof.wire.options import DEFAULT_OPTIONS
 
 
@@ -237,6 +238,9 @@ class Counting:
         self.asked.append((position, length))
         return self.file.read_at(length, position)  # type: ignore[attr-defined, no-any-return]
 
+    def close(self) -> None:
+        self.file.close()  # type: ignore[attr-defined]
+
 
 def test_the_index_of_an_object_reads_ranges_and_steps_over_long_entries(server: str) -> None:
     long = b"".join(logs.batch(bytes(3 * REMOTE_WINDOW), offset) for offset in range(4))
@@ -249,6 +253,25 @@ def test_the_index_of_an_object_reads_ranges_and_steps_over_long_entries(server:
     ]
     assert sum(length for _, length in counting.asked) < len(long) // 2
     assert len(counting.asked) == 4
+
+
+def test_the_entries_that_an_adapter_is_asked_about_are_read_together(
+    server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of them was a request to the store of its own."""
+    data = b"".join(logs.batch(bytes(2000), offset) for offset in range(20))
+    [place] = expand_paths([s3_server.put(server, BUCKET, "asked/0.log", data)], ())
+    counting = Counting(ObjectReader.of(place).file, [])
+    monkeypatch.setattr(
+        ObjectReader,
+        "of",
+        lambda place: ObjectReader(counting, place.display_name, place.size, REMOTE_WINDOW),
+    )
+    source = sources.parse("wireproof.kafka_log", {"path": place.display_name})
+    batches = list(span_rows(source, ["reference"], ObjectSpan(place, 0, place.size)))
+    verdicts = [one for batch in batches for row in batch.column("verdicts").to_pylist() for one in row]
+    assert len(verdicts) == 20
+    assert len(counting.asked) <= 2, "one request for the walk, one for the entries"
 
 
 def test_spans_of_an_object_are_read_by_themselves(server: str) -> None:

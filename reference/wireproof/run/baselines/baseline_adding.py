@@ -142,11 +142,7 @@ def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
     file = BaselineFile.of(text, name)
     check_runs(streams, file)
     shared = file.shared
-    owner = shared.get("owner")
-    model = evolve(model, owner=model.owner or (owner if isinstance(owner, str) else ""))
-    if not (model.owner and model.reason):
-        missing = "a reason: --reason TEXT" if model.owner else "an owner of the new entries: --owner NAME"
-        raise BaselineError(f"{name}: needs {missing}; nothing was changed")
+    model = _with_owner(model, shared.get("owner"), name)
     names.check(file.entries, name)
     failures = [event for stream in streams for event in stream.cases if fails_run(event, stream.run)]
     kinds = {(event.id, kind) for event in failures for kind in (event.label, origins.get(event.id)) if kind}
@@ -176,6 +172,15 @@ def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
         {one: (entry.kind, event.label) for one, (entry, event) in found.changed.items() if one in wanted},
         tuple(dict.fromkeys(entry for one, entry in found.expired.items() if one in wanted)),
     )
+
+
+def _with_owner(model: KnownFailure, of_file: object, name: str) -> KnownFailure:
+    """Return the model with the owner of its file if it has none; raise `BaselineError` if nobody has one."""
+    model = evolve(model, owner=model.owner or (of_file if isinstance(of_file, str) else ""))
+    if not (model.owner and model.reason):
+        missing = "a reason: --reason TEXT" if model.owner else "an owner of the new entries: --owner NAME"
+        raise BaselineError(f"{name}: needs {missing}; nothing was changed")
+    return model
 
 
 def _written(
