@@ -160,8 +160,7 @@ def request_for(case: Case, name: str, answer: Literal["value", "digest"] = "val
     """
     profile = DEFAULT_OPTIONS.profile if case.op == "encode" else case.profile
     options = case.options
-    if options.profile != profile:
-        options = evolve(options, profile=profile)
+    options = options if options.profile == profile else evolve(options, profile=profile)
     data, value, chunks = _parts(case.input)
     return Request(
         name,
@@ -297,8 +296,6 @@ class AdapterEnd:
 
 # --- failure budget ---
 #
-# Count the crashes, timeouts and contract breaches of an adapter, and decide when to stop running cases.
-#
 # After three failures with one signature in the family of one fixture, the rest of that family is not run.
 # The budget of a run counts signatures, not failures: a codec with one bug that shows in a hundred fixtures
 # is still asked about all of them. Only timeouts are counted one by one, because each costs seconds.
@@ -322,11 +319,7 @@ MAX_TIMEOUTS: Final = 100
 _NUMBER: Final = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
 
-def family_of(case: Case) -> str:
-    """Return the id of the golden case: the parent of a derived case, else the case itself."""
-    return case.parent or case.id
-
-
+@define
 class FailureBudget:
     """The failures of one run that end or hang the adapter.
 
@@ -335,24 +328,22 @@ class FailureBudget:
         stopped: why no further case is run; None while cases are run.
     """
 
-    def __init__(self) -> None:
-        """Start without failures."""
-        self.count = 0
-        self._in_family: Counter[tuple[str, str]] = Counter()
-        self.signatures: set[str] = set()
-        self._stopped_families: dict[str, str] = {}
-        self._first_case: dict[tuple[str, str], str] = {}
-        self.faults = 0
-        self.consecutive_timeouts = 0
-        self.has_answers = False
-        self.timeouts = 0
-        self.stopped: NotRun | None = None
+    count: int = 0
+    signatures: set[str] = field(factory=set)
+    faults: int = 0
+    timeouts: int = 0
+    consecutive_timeouts: int = 0
+    has_answers: bool = False
+    stopped: NotRun | None = None
+    _in_family: Counter[tuple[str, str]] = field(factory=Counter)
+    _stopped_families: dict[str, str] = field(factory=dict)
+    _first_case: dict[tuple[str, str], str] = field(factory=dict)
 
     def add(self, case: Case, outcome: Outcome, how: str, *, alone: bool = True) -> None:
         """Count a failure of `case`; not `alone`: the case was in flight and does not fail in isolation."""
         self.count += 1
         signature = f"{type(outcome).__name__}: {_NUMBER.sub('#', how)}"
-        key = (family_of(case), signature)
+        key = (case.parent or case.id, signature)
         self._first_case.setdefault(key, case.id)
         self._in_family[key] += 1
         self.signatures.add(signature)
@@ -401,5 +392,5 @@ class FailureBudget:
         """Return the `NotRun` outcome of a case that must not be run; None if it may be run."""
         if self.stopped:
             return self.stopped
-        first = self._stopped_families.get(family_of(case))
+        first = self._stopped_families.get(case.parent or case.id)
         return NotRun(f"same as {first}", "same-as") if first else None

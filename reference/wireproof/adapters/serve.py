@@ -20,7 +20,7 @@ from wireproof.adapters.contract_json import answer_packet, hello_packet, reques
 from wireproof.adapters.controller import Broken, Controller
 from wireproof.adapters.errors import MessageError
 from wireproof.adapters.message_framing import MAX_MESSAGE, Frames, Framing, Lines, Packet
-from wireproof.adapters.process.stats import READ
+from wireproof.adapters.process.controller import READ
 from wireproof.adapters.python_object import line_of
 from wireproof.adapters.registry.registered import Wire
 from wireproof.adapters.registry.registry import FRAMINGS, caller_here, open_adapter, resolve

@@ -219,10 +219,6 @@ class Source:
     differs: str = ""
     witnesses: tuple[Witness, ...] = ()
 
-    def plain(self) -> "Source":
-        """Return origin and document alone, which a case needs outside its folder."""
-        return Source(self.origin, self.document)
-
 
 @frozen
 class Case(LazyFields):
@@ -273,17 +269,13 @@ class Case(LazyFields):
 
 
 # --- options as JSON ---
-#
-# The attributes of `Options` are the table of the names, types and defaults. `profile` and `max_output` are
-# not in the object: a request has them among its own fields and its limits, a case has its profile. In
-# fixtures and tokens the numbers of `aborted` are decimal texts, as in values; in requests they are JSON
-# numbers.
 
 _ELSEWHERE: Final = frozenset({"profile", "max_output"})
+"""Not in the object: a request has them among its own fields and its limits, a case has its profile."""
 
 
 def options_to_json(options: Options) -> dict[str, Any]:
-    """Return the JSON for a fixture or a token, without the options that have their default."""
+    """Return the JSON for a fixture or a token, where the numbers of `aborted` are decimal texts."""
     tree = options_to_request(options)
     if options.aborted:
         tree["aborted"] = [[str(number) for number in pair] for pair in options.aborted]

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import msgspec
-from attrs import evolve, field, fields, frozen
+from attrs import define, evolve, field, fields, frozen
 from msgspec import Raw
 
 from wireproof.cases.case import (
@@ -34,13 +34,12 @@ from wireproof.cases.case import (
     Steps,
     Value,
 )  # fmt: skip
+from wireproof.cases.generated_bytes import Recipe
 from wireproof.cases.made_case import GenerateError, check_generated
 from wireproof.cases.steps import SEQUENCE, expectation_of, steps_of_json
 from wireproof.files import UnreadableError, read_limited_bytes
 from wireproof.strict_parsing import Reader, parse_json, refuse_repeated_keys
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, Profile
-
-T = TypeVar("T")
 
 SCHEMA: Final = 1
 
@@ -65,7 +64,69 @@ class _Page:
     cases: tuple[Raw, ...]
 
 
+_ABSENT: Final[Any] = msgspec.UNSET
+"""The value of a field that is not there, where null is a value too."""
+
+
+@define
+class _InputFields:
+    """An input in JSON: the fields of one of `_INPUTS`."""
+
+    hex: bytes = _ABSENT
+    value: Any = _ABSENT
+    chunks: tuple[bytes, ...] = _ABSENT
+    file: str = _ABSENT
+    generate: Recipe = _ABSENT
+    size: int = _ABSENT
+    sha256: str = _ABSENT
+
+
 @frozen
+class _InputFile:
+    """An input that lies in a file beside the case."""
+
+    file: str
+    sha256: str
+
+
+_INPUT_NAMES: Final = tuple(attribute.name for attribute in fields(_InputFields))
+
+_INPUTS: Final[Mapping[tuple[str, ...], type[Input | _InputFile]]] = {
+    ("hex",): Data,
+    ("value",): Value,
+    ("chunks",): Chunks,
+    ("file", "sha256"): _InputFile,
+    ("generate", "size", "sha256"): Generated,
+}
+"""The class of an input, by the names of its fields."""
+
+
+@define
+class _BehaviourFields:
+    """A permitted answer in JSON: one of its two last fields is there."""
+
+    id: str
+    accept: Accept = _ABSENT
+    reject: Reject = _ABSENT
+
+
+@define
+class _EitherFields:
+    """The expectation of a case whose answer is open."""
+
+    behaviours: tuple[_BehaviourFields, ...]
+
+
+@define
+class _ExpectFields:
+    """An expectation in JSON: one of its fields is there."""
+
+    accept: Accept = _ABSENT
+    reject: Reject = _ABSENT
+    either: _EitherFields = _ABSENT
+
+
+@define
 class _CaseFields:
     """The fields of a case in JSON; format and revision are those of its file."""
 
@@ -76,8 +137,8 @@ class _CaseFields:
     level: Level
     rules: tuple[str, ...]
     source: Raw
-    input: dict[str, Raw] | None = None
-    expect: dict[str, Raw] | None = None
+    input: _InputFields | None = None
+    expect: _ExpectFields | None = None
     steps: Steps | None = None
     options: Options = DEFAULT_OPTIONS
     limits: Limits = field(default=Limits())
@@ -92,21 +153,6 @@ _LATER: Final = ("source", "input", "expect", "steps", "options", "limits")
 
 _COPIED: Final = tuple(attribute.name for attribute in fields(_CaseFields) if attribute.name not in _LATER)
 _copied: Final = attrgetter(*_COPIED)
-
-
-@frozen
-class _EitherFields:
-    """The expectation of a case whose answer is open."""
-
-    behaviours: tuple[dict[str, Raw], ...]
-
-
-@frozen
-class _InputFile:
-    """An input that lies in a file beside the case."""
-
-    file: str
-    sha256: str
 
 
 @frozen
@@ -155,26 +201,39 @@ def _source(text: bytes) -> Source:
 _GOLDEN: Final = {"parent": None, "family": None}
 
 
-def _input_and_expect(read: _CaseFields) -> tuple["Input | _InputFile", Expect]:
+def _input_and_expect(read: _CaseFields) -> tuple[Input | _InputFile, Expect]:
     """Return input and expectation: those of a sequence are in its steps."""
     if (read.op == SEQUENCE) != (read.steps is not None):
         raise ValueError(f"steps belong to the op {SEQUENCE}, and to no other")
-    if read.steps is None:
-        if read.input is None or read.expect is None:
-            raise ValueError("must have input and expect")
-        kind = _INPUTS.get(frozenset(read.input))
-        if kind is None:
-            raise ValueError(
-                "input must have exactly one of "
-                "hex, file with sha256, value, chunks, generate with size and sha256"
-            )
-        source: Input | _InputFile = _READER.decode(
-            msgspec.json.encode(read.input), kind, "input", at="input"
+    if read.steps is not None:
+        if read.input is not None or read.expect is not None:
+            raise ValueError("a case with steps has neither input nor expect of its own")
+        return read.steps, expectation_of(read.steps.steps)
+    if read.input is None or read.expect is None:
+        raise ValueError("must have input and expect")
+    parts = {name: part for name in _INPUT_NAMES if (part := getattr(read.input, name)) is not _ABSENT}
+    kind = _INPUTS.get(tuple(parts))
+    if kind is None:
+        raise ValueError(
+            "input must have exactly one of "
+            "hex, file with sha256, value, chunks, generate with size and sha256"
         )
-        return source, _expect(read.expect)
-    if read.input is not None or read.expect is not None:
-        raise ValueError("a case with steps has neither input nor expect of its own")
-    return read.steps, expectation_of(read.steps.steps)
+    return kind(*parts.values()), _expect(read.expect)
+
+
+def _expect(read: _ExpectFields) -> Expect:
+    answers = [part for part in (read.accept, read.reject, read.either) if part is not _ABSENT]
+    match answers:
+        case [Accept() | Reject() as answer]:
+            return answer
+        case [_EitherFields(behaviours)]:
+            found = []
+            for number, row in enumerate(behaviours):
+                if (row.accept is _ABSENT) == (row.reject is _ABSENT):
+                    raise ValueError(f"expect.either.behaviours[{number}] must have one of accept, reject")
+                found.append(Behaviour(row.id, row.reject if row.accept is _ABSENT else row.accept))
+            return Either(tuple(found))
+    raise ValueError("expect must have exactly one of accept, reject, either")
 
 
 def read(path: Path) -> list[Case]:
@@ -185,16 +244,11 @@ def read(path: Path) -> list[Case]:
     except (OSError, ValueError) as error:
         raise FixtureError(f"{path}: {error}") from None
     for case in cases:
-        _check_rest(case, f"{path}: {case.id}: ")
+        try:
+            check_generated(case)
+        except GenerateError as error:
+            raise FixtureError(f"{path}: {case.id}: {error}") from None
     return cases
-
-
-def _check_rest(case: Case, where: str) -> None:
-    """Read a case to its end, and check that its recipe can be made; `where` begins the text of an error."""
-    try:
-        check_generated(case)
-    except GenerateError as error:
-        raise FixtureError(f"{where}{error}") from None
 
 
 def read_heads(path: Path) -> Iterator[Case]:
@@ -223,7 +277,7 @@ def case_from_json(row: object, form: str, revision: str, here: Path | None) -> 
     """
     text = Raw(msgspec.json.encode(row))
     case = _Row(text, here).case(_HEADS.decode(text, _CaseFields, "case"), form, revision)
-    _check_rest(case, "")
+    check_generated(case)
     return case
 
 
@@ -241,46 +295,10 @@ def _load(named: _InputFile, here: Path | None) -> Data:
     return Data(data)
 
 
-_INPUTS: Final[Mapping[frozenset[str], type]] = {
-    frozenset({"hex"}): Data,
-    frozenset({"value"}): Value,
-    frozenset({"chunks"}): Chunks,
-    frozenset({"file", "sha256"}): _InputFile,
-    frozenset({"generate", "size", "sha256"}): Generated,
-}
-"""The class of an input, by the names of its fields."""
-
-
-def _expect(parts: Mapping[str, Raw]) -> Expect:
-    if parts.keys() == {"either"}:
-        either = _READER.decode(parts["either"], _EitherFields, "expect", at="expect")
-        found = []
-        for number, row in enumerate(either.behaviours):
-            at, wanted = f"expect.behaviours[{number}]", "must have an id, and one of accept, reject"
-            if "id" not in row:
-                raise ValueError(f"{at} {wanted}")
-            name = _READER.decode(row.pop("id"), str, at, at=f"{at}.id")
-            found.append(Behaviour(name, _outcome(row, at, wanted)))
-        return Either(tuple(found))
-    return _outcome(parts, "expect", "must have exactly one of accept, reject, either")
-
-
-def _outcome(parts: Mapping[str, Raw], at: str, wanted: str) -> Accept | Reject:
-    kinds: Mapping[str, type[Accept | Reject]] = {"accept": Accept, "reject": Reject}
-    name = next(iter(parts), "")
-    if len(parts) != 1 or name not in kinds:
-        raise ValueError(f"{at} {wanted}")
-    return _READER.decode(parts[name], kinds[name], at, at=at)
-
-
 _READER: Final = Reader(
     {
         (Accept, "value"): Any,
         (Reject, "before"): Any,
-        (Value, "value"): Any,
-        (Generated, "list_name"): None,
-        (_CaseFields, "input"): dict[str, Raw],
-        (_CaseFields, "expect"): dict[str, Raw],
         (_CaseFields, "steps"): steps_of_json,
         **OPTIONS_IN_CASES,
     }

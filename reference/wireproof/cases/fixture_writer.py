@@ -85,11 +85,8 @@ def page_text(page: Mapping[str, Any]) -> str:
 def _text(value: Json, indent: int, before: int, whole: int = 0) -> str:
     """Return the text of a value, in one line if it fits.
 
-    Args:
-        value: a JSON value.
-        indent: the spaces in front of its line.
-        before: the characters of its line before it, the spaces included.
-        whole: the number of levels, such as the page and its list of cases, that never stand in one line.
+    `indent` is the number of spaces in front of its line, `before` that of all characters before it, `whole`
+    that of the levels, such as the page and its list of cases, that never stand in one line.
     """
     line = "" if whole else json.dumps(value, ensure_ascii=False)
     if not (isinstance(value, dict | list) and value) or (line and before + len(line) + len(",") <= MAX_LINE):
@@ -159,13 +156,8 @@ def _expect(expect: Expect) -> dict[str, Any]:
         case Reject():
             return {"reject": to_tree(expect, without_defaults=True)}
         case Either(behaviours):
-            return {
-                "either": {
-                    "behaviours": [
-                        {"id": behaviour.id, **_expect(behaviour.expect)} for behaviour in behaviours
-                    ]
-                }
-            }
+            rows = [{"id": behaviour.id, **_expect(behaviour.expect)} for behaviour in behaviours]
+            return {"either": {"behaviours": rows}}
 
 
 # --- frozen digests ---
@@ -175,11 +167,6 @@ def _expect(expect: Expect) -> dict[str, Any]:
 # level or its expectation changed last: `9a57… must 03fe… added=0.2.0 level=0.3.0`. Ids are only added; a
 # case that has to get another input gets a new id, and the old one stays.
 
-
-DIGEST_BITS: Final = 128
-
-EXPECTATION_BYTES: Final = 6
-"""Bytes of the digest of an expectation, which only has to differ from the one before."""
 
 ADDED, LEVEL, CHANGED = "added", "level", "expectation"
 
@@ -214,9 +201,8 @@ class FrozenCase:
         return cls(input_digest(case.input), case.level, expectation_digest(case))
 
     def __str__(self) -> str:
-        releases = (
-            f"{part}={self.releases[part]}" for part in (ADDED, LEVEL, CHANGED) if part in self.releases
-        )
+        parts = (part for part in (ADDED, LEVEL, CHANGED) if part in self.releases)
+        releases = (f"{part}={self.releases[part]}" for part in parts)
         return " ".join((self.input, self.level, self.expectation, *releases))
 
     def changed_parts(self, now: "FrozenCase") -> tuple[str, ...]:
@@ -230,12 +216,13 @@ def expectation_digest(case: Case) -> str:
     row = case_json(case)
     decides = {key: row.get(key) for key in ("op", "profile", "options", "expect")}
     decides |= {"steps": row["steps"]} if "steps" in row else {}
-    return blake2b(canonical_json(decides), digest_size=EXPECTATION_BYTES).hexdigest()
+    # it only has to differ from the one before
+    return blake2b(canonical_json(decides), digest_size=6).hexdigest()
 
 
 def input_digest(source: Input) -> str:
     """Return the digest of an input: blake2b of its kind and bytes, in hex; each chunk with its length."""
-    digest = blake2b(type(source).__name__.lower().encode() + b"\0", digest_size=DIGEST_BITS // 8)
+    digest = blake2b(type(source).__name__.lower().encode() + b"\0", digest_size=16)
     match source:
         case Data(data):
             digest.update(data)
@@ -258,12 +245,8 @@ def unfrozen_cases(suite: Suite) -> tuple[Case, ...]:
 def freeze(suite: Suite, release: str) -> Mapping[Path, int]:
     """Add the cases that are not frozen to the file of their folder, and record changed expectations.
 
-    Args:
-        suite: all cases.
-        release: the version in which they are new or changed.
-
-    Returns:
-        the number of entries that were written to each file.
+    `release` is the version in which they are new or changed. Return the number of entries that were written
+    to each file.
     """
     written: dict[Path, dict[str, str]] = {}
     for case in suite.cases:

@@ -11,11 +11,7 @@ from typing import Any, Final, Self, TypeVar
 from attrs import field, fields, frozen
 
 import wireproof
-from wireproof.cases.case import (
-    Case,
-    LazyFields,
-    Level,
-)  # fmt: skip
+from wireproof.cases.case import Case, LazyFields, Level
 from wireproof.cases.case_json import MAX_FILE_BYTES, FixtureError, read, read_heads
 from wireproof.cases.rules import (
     ID_COMPONENT,
@@ -63,17 +59,15 @@ class Suite(LazyFields):
     sources: Sources = field(factory=dict)
     formats: "FixtureFormats | None" = field(default=None, init=False, eq=False, repr=False)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Return what another process needs: it reads the folders itself, if there are any."""
-        names = ["formats"] if self.formats is not None else [attribute.name for attribute in fields(Suite)]
-        return {name: getattr(self, name) for name in names}
-
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Take over what another process sent."""
-        for name, value in state.items():
-            object.__setattr__(self, name, value)
         if self.formats is not None:
-            object.__setattr__(self, "_read_field", self.formats.field)
+            return Suite.of_folders, (self.formats,)
+        return Suite, tuple(getattr(self, one.name) for one in fields(Suite) if one.init)
+
+    @classmethod
+    def of_folders(cls, formats: "FixtureFormats") -> Self:
+        return cls.unread({"formats": formats}, formats.field)
 
     @cached_property
     def by_id(self) -> Mapping[str, Case]:
@@ -284,7 +278,7 @@ def own_folders(families: Iterable[Family] | None = None) -> tuple[Path, ...]:
 
 
 def _all_roots(own: Sequence[Path], further: Sequence[Path]) -> list[Path]:
-    """Return all folders; a further one that is there already is read once."""
+    """Return all folders, each once."""
     there = {root.resolve() for root in own}
     return [*own, *(root for root in further if root.resolve() not in there)]
 
@@ -308,7 +302,7 @@ def load(
     roots = _all_roots(shipped, further)
     lazy = len(shipped) if own is None and not checked else 0
     formats = FixtureFormats(roots[:lazy], roots[lazy:])
-    suite = Suite.unread({"formats": formats}, formats.field)
+    suite = Suite.of_folders(formats)
     if roots[lazy:]:
         _ = suite.rules, suite.frozen, suite.sources
         formats.check()
@@ -361,25 +355,14 @@ def read_frozen(path: Path) -> dict[str, str]:
     return page
 
 
-# --- completion of ids ---
-
-
-FILE_PARTS: Final = 3
-"""Parts of an id that its file names: format, revision and topic; `lint` checks that they agree."""
-
-
 def completions(root: Path, beginning: str) -> list[str]:
     """Return the ids in a folder of fixtures with this beginning, cut after the part that is being typed."""
     depth = beginning.count("/") + 1
     paths = sorted(root.glob("*/*/*.json"))
     names = [place_of(path) for path in paths]
-    if depth > FILE_PARTS:
-        texts = (
-            path.read_text(encoding="utf-8")
-            for path in paths
-            if place_of(path) == beginning.rpartition("/")[0]
-        )
-        names = [row["id"] for text in texts for row in json.loads(text)["cases"]]
+    if depth > 3:  # a file names the format, the revision and the topic
+        chosen = [path for path in paths if place_of(path) == beginning.rpartition("/")[0]]
+        names = [row["id"] for path in chosen for row in json.loads(path.read_text("utf-8"))["cases"]]
     heads = ("/".join(name.split("/")[:depth]) for name in names if name.startswith(beginning))
     return list(dict.fromkeys(heads))
 

@@ -8,7 +8,7 @@ normative sentences in our own words, and the layouts that it prints.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from attrs import Factory, frozen
 
@@ -17,15 +17,13 @@ from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, stru
 
 SOURCES_FILE: Final = "sources.toml"
 
-DOCUMENT_KINDS: Final = ("text", "standard", "code")
+DocumentKind = Literal["text", "standard", "code"]
 """A format document; a standard that it names; the source code of an implementation."""
 
-BASES: Final = (*DOCUMENT_KINDS, "suite")
+BASES: Final = (*get_args(DocumentKind), "suite")
 """The basis of a rule: a kind of document, or the suite itself."""
 
 _CITATION: Final = re.compile(r"([a-z][a-z0-9-]*)(?::([A-Za-z0-9_./-]+))?(#L[0-9]+(?:-L[0-9]+)?)?")
-
-
 _SENTENCE_ID: Final = re.compile(r"[a-z][a-z0-9-]*")
 
 
@@ -58,7 +56,6 @@ class SourceDocument:
 
     Attributes:
         title: its name, with the version that was read.
-        kind: one of `DOCUMENT_KINDS`.
         url: the address; the address of a part begins with it.
         parts: by name, the rest of the address of a part: `#recordbatch`, or the path of a file.
         reader: for code, the implementation; two readers do not share code.
@@ -67,7 +64,7 @@ class SourceDocument:
     """
 
     title: str
-    kind: str
+    kind: DocumentKind
     url: str
     parts: Mapping[str, str] = Factory(dict)
     reader: str = ""
@@ -77,18 +74,12 @@ class SourceDocument:
 
 @frozen
 class Citation:
-    """A place in a document.
-
-    Attributes:
-        url: the address of the place.
-        kind: one of `DOCUMENT_KINDS`.
-        reader: the implementation, for code.
-    """
+    """A place in a document; `url` leads to it, and `reader` is the implementation, for code."""
 
     text: str
     title: str
     url: str
-    kind: str
+    kind: DocumentKind
     reader: str = ""
 
 
@@ -115,17 +106,17 @@ def read_sources(path: Path) -> dict[str, SourceDocument]:
     """Return the documents of a file, none if it is missing; raises ValueError with key and fault."""
     if not path.exists():
         return {}
-    page = parse_toml(read_limited_text(path, MAX_TOML_SIZE))
-    return {key: _document(key, table) for key, table in page.items()}
+    found = {}
+    for key, table in parse_toml(read_limited_text(path, MAX_TOML_SIZE)).items():
+        try:
+            found[key] = structure(table, SourceDocument, "the document")
+        except FieldError as error:
+            raise ValueError(f"{key}: {error}") from None
+        _check_document(key, found[key])
+    return found
 
 
-def _document(key: str, table: object) -> SourceDocument:
-    try:
-        document = structure(table, SourceDocument, "the document")
-    except FieldError as error:
-        raise ValueError(f"{key}: {error}") from None
-    if document.kind not in DOCUMENT_KINDS:
-        raise ValueError(f"{key}: kind must be one of {', '.join(DOCUMENT_KINDS)}")
+def _check_document(key: str, document: SourceDocument) -> None:
     if not document.url.startswith("https://"):
         raise ValueError(f"{key}: url must begin with https://")
     if (document.kind == "code") != bool(document.reader):
@@ -133,7 +124,6 @@ def _document(key: str, table: object) -> SourceDocument:
     for sentence in document.sentences:
         if not _SENTENCE_ID.fullmatch(sentence.id):
             raise ValueError(f"{key}: {sentence.id}: the id of a sentence has a-z, 0-9 and '-'")
-    return document
 
 
 def resolve(text: str, sources: Sources) -> Citation:
@@ -181,7 +171,7 @@ def allows_must(basis: str, citations: Iterable[Citation]) -> bool:
 ID_COMPONENT: Final = r"[a-z0-9][a-z0-9.+-]*"
 """One component of an id, which is also the name of a page or a file."""
 
-RULE_KINDS: Final = ("refusing", "value", "resource", "encode")
+RuleKind = Literal["refusing", "value", "resource", "encode"]
 """The effect of a rule: a rejection, a value, a limit of time or memory, an encoding."""
 
 
@@ -191,7 +181,7 @@ class Rule:
 
     Attributes:
         id: unique across the formats of all systems.
-        kind: one of `RULE_KINDS`; it decides which cases the rule must have.
+        kind: decides which cases the rule must have.
         document, section: the place of the sentence.
         practice: how the system's own reader differs, if it does.
         exclusion: the reason why it has no case, or only one.
@@ -203,7 +193,7 @@ class Rule:
     """
 
     id: str
-    kind: str
+    kind: RuleKind
     text: str
     document: str
     section: str
@@ -248,6 +238,4 @@ def read_rules(path: Path) -> Iterator[Rule]:
             raise ValueError(
                 f"{rule.id}: an id has a-z, 0-9, '.', '+' and '-', and begins with none of these signs"
             )
-        if rule.kind not in RULE_KINDS:
-            raise ValueError(f"{rule.id}: kind must be one of {', '.join(RULE_KINDS)}")
         yield rule

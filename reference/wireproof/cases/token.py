@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from wireproof.cases.case import Case
+from wireproof.cases.case import Case, Source
 from wireproof.cases.case_json import case_from_json
 from wireproof.cases.fixture_writer import case_json
 from wireproof.files import read_limited_bytes, replace_text
@@ -52,7 +52,7 @@ def _sha256(word: str) -> str:
 
 def _word(case: Case) -> str:
     """Return the token without what stands behind the case, which change no verdict."""
-    bare = evolve(case, source=case.source.plain())
+    bare = evolve(case, source=Source(case.source.origin, case.source.document))
     page: dict[str, Any] = {"format": case.format, "revision": case.revision, "case": case_json(bare)}
     page |= {name: text for name in ("family", "parent") if (text := getattr(case, name))}
     return PREFIX + base64.urlsafe_b64encode(zlib.compress(canonical_json(page), 9)).decode().rstrip("=")

@@ -14,8 +14,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from types import TracebackType
-from typing import Any, Final, Literal, Self, TypeVar
+from typing import Final, Literal, Self, TypeVar
 
 from attrs import evolve
 
@@ -42,7 +43,7 @@ from wireproof.adapters.requests import (
     with_input,
 )  # fmt: skip
 from wireproof.cases.case import Case, Generated
-from wireproof.cases.outcome import Accepted, Exhausted, Faulty, NotRun, Outcome, TimedOut
+from wireproof.cases.outcome import Accepted, Faulty, NotRun, Outcome, TimedOut
 
 MAX_WINDOW: Final = 256
 """Maximum number of requests in flight, whatever the adapter offers."""
@@ -157,10 +158,15 @@ class Engine:
 
         Raises only `AdapterBreachError`, if the adapter is another one after it was started again.
         """
-        return self._run(cases, self.hello)
+        return chain.from_iterable(self.run_with(cases, CaseResult))
 
     def run_with(
-        self, cases: Iterable[Case], keep: Callable[[Case, Outcome, int], T], size: int | None = None
+        self,
+        cases: Iterable[Case],
+        keep: Callable[[Case, Outcome, int], T],
+        size: int | None = None,
+        *,
+        claimed: bool = True,
     ) -> Iterator[Sequence[T]]:
         """Yield `keep(case, outcome, nanoseconds)` of each block of cases, in their order.
 
@@ -171,9 +177,10 @@ class Engine:
             cases: the cases to run.
             keep: called for each case, in the order of the answers; once more if the result has changed.
             size: the cases of a block, which are shuffled among themselves; by default the engine's own.
+            claimed: whether a case outside the claims is not sent.
         """
         for block in blocks(cases, min(size or self._size, self._size)):
-            self._enqueue(block, self.hello, keep)
+            self._enqueue(block, self.hello if claimed else None, keep)
             group = self._blocks.popleft()
             for _ in self._settling(group):
                 yield ()
@@ -181,12 +188,8 @@ class Engine:
 
     def ask(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Outcome]]:
         """Yield the outcome of each case; for `probe`, which ignores the claims."""
-        return ((ran.case, ran.outcome) for ran in self._run(cases, None))
-
-    def _run(self, cases: Iterable[Case], hello: Hello | None) -> Iterator[CaseResult]:
-        for block in blocks(cases, self._size):
-            self._enqueue(block, hello, CaseResult)
-            yield from self._collect(self._blocks.popleft())
+        some = chain.from_iterable(self.run_with(cases, CaseResult, claimed=False))
+        return ((ran.case, ran.outcome) for ran in some)
 
     @property
     def _size(self) -> int:
@@ -204,7 +207,9 @@ class Engine:
         ran: list[CaseResult] = []
         while True:
             block = self._blocks.popleft()
-            ran += self._collect(block)
+            for _ in self._settling(block):
+                pass
+            ran += block.in_order()
             if block.last:
                 return ran
 
@@ -264,11 +269,6 @@ class Engine:
         if self._controller is not None:
             self._fill_window(self._controller)
 
-    def _collect(self, block: CaseGroup) -> list[Any]:
-        for _ in self._settling(block):
-            pass
-        return block.in_order()
-
     def _settling(self, block: CaseGroup) -> Iterator[None]:
         """Settle all cases of a block; yield whenever answers came."""
         try:
@@ -276,7 +276,7 @@ class Engine:
             if block.measured:
                 for other in self._blocks:
                     yield from self._drain(other.open)
-                yield from self._run_memory_limited(block.measured)
+                yield from self._run_alone(block.measured)
             self._check_after_answers()
         except AdapterStartError as error:
             self.deaths.stop(f"it did not start again: {error}", "start")
@@ -404,7 +404,9 @@ class Engine:
         else:
             over = controller.over_memory()
             if not answers:
-                end = self._end_without_answer(pending, controller, over)
+                # excess memory counts before the timeout
+                late = AdapterEnd(TimedOut(pending.ms, controller.progress()), "timeout")
+                end = late if over is None else AdapterEnd(over, "memory")
         self._answered[pending.request.id] = pending
         outcome = end.outcome if end is not None else over or answers[0][1]
         self._record(pending, outcome, time.perf_counter_ns() - start)
@@ -472,15 +474,6 @@ class Engine:
             self._record(pending, again.outcome, 0)
         return again
 
-    @staticmethod
-    def _end_without_answer(
-        pending: PendingCase, controller: Controller, over: Exhausted | None
-    ) -> AdapterEnd:
-        """Return the end of a case without an answer: excess memory counts before the timeout."""
-        if over is not None:
-            return AdapterEnd(over, "memory")
-        return AdapterEnd(TimedOut(pending.ms, controller.progress()), "timeout")
-
     def _attribute_to_oldest(self, suspects: list[PendingCase], end: AdapterEnd) -> None:
         """Attribute a death or breach that no suspect repeats alone to the oldest one; a timeout to none."""
         oldest = suspects[0]
@@ -490,9 +483,7 @@ class Engine:
         if not isinstance(end.outcome, TimedOut):
             self._record(oldest, evolve(end.outcome, text=f"{end.outcome.text}; {what}"), 0)
 
-    # --- memory ---
-
-    def _run_memory_limited(self, queue: deque[PendingCase]) -> Iterator[None]:
+    def _run_alone(self, queue: deque[PendingCase]) -> Iterator[None]:
         """Run each case that has a memory limit with nothing else in flight, and compare its peak."""
         while queue:
             pending = queue.popleft()

@@ -37,10 +37,6 @@ EXAMPLE_OPS: Final = ("decode", "encode", "scan", "read-back")
 MAX_LINE: Final = 1024 * 1024
 """Maximum characters of a line; a token longer than 2 KiB is a file, so a valid line is far shorter."""
 
-
-MAX_SHARDS: Final = 1000
-_SHARD: Final = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")
-
 T = TypeVar("T")
 
 
@@ -58,14 +54,13 @@ class Shard:
     @classmethod
     def of(cls, text: str) -> Self:
         """Return the shard of a text such as `2/5`; raises `ValueError`."""
-        found = _SHARD.fullmatch(text)
+        found = re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})", text)
         number, count = map(int, found.groups()) if found else (0, 0)
-        if not 1 <= number <= count <= MAX_SHARDS:
+        if not 1 <= number <= count <= 1000:
             raise ValueError(f"{text!r} is no shard: write 2/5 for the second of five")
         return cls(number, count)
 
     def __str__(self) -> str:
-        """Return `2/5`."""
         return f"{self.number}/{self.count}"
 
     def part(self, plan: Sequence[T]) -> Sequence[T]:
@@ -309,10 +304,11 @@ def fails_run(event: CaseEvent, run: Run) -> bool:
 
 def footer_of(cases: Iterable[CaseEvent], *, complete: bool = True) -> Footer:
     """Return the footer that counts `cases`."""
-    counts: dict[str, int] = {}
-    for case in cases:
-        counts[case.verdict] = counts.get(case.verdict, 0) + 1
-    return Footer(dict(sorted(counts.items())), complete)
+    return Footer(_counts(case.verdict for case in cases), complete)
+
+
+def _counts(verdicts: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(verdicts).items()))
 
 
 # --- lines ---
@@ -391,7 +387,7 @@ class EventStream:
 
     @property
     def filtered(self) -> bool:
-        """Return True if the user left cases out."""
+        """Return whether the user left cases out."""
         return bool(self.run.filters or self.run.shard or self.run.requirements)
 
     @property
@@ -403,11 +399,9 @@ class EventStream:
 class LineWriter(Protocol):
     """What events are written to: a text file, or one whose disk may be full."""
 
-    def write(self, text: str, /) -> int:
-        """Write a text."""
+    def write(self, text: str, /) -> int: ...
 
-    def flush(self) -> None:
-        """Hand it to the system."""
+    def flush(self) -> None: ...
 
 
 class EventWriter:
@@ -432,7 +426,7 @@ class EventWriter:
 
     def footer(self, *, complete: bool = True, error: str = "") -> Footer:
         """Write the footer, the last event."""
-        footer = Footer(dict(sorted(Counter(self._verdicts.values()).items())), complete, error)
+        footer = Footer(_counts(self._verdicts.values()), complete, error)
         self._line(footer)
         self._out.flush()
         return footer
@@ -450,49 +444,53 @@ def parse_events(lines: Iterable[str], name: str = "stream") -> Iterator[EventSt
     run: Run | None = None
     cases: list[CaseEvent] = []
     known: BaselineText | None = None
-    for number, line in enumerate(lines, 1):
-        event = _event(line, f"{name}:{number}")
-        if event is None:
-            break
-        match event, run:
-            case Run(), _:
+
+    def stream(footer: Footer | None = None) -> EventStream:
+        assert run is not None, "every other event comes behind a run"
+        lacks = (footer.error,) if footer is not None and footer.error else ()
+        return EventStream(run, _in_order(cases), footer, lacks, known)
+
+    for where, event in _events(lines, name):
+        if run is None and not isinstance(event, Run):
+            raise EventError(f"{where}: a {EVENT_NAMES[type(event)]} before any run")
+        match event:
+            case Run():
                 if run is not None:
-                    yield EventStream(run, _in_order(cases), baseline=known)
+                    yield stream()
                 run, cases, known = event, [], None
-            case _, None:
-                raise EventError(f"{name}:{number}: a {EVENT_NAMES[type(event)]} before any run")
-            case BaselineText(), _:
+            case BaselineText():
                 known = evolve(event, text=(known.text if known else "") + event.text)
-            case CaseEvent(), _:
+            case CaseEvent():
                 cases.append(event)
-            case Footer(), Run():
-                yield evolve(_ended(run, _in_order(cases), event, f"{name}:{number}"), baseline=known)
+            case Footer():
+                _check_counts(event, cases, where)
+                yield stream(event)
                 run = None
     if run is not None:
-        yield EventStream(run, _in_order(cases), baseline=known)
+        yield stream()
+
+
+def _events(lines: Iterable[str], name: str) -> Iterator[tuple[str, Event]]:
+    """Yield the event of each line with its place, but for one that was being written when the run died."""
+    for number, line in enumerate(lines, 1):
+        try:
+            yield f"{name}:{number}", from_line(line)
+        except EventError as error:
+            if not line.endswith("\n") and len(line) <= MAX_LINE:
+                return
+            raise EventError(f"{name}:{number}: {error}") from None
+
+
+def _check_counts(footer: Footer, cases: Iterable[CaseEvent], where: str) -> None:
+    said, seen = dict(footer.counts), footer_of(_in_order(cases)).counts
+    if said != seen:
+        raise EventError(f"{where}: the footer counts {said}, the cases are {seen}")
 
 
 def _in_order(cases: Iterable[CaseEvent]) -> tuple[CaseEvent, ...]:
     """Return events in the order of the plan; of two events of one case the later one counts."""
     last = {(event.seq, event.id): event for event in cases}
     return tuple(sorted(last.values(), key=attrgetter("seq")))
-
-
-def _event(line: str, where: str) -> Event | None:
-    """Return the event of a line; None for a line that was being written when the run died."""
-    try:
-        return from_line(line)
-    except EventError as error:
-        if not line.endswith("\n") and len(line) <= MAX_LINE:
-            return None
-        raise EventError(f"{where}: {error}") from None
-
-
-def _ended(run: Run, cases: tuple[CaseEvent, ...], footer: Footer, where: str) -> EventStream:
-    seen = footer_of(cases).counts
-    if dict(footer.counts) != dict(seen):
-        raise EventError(f"{where}: the footer counts {dict(footer.counts)}, the cases are {dict(seen)}")
-    return EventStream(run, cases, footer, lacks=(footer.error,) if footer.error else ())
 
 
 def joined(streams: Iterable[EventStream]) -> list[EventStream]:
@@ -578,7 +576,7 @@ def _lacks(parts: Iterable[EventStream]) -> Iterator[str]:
 
 
 def manifest_fields() -> dict[str, str]:
-    """Return the fields of `events.Run` that describe the machine and the time."""
+    """Return the fields of a manifest that describe the machine and the time."""
     return {
         "suite": __version__,
         "platform": f"{platform.system()} {platform.machine()}",

@@ -1,7 +1,6 @@
 """Adapters as processes: their pipes, their end, what they use, who is ready."""
 
 import os
-import selectors
 import shutil
 import subprocess
 import sys
@@ -16,58 +15,6 @@ import pytest
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.process import psutil_stats, stats
 from wireproof.adapters.process.controller import Process, Program
-from wireproof.adapters.process.stats import Pipe
-
-# --- pipes ---
-
-
-MANY = bytes(range(256)) * 8192  # 2 MiB, more than pipes hold
-
-COPIES = "import shutil, sys; shutil.copyfileobj(sys.stdin.buffer, sys.stdout.buffer)"
-
-
-def _exchange(data: bytes) -> bytes:
-    """Send data through a process that returns it, both directions at once."""
-    command = [sys.executable, "-S", "-c", COPIES]
-    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
-    assert child.stdin is not None
-    assert child.stdout is not None
-    stdin, stdout = Pipe(child.stdin), Pipe(child.stdout)
-    got, rest = bytearray(), memoryview(data)
-    with selectors.DefaultSelector() as selector:
-        selector.register(stdin, selectors.EVENT_WRITE)
-        selector.register(stdout, selectors.EVENT_READ)
-        while True:
-            for key, _ in selector.select(10):
-                if key.fileobj is stdin:
-                    rest = rest[stdin.write(bytes(rest)) :]
-                    if not rest:
-                        selector.unregister(stdin)
-                        stdin.close()
-                elif piece := stdout.read():
-                    got += piece
-                else:
-                    stdout.close()
-                    assert child.wait(10) == 0
-                    return bytes(got)
-
-
-def test_bytes_go_both_ways_and_the_ends_are_seen() -> None:
-    assert _exchange(MANY) == MANY
-
-
-def test_nothing_there_is_no_end() -> None:
-    reader, writer = os.pipe()
-    pipe = Pipe(os.fdopen(reader, "rb", buffering=0))
-    with pytest.raises(BlockingIOError):
-        pipe.read()
-    os.close(writer)
-    with selectors.DefaultSelector() as selector:
-        selector.register(pipe, selectors.EVENT_READ)
-        assert selector.select(10)
-    assert pipe.read() == b""
-    pipe.close()
-
 
 # --- a worker ends with the process that started it ---
 

@@ -110,19 +110,19 @@ BAD: tuple[tuple[dict[str, Any], str], ...] = (
     ({"input": {"hex": "00 01"}}, "input.hex must be bytes in lower-case hex"),
     (
         {"expect": {"reject": {"class": "other", "at": "61"}}},
-        "expect.at must be a position such as 17 or 61>3, got '61'",
+        "expect.reject.at must be a position such as 17 or 61>3, got '61'",
     ),
     ({"input": {"hex": "00", "value": 1}}, "input must have exactly one of"),
     ({"input": {"file": "../../secret", "sha256": "0"}}, "is not the name of a file beside the case"),
     ({"input": {"file": "gone.bin", "sha256": "0"}}, "gone.bin"),
-    ({"expect": {"accept": {}, "reject": {}}}, "expect must have exactly one of"),
-    ({"expect": {"accept": {"consumed": "1"}}}, "expect.consumed must be a whole number, got '1'"),
-    ({"expect": {"accept": {"consumed": True}}}, "expect.consumed must be a whole number, got True"),
-    ({"expect": {"accept": {"remarks": "abc"}}}, "expect.remarks must be a list, got 'abc'"),
-    ({"expect": {"reject": {"class": "wrong-crc"}}}, "expect.class is unknown: 'wrong-crc'; known names: "),
-    ({"expect": {"reject": {"class": "bad-magic", "also": ["x"]}}}, "expect.also[0] is unknown: 'x'"),
-    ({"expect": {"reject": {"class": "bad-magic", "at": 1.5}}}, "expect.at must be a position"),
-    ({"expect": {"reject": {"at": 1}}}, "expect.class is missing"),
+    ({"expect": {"accept": {}, "reject": {"class": "other"}}}, "expect must have exactly one of"),
+    ({"expect": {"accept": {"consumed": "1"}}}, "expect.accept.consumed must be a whole number, got '1'"),
+    ({"expect": {"accept": {"consumed": True}}}, "expect.accept.consumed must be a whole number, got True"),
+    ({"expect": {"accept": {"remarks": "abc"}}}, "expect.accept.remarks must be a list, got 'abc'"),
+    ({"expect": {"reject": {"class": "wrong-crc"}}}, "expect.reject.class is unknown: 'wrong-crc'; known"),
+    ({"expect": {"reject": {"class": "bad-magic", "also": ["x"]}}}, "expect.reject.also[0] is unknown: 'x'"),
+    ({"expect": {"reject": {"class": "bad-magic", "at": 1.5}}}, "expect.reject.at must be a position"),
+    ({"expect": {"reject": {"at": 1}}}, "expect.reject.class is missing"),
     ({"options": {"max_mesage": 1}}, "options has no field 'max_mesage'"),
     ({"options": {"max_message": "1"}}, "max_message must be a whole number from 0 on, got '1'"),
     ({"options": {"resync": "rust"}}, "resync must be one of strict, go, c, got 'rust'"),
@@ -276,7 +276,7 @@ def test_a_fault_of_an_unread_part_names_file_and_case(
     (case,) = suite.cases
     with pytest.raises(FixtureError) as error:
         _ = case.input
-    assert str(error.value) == f"{path}: {case.id}: expect.consumed must be a whole number, got '6'"
+    assert str(error.value) == f"{path}: {case.id}: expect.accept.consumed must be a whole number, got '6'"
     with pytest.raises(FixtureError, match="must be a whole number"):
         fixtures.load(checked=True)
 

@@ -28,7 +28,7 @@ from wireproof.adapters.reference import Reference
 from wireproof.adapters.registry.registry import GROUP
 from wireproof.cases.case import Limits
 from wireproof.cases.fixture_writer import CASE_KEYS
-from wireproof.cases.rules import RULE_KINDS, Rule, Sentence
+from wireproof.cases.rules import Rule, RuleKind, Sentence
 from wireproof.formats import FORMATS
 from wireproof.judge.verdicts import ROWS
 from wireproof.run.baselines.known_failures import FIELDS, LINKS, MARKS, PATH, parse_baseline
@@ -278,7 +278,7 @@ def test_the_expectations_and_their_fields_are_those_of_the_schema() -> None:
 def test_the_keys_of_a_rule_are_those_of_its_class() -> None:
     rows = tables(WRITING, "A rule")[0]
     assert [word for row in rows for word in words(row[0])] == [field.name for field in fields(Rule)]
-    assert set(words(rows[1][1])) == set(RULE_KINDS)
+    assert set(words(rows[1][1])) == set(get_args(RuleKind))
 
 
 def test_the_keys_of_a_sentence_and_of_a_witness_reason_are_those_of_their_classes() -> None:

@@ -391,6 +391,11 @@ def test_a_child_left_behind_holds_up_nobody_and_is_ended() -> None:
     wait(lambda: not lives(pid))
 
 
+def test_inputs_and_answers_that_no_pipe_holds_go_both_ways_at_once() -> None:
+    many = [bytes([number]) * (1 << 20) for number in range(4)]
+    assert run(cases(*many))[0] == [good(data) for data in many]
+
+
 def test_an_adapter_that_stops_reading_blocks_nobody() -> None:
     outcomes, _ = run([case(b"x" * 400_000, limits=Limits(ms=300))], "deaf")
     assert isinstance(outcomes[0], TimedOut)

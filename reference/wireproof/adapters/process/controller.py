@@ -17,7 +17,8 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from io import FileIO
+from typing import Final, cast
 
 from attrs import Factory, field, frozen
 
@@ -27,7 +28,6 @@ from wireproof.adapters.controller import Answer, Broken, Controller
 from wireproof.adapters.errors import AdapterStartError, MessageError, TooMuchError
 from wireproof.adapters.message_framing import MAX_MESSAGE, MOST_NODES, Frames, Framing, Most, Packet
 from wireproof.adapters.process import stats, supervisor
-from wireproof.adapters.process.stats import Pipe
 from wireproof.cases.outcome import Crashed, Exhausted, Faulty, Outcome
 from wireproof.strict_parsing import shorten_value
 from wireproof.wire.text import one_line
@@ -48,6 +48,9 @@ KILL_SECONDS: Final = 5.0
 
 POLL_SECONDS: Final = 0.1
 """Interval between checks that a silent process is alive, and of its memory."""
+
+READ: Final = 256 * 1024
+"""Bytes of one read."""
 
 STDERR_KEPT: Final = 64 * 1024
 """Last bytes of stderr that are kept."""
@@ -126,12 +129,11 @@ class Process(Controller):
         self._marked: int | None = None
         self._most: int | None = None
         self._selector = selectors.DefaultSelector()
-        stdin, stdout, stderr = self._child.stdin, self._child.stdout, self._child.stderr
-        assert stdin is not None
-        assert stdout is not None
-        assert stderr is not None
-        self._stdin: Pipe | None = Pipe(stdin)
-        self._stdout, self._stderr_pipe = Pipe(stdout), Pipe(stderr)
+        pipes = self._child.stdin, self._child.stdout, self._child.stderr
+        stdin, self._stdout, self._stderr_pipe = (cast("FileIO", pipe) for pipe in pipes)
+        self._stdin: FileIO | None = stdin
+        for pipe in (stdin, self._stdout, self._stderr_pipe):
+            os.set_blocking(pipe.fileno(), False)
         self._selector.register(self._stdout, selectors.EVENT_READ, self._read_stdout)
         self._selector.register(self._stderr_pipe, selectors.EVENT_READ, self._read_stderr)
         try:
@@ -269,16 +271,14 @@ class Process(Controller):
         self._stderr += data
         del self._stderr[:-STDERR_KEPT]
 
-    def _read(self, pipe: Pipe) -> bytes | None:
+    def _read(self, pipe: FileIO) -> bytes | None:
         """Return the bytes in the pipe; None at its end."""
-        try:
-            data = pipe.read()
-        except BlockingIOError:
+        data: bytes | None = pipe.read(READ)
+        if data is None:
             return b""
-        if data:
-            return data
-        self._selector.unregister(pipe)
-        return None
+        if not data:
+            self._selector.unregister(pipe)
+        return data or None
 
     def _write(self, data: bytes) -> None:
         """Write the bytes that the pipe accepts now; the selector writes the rest."""
@@ -295,13 +295,11 @@ class Process(Controller):
             self._pending.clear()
             return
         try:
-            written = self._stdin.write(self._pending)
-        except BlockingIOError:
-            return
+            written: int | None = self._stdin.write(self._pending)
         except BrokenPipeError:
             self._drop_stdin()
             return
-        del self._pending[:written]
+        del self._pending[: written or 0]
 
     def _write_stdin(self) -> None:
         self._write_pending()

@@ -16,7 +16,7 @@ import time
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from wireproof.adapters.process.supervisor import descendants
 
@@ -264,38 +264,3 @@ def widen(pipe: int) -> None:
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE)
     except (ImportError, AttributeError, OSError):
         return
-
-
-# --- child pipes ---
-#
-# The pipes of a child process, as objects that a selector can wait for.
-
-
-READ: Final = 256 * 1024
-"""Bytes of one read."""
-
-
-class Pipe:
-    """This process's end of a pipe, which does not block."""
-
-    def __init__(self, pipe: IO[bytes]) -> None:
-        """Use a pipe of `subprocess` from now on without blocking."""
-        self._pipe = pipe
-        os.set_blocking(pipe.fileno(), False)
-
-    def fileno(self) -> int:
-        """Return the number that a selector waits for."""
-        return self._pipe.fileno()
-
-    def read(self) -> bytes:
-        """Return the bytes that are there, empty at the end; raise BlockingIOError if there are none."""
-        return os.read(self._pipe.fileno(), READ)
-
-    def write(self, data: bytes | bytearray) -> int:
-        """Write what fits and return its length; raise BlockingIOError or BrokenPipeError."""
-        return os.write(self._pipe.fileno(), data)
-
-    def close(self) -> None:
-        """Close this end."""
-        with contextlib.suppress(BrokenPipeError):
-            self._pipe.close()
