@@ -25,7 +25,7 @@ from wireproof.cases.fixtures import FROZEN, Suite, fixture_files, load, own_fol
 from wireproof.cases.id_patterns import most_similar
 from wireproof.cases.made_case import input_bytes
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
-from wireproof.cases.rules import ID_COMPONENT, Rule, lacks_cases
+from wireproof.cases.rules import ID_COMPONENT, Rule, RuleKind, lacks_cases
 from wireproof.derive.examples import FUZZ, capabilities_of_case
 from wireproof.derive.mutate import repair
 from wireproof.files import replace_bytes
@@ -134,7 +134,8 @@ def propose_rules(
     fitting = likely_rules(case, suite, difference.path)
     if fitting:
         return fitting, ()
-    path, kind, cls = rejected_field(case), "value", "accepted"
+    path, cls = rejected_field(case), "accepted"
+    kind: RuleKind = "value"
     text = "PROPOSED: a reader accepts these bytes."
     if isinstance(case.expect, Reject):
         kind, cls = "refusing", case.expect.cls

@@ -377,7 +377,7 @@ class Packer:
         return self._case(case_view_of(twin)) if twin is not None and twin.id != own else ""
 
     def _rule(self, name: str) -> str:
-        rule = self._page.rules.get(name) or Rule(name, "", "", "", "")
+        rule = self._page.rules.get(name) or Rule(name, "value", "", "", "")
         place = next(iter(cited(rule.cites, self._page.sources)), None)
         link = (place.title, place.url) if place else (f"{rule.document} {rule.section}".strip(), "")
         self._rules[name] = [rule.id, rule.text, rule.practice, *link]
