@@ -11,7 +11,7 @@ import everything.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Protocol, SupportsIndex
@@ -71,12 +71,10 @@ class Format:
 
     @property
     def provisional(self) -> bool:
-        """Return whether the revision is one of a pre-release, whose format may still change."""
         return self.revision.endswith(PROVISIONAL_SUFFIX)
 
     @property
     def format_id(self) -> str:
-        """Return the id of the format, such as `kafka.batch/v2`."""
         return f"{self.name}/{self.revision}"
 
     @property
@@ -86,7 +84,6 @@ class Format:
 
     @property
     def family(self) -> str:
-        """Return the name of the family, such as `kafka`."""
         return self.name.partition(".")[0]
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:  # noqa: ANN401 - as `pickle` wants it
@@ -142,12 +139,10 @@ def object_at(place: str) -> Any:  # noqa: ANN401 - any object may be there
 
 def deferred(place: str) -> Callable[..., Any]:
     """Return a function that calls the one at `place`, `module:name`, and imports it at the first call."""
-    found: list[Callable[..., Any]] = []
+    found = cache(partial(object_at, place))
 
     def call(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401 - those of the function
-        if not found:
-            found.append(object_at(place))
-        return found[0](*arguments, **named)
+        return found()(*arguments, **named)
 
     return call
 
@@ -177,16 +172,16 @@ class FastDecoder:
 
 
 class EntryTotals(Protocol):
-    """Counts the entries of a stream, for the summary of a listing."""
+    """Counts the entries of a stream, for the summary of a listing.
 
-    def add(self, rows: Sequence[tuple[Any, ...]], /) -> None:
-        """Add the cells of the next entries, one or more."""
+    `add` takes the cells of the next entries; the counts are JSON by their names, and lines for a person.
+    """
 
-    def json(self) -> dict[str, Json]:
-        """Return the counts, each under its name."""
+    def add(self, rows: Sequence[tuple[Any, ...]], /) -> None: ...
 
-    def lines(self) -> Iterable[str]:
-        """Yield the counts as lines for a person."""
+    def json(self) -> dict[str, Json]: ...
+
+    def lines(self) -> Iterable[str]: ...
 
 
 @frozen

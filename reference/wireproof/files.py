@@ -82,12 +82,10 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def replace_text(path: Path, text: str, *, durable: bool = True) -> None:
-    """Replace `path` by a file with `text` in UTF-8; see `replace_file`."""
     replace_bytes(path, text.encode(), durable=durable)
 
 
 def replace_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
-    """Replace `path` by a file with `data`; see `replace_file`."""
     replace_file(path, lambda draft: draft.write_bytes(data), durable=durable)
 
 
@@ -164,12 +162,10 @@ def cache_folder() -> Path:
 
 
 def lock_file(file: int) -> None:
-    """Lock an open file; wait while another process has the lock."""
     fcntl.flock(file, fcntl.LOCK_EX)
 
 
 def try_lock_file(file: int) -> bool:
-    """Lock an open file; return False if another process has the lock."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

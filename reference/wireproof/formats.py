@@ -29,13 +29,11 @@ class FormatTable(MutableMapping[str, Format]):
     """The formats of families by their id, in the order of the families."""
 
     def __init__(self, families: Mapping[str, Family]) -> None:
-        """Begin with families, of which none is loaded yet."""
         self._families = families
         self._rows: dict[str, dict[str, Format]] = {}
         self._changed: dict[str, Format] = {}
 
     def __getitem__(self, format_id: str) -> Format:
-        """Return a format."""
         if (row := self._changed.get(format_id)) is not None:
             return row
         try:
@@ -44,11 +42,9 @@ class FormatTable(MutableMapping[str, Format]):
             raise KeyError(format_id) from None
 
     def __setitem__(self, format_id: str, row: Format) -> None:
-        """Add or replace a format."""
         self._changed[format_id] = row
 
     def __delitem__(self, format_id: str) -> None:
-        """Remove a format that was added."""
         del self._changed[format_id]
 
     def __iter__(self) -> Iterator[str]:
@@ -70,11 +66,10 @@ class FormatTable(MutableMapping[str, Format]):
         return [self[format_id] for format_id in dict.fromkeys([*self._of(name), *added])]
 
     def __len__(self) -> int:
-        """Return the number of formats."""
         return sum(1 for _ in self)
 
     def own(self, format_id: str) -> Format | None:
-        """Return a format as its family has it; None if there is none."""
+        """Return a format as its family has it, whatever was added or replaced; None if there is none."""
         return self._of(format_id.partition(".")[0]).get(format_id)
 
     def _of(self, family: str) -> dict[str, Format]:
@@ -130,7 +125,7 @@ class UnknownFormat(LookupError):  # noqa: N818 - it names what is unknown
     """There is no such format or revision; the message lists the nearest ones."""
 
 
-FAMILIES: Final = INSTALLED.families
+FAMILIES: Final = INSTALLED
 """Every family, by its name; it is loaded when it is asked for."""
 
 FORMATS: Final = FormatTable(FAMILIES)
@@ -146,7 +141,6 @@ def remark_classes() -> dict[str, RemarkClass]:
 
 
 def family_of(fmt: Format) -> Family:
-    """Return the family of a format; one without any knowledge for a format that no family has."""
     return FAMILIES.get(fmt.family) or Family(fmt.family, (fmt,))
 
 
@@ -165,7 +159,6 @@ def steps_of(fmt: Format) -> Steps:
 
 
 def own_format(format_id: str) -> Format | None:
-    """Return a format as its family has it, whatever was added or replaced; None if there is none."""
     return FORMATS.own(format_id)
 
 
@@ -270,7 +263,6 @@ def items_json(items: Iterable[Item], *, with_derived: bool = False) -> Json:
 
 
 def item_json(item: Item, *, with_derived: bool) -> Json:
-    """Return the JSON form of an item of a scan."""
     tree: dict[str, Json] = {"kind": item.kind, "at": item.at, "length": item.length}
     if item.value is not None:
         tree["value"] = to_json(item.value, with_derived=with_derived)

@@ -105,10 +105,6 @@ class FamilyTable(MutableMapping[str, Family]):
         self._lock = RLock()
 
     @property
-    def families(self) -> "FamilyTable":
-        return self
-
-    @property
     def faults(self) -> tuple[FamilyFault, ...]:
         self._load_all()
         return tuple(self._faults)
@@ -129,7 +125,6 @@ class FamilyTable(MutableMapping[str, Family]):
         return [family for name, family in self._loaded.items() if name not in self._first]
 
     def __getitem__(self, name: str) -> Family:
-        """Return a family, and load it before."""
         if (family := self._loaded.get(name)) is not None:
             return family
         if name in self._first:

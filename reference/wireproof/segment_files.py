@@ -5,6 +5,7 @@ index files lists its rules in `IndexRules`; `wireproof.inspect.data_directory` 
 """
 
 import re
+from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -26,8 +27,26 @@ from wireproof.wire.text import counted
 Row = TypeVar("Row")
 
 
+class Rows(Sequence[Row], ABC, Generic[Row]):
+    """Rows that are made when they are asked for."""
+
+    @abstractmethod
+    def make_row(self, number: int) -> Row:
+        """Return the row of a number from 0 on."""
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Row]: ...
+
+    def __getitem__(self, index: int | slice) -> Row | list[Row]:
+        numbers = range(len(self))[index]
+        return self.make_row(numbers) if isinstance(numbers, int) else [*map(self.make_row, numbers)]
+
+
 @frozen(eq=False)
-class PackedRows(Sequence[Row], Generic[Row]):
+class PackedRows(Rows[Row]):
     """Rows that are made of bytes, or of anything else, by their number.
 
     Attributes:
@@ -39,22 +58,13 @@ class PackedRows(Sequence[Row], Generic[Row]):
     make: Callable[[int], Row]
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return self.size
 
-    @overload
-    def __getitem__(self, index: int) -> Row: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Row]: ...
-
-    def __getitem__(self, index: int | slice) -> Row | list[Row]:
-        """Return a row, or a list of rows; raises `IndexError` as a list does."""
-        numbers = range(self.size)[index]
-        return self.make(numbers) if isinstance(numbers, int) else [self.make(number) for number in numbers]
+    def make_row(self, number: int) -> Row:
+        return self.make(number)
 
 
-class NumberRows(Sequence[Row], Generic[Row]):
+class NumberRows(Rows[Row]):
     """Rows of integers of 64 bits, in 8 bytes each."""
 
     def __init__(self, names: Sequence[str], make: Callable[..., Row], *, signed: bool = True) -> None:
@@ -64,38 +74,25 @@ class NumberRows(Sequence[Row], Generic[Row]):
         self._columns: dict[str, array[int]] = {}
 
     def add(self, numbers: Iterable[int]) -> None:
-        """Add a row."""
         self._columns.clear()
         self._numbers.extend(numbers)
 
     def column(self, name: str) -> "array[int]":
-        """Return one integer of every row."""
         if name not in self._columns:
             self._columns[name] = self._numbers[self._names.index(name) :: len(self._names)]
         return self._columns[name]
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self._numbers) // len(self._names)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether another sequence has the same rows."""
         return isinstance(other, Sequence) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment] # rows may be added
 
-    @overload
-    def __getitem__(self, index: int) -> Row: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Row]: ...
-
-    def __getitem__(self, index: int | slice) -> Row | list[Row]:
-        """Return a row, or a list of rows; raises `IndexError` as a list does."""
-        numbers, width = range(len(self))[index], len(self._names)
-        if isinstance(numbers, int):
-            return self._make(*self._numbers[numbers * width : (numbers + 1) * width])
-        return [self[number] for number in numbers]
+    def make_row(self, number: int) -> Row:
+        width = len(self._names)
+        return self._make(*self._numbers[number * width : (number + 1) * width])
 
 
 LOG: Final = ".log"
@@ -154,15 +151,13 @@ class RawEntries:
 
 
 class LogEntries(Protocol):
-    """The entries of a log, as the check of its index files needs them."""
+    """The heads of the entries of a log, and the bytes of its file, for the check of its index files."""
 
     @property
-    def heads(self) -> Sequence[Any]:
-        """Return the head of each entry."""
+    def heads(self) -> Sequence[Any]: ...
 
     @property
-    def size(self) -> int:
-        """Return the bytes of the file."""
+    def size(self) -> int: ...
 
 
 @frozen

@@ -121,14 +121,12 @@ def wrong(description: str, value: object) -> ValueError:
 
 
 def whole_number(value: object) -> int:
-    """Return `value` if it is a whole number."""
     if type(value) is not int:
         raise wrong("a whole number", value)
     return value
 
 
 def count(value: object) -> int:
-    """Return `value` if it is a whole number from 0 on."""
     if type(value) is not int or value < 0:
         raise wrong("a whole number from 0 on", value)
     return value

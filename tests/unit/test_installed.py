@@ -49,7 +49,7 @@ def test_the_families_of_this_package_are_its_entry_points_in_the_same_order() -
 
 def test_a_family_that_cannot_be_loaded_is_one_line_that_names_its_package() -> None:
     found = install([Provider("spam-formats", "spam", fail), *providers(OTHER)])
-    assert list(found.families.values()) == [OTHER]
+    assert list(found.values()) == [OTHER]
     assert list(map(str, found.faults)) == [
         "spam-formats: the family spam cannot be loaded: ModuleNotFoundError: No module named 'spam'"
     ]
@@ -69,7 +69,7 @@ def test_a_family_that_cannot_be_loaded_is_one_line_that_names_its_package() -> 
 )
 def test_a_family_that_does_not_fit_is_not_used(family: object, reason: str) -> None:
     found = install(providers(KAFKA, family))
-    assert dict(found.families) == {"kafka": KAFKA}
+    assert dict(found) == {"kafka": KAFKA}
     assert found.faults == (FamilyFault("package-1", f"the family point-1 is not used: {reason}"),)
 
 
@@ -103,7 +103,7 @@ def test_a_format_that_is_unknown_because_its_family_cannot_be_loaded_shows_that
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     faults = (FamilyFault("spam-formats", "the family spam cannot be loaded: SyntaxError: no"),)
-    monkeypatch.setattr(formats, "INSTALLED", SimpleNamespace(families={}, faults=faults))
+    monkeypatch.setattr(formats, "INSTALLED", SimpleNamespace(faults=faults))
     with pytest.raises(formats.UnknownFormat, match=r"spam-formats: the family spam cannot be loaded"):
         formats.get("spam.frame", "v1")
     with pytest.raises(formats.UnknownFormat, match=r"spam-formats: the family spam cannot be loaded"):
@@ -114,7 +114,7 @@ def test_a_family_that_cannot_be_used_is_shown_by_show_and_adapters(
     wireproof: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     faults = (FamilyFault("spam-formats", "the family spam is not used: no"),)
-    installed = SimpleNamespace(families={"other": OTHER}, faults=faults)
+    installed = SimpleNamespace(values=lambda: [OTHER], faults=faults)
     monkeypatch.setattr("wireproof.cli.show.INSTALLED", installed)
     monkeypatch.setattr("wireproof.adapters.registry.readiness.INSTALLED", installed)
     assert wireproof("show").err == "wireproof: spam-formats: the family spam is not used: no\n"

@@ -79,5 +79,4 @@ class Request:
 
     @property
     def weight(self) -> int:
-        """Return the size of the input in bytes."""
         return len(self.data) + sum(map(len, self.chunks))

@@ -68,7 +68,6 @@ T = TypeVar("T")
 
 
 def structured(reader: Reader, tree: object, kind: type[T], owner: str) -> T:
-    """Return the object that a part of a message describes; raise `MessageError`."""
     try:
         return reader.read(tree, kind, owner)
     except FieldError as error:
@@ -116,7 +115,6 @@ def hello_of(packet: Packet) -> Hello:
 
 
 def claim_of(claims: object, format_id: str) -> Claim:
-    """Return the claims about the format and revision `format_id`."""
     return _in_order(structured(_READER, claims, Claim, f"the claim of {one_line(format_id, NAME)}"))
 
 
@@ -253,14 +251,10 @@ def _steps(value: object) -> tuple[Mapping[str, Json], ...]:
     return tuple(value)
 
 
-_NAMES: Final = tuple[str, ...]
-
 _READER: Final = Reader(
     {
         (Claim, "ops"): tuple[Op, ...],
-        (Claim, "codecs"): _NAMES,
-        (Claim, "profiles"): _NAMES,
-        (Claim, "features"): _NAMES,
+        **{(Claim, name): tuple[str, ...] for name in ("codecs", "profiles", "features")},
         (Hello, "window"): _window,
         (_RequestLimits, "ms"): count,
         (_RequestLimits, "max_output"): count,
@@ -282,26 +276,15 @@ REMARKS: Final = 256
 
 NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,18}")
 
-_ENVELOPE: Final = ("id", "outcome")
-"""The fields that every answer has."""
-
 _OUTCOMES: Final[Mapping[str, type[Outcome]]] = {
-    "accepted": Accepted,
-    "refused": Refused,
-    "unsupported": Unsupported,
-    "stalled": Stalled,
-    "crashed": Crashed,
-    "exhausted": Exhausted,
-    "faulty": Faulty,
+    kind.__name__.lower(): kind
+    for kind in (Accepted, Refused, Unsupported, Stalled, Crashed, Exhausted, Faulty)
 }
 """The outcomes that an adapter may answer; any other one is its fault."""
 
 _NAMES_OF_OUTCOMES: Final = {kind: name for name, kind in _OUTCOMES.items()}
 
 _CLASSES: Final = frozenset(REJECT_CLASSES)
-
-OTHER: Final = "the class of every other reason is `other`"
-"""The advice for a class that resembles no known one."""
 
 # --- outcome to JSON ---
 
@@ -352,7 +335,7 @@ def answer_of(packet: Packet) -> Outcome:
         raise MessageError(f"outcome must be one of {', '.join(_OUTCOMES)}, got {shorten_value(outcome)}")
     if packet.blobs is not None or (packet.blob is not None and kind is not Accepted):
         raise MessageError(f"the outcome {outcome} carries no bytes")
-    fields = {name: value for name, value in packet.head.items() if name not in _ENVELOPE}
+    fields = {name: value for name, value in packet.head.items() if name not in ("id", "outcome")}
     if kind is Accepted and isinstance(fields.get("text"), str):
         del fields["text"]  # it says why there is a digest, to a person
     answer = structured(_ANSWER_READER, fields, kind, str(outcome))
@@ -403,7 +386,8 @@ def _consumed(value: object) -> int | None:
 def _class(name: object) -> object:
     if isinstance(name, str) and name in _CLASSES:
         return name
-    raise ValueError(f"is unknown: {shorten_value(name)}; {suggestion(str(name), REJECT_CLASSES, OTHER)}")
+    near = suggestion(str(name), REJECT_CLASSES, "the class of every other reason is `other`")
+    raise ValueError(f"is unknown: {shorten_value(name)}; {near}")
 
 
 def _at(value: object) -> object:

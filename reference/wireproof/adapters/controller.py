@@ -81,7 +81,6 @@ class InProcess(Controller):
     """A Python object called directly: calls have no time limit, and a crash ends the whole process."""
 
     def __init__(self, caller: Caller) -> None:
-        """Call through `caller`."""
         self.hello = caller.hello
         self._caller = caller
         self._waiting: deque[Request] = deque()

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from struct import Struct
 from typing import Any, Final, NoReturn, TypeAlias
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from wireproof.adapters.errors import MessageError, TooMuchError
 from wireproof.strict_parsing import octets, shorten_value
@@ -89,7 +89,6 @@ class Framing(ABC):
     """
 
     def __init__(self) -> None:
-        """Start before the first byte."""
         self.most = Most()
 
     @abstractmethod
@@ -132,13 +131,9 @@ _load: Final = json.JSONDecoder(
 ).raw_decode
 
 
-FEW_NODES: Final = 64 * 1024
-"""The values of a message of at most so many bytes are not counted."""
-
-
 def _packet(data: bytes, most: Most, times: int = 1) -> Packet:
     """Parse `data` if it is within the limits; the caller adds the raw bytes."""
-    if len(data) <= FEW_NODES:
+    if len(data) <= 64 * 1024:  # so few values need no count
         return Packet(_object(data), size=len(data))
     nodes = sum(map(data.count, (b"[", b"{", b",")))
     most.refuse(len(data), nodes, times=times)
@@ -198,7 +193,6 @@ class Frames(Framing):
     """The framing of `exec:`."""
 
     def __init__(self) -> None:
-        """Start before the first byte."""
         super().__init__()
         self._buffer = bytearray()
         self._head: Packet | None = None
@@ -258,25 +252,16 @@ class Frames(Framing):
                 blobs.append(bytes(self._buffer[pos : pos + size]))
                 pos += size
             if packet.head.pop("blobs", None) is not None:
-                return Packet(packet.head, None, tuple(blobs), packet.size, packet.nodes)
+                return evolve(packet, blobs=tuple(blobs))
             del packet.head["blob"]
-            return Packet(packet.head, blobs[0], None, packet.size, packet.nodes)
+            return evolve(packet, blob=blobs[0])
         packet = _packet(bytes(self._buffer[pos + _LENGTH.size : end]), self.most)
         if "blob" not in packet.head and "blobs" not in packet.head:
             return packet
-        self._sizes = self._announced(packet.head, MAX_MESSAGE - (end - pos))
+        self._sizes = _announced(packet.head, MAX_MESSAGE - (end - pos))
         self._total = sum(self._sizes)
         self._head = packet
         return None
-
-    def _announced(self, head: Head, room: int) -> list[int]:
-        sizes = head["blobs"] if "blobs" in head else [head["blob"]]
-        good = isinstance(sizes, list) and all(type(size) is int and size >= 0 for size in sizes)
-        if not good or ("blob" in head and "blobs" in head):
-            raise MessageError("blob must be a length, or blobs a list of lengths, not both")
-        if sum(sizes) > room:
-            raise MessageError(f"blobs of {sum(sizes)} bytes, over the limit of {MAX_MESSAGE} a message")
-        return sizes
 
     def progress(self) -> str:
         have = len(self._buffer)
@@ -287,11 +272,20 @@ class Frames(Framing):
         return f"{have - _LENGTH.size} of {_LENGTH.unpack_from(self._buffer)[0]} bytes of a header"
 
 
+def _announced(head: Head, room: int) -> list[int]:
+    sizes = head["blobs"] if "blobs" in head else [head["blob"]]
+    good = isinstance(sizes, list) and all(type(size) is int and size >= 0 for size in sizes)
+    if not good or ("blob" in head and "blobs" in head):
+        raise MessageError("blob must be a length, or blobs a list of lengths, not both")
+    if sum(sizes) > room:
+        raise MessageError(f"blobs of {sum(sizes)} bytes, over the limit of {MAX_MESSAGE} a message")
+    return sizes
+
+
 class Lines(Framing):
     """The framing of `jsonl:`."""
 
     def __init__(self) -> None:
-        """Start before the first byte."""
         super().__init__()
         self._parts: list[bytes] = []
         self._have = 0
@@ -316,15 +310,13 @@ class Lines(Framing):
             if whole:
                 packet = _packet(whole, self.most, LINE)
                 if "hex" in packet.head:
-                    blob = unhex(packet.head.pop("hex"), "hex")
-                    packet = Packet(packet.head, blob, None, packet.size, packet.nodes)
+                    packet = evolve(packet, blob=unhex(packet.head.pop("hex"), "hex"))
                 elif "chunks" in packet.head:
                     chunks = packet.head.pop("chunks")
                     if not isinstance(chunks, list):
                         text = f"chunks must be a list of bytes in hex, got {shorten_value(chunks)}"
                         raise MessageError(text)
-                    blobs = tuple(unhex(chunk, "chunks") for chunk in chunks)
-                    packet = Packet(packet.head, None, blobs, packet.size, packet.nodes)
+                    packet = evolve(packet, blobs=tuple(unhex(chunk, "chunks") for chunk in chunks))
                 yield packet
         self._parts.append(rest)
         self._have += len(rest)

@@ -78,7 +78,6 @@ def _answer(request: Request, given: T, answer: Callable[[Format, T, Options], R
 
 @cache
 def fast_decoders() -> Mapping[str, FastDecoder]:
-    """Return the fast decoders of all installed families, by format id."""
     places = (family.fast_decoders for family in FAMILIES.values())
     tables: list[Mapping[str, FastDecoder]] = [object_at(place) for place in places if place]
     return {format_id: decoder for table in tables for format_id, decoder in table.items()}
@@ -108,7 +107,6 @@ class Columnar:
     window = 64
 
     def __init__(self) -> None:
-        """Set both counters to zero; `warm` compiles the kernels."""
         warm()
         self._reference = Reference()
         self.answered = 0
@@ -116,7 +114,6 @@ class Columnar:
 
     @property
     def revisions(self) -> Mapping[str, Claim]:
-        """Return the claims of the reference, without encoding."""
         claims: dict[str, Claim] = {}
         for format_id, decoder in fast_decoders().items():
             ops: tuple[tuple[Op, object], ...] = (("decode", decoder.decode), ("scan", decoder.scan))

@@ -48,7 +48,6 @@ T = TypeVar("T")
 
 
 def blocks(cases: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yield the cases in lists of `size`."""
     source = iter(cases)
     while block := list(islice(source, size)):
         yield block
@@ -58,13 +57,11 @@ class SeededOrder:
     """The seeded source of orders and ids of one run."""
 
     def __init__(self, seed: int | str) -> None:
-        """Start; equal seeds give equal orders and ids."""
         self._random = Random(seed)  # noqa: S311 - order, not secrecy
         self._factor = self._random.getrandbits(_ID_BITS) | 1
         self._number = self._random.getrandbits(_ID_BITS)
 
     def order(self, size: int) -> list[int]:
-        """Return the numbers below `size`, shuffled."""
         order = list(range(size))
         self._random.shuffle(order)
         return order
@@ -270,7 +267,6 @@ class CaseGroup:
         self.open.discard(place)
 
     def in_order(self) -> list[Any]:
-        """Return the results, once all cases are settled."""
         return [self.results[place] for place in range(len(self.cases))]
 
 
@@ -380,7 +376,6 @@ class FailureBudget:
             self.stop(f"{MAX_SIGNATURES} different ways to die, the last at {last}")
 
     def answered(self) -> None:
-        """Reset the count of consecutive timeouts, because a case was answered."""
         self.consecutive_timeouts = 0
         self.has_answers = True
 

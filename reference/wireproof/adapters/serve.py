@@ -187,7 +187,6 @@ class _OneByOne:
         return self._process
 
     def close(self) -> None:
-        """End the process, if there is one."""
         if self._process is not None:
             self._process.close()
         self._process = None

@@ -259,7 +259,6 @@ class Case(LazyFields):
 
     @property
     def format_id(self) -> str:
-        """Return the id of the format: `kafka.batch/v2`."""
         return f"{self.format}/{self.revision}"
 
     @property

@@ -174,7 +174,6 @@ class _Row:
         return Case.unread({**known, "format": form, "revision": revision, **_GOLDEN}, self)
 
     def __call__(self, case: Case, _: str) -> Mapping[str, object]:
-        """Return the parts that the case does not have yet."""
         try:
             read = _READER.decode(self.text, _CaseFields, "case")
             given, expect = _input_and_expect(read)

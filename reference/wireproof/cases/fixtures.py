@@ -75,7 +75,6 @@ class Suite(LazyFields):
 
     @cached_property
     def by_rule(self) -> Mapping[str, Sequence[Case]]:
-        """Return the cases of each rule that has some, sorted by id."""
         found: dict[str, list[Case]] = {}
         for case in self.cases:
             for name in dict.fromkeys(case.rules):
@@ -157,7 +156,6 @@ class FixtureFormats:
         return self._read[name]
 
     def cases(self, names: Iterable[str]) -> tuple[Case, ...]:
-        """Return the cases of some formats, sorted by id."""
         found = {case_id: case for name in names for case_id, (case, _) in self.of(name).items()}
         return tuple(found[case_id] for case_id in sorted(found))
 
@@ -278,7 +276,6 @@ def own_folders(families: Iterable[Family] | None = None) -> tuple[Path, ...]:
 
 
 def _all_roots(own: Sequence[Path], further: Sequence[Path]) -> list[Path]:
-    """Return all folders, each once."""
     there = {root.resolve() for root in own}
     return [*own, *(root for root in further if root.resolve() not in there)]
 

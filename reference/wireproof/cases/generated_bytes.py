@@ -53,7 +53,6 @@ class Recipe:
     sized: bool = False
 
     def __attrs_post_init__(self) -> None:
-        """Raise `ValueError` for numbers outside the limits."""
         if not 1 <= self.records <= MAX_RECORDS:
             raise ValueError(f"records must be 1 to {MAX_RECORDS}, got {self.records}")
         if not 0 <= self.value <= MAX_PAYLOAD // self.records:

@@ -15,20 +15,14 @@ class PatternError(LookupError):
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Return the regular expression of a pattern; within a component `*` is any text of it."""
-    words = pattern.split("/")
-    parts = [
-        ".*" if word == "**" else _part(word)
-        for word, before in zip(words, ["", *words], strict=False)
-        if not word == before == "**"  # a repeated `**` adds nothing, and makes the match slow
-    ]
+    words, parts = pattern.split("/"), []
+    for word, before in zip(words, ["", *words], strict=False):
+        if not word == before == "**":  # a repeated `**` adds nothing, and makes the match slow
+            # `**` at the end of a component matches further ones too: `kafka.**`
+            pieces = map(re.escape, word.removesuffix("**").split("*"))
+            parts.append("[^/]*".join(pieces) + (".*" if word.endswith("**") else ""))
     text = "/".join(parts)
     return re.compile(text.replace("/.*", "(?:/.*)?").replace(".*/", "(?:.*/)?"))
-
-
-def _part(word: str) -> str:
-    """Return the expression of one component; `**` at its end matches further ones too: `kafka.**`."""
-    head, rest = (word.removesuffix("**"), ".*") if word.endswith("**") else (word, "")
-    return "[^/]*".join(re.escape(piece) for piece in head.split("*")) + rest
 
 
 def select(suite: Suite, patterns: Sequence[str]) -> tuple[Case, ...]:
@@ -49,7 +43,6 @@ def select(suite: Suite, patterns: Sequence[str]) -> tuple[Case, ...]:
 
 
 def _advice(suite: Suite, pattern: str) -> str:
-    """Return the pattern that was probably meant, or the names known in the place of the unknown one."""
     ids = list(suite.by_id)
     if not ids:
         return "there are no fixtures"
@@ -84,7 +77,6 @@ def similarity(one: bytes, other: bytes) -> float:
 
 
 def _alike(one: bytes, other: bytes) -> int:
-    """Return the number of bytes that two strings share at their beginning."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 

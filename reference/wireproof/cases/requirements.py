@@ -72,7 +72,6 @@ class Edition:
     sets: tuple[RequirementSet, ...] = field(default=(), metadata={JSON_NAME: "set"})
 
     def named(self, name: str) -> RequirementSet:
-        """Return the set of a name; raises `RequirementError`."""
         by_name = {required.name: required for required in self.sets}
         if name not in by_name:
             raise RequirementError(f"{self.date} has no set {name!r}: {suggestion(name, by_name)}")

@@ -30,7 +30,6 @@ def stream_value(form: str, name: str, frames: Sequence[Json], *, ended: bool = 
 
 
 def _derived_fields(form: str) -> Callable[[Sequence[Json]], dict[str, Json]]:
-    """Return the function for the fields of a stream beside its list."""
     family = FAMILIES.get(form.partition(".")[0])
     return (family.derived_fields if family is not None else {}).get(form, lambda _: {})
 

@@ -14,7 +14,6 @@ class CaseLookup:
     """Finds cases and twins of events for the reports."""
 
     def __init__(self, suite: Suite) -> None:
-        """Search the fixtures of `suite`."""
         self._suite, self._by_id = suite, suite.by_id
 
     def case(self, event: CaseEvent) -> Case | None:

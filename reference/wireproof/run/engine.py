@@ -333,7 +333,6 @@ class Engine:
         return None
 
     def _fill_window(self, controller: Controller) -> None:
-        """Fill the window when it is half empty, so that many requests go in one write."""
         window = min(self.hello.window, MAX_WINDOW)
         if len(self._flight) > window // 2:
             return

@@ -193,17 +193,14 @@ class CaseEvent:
 
     @property
     def label(self) -> str:
-        """Return `fail:wrong-value`, or the bare name."""
         return f"{self.verdict}:{self.kind}" if self.kind else self.verdict
 
     @property
     def is_security(self) -> bool:
-        """Return True if its case is about security: an attacker can exploit a codec that fails it."""
         return "security" in self.flags
 
     @property
     def format_id(self) -> str:
-        """Return `kafka.batch/v2`."""
         return f"{self.format}/{self.revision}"
 
     @property
@@ -257,33 +254,12 @@ Event: TypeAlias = Run | BaselineText | CaseEvent | Footer
 
 
 def case_event(seq: int, case: Case, verdict: Verdict, ns: int = 0, token: str = "") -> CaseEvent:
-    """Return the event of one judged case."""
     return CaseEvent(
-        seq,
-        case.id,
-        case.format,
-        case.revision,
-        case.op,
-        verdict.level or case.level,
-        verdict.name,
-        verdict.kind,
-        verdict.cls,
-        verdict.path,
-        verdict.at,
-        verdict.text,
-        verdict.want,
-        verdict.got,
-        ns,
-        token,
-        case.title,
-        case.rules,
-        case.twin or "",
-        case.flags,
-        case.profile,
-        fields=verdict.fields,
-        detail=verdict.detail,
-        broken=verdict.broken,
-    )
+        seq, case.id, case.format, case.revision, case.op, verdict.level or case.level,
+        verdict.name, verdict.kind, verdict.cls, verdict.path, verdict.at, verdict.text,
+        verdict.want, verdict.got, ns, token, case.title, case.rules, case.twin or "", case.flags,
+        case.profile, verdict.fields, verdict.detail, verdict.broken,
+    )  # fmt: skip
 
 
 def run_event(hello: Hello, **fields: Any) -> Run:  # noqa: ANN401 - the other fields of `Run`, by name
@@ -303,7 +279,6 @@ def fails_run(event: CaseEvent, run: Run) -> bool:
 
 
 def footer_of(cases: Iterable[CaseEvent], *, complete: bool = True) -> Footer:
-    """Return the footer that counts `cases`."""
     return Footer(_counts(case.verdict for case in cases), complete)
 
 
@@ -382,12 +357,10 @@ class EventStream:
 
     @property
     def complete(self) -> bool:
-        """Return True if the run has a footer that marks it as complete."""
         return self.footer is not None and self.footer.complete
 
     @property
     def filtered(self) -> bool:
-        """Return whether the user left cases out."""
         return bool(self.run.filters or self.run.shard or self.run.requirements)
 
     @property
@@ -425,7 +398,6 @@ class EventWriter:
         self._line(event)
 
     def footer(self, *, complete: bool = True, error: str = "") -> Footer:
-        """Write the footer, the last event."""
         footer = Footer(_counts(self._verdicts.values()), complete, error)
         self._line(footer)
         self._out.flush()
@@ -546,7 +518,6 @@ def merge_shards(shards: Iterable[EventStream]) -> EventStream:
 
 
 def _begin(run: Run) -> datetime | None:
-    """Return when a run began; None if it does not say."""
     try:
         time = datetime.fromisoformat(run.started)
     except ValueError:

@@ -91,7 +91,6 @@ class EncodedMessage:
 
     @property
     def producers(self) -> tuple[str, ...]:
-        """Return the names of the writers, each once."""
         return tuple(dict.fromkeys(name for name, _ in self.writers))
 
     def named(self, producer: str, post: EncodeCase) -> str:
@@ -156,7 +155,6 @@ class InteropRun:
 
     @property
     def streams(self) -> list[EventStream]:
-        """Return a run for each adapter."""
         return [self.stream_of(one) for one in self.participants]
 
     def stream_of(self, one: Participant) -> EventStream:
@@ -169,7 +167,6 @@ class InteropRun:
         return EventStream(run, cases, footer_of(cases, complete=complete))
 
     def event(self, case: Case, verdict: Verdict, ns: int) -> CaseEvent:
-        """Return the event of a case, with its token if it is worth replaying."""
         quiet = ROWS[verdict.name].gate in NO_FINDING_GATES
         return case_event(0, case, verdict, ns, "" if quiet else self.token(case))
 
@@ -328,7 +325,6 @@ def _message(fmt: Format, data: bytes, writers: tuple[Writer, ...]) -> EncodedMe
 def _read(
     found: InteropRun, participant: Participant, engine: Engine, messages: Sequence[EncodedMessage]
 ) -> None:
-    """Decode the messages with an adapter; a slow one gets a part of them."""
     if not messages or not _can(engine.hello, FORMATS[messages[0].case.format_id], "decode"):
         return
     by_id = {message.case.id: message for message in messages}

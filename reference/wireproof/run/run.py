@@ -223,7 +223,6 @@ class Selection:
 
     @classmethod
     def of(cls, hello: Hello, cases: Sequence[Case], suite: Suite, *, families: bool = True) -> "Selection":
-        """Return the plan for one adapter, without the cases of formats that it does not claim."""
         return cls([case for case in cases if concerns(hello, case)], suite.by_id, families)
 
     def large_last(self) -> "Selection":

@@ -190,7 +190,6 @@ class Process(Controller):
                 self._program.cleanup(ended)
 
     def _kill(self) -> None:
-        """End the adapter and every process that it started."""
         if self._lifeline is None:
             # Kill the session before its leader is reaped: until then no other process can get its number.
             if self._child.returncode is None:

@@ -15,7 +15,6 @@ T = TypeVar("T")
 
 
 def tree(pid: int, most: int) -> list[int]:
-    """Return `pid` and up to `most` - 1 of its descendants; leave out those that have ended already."""
     return [process.pid for process in _processes(pid)][:most]
 
 
@@ -29,7 +28,6 @@ def _processes(pid: int) -> Iterator["psutil.Process"]:
 
 
 def cpu_seconds(pid: int, *, ended_children: bool) -> float:
-    """Return the processor time of a process so far; 0 if it is unknown."""
     times = _of(pid, lambda process: process.cpu_times())
     if times is None:
         return 0.0
@@ -38,23 +36,19 @@ def cpu_seconds(pid: int, *, ended_children: bool) -> float:
 
 
 def resident(pid: int, most: int) -> int | None:
-    """Return the resident bytes of the whole tree; None if they are unknown."""
     sizes = [size for one in tree(pid, most) if (size := _of(one, lambda process: process.memory_info().rss))]
     return sum(sizes) if sizes else None
 
 
 def own_resident() -> int:
-    """Return the resident memory of this process in bytes."""
     return int(psutil.Process().memory_info().rss)
 
 
 def own_address_space() -> int:
-    """Return the mapped address space of this process in bytes."""
     return int(psutil.Process().memory_info().vms)
 
 
 def own_peak_mib() -> int:
-    """Return the largest resident memory of this process that the system recorded, in MiB, or that of now."""
     memory = psutil.Process().memory_info()
     return int(getattr(memory, "peak_wset", memory.rss)) // MIB
 
@@ -65,7 +59,6 @@ def wait_for_end(pid: int) -> None:
 
 
 def _of(pid: int, read: Callable[["psutil.Process"], T]) -> T | None:
-    """Return a fact about a process; None if it has ended or is not ours."""
     try:
         return read(psutil.Process(pid))
     except psutil.Error:

@@ -100,7 +100,6 @@ class TimeLimit:
     """
 
     def __init__(self, pid: int, seconds: float) -> None:
-        """Begin to count now."""
         self._pid, self._seconds = pid, seconds
         self._end = time.monotonic() + seconds
         self._before = seconds_without_core(pid)
@@ -220,7 +219,6 @@ PIPE: Final = 1024 * 1024
 
 
 def how_it_ended(code: int | None) -> str:
-    """Return the exit code or the name of the signal of a process."""
     if code is None:
         return "no exit code"
     if code >= 0:

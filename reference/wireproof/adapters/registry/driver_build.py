@@ -50,7 +50,6 @@ class StepError(AdapterStartError):
     """
 
     def __init__(self, what: str, output: str) -> None:
-        """Keep the output; the text ends with its last line."""
         super().__init__(f"{what}: {output.splitlines()[-1]}")
         self.output = output
 
@@ -201,7 +200,6 @@ def releases(library: PeerLibrary) -> tuple[str, ...]:
 
 
 def near(version: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the releases around one that does not exist."""
     place = bisect(known, age(version), key=age)
     return known[max(0, place - NEAR) : place + NEAR]
 
@@ -326,7 +324,6 @@ def pin_manifest(folder: Path, pin: Pin) -> tuple[tuple[str, ...], ...]:
 
 
 def renamed_steps(steps: tuple[tuple[str, ...], ...], pin: Pin) -> tuple[tuple[str, ...], ...]:
-    """Return build steps with the name that the library has in this release."""
     return tuple(tuple(word.replace(pin.library.name, pin.name) for word in step) for step in steps)
 
 

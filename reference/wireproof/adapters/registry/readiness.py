@@ -47,7 +47,6 @@ class Ready:
 
 
 def ready(entry: Entry) -> Ready:
-    """Return the state of `entry`; raise nothing."""
     if entry.absent:
         return Ready("not here", fix=entry.absent)
     if lacking := [name for name in entry.requires if not _is_importable(name)]:
@@ -156,32 +155,16 @@ SECONDS: Final = 20
 _ON_LINUX: Final = sys.platform == "linux"
 
 FEATURES: Final = (
-    (
-        "end of every process",
-        SUPERVISED,
-        "a process that an adapter moves to another session survives it",
-        "",
-    ),
-    (
-        "memory of a case",
-        _ON_LINUX or find_spec("psutil") is not None,
-        "the memory of adapters is neither measured nor limited",
-        "pip install psutil",
-    ),
+    ("end of every process", SUPERVISED,
+     "a process that an adapter moves to another session survives it", ""),
+    ("memory of a case", _ON_LINUX or find_spec("psutil") is not None,
+     "the memory of adapters is neither measured nor limited", "pip install psutil"),
     ("peak memory of a case", _ON_LINUX, "memory that is freed before the answer is not counted", ""),
-    (
-        "limit of the address space",
-        _ON_LINUX,
-        "a Python adapter is ended only by the limit of its memory",
-        "",
-    ),
-    (
-        "end with a killed runner",
-        _ON_LINUX,
-        "a worker that hangs in C may outlive a runner that is killed",
-        "",
-    ),
-)
+    ("limit of the address space", _ON_LINUX,
+     "a Python adapter is ended only by the limit of its memory", ""),
+    ("end with a killed runner", _ON_LINUX,
+     "a worker that hangs in C may outlive a runner that is killed", ""),
+)  # fmt: skip
 """Each feature that needs more than every system has, whether it works here, what happens else, and a fix."""
 
 
@@ -219,7 +202,6 @@ def examined() -> tuple[InstallationCheck, ...]:
 
 
 def modules_of(extra: str) -> tuple[str, ...]:
-    """Return the modules that an extra installs."""
     known = entries().values()
     needed = (module for entry in known if entry.extra == extra for module in entry.requires)
     imported = (module for entry in known if extra == PROGRAMS for module in entry.modules)
@@ -246,7 +228,7 @@ def _tool(name: str) -> InstallationCheck:
 
 def families() -> Iterator[InstallationCheck]:
     """Yield the families of formats, and those of other packages that cannot be used."""
-    for family in INSTALLED.families.values():
+    for family in INSTALLED.values():
         names = ", ".join(dict.fromkeys(fmt.name for fmt in family.formats))
         yield InstallationCheck(family.name, "ready", "", names)
     for fault in INSTALLED.faults:

@@ -195,7 +195,6 @@ def _program_advice(text: str) -> str:
 
 
 def _likely_name(path: Path) -> str:
-    """Return the class of a source file that has an operation, else its first class or function."""
     try:
         body = ast.parse(path.read_bytes()).body
     except (OSError, SyntaxError, ValueError):
@@ -378,7 +377,6 @@ class UnknownName:
 
 
 def unknown_names(hello: Hello) -> Iterator[UnknownName]:
-    """Yield the names in all claims that do not exist."""
     for format_id, claim in hello.revisions.items():
         if format_id not in FORMATS:
             yield UnknownName("revision", "", format_id, format_id, tuple(FORMATS))

@@ -41,14 +41,8 @@ _PLACE: Final = "codec.txt"
 """The file with what stands in the place of the codec: empty operations, `FORMAT` and `SHAPE`."""
 
 _NO_TEMPLATE: Final = (
-    "target",
-    "__pycache__",
-    "node_modules",
-    "adapter.toml",
-    "baseline.toml",
-    "library",
-    _PLACE,
-)
+    "target", "__pycache__", "node_modules", "adapter.toml", "baseline.toml", "library", _PLACE,
+)  # fmt: skip
 """Files that are not copied: results of builds, and what belongs to a bundled client alone."""
 
 
@@ -115,7 +109,6 @@ class AdapterTemplate:
 
     @property
     def missing(self) -> list[str]:
-        """Return the programs that are not on the PATH."""
         return [tool for tool in self.tools if shutil.which(tool) is None]
 
 
@@ -124,32 +117,17 @@ TEMPLATES: Final = {
     for template in (
         AdapterTemplate("python", "adapter.py", ("python3", "{dir}/adapter.py"), tools=("python3",)),
         AdapterTemplate("node", "adapter.mjs", ("node", "{dir}/adapter.mjs"), tools=("node",)),
-        AdapterTemplate(
-            "go", "main.go", ("{dir}/adapter",), ("go", "build", "-C", "{dir}", "-o", "adapter", "."), ("go",)
-        ),
-        AdapterTemplate(
-            "java",
-            "src/main/java/Adapter.java",
-            ("java", "-jar", "{dir}/target/adapter.jar"),
-            ("mvn", "-q", "-f", "{dir}/pom.xml", "package"),
-            ("java", "mvn"),
-        ),
-        AdapterTemplate(
-            "rust",
-            "src/main.rs",
-            ("{dir}/target/release/adapter",),
-            ("cargo", "build", "--quiet", "--release", "--manifest-path", "{dir}/Cargo.toml"),
-            ("cargo",),
-        ),
-        AdapterTemplate(
-            "c",
-            "adapter.c",
-            ("{dir}/adapter",),
-            ("cc", "-O2", "-o", "{dir}/adapter", "{dir}/adapter.c"),
-            ("cc",),
-        ),
+        AdapterTemplate("go", "main.go", ("{dir}/adapter",),
+                        ("go", "build", "-C", "{dir}", "-o", "adapter", "."), ("go",)),
+        AdapterTemplate("java", "src/main/java/Adapter.java", ("java", "-jar", "{dir}/target/adapter.jar"),
+                        ("mvn", "-q", "-f", "{dir}/pom.xml", "package"), ("java", "mvn")),
+        AdapterTemplate("rust", "src/main.rs", ("{dir}/target/release/adapter",),
+                        ("cargo", "build", "--quiet", "--release", "--manifest-path", "{dir}/Cargo.toml"),
+                        ("cargo",)),
+        AdapterTemplate("c", "adapter.c", ("{dir}/adapter",),
+                        ("cc", "-O2", "-o", "{dir}/adapter", "{dir}/adapter.c"), ("cc",)),
     )
-}
+}  # fmt: skip
 """The templates of adapters, by language."""
 
 
@@ -207,7 +185,6 @@ def shape_lines(row: Format) -> Iterator[str]:
 
 
 def _shape(node: Mapping[str, Any]) -> str:
-    """Return a part of a JSON Schema in words."""
     words = str(node.get("type"))
     match node:
         case {"$ref": reference}:

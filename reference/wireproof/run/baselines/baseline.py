@@ -104,7 +104,6 @@ class EntryLookup:
         return self._about[key]
 
     def entry_of(self, event: CaseEvent) -> KnownFailure | None:
-        """Return the entry; None if there is none."""
         parent, derived, rest = event.id.partition("~")
         family = f"{parent}~{rest.partition(':')[0]}:" if derived else ""
         narrow = self._narrow.get(event.id) or self._narrow.get(family)
@@ -133,7 +132,6 @@ class Evidence:
 
     @property
     def is_paid(self) -> bool:
-        """Return whether the cases were judged, and pass."""
         return bool(self.passed) and not (self.same or self.other or self.unjudged - self.passed)
 
     def add(self, entry: KnownFailure, event: CaseEvent, run: Run) -> None:
@@ -340,7 +338,6 @@ def origin_lookup(before: str, failed: Collection[str], suite: Suite) -> Callabl
 
 
 def changed_since(before: str, suite: Suite) -> Iterator[tuple[str, Origin]]:
-    """Yield the golden cases that are new or changed since a release."""
     for name, text in suite.frozen.items():
         if "=" in text:  # few have a release
             releases = FrozenCase.parse(text).releases

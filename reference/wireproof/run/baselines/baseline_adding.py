@@ -276,13 +276,11 @@ def _folded(failures: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
 
 
 def _parts(event: CaseEvent) -> tuple[str, str]:
-    """Split an id into that of its fixture and its family, which a golden case does not have."""
     parent, _, derived = event.id.partition("~")
     return parent, derived.partition(":")[0]
 
 
 def _rules_text(rules: Counter[str]) -> str:
-    """Return the most frequent rules, as many as fit on a line."""
     names = [name for name, _ in rules.most_common()]
     shown = takewhile(lambda number: len(", ".join(names[:number])) < LINE - 15, range(2, len(names) + 1))
     number = max(shown, default=1)

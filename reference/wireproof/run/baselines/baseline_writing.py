@@ -96,12 +96,10 @@ class BaselineFile:
 
     @property
     def shared(self) -> dict[str, Any]:
-        """Return what stands above all tables."""
         return parse_toml(self.head)
 
     @property
     def end(self) -> str:
-        """Return the end of its lines."""
         return "\r\n" if "\r\n" in "".join((self.head, *(table.text for table in self.tables))) else "\n"
 
     def changed(self, change: Callable[[KnownFailure], KnownFailure | None]) -> str:
@@ -146,7 +144,6 @@ def _is_blank(line: str) -> bool:
 
 
 def _comment(line: str) -> str:
-    """Return the comment at the end of a line; empty without one."""
     code, mark, _ = QUOTED.sub(lambda text: "_" * len(text[0]), line).partition("#")
     return line[len(code) :] if mark else ""
 
@@ -359,7 +356,6 @@ def _names(word: str, name: str, kind: str) -> bool:
 
 
 def _near(word: str, rows: Collection[tuple[str, str]]) -> str:
-    """Return what was probably meant by a word that names nothing."""
     within = f"{word.rstrip('/')}/**"
     if "*" not in word and any(_names(within, *row) for row in rows):
         return f"write '{within}' for the cases in it"

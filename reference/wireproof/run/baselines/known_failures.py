@@ -92,16 +92,13 @@ class KnownFailure:
 
     @property
     def broad(self) -> bool:
-        """Return True if it covers examples, or the families of more than one fixture."""
         return "*" in self.fixture or self.of_examples
 
     @property
     def of_examples(self) -> bool:
-        """Return True if it covers generated examples."""
         return self.id.endswith("~*")
 
     def selects(self, golden: str) -> bool:
-        """Return whether the entry is about a golden case, or about cases derived from it."""
         return bool(fixture_pattern(self.fixture).fullmatch(golden)) if self.broad else golden == self.fixture
 
     @property
@@ -130,13 +127,11 @@ class KnownFailure:
         return name.startswith(self.prefix) if self.prefix else name == self.id
 
     def fails_as_recorded(self, event: CaseEvent) -> bool:
-        """Return True if the case fails in the way of the entry."""
         alike = self.failure == failure_of(event.label, event.cls, exact=self.exact)
         return alike and self.path in ("", event.signature_path)
 
 
 def example_names() -> frozenset[str]:
-    """Return the first parts of the ids of generated examples."""
     return frozenset(f"{row.format_id}/{PROPERTY}/{op}" for row in FORMATS.values() for op in EXAMPLE_OPS)
 
 
@@ -162,7 +157,6 @@ class CaseNames:
         return cls(suite.by_id)
 
     def has(self, entry: KnownFailure) -> bool:
-        """Return whether an entry is about a case that there is, or about examples."""
         _, derived, family = entry.id.partition("~")
         if derived and not entry.of_examples and family.partition(":")[0] not in family_names():
             return False
@@ -178,7 +172,6 @@ class CaseNames:
         check_single(entries, name)
 
     def _advice(self, entry: KnownFailure) -> str:
-        """Return the id that was probably meant, as a question."""
         _, _, family = entry.id.partition("~")
         if family and not entry.of_examples and family.partition(":")[0] not in family_names():
             return f"; the families of derived cases are {', '.join(family_names())}"
@@ -330,7 +323,6 @@ def _tables(rows: Mapping[str, Any], text: str, name: str) -> tuple[tuple[KnownF
 
 
 def head_lines(lines: Sequence[str]) -> list[int]:
-    """Return the numbers, from 0 on, of the lines `[[known-failure]]`."""
     return [number for number, line in enumerate(lines) if line.partition("#")[0].strip() == HEAD]
 
 
