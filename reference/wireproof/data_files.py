@@ -76,12 +76,7 @@ class DataFile:
         return listening
 
     def read(self) -> bytes:
-        """Return the bytes of a small file.
-
-        Raises:
-            UnreadableFileError: the file is too large for its kind.
-            OSError: the system cannot read it.
-        """
+        """Return the bytes of a small file; raises `UnreadableFileError` for a large one, or `OSError`."""
         if self.size > MAX_SMALL_FILE:
             raise UnreadableFileError(f"{self.size} bytes; the maximum for such a file is {MAX_SMALL_FILE}")
         with self.path.open("rb") as file:

@@ -36,16 +36,9 @@ def replace_file(path: Path, write: Callable[[Path], object], *, durable: bool =
     """Replace `path` in one step: `write` fills a draft next to it, which is then renamed to `path`.
 
     If the process is killed at any time, `path` is the old file or the new one. The next write reuses a draft
-    that was left. Missing folders are created. A path that is not a regular file, such as `/dev/stdout`, is
-    written directly.
-
-    Args:
-        path: the file; links are followed, and the mode is kept.
-        write: a function that fills the file at the path it gets.
-        durable: wait until the data is on the disk; False for many files that can be built again.
-
-    Raises:
-        OSError: the file cannot be written.
+    that was left. Missing folders are created, links are followed, and the mode is kept. A path that is not a
+    regular file, such as `/dev/stdout`, is written directly. `durable` waits until the data is on the disk;
+    it is False for many files that can be built again.
     """
     path = path.resolve()
     if path.exists() and not path.is_file():
@@ -102,11 +95,7 @@ def _locked_draft(draft: Path) -> int:
 
 @contextmanager
 def open_locked(path: Path) -> Iterator[IO[str]]:
-    """Open and lock `path` for writing; each line is written at once. Nothing else may write it meanwhile.
-
-    Raises:
-        FileInUseError: another run is writing the file, which stays unchanged.
-    """
+    """Open and lock `path` for writing, each line at once; raises `FileInUseError` without any change."""
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, NEW_FILE_MODE)
     with naming(path), os.fdopen(file, "w", encoding="utf-8", buffering=1, newline="\n") as out:
         if stat.S_ISREG(os.fstat(file).st_mode):
@@ -122,12 +111,7 @@ def open_locked(path: Path) -> Iterator[IO[str]]:
 
 
 def read_limited_bytes(path: Path, max_bytes: int) -> bytes:
-    """Return the bytes of a regular file of at most `max_bytes` bytes.
-
-    Raises:
-        UnreadableError: the file is not regular, such as a pipe or a device, or it is larger.
-        OSError: the file cannot be read.
-    """
+    """Return the bytes of a regular file of at most `max_bytes`; raises `UnreadableError`, or `OSError`."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe without a writer would block
     try:
         status = os.fstat(file)
@@ -145,12 +129,7 @@ def read_limited_bytes(path: Path, max_bytes: int) -> bytes:
 
 
 def read_limited_text(path: Path, max_bytes: int) -> str:
-    """Return the text of a regular file in UTF-8 of at most `max_bytes` bytes.
-
-    Raises:
-        UnicodeDecodeError: the file is not UTF-8.
-        OSError: as `read_limited_bytes`.
-    """
+    """Return the text of a regular file in UTF-8; raises `UnicodeDecodeError`, or as `read_limited_bytes`."""
     return read_limited_bytes(path, max_bytes).decode()
 
 

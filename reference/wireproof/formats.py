@@ -163,11 +163,7 @@ def own_format(format_id: str) -> Format | None:
 
 
 def get(name: str, revision: str) -> Format:
-    """Return the format with this name and revision.
-
-    Raises:
-        UnknownFormat: there is none.
-    """
+    """Return the format with this name and revision; raises `UnknownFormat`."""
     format_id = f"{name}/{revision}"
     if format_id in FORMATS:
         return FORMATS[format_id]
@@ -183,11 +179,7 @@ def _faults() -> str:
 
 
 def matching_ids(patterns: Iterable[str]) -> tuple[str, ...]:
-    """Return the ids of all formats that match at least one pattern.
-
-    Raises:
-        UnknownFormat: a pattern matches no format, or has brackets.
-    """
+    """Return the ids of all formats that match at least one pattern; raises `UnknownFormat`."""
     chosen: dict[str, None] = {}
     for pattern in patterns:
         if error := bracket_error(pattern):
@@ -202,20 +194,12 @@ def matching_ids(patterns: Iterable[str]) -> tuple[str, ...]:
 
 
 def decode(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> Decoded:
-    """Decode `data`.
-
-    Raises:
-        Rejected: the format does not allow these bytes. No other exception is raised.
-    """
+    """Decode `data`; raises `Rejected` for bytes that the format does not allow, and nothing else."""
     return decode_with_reader(fmt, Reader(data, budget=Budget(options.max_output)), options)
 
 
 def decode_with_reader(fmt: Format, reader: Reader, options: Options) -> Decoded:
-    """Decode with a reader of the caller, which has the remarks and the trace even after a rejection.
-
-    Raises:
-        Rejected: the format does not allow these bytes. No other exception is raised.
-    """
+    """Decode as `decode` with a reader of the caller, which has remarks and trace even after a rejection."""
     value = fmt.decode(reader, options)
     return Decoded(value, reader.pos, tuple(reader.remarks))
 
@@ -236,22 +220,14 @@ def trace_with_reader(fmt: Format, reader: TracingReader, options: Options) -> T
 
 
 def encode(fmt: Format, value: Json, options: Options = DEFAULT_OPTIONS) -> bytes:
-    """Encode a value in JSON form.
-
-    Raises:
-        Rejected: the format does not allow this value. No other exception is raised.
-    """
+    """Encode a value in JSON form; raises `Rejected` for one that is not allowed, and nothing else."""
     writer = Writer()
     fmt.encode(writer, from_json(fmt.value, value), options)
     return bytes(writer.data)
 
 
 def scan(fmt: Format, chunks: Iterable[bytes], options: Options = DEFAULT_OPTIONS) -> Iterator[Item]:
-    """Return an iterator over the items of a stream.
-
-    Raises:
-        UnknownFormat: the format is not a stream.
-    """
+    """Return an iterator over the items of a stream; raises `UnknownFormat` for a format that is none."""
     if fmt.scan is None:
         raise UnknownFormat(f"{fmt.format_id} is not a stream: it has decode and encode, no scan")
     return fmt.scan(chunks, options)

@@ -66,10 +66,7 @@ def _own() -> Iterator[Provider]:
 
 
 def _others(folders: Iterable[str]) -> Iterator[Provider]:
-    """Yield the families of other packages, in the order of their names.
-
-    Importing `importlib.metadata` takes longer than the search in the files that it would read.
-    """
+    """Yield the families of other packages, in the order of their names."""
     if not any(map(_provides, folders)):
         return
     from importlib.metadata import entry_points  # noqa: PLC0415 - see above

@@ -63,8 +63,7 @@ class FieldError(ValueError):
 def parse_json(text: str | bytes, *, most: int = MAX_JSON_VALUES, pairs: ObjectHook | None = None) -> Any:  # noqa: ANN401 - JSON
     """Parse a JSON text; `pairs` makes the objects from their keys and values.
 
-    Raises:
-        ValueError: the text is not JSON, not UTF-8, nested too deeply, or may have more than `most` values.
+    ValueError: it is not JSON, not UTF-8, nested too deeply, or may have more than `most` values.
     """
     text = text.decode() if isinstance(text, bytes) else text
     if sum(map(text.count, ",[{")) > most:
@@ -90,11 +89,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Parse a TOML text.
-
-    Raises:
-        ValueError: the text is not TOML, nested too deeply, too large, or has a line that is too long.
-    """
+    """Parse a TOML text; ValueError: it is none, nested too deeply, too large, or has a line that is too long."""
     if len(text) > MAX_TOML_SIZE:
         raise ValueError(f"it is larger than {MAX_TOML_SIZE:,} characters")
     for number, line in enumerate(text.split("\n"), 1):
@@ -217,11 +212,7 @@ class Reader:
         self._plans: dict[object, tuple[Any, Hook | None]] = {}
 
     def read(self, tree: object, cls: type[T], owner: str) -> T:
-        """Return the object of class `cls` that `tree` describes.
-
-        Raises:
-            FieldError: the tree does not describe one; `owner` is its name in the text.
-        """
+        """Return the object of class `cls` that `tree`, called `owner`, describes; raises `FieldError`."""
         kind, make = self._plan(cls)
         try:
             value: T = _made(make, msgspec.convert(tree, kind, dec_hook=_call_hook))
@@ -234,12 +225,7 @@ class Reader:
         return value
 
     def decode(self, data: bytes | Raw, cls: type[T], owner: str, *, at: str = "") -> T:
-        """Return the object of a JSON text, which is the field `at` of a larger one.
-
-        Raises:
-            FieldError: as `read`.
-            ValueError: the text is no JSON.
-        """
+        """Return the object of a JSON text, the field `at` of a larger one; raises `FieldError`, or ValueError."""
         kind, make = self._plan(cls)
         try:
             value: T = _made(make, msgspec.json.decode(data, type=kind, dec_hook=_call_hook))

@@ -151,10 +151,7 @@ def claims_profile(case: Case, claim: Claim | None) -> bool:
 
 
 def request_for(case: Case, name: str, answer: Literal["value", "digest"] = "value") -> Request:
-    """Return the request of a case: its bytes and options, nothing of the expectation.
-
-    The request of a generated case is empty until `with_input`.
-    """
+    """Return the request of a case, nothing of the expectation; one of a generated case has no input yet."""
     profile = DEFAULT_OPTIONS.profile if case.op == "encode" else case.profile
     options = case.options
     options = options if options.profile == profile else evolve(options, profile=profile)

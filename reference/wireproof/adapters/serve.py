@@ -60,18 +60,11 @@ def converse(
     window: int = 1,
     ends: Callable[[Outcome], int | None] = lambda _: None,
 ) -> None:
-    """Answer the requests on `stdin` until it ends.
+    """Answer the requests on `stdin` until it ends: a hello by `hello`, any other by what `answer` returns.
 
     A line that is no message gets an answer too, with an empty id; a malformed frame raises `MessageError`.
-
-    Args:
-        hello: the answer to a hello.
-        answer: runs a request.
-        framing: of the messages.
-        stdin: the requests.
-        stdout: the answers.
-        window: the number of requests that are run at the same time, each in a thread.
-        ends: returns the exit code of the process after an outcome, or None if it goes on.
+    `window` requests are run at the same time, each in a thread. `ends` returns the exit code of the process
+    after an outcome, or None if it goes on.
     """
     read = getattr(stdin, "read1", stdin.read)
     pieces = iter(partial(read, READ), b"")

@@ -207,11 +207,7 @@ class Rule:
 
 
 def lacks_cases(kind: str, accepted: int, refused: int) -> bool:
-    """Return whether a rule of a kind has too few cases.
-
-    A refused case names its twin, which is accepted and one edit away: a refusing rule needs no other
-    accepted case.
-    """
+    """Return whether a rule of a kind has too few cases; a refused case names its twin, which is accepted."""
     match kind:
         case "refusing":
             return not refused

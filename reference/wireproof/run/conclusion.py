@@ -66,13 +66,9 @@ def exit_code(
     *,
     named: bool = True,
 ) -> Exit:
-    """Return the exit code of a run.
+    """Return the exit code of a run; `applied` is the effect of its baseline.
 
-    Args:
-        stream: the run.
-        applied: the effect of its baseline.
-        named: whether the user named this adapter. An adapter that was added because it is installed
-            may have nothing to do with the selected cases.
+    An adapter that was not `named` by the user, but is installed, may have nothing to do with the cases.
     """
     overlays = applied.overlays
     codes = [_verdict_code(event, overlays.get(event.id, ""), stream) for event in stream.cases]

@@ -187,13 +187,10 @@ def run_interop(
     through: Callable[[InteropRun, EncodedMessages], EncodedMessages] = lambda _, messages: messages,
     report_progress: ProgressCallback = lambda *_: None,
 ) -> InteropRun:
-    """Let the adapters that `specs` name write and read, each in processes of its own.
+    """Let the adapters that `specs` name write and read, each in its own processes; raises `PropertyError`.
 
     `token` returns the token that replays a case. `through` stores what was written, and returns what the
     others read. `report_progress` is called before each step.
-
-    Raises:
-        PropertyError: Hypothesis is missing.
     """
     found = InteropRun(settings, token)
     with ExitStack() as stack:

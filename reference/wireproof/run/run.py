@@ -109,11 +109,8 @@ class Retries:
     ) -> tuple[Verdict, Verdict] | None:
         """Return the verdict of a failure that passes later, and that on its later answer; else None.
 
-        Args:
-            case: as it was sent.
-            event: of the first answer; None if that was told already, which no failure is.
-            first: its verdict.
-            twin: the verdict on the case's twin.
+        `first` is the verdict on the case as it was sent, and `event` that of its first answer; None if that
+        was told already, which no failure is.
         """
         if first.passing and isinstance(case.input, Data) and isinstance(case.expect, Accept):
             self._passed = case, twin
@@ -380,13 +377,9 @@ def golden_events(
 ) -> Iterator[Told]:
     """Tell the events of golden cases, under the formats of their fixtures even if streams wrap them.
 
-    Args:
-        engine: runs the adapter.
-        by_id: every fixture, for the twins of cases, which are asked before them.
-        cases: the cases, in order.
-        verdicts: those of earlier cases; gets those of these cases and of their twins.
-        first: the place of the first case in the plan.
-        retries: asks unexpected failures again; None: nothing is asked again.
+    `by_id` has every fixture, for the twins, which are asked before them. `verdicts` has those of earlier
+    cases, and gets those of these cases and of their twins. `first` is the place of the first case in the
+    plan. Without `retries` nothing is asked again.
     """
     places = {case.id: place for place, case in enumerate(cases)}
 
@@ -434,16 +427,10 @@ def derived_events(
     wanted: Callable[[Case], bool] = lambda _: True,
     retries: Retries | None = None,
 ) -> Iterator[Told]:
-    """Tell the events of families.
+    """Tell the events of families: golden cases, each with the cases derived from it.
 
-    Args:
-        engine: runs the adapter.
-        families: golden cases, each with the cases derived from it.
-        verdicts: by id, those on the golden cases.
-        sample: chooses cases for a slow adapter, and counts them.
-        first: the place of the first case in the plan.
-        wanted: selects derived cases.
-        retries: as for golden cases.
+    `verdicts` are those on the golden cases. `sample` chooses cases for a slow adapter, and counts them;
+    `wanted` selects of all. `first` and `retries` are as for golden cases.
     """
     places: dict[str, int] = {}
 

@@ -93,10 +93,8 @@ def run_serial(next_task: Next, work: Work) -> Generator[tuple[int, Any, Any], N
 def run_parallel(next_task: Next, work: Work, workers: int) -> Generator[tuple[int, Any, Any], None, None]:
     """Run tasks until none is left or running; yield the worker, the task and each message, `TaskEnded` last.
 
-    Args:
-        next_task: chooses a task; it may depend on the messages so far.
-        work: what each worker does; the exception of a task comes as its `TaskEnded`.
-        workers: the maximum number of processes; each is started when there is a task for it.
+    `next_task` chooses a task, by the messages so far. The exception of a task comes as its `TaskEnded`. Each
+    of at most `workers` processes is started when there is a task for it.
     """
     # A fork shares loaded modules, but is unsafe with other threads.
     alone = threading.active_count() == 1 and "fork" in multiprocessing.get_all_start_methods()

@@ -72,12 +72,7 @@ def _stat(pid: int) -> list[bytes]:
 
 
 def cpu_seconds(pid: int, *, ended_children: bool = False) -> float:
-    """Return the processor time of a process so far; 0 if it is unknown.
-
-    Args:
-        pid: the process.
-        ended_children: whether to add the time of the children that have ended.
-    """
+    """Return the processor time of a process, and if wanted that of ended children; 0 if it is unknown."""
     if portable := _portable():
         return float(portable.cpu_seconds(pid, ended_children=ended_children))
     times = _stat(pid)[11 : 15 if ended_children else 13]
@@ -179,10 +174,7 @@ def own_address_space() -> int:
 
 
 def own_peak_mib() -> int:
-    """Return the largest resident memory of this process so far, in MiB.
-
-    The value never falls, so each growth shows only once.
-    """
+    """Return the largest resident memory of this process so far, in MiB: each growth shows only once."""
     if portable := _portable():
         return int(portable.own_peak_mib())
     of_memory = _size("self", b"VmHWM:") if _peak_is_of_parent() else None

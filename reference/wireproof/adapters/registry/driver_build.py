@@ -100,10 +100,7 @@ def noted_version(name: str, build: Build) -> str:
 
 
 def build_folder(name: str, build: Build) -> Path:
-    """Return the folder of the build in the cache, which may not exist yet.
-
-    Its name has a digest of the driver's files and steps.
-    """
+    """Return the folder of the build in the cache: its name has a digest of the driver's files and steps."""
     folder, *_ = sources = _sources(name, build)
     release, chosen = (
         (f"@{build.pin.version}", f"{build.pin.name} {build.pin.version}") if build.pin else ("", "")
@@ -118,10 +115,7 @@ def build_folder(name: str, build: Build) -> Path:
 
 
 def _sources(name: str, build: Build) -> dict[Path, str]:
-    """Return the driver's folder and the shared ones, each with its place in the copy.
-
-    Raises `AdapterStartError` if a folder is missing.
-    """
+    """Return the driver's folder and the shared ones, each with its place in the copy."""
     root = peers.peers_folder()
     shared = (f"{peers.SHARED}/{part}" for part in build.shared)
     folders = {root / build.source: "", **{root / place: place for place in shared}}
@@ -132,10 +126,7 @@ def _sources(name: str, build: Build) -> dict[Path, str]:
 
 
 def _build_pinned(name: str, pin: Pin, steps: tuple[tuple[str, ...], ...], target: Path) -> None:
-    """Resolve a release of the library, then build the driver with it.
-
-    The reason of an error is that there is no such release, or that the driver does not fit it.
-    """
+    """Resolve a release of the library, then build the driver with it."""
     try:
         _run_steps(name, pin_manifest(target, pin), target)
         _run_steps(name, renamed_steps(steps, pin), target)
@@ -185,10 +176,7 @@ MAVEN: Final = "https://repo1.maven.org/maven2"
 
 
 def releases(library: PeerLibrary) -> tuple[str, ...]:
-    """Return the releases of a library without its pre-releases, the oldest first.
-
-    Raises `AdapterError` if the registry does not answer.
-    """
+    """Return the releases of a library, no pre-releases, the oldest first; raises `AdapterError`."""
     names = dict.fromkeys((*(former.name for former in library.former), library.name))
     found = [
         version
@@ -304,9 +292,8 @@ class Resolver:
 def pin_manifest(folder: Path, pin: Pin) -> tuple[tuple[str, ...], ...]:
     """Write the release into the manifest in `folder`, and return the commands that resolve it.
 
-    The driver's files and names for old releases replace the others first.
-
-    Raises `ManifestError` if the manifest does not name the library.
+    The driver's files and names for old releases replace the others first. Raises `ManifestError` if the
+    manifest does not name the library.
     """
     for variant in pin.library.variants:
         if age(pin.version) < age(variant.before):

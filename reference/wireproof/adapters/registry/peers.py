@@ -116,16 +116,9 @@ def files() -> dict[str, Path]:
 
 
 def read(path: Path, options: tuple[str, ...] = (), prefix: tuple[str, ...] = ()) -> Entry:
-    """Return the adapter that an `adapter.toml` describes.
+    """Return the adapter that an `adapter.toml` describes; raises `AdapterFileError`, and `UnknownAdapter`.
 
-    Args:
-        path: the file.
-        options: the options of a client program, such as `fetch=11`.
-        prefix: words before the command of a client program.
-
-    Raises:
-        AdapterFileError: the file cannot be read.
-        UnknownAdapter: there are no such options.
+    `options` are those of a client program, such as `fetch=11`, and `prefix` are words before its command.
     """
     file = _file(path)
     folder = path.parent
@@ -164,10 +157,7 @@ def read(path: Path, options: tuple[str, ...] = (), prefix: tuple[str, ...] = ()
 
 
 def with_version(path: Path, version: str, options: tuple[str, ...] = ()) -> Entry:
-    """Return the adapter that an `adapter.toml` describes, with another release of its library.
-
-    Raises `AdapterFileError`, and `UnknownAdapter` if no version of it can be chosen.
-    """
+    """Return the adapter of a file with another release of its library; raises as `read`."""
     entry = read(path, options)
     name = f"{entry.name}@{version}"
     if entry.absent:

@@ -137,11 +137,7 @@ def client_templates() -> dict[str, AdapterTemplate]:
 
 
 def write(template: AdapterTemplate, folder: Path, row: Format | None = None) -> None:
-    """Write the template, without its codec if `row` names a format.
-
-    Raises:
-        TemplateError: `folder` is not empty, so that no file is overwritten.
-    """
+    """Write the template to a new folder, without its codec if there is a `row`; raises `TemplateError`."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise TemplateError(f"{folder} is there and not empty: name a new folder")
     ignored = shutil.ignore_patterns(*_NO_TEMPLATE)
@@ -165,10 +161,7 @@ def write(template: AdapterTemplate, folder: Path, row: Format | None = None) ->
 
 
 def shape_lines(row: Format) -> Iterator[str]:
-    """Yield the shape of the values of a format as text: each class with its fields and their JSON types.
-
-    The classes of refusals follow.
-    """
+    """Yield the shape of the values of a format as text, and the classes of refusals."""
     yield f"A value of {row.format_id} in JSON. An integer is a decimal string; bytes are lower-case hex,"
     yield "also of text; null is not empty. What is computed follows from other fields: decode returns it,"
     yield "and encode may not get it. What is derived is compared only if observes names it."

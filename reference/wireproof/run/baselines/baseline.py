@@ -188,10 +188,7 @@ def evidence(
 
 
 def apply(stream: EventStream, known_failures: Sequence[KnownFailure], today: date) -> AppliedBaseline:
-    """Apply the known failures to a run. Only an entry whose cases were judged and pass is stale.
-
-    A requirement set allows no failure at `must`, known or not.
-    """
+    """Apply the known failures to a run; a requirement set allows no failure at `must`, known or not."""
     found = evidence([stream], known_failures)
     overlays: dict[str, Overlay] = {}
     for entry, seen in found.items():
@@ -278,10 +275,7 @@ COUNTED: Final[Mapping[OriginKind, str]] = {
 
 
 def applied_baseline(stream: EventStream, baseline: Baseline, suite: Suite) -> AppliedBaseline:
-    """Return the effect of a baseline on a run, with the origin of each new failure.
-
-    The day is that on which the run began, so that its report stays what it was.
-    """
+    """Return the effect of a baseline on the day of a run, with the origin of each new failure."""
     try:
         day = datetime.fromisoformat(stream.run.started).date()
     except ValueError:
@@ -314,10 +308,7 @@ def stored_baseline(stream: EventStream, suite: Suite) -> Baseline | None:
 def origin_lookup(before: str, failed: Collection[str], suite: Suite) -> Callable[[CaseEvent, Run], Origin]:
     """Return the function that says why a failure of a run is new.
 
-    Args:
-        before: the release of wireproof that is compared with; empty if it is not known.
-        failed: the ids of the cases that failed then.
-        suite: the present cases.
+    It compares with the release `before`, empty if it is not known, in which the cases `failed`.
     """
     changed = dict(changed_since(before, suite)) if before else {}
 

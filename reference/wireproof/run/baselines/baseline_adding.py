@@ -136,8 +136,7 @@ def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
         origins: by id, why a failure is new: a word of `OriginKind`.
 
     Raises:
-        BaselineError: the file is not valid, a word names no failure, an owner or a reason is missing, or
-            `check_runs` refuses the runs.
+        BaselineError: nothing was added.
     """
     file = BaselineFile.of(text, name)
     check_runs(streams, file)

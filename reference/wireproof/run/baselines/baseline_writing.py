@@ -192,10 +192,7 @@ def way(event: CaseEvent) -> tuple[str, str, str]:
 
 
 def check_runs(streams: Sequence[EventStream], file: BaselineFile) -> None:
-    """Raise `BaselineError` for runs that say nothing about the known failures of a file, or of several.
-
-    The head of the file may say of which implementation it is.
-    """
+    """Raise `BaselineError` for runs that say nothing about the known failures of a file, or of several."""
     owner = file.shared.get("adapter", "")
     for stream in streams:
         if owner not in ("", stream.run.adapter):
@@ -284,15 +281,10 @@ class Fixed:
 
 
 def fix(text: str, streams: Sequence[EventStream], names: CaseNames, name: str = "baseline") -> Fixed:
-    """Rewrite a file without its stale entries, the changed ones as they fail now.
+    """Rewrite a file without its stale entries, the changed ones as they fail now; raises `BaselineError`.
 
     Comments, reasons, issues, owners, dates and order stay. Nothing is added: a baseline only shrinks. A case
     counts as judged if any of the runs judged it, and fails if it fails in any.
-
-    Raises:
-        BaselineError: the file is not valid, or a run cannot show which entries are stale: it is incomplete,
-            or of another implementation or version than the others.
-        EventError: shards do not belong together.
     """
     file = BaselineFile.of(text, name)
     check_runs(streams, file)
@@ -330,10 +322,7 @@ def chosen(
     """Return those of the `rows` of id and kind that a word names; all of them without words.
 
     A word is an id, a pattern of ids, or a verdict with or without its kind. A pattern of golden cases names
-    the cases derived from them too.
-
-    Raises:
-        BaselineError: a word names none; the message says `nothing` about it, and what is near.
+    the cases derived from them too. `BaselineError` says `nothing` about a word that names none.
     """
     found: set[tuple[str, str]] = set()
     for word in words:
@@ -386,12 +375,9 @@ class Extended:
 
 
 def extend(text: str, until: date, words: Sequence[str], today: date, name: str = "baseline") -> Extended:
-    """Give the entries that the `words` name, or all, a later day; comments and everything else stay.
+    """Give the entries that the `words` name, or all, a later day; raises `BaselineError`.
 
     A day above all tables stays there if all entries that take it are extended. No entry gets an earlier day.
-
-    Raises:
-        BaselineError: the file is not valid, a word names no entry, or the day is past or far ahead.
     """
     if not today <= until <= today + LONGEST_EXTENSION:
         last = (today + LONGEST_EXTENSION).isoformat()

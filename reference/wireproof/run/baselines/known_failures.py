@@ -1,40 +1,8 @@
-"""Known failures, and the file that lists them: a baseline.
+"""Known failures, and the file that lists them: a baseline, whose fields results.md#known-failures explains.
 
-A known failure is one case with the verdict and class that it fails with, a reason, an owner and an expiry
-date. A table has those that differ in nothing but the case. An entry that no longer applies ends a run with
-exit code 3:
-
-    adapter = "some"          # whose failures they are: runs of another one rewrite nothing here
-    suite = "0.1.0"           # the release of wireproof that it was last complete for, and
-    cases = "5ec1…"           # the digest of its cases: what a later release changed is told apart
-    owner = "somebody"        # of every table that names no other; the day and the reason too
-    expires = 2027-06-30
-
-    # a comment stays with the table below it
-    [[known-failure]]
-    id = ["kafka.batch/v2/crc/flipped-bit", "kafka.batch/v2/crc/zero"]
-    kind = "fail:wrong-accept"
-    class = "crc-mismatch"    # where there is one
-    path = "records[].value"  # optional: only failures at this field, or of this broken rule
-    reason = "the library checks sums only on request"
-    issue = "https://…"       # optional
-    fault = "https://…#L10"   # optional: the lines of the implementation that are at fault
-
-An id may end in `~<family>:*`, for all derived cases of one family of one fixture. The part before it may be
-a pattern too, such as `kafka.*/**~flip:*`, for a feature that an implementation lacks: such a broad entry
-covers only the cases that fail exactly as written, and there may be several with other verdicts.
-
-A codec that runs away takes time and memory without bound. The machine decides which limit stops it first:
-time (`timeout`), memory or output (`resource:…`), or the end of its process (`crash`). So an entry of any of
-these kinds covers all of them. `exact = true` is for a codec that does not run away, such as one that a
-failed assertion ends: it fails the same way on every machine, so another way is a change.
-
-A generated example has another id with every release of the cases. So an entry for examples ends in `~*`,
-such as `kafka.batch/v2/property/decode~*`, and covers those that fail as written. It is not stale if no
-example fails, because another seed may draw others.
-
-`flaky = true` marks an implementation that carries state from one input to another, as the reason
-explains: such an entry is not stale if its case passes.
+Two kinds of entries are broad: a pattern (`kafka.*/**~flip:*`), and one for generated examples, which have
+other ids with every release. They cover only cases that fail exactly as written, and there may be several of
+one id with other verdicts. An entry for examples is never stale: another seed may draw others.
 """
 
 import re
@@ -271,10 +239,7 @@ class Baseline:
 
     @classmethod
     def read(cls, path: Path, suite: Suite | None = None) -> "Baseline":
-        """Read the file `path`; raises `BaselineError`.
-
-        With a suite each entry must be about a case that there is.
-        """
+        """Read a file, whose entries must be about cases of the suite; raises `BaselineError`."""
         return cls.of(baseline_text(path), path.name, suite)
 
 
