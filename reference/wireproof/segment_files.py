@@ -122,7 +122,7 @@ class SegmentFileName:
         return self.path.with_name(self.path.name.replace(self.kind, kind, 1))
 
     def read(self) -> bytes:
-        """Return the bytes of an index file, or none if it is missing; raises `IndexFileError` if it is too large."""
+        """Return the bytes of an index file, or none without one; raises `IndexFileError` for a large one."""
         size = self.path.stat().st_size if self.path.is_file() else 0
         if size > MAX_FILE_BYTES:
             raise IndexFileError(

@@ -89,7 +89,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Parse a TOML text; ValueError: it is none, nested too deeply, too large, or has a line that is too long."""
+    """Parse a TOML text; ValueError: it is none, nested too deeply, too large, or a line is too long."""
     if len(text) > MAX_TOML_SIZE:
         raise ValueError(f"it is larger than {MAX_TOML_SIZE:,} characters")
     for number, line in enumerate(text.split("\n"), 1):
@@ -225,7 +225,7 @@ class Reader:
         return value
 
     def decode(self, data: bytes | Raw, cls: type[T], owner: str, *, at: str = "") -> T:
-        """Return the object of a JSON text, the field `at` of a larger one; raises `FieldError`, or ValueError."""
+        """Return the object of a JSON text, the field `at` of another; raises `FieldError`, or ValueError."""
         kind, make = self._plan(cls)
         try:
             value: T = _made(make, msgspec.json.decode(data, type=kind, dec_hook=_call_hook))
