@@ -21,10 +21,8 @@ Answer = tuple[str, Outcome]
 class Broken(Exception):  # noqa: N818 - the adapter is broken, not the suite
     """The adapter ended or broke the contract; it will send no more answers.
 
-    Attributes:
-        outcome: the outcome of the case that caused this, once that case is known.
-        how: the same in a few stable words, for signatures.
-        stray: the id of an answer to no open request; else empty.
+    `outcome` is that of the case that caused this, once it is known; `how` is the same in a few stable words;
+    `stray` is the id of an answer to no open request.
     """
 
     def __init__(self, outcome: Crashed | Faulty | Exhausted, how: str, stray: str = "") -> None:

@@ -47,12 +47,7 @@ Head: TypeAlias = dict[str, Any]
 
 @frozen
 class Most:
-    """Limits of a message; larger messages are not parsed.
-
-    Attributes:
-        size: bytes of a header; a line may have three times as many.
-        nodes: values in the message.
-    """
+    """Limits of a message: bytes of a header, three times as many of a line; and values in it."""
 
     size: int = MAX_MESSAGE
     nodes: int = MOST_NODES
@@ -68,11 +63,7 @@ class Most:
 
 @frozen
 class Packet:
-    """A message without its framing: a JSON object, and the raw bytes that belong to it.
-
-    Attributes:
-        size, nodes: of the received JSON, as `Most` counts them; `nodes` is 0 for a short message.
-    """
+    """A JSON object, and its raw bytes; `size` and `nodes` (0 if few) are those of the received JSON."""
 
     head: Head
     blob: bytes | None = None
@@ -82,11 +73,7 @@ class Packet:
 
 
 class Framing(ABC):
-    """Framing of one direction of a conversation; each direction has its own instance.
-
-    Attributes:
-        most: the limits of each received message.
-    """
+    """Framing of one direction of a conversation, with its own instance; `most` limits what is received."""
 
     def __init__(self) -> None:
         self.most = Most()

@@ -43,11 +43,7 @@ WINDOW: Final = 256
 
 
 class Caller:
-    """Caller of a Python object according to the contract.
-
-    Attributes:
-        hello: identity and claims of the object.
-    """
+    """Caller of a Python object according to the contract; `hello` has its identity and claims."""
 
     def __init__(self, adapter: Any) -> None:  # noqa: ANN401 - any object; its shape is checked here
         """Read the claims of `adapter`; raise `AdapterStartError` if they break the contract."""

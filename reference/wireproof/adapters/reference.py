@@ -94,12 +94,7 @@ def warm() -> None:
 
 
 class Columnar:
-    """Adapter that decodes and scans the formats with a fast decoder; it does not encode.
-
-    Attributes:
-        answered, by_reference: answers of the kernels and of the reference so far: decodes, or items of a
-            scan.
-    """
+    """Adapter of the fast decoders; it counts what they answer, and what the reference answers for them."""
 
     name = "columnar"
     version = __version__

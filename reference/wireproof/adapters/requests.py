@@ -199,12 +199,7 @@ def _parts(source: Input) -> tuple[bytes, Json, tuple[bytes, ...]]:
 
 @define
 class DerivedSample:
-    """A deterministic part of the derived cases, for an adapter that claims to be slow.
-
-    Attributes:
-        share: one derived case in this many is kept; golden cases are all kept.
-        kept, seen: numbers of derived cases so far, for a note.
-    """
+    """One in `share` of the derived cases, and all golden ones, for an adapter that claims to be slow."""
 
     share: int = SLOW_SHARE
     kept: int = 0
@@ -314,12 +309,7 @@ _NUMBER: Final = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
 @define
 class FailureBudget:
-    """The failures of one run that end or hang the adapter.
-
-    Attributes:
-        signatures, faults, timeouts, consecutive_timeouts: what has a limit.
-        stopped: why no further case is run; None while cases are run.
-    """
+    """The failures of one run that end or hang the adapter; `stopped` says why no further case is run."""
 
     count: int = 0
     signatures: set[str] = field(factory=set)

@@ -138,12 +138,9 @@ class Chunks:
 
 @frozen
 class Generated:
-    """A rule from which bytes to decode, or a value to encode, are made: see `generate`.
+    """A rule from which bytes to decode, or a value to encode, are made, of this size and sha256.
 
-    Attributes:
-        size: bytes of the input; of a value, those of its canonical JSON.
-        sha256: of the same bytes, in hex.
-        list_name: the list of a stream in which the value is an element; empty outside a stream.
+    The value is an element in the list `list_name` of a stream, if that is not empty.
     """
 
     recipe: Recipe = field(metadata={JSON_NAME: "generate"})

@@ -157,12 +157,7 @@ _copied: Final = attrgetter(*_COPIED)
 
 @frozen
 class _Row:
-    """A case of a file of which only the head is read.
-
-    Attributes:
-        here: the folder of its input file; None forbids files, as for a token from an untrusted source.
-        file: its file; None if it is in none.
-    """
+    """A case of a file of which only the head is read; without a folder `here` it may name no file."""
 
     text: Raw
     here: Path | None

@@ -50,12 +50,7 @@ CASE_KEYS: Final = (
 
 @frozen
 class FixturePage:
-    """One fixture file and the files beside it.
-
-    Attributes:
-        text: of the JSON file, with its last line end.
-        files: name to bytes of each input over 512 bytes.
-    """
+    """The text of a fixture file, and the files of its inputs over 512 bytes by their names."""
 
     text: str
     files: Mapping[str, bytes]

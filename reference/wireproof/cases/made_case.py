@@ -34,12 +34,9 @@ class GenerateError(ValueError):
 
 @frozen
 class Generator:
-    """The makers of one kind of recipe.
+    """The makers of a kind of recipe: the bytes to decode, the value that they have, and the one to encode.
 
-    Attributes:
-        data: the bytes to decode.
-        value: the value that they have.
-        given: the value to encode: `value` without the fields that a decoder computes.
+    The last one is the value without the fields that a decoder computes.
     """
 
     data: Callable[[Recipe], bytes]

@@ -60,12 +60,7 @@ class RequirementSet:
 
 @frozen
 class Edition:
-    """The sets of one date.
-
-    Attributes:
-        date: a year and a month: `2026.12`.
-        released: whether the list is pinned; before that it follows the definitions.
-    """
+    """The sets of one date, `2026.12`; until it is released, the lists follow the definitions."""
 
     date: str
     released: bool = False
@@ -94,14 +89,7 @@ class NamedSets:
 
 @frozen
 class RequiredCases:
-    """The cases of a set as a suite has them, with the levels of the set.
-
-    Attributes:
-        id: `2026.12:kafka-consumer-2`.
-        title: `Kafka consumer 2 (2026.12)`.
-        cases: in the order of the suite.
-        corrected: ids whose expectation is another one now.
-    """
+    """The cases of a set, with its levels, and the ids whose expectation is another one now."""
 
     id: str
     title: str

@@ -68,10 +68,7 @@ T = TypeVar("T")
 class Engine:
     """Runs cases on one adapter; a context manager that owns the adapter's process.
 
-    Attributes:
-        hello: name and claims of the adapter.
-        deaths: counts its failures.
-        notes: lines for the user about events that belong to no case.
+    `deaths` counts its failures, and `notes` are lines for the user about events that belong to no case.
     """
 
     hello: Hello

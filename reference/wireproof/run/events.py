@@ -76,13 +76,7 @@ class Shard:
 
 @frozen
 class Requirements:
-    """The requirement set that a run was judged against.
-
-    Attributes:
-        id: `2026.12:kafka-consumer-2`.
-        title: `Kafka consumer 2 (2026.12)`.
-        corrected: ids of the set whose expectation was corrected since then.
-    """
+    """The set that a run was judged against, and the ids of it whose expectation was corrected since then."""
 
     id: str
     title: str
@@ -91,12 +85,9 @@ class Requirements:
 
 @frozen
 class Examples:
-    """The generated examples of a run.
+    """The generated examples of a run: their number for each format and op that the adapter claims.
 
-    Attributes:
-        count: of each format and op that the adapter claims.
-        hypothesis: the version of Hypothesis, which decides with the seed what is drawn.
-        by_default: whether the run has them because nobody gave another number.
+    The version of Hypothesis decides with the seed what is drawn. Nobody gave another number if `by_default`.
     """
 
     count: int
@@ -237,12 +228,9 @@ BASELINE_CHARACTERS: Final = 128 * 1024
 
 @frozen
 class Footer:
-    """The end of a run.
+    """The end of a run: the number of cases by verdict, and whether all planned cases are there.
 
-    Attributes:
-        counts: the number of cases by verdict name.
-        complete: whether all planned cases are there.
-        error: why the adapter did not start, or could not be judged to the end; empty if it was.
+    `error` says why the adapter did not start, or could not be judged to the end.
     """
 
     counts: Mapping[str, int]

@@ -101,10 +101,7 @@ class EncodedMessage:
 class ReadCounts:
     """The readings by one adapter of one producer's bytes of one format, counted by encode case.
 
-    Attributes:
-        alike: read as the reference reads them.
-        wrong: a verdict that gates.
-        other: remarks, correct rejections, timeouts.
+    They are as the reference reads, wrong by a verdict that gates, or other: remarks, refusals, timeouts.
     """
 
     alike: int = 0
@@ -118,11 +115,7 @@ class ReadCounts:
 
 @define
 class Participant:
-    """An adapter that takes part, or the server between them, and what is judged of it.
-
-    Attributes:
-        written: by format, the number of values that it encoded, and the number of requests.
-    """
+    """An adapter that takes part, or the server between them; `written`: encoded and requested, by format."""
 
     spec: str
     hello: Hello
@@ -133,16 +126,9 @@ class Participant:
 
 @define
 class InteropRun:
-    """The results of an interop run.
+    """The results of an interop run; `token` returns the token that replays a case.
 
-    Attributes:
-        settings: its settings.
-        token: returns the token that replays a case.
-        participants: in the order in which the user named them.
-        encoded_messages: what was read, by format.
-        tallies: by format, producer and reader.
-        readings: the number of answers to requests to read.
-        absent: the adapters that did not start.
+    `tallies` are by format, producer and reader; `absent` are the adapters that did not start.
     """
 
     settings: InteropSettings
@@ -360,12 +346,9 @@ STORED: Final = "stored"
 
 @define
 class RelayReport:
-    """What a server did with the messages.
+    """What a server did with the messages, and why others could not be carried.
 
-    Attributes:
-        server: its events are the messages that it refuses without a reason, or stores otherwise.
-        counts: of the messages, by what became of them.
-        left_out: of the messages that could not be carried, by the reason.
+    The events of `server` are the messages that it refuses without a reason, or stores otherwise.
     """
 
     server: Participant

@@ -50,12 +50,7 @@ class LimitedFile:
 
 @frozen
 class Recorder:
-    """Records the conversation with one adapter, through all its starts.
-
-    Attributes:
-        spec: the adapter, as the user named it.
-        trace, stderr: the files; None for what is not recorded.
-    """
+    """Records the conversation with one adapter, through all its starts, in the files that there are."""
 
     spec: str
     trace: LimitedFile | None
@@ -90,12 +85,7 @@ class Recorder:
 
 @frozen
 class Recording:
-    """The records that a run makes.
-
-    Attributes:
-        trace: the file of the messages of all adapters, in their order.
-        stderr: the folder of the files with their stderr.
-    """
+    """The records that a run makes: the file of all messages, and the folder of the files with stderr."""
 
     trace: Path | None = None
     stderr: Path | None = None

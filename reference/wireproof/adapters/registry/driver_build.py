@@ -43,11 +43,7 @@ _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class StepError(AdapterStartError):
-    """A step of a build failed.
-
-    Attributes:
-        output: what the step printed.
-    """
+    """A step of a build failed; `output` is what it printed."""
 
     def __init__(self, what: str, output: str) -> None:
         super().__init__(f"{what}: {output.splitlines()[-1]}")

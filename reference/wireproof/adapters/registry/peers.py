@@ -38,12 +38,7 @@ PYTHON: Final = f"{SHARED}/python"
 
 @frozen
 class BuildTable:
-    """The table `[build]` of an `adapter.toml`.
-
-    Attributes:
-        steps: commands, run in a copy of the adapter's folder.
-        shared: folders under `tests/peers/_shared`, by name, that the copy needs.
-    """
+    """The table `[build]`: commands in a copy of the adapter's folder, and the folders of `_shared` for it."""
 
     steps: tuple[str, ...]
     shared: tuple[str, ...] = ()

@@ -33,12 +33,9 @@ OURS: Final = "wireproof.adapters."
 
 @frozen
 class Ready:
-    """State of an adapter on this machine.
+    """State of an adapter here, a fix, and the version of its library if that is known without a start.
 
-    Attributes:
-        state: `not built` if its build has all that it needs; `not here` if something is missing.
-        version: version of the library if it is known without a start; else empty.
-        fix: the command to run, or the missing tool; empty if the adapter is ready.
+    It is `not built` if its build has all that it needs, and `not here` if something is missing.
     """
 
     state: State
@@ -125,14 +122,7 @@ EXTRAS: Final = {
 
 @frozen
 class Tool:
-    """A program of another language.
-
-    Attributes:
-        words: the command that prints its version.
-        least: the lowest version that the peers need; empty for any.
-        purpose: the use that the suite has for it.
-        package: the Debian packages, separated by blanks.
-    """
+    """A program: the words that print its version, the least one, its use here, its Debian packages."""
 
     words: tuple[str, ...]
     least: tuple[int, ...]

@@ -13,12 +13,7 @@ Ecosystem = Literal["cargo", "go", "maven", "npm", "pypi"]
 
 @frozen
 class FormerName:
-    """The name of a library before one of its releases.
-
-    Attributes:
-        name: in its ecosystem, and in the sources of the driver.
-        before: the first release that has the next name.
-    """
+    """The name of a library, in its ecosystem and in the driver's sources, before one of its releases."""
 
     name: str
     before: str
@@ -26,13 +21,7 @@ class FormerName:
 
 @frozen
 class Rename:
-    """A name in the sources of a driver that old releases of its library do not have.
-
-    Attributes:
-        before: the first release that has the name.
-        name: in the sources.
-        old: the name in those releases, which replaces it.
-    """
+    """A name in the sources of a driver for which the releases before one have an old name."""
 
     before: str
     name: str
@@ -41,12 +30,7 @@ class Rename:
 
 @frozen
 class Variant:
-    """Files of a driver for old releases of its library.
-
-    Attributes:
-        before: the first release that needs them no more.
-        folder: in the driver's folder; its files replace those of the same path.
-    """
+    """The folder of a driver whose files replace those of the same path for releases before one."""
 
     before: str
     folder: str
@@ -106,13 +90,7 @@ class Build:
 
 @frozen
 class AdapterOption:
-    """An option that users write after the name of an adapter, as in `NAME:fetch=11,serve=pieces`.
-
-    Attributes:
-        name: the word before the equals sign.
-        values: the words after it, or the first and the last number.
-        default: the value without it.
-    """
+    """An option behind the name of an adapter, `NAME:fetch=11`: words, or a first and a last number."""
 
     name: str
     values: str

@@ -360,14 +360,7 @@ LONGEST: Final = 80
 
 @frozen
 class UnknownName:
-    """A name in a hello that does not exist.
-
-    Attributes:
-        kind: `revision`, `codec`, `profile`, `feature` or `observes`.
-        format_id: of the claim; empty for a revision.
-        word: the name; for a field its whole pattern.
-        part: the part of the pattern that does not exist.
-    """
+    """A name in a hello that does not exist: of a pattern the part; a revision is in no claim."""
 
     kind: str
     format_id: str

@@ -360,13 +360,7 @@ LONGEST_EXTENSION: Final = timedelta(days=366)
 
 @frozen
 class Extended:
-    """A baseline with later days, and what was done.
-
-    Attributes:
-        extended: entries that have the new day now, as they were.
-        later: number of chosen entries that have this day or a later one already.
-        kept: number of the entries that were not chosen.
-    """
+    """A baseline with later days: the entries as they were; how many counted as long; how many were not chosen."""
 
     text: str
     extended: tuple[KnownFailure, ...]

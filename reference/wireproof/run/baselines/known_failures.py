@@ -111,11 +111,7 @@ def family_names() -> tuple[str, ...]:
 
 @frozen
 class CaseNames:
-    """The ids of the golden cases that there are.
-
-    Attributes:
-        examples: the first parts of the ids of generated examples.
-    """
+    """The ids of the golden cases that there are, and the first parts of those of generated examples."""
 
     ids: Collection[str]
     examples: Collection[str] = field(factory=example_names)
