@@ -38,7 +38,7 @@ PYTHON: Final = f"{SHARED}/python"
 
 @frozen
 class BuildTable:
-    """The table `[build]`: commands in a copy of the adapter's folder, and the folders of `_shared` for it."""
+    """The table `[build]`: commands in a copy of the adapter's folder, and folders of `_shared` for it."""
 
     steps: tuple[str, ...]
     shared: tuple[str, ...] = ()
