@@ -360,7 +360,7 @@ LONGEST_EXTENSION: Final = timedelta(days=366)
 
 @frozen
 class Extended:
-    """A baseline with later days: the entries as they were, and how many had such a day or were not chosen."""
+    """A baseline with later days: the entries as they were, and how many had it, or were not chosen."""
 
     text: str
     extended: tuple[KnownFailure, ...]
