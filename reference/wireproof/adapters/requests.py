@@ -39,7 +39,6 @@ SLOW_SHARE: Final = 16
 """A slow adapter runs one derived case in this many."""
 
 _ID_BITS: Final = 48
-_ID_MASK: Final = (1 << _ID_BITS) - 1
 
 NO_DIGESTS: Final = "answers no digests: it is asked for values up to 1.5 MiB"
 """Why an adapter is not asked for a larger value."""
@@ -68,7 +67,7 @@ class SeededOrder:
 
     def name(self) -> str:
         """Return an id that is new in this run: steps of an odd size reach every number once."""
-        self._number = (self._number + self._factor) & _ID_MASK
+        self._number = (self._number + self._factor) % (1 << _ID_BITS)
         return f"{self._number:x}"
 
 

@@ -52,10 +52,6 @@ from wireproof.wire.text import counted
 SLOW_SHARE: Final = 8
 """A slow adapter reads one message in this many."""
 
-DECLINED_CLASS: Final = "invalid-value"
-"""The class with which an encoder reports that it cannot write a value."""
-
-
 UNCOMPRESSED: Final = Verdict("info", "uncompressed", text="the messages as they are: it left the codec out")
 """The verdict on an encoder that had to compress and did not: nothing is lost."""
 
@@ -215,27 +211,23 @@ def run_interop(
 
 
 def shared_formats(hellos: Sequence[Hello], settings: InteropSettings) -> list[Format]:
-    """Return the formats that one adapter writes and another reads; stream_ids run as their entries."""
-    stream_ids = {"/".join(fmt.wrapped_by[:2]) for fmt in FORMATS.values() if fmt.wrapped_by}
+    """Return the formats that one adapter writes and another reads; streams run as their entries."""
+    stream_ids = {fmt.stream_id for fmt in FORMATS.values()}
     wanted = [fmt for format_id, fmt in FORMATS.items() if format_id not in stream_ids]
-    return [
-        fmt
-        for fmt in wanted
-        if (settings.rows is None or fmt.format_id in settings.rows) and _has_writer_and_reader(fmt, hellos)
-    ]
-
-
-def _has_writer_and_reader(fmt: Format, hellos: Sequence[Hello]) -> bool:
-    writers = {number for number, hello in enumerate(hellos) if _can(hello, fmt, "encode")}
-    readers = {number for number, hello in enumerate(hellos) if _can(hello, fmt, "decode")}
-    return bool(writers) and bool(readers) and len(writers | readers) > 1
+    found = []
+    for fmt in wanted if settings.rows is None else [one for one in wanted if one.format_id in settings.rows]:
+        writers = {number for number, hello in enumerate(hellos) if _can(hello, fmt, "encode")}
+        readers = {number for number, hello in enumerate(hellos) if _can(hello, fmt, "decode")}
+        if writers and readers and len(writers | readers) > 1:
+            found.append(fmt)
+    return found
 
 
 def _can(hello: Hello, fmt: Format, op: Op) -> bool:
     """Return whether an adapter claims an op of a format; a decode may be claimed of the wrapping stream."""
     if op in claimed_ops(hello, fmt):
         return True
-    lifted = FORMATS["/".join(fmt.wrapped_by[:2])] if fmt.wrapped_by else fmt
+    lifted = FORMATS.get(fmt.stream_id, fmt)
     return op == "decode" and lifted.format_id in hello.revisions and op in claimed_ops(hello, lifted)
 
 
@@ -264,7 +256,7 @@ def _judge_written(
 ) -> tuple[Verdict, bytes | None]:
     """Judge an encoded value, and return its bytes if any; a declined value is outside the claims."""
     match ran.outcome:
-        case Refused(cls=cls, path=path, text=text) if cls == DECLINED_CLASS:
+        case Refused(cls="invalid-value", path=path, text=text):
             return Verdict("unsupported", path=path, text=text), None
         case Accepted(data=bytes(data)):
             verdict = judge(ran.case, ran.outcome, hello=hello)

@@ -232,8 +232,7 @@ def concerns(hello: Hello, case: Case) -> bool:
     if not hello.revisions or case.format_id in hello.revisions:
         return True
     row = FORMATS.get(case.format_id)
-    wrapped_by = row.wrapped_by if row else None
-    return wrapped_by is not None and f"{wrapped_by[0]}/{wrapped_by[1]}" in hello.revisions
+    return row is not None and row.stream_id in hello.revisions
 
 
 def run(engine: Engine, plan: Selection) -> Iterator[CaseEvent]:

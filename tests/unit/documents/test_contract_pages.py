@@ -31,7 +31,7 @@ from wireproof.cases.fixture_writer import CASE_KEYS
 from wireproof.cases.rules import Rule, RuleKind, Sentence
 from wireproof.formats import FORMATS
 from wireproof.judge.verdicts import ROWS
-from wireproof.run.baselines.known_failures import FIELDS, LINKS, MARKS, PATH, parse_baseline
+from wireproof.run.baselines.known_failures import FIELDS, LINKS, MARKS, parse_baseline
 from wireproof.run.engine import MAX_WINDOW
 from wireproof.run.events import BaselineText, CaseEvent, Footer, Run
 from wireproof.run.exit_codes import MEANINGS, PRECEDENCE
@@ -234,7 +234,7 @@ def test_the_fields_of_an_event_are_those_of_its_class_and_of_its_schema(number:
 
 def test_the_fields_of_a_known_failure_are_those_of_the_file() -> None:
     shown = [word for row in tables(RESULTS, "Known failures")[0] for word in words(row[0])]
-    assert sorted(shown) == sorted([*FIELDS, *LINKS, *MARKS, PATH])
+    assert sorted(shown) == sorted([*FIELDS, *LINKS, *MARKS, "path"])
     entry = "".join(f'{name} = "x"\n' for name in FIELDS if name != "expires") + "expires = 2030-01-01\n"
     (heading,) = re.findall(r"a table `([^`]+)`", RESULTS)
     assert len(parse_baseline(f"{heading}\n{entry}".replace('kind = "x"', 'kind = "fail"'))) == 1

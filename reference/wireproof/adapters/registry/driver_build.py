@@ -18,8 +18,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-from attrs import frozen
-
 from wireproof import __version__
 from wireproof.adapters.errors import AdapterError, AdapterStartError
 from wireproof.adapters.registry import peers
@@ -164,12 +162,6 @@ SECONDS: Final = 120
 MAX_LIST: Final = 32 * 1024 * 1024
 """Bytes of a list that are read."""
 
-NEAR: Final = 2
-"""Releases before and behind an unknown one that a message names."""
-
-CRATES: Final = "https://index.crates.io"
-MAVEN: Final = "https://repo1.maven.org/maven2"
-
 
 def releases(library: PeerLibrary) -> tuple[str, ...]:
     """Return the releases of a library, no pre-releases, the oldest first; raises `AdapterError`."""
@@ -184,8 +176,9 @@ def releases(library: PeerLibrary) -> tuple[str, ...]:
 
 
 def near(version: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the two releases before, and the two behind, one that does not exist."""
     place = bisect(known, age(version), key=age)
-    return known[max(0, place - NEAR) : place + NEAR]
+    return known[max(0, place - 2) : place + 2]
 
 
 # --- one list for each ecosystem ---
@@ -209,13 +202,14 @@ def _from_pypi(name: str) -> list[str]:
 def _from_crates(name: str) -> list[str]:
     crate = name.lower()
     places = {1: "1", 2: "2", 3: f"3/{crate[0]}"}  # in the index of the registry
-    page = _fetched(f"{CRATES}/{places.get(len(crate), f'{crate[:2]}/{crate[2:4]}')}/{crate}")
+    page = _fetched(f"https://index.crates.io/{places.get(len(crate), f'{crate[:2]}/{crate[2:4]}')}/{crate}")
     return [row["vers"] for row in map(json.loads, page.splitlines()) if not row["yanked"]]
 
 
 def _from_maven(name: str) -> list[str]:
     group, _, artifact = name.partition(":")
-    page = _fetched(f"{MAVEN}/{group.replace('.', '/')}/{artifact}/maven-metadata.xml")
+    folder = f"https://repo1.maven.org/maven2/{group.replace('.', '/')}"
+    page = _fetched(f"{folder}/{artifact}/maven-metadata.xml")
     return re.findall(r"<version>\s*([^<\s]+)\s*</version>", page)
 
 
@@ -256,12 +250,7 @@ def _fetched(address: str) -> str:
     return text
 
 
-# --- library pins ---
-#
-# A release of a library for a driver: the manifest in the copy that is built names it.
-#
-# Each ecosystem has a function that edits the manifest and a list of commands that resolve it. The result,
-# with the lock file, is in the folder of the build; the driver's own files do not change.
+# --- library pins: the manifest in the copy that is built names the release of a library ---
 
 
 SOURCES: Final = frozenset({".cjs", ".go", ".java", ".mjs", ".mod", ".rs"})
@@ -270,19 +259,6 @@ SOURCES: Final = frozenset({".cjs", ".go", ".java", ".mjs", ".mod", ".rs"})
 
 class ManifestError(ValueError):
     """A manifest does not name the library; the message names both."""
-
-
-@frozen
-class Resolver:
-    """How a release is chosen in one ecosystem.
-
-    Attributes:
-        edit: writes the release into the manifest in a folder; raises `ManifestError`.
-        commands: resolve the manifest in that folder; `{name}` and `{version}` are replaced.
-    """
-
-    edit: Callable[[Path, Pin], None]
-    commands: tuple[tuple[str, ...], ...] = ()
 
 
 def pin_manifest(folder: Path, pin: Pin) -> tuple[tuple[str, ...], ...]:
@@ -300,10 +276,9 @@ def pin_manifest(folder: Path, pin: Pin) -> tuple[tuple[str, ...], ...]:
         for path in folder.rglob("*"):
             if path.suffix in SOURCES and path.is_file():
                 path.write_text(_filled(path.read_text("utf-8"), names), "utf-8")
-    resolver = RESOLVERS[pin.library.ecosystem]
-    resolver.edit(folder, pin)
-    words = {"{name}": pin.name, "{version}": pin.version, "{python}": sys.executable}
-    return tuple(tuple(_filled(word, words) for word in command) for command in resolver.commands)
+    edit, commands = RESOLVERS[pin.library.ecosystem]
+    edit(folder, pin)
+    return tuple(tuple(word.replace("{python}", sys.executable) for word in command) for command in commands)
 
 
 def renamed_steps(steps: tuple[tuple[str, ...], ...], pin: Pin) -> tuple[tuple[str, ...], ...]:
@@ -366,17 +341,14 @@ def _replace_version(manifest: Path, pattern: str, version: str) -> None:
     manifest.write_text(text, "utf-8")
 
 
-RESOLVERS: Final[Mapping[Ecosystem, Resolver]] = {
-    "cargo": Resolver(_edit_cargo, (("cargo", "update", "--quiet", "--workspace"),)),
-    "go": Resolver(_edit_go, (("go", "mod", "tidy"),)),
-    "maven": Resolver(_edit_maven),
-    "npm": Resolver(_edit_npm),
-    "pypi": Resolver(
-        _edit_pypi,
-        (
-            ("{python}", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade",
-             "--report", "installed.json", "--target", "lib", "-r", "requirements.txt"),
-        ),
-    ),
+RESOLVERS: Final[Mapping[Ecosystem, tuple[Callable[[Path, Pin], None], tuple[tuple[str, ...], ...]]]] = {
+    "cargo": (_edit_cargo, (("cargo", "update", "--quiet", "--workspace"),)),
+    "go": (_edit_go, (("go", "mod", "tidy"),)),
+    "maven": (_edit_maven, ()),
+    "npm": (_edit_npm, ()),
+    "pypi": (_edit_pypi, (
+        ("{python}", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade",
+         "--report", "installed.json", "--target", "lib", "-r", "requirements.txt"),
+    )),
 }  # fmt: skip
-"""By ecosystem."""
+"""By ecosystem: what writes a release into the manifest of a folder, and the commands that resolve it."""

@@ -204,16 +204,6 @@ def _likely_name(path: Path) -> str:
     return next((node.name for node in (*with_ops, *nodes)), "NAME")
 
 
-def _adapters_in(module: object) -> list[str]:
-    """Return the names of a module that may be adapters: its classes, its functions, objects with an op."""
-    return [
-        name
-        for name, thing in vars(module).items()
-        if getattr(thing, "__module__", "") == getattr(module, "__name__", None)
-        and (inspect.isclass(thing) or inspect.isroutine(thing) or any(hasattr(thing, op) for op in OPS))
-    ]
-
-
 def _place_of(error: Exception) -> str:
     """Return an error with the file and the line of the foreign code that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
@@ -230,8 +220,17 @@ def _attribute(entry: Entry, module: Any, path: str) -> Any:  # noqa: ANN401 - w
     try:
         thing = attrgetter(path)(module)
     except AttributeError:
-        advice = suggestion(path, _adapters_in(module))
-        raise AdapterStartError(f"{entry.name}: {module.__name__} has no {path}: {advice}") from None
+        own = {
+            name: thing for name, thing in vars(module).items()
+            if getattr(thing, "__module__", "") == module.__name__
+        }  # fmt: skip
+        known = [
+            name for name, thing in own.items()
+            if inspect.isclass(thing) or inspect.isroutine(thing) or any(hasattr(thing, op) for op in OPS)
+        ]  # fmt: skip
+        raise AdapterStartError(
+            f"{entry.name}: {module.__name__} has no {path}: {suggestion(path, known)}"
+        ) from None
     return thing[key.removesuffix("]")] if key else thing
 
 
@@ -354,10 +353,6 @@ BUILTIN: Final[Mapping[str, Callable[[], Entry]]] = {REFERENCE: cache(_reference
 """Functions that return the entries, by name: an entry has the formats of all families, which it loads."""
 
 
-LONGEST: Final = 80
-"""Characters of a name that a message shows."""
-
-
 @frozen
 class UnknownName:
     """A name in a hello that does not exist: of a pattern the part; a revision is in no claim."""
@@ -392,13 +387,13 @@ def check_claims(name: str, hello: Hello) -> None:
     for unknown in unknown_names(hello):
         if unknown.kind == "observes":
             raise AdapterStartError(
-                f"{name}: its hello observes {one_line(unknown.word, LONGEST)!r} of {unknown.format_id}, "
-                f"which has no {one_line(unknown.part, LONGEST)!r} there: "
+                f"{name}: its hello observes {one_line(unknown.word, 80)!r} of {unknown.format_id}, "
+                f"which has no {one_line(unknown.part, 80)!r} there: "
                 f"{suggestion(field_of(unknown.part), unknown.valid)}"
             )
         what = f"{unknown.kind} of {unknown.format_id}" if unknown.format_id else unknown.kind
         raise AdapterStartError(
-            f"{name}: its hello claims the {what} {one_line(unknown.word, LONGEST)!r}, which does not exist: "
+            f"{name}: its hello claims the {what} {one_line(unknown.word, 80)!r}, which does not exist: "
             f"{suggestion(unknown.word, unknown.valid)}"
         )
 

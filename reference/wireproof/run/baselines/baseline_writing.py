@@ -21,7 +21,6 @@ from wireproof.run.baselines.baseline import UNJUDGED, EntryLookup, Evidence, ch
 from wireproof.run.baselines.known_failures import (
     MARKS,
     ORIGIN,
-    PATH,
     QUOTED,
     Baseline,
     BaselineError,
@@ -151,7 +150,7 @@ def _comment(line: str) -> str:
 def table_text(entry: KnownFailure, names: Sequence[str], shared: Mapping[str, object]) -> str:
     """Return the table of some ids and the other fields of an entry, without those that the file shares."""
     texts = {"kind": entry.kind, "class": entry.cls, "reason": entry.reason, "owner": entry.owner,
-             PATH: entry.path, "issue": entry.issue, "fault": entry.fault}  # fmt: skip
+             "path": entry.path, "issue": entry.issue, "fault": entry.fault}  # fmt: skip
     lines = [f"id = {_ids_text(names)}"]
     lines += [f"{name} = {quoted(text)}" for name, text in texts.items() if text and shared.get(name) != text]
     lines += [f"expires = {entry.expires.isoformat()}"] * (shared.get("expires") != entry.expires)

@@ -192,10 +192,6 @@ ORIGIN: Final = ("adapter", "suite", "cases")
 LINKS: Final = ("issue", "fault")
 """Links of an entry, each of which may be missing."""
 
-PATH: Final = "path"
-"""The field or broken rule at which a case fails, which may be missing too."""
-
-_SECURE: Final = "https://"
 MARKS: Final = ("flaky", "exact")
 """Flags of an entry, each `true` or absent."""
 
@@ -315,7 +311,7 @@ def _known_failures(
         raise BaselineError(f"{where}: must be [[known-failure]] tables, not a value")
     row = {"class": "", **shared, **row}
     ids: list[Any] = row["id"] if isinstance(row.get("id"), list) and row["id"] else [row.get("id")]
-    if unexpected := set(row) - {*LINKS, *MARKS, PATH} ^ set(FIELDS):
+    if unexpected := set(row) - {*LINKS, *MARKS, "path"} ^ set(FIELDS):
         raise BaselineError(
             f"{where}: must have exactly {', '.join(FIELDS)}; look at {', '.join(sorted(unexpected))} "
             "(a field that is right may be of a later version of wireproof)"
@@ -330,13 +326,13 @@ def _known_failures(
     empty += ["id" for name in ids if not isinstance(name, str) or not name]
     if empty or type(row["expires"]) is not date:
         raise BaselineError(f"{where}: {empty[0] if empty else 'expires'} is not filled in")
-    if not row.get("fault", _SECURE).startswith(_SECURE):
-        raise BaselineError(f"{where}: fault is a link, {_SECURE}…")
+    if not row.get("fault", "https://").startswith("https://"):
+        raise BaselineError(f"{where}: fault is a link, https://…")
     if error := _kind_error(row["kind"]):
         line = lines.get(row["kind"])
         raise BaselineError(f"{name}:{line}: {error}" if line else f"{where}: {error}")
     first = KnownFailure("", *(row.get(name, "") for name in (*FIELDS[1:], *LINKS)))
-    marked = evolve(first, flaky="flaky" in row, exact="exact" in row, path=row.get(PATH, ""))
+    marked = evolve(first, flaky="flaky" in row, exact="exact" in row, path=row.get("path", ""))
     for one in ids:
         line = lines.get(one, lines[""])
         _check_id(one, f"{name}:{line}" if line else where)
