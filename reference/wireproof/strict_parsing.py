@@ -356,6 +356,8 @@ _TYPES: Final = {
 }  # fmt: skip
 """The words for the names of types in the texts of msgspec."""
 
+_JSON_NAMES: Final[Mapping[type, str]] = {NoneType: "null", list: "array", tuple: "array", dict: "object"}
+
 _AT: Final = re.compile(r"(?s)(.*) - at `\$(.*)`")
 _STEP: Final = re.compile(r"\.([^.\[]+)|\[([0-9]+)\]|(\[\.\.\.\])")
 _EXPECTED: Final = re.compile(r"Expected `([a-z]+).*?`, got `([a-z]+)`")
@@ -380,7 +382,7 @@ def _line(text: str, tree: object, owner: str, begin: str = "") -> str:
             return f"{at}.{named[2]} is missing" if at else f"{named[2]} is missing"
         return f"{at or owner} has no field {shorten_value(named[2])}"
     if expected:
-        at, value = located(lambda part: _type_name(part) == expected[2])
+        at, value = located(lambda part: _JSON_NAMES.get(type(part), type(part).__name__) == expected[2])
         return f"{at or owner} {wrong(_TYPES.get(expected[1], expected[1]), value)}"
     at, _ = located(lambda part: shorten_value(part) in fault)
     return f"{at or owner} {fault}"
@@ -404,11 +406,6 @@ def _places(
     else:
         for key, part in tree.items():
             yield from _places(part, rest, f"{at}[{key!r}]", fits)
-
-
-def _type_name(value: object) -> str:
-    names = {NoneType: "null", list: "array", tuple: "array", dict: "object"}
-    return names.get(type(value), type(value).__name__)
 
 
 # --- objects to JSON ---
@@ -452,15 +449,10 @@ def _fields_of(kind: type[Any], without_defaults: bool) -> Callable[[Any], dict[
     for one in fields(kind):
         row = f"tree[{json_name(one)!r}] = value.{one.name}"
         if without_defaults and one.default is not NOTHING:
-            names[f"{one.name}_default"] = _default(one)
+            factory = getattr(one.default, "factory", None)
+            names[f"{one.name}_default"] = one.default if factory is None else factory()
             row = f"if value.{one.name} != {one.name}_default: {row}"
         lines.append(f"    {row}")
     exec("\n".join([*lines, "    return tree"]), names)  # noqa: S102 - the names of a class of ours
     function: Callable[[Any], dict[str, Any]] = names["fields_of"]
     return function
-
-
-def _default(attribute: "Attribute[Any]") -> object:
-    default = attribute.default
-    factory = getattr(default, "factory", None)
-    return factory() if factory is not None else default
