@@ -21,7 +21,7 @@ from wireproof.run.baselines.baseline import apply
 from wireproof.run.baselines.known_failures import parse_baseline
 from wireproof.run.conclusion import conclusion_sentence, exit_code
 from wireproof.run.engine import Engine
-from wireproof.run.events import CaseEvent, Requirements, case_event
+from wireproof.run.events import Requirements, case_event
 from wireproof.run.exit_codes import Exit
 from wireproof.run.run import Selection, run
 from wireproof.wire.rejection import REJECT_CLASSES
@@ -64,15 +64,10 @@ def test_no_remark_excuses_a_refusal_where_a_case_says_accept() -> None:
     assert {refusal_verdict(case).label for case in remarked} == {"fail:wrong-reject"}
 
 
-def judged(name: str, system: str) -> list[CaseEvent]:
-    with Engine(name, in_process=True) as engine:
-        plan = Selection.of(engine.hello, stored_cases(system), load(), families=False)
-        events = list(run(engine, plan))
-    return [event for event in events if event.level == "must" and event.verdict == "fail"]
-
-
 def test_a_reader_that_refuses_what_has_a_remark_fails_by_each_rule_that_says_ignore() -> None:
-    failed = judged("py:refusing_codecs:RefuseRemarked", "kafka")
+    with Engine("py:refusing_codecs:RefuseRemarked", in_process=True) as engine:
+        plan = Selection.of(engine.hello, stored_cases("kafka"), load(), families=False)
+        failed = [event for event in run(engine, plan) if event.level == "must" and event.verdict == "fail"]
     assert {event.label for event in failed} == {"fail:wrong-reject"}
     rules = {rule for event in failed for rule in event.rules}
     assert rules >= REMARKED_RULES
@@ -89,12 +84,6 @@ def test_two_readers_that_share_no_code_accept_each_must_case_that_has_a_remark(
         if isinstance(case.input, Data | Chunks) and _is_open(case) and case.id not in BY_TEXT_ALONE:
             names = [{"name": one.name} for one in case.source.witnesses]
             assert len(without_shared_code(names, case.revision)) > 1, case.id
-
-
-@pytest.mark.parametrize("system", ["kafka", "iggy", "heka"])
-@pytest.mark.parametrize("name", [spec_of("mutant:reject-everything"), "py:refusing_codecs:RefuseEachTenth"])
-def test_a_reader_that_refuses_cases_fails_by_refusing_them(name: str, system: str) -> None:
-    assert "fail:wrong-reject" in {event.label for event in judged(name, system)}
 
 
 @pytest.mark.parametrize("name", SETS)

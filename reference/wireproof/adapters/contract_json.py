@@ -39,12 +39,7 @@ from wireproof.strict_parsing import (
 )
 from wireproof.suggestions import suggestion
 from wireproof.wire.json_values import Json
-from wireproof.wire.options import (
-    DEFAULT_OPTIONS,
-    MAX_OUTPUT,
-    Options,
-    Profile,
-)
+from wireproof.wire.options import DEFAULT_OPTIONS, MAX_OUTPUT, Options, Profile
 from wireproof.wire.rejection import REJECT_CLASSES
 from wireproof.wire.text import one_line
 

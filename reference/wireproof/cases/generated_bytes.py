@@ -54,11 +54,13 @@ class Recipe:
 
     def __attrs_post_init__(self) -> None:
         if not 1 <= self.records <= MAX_RECORDS:
-            raise ValueError(f"records must be 1 to {MAX_RECORDS}, got {self.records}")
+            raise ValueError(f"generate: records must be 1 to {MAX_RECORDS}, got {self.records}")
         if not 0 <= self.value <= MAX_PAYLOAD // self.records:
-            raise ValueError(f"all values together may have {MAX_PAYLOAD} bytes, got {self.payload}")
+            raise ValueError(
+                f"generate: all values may have {MAX_PAYLOAD} bytes together, got {self.payload}"
+            )
         if not 0 <= self.block <= MAX_PAYLOAD:
-            raise ValueError(f"block must be 0 to {MAX_PAYLOAD}, got {self.block}")
+            raise ValueError(f"generate: block must be 0 to {MAX_PAYLOAD}, got {self.block}")
 
     @property
     def payload(self) -> int:
@@ -147,7 +149,6 @@ SHORT_RUN: Final = 64
 
 GZIP_HEAD: Final = bytes((0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF))
 STORED_BLOCK: Final = 65535
-LONGEST_MATCH: Final = 258
 
 
 def gzip(pieces: Sequence[Piece]) -> bytes:
@@ -165,7 +166,7 @@ def _deflated(pieces: Iterable[Piece]) -> Iterator[bytes]:
         if isinstance(piece, bytes) or len(piece) < SHORT_RUN:
             plain += joined([piece])
             continue
-        matches, rest = divmod(len(piece) - 1, LONGEST_MATCH)
+        matches, rest = divmod(len(piece) - 1, 258)  # the longest match
         yield _stored(bits, plain + bytes((piece.byte,)) * (rest + 1))
         bits, plain = MATCHES_HEAD + "10" * matches + "0", b""
     yield _stored(bits, plain) + _stored("", b"", last=True)
@@ -187,14 +188,8 @@ def _number(value: int, width: int) -> str:
     return f"{value:0{width}b}"[::-1]
 
 
-LENGTH_CODES: Final = 286
-"""All literal and length codes: 0 to 285."""
-
 LENGTH_CODE_ORDER: Final = (16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1)
 """The order in which a block gives the lengths of code lengths, up to the last in use: RFC 1951, 3.2.7."""
-
-USED_LENGTHS: Final = (1, 18)
-"""The code lengths in use: 1, whose code is 0, and 18, whose code is 1, for a row of 11 to 138 zeros."""
 
 
 def _zeros(count: int) -> str:
@@ -203,8 +198,9 @@ def _zeros(count: int) -> str:
 
 MATCHES_HEAD: Final = (
     "001"  # not the last block; dynamic codes
-    + _number(LENGTH_CODES - 257, 5) + _number(0, 5) + _number(len(LENGTH_CODE_ORDER) - 4, 4)
-    + "".join(_number(code in USED_LENGTHS, 3) for code in LENGTH_CODE_ORDER)
+    # all 286 literal and length codes; of code lengths 1 (code 0), and 18 for a row of 11 to 138 zeros
+    + _number(286 - 257, 5) + _number(0, 5) + _number(len(LENGTH_CODE_ORDER) - 4, 4)
+    + "".join(_number(code in (1, 18), 3) for code in LENGTH_CODE_ORDER)
     + _zeros(138) + _zeros(118) + "0" + _zeros(28) + "0" + "0"
 )  # fmt: skip
 """The head of a block of three codes of one bit: the end (0), a match of 258 bytes (1), and distance 1 (0).
@@ -216,13 +212,12 @@ These are the codes 256 and 285 of literals and lengths, and the code 0 of dista
 # --- snappy ---
 
 XERIAL_HEAD: Final = bytes.fromhex("82534e41505059000000000100000001")
-XERIAL_BLOCK: Final = 32 * 1024
 SNAPPY_LITERAL: Final = 65536
 SNAPPY_COPY: Final = 64
 
 
 def xerial(pieces: Iterable[Piece], block: int = 0) -> bytes:
-    parts = [snappy_block(part) for part in blocks(pieces, block or XERIAL_BLOCK)]
+    parts = [snappy_block(part) for part in blocks(pieces, block or 32 * 1024)]
     return XERIAL_HEAD + b"".join(struct.pack(">i", len(part)) + part for part in parts)
 
 
@@ -247,11 +242,8 @@ def _snappy_literals(data: bytes) -> Iterator[bytes]:
         if size <= 60:
             yield bytes((size - 1 << 2,))
         else:
-            yield (
-                struct.pack("<BB", 60 << 2, size - 1)
-                if size <= 256
-                else struct.pack("<BH", 61 << 2, size - 1)
-            )
+            layout, tag = ("<BB", 60) if size <= 256 else ("<BH", 61)
+            yield struct.pack(layout, tag << 2, size - 1)
         yield piece
 
 

@@ -37,14 +37,7 @@ from wireproof.judge.differences import first_difference, short_expect, short_fi
 from wireproof.judge.judge import judge
 from wireproof.judge.verdicts import NO_FINDING_GATES, ROWS, Verdict, gates
 from wireproof.run.engine import Engine
-from wireproof.run.events import (
-    CaseEvent,
-    EventStream,
-    case_event,
-    footer_of,
-    manifest_fields,
-    run_event,
-)
+from wireproof.run.events import CaseEvent, EventStream, case_event, footer_of, manifest_fields, run_event
 from wireproof.wire.json_values import to_json
 from wireproof.wire.observed_fields import field_tree, project
 from wireproof.wire.text import counted

@@ -57,15 +57,10 @@ def worker() -> Iterator[Controller]:
 
 
 @each("what, outcome", OUTCOMES)
-def test_every_exception_becomes_an_outcome(what: str, outcome: Outcome) -> None:
-    assert Caller(toy_codecs.Toy()).answer(request(what)) == outcome
-
-
-@each("what, outcome", OUTCOMES)
-def test_a_worker_says_the_same_as_the_object_called_here(
+def test_every_exception_becomes_an_outcome_here_and_in_a_worker(
     what: str, outcome: Outcome, worker: Controller
 ) -> None:
-    assert ask(worker, request(what)) == outcome
+    assert Caller(toy_codecs.Toy()).answer(request(what)) == ask(worker, request(what)) == outcome
 
 
 def test_what_a_library_prints_does_not_reach_the_pipe(worker: Controller) -> None:

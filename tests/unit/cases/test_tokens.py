@@ -14,7 +14,7 @@ from each import each
 from goldens import load
 
 from wireproof.cases import token
-from wireproof.cases.case import Case, Data, Reject, Value
+from wireproof.cases.case import Case, Data, Reject, Source, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.id_patterns import PatternError, compile_pattern, most_similar, select
 from wireproof.cases.token import MAX_INLINE_TOKEN, PREFIX, TokenError, from_token, save_token, to_token
@@ -118,7 +118,7 @@ def wrapped(page: Any) -> str:
 
 def without_what_a_token_leaves_out(case: Case) -> Case:
     """Witnesses change no verdict."""
-    return evolve(case, source=case.source.plain())
+    return evolve(case, source=Source(case.source.origin, case.source.document))
 
 
 def test_every_fixture_survives_the_round_trip(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from attrs import evolve
 from baselines import LATER, NAMES, OTHER, TEXT, TODAY, code, fix, written
 from each import each
-from hypothesis import given, strategies
+from hypothesis import given, settings, strategies
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
 from wireproof.run.baselines import baseline, baseline_adding, baseline_writing
@@ -402,6 +402,7 @@ def run_of(answers: dict[str, tuple[tuple[str, str, str], str]]) -> list[CaseEve
     ]
 
 
+@settings(deadline=None)
 @given(EVENTS, EVENTS, strategies.integers(0, 99))
 def test_exactly_the_chosen_failures_are_expected_after_it_and_no_other_entry_changes_its_meaning(
     first: dict[str, tuple[tuple[str, str, str], str]],

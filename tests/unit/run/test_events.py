@@ -31,6 +31,7 @@ from wireproof.run.baselines.baseline import apply
 from wireproof.run.baselines.known_failures import parse_baseline
 from wireproof.run.conclusion import conclusion_sentence, exit_code
 from wireproof.run.events import (
+    CaseEvent,
     EventError,
     EventStream,
     EventWriter,
@@ -43,7 +44,6 @@ from wireproof.run.events import (
     to_line,
 )
 from wireproof.run.exit_codes import Exit
-from wireproof.wire.observed_fields import field_tree, project
 
 SCHEMA = json.loads((Path(wireproof.__file__).parent / "schemas/events.schema.json").read_text())
 
@@ -106,6 +106,7 @@ def test_a_line_cut_off_by_a_death_ends_an_incomplete_run() -> None:
         (to_line(FAIL).replace('"at":4', '"at":4.5') + "\n", "at"),
         (to_line(FAIL).replace('"must"', '"most"') + "\n", "level"),
         (to_line(FAIL).replace('"sum"', '"sum","more":1') + "\n", "more"),
+        (to_line(Footer({"pass": 2})) + "\n", "the footer counts {'pass': 2}, the cases are {}"),
     ],
 )
 def test_a_bad_line_is_named_in_one_line(line: str, says: str) -> None:
@@ -114,12 +115,6 @@ def test_a_bad_line_is_named_in_one_line(line: str, says: str) -> None:
     assert str(error.value).startswith("run.jsonl:2: ")
     assert says in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_a_footer_that_miscounts_is_refused() -> None:
-    lines = stream_text().replace('"pass":1', '"pass":2')
-    with pytest.raises(EventError, match="the footer counts"):
-        list(parse_events(io.StringIO(lines)))
 
 
 def test_a_case_before_any_run_is_refused() -> None:
@@ -137,64 +132,51 @@ def test_shards_merge_in_plan_order() -> None:
     assert whole.complete
 
 
-def test_a_merge_that_misses_a_shard_is_incomplete_and_names_it() -> None:
-    merged = merge_shards([shard("1/3", PASS), shard("3/3", SKIP)])
+@pytest.mark.parametrize(
+    ("parts", "lacks"),
+    [
+        ([shard("1/3", PASS), shard("3/3", SKIP)], "shard 2/3 is missing"),
+        (
+            [stream(PASS, run=evolve(RUN, shard="1/2"), complete=False), shard("2/2", SKIP)],
+            "shard 1/2 was broken off",
+        ),
+    ],
+)
+def test_a_merge_of_less_than_a_whole_run_is_incomplete_and_says_why(
+    parts: list[EventStream], lacks: str
+) -> None:
+    merged = merge_shards(parts)
     assert not merged.complete
-    assert merged.lacks == ("shard 2/3 is missing",)
+    assert merged.lacks == (lacks,)
     assert exit_code(merged) == Exit.ADAPTER
-    assert conclusion_sentence(merged) == "incomplete: shard 2/3 is missing"
-
-
-def test_a_shard_that_was_broken_off_makes_the_whole_incomplete() -> None:
-    cut = stream(PASS, run=evolve(RUN, shard="1/2"), complete=False)
-    merged = merge_shards([cut, shard("2/2", SKIP)])
-    assert exit_code(merged) == Exit.ADAPTER
-    assert conclusion_sentence(merged) == "incomplete: shard 1/2 was broken off"
+    assert conclusion_sentence(merged) == f"incomplete: {lacks}"
 
 
 def test_shards_are_joined_in_the_order_in_which_they_began() -> None:
     """Whoever names the files of two nights may sort them by shard."""
-    runs = [
-        evolve(
-            shard(f"{number}/2", case),
-            run=evolve(RUN, shard=f"{number}/2", started=f"2026-11-0{day}T02:00:00Z"),
-        )
-        for number, case in ((1, PASS), (2, FAIL))
-        for day in (1, 2)
-    ]
+    runs = [begun(f"{n}/2", case, day) for n, case in ((1, PASS), (2, FAIL)) for day in ("01", "02")]
     assert [(one.run.started[:10], one.complete) for one in joined(runs)] == [
         ("2026-11-01", True),
         ("2026-11-02", True),
     ]
 
 
-def test_shards_of_two_nights_that_each_lost_one_are_not_one_run() -> None:
-    first, second = (
-        evolve(shard(name, case), run=evolve(RUN, shard=name, started=started))
-        for name, case, started in (
-            ("1/2", PASS, "2026-11-01T02:00:00Z"),
-            ("2/2", FAIL, "2026-11-02T02:00:01Z"),
-        )
-    )
-    with pytest.raises(EventError, match="these are of two runs"):
-        joined([first, second])
-
-
-def test_a_shard_of_a_file_is_not_trusted() -> None:
-    with pytest.raises(EventError, match="is no shard"):
-        joined([shard("1/99999999999", PASS)])
+def begun(name: str, case: CaseEvent, day: str) -> EventStream:
+    return evolve(shard(name, case), run=evolve(RUN, shard=name, started=f"2026-11-{day}T02:00:00Z"))
 
 
 @pytest.mark.parametrize(
-    ("other", "says"),
+    ("parts", "says"),
     [
-        (shard("2/2", PASS), "the same place in the plan"),
-        (stream(FAIL, run=evolve(RUN, seed=8)), "differ in seed"),
+        ([shard("1/2", PASS), shard("2/2", PASS)], "the same place in the plan"),
+        ([shard("1/2", PASS), stream(FAIL, run=evolve(RUN, seed=8, shard="2/2"))], "differ in seed"),
+        ([shard("1/99999999999", PASS)], "is no shard"),
+        ([begun("1/2", PASS, "01"), begun("2/2", FAIL, "03")], "these are of two runs"),
     ],
 )
-def test_shards_of_different_runs_do_not_merge(other: EventStream, says: str) -> None:
+def test_shards_of_different_runs_do_not_merge(parts: list[EventStream], says: str) -> None:
     with pytest.raises(EventError, match=says):
-        merge_shards([shard("1/2", PASS), other])
+        joined(parts)
 
 
 # --- a run that is killed keeps each verdict ---
@@ -392,12 +374,6 @@ def test_a_baseline_that_a_run_wrote_makes_it_conform_and_says_so() -> None:
 
 
 # --- fields ---
-
-
-def test_a_selector_is_about_one_kind_of_entry() -> None:
-    tree = field_tree(("batches[magic=2].magic", "batches[].offset"))
-    value = {"batches": [{"magic": "2", "offset": "1", "key": "x"}, {"magic": "0", "offset": "3"}]}
-    assert project(value, tree) == {"batches": [{"magic": "2", "offset": "1"}, {"offset": "3"}]}
 
 
 def test_the_fields_that_no_adapter_can_observe_are_none() -> None:

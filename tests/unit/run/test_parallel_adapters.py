@@ -285,8 +285,11 @@ def known(tmp_path: Path, kind: str, *more: str, name: str = TWIN) -> tuple[str,
     return "--baseline", file
 
 
-def test_a_failure_at_random_passes_when_asked_again(check: Check) -> None:
-    ran = check("AtRandom")
+def test_a_failure_at_random_passes_when_asked_again_and_the_end_says_so_once(
+    check: Check, tmp_path: Path
+) -> None:
+    page = tmp_path / "run.md"
+    ran = check("AtRandom", "--markdown", page)
     assert len(ran.labels) > 2
     assert set(ran.labels.values()) == {"fail:flaky"}
     assert ran.done.code == 1
@@ -295,15 +298,9 @@ def test_a_failure_at_random_passes_when_asked_again(check: Check) -> None:
     assert (event.cls, event.path) == ("", "")
     assert event.want.startswith("accept")
     assert event.got.startswith("refuse other")
-
-
-def test_the_end_of_a_run_says_once_how_many_are_flaky_and_what_to_do(check: Check, tmp_path: Path) -> None:
-    page = tmp_path / "run.md"
-    ran = check("AtRandom", "--markdown", page)
     assert f"{len(ran.labels)} failures pass when asked again" in ran.flaky_line
     assert ran.flaky_line.endswith("or accept it: baseline add FILE RUN fail:flaky")
     assert f"- {ran.flaky_line.strip()}\n" in page.read_text()
-    assert "1 failure passes when asked again" in check("InFirstProcess").flaky_line
 
 
 @pytest.mark.parametrize(
@@ -315,7 +312,8 @@ def test_what_the_first_one_always_fails_passes_in_a_fresh_one(
     check: Check, where: tuple[Any, ...], fresh: str
 ) -> None:
     ran = check("InFirstProcess", *where)
-    assert (ran.labels, ran.starts, ran.done.code) == (FLAKY, 2, 1)
+    assert (ran.labels, ran.starts, ran.done.code) == (FLAKY, 2, 1), "its twin is accepted, and it counts"
+    assert "1 failure passes when asked again" in ran.flaky_line
     assert f"passes when asked again {fresh}" in ran.failures[TWIN].text
 
 
@@ -328,6 +326,7 @@ def test_what_fails_only_as_the_first_case_of_a_process_is_flaky(check: Check) -
 def test_what_always_fails_stays_what_it_was(check: Check) -> None:
     ran = check("Always", *PROCESS)
     assert ran.labels[TWIN] == ran.labels[LARGEST] == "fail:wrong-reject"
+    assert f"blocked:{TWIN}" in ran.labels.values()
     assert "asked again" not in ran.done.out
     assert (ran.starts, ran.done.code) == (2, 1)
 
@@ -341,11 +340,6 @@ def test_a_second_process_that_fails_changes_no_verdict(check: Check) -> None:
         assert "Traceback" not in ran.done.err
         note = "note: failures were not asked again in a fresh process: "
         assert ran.done.out.count(note) == (codec != "DiesAgain")
-
-
-def test_a_refusal_counts_if_its_twin_passes_when_asked_again(check: Check) -> None:
-    assert f"blocked:{TWIN}" in check("Always").labels.values()
-    assert check("InFirstProcess").labels == FLAKY
 
 
 def test_a_flaky_case_has_its_families(check: Check) -> None:

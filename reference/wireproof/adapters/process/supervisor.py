@@ -35,7 +35,16 @@ def main(lifeline: int, command: list[str]) -> None:
     signal.set_wakeup_fd(delivery, warn_on_full_buffer=False)
     for number in (signal.SIGCHLD, *ENDING):
         signal.signal(number, lambda *_: None)
-    child = _start_adapter(command)
+    # the adapter is in a group of its own
+    defaults = (signal.SIGPIPE, signal.SIGXFSZ)  # which Python ignores
+    try:
+        child = os.posix_spawnp(command[0], command, os.environ, setpgroup=0, setsigdef=defaults)
+    except OSError as error:
+        os.write(2, f"cannot be started: {error}\n".encode())
+        os._exit(NOT_STARTED)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for own in (0, 1, 2):  # the three pipes belong to the adapter
+        os.dup2(nothing, own)
     code = _wait_for_end(child, lifeline, signals)
     end_all()
     if code < 0:  # end with the signal of the adapter, without a core file of this process
@@ -50,20 +59,6 @@ def main(lifeline: int, command: list[str]) -> None:
 def _prctl(option: int, value: int) -> None:
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
-
-
-def _start_adapter(command: list[str]) -> int:
-    """Start the adapter in a group of its own, then close the three pipes: they belong to the adapter."""
-    defaults = (signal.SIGPIPE, signal.SIGXFSZ)  # which Python ignores
-    try:
-        child = os.posix_spawnp(command[0], command, os.environ, setpgroup=0, setsigdef=defaults)
-    except OSError as error:
-        os.write(2, f"cannot be started: {error}\n".encode())
-        os._exit(NOT_STARTED)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for own in (0, 1, 2):
-        os.dup2(nothing, own)
-    return child
 
 
 def _wait_for_end(child: int, lifeline: int, signals: int) -> int:

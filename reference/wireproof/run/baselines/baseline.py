@@ -15,13 +15,7 @@ from wireproof.cases.case import Reject
 from wireproof.cases.fixture_writer import ADDED, CHANGED, LEVEL, FrozenCase
 from wireproof.cases.fixtures import Suite
 from wireproof.judge.verdicts import PASSING, ROWS, gates
-from wireproof.run.baselines.known_failures import (
-    NO_CASE,
-    Baseline,
-    CaseNames,
-    KnownFailure,
-    place,
-)
+from wireproof.run.baselines.known_failures import NO_CASE, Baseline, CaseNames, KnownFailure, place
 from wireproof.run.events import CaseEvent, EventStream, Run, fails_run, joined
 from wireproof.wire.text import counted
 
@@ -318,7 +312,7 @@ def origin_lookup(before: str, failed: Collection[str], suite: Suite) -> Callabl
             return Origin("new-case", run.suite)
         if golden in changed:
             return changed[golden]
-        if derived and (model := next(_models(event, changed, suite), "")):
+        if derived and (model := _model(event, changed, suite)):
             return Origin("level-changed", changed[model].release, model)
         refuses = event.label in REFUSING or event.path.startswith("before")
         bases = (golden if derived else "", event.twin if refuses else "")
@@ -338,12 +332,12 @@ def changed_since(before: str, suite: Suite) -> Iterator[tuple[str, Origin]]:
                     break
 
 
-def _models(event: CaseEvent, changed: Iterable[str], suite: Suite) -> Iterator[str]:
-    """Yield the changed golden cases that may give a derived case its level: refused as the same class."""
-    for name in changed:
-        case = suite.by_id.get(name) if name.startswith(f"{event.format_id}/") else None
-        if case and isinstance(case.expect, Reject) and case.expect.cls == event.cls:
-            yield name
+def _model(event: CaseEvent, changed: Iterable[str], suite: Suite) -> str:
+    """Return a changed golden case that may give a derived one its level: it is refused as the same class."""
+    of_format = (name for name in changed if name.startswith(f"{event.format_id}/"))
+    cases = filter(None, map(suite.by_id.get, of_format))
+    refused = (case for case in cases if isinstance(case.expect, Reject) and case.expect.cls == event.cls)
+    return next((case.id for case in refused), "")
 
 
 def origin_text(origin: Origin | None, before: str, suite: str) -> str:

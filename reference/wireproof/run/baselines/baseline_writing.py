@@ -151,23 +151,17 @@ def table_text(entry: KnownFailure, names: Sequence[str], shared: Mapping[str, o
     """Return the table of some ids and the other fields of an entry, without those that the file shares."""
     texts = {"kind": entry.kind, "class": entry.cls, "reason": entry.reason, "owner": entry.owner,
              "path": entry.path, "issue": entry.issue, "fault": entry.fault}  # fmt: skip
-    lines = [f"id = {_ids_text(names)}"]
-    lines += [f"{name} = {quoted(text)}" for name, text in texts.items() if text and shared.get(name) != text]
-    lines += [f"expires = {entry.expires.isoformat()}"] * (shared.get("expires") != entry.expires)
-    lines += [f"{mark} = true" for mark in MARKS if getattr(entry, mark)]
-    return "\n".join(("[[known-failure]]", *lines, ""))
-
-
-def _ids_text(names: Sequence[str]) -> str:
-    """Return one id as a text, several as a list with as many on a line as fit after `id = [`."""
-    if len(names) == 1:
-        return quoted(names[0])
+    # one id is a text, several are a list with as many on a line as fit after `id = [`
     indent = " " * len("id = [")
     words = textwrap.fill(
         ", ".join(map(quoted, names)), LINE - len("]"), break_long_words=False, break_on_hyphens=False,
         initial_indent=indent, subsequent_indent=indent,
     )  # fmt: skip
-    return f"[{words.strip()}]"
+    lines = [f"id = {quoted(names[0])}" if len(names) == 1 else f"id = [{words.strip()}]"]
+    lines += [f"{name} = {quoted(text)}" for name, text in texts.items() if text and shared.get(name) != text]
+    lines += [f"expires = {entry.expires.isoformat()}"] * (shared.get("expires") != entry.expires)
+    lines += [f"{mark} = true" for mark in MARKS if getattr(entry, mark)]
+    return "\n".join(("[[known-failure]]", *lines, ""))
 
 
 def quoted(text: str) -> str:
