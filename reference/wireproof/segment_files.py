@@ -19,16 +19,11 @@ from attrs import frozen, make_class
 from wireproof.data_files import FileFinding
 from wireproof.wire.text import counted
 
-# --- packed rows ---
-#
-# Sequences of many small rows in little memory: a row becomes an object when it is asked for.
-
-
 Row = TypeVar("Row")
 
 
 class Rows(Sequence[Row], ABC, Generic[Row]):
-    """Rows that are made when they are asked for."""
+    """Many small rows in little memory: a row becomes an object when it is asked for."""
 
     @abstractmethod
     def make_row(self, number: int) -> Row:

@@ -11,7 +11,6 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from typing import Final
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.message_framing import Frames
@@ -44,9 +43,6 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-PR_SET_PDEATHSIG: Final = 1
-
-
 def end_with_parent() -> None:
     """End when the thread that started this process ends.
 
@@ -55,7 +51,7 @@ def end_with_parent() -> None:
     the lock of the interpreter.
     """
     with contextlib.suppress(OSError, AttributeError, TypeError):
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
         return
     with contextlib.suppress(ImportError):
         from wireproof.adapters.process.psutil_stats import wait_for_end  # noqa: PLC0415 - not on every system

@@ -38,9 +38,6 @@ from wireproof.wire.text import one_line
 LONGEST_TEXT: Final = 300
 """Characters of a library's error that an answer contains."""
 
-WINDOW: Final = 256
-"""Open requests to an object that claims no window; its calls are made one after the other in any case."""
-
 
 class Caller:
     """Caller of a Python object according to the contract; `hello` has its identity and claims."""
@@ -117,7 +114,8 @@ def _documented(adapter: Any) -> tuple[type[BaseException], ...]:  # noqa: ANN40
 
 def _hello(adapter: Any) -> Hello:  # noqa: ANN401 - as above
     """Return the hello of an object, after the same checks as for a hello over a pipe."""
-    head = {"window": WINDOW} | {
+    # open requests to an object that claims no window; its calls are made one after the other in any case
+    head = {"window": 256} | {
         name: getattr(adapter, name)
         for name in ("name", "version", "errors", "window", "cost")
         if hasattr(adapter, name)

@@ -157,10 +157,8 @@ def _expect(expect: Expect) -> dict[str, Any]:
 
 # --- frozen digests ---
 #
-# `frozen.json` in a folder of fixtures maps ids to a text of words, sorted: the digest of the input, the
-# level, the digest of the expectation, then the release in which the case was added, and in which its
-# level or its expectation changed last: `9a57… must 03fe… added=0.2.0 level=0.3.0`. Ids are only added; a
-# case that has to get another input gets a new id, and the old one stays.
+# `frozen.json` in a folder of fixtures maps ids to a text of words: `9a57… must 03fe… added=0.2.0`. Ids are
+# only added; a case that has to get another input gets a new id, and the old one stays.
 
 
 ADDED, LEVEL, CHANGED = "added", "level", "expectation"

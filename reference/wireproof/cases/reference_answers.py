@@ -146,14 +146,7 @@ def expectation_of_bytes(fmt: Format, data: bytes, options: Options) -> Expect:
             return Reject(cls, (), at, None)
 
 
-# --- refusal levels ---
-#
-# Levels of refusals that nobody wrote down: those of derived, drawn and fuzzed cases.
-#
-# Where the reference refuses bytes that no golden case has, its class says for which kind of fault, and its
-# path in which field; the golden cases of the format say how sure that is. A protobuf reader that keeps an
-# unknown field fails no `must` case, golden or derived. See architecture.md#verdicts.
-
+# --- levels of refusals that nobody wrote down: architecture.md#verdicts ---
 
 STRENGTH: Final[tuple[Level, ...]] = ("info", "may", "should", "must")
 """The levels, the weakest first."""

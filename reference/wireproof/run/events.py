@@ -318,7 +318,6 @@ def from_line(line: str) -> Event:
 
 # --- event files ---
 
-
 LONGEST_RUN: Final = timedelta(hours=24)
 """Shards that began further apart are of two runs: a nightly run, for example, that lost one."""
 

@@ -29,26 +29,15 @@ from wireproof.run.engine import Engine
 from wireproof.run.events import CaseEvent, case_event
 from wireproof.wire.text import counted
 
-# --- retries ---
+# --- retries: results.md#failures-that-come-and-go ---
 #
-# Failures asked again: a codec that answers the same bytes differently each time is told from a wrong one.
-#
-# An unexpected failure is asked a second time at once, in the same process; if it fails again, in a fresh
-# one. If it passes then, its verdict is `fail:flaky`. A crash or a silence is not asked here: the engine
-# repeats it itself, to find the guilty case. A live server is never asked again: its state is not that of a
-# process.
-#
-# Asking again costs as much as a case, so there is a limit for each part of a run. A fresh process costs up
-# to a second, as much as a hundred cases: for three codecs from PyPI it would be a tenth of a run. So a large
-# run without a baseline, in which most codecs fail, starts one only on suspicion: a case that passed fails
-# now.
+# A crash or a silence is not asked here: the engine repeats it itself, to find the guilty case. A fresh
+# process costs up to a second, as much as a hundred cases. So a large run without a baseline, in which most
+# codecs fail, starts one only on suspicion: a case that passed fails now.
 
 
 MAX_RETRIES: Final = 20
-"""Failures of a part that are asked again; beside them, the first one with each signature is.
-
-A part has 128 golden cases, or the families of 8: a codec that fails one case in ten at random has fewer.
-"""
+"""Failures of a part that are asked again; beside them, the first one with each signature is."""
 
 WITH_BASELINE: Final = 3
 """Fresh processes of a run with a baseline, in which an unexpected failure is rare."""

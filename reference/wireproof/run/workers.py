@@ -33,9 +33,6 @@ if TYPE_CHECKING:  # the first one exists only where there is a fork
 END_SECONDS: Final = 8.0
 """Seconds that a worker has to close its adapters before it is killed."""
 
-COLLECT_AFTER: Final = 50_000
-"""New objects after which the garbage collector runs; Python's own default is 700."""
-
 Next: TypeAlias = Callable[[int], Any]
 """Returns the next task for the worker of a number; None if there is none for now."""
 
@@ -75,7 +72,7 @@ def collect_rarely() -> None:
     again takes a tenth of its processor time.
     """
     gc.freeze()
-    gc.set_threshold(COLLECT_AFTER, 20, 100)
+    gc.set_threshold(50_000, 20, 100)  # new objects; Python's own default is 700
 
 
 def run_serial(next_task: Next, work: Work) -> Generator[tuple[int, Any, Any], None, None]:

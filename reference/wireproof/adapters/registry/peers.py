@@ -32,9 +32,6 @@ PACKAGES: Final = "{build}/lib"
 SHARED: Final = "_shared"
 """The folder below `peers_folder()` with code that several adapters use: `go`, `python` and others."""
 
-PYTHON: Final = f"{SHARED}/python"
-"""The folder of the package `wireproof_peers`, which the adapters in Python import."""
-
 
 @frozen
 class BuildTable:
@@ -88,7 +85,6 @@ def peers_folder() -> Path:
 
 
 def templates_folder() -> Path:
-    """Return the folder of the adapter templates: `wireproof/_templates` or `tests/templates`."""
     return _folder("templates")
 
 
@@ -218,7 +214,7 @@ def _object(folder: Path, python: str) -> tuple[str, tuple[str, ...]]:
     file = folder / python.rpartition(":")[0]
     if not file.is_file():
         raise ValueError(f"python: no such file: {file}")
-    return f"{found[1]}:{found[2]}", (str(file.resolve().parent), str(peers_folder() / PYTHON))
+    return f"{found[1]}:{found[2]}", (str(file.resolve().parent), str(peers_folder() / SHARED / "python"))
 
 
 def _words(key: str, text: str) -> tuple[str, ...]:

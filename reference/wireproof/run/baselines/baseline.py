@@ -221,7 +221,6 @@ WARNING: Final = timedelta(days=14)
 
 
 def expiring(known_failures: Iterable[KnownFailure], today: date) -> tuple[KnownFailure, ...]:
-    """Return the entries whose last day is within two weeks, and not past, the first day first."""
     soon = (entry for entry in known_failures if today <= entry.expires <= today + WARNING)
     return tuple(sorted(soon, key=lambda entry: entry.expires))
 
@@ -239,13 +238,7 @@ def expiry_notices(known_failures: Iterable[KnownFailure], today: date, file: st
     ]
 
 
-# --- origins ---
-#
-# Why a run fails in cases that its baseline does not have: the suite changed, or the codec.
-#
-# A baseline has the release of the cases that it was complete for, and `frozen.json` the release in which
-# each case was added or changed last. A derived case is judged only if its base passes, and a refusal only if
-# its twin does; so the repair of a codec shows failures that were there before.
+# --- origins: why a run fails in cases that its baseline does not have, results.md#after-an-upgrade ---
 
 
 BY_RELEASE: Final[tuple[tuple[str, OriginKind], ...]] = (
