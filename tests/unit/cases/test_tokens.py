@@ -2,7 +2,6 @@
 
 import base64
 import json
-import os
 import tracemalloc
 import zlib
 from pathlib import Path
@@ -230,15 +229,6 @@ def test_a_token_file_whose_sha256_is_not_its_name_was_changed(tmp_path: Path) -
     mine = tmp_path / "mine.txt"
     mine.write_text(to_token(CASE) + "\n")
     assert from_token(f"@{mine}") == CASE
-
-
-@pytest.mark.parametrize(
-    "make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "device"]
-)
-def test_a_token_file_that_never_ends_is_not_waited_for(tmp_path: Path, make: Any) -> None:
-    make(tmp_path / "token")
-    with pytest.raises(TokenError, match="not a regular file"):
-        from_token(f"@{tmp_path}/token")
 
 
 def test_a_token_file_of_any_size_is_not_read_to_its_end(

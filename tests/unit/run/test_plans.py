@@ -221,14 +221,6 @@ def test_what_is_written_is_read_back() -> None:
 # --- a run ---
 
 
-def test_the_reference_is_right_in_a_process_of_its_own() -> None:
-    chosen = (case(ONE), case(WRITTEN), case("iggy.poll/0.11/size/payload-65537"))
-    with Engine("reference") as engine:
-        events = list(run(engine, Selection(chosen, load().by_id)))
-        assert engine.notes == []
-    assert [event.verdict for event in events] == ["pass"] * 3
-
-
 def test_a_note_counts_the_cases_that_were_not_asked() -> None:
     with Engine("reference", in_process=True) as engine:
         engine.hello = evolve(engine.hello, digests=False)
