@@ -6,7 +6,7 @@ the file, the case and the fault.
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
@@ -155,44 +155,37 @@ _COPIED: Final = tuple(attribute.name for attribute in fields(_CaseFields) if at
 _copied: Final = attrgetter(*_COPIED)
 
 
-@frozen
-class _Row:
-    """A case of a file of which only the head is read; without a folder `here` it may name no file."""
+def _unread(
+    text: Raw, head: _CaseFields, format_: tuple[str, str], here: Path | None, file: Path | None = None
+) -> Case:
+    """Return a case of whose JSON only the head is read; without a folder `here` it may name no file."""
+    names = (*_COPIED, "format", "revision", "parent", "family")
+    known = dict(zip(names, (*_copied(head), *format_, None, None), strict=True))
+    return Case.unread(known, partial(_rest, text, here, file))
 
-    text: Raw
-    here: Path | None
-    file: Path | None = None
 
-    def case(self, head: _CaseFields, form: str, revision: str) -> Case:
-        """Return the case; its other parts are read when one is asked for."""
-        known = dict(zip(_COPIED, _copied(head), strict=True))
-        return Case.unread({**known, "format": form, "revision": revision, **_GOLDEN}, self)
-
-    def __call__(self, case: Case, _: str) -> Mapping[str, object]:
-        try:
-            read = _READER.decode(self.text, _CaseFields, "case")
-            given, expect = _input_and_expect(read)
-            options, profile = read.options, read.profile
-            parts = {
-                "input": _load(given, self.here) if isinstance(given, _InputFile) else given,
-                "expect": expect,
-                "source": _source(bytes(read.source)),
-                "options": options if options.profile == profile else evolve(options, profile=profile),
-                "limits": read.limits,
-            }
-        except (OSError, ValueError) as error:
-            where = "" if self.file is None else f"{self.file}: {case.id}: "
-            raise FixtureError(f"{where}{error}") from None
-        return parts
+def _rest(text: Raw, here: Path | None, file: Path | None, case: Case, _: str) -> Mapping[str, object]:
+    """Return the parts that an unread case does not have yet."""
+    try:
+        read = _READER.decode(text, _CaseFields, "case")
+        given, expect = _input_and_expect(read)
+        options, profile = read.options, read.profile
+        return {
+            "input": _load(given, here) if isinstance(given, _InputFile) else given,
+            "expect": expect,
+            "source": _source(bytes(read.source)),
+            "options": options if options.profile == profile else evolve(options, profile=profile),
+            "limits": read.limits,
+        }
+    except (OSError, ValueError) as error:
+        where = "" if file is None else f"{file}: {case.id}: "
+        raise FixtureError(f"{where}{error}") from None
 
 
 @lru_cache(maxsize=4096)
 def _source(text: bytes) -> Source:
     """Return the source of a case; four cases have the same."""
     return _READER.decode(text, Source, "source", at="source")
-
-
-_GOLDEN: Final = {"parent": None, "family": None}
 
 
 def _input_and_expect(read: _CaseFields) -> tuple[Input | _InputFile, Expect]:
@@ -253,7 +246,6 @@ def read_heads(path: Path) -> Iterator[Case]:
         raise FixtureError(f"{path}: {error}") from None
     if page.schema != SCHEMA:
         raise FixtureError(f"{path}: must have schema {SCHEMA}")
-    here = path.parent
     for number, row in enumerate(page.cases, 1):
         try:
             head = _HEADS.decode(row, _CaseFields, "case")
@@ -261,7 +253,7 @@ def read_heads(path: Path) -> Iterator[Case]:
             tree = parse_json(bytes(row))
             name = tree.get("id", f"case {number}") if isinstance(tree, dict) else f"case {number}"
             raise FixtureError(f"{path}: {name}: {error}") from None
-        yield _Row(row, here, path).case(head, page.format, page.revision)
+        yield _unread(row, head, (page.format, page.revision), path.parent, path)
 
 
 def case_from_json(row: object, form: str, revision: str, here: Path | None) -> Case:
@@ -270,7 +262,7 @@ def case_from_json(row: object, form: str, revision: str, here: Path | None) -> 
     `here` is the folder of its input file; None forbids files, as for a token from an untrusted source.
     """
     text = Raw(msgspec.json.encode(row))
-    case = _Row(text, here).case(_HEADS.decode(text, _CaseFields, "case"), form, revision)
+    case = _unread(text, _HEADS.decode(text, _CaseFields, "case"), (form, revision), here)
     check_generated(case)
     return case
 
@@ -289,13 +281,7 @@ def _load(named: _InputFile, here: Path | None) -> Data:
     return Data(data)
 
 
-_READER: Final = Reader(
-    {
-        (Accept, "value"): Any,
-        (Reject, "before"): Any,
-        (_CaseFields, "steps"): steps_of_json,
-        **OPTIONS_IN_CASES,
-    }
-)
+_HOOKS: Final = {(Accept, "value"): Any, (Reject, "before"): Any, (_CaseFields, "steps"): steps_of_json}
+_READER: Final = Reader({**_HOOKS, **OPTIONS_IN_CASES})
 _HEADS: Final = Reader({(_CaseFields, name): Raw for name in _LATER})
 """Reads the head of a case: the other fields are there, and nothing more is known of them."""
