@@ -281,7 +281,13 @@ def _load(named: _InputFile, here: Path | None) -> Data:
     return Data(data)
 
 
-_VALUES: Final = {(Accept, "value"): Any, (Reject, "before"): Any}
-_READER: Final = Reader({**_VALUES, (_CaseFields, "steps"): steps_of_json, **OPTIONS_IN_CASES})
+_READER: Final = Reader(
+    {
+        (Accept, "value"): Any,
+        (Reject, "before"): Any,
+        (_CaseFields, "steps"): steps_of_json,
+        **OPTIONS_IN_CASES,
+    }
+)
 _HEADS: Final = Reader({(_CaseFields, name): Raw for name in _LATER})
 """Reads the head of a case: the other fields are there, and nothing more is known of them."""
