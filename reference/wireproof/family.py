@@ -288,53 +288,44 @@ class TrialServer:
 
 @frozen
 class Family:
-    """A family of formats. Everything but its name and its formats is optional.
+    """A family of formats: adding-a-format.md#what-a-family-may-have says what each part is for.
+
+    Everything but its name and its formats is optional. A place is `module:name`; an empty one is nothing.
 
     Attributes:
         name: the beginning of the names of its formats, such as `kafka`.
-        formats: its formats, in the order in which they are listed.
+        formats: in the order in which they are listed.
         remarks: its classes of remarks by name; its package registers them too.
         dictionary: yields the words of the fuzzing dictionary of a format; None for boundary values only.
-        marks: by the beginning of a format's name, a function that returns whether bytes begin like it.
+        marks: by the beginning of a format's name, returns whether bytes begin like it.
         file_names: patterns of the names of files, each with the beginning of the names of their formats.
-        streams: by the name of a stream, a function that gets its format and the steps that the format alone
-            shows; it returns them with what the family knows of damage and order.
-        derived_fields: by the name of a stream, a function that returns the fields that its value has beside
-            the list of its entries, from these entries in JSON form.
-        listings: the places of the `EntryListing` of its streams, by the name of the format. A format that is
-            an entry of a stream has the listing of this stream.
-        capabilities: yields the capabilities that decoded fields need under some options.
-        value_capabilities: yields those that a value in JSON form needs.
-        strategies: the place of a table for the Hypothesis strategies of values; empty if those that follow
-            from types and layouts are enough. By a type, or by a class and the name of a field, it has a
-            function that gets the format and such a strategy, and returns another one; by a format id, a
-            function that returns the strategy of the format.
+        streams: by the name of a stream, gets its format and the steps that the format alone shows, and
+            returns them with what the family knows of damage and order.
+        derived_fields: by the name of a stream, returns the fields that its value has beside the list of its
+            entries, from these entries in JSON form.
+        listings: by the name of a stream, the place of its `EntryListing`, which its entries have too.
+        capabilities, value_capabilities: yield the capabilities that decoded fields need under some options,
+            and those that a value in JSON form needs.
+        strategies: the place of a table. By a type, or by a class and the name of a field, it has a function
+            that gets the format and the strategy that follows from types and layouts, and returns another
+            one; by a format id, a function that returns the strategy of the format.
         option_strategies: the place of a table of functions by the name of a format, which get a value and
             return a strategy for options.
-        sources: its sources for Spark by name, such as `kafka_log`; each is the place of a
-            `wireproof.spark.logs.sources.SourceKind`. The first one of all families is the default of `scan`.
-        mutation: the place of its `wireproof.derive.mutate.encodings.MutationRules`; empty if mutations
-            need nothing but the value classes and layouts.
-        generators: the place of a table of `wireproof.cases.made_case.Generator` by format id, which make the
-            inputs of cases that a recipe describes.
-        message_sets: the place of its `wireproof.derive.seeded_examples.MessageSets`, for exchanges between
-            revisions; empty if there are none.
-        step_ops: the place of a table of `wireproof.cases.steps.StepOp` by name, the requests of its cases
-            with steps; empty if it has none.
-        step_words: the place of a function that describes the bytes of a step in a few words; empty if there
-            is none.
-        redaction: what stays of bytes whose payloads are replaced.
-        fast_decoders: the place of a table of `FastDecoder` by format id; empty if there are none.
-        servers: the kinds of its servers that an adapter may be, such as `kafka-broker`; each is the place of
-            a function that returns the registry entry of `kind:HOST:PORT`.
-        trial_servers: its servers on the loopback to try a check on, by the word of `serve`; each is the
-            place of a `TrialServer`. An extra of the same name installs what it needs.
-        client_templates: the place of the templates of its client programs, by language; empty if it has
-            none.
-        index_files: the place of its `wireproof.segment_files.IndexRules`, for the index files beside its
-            logs; empty if there are none.
-        directories: the place of its `wireproof.data_files.DirectoryRules`, for the data directories of its
-            brokers or servers; empty if there are none.
+        sources: by name, such as `kafka_log`, the place of a `wireproof.spark.logs.sources.SourceKind`. The
+            first one of all families is the default of `scan`.
+        mutation: the place of its `wireproof.derive.mutate.encodings.MutationRules`.
+        generators: the place of a table of `wireproof.cases.made_case.Generator` by format id.
+        message_sets: the place of its `wireproof.derive.seeded_examples.MessageSets`.
+        step_ops: the place of a table of `wireproof.cases.steps.StepOp` by name.
+        step_words: the place of a function that describes the bytes of a step in a few words.
+        fast_decoders: the place of a table of `FastDecoder` by format id.
+        servers: by kind, such as `kafka-broker`, the place of a function that returns the registry entry of
+            `kind:HOST:PORT`.
+        trial_servers: by the word of `serve`, the place of a `TrialServer`. An extra of the same name
+            installs what it needs.
+        client_templates: the place of the templates of its client programs, by language.
+        index_files: the place of its `wireproof.segment_files.IndexRules`.
+        directories: the place of its `wireproof.data_files.DirectoryRules`.
         fixtures: the folder of its cases and rules, laid out like `fixtures/`; None if wireproof has them.
     """
 
