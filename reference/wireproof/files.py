@@ -17,9 +17,6 @@ except ImportError:
 NEW_FILE_MODE: Final = 0o666
 """Mode of a new file, before the umask."""
 
-MAX_DRAFT_NAME: Final = 200
-"""Characters of a file name that the name of its draft keeps, so that it does not become too long."""
-
 
 class FileInUseError(OSError):
     """Another run is writing the file; the message is one line with its path."""
@@ -46,7 +43,7 @@ def replace_file(path: Path, write: Callable[[Path], object], *, durable: bool =
             write(path)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name[:MAX_DRAFT_NAME]}.new")
+    draft = path.with_name(f".{path.name[:200]}.new")  # a longer name may be too long
     file = _locked_draft(draft)
     try:
         with naming(path):

@@ -28,9 +28,6 @@ They are entry points too. But the package must work without its metadata: from 
 the path, and in an adapter's own Python.
 """
 
-MAX_REASON: Final = 300
-"""Characters of the reason why a family cannot be loaded, which another package gives."""
-
 
 @frozen
 class FamilyFault:
@@ -167,7 +164,7 @@ class FamilyTable(MutableMapping[str, Family]):
         try:
             family = provider.load()
         except Exception as error:  # noqa: BLE001 - a foreign package; the others still work
-            reason = one_line(f"{type(error).__name__}: {error}", MAX_REASON)
+            reason = one_line(f"{type(error).__name__}: {error}", 300)
             self._faults.append(
                 FamilyFault(provider.package, f"the family {provider.name} cannot be loaded: {reason}")
             )

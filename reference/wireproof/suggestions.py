@@ -4,9 +4,6 @@ import difflib
 from collections.abc import Iterable
 from typing import Final
 
-CUTOFF: Final = 0.75
-"""The least `difflib` ratio of two names of which one may be a misspelling of the other."""
-
 LONGEST: Final = 256
 """Characters of an unknown name that are compared: difflib takes quadratic time."""
 
@@ -20,8 +17,8 @@ def bracket_error(pattern: str) -> str:
 
 
 def closest(word: str, names: Iterable[str]) -> str:
-    """Return the known name that is close to `word`; empty if none is."""
-    return next(iter(difflib.get_close_matches(word[:LONGEST], list(names), n=1, cutoff=CUTOFF)), "")
+    """Return the known name that is close to `word`, so that one may be a misspelling; empty if none is."""
+    return next(iter(difflib.get_close_matches(word[:LONGEST], list(names), n=1, cutoff=0.75)), "")
 
 
 def suggestion(word: str, names: Iterable[str], otherwise: str = "") -> str:

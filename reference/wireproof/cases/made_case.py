@@ -7,7 +7,7 @@ kept, because a run needs them two or three times in a row.
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, lru_cache
 from hashlib import sha256
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from attrs import evolve, frozen
 
@@ -18,12 +18,6 @@ from wireproof.cases.stream_prefix import stream_value
 from wireproof.family import object_at
 from wireproof.formats import FAMILIES
 from wireproof.wire.json_values import Json, canonical_json, json_digest
-
-LARGE_BYTES: Final = 8 * 1024 * 1024
-"""Bytes of all values together, decompressed, above which a case is large."""
-
-LARGE_RECORDS: Final = 10_000
-"""Records or messages above which a case is large."""
 
 T = TypeVar("T")
 
@@ -116,7 +110,7 @@ def is_large(case: Case) -> bool:
     if not isinstance(case.input, Generated):
         return False
     recipe = case.input.recipe
-    return recipe.payload > LARGE_BYTES or recipe.records > LARGE_RECORDS
+    return recipe.payload > 8 * 1024 * 1024 or recipe.records > 10_000
 
 
 def large_cases(cases: Iterable[Case], patterns: Collection[str]) -> tuple[Case, ...]:

@@ -30,9 +30,6 @@ ITEM_FIELDS: Final = ("kind", "at", "length", "class", "value")
 EVERY_FIELD: Final = "*"
 """The part of a pattern that selects every field, derived ones too."""
 
-DEPTH: Final = 2
-"""How often a pattern may enter one class: a wrapper contains messages, and these no wrapper."""
-
 
 @lru_cache(maxsize=128)
 def _schema(row: Format) -> SchemaNode:
@@ -72,7 +69,7 @@ def _ordinary(root: SchemaNode, nodes: list[SchemaNode], entered: tuple[str, ...
     A field that the format does not have is selected too: an answer that has one is wrong.
     """
     entered = (*entered, *(node["$ref"] for node in _alternatives(nodes) if "$ref" in node))
-    if any(entered.count(name) > DEPTH for name in entered):
+    if any(entered.count(name) > 2 for name in entered):  # a wrapper contains messages, and these no wrapper
         return {}
     named = {name: _step(root, nodes, name) for name in _names(root, nodes)}
     hidden: FieldTree = {name: {} for name, below in named.items() if all(DERIVED in node for node in below)}

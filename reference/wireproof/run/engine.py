@@ -51,9 +51,6 @@ MAX_WINDOW: Final = 256
 RECENT_ANSWERS: Final = 2
 """Number of last answered cases that are suspects when something comes after an answer."""
 
-MAX_BYTES_IN_FLIGHT: Final = 4 * MIB
-"""Bytes of input in flight, above which no further request is sent."""
-
 IDENTITY: Final = {
     "name": "another name",
     "version": "another version",
@@ -335,7 +332,7 @@ class Engine:
             return
         batch: list[PendingCase] = []
         weight = sum(pending.request.weight for pending in self._flight.values())
-        while self._queue and len(self._flight) + len(batch) < window and weight < MAX_BYTES_IN_FLIGHT:
+        while self._queue and len(self._flight) + len(batch) < window and weight < 4 * MIB:
             pending = self._queue.popleft()
             if why := self.deaths.verdict(pending.case):
                 self._record(pending, why, 0)

@@ -318,9 +318,6 @@ def from_line(line: str) -> Event:
 
 # --- event files ---
 
-LONGEST_RUN: Final = timedelta(hours=24)
-"""Shards that began further apart are of two runs: a nightly run, for example, that lost one."""
-
 OF_ONE_RUN: Final = (
     "suite", "fixtures", "adapter", "version", "seed", "level", "filters", "requirements"
 )  # fmt: skip
@@ -487,7 +484,7 @@ def merge_shards(shards: Iterable[EventStream]) -> EventStream:
                 raise EventError(f"shards {first.shard} and {run.shard} differ in {name}: {one} {other}")
     early, *_, late = sorted((part.run for part in parts), key=attrgetter("started")) * 2
     begins = [time for run in (early, late) if (time := _begin(run)) is not None]
-    if len(begins) > 1 and begins[1] - begins[0] > LONGEST_RUN:
+    if len(begins) > 1 and begins[1] - begins[0] > timedelta(hours=24):
         raise EventError(
             f"shard {early.shard} of {early.adapter} began at {early.started}, shard {late.shard} at "
             f"{late.started}: these are of two runs, and shards of each are missing"

@@ -39,14 +39,8 @@ from wireproof.wire.text import counted
 MAX_RETRIES: Final = 20
 """Failures of a part that are asked again; beside them, the first one with each signature is."""
 
-WITH_BASELINE: Final = 3
-"""Fresh processes of a run with a baseline, in which an unexpected failure is rare."""
-
 SMALL_RUN: Final = 256
 """Golden cases of a run without a baseline that starts one fresh process: a second more is no harm there."""
-
-MAX_CONTROLS: Final = 4
-"""Cases of a part that passed and are asked again after a failure."""
 
 AT_ONCE: Final = "when asked again"
 FRESH: Final = "when asked again in a fresh process"
@@ -55,7 +49,7 @@ FRESH_OBJECT: Final = "when asked again by a fresh object"
 
 def fresh_processes(cases: int, *, has_baseline: bool) -> int:
     """Return how many fresh processes a run of so many golden cases may start without a suspicion."""
-    return WITH_BASELINE if has_baseline else int(cases <= SMALL_RUN)
+    return 3 if has_baseline else int(cases <= SMALL_RUN)  # an unexpected failure is rare there
 
 
 @define
@@ -85,7 +79,7 @@ class Retries:
     _stack: ExitStack = field(factory=ExitStack, init=False)
 
     def __enter__(self) -> Self:
-        self._left, self._controls = MAX_RETRIES, MAX_CONTROLS
+        self._left, self._controls = MAX_RETRIES, 4  # cases that passed, asked again after a failure
         return self
 
     def __exit__(

@@ -40,9 +40,6 @@ HELLO_SECONDS: Final = 10.0
 EXIT_SECONDS: Final = 1.0
 """Time limit for a process to end by itself after its stdin is closed or its stdout has ended."""
 
-OUR_EXIT_SECONDS: Final = 10.0
-"""The same for a process of ours before a live server, whose last line is a note to the user."""
-
 KILL_SECONDS: Final = 5.0
 """Time limit for the system to remove a killed process."""
 
@@ -51,9 +48,6 @@ POLL_SECONDS: Final = 0.1
 
 READ: Final = 256 * 1024
 """Bytes of one read."""
-
-STDERR_KEPT: Final = 64 * 1024
-"""Last bytes of stderr that are kept."""
 
 STDERR_SHOWN: Final = 400
 """Characters of stderr that a message shows."""
@@ -66,9 +60,6 @@ LEAST: Final = Most(4 * MIB, 256 * 1024)
 
 EACH: Final = 64
 """Bytes and values of an answer that each byte of input allows; the fixtures need 4 values."""
-
-LAST_READS: Final = 16
-"""Most reads of what a process left in its pipes."""
 
 MEMORY: Final = 2048 * MIB
 """Most resident bytes of the process tree."""
@@ -172,11 +163,12 @@ class Process(Controller):
         try:
             self._drop_stdin()
             if not self._fault and not self._open:
-                self._drain(OUR_EXIT_SECONDS if self._program.is_ours else EXIT_SECONDS)
+                # the last line of a process of ours before a live server is a note
+                self._drain(10.0 if self._program.is_ours else EXIT_SECONDS)
                 if self._packets:
                     self.late = shorten_value(self._packets[0].head.get("id"))
             self._kill()
-            for _ in range(LAST_READS):  # what it wrote to stderr before its end; a pipe has a limit too
+            for _ in range(16):  # what it wrote to stderr before its end; a pipe has a limit too
                 if not self._serve_pipes(0):
                     break
             if self._program.is_ours and self._child.returncode == 0:
@@ -268,7 +260,7 @@ class Process(Controller):
         data = self._read(self._stderr_pipe) or b""
         self._program.stderr(data)
         self._stderr += data
-        del self._stderr[:-STDERR_KEPT]
+        del self._stderr[: -64 * 1024]
 
     def _read(self, pipe: FileIO) -> bytes | None:
         """Return the bytes in the pipe; None at its end."""

@@ -26,12 +26,6 @@ MOST: Final = 256
 MOST_WITHOUT_CORE: Final = 5
 """How many times a time limit a process may wait for a core in addition."""
 
-_RESET_PEAK: Final = b"5"
-"""The text for /proc/<pid>/clear_refs that resets the peak to the current size: proc(5)."""
-
-_UNSURE: Final = 1 << 20
-"""Bytes by which two readings of one peak may differ: the system counts pages in batches."""
-
 
 @cache
 def _portable() -> Any:  # noqa: ANN401 - a module
@@ -151,7 +145,7 @@ def reset_peak(pid: int) -> None:
     for process in tree(pid):
         try:
             with open(f"/proc/{process}/clear_refs", "wb") as file:  # noqa: PTH123 - as `_read`
-                file.write(_RESET_PEAK)
+                file.write(b"5")  # the peak becomes the current size: proc(5)
         except OSError:
             continue
 
@@ -188,7 +182,8 @@ def _peak_is_of_parent() -> bool:
     Only then the peak is read from a file, which takes many times as long: a fuzzer asks around each case.
     """
     of_memory = _size("self", b"VmHWM:")
-    return of_memory is not None and _counted_peak() - of_memory > _UNSURE
+    # the system counts pages in batches, so that two readings of one peak may differ by a MiB
+    return of_memory is not None and _counted_peak() - of_memory > 1 << 20
 
 
 def _counted_peak() -> int:
@@ -221,16 +216,12 @@ def how_it_ended(code: int | None) -> str:
         return f"signal {-code}"
 
 
-FULL: Final = 64 * 1024
-"""Free bytes below which a program cannot write its files."""
-
-
 def full_folders() -> str:
     """Return which folders that programs write to are full, as the end of a message; else nothing."""
     full = []
     with contextlib.suppress(OSError):  # a folder that is gone
         folders = dict.fromkeys((Path.cwd(), Path(tempfile.gettempdir())))
-        full = [str(folder) for folder in folders if shutil.disk_usage(folder).free < FULL]
+        full = [str(folder) for folder in folders if shutil.disk_usage(folder).free < 64 * 1024]
     return f"; no space is left in {' and '.join(full)}" if full else ""
 
 

@@ -159,9 +159,6 @@ def _run_steps(name: str, steps: Iterable[tuple[str, ...]], folder: Path) -> Non
 SECONDS: Final = 120
 """Time limit of one question to a registry."""
 
-MAX_LIST: Final = 32 * 1024 * 1024
-"""Bytes of a list that are read."""
-
 
 def releases(library: PeerLibrary) -> tuple[str, ...]:
     """Return the releases of a library, no pre-releases, the oldest first; raises `AdapterError`."""
@@ -244,7 +241,7 @@ def _fetched(address: str) -> str:
     request = Request(address, headers={"User-Agent": f"wireproof/{__version__}"})  # noqa: S310 - https
     try:
         with urlopen(request, timeout=SECONDS) as answer:  # noqa: S310 - as above
-            text: str = answer.read(MAX_LIST).decode("utf-8")
+            text: str = answer.read(32 * 1024 * 1024).decode("utf-8")
     except (OSError, ValueError) as error:
         raise AdapterError(f"the releases cannot be listed: {address}: {error}") from None
     return text

@@ -30,9 +30,6 @@ from wireproof.run.baselines.known_failures import (
 )
 from wireproof.run.events import CaseEvent, EventStream, fails_run
 
-MAX_TOPICS: Final = 2
-"""Number of topics whose derived cases are named; if more fail at the same field, the format is named."""
-
 NO_SUCH_FAILURE: Final = "is no file, and no failure of the runs has this id or kind"
 """What is said of a word that chooses nothing."""
 
@@ -250,7 +247,7 @@ def _folded(failures: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
     """Yield each failure with the id or the pattern that covers it.
 
     The derived cases of a family that fail alike are one entry: of one fixture, if it alone fails so and its
-    family in no other way, else of the whole topic; of all topics, if several fail at the same field.
+    family in no other way, else of the whole topic; of all, if more than two topics fail at the same field.
     Generated examples are named without seed and number.
     """
     alike: dict[tuple[str, ...], set[str]] = {}
@@ -267,7 +264,7 @@ def _folded(failures: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
             yield event, f"{parent}~*"
         elif not family:
             yield event, event.id
-        elif event.signature_path and len(topics[event.format_id, family, *_failure(event)]) > MAX_TOPICS:
+        elif event.signature_path and len(topics[event.format_id, family, *_failure(event)]) > 2:
             yield event, f"{event.format_id}/**~{family}:*"
         else:
             one = len(alike[event.suite, family, *_failure(event)]) == len(kinds[parent, family]) == 1
