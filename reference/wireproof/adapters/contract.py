@@ -21,15 +21,9 @@ PROTOCOL = 1
 
 @frozen
 class Claim:
-    """The claims of an adapter about one format and revision; None leaves a claim to be probed.
+    """The claims of an adapter about one format and revision: adapter-contract.md#claims.
 
-    Attributes:
-        ops: `decode`, `encode`, `scan`, and `sequence`, which is claimed by its name only; empty for an entry
-            that its stream reader does not know.
-        codecs: `none`, `gzip`, `snappy`, `lz4`, `zstd`.
-        profiles: `reader`, `produce`; None means `reader`, which gets no case that only a broker decides.
-        observes: patterns of the fields that it returns; empty means all.
-        features: further capability atoms of `needs`, such as `control-batch`.
+    None leaves a claim to be probed; empty `ops` are those of an entry that its stream reader does not know.
     """
 
     ops: tuple[Op, ...] | None = None

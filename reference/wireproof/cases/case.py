@@ -151,13 +151,9 @@ class Generated:
 
 @frozen
 class Step:
-    """One request of a sequence to a live server.
+    """One request of a sequence to a live server; the family has the table of its ops.
 
-    Attributes:
-        op: such as `produce`; the family has the table of its ops.
-        fields: the fields of the request in JSON form.
-        data: its bytes; None if it has none.
-        expect: the answer, or `either` with several by name, of which each is right.
+    It expects an answer, or `either` with several by name, of which each is right.
     """
 
     op: str
@@ -198,16 +194,7 @@ class Witness:
 
 @frozen
 class Source:
-    """What stands behind a case.
-
-    Attributes:
-        origin: where its bytes are from: `document`, `hand`, `builder`, `broker`, `fuzz`, `peer`.
-        vectors: ids in the document of its system, such as `W08`: the case has the bytes of that example, or
-            fails while that fault is there. `R2~truncate` means its derived cases of a family.
-        bugs: ids of bugs that are known: the case fails while one of them is there.
-        differs: how it differs from a vector in length or verdict.
-        witnesses: the implementations that were run on its bytes and agree.
-    """
+    """What stands behind a case: writing-a-case.md#what-stands-behind-a-case explains its fields."""
 
     origin: str
     document: str = ""

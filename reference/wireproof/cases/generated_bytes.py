@@ -33,16 +33,7 @@ MAX_ASKED: Final = 3 * 512 * 1024
 
 @frozen
 class Recipe:
-    """What is made.
-
-    Attributes:
-        kind: format and revision: `kafka.batch/v2`.
-        records: number of records or messages; of a compressed v0 or v1 entry, those inside the wrapper.
-        value: bytes of the value, or payload, of each of them.
-        fill: the bytes of the values.
-        block: most bytes of a compressed block before compression; 0: those of Kafka's writer.
-        sized: whether a zstd frame states the size of its content.
-    """
+    """What is made: writing-a-case.md#a-generated-case explains its fields."""
 
     kind: str
     records: int = 1

@@ -29,16 +29,9 @@ _SENTENCE_ID: Final = re.compile(r"[a-z][a-z0-9-]*")
 
 @frozen
 class Sentence:
-    """A sentence of a format document that says what bytes mean, or what a program does with them.
+    """A sentence that says what bytes mean, or what a program does with them.
 
-    Attributes:
-        id: a word for the document and a number: `kdoc-12`. Rules that test it name it.
-        text: the sentence, in our own words.
-        cites: its places, as `resolve` reads them.
-        cases: the cases that test it, if only some cases of its rules do.
-        exclusion: why no case can test it.
-        open: what is missing, for a sentence that a case could test, but none does yet.
-        one_kind: why no case fails on a refusal, or none on a wrong answer.
+    writing-a-case.md#a-sentence-of-a-format-document explains its fields.
     """
 
     id: str
@@ -85,12 +78,9 @@ class Citation:
 
 @frozen
 class Basis:
-    """What an expectation rests on.
+    """What an expectation rests on: ids of rules, and the first place that they cite.
 
-    Attributes:
-        rules: ids of rules.
-        likely: whether they were found by field and class, because nobody wrote which rule a case tests.
-        place: the first place that they cite; None if they cite none.
+    The rules are `likely` if nobody wrote which rule a case tests: they were found by field and class.
     """
 
     rules: tuple[str, ...] = ()
@@ -177,20 +167,7 @@ RuleKind = Literal["refusing", "value", "resource", "encode"]
 
 @frozen
 class Rule:
-    """A rule of a format.
-
-    Attributes:
-        id: unique across the formats of all systems.
-        kind: decides which cases the rule must have.
-        document, section: the place of the sentence.
-        practice: how the system's own reader differs, if it does.
-        exclusion: the reason why it has no case, or only one.
-        cites: the places that it is taken from, as `resolve` of `sources` reads them.
-        sentences: the ids of the sentences of format documents that it tests.
-        basis: one of `BASES`: the kind of document that decides, or the suite itself.
-        reason: why the basis is what it is, where the documents differ or leave the answer open.
-        level: of a rule that an answer must keep in every case: the level at which breaking it fails a run.
-    """
+    """A rule of a format: writing-a-case.md#a-rule explains its fields."""
 
     id: str
     kind: RuleKind

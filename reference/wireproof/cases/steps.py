@@ -33,13 +33,7 @@ OWN_FIELDS: Final = frozenset({"op", "hex", "expect"})
 
 @frozen
 class StepOp:
-    """An op of a step, as its family defines it.
-
-    Attributes:
-        required: the fields that it must have.
-        optional: the fields that it may have.
-        data: True if it has bytes.
-    """
+    """An op of a step: the fields that it must and may have, and whether it has bytes."""
 
     required: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()

@@ -36,14 +36,9 @@ def _derived_fields(form: str) -> Callable[[Sequence[Json]], dict[str, Json]]:
 
 @frozen
 class StreamFrames:
-    """The frames of a stream.
+    """The frames of a stream: the list `name` of its format `form` in the value.
 
-    Attributes:
-        form: the name of the stream's format.
-        name: the list that holds them in the value.
-        values: of each, in JSON form.
-        ends: one past the last byte of each.
-        remarks: the remark classes of each.
+    Of each there are the value in JSON form, one past its last byte, and its remark classes.
     """
 
     form: str

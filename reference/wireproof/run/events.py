@@ -85,10 +85,7 @@ class Requirements:
 
 @frozen
 class Examples:
-    """The generated examples of a run: their number for each format and op that the adapter claims.
-
-    The version of Hypothesis decides with the seed what is drawn. Nobody gave another number if `by_default`.
-    """
+    """The generated examples of a run: results.md#event-stream."""
 
     count: int
     seed: int
@@ -98,24 +95,9 @@ class Examples:
 
 @frozen
 class Run:
-    """The manifest of one run.
+    """The manifest of one run: results.md#event-stream explains its fields.
 
-    Attributes:
-        suite: the version of wireproof.
-        fixtures: the hash of the fixture files of the formats of its cases.
-        spec: the adapter as the user named it: a name, `py:…`, `exec:…`.
-        adapter, version: from its hello.
-        hello: the rest of its hello, in the JSON of the contract.
-        seed: of the shuffled ids and the samples.
-        platform, python: where it ran.
-        level: the lowest level that can fail the run.
-        filters: the patterns of a selection; empty for the whole plan.
-        shard: `2/8`, or empty.
-        not_compared: by format and revision, the patterns of the fields that the adapter does not show.
-        started: ISO 8601 in UTC; with `ns`, all that differs between two runs of one seed.
-        requirements: the requirement set; None for a run on its own choice of cases.
-        examples: the generated examples; None for a run without any.
-        left_out: the large cases that only `--large` runs, with their levels.
+    `started` is ISO 8601 in UTC; with `ns` of the cases, it is all that differs between two runs of one seed.
     """
 
     suite: str
@@ -140,18 +122,7 @@ class Run:
 
 @frozen
 class CaseEvent:
-    """The verdict on one case.
-
-    Attributes:
-        seq: its place in the plan, independent of the shard.
-        level: of the case; of the rule in `broken`, if there is one.
-        verdict, kind, cls, path, at, text, want, got, fields, detail: the verdict.
-        ns: nanoseconds from request to answer.
-        token: replays the case; empty if the id is enough.
-        title, rules, twin, flags: of the case, for a reader that has only the stream.
-        profile: of the case: `reader` (a consumer) or `produce` (a broker that checks a producer's bytes).
-        broken: the rule that the answer breaks, where that is not what the case is about.
-    """
+    """The verdict on one case: results.md#event-stream explains its fields."""
 
     seq: int
     id: str
@@ -228,10 +199,7 @@ BASELINE_CHARACTERS: Final = 128 * 1024
 
 @frozen
 class Footer:
-    """The end of a run: the number of cases by verdict, and whether all planned cases are there.
-
-    `error` says why the adapter did not start, or could not be judged to the end.
-    """
+    """The end of a run: results.md#event-stream."""
 
     counts: Mapping[str, int]
     complete: bool = True
