@@ -70,14 +70,9 @@ ROBUSTNESS: Final = "robustness"
 
 @frozen
 class Accept:
-    """The input must be accepted.
+    """The input must be accepted: writing-a-case.md explains the fields.
 
-    Attributes:
-        value: the decoded value in JSON form; for encode, the value to which the bytes must decode.
-        consumed: bytes used; None if not checked.
-        remarks: the remark classes of the reference.
-        data: for encode, every acceptable encoding; empty: judged by decoding the bytes.
-        digest: of the value, in place of the value of a generated case; empty for all others.
+    For an encode, `data` has every acceptable encoding; without any, the bytes must decode to `value`.
     """
 
     value: Json = None

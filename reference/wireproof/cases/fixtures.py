@@ -38,17 +38,10 @@ FROZEN: Final = "frozen.json"
 
 @frozen
 class Suite(LazyFields):
-    """All the fixtures.
+    """All the fixtures; those of `load` are read when they are asked for, and those of a format together.
 
-    Those of `load` are read when they are asked for, and those of a format together.
-
-    Attributes:
-        cases: sorted by id.
-        files: the file of each case, by its id.
-        hash: blake2b over every fixture file, its rules and its long inputs, in hex.
-        frozen: the digest of each frozen input, by id.
-        sources: the documents that rules cite, by their keys.
-        formats: reads the cases of single formats; None if the cases were given.
+    Cases are sorted by id; other tables are by id or key. `hash` is blake2b over every fixture file, its
+    rules and its long inputs. `formats` reads single formats; it is None if the cases were given.
     """
 
     cases: tuple[Case, ...]

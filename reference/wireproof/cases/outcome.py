@@ -25,15 +25,10 @@ class BrokenRule:
 
 @frozen
 class Accepted:
-    """The implementation accepted the input.
+    """The implementation accepted the input: adapter-contract.md#answers explains the fields.
 
-    Attributes:
-        value: the decoded value in JSON form; None for encode, or if only `digest` was requested.
-        consumed: bytes used of the input; None if the implementation does not report it.
-        data: the bytes of an encode.
-        remarks: the remark classes it reported.
-        digest: of the value over the observed fields, instead of the value.
-        broken: the rules that it broke, whatever the case is about.
+    `value` is None for an encode, or if only `digest` was requested. The rules in `broken` are broken
+    whatever the case is about.
     """
 
     value: Json = None
@@ -46,13 +41,9 @@ class Accepted:
 
 @frozen
 class Refused:
-    """The implementation rejected the input.
+    """The implementation rejected the input: adapter-contract.md#answers explains the fields.
 
-    Attributes:
-        cls: the class; `other` if its library's error has none.
-        before: the value delivered first; None if it is not reported.
-        untyped: whether its library does not document the exception of the rejection.
-        broken: as in `Accepted`.
+    It is `untyped` if its library does not document the exception of the rejection.
     """
 
     cls: RejectClass = field(default="other", metadata={JSON_NAME: "class"})

@@ -37,16 +37,11 @@ class RequirementError(ValueError):
 
 @frozen
 class RequirementSet:
-    """The cases behind a name.
+    """The cases behind a name such as `kafka-consumer-2`: releases.md#requirement-sets.
 
-    Attributes:
-        name: `kafka-consumer-2`.
-        title: `Kafka consumer 2`, for a README.
-        text: what an implementation that meets it can do.
-        use: the same in a few words, as the heading of a column.
-        define: by which rules a case belongs to it, beside those of `includes`; `tests.authoring` lists them.
-        includes: sets of the same edition whose cases it has too.
-        cases: by id, the level and the digest of the expectation: `must 0123456789ab`.
+    `title` is for a README, `text` says what an implementation that meets it can do, and `use` the same in a
+    few words. A case belongs to it by `define` and by the sets that it `includes`. Of each of `cases` there
+    is the level and the digest of the expectation: `must 0123456789ab`.
     """
 
     name: str

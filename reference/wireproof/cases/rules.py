@@ -45,15 +45,10 @@ class Sentence:
 
 @frozen
 class SourceDocument:
-    """A document that rules cite.
+    """A document that rules cite, in the version that was read; the addresses of its parts begin with `url`.
 
-    Attributes:
-        title: its name, with the version that was read.
-        url: the address; the address of a part begins with it.
-        parts: by name, the rest of the address of a part: `#recordbatch`, or the path of a file.
-        reader: for code, the implementation; two readers do not share code.
-        sentences: its normative sentences, so that nothing in it is forgotten.
-        layouts: the layouts that it prints; the tests compare them with those of the formats.
+    The `reader` of code is the implementation: two readers do not share code. Its sentences are listed so
+    that nothing in it is forgotten; the tests compare the layouts that it prints with those of the formats.
     """
 
     title: str

@@ -185,14 +185,10 @@ GOLDEN_BLOCK: Final = 64
 
 @frozen
 class Selection:
-    """The cases that one adapter runs.
+    """The cases that one adapter runs; the `large` ones are last.
 
-    Attributes:
-        golden: the selected fixtures, in order.
-        by_id: every fixture, for the twins that a selection leaves out.
-        families: whether the derived cases run too.
-        keep: selects derived cases; all of them unless a token of one is replayed.
-        large: fixtures that run last.
+    `by_id` has every fixture, for the twins that a selection leaves out. `keep` selects derived cases: all,
+    unless a token of one is replayed.
     """
 
     golden: Sequence[Case]

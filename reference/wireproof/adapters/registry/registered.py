@@ -38,14 +38,10 @@ class Variant:
 
 @frozen
 class PeerLibrary:
-    """The library behind an adapter: its name in the registry of packages that has its releases.
+    """The library behind an adapter, in the registry of packages that has its releases.
 
-    Attributes:
-        ecosystem: the registry, which decides how a version is chosen and listed.
-        name: a module path, a package, a crate, or `group:artifact`.
-        former: its earlier names, the oldest first.
-        renames: names in the sources of the driver that old releases do not have.
-        variants: files of the driver for old releases, the newest first: later ones replace earlier ones.
+    Its name is a module path, a package, a crate, or `group:artifact`; earlier names come the oldest first,
+    and variants of the driver the newest first: later ones replace earlier ones.
     """
 
     ecosystem: Ecosystem
@@ -74,12 +70,9 @@ class Pin:
 class Build:
     """Build of a driver in the user's cache, once for each version of its source.
 
-    Attributes:
-        source: the folder of the driver, absolute or below `tests/peers`.
-        steps: commands, run in a copy of that folder; `{build}` is replaced by the path of the copy.
-        shared: folders under `tests/peers/_shared`, by name, with the common code of several drivers; the
-            copy has each of them as `_shared/NAME`.
-        pin: the release of the library that the copy uses; None for that of the driver's lock file.
+    The steps are run in a copy of `source`, a folder that is absolute or below `tests/peers`, with the
+    folders `shared` of `tests/peers/_shared` as `_shared/NAME`; `{build}` is its path. Without a `pin` it
+    uses the release of the driver's lock file.
     """
 
     source: Path | str
@@ -102,18 +95,15 @@ class AdapterOption:
 class Entry:
     """A row of the registry: it has an `object`, a `command`, or the reason for having neither.
 
+    What an `adapter.toml` may have too is explained at `peers.AdapterFile`.
+
     Attributes:
         object: `module:attribute` of a Python object, of a class or of a function that makes one.
         search_path: folders that are added to `sys.path` before `object` is imported.
-        command: program and arguments of a process; `{build}` is replaced by the folder of `prepare`.
         wire: the framing that the command uses.
         interpreter: the Python that runs `object`, if not this one; may contain `{build}`.
-        environment: variables that are added to the environment of the process.
-        prepare: the build that must be made first.
-        extra: the extra of this package that installs the modules that `object` imports.
-        requires: the modules that its binding imports and `extra` installs, the library's own first.
+        prepare: the build that must be made first; `{build}` in the command is its folder.
         formats: the formats that listings show; the hello decides.
-        instrument: the modules of its codec, with their submodules, whose coverage guides fuzzing.
         start_seconds: least time limit of its hello, for an adapter that compiles code at its start.
         case_seconds: least time limit of a case, for an adapter that starts a program for each.
         reserves: MiB of addresses that its libraries reserve without use: a worker's limit is on addresses.
@@ -121,12 +111,7 @@ class Entry:
         cleanup: program and arguments that remove what the process may have left elsewhere; it runs after the
             process, however that ended.
         relay: `module:function` that connects to a server as the path between writers and readers: `relay`.
-        library: the library whose version a name such as `sarama@1.44.0` chooses.
         packages: a folder of Python packages that the worker prefers to the installed ones.
-        absent: why there is no such adapter, and what would change that; such a row has no `object` and no
-            `command`.
-        language: the language of a peer's adapter, such as `go`; empty if it is not known.
-        client: True if it is a client program, judged by its public interface.
     """
 
     name: str

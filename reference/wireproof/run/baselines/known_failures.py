@@ -198,14 +198,10 @@ MARKS: Final = ("flaky", "exact")
 
 @frozen
 class Baseline:
-    """A file of known failures.
+    """A file of known failures; its text is stored by runs, so that `report` judges by it again.
 
-    Attributes:
-        entries: the known failures.
-        text: the file; runs store it, so that `report` judges by it again.
-        adapter: the name of the implementation; empty if the file does not say it.
-        suite: the release of wireproof for which it was complete; empty if the file does not say it.
-        cases: the digest of the cases of that release, as in the manifest of a run.
+    `adapter`, `suite` and `cases` say whose failures they are, and for which cases it was complete, if the
+    file does: results.md#after-an-upgrade.
     """
 
     entries: tuple[KnownFailure, ...]
