@@ -32,9 +32,6 @@ MAX_TOML_LINE: Final = 4096
 JSON_NAME: Final = "json"
 """The key of an attribute's metadata with its name in JSON, if that differs from its name in Python."""
 
-FEW_WORDS: Final = 8
-"""An error lists at most so many words; of more words it suggests the nearest."""
-
 END_OF_POSITIONS: Final = 1 << 63
 """No input has this many bytes."""
 
@@ -160,7 +157,7 @@ def _one_of(words: tuple[object, ...]) -> Hook:
     def hook(value: object) -> object:
         if value in words:
             return value
-        if len(words) > FEW_WORDS:
+        if len(words) > 8:  # of more words the nearest is suggested
             raise ValueError(f"is unknown: {shorten_value(value)}; {suggestion(str(value), map(str, words))}")
         raise wrong(f"one of {', '.join(map(str, words))}", value)
 

@@ -4,9 +4,6 @@ import difflib
 from collections.abc import Iterable
 from typing import Final
 
-LONGEST: Final = 256
-"""Characters of an unknown name that are compared: difflib takes quadratic time."""
-
 FEW: Final = 10
 """Up to so many known names are listed if none is close."""
 
@@ -18,7 +15,8 @@ def bracket_error(pattern: str) -> str:
 
 def closest(word: str, names: Iterable[str]) -> str:
     """Return the known name that is close to `word`, so that one may be a misspelling; empty if none is."""
-    return next(iter(difflib.get_close_matches(word[:LONGEST], list(names), n=1, cutoff=0.75)), "")
+    begin = word[:256]  # difflib takes quadratic time
+    return next(iter(difflib.get_close_matches(begin, list(names), n=1, cutoff=0.75)), "")
 
 
 def suggestion(word: str, names: Iterable[str], otherwise: str = "") -> str:

@@ -49,10 +49,6 @@ OPENING: Final = Packet({"hello": {"protocol": PROTOCOL}})
 NAME: Final = 100
 """Characters of a name or a version that are kept."""
 
-MOST_NOTES: Final = 10
-NOTE: Final = 300
-"""Notes of a hello that are kept, and characters of each."""
-
 MOST_CLAIMS: Final = 64 * 1024
 """Most characters of all claims of a hello, as JSON: the manifest of every run contains them."""
 
@@ -104,7 +100,7 @@ def hello_of(packet: Packet) -> Hello:
     name = one_line(hello.name, NAME)
     if not name:
         raise MessageError("name is empty")
-    notes = tuple(one_line(note, NOTE) for note in hello.notes[:MOST_NOTES])
+    notes = tuple(one_line(note, 300) for note in hello.notes[:10])
     revisions = {format_id: _in_order(claim) for format_id, claim in hello.revisions.items()}
     return evolve(hello, name=name, version=one_line(hello.version, NAME), notes=notes, revisions=revisions)
 

@@ -35,9 +35,6 @@ from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.text import one_line
 
-LONGEST_TEXT: Final = 300
-"""Characters of a library's error that an answer contains."""
-
 
 class Caller:
     """Caller of a Python object according to the contract; `hello` has its identity and claims."""
@@ -165,4 +162,4 @@ def line_of(error: BaseException) -> str:
     except Exception:  # noqa: BLE001 - the exceptions of a broken library may not even print
         text = "(its text cannot be shown)"
     name = type(error).__qualname__
-    return one_line(f"{name}: {text}" if text else name, LONGEST_TEXT)
+    return one_line(f"{name}: {text}" if text else name, 300)

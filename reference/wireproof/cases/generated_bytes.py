@@ -305,17 +305,13 @@ def _lz4_more(size: int) -> bytes:
 
 ZSTD_MAGIC: Final = bytes.fromhex("28b52ffd")
 ZSTD_BLOCK: Final = 128 * 1024
-ZSTD_WINDOW: Final = 0x58
-"""A window of 2 MiB, as libzstd's default level has."""
-
-ZSTD_SIZE_OF_4: Final = 0x80
-"""The frame header descriptor of a content size of 4 bytes."""
 
 
 def zstd(pieces: Sequence[Piece], block: int = 0, *, sized: bool = False) -> bytes:
     """Return a zstd frame of raw blocks and, for runs, RLE blocks."""
     size = struct.pack("<I", size_of(pieces)) if sized else b""
-    head = ZSTD_MAGIC + bytes((ZSTD_SIZE_OF_4 if sized else 0, ZSTD_WINDOW)) + size
+    # a content size of 4 bytes, and a window of 2 MiB, as libzstd's default level has
+    head = ZSTD_MAGIC + bytes((0x80 if sized else 0, 0x58)) + size
     body = []
     for piece in (piece for group in blocks(pieces, block or ZSTD_BLOCK) for piece in group):
         match piece:

@@ -7,7 +7,6 @@ reference can be checked against the result.
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
 
 from attrs import frozen
 
@@ -16,9 +15,6 @@ from wireproof.formats import FAMILIES
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Remark
 from wireproof.wire.trace import FieldSpan
-
-ELEMENT: Final = re.compile(r"([^.\[]+)\[([0-9]+)\]")
-"""The beginning of a path inside an element of a list: `batches[3].crc`."""
 
 
 def stream_value(form: str, name: str, frames: Sequence[Json], *, ended: bool = True) -> Json:
@@ -94,5 +90,6 @@ def _ends(name: str, spans: Iterable[FieldSpan]) -> dict[int, int]:
 
 
 def _element(name: str, path: str) -> int | None:
-    head = ELEMENT.match(path)
+    """Return the place of an element of the list, from a path inside it such as `batches[3].crc`."""
+    head = re.match(r"([^.\[]+)\[([0-9]+)\]", path)
     return int(head[2]) if head is not None and head[1] == name else None

@@ -30,9 +30,6 @@ MAX_TOKEN_FILE: Final = 64 * 1024 * 1024
 
 WORD: Final = re.compile(r"[A-Za-z0-9_-]*={0,2}")
 
-TOKEN_FILE_NAME: Final = re.compile(r"([0-9a-f]{32})\.wp1")
-"""The name of a file that `save_token` wrote: the beginning of the sha256 of its content."""
-
 MAX_INFLATED: Final = 64 * 1024 * 1024
 
 
@@ -75,7 +72,7 @@ def from_token(token: str) -> Case:
             token = read_limited_bytes(path, MAX_TOKEN_FILE).decode("ascii").strip()
         except (OSError, ValueError) as error:
             raise TokenError(f"the token file {path} cannot be read: {error}") from None
-        name = TOKEN_FILE_NAME.fullmatch(path.name)
+        name = re.fullmatch(r"([0-9a-f]{32})\.wp1", path.name)  # of a file that `save_token` wrote
         if name and name[1] != _sha256(token):
             raise TokenError(f"the token file {path} was changed: its sha256 is not its name")
     if not token.startswith(PREFIX):

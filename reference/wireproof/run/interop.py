@@ -42,9 +42,6 @@ from wireproof.wire.json_values import to_json
 from wireproof.wire.observed_fields import field_tree, project
 from wireproof.wire.text import counted
 
-SLOW_SHARE: Final = 8
-"""A slow adapter reads one message in this many."""
-
 UNCOMPRESSED: Final = Verdict("info", "uncompressed", text="the messages as they are: it left the codec out")
 """The verdict on an encoder that had to compress and did not: nothing is lost."""
 
@@ -297,7 +294,7 @@ def _read(
         return
     by_id = {message.case.id: message for message in messages}
     cases: Iterator[Case] = (message.case for message in messages)
-    sample = DerivedSample(SLOW_SHARE)
+    sample = DerivedSample(8)  # a slow adapter reads one message in so many
     slow = engine.hello.cost == "slow"
     for ran in engine.run(sample.of(cases) if slow else cases):
         message, context = by_id[ran.case.id], JudgeContext(ran.case, engine.hello, reference_answer)

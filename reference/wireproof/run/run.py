@@ -179,9 +179,6 @@ def flaky_verdict(first: Verdict, where: str) -> Verdict:
 
 # --- the run ---
 
-GOLDEN_BLOCK: Final = 64
-"""Golden cases that are shuffled among themselves: few, so that an interrupted run keeps its verdicts."""
-
 
 @frozen
 class Selection:
@@ -296,7 +293,8 @@ class _Teller:
 
     def told(self, cases: Iterable[Case]) -> Iterator[Told]:
         """Tell the events of cases, each of which comes after its twin."""
-        for answered in self.engine.run_with(cases, self._keep, GOLDEN_BLOCK if self.golden else None):
+        # few golden cases are shuffled among themselves, so that an interrupted run keeps its verdicts
+        for answered in self.engine.run_with(cases, self._keep, 64 if self.golden else None):
             if self.events:
                 yield Told(tuple(self.events))
                 self.events.clear()

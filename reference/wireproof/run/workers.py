@@ -21,7 +21,7 @@ from contextlib import AbstractContextManager
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
 
 from attrs import define, frozen
 
@@ -29,9 +29,6 @@ from wireproof.adapters.object_worker import end_with_parent
 
 if TYPE_CHECKING:  # the first one exists only where there is a fork
     from multiprocessing.context import ForkContext, SpawnContext
-
-END_SECONDS: Final = 8.0
-"""Seconds that a worker has to close its adapters before it is killed."""
 
 Next: TypeAlias = Callable[[int], Any]
 """Returns the next task for the worker of a number; None if there is none for now."""
@@ -163,7 +160,7 @@ def _end(started: list[_Worker]) -> None:
             with contextlib.suppress(OSError):  # it died
                 worker.pipe.send(None)
         worker.pipe.close()
-    deadline = time.monotonic() + END_SECONDS
+    deadline = time.monotonic() + 8.0  # in which a worker closes its adapters
     for worker in started:
         worker.process.join(max(0.0, deadline - time.monotonic()))
         if worker.process.is_alive():

@@ -250,10 +250,6 @@ def _fetched(address: str) -> str:
 # --- library pins: the manifest in the copy that is built names the release of a library ---
 
 
-SOURCES: Final = frozenset({".cjs", ".go", ".java", ".mjs", ".mod", ".rs"})
-"""The suffixes of files that may contain a name which is another one in an old release."""
-
-
 class ManifestError(ValueError):
     """A manifest does not name the library; the message names both."""
 
@@ -271,7 +267,7 @@ def pin_manifest(folder: Path, pin: Pin) -> tuple[tuple[str, ...], ...]:
     renames = (rename for rename in pin.library.renames if age(pin.version) < age(rename.before))
     if names := own | {rename.name: rename.old for rename in renames}:
         for path in folder.rglob("*"):
-            if path.suffix in SOURCES and path.is_file():
+            if path.suffix in {".cjs", ".go", ".java", ".mjs", ".mod", ".rs"} and path.is_file():
                 path.write_text(_filled(path.read_text("utf-8"), names), "utf-8")
     edit, commands = RESOLVERS[pin.library.ecosystem]
     edit(folder, pin)

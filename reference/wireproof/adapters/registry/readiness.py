@@ -139,9 +139,6 @@ TOOLS: Final = {
     "cc": Tool(("cc", "--version"), (), "templates in C", "gcc"),
 }
 
-SECONDS: Final = 20
-"""Time limit for printing a version: a JVM on a busy machine takes some seconds."""
-
 _ON_LINUX: Final = sys.platform == "linux"
 
 FEATURES: Final = (
@@ -205,7 +202,7 @@ def _tool(name: str) -> InstallationCheck:
         return InstallationCheck(name, "missing", "", tool.purpose, install)
     try:
         done = subprocess.run(  # noqa: S603 - the words come from the table above
-            tool.words, capture_output=True, text=True, timeout=SECONDS, check=False
+            tool.words, capture_output=True, text=True, timeout=20, check=False
         )
         found = re.search(r"\d+(\.\d+)+", done.stdout + done.stderr)
     except (OSError, subprocess.TimeoutExpired):

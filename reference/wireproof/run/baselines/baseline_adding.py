@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from itertools import takewhile
 from types import MappingProxyType
-from typing import Final
 
 from attrs import evolve, field, frozen
 
@@ -29,9 +28,6 @@ from wireproof.run.baselines.known_failures import (
     parse_baseline,
 )
 from wireproof.run.events import CaseEvent, EventStream, fails_run
-
-NO_SUCH_FAILURE: Final = "is no file, and no failure of the runs has this id or kind"
-"""What is said of a word that chooses nothing."""
 
 
 @frozen
@@ -142,7 +138,8 @@ def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
     names.check(file.entries, name)
     failures = [event for stream in streams for event in stream.cases if fails_run(event, stream.run)]
     kinds = {(event.id, kind) for event in failures for kind in (event.label, origins.get(event.id)) if kind}
-    wanted = {one for one, _ in chosen(words, kinds, NO_SUCH_FAILURE)}
+    nothing = "is no file, and no failure of the runs has this id or kind"
+    wanted = {one for one, _ in chosen(words, kinds, nothing)}
     found = _Compared.of(failures, file.entries, today)
     more = ""
     if not (file.tables or shared):
