@@ -32,12 +32,9 @@ __all__ = [
 
 @frozen
 class Decoded:
-    """What the reference reads in bytes.
+    """What the reference reads in bytes: the value in JSON form, with its derived fields.
 
-    Attributes:
-        value: in JSON form, with its derived fields.
-        consumed: the number of bytes that it has.
-        remarks: the classes of what the format leaves open, such as `offset-negative`.
+    `remarks` are the classes of what the format leaves open, such as `offset-negative`.
     """
 
     value: Json
@@ -47,12 +44,9 @@ class Decoded:
 
 @frozen
 class Explained:
-    """The fields of bytes.
+    """The fields of bytes in the order in which they were read, the value, and the refusal; None if accepted.
 
-    Attributes:
-        fields: each with its path, its position and its value, in the order in which they were read.
-        value: in JSON form; of refused bytes the part before the refusal, or None.
-        refusal: why the reference refuses the bytes; None if it accepts them.
+    The value is in JSON form; of refused bytes it is the part before the refusal, or None.
     """
 
     fields: tuple[FieldSpan, ...]

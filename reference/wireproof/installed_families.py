@@ -42,14 +42,7 @@ class FamilyFault:
 
 @frozen
 class Provider:
-    """A family that a package provides.
-
-    Attributes:
-        package: the name of the package.
-        name: that of the entry point.
-        load: returns the family; it may raise anything.
-        module: the module that has it.
-    """
+    """A family that a package provides by an entry point; `load` returns it, and may raise anything."""
 
     package: str
     name: str

@@ -42,12 +42,7 @@ class Rows(Sequence[Row], ABC, Generic[Row]):
 
 @frozen(eq=False)
 class PackedRows(Rows[Row]):
-    """Rows that are made of bytes, or of anything else, by their number.
-
-    Attributes:
-        size: how many there are.
-        make: returns a row by its number.
-    """
+    """Rows that are made of bytes, or of anything else, by their number."""
 
     size: int
     make: Callable[[int], Row]
@@ -128,12 +123,9 @@ class SegmentFileName:
 
 @frozen
 class RawEntries:
-    """The raw entries of an index file.
+    """The bytes of each written entry of an index file, and what is behind them.
 
-    Attributes:
-        rows: the bytes of each written entry.
-        tail: number of entries that are allocated but not written.
-        odd: number of bytes after the last whole entry.
+    `tail` entries are allocated but not written; `odd` bytes follow the last whole entry.
     """
 
     rows: Sequence[bytes]

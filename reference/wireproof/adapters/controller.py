@@ -35,11 +35,8 @@ class Broken(Exception):  # noqa: N818 - the adapter is broken, not the suite
 class Controller(ABC):
     """A running adapter; the module docstring gives the order of calls.
 
-    Attributes:
-        hello: identity and claims of the adapter.
-        piped: True if answers without a request are possible, as over a pipe.
-        late: the id of an answer that came after all requests were answered, once it is closed; else empty.
-        note: what the user should know of a live server, once it is closed; else empty.
+    It is `piped` if answers without a request are possible. Once it is closed, `late` is the id of an answer
+    that came after all requests were answered, and `note` what the user should know of a live server.
     """
 
     hello: Hello

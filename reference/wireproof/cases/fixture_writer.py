@@ -166,11 +166,9 @@ ADDED, LEVEL, CHANGED = "added", "level", "expectation"
 
 @frozen
 class FrozenCase:
-    """What `frozen.json` has of a case.
+    """What `frozen.json` has of a case: digests of input and expectation, and the level.
 
-    Attributes:
-        expectation: the digest of its other expectations; empty in a file of before 0.1.0.
-        releases: by `added`, `level` and `expectation`, the release in which this happened last.
+    `releases` are those in which it was added, and its level or expectation changed last.
     """
 
     input: str

@@ -296,9 +296,7 @@ OF_ONE_RUN: Final = (
 class EventStream:
     """One run as it was read; without a footer it is incomplete.
 
-    Attributes:
-        lacks: why a run is not whole, as words: `shard 2/3 is missing`, or the error that ended it.
-        baseline: its known failures; None if it was judged without any.
+    `lacks` says why a run is not whole: `shard 2/3 is missing`, or the error that ended it.
     """
 
     run: Run

@@ -56,12 +56,9 @@ def fresh_processes(cases: int, *, has_baseline: bool) -> int:
 class Retries:
     """Asks the failures of one part of a run again; a context manager that owns the fresh process.
 
-    Attributes:
-        engine: runs the adapter.
-        fresh: makes another engine for the same adapter.
-        expects: returns whether the baseline expects a failure, which is then not asked again.
-        starts: how many fresh processes may still be started without a suspicion; None: none at all.
-        where: the words for an answer of the fresh process.
+    `fresh` makes another engine for the same adapter; `where` are the words for its answer. A failure that
+    the baseline expects is not asked again. `starts` fresh processes may still be started without a
+    suspicion; None: none at all.
     """
 
     engine: Engine

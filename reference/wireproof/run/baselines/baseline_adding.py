@@ -34,12 +34,8 @@ from wireproof.run.events import CaseEvent, EventStream, fails_run
 class Added:
     """A baseline with new entries, and what the runs say about those that it had.
 
-    Attributes:
-        added: the new entries.
-        known: number of chosen failures that the file expects.
-        left: number of new failures that were not chosen.
-        changed: by id of an entry of a chosen case, its kind, and the kind with which the case fails now.
-        expired: entries past their day, whose chosen cases fail as they say.
+    Of the chosen failures, `known` are expected; by id, `changed` has the kind of an entry and the present
+    one; `expired` entries are past their day. `left` failures are new and not chosen.
     """
 
     text: str

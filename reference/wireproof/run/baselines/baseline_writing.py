@@ -256,13 +256,10 @@ _ORIGIN: Final = re.compile(rf"({'|'.join(ORIGIN)})\s*=")
 
 @frozen
 class Fixed:
-    """A baseline that was rewritten, and what was done.
+    """A baseline that was rewritten: the entries whose cases pass are removed.
 
-    Attributes:
-        removed: entries whose cases pass.
-        changed: by id, the verdict and kind with which the case fails now.
-        unjudged: the number of the others that no run says anything about.
-        mixed: those of the others that cover several cases, some of which fail in another way.
+    By id, `changed` has how a case fails now. Of those that are kept, no run says anything about the
+    `unjudged`, and the `mixed` cover several cases, some of which fail in another way.
     """
 
     text: str
