@@ -23,9 +23,7 @@ from wireproof.adapters.registry.registry import open_adapter, resolve
 from wireproof.cases.id_patterns import compile_pattern
 from wireproof.judge.verdicts import PASSING
 from wireproof.run.events import CaseEvent, read_events
-from wireproof.strict_parsing import parse_toml
-
-PAGE: Final = parse_toml((Path(__file__).parent / "pairs.toml").read_text("utf-8"))
+from wireproof.strict_parsing import parse_toml, structure
 
 DELIVERY: Final = (
     *(f"kafka.log/mixed/{topic}/*" for topic in ("delivered", "entries", "tail", "transactions", "damaged")),
@@ -53,7 +51,7 @@ class Library:
 
     codec: str
     clients: tuple[str, ...]
-    shards: int
+    shards: int = SHARDS
 
 
 @frozen
@@ -65,22 +63,24 @@ class Difference:
 
     clients: tuple[str, ...]
     cases: tuple[str, ...]
-    effects: tuple[str, ...]
-    chance: bool
+    reason: str
+    effects: tuple[str, ...] = ()
+    chance: bool = False
 
 
-APART: Final = PAGE["apart"]
+@frozen
+class Pairs:
+    """What `pairs.toml` has; of the clients apart from any codec the reason."""
 
-LIBRARIES: Final = [
-    Library(row["codec"], tuple(row["clients"]), row.get("shards", SHARDS)) for row in PAGE["library"]
-]
+    library: tuple[Library, ...]
+    difference: tuple[Difference, ...]
+    apart: Mapping[str, str]
 
-DIFFERENCES: Final = [
-    Difference(
-        tuple(row["clients"]), tuple(row["cases"]), tuple(row.get("effects", ())), row.get("chance", False)
-    )
-    for row in PAGE["difference"]
-]
+
+PAGE: Final = structure(
+    parse_toml((Path(__file__).parent / "pairs.toml").read_text("utf-8")), Pairs, "pairs.toml"
+)
+LIBRARIES: Final = PAGE.library
 
 
 def matches(pattern: str, case: str) -> bool:
@@ -135,7 +135,7 @@ def differences(client: str, codec: Mapping[str, str], effect: Mapping[str, str]
     common = codec.keys() & effect.keys()
     assert common
     differing = {case for case in common if codec[case] != effect[case]}
-    allowed = [one for one in DIFFERENCES if client in one.clients]
+    allowed = [one for one in PAGE.difference if client in one.clients]
     for case in sorted(differing):
         reasons = (one for one in allowed if not one.effects or effect[case] in one.effects)
         if not any(matches(pattern, case) for one in reasons for pattern in one.cases):
@@ -150,11 +150,11 @@ def differences(client: str, codec: Mapping[str, str], effect: Mapping[str, str]
 def test_each_client_of_a_library_with_another_adapter_is_in_a_pair_or_says_why_not() -> None:
     names = {path.parent.name for path in peers_folder().glob("kafka/*/adapter.toml")}
     clients = {name for name in names if name.endswith("-client")}
-    assert clients <= {client for one in LIBRARIES for client in one.clients} | set(APART)
+    assert clients <= {client for one in LIBRARIES for client in one.clients} | set(PAGE.apart)
     codecs = {name.removesuffix("-client") for name in clients} & names
-    assert codecs <= {one.codec for one in LIBRARIES} | set(APART)
-    assert all(APART.values())
-    assert all(one["reason"] for one in PAGE["difference"])
+    assert codecs <= {one.codec for one in LIBRARIES} | set(PAGE.apart)
+    assert all(PAGE.apart.values())
+    assert all(one.reason for one in PAGE.difference)
 
 
 def test_no_case_of_writing_is_compared() -> None:
