@@ -14,10 +14,7 @@ NAME: Final = "wireproof"
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs `extra` from where wireproof itself came from (PEP 610).
-
-    The source is a checkout, the folder, archive or repository that was installed, or an index.
-    """
+    """Return the command that installs `extra` from where wireproof itself came from (PEP 610)."""
     origin = _direct_url()
     folder = None  # the one that was installed, unless it is gone
     if "dir_info" in origin:

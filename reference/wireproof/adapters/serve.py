@@ -35,12 +35,7 @@ UNASKED_DIGEST: Final = (
 
 
 def serve(spec: str, wire: Wire, stdin: BinaryIO, stdout: BinaryIO) -> None:
-    """Serve the adapter for `spec` until `stdin` ends.
-
-    Raises:
-        UnknownAdapter, AdapterStartError: it cannot be started.
-        MessageError: `stdin` contains bytes that are no frame, so that the start of the next one is unknown.
-    """
+    """Serve an adapter until `stdin` ends; raises its start errors, or `MessageError` for no frame."""
     entry = resolve(spec)
     if entry.object and not (entry.environment or entry.interpreter or entry.prepare):
         caller = caller_here(entry)

@@ -26,10 +26,7 @@ class LazyFields:
 
     @classmethod
     def unread(cls, known: Mapping[str, Any], read: Callable[[Any, str], Mapping[str, Any]]) -> Self:
-        """Return an object with some fields.
-
-        `read` gets it and the name of a missing field, and returns that field, or all that are missing.
-        """
+        """Return an object; `read` gets it and a missing field's name, and returns it or all missing."""
         instance = object.__new__(cls)
         for name, value in known.items():
             object.__setattr__(instance, name, value)

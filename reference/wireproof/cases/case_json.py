@@ -257,10 +257,7 @@ def read_heads(path: Path) -> Iterator[Case]:
 
 
 def case_from_json(row: object, form: str, revision: str, here: Path | None) -> Case:
-    """Return the case of one JSON object; raise ValueError.
-
-    `here` is the folder of its input file; None forbids files, as for a token from an untrusted source.
-    """
+    """Return the case of one JSON object; without a folder `here` it may name no file. Raises ValueError."""
     text = Raw(msgspec.json.encode(row))
     case = _unread(text, _HEADS.decode(text, _CaseFields, "case"), (form, revision), here)
     check_generated(case)

@@ -234,11 +234,7 @@ def unfrozen_cases(suite: Suite) -> tuple[Case, ...]:
 
 
 def freeze(suite: Suite, release: str) -> Mapping[Path, int]:
-    """Add the cases that are not frozen to the file of their folder, and record changed expectations.
-
-    `release` is the version in which they are new or changed. Return the number of entries that were written
-    to each file.
-    """
+    """Add the cases that are not frozen, and record what a `release` changed; return the number by file."""
     written: dict[Path, dict[str, str]] = {}
     for case in suite.cases:
         text, now = suite.frozen.get(case.id, ""), FrozenCase.of(case)

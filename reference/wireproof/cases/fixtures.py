@@ -307,10 +307,7 @@ def obligations() -> Mapping[str, Level]:
 
 
 def cases_of_format(format_id: str, further: Sequence[Path] = ()) -> Iterator[Case]:
-    """Yield the cases of one format, such as `kafka.batch/v2`, from its files; raises `FixtureError`.
-
-    Only the family of the format is loaded.
-    """
+    """Yield the cases of one format from its files, loading only its family; raises `FixtureError`."""
     family = FAMILIES.get(format_id.partition(".")[0])
     for root in _all_roots(own_folders(() if family is None else (family,)), further):
         for path in sorted(root.glob(f"{format_id}/*.json")):

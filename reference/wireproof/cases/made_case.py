@@ -80,10 +80,7 @@ def made_input(case: Case) -> PlainInput:
 
 
 def made_case(case: Case) -> Case:
-    """Return the case with its input and its expected value; raise `GenerateError` as `made_input`.
-
-    A case that is not generated is returned as it is.
-    """
+    """Return the case with its input and expected value, made if it is generated; raises `GenerateError`."""
     source, expect = case.input, case.expect
     if not isinstance(source, Generated):
         return case

@@ -38,10 +38,7 @@ def _schema(row: Format) -> SchemaNode:
 
 @lru_cache(maxsize=256)
 def observed_tree(format_id: str, patterns: tuple[str, ...]) -> FieldTree:
-    """Return the fields of a format that `patterns` select, or all but the derived ones if there are none.
-
-    The caller must not change the tree.
-    """
+    """Return the fields `patterns` select, or all but derived ones; the caller must not change the tree."""
     row = FORMATS.get(format_id)
     if row is None:
         return field_tree(patterns)
@@ -111,10 +108,7 @@ def unknown_part(row: Format, pattern: str) -> tuple[str, tuple[str, ...]] | Non
 
 
 def not_compared(row: Format, patterns: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the patterns of the fields of `row` that an adapter with these `observes` does not show.
-
-    A field that it shows of one kind of entry only is not among them.
-    """
+    """Return the patterns of the fields of `row` that an adapter with these `observes` shows of no entry."""
     root = _schema(row)
     tree = observed_tree(row.format_id, patterns)
     return () if "items" in tree else tuple(dict.fromkeys(_left_out(root, [root], tree, "")))

@@ -18,10 +18,7 @@ from wireproof.wire.trace import FieldSpan
 
 
 def stream_value(form: str, name: str, frames: Sequence[Json], *, ended: bool = True) -> Json:
-    """Return the value of the stream format `form` with these frames in its list `name`.
-
-    It has no field that is derived from the frames if a rejection ended the stream.
-    """
+    """Return the value of a stream with these frames; if not `ended`, without fields derived from them."""
     return {name: [*frames], **_derived_fields(form)(frames if ended else ())}
 
 

@@ -85,17 +85,10 @@ class Engine:
     ) -> None:
         """Store the settings; the adapter starts on entry.
 
-        Args:
-            spec: the adapter, as `registry` reads it.
-            in_process: call a Python object in this process, without timeouts.
-            seed: decides the order and the ids.
-            timeout_scale: multiplies each case's `limits.ms`, and above 1 the wait for the hello: where cases
-                are slow, the start is slow too.
-            hello_seconds: the maximum wait for the hello.
-            memory: bytes, see `registry.open_adapter`.
-            digest: request digests instead of values.
-            check_claims: reject a hello that claims unknown names; `probe` gives advice instead.
-            recorder: records the conversation, see `registry.open_adapter`.
+        `spec`, `in_process`, `memory`, `check_claims` and `recorder` are those of `registry.open_adapter`;
+        `probe` gives advice where others refuse a claim. `seed` decides the order and the ids.
+        `timeout_scale` multiplies each case's `limits.ms`, and above 1 the wait for the hello: where cases
+        are slow, the start is slow too. With `digest`, digests are requested instead of values.
         """
         self._open: Callable[[], Controller] = partial(
             open_adapter, spec, in_process=in_process, hello_seconds=hello_seconds * max(timeout_scale, 1.0),
@@ -165,13 +158,9 @@ class Engine:
         """Yield `keep(case, outcome, nanoseconds)` of each block of cases, in their order.
 
         Whenever answers came, an empty block is yielded. `keep` is called as soon as an answer arrives, so
-        that no answer stays in memory longer than that.
-
-        Args:
-            cases: the cases to run.
-            keep: called for each case, in the order of the answers; once more if the result has changed.
-            size: the cases of a block, which are shuffled among themselves; by default the engine's own.
-            claimed: whether a case outside the claims is not sent.
+        that no answer stays in memory longer than that, and once more if the result has changed. The cases of
+        a block, by default of the engine's own `size`, are shuffled among themselves. With
+        `claimed`, cases outside of the adapter's claims are not sent.
         """
         for block in blocks(cases, min(size or self._size, self._size)):
             self._enqueue(block, self.hello if claimed else None, keep)

@@ -167,10 +167,7 @@ class InstallationCheck:
 
 
 def examined() -> tuple[InstallationCheck, ...]:
-    """Return every result, in the order in which a user would install what is missing.
-
-    Of a program only its own `--version` is started.
-    """
+    """Return every result, in the order in which a user would install what is missing."""
     version = ".".join(map(str, sys.version_info[:3]))
     about = f"wireproof {__version__}, builds in {cache_folder()}"
     python = InstallationCheck("Python", "ready", version, about)

@@ -169,10 +169,7 @@ def load_object(entry: Entry) -> Any:  # noqa: ANN401 - any object may be at the
 
 
 def object_advice(text: str) -> str:
-    """Return how an object in a Python file is named; empty if `text`, also without `.py`, is no file.
-
-    `text` may have the name of the object after a colon.
-    """
+    """Return how an object in a Python file, given with or without `.py`, is written; empty for no file."""
     text, _, name = text.partition(":")
     file = Path(text if text.endswith(".py") else f"{text}.py")
     if not file.is_file():
@@ -246,20 +243,12 @@ def open_adapter(
     check: bool = True,
     recorder: Recorder | None = None,
 ) -> Controller:
-    """Start the adapter for `spec`.
+    """Start the adapter for `spec`; raises `UnknownAdapter`, or `AdapterStartError`.
 
-    Args:
-        spec: the adapter, in one of the forms in the module docstring.
-        in_process: call a Python object in this process, not in a child.
-        hello_seconds: time limit of a process's hello; `Entry.start_seconds` may be longer.
-        memory: limit in bytes on the address space of a Python worker, or on the resident size of another
-            process tree; None sets no limit.
-        check: refuse claims with an unknown name.
-        recorder: records the messages and the stderr of a process.
-
-    Raises:
-        UnknownAdapter: no adapter has this name.
-        AdapterStartError: no hello arrived, or the hello has a claim with an unknown name.
+    With `in_process` a Python object is called in this process. `hello_seconds` limits the wait for the
+    hello, unless `Entry.start_seconds` is longer. `memory` is in bytes: of the address space of a Python
+    worker, of the resident size of another process tree; None sets no limit. With `check`, claims with an
+    unknown name are refused. `recorder` gets the messages and the stderr of a process.
     """
     entry = resolve(spec)
     if entry.absent:

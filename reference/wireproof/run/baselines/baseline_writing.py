@@ -176,10 +176,7 @@ OF_ONE_BASELINE: Final = ("adapter", "version", "suite")
 
 
 def way(event: CaseEvent) -> tuple[str, str, str]:
-    """Return the verdict, class and path of a failure: what all cases of one table have in common.
-
-    A case has one twin, so a blocked refusal needs no word about which one.
-    """
+    """Return the verdict, class and path of a failure; a blocked refusal's one twin needs no word."""
     kind = event.verdict if event.verdict == "blocked" else event.label
     return kind, event.cls, event.signature_path
 

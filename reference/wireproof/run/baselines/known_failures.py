@@ -168,10 +168,7 @@ def check_single(entries: Iterable[KnownFailure], name: str) -> None:
 
 
 def failure_of(kind: str, cls: str, *, exact: bool) -> tuple[str, str]:
-    """Return verdict and class; for a codec that runs away, one name for every limit.
-
-    The kind of a blocked refusal is its twin, and a case has only one.
-    """
+    """Return verdict and class: one for all limits of a runaway codec, and no twin of a blocked refusal."""
     verdict = kind.partition(":")[0]
     if verdict in RUNAWAY and not exact:
         return "runaway", ""
