@@ -53,14 +53,7 @@ def tally(
     known: Collection[str] = (),
     weight: Callable[[CaseEvent], int] = lambda _: 1,
 ) -> Tally:
-    """Return the sums of the events of a run.
-
-    Args:
-        events: those of the run.
-        run: its manifest.
-        known: the ids of the failures that its baseline expects.
-        weight: returns how many cases an event stands for.
-    """
+    """Return the sums of the events of a run; `weight` returns how many cases an event stands for."""
     count: Counter[str] = Counter()
     for event in events:
         count.update(_counted(event, run, weight(event), known=event.id in known))
