@@ -15,7 +15,12 @@ import click
 from click.shell_completion import CompletionItem
 
 from wireproof import __version__
-from wireproof.cli.common.general_options import fixtures_option, scale_option
+from wireproof.cli.common.general_options import (
+    fixtures_option,
+    retired_option,
+    retired_verb,
+    scale_option,
+)
 from wireproof.cli.common.standard_output import (
     ReaderGoneError,
     ended_by_signal,
@@ -35,9 +40,6 @@ ARGUMENTS: Final = "wireproof.arguments"
 
 MAX_ERROR_LINE: Final = 2000
 """Characters of the line of an error."""
-
-HELP: Final = "run `wireproof --help` for the list"
-"""The advice for a word that resembles no verb."""
 
 VERBS: Final[Mapping[str, str]] = {
     "adapters": "list adapters and what is missing to run each; build drivers; probe claims",
@@ -66,16 +68,13 @@ class Verbs(click.Group):
     """The group of all verbs; it imports the module of a verb only when that verb is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Return the verbs in order."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:  # noqa: ARG002 - as above
         """Return the command of a verb; raises `click.UsageError` with a suggestion for another word."""
         if cmd_name not in VERBS:
-            from wireproof.cli.common.general_options import retired_verb  # noqa: PLC0415 - for a mistake alone
-
-            unknown = f"there is no verb {cmd_name}: {suggestion(cmd_name, VERBS, HELP)}"
-            raise click.UsageError(retired_verb(cmd_name) or unknown)
+            near = suggestion(cmd_name, VERBS, "run `wireproof --help` for the list")
+            raise click.UsageError(retired_verb(cmd_name) or f"there is no verb {cmd_name}: {near}")
         with rare_collections():
             command: click.Command = importlib.import_module(f"wireproof.cli.{cmd_name}").command
         return command
@@ -116,7 +115,6 @@ def group(**_: Any) -> None:  # noqa: ANN401 - the verbs read them
 
 
 def main() -> None:
-    """Run the command line and exit."""
     run(group, "wireproof")
 
 
@@ -137,8 +135,6 @@ def run(command: click.Command, name: str) -> None:
             click.echo(error.format_message(), err=True)
             code = Exit.USAGE
         except click.ClickException as error:
-            from wireproof.cli.common.general_options import retired_option  # noqa: PLC0415 - for a mistake alone
-
             message = retired_option(error) or error.format_message()
             click.echo(f"wireproof: {one_line(message, MAX_ERROR_LINE)}", err=True)
             code = Exit.USAGE

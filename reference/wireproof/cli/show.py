@@ -177,19 +177,18 @@ def hex_text(data: bytes, *, terminal: bool) -> str:
 
 
 def _input(case: Case) -> None:
-    if isinstance(case.input, Generated):
-        click.echo(f"input    {case.input.size:,} bytes, sha256 {case.input.sha256}, made from this recipe:")
-        click.echo(json.dumps(to_tree(case.input.recipe, without_defaults=True), indent=1))
-        return
-    if isinstance(case.input, Steps):
-        for step in step_lines(case):
-            click.echo(step)
-        return
-    if isinstance(case.input, Value):
-        for text in value_lines(case.input.value):
-            click.echo(escape_unsafe(text))
-        return
-    click.echo(f"bytes    {hex_text(data_of(case) or b'', terminal=sys.stdout.isatty())}")
-    layout = layout_of(case)
-    for line in field_lines(layout, layout.rejected.at if layout.rejected else None) if layout else ():
-        click.echo(str(line))
+    match case.input:
+        case Generated(recipe, size, digest):
+            click.echo(f"input    {size:,} bytes, sha256 {digest}, made from this recipe:")
+            click.echo(json.dumps(to_tree(recipe, without_defaults=True), indent=1))
+        case Steps():
+            for step in step_lines(case):
+                click.echo(step)
+        case Value(value):
+            for text in value_lines(value):
+                click.echo(escape_unsafe(text))
+        case _:
+            click.echo(f"bytes    {hex_text(data_of(case) or b'', terminal=sys.stdout.isatty())}")
+            if layout := layout_of(case):
+                for line in field_lines(layout, layout.rejected.at if layout.rejected else None):
+                    click.echo(str(line))

@@ -230,18 +230,19 @@ Message: TypeAlias = Started | Judged | PartEnded | Failed | Ended
 
 @frozen
 class CheckWork:
-    """Opens a worker of `run.workers` for the adapters `specs`."""
+    """Opens a worker of `run.workers` for the adapters `specs`, which are closed at its end."""
 
     options: CheckOptions
     specs: tuple[str, ...]
 
     @contextmanager
     def __call__(self) -> Iterator[Callable[[Task], Iterator[Message]]]:
-        """Open a worker, and close its adapters at the end."""
-        with ExitStack() as stack:
-            worker = _Worker(self.options, self.specs, {case.id: case for case in self.options.cases})
-            stack.callback(worker.close)
+        worker = _Worker(self.options, self.specs, {case.id: case for case in self.options.cases})
+        try:
             yield worker.messages
+        finally:
+            for _, stack in worker.kept.values():
+                stack.close()
 
 
 @frozen
@@ -260,19 +261,13 @@ class _Worker:
 
     def messages(self, task: Task) -> Iterator[Message]:
         """Do a task and yield messages; the error of an adapter is one, and the last of this adapter."""
-        match task:
-            case Ask(kind, parts):
-                families = self._families(task) if kind == "families" else None
-                for number, part in parts.items():
-                    yield from self._until_error(number, self._asked(task, number, part, families))
-            case Start(number):
-                yield from self._until_error(number, self._started(number))
-            case End(number):
-                yield from self._until_error(number, self._ended(number))
-
-    def close(self) -> None:
-        for _, stack in self.kept.values():
-            stack.close()
+        if not isinstance(task, Ask):
+            do = self._started if isinstance(task, Start) else self._ended
+            yield from self._until_error(task.number, do(task.number))
+            return
+        families = self._families(task) if task.kind == "families" else None
+        for number, part in task.parts.items():
+            yield from self._until_error(number, self._asked(task, number, part, families))
 
     def _until_error(self, number: int, messages: Iterator[Message]) -> Iterator[Message]:
         try:
@@ -299,12 +294,9 @@ class _Worker:
     def _new_engine(self, number: int, recorder: Recorder | None = None) -> Engine:
         options = self.options
         return Engine(
-            self.specs[number],
-            recorder=recorder,
-            in_process=options.in_process,
-            seed=options.seed,
+            self.specs[number], recorder=recorder, in_process=options.in_process, seed=options.seed,
             timeout_scale=options.scale,
-        )
+        )  # fmt: skip
 
     def _retries(self, number: int, part: Part, engine: Engine) -> AbstractContextManager[Retries | None]:
         if part.starts is None:

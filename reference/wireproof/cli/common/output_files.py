@@ -22,9 +22,6 @@ HELP: Final = {
 }
 """The views that are files: option and help text."""
 
-STANDARD_OUTPUT: Final = "-"
-
-
 Views: TypeAlias = Mapping[str, Path | bool | None]
 """The path of each view; None leaves it out, `-` prints it. `annotations` go to standard output, if True."""
 
@@ -48,7 +45,7 @@ def refuse_same_file(paths: Iterable[object]) -> None:
     """Raise `click.UsageError` if two options, or an input and an option, name one file: one is lost."""
     seen: set[Path] = set()
     for path in paths:
-        if isinstance(path, Path) and str(path) != STANDARD_OUTPUT and not path.is_char_device():
+        if isinstance(path, Path) and str(path) != "-" and not path.is_char_device():
             if path.resolve() in seen:
                 raise click.UsageError(f"{path} is named twice: give each file a name of its own")
             seen.add(path.resolve())
@@ -80,7 +77,7 @@ def write_outputs(
     for name, make in makers.items():
         if isinstance(file := views[name], Path):
             content = make().encode()
-            if str(file) == STANDARD_OUTPUT:
+            if str(file) == "-":
                 click.echo(content, nl=False)
             else:
                 replace_bytes(file, content)
