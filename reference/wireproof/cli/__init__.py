@@ -15,12 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from wireproof import __version__
-from wireproof.cli.common.general_options import (
-    fixtures_option,
-    retired_option,
-    retired_verb,
-    scale_option,
-)
+from wireproof.cli.common.general_options import fixtures_option, retired_option, retired_verb, scale_option
 from wireproof.cli.common.standard_output import (
     ReaderGoneError,
     ended_by_signal,

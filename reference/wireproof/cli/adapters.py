@@ -101,7 +101,6 @@ def _wrapped(head: str, about: str, room: int) -> str:
 
 
 def _print_machine() -> None:
-    """Print the versions of what is here, and what is missing with its purpose and what provides it."""
     rows = examined()
     here = [f"{row.name} {row.version}".strip() for row in rows if row.state == "ready"]
     click.echo(f"here: {', '.join(here)}; {rows[0].purpose}")
@@ -335,7 +334,6 @@ def _probing(cases: tuple[Case, ...], format_id: Container[str]) -> list[Case]:
 
 
 def _print_failure(group: Sequence[ProbedCase]) -> None:
-    """Print the largest group of failures: the field that differs first, and one case of it."""
     verdict = group[0].verdict
     cases = counted(len(group), "case", grouped=False)
     where = f" at {without_indices(verdict.path)}" if verdict.path else ""

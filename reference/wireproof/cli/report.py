@@ -22,12 +22,7 @@ from wireproof.cli.common.output_files import (
 from wireproof.files import replace_text
 from wireproof.install_hint import install_command
 from wireproof.report.terminal import RunView, output_console, print_run, summary
-from wireproof.run.baselines.baseline import (
-    NO_BASELINE,
-    applied_baseline,
-    known_origin_text,
-    stored_baseline,
-)
+from wireproof.run.baselines.baseline import NO_BASELINE, applied_baseline, known_origin_text, stored_baseline
 from wireproof.run.case_lookup import CaseLookup
 from wireproof.run.conclusion import exit_code
 from wireproof.run.exit_codes import Exit, deciding_code

@@ -296,7 +296,6 @@ class LogsOutput(Output):
     rising: ClassVar[bool] = True
 
     def check(self, name: str, fmt: Format, listing: EntryListing) -> None:
-        """Accept the formats whose entries one after another are a log."""
         if not listing.is_joinable:
             text = f"a repaired log can be written of Kafka's logs alone, and {name} is {fmt.format_id}"
             raise click.UsageError(f"{text}: name --out FILE.jsonl or FILE.parquet")
@@ -387,7 +386,6 @@ def command(source: Path, out: Path, name: str | None) -> int:
 
 
 def _logs(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the files of a directory with the name of a log, and their names below it."""
     streams = [row for row in FORMATS.values() if row.scan is not None]
     for _, paths in folders_of(folder):
         for path in paths:
@@ -397,7 +395,6 @@ def _logs(folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _lines(output: Output, files: list[tuple[Path, str]], list_of_lost: Path) -> Iterator[str]:
-    """Yield what was written, the first losses of each file, and the sums."""
     lost = output.lost
     for name, text in list(lost.messages.items())[:SHOWN]:
         yield f"wrong: {name}: {text}"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from json import dumps
 from textwrap import wrap
-from typing import Final, TypeAlias, get_args
+from typing import Final, get_args
 
 from attrs import evolve, frozen
 
@@ -36,7 +36,6 @@ from wireproof.wire.trace import FieldSpan
 
 
 def step_lines(case: Case) -> Iterator[str]:
-    """Yield the lines of the table; none for a case without steps."""
     if not isinstance(case.input, Steps):
         return
     for number, step in enumerate(case.input.steps, 1):
@@ -86,9 +85,6 @@ MAX_FIELDS: Final = 200
 MAX_TEXT: Final = 4000
 """Characters of a value to encode that are shown."""
 
-Placed: TypeAlias = tuple[FieldLine, FieldSpan | None]
-"""A line of a tree and the field that it shows; a heading shows none."""
-
 
 @frozen
 class Mark:
@@ -124,14 +120,14 @@ class CaseView:
     Attributes:
         data: its bytes; for an encode, the first acceptable ones.
         text: for an encode, the value in JSON.
-        tree: the fields of `data`, at most `MAX_FIELDS`, and whether there are more.
+        tree: the lines of the fields of `data`, at most `MAX_FIELDS`, with the fields; a heading has none.
         regions: the compressed parts of `data`, with the bytes that were unpacked from them.
     """
 
     case: Case
     data: bytes
     text: str
-    tree: tuple[Placed, ...]
+    tree: tuple[tuple[FieldLine, FieldSpan | None], ...]
     more: bool = False
     regions: tuple[Region, ...] = ()
 

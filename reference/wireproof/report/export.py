@@ -61,16 +61,8 @@ CASES: Final = "cases.ndjson"
 """The file of an export with one case per line."""
 
 
-@frozen
-class Exported:
-    """The size of an export: cases, and bytes of raw files."""
-
-    cases: int
-    size: int
-
-
-def export(suite: Suite, cases: Sequence[Case], folder: Path, *, generated: bool = False) -> Exported:
-    """Write everything to `folder`, which is new or empty; raises OSError.
+def export(suite: Suite, cases: Sequence[Case], folder: Path, *, generated: bool = False) -> int:
+    """Write everything to `folder`, which is new or empty; return the bytes of raw files; raises OSError.
 
     With `generated` the inputs of generated cases are written too, as files or as values; else their recipes.
     """
@@ -95,7 +87,7 @@ def export(suite: Suite, cases: Sequence[Case], folder: Path, *, generated: bool
     readme = readme.format(version=__version__, count=len(lines), hash=suite.hash)
     _put(folder / "README.md", readme.encode())
     _put_licence(suite, folder)
-    return Exported(len(lines), size)
+    return size
 
 
 def sentence_lines(suite: Suite, chosen: Container[str]) -> Iterator[str]:
@@ -218,11 +210,6 @@ def _name(data: bytes) -> str:
 MAX_SEED_BYTES: Final = 4096
 """Maximum bytes of a seed; a larger input is left out, because a part of it would mean something else."""
 
-MUTATOR_FILES: Final = ("wireproof_mutator.c", "wireproof_afl.py")
-
-MAX_FORMAT_BYTES: Final = 1 << 20
-"""Maximum bytes of all seeds of a format."""
-
 
 @frozen
 class ExportedSeeds:
@@ -252,7 +239,7 @@ def export_seeds(suite: Suite, cases: Sequence[Case], folder: Path) -> ExportedS
             lines.append(_line(tree))
             size += len(data)
     resources = files(__package__)
-    for name in MUTATOR_FILES:
+    for name in ("wireproof_mutator.c", "wireproof_afl.py"):
         _put(folder / "mutator" / name, (resources / "mutator" / name).read_bytes())
     page = (resources / "templates" / "seeds.md").read_text(encoding="utf-8")
     values = {"version": __version__, "seeds": len(lines), "formats": len(rows), "hash": suite.hash}
@@ -262,9 +249,7 @@ def export_seeds(suite: Suite, cases: Sequence[Case], folder: Path) -> ExportedS
     return ExportedSeeds(len(rows), len(lines), size)
 
 
-def seeds_of(
-    row: Format, cases: Iterable[Case], most: int = MAX_FORMAT_BYTES
-) -> Mapping[bytes, Sequence[str]]:
+def seeds_of(row: Format, cases: Iterable[Case], most: int = 1 << 20) -> Mapping[bytes, Sequence[str]]:
     """Return the seeds of a format, the smallest first, at most `most` bytes, with the ids of their cases.
 
     They are the inputs of its cases, and its minimal and maximal encodings.

@@ -13,14 +13,7 @@ from attrs import frozen
 
 from wireproof.report.diff import version_of
 from wireproof.report.failure_groups import count_verdicts
-from wireproof.report.matrix import (
-    Column,
-    MatrixTopic,
-    Page,
-    data_element,
-    matrix,
-    verdict_class,
-)
+from wireproof.report.matrix import Column, MatrixTopic, Page, data_element, matrix, verdict_class
 from wireproof.report.overview import (
     Finding,
     Grid,
@@ -126,9 +119,6 @@ STATES: Final[Mapping[State, tuple[str, str]]] = {
 FULL: Final = 8
 """The number of findings, and of sentences, that are shown unfolded."""
 
-MAX_FOLDED: Final = 100
-"""The number of further findings that the page lists; the matrix has all."""
-
 
 def html(
     streams: Sequence[EventStream], page: Page | None = None, baselines: Sequence[AppliedBaseline] = ()
@@ -209,7 +199,7 @@ def render_board(board: Board, page: Page) -> str:
             uses=list({use.id: use for section in board.sections for use in section.uses}.values()),
             grids=grids,
             full=FULL,
-            most=FULL + MAX_FOLDED,
+            most=FULL + 100,  # the matrix has all
             why=lambda event: case.why if (case := page.lookup(event)) is not None else "",
             verdicts=list(dict.fromkeys(name for column in board.columns for name in column.counts)),
             verdict_class=verdict_class,

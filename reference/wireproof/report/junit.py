@@ -191,7 +191,6 @@ MAX_ANNOTATIONS: Final = 10
 
 
 def annotations(stream: EventStream, applied: AppliedBaseline = NO_BASELINE) -> list[str]:
-    """Return the lines; the last one counts the findings that have no line."""
     found = failure_groups_of(stream, applied.overlays)
     kept = found if len(found) <= MAX_ANNOTATIONS else found[: MAX_ANNOTATIONS - 1]
     lines = []
@@ -214,7 +213,6 @@ def annotations(stream: EventStream, applied: AppliedBaseline = NO_BASELINE) -> 
 
 
 def _annotation(text: str) -> str:
-    """Escape the message of a workflow command."""
     return escape_unsafe(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

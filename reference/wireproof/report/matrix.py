@@ -361,7 +361,6 @@ class Packer:
 
 
 def _stored(data: bytes) -> dict[str, Any]:
-    """Return the first bytes of some data, as many as the page shows, and their number."""
     return {"bytes": base64.b64encode(data[:MAX_BYTES]).decode(), "size": len(data)}
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal
+from typing import Literal
 
 from attrs import astuple, evolve, frozen
 
@@ -87,9 +87,6 @@ def total(parts: Sequence[Tally]) -> Tally:
 
 # --- heat maps ---
 
-HEAT: Final = (0.05, 0.15, 0.35, 0.6)
-"""The shares of wrong answers at which the next darker shade begins."""
-
 
 @frozen
 class GridCell:
@@ -157,7 +154,8 @@ def _heat(one: Tally) -> GridCell:
     if one.known:
         words += f", {one.known:,} of them known"
     if one.wrong:
-        shade = 1 + sum(one.wrong / one.judged > share for share in HEAT)
+        # The shares of wrong answers at which the next darker shade begins.
+        shade = 1 + sum(one.wrong / one.judged > share for share in (0.05, 0.15, 0.35, 0.6))
         return GridCell(f"{one.wrong:,}", f"h{shade}" + " known" * (one.known == one.wrong), words)
     return GridCell(f"{one.below:,}", "below", words) if one.below else GridCell("✓", "pass", words)
 

@@ -311,7 +311,6 @@ class VerdictTable:
         self.rows = {name: count_verdicts(part) for name, part in by_format(stream).items()}
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the title, the table and the line about the column `other`."""
         yield Text(self.title, style="bold")
         shown, other = list(self.total), list[str]()
         whole = console.options.update(max_width=WIDEST)
@@ -365,15 +364,11 @@ def note_lines(stream: EventStream, applied: AppliedBaseline) -> Iterator[str]:
     yield from filter(None, [examples_line(stream)])
 
 
-PROVISIONAL_NOTE: Final = "provisional, a revision of a pre-release whose format may still change"
-"""The words that mark a revision in reports and lists."""
-
-
 def provisional_lines(stream: EventStream) -> Iterator[str]:
     for format_id in dict.fromkeys(event.format_id for event in stream.cases):
         row = FORMATS.get(format_id)
         if row is not None and row.provisional:
-            yield f"{format_id}: {PROVISIONAL_NOTE}"
+            yield f"{format_id}: provisional, a revision of a pre-release whose format may still change"
 
 
 MAX_NAMES: Final = 12

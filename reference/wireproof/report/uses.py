@@ -7,7 +7,7 @@ here, and a case that an implementation does not claim stays open. See releases.
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from attrs import frozen
 
@@ -26,17 +26,10 @@ from wireproof.run.events import CaseEvent, EventStream, fails_run, joined
 
 State = Literal["met", "open", "damaged", "fails", "unknown"]
 Concern = Literal["runaway", "forged", "valid", "damaged"]
+"""What a wrong answer means for a user, the worst first; `forged` has a missing or wrong signature."""
 
 LEAST_JUDGED: Final = 0.5
 """The share of a set's `must` cases below which a run without a failure says nothing about the set."""
-
-CONCERNS: Final[Mapping[Concern, str]] = {
-    "runaway": "crashes, hangs or exhausts memory",
-    "forged": "accepts a missing or wrong signature",
-    "valid": "gets valid data wrong",
-    "damaged": "mishandles damaged data",
-}
-"""What a wrong answer means for a user, the worst first."""
 
 LANGUAGES: Final[Mapping[str, str]] = {
     "c": "C",
@@ -212,7 +205,7 @@ def by_concern(
     events: Iterable[CaseEvent], cases: Mapping[str, Case]
 ) -> Mapping[Concern, Sequence[CaseEvent]]:
     """Return wrong answers by what they mean for a user, the worst first."""
-    found: dict[Concern, list[CaseEvent]] = {name: [] for name in CONCERNS}
+    found: dict[Concern, list[CaseEvent]] = {name: [] for name in get_args(Concern)}
     for event in events:
         if event.verdict in RUNS_AWAY:
             concern: Concern = "runaway"

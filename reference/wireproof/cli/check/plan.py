@@ -64,13 +64,6 @@ FAMILIES: Final = 8
 LARGE: Final = 8
 """Large golden cases of a part."""
 
-WORTH_A_START: Final = 2
-"""Parts that must wait before another worker starts an adapter for them: a start takes as long as a part."""
-
-FAMILY_WEIGHT: Final = 5
-LARGE_WEIGHT: Final = 20
-"""The shares of a family and of a large case in the progress, where a small golden case is 1."""
-
 _numbers: Final = count(1)
 """Numbers of parts, never used twice: a part may be replaced while messages about it are under way."""
 
@@ -162,10 +155,10 @@ class AdapterRun:
         return {case.id: end.verdicts[case.id] for case in cases for end in ends if case.id in end.verdicts}
 
     def is_worth(self, worker: int, parts: Sequence[RunPart]) -> bool:
-        """Return whether a worker may judge these parts, and need not start the adapter for too few."""
+        """Return whether a worker may judge these parts: a start takes as long as a part, and needs two."""
         if worker in self.workers:
             return bool(parts)
-        return not self.alone and len(parts) >= (WORTH_A_START if self.workers else 1)
+        return not self.alone and len(parts) >= (2 if self.workers else 1)
 
     def waiting(self, start: int = 0, end: int | None = None) -> list[RunPart]:
         """Return the parts from `start` on, and before `end`, that no worker has taken."""
@@ -387,7 +380,6 @@ class CheckPlan:
             self.bars.expect(run.number, sum(map(_weight, run.parts)))
 
     def _head(self, spec: str, hello: Hello) -> Run:
-        """Return the manifest of a run, without its examples and the large cases that it leaves out."""
         options = self.options
         return run_event(
             hello, spec=spec, fixtures=options.fixtures, seed=options.seed, level=options.level,
@@ -472,7 +464,6 @@ class CheckPlan:
             self._finish(run)
 
     def _store_rest(self, run: AdapterRun) -> None:
-        """Store what has arrived of the parts that have not ended."""
         for part in run.parts[run.stored :]:
             self._take_events(run, part)
 
@@ -490,7 +481,6 @@ class CheckPlan:
     # --- file ---
 
     def _write(self) -> None:
-        """Write the events of the first run that has not ended, and of those before it."""
         while self.turn < len(self.runs):
             run = self.runs[self.turn]
             self._write_events(run)
@@ -516,9 +506,9 @@ def numbers_of(task: Task) -> tuple[int, ...]:
 
 def _weight_of_case(part: RunPart) -> int:
     """Return the share of a case of a part in the progress: a small golden case is 1."""
-    if part.chunk >= 0:
-        return FAMILY_WEIGHT
-    return LARGE_WEIGHT if part.cases and is_large(part.cases[0]) else 1
+    if part.chunk >= 0:  # a family
+        return 5
+    return 20 if part.cases and is_large(part.cases[0]) else 1
 
 
 def _weight(part: RunPart) -> int:

@@ -59,13 +59,7 @@ from wireproof.run.case_lookup import CaseLookup
 from wireproof.run.conclusion import exit_code
 from wireproof.run.events import EventStream, Examples, Requirements, Shard
 from wireproof.run.exit_codes import MEANINGS, Exit, deciding_code
-from wireproof.run.workers import (
-    WorkerDiedError,
-    collect_rarely,
-    core_count,
-    run_parallel,
-    run_serial,
-)
+from wireproof.run.workers import WorkerDiedError, collect_rarely, core_count, run_parallel, run_serial
 from wireproof.wire.text import counted
 
 
@@ -103,7 +97,6 @@ def check(
     out: Path | None,
     **more: Any,  # noqa: ANN401 - the options of `CheckOptions` and of the views
 ) -> int:
-    """Judge each adapter, show the findings and return the exit code."""
     views = output_files_of(more)
     options = _options_of(more)
     named, adapters = adapters, tuple(dict.fromkeys((*adapters, *(_ready(options) if every else ()))))
@@ -205,7 +198,6 @@ def _opened(stack: ExitStack, out: Path | None) -> tuple[Path | None, EventFile 
 def _last_run(
     results: "_Results", file: Path | None, earlier: Mapping[str, tuple[str, str]], *, kept: bool
 ) -> LastRun:
-    """Return what is stored of a run; the next one overwrites its file unless that is `kept`."""
     findings = tuple(
         Finding(spec, event.token or event.id, kind) for (spec, kind), event in results.printer.found.items()
     )
@@ -356,7 +348,6 @@ def _required(more: dict[str, Any], suite: Suite) -> RequiredCases | None:
 
 
 def _ready(options: CheckOptions) -> Iterator[str]:
-    """Yield the adapters that can run here and read a system of the selection."""
     systems = {case.format.partition(".")[0] for case in options.cases}
     for entry in entries().values():
         concerns = not entry.formats or systems & set(entry.formats)

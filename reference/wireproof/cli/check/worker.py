@@ -40,9 +40,6 @@ from wireproof.run.run import (
     undigested,
 )
 
-HELD_BYTES: Final = 256 << 10
-"""Bytes of golden cases whose families, some hundred times as large, are held for all adapters."""
-
 Families: TypeAlias = Iterable[tuple[Case, Iterable[Case]]]
 """Golden cases, each with the cases derived from it."""
 
@@ -350,7 +347,7 @@ class _Worker:
         """Return a function that gives the families of a task: derived once if they are small."""
         cases = [self.by_id[name] for name in task.cases]
         size = sum(len(case.input.data) for case in cases if isinstance(case.input, Data))
-        if len(task.parts) == 1 or size > HELD_BYTES:
+        if len(task.parts) == 1 or size > 256 << 10:  # families are some hundred times as large
             return lambda: ((case, derived_cases(case)) for case in cases)
         held = [(case, tuple(derived_cases(case))) for case in cases]
         return lambda: held

@@ -60,7 +60,6 @@ def adapter_names(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
 
 def case_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - as above
-    """Return the ids that a shell may complete, a component at a time."""
     return completions(fixtures_folder(), incomplete)
 
 
@@ -81,11 +80,7 @@ SET: Final = re.compile(r"@(\d{4}\.\d\d:.+)")
 
 
 def named_set(suite: Suite, patterns: Sequence[str]) -> RequiredCases | None:
-    """Return the named set that is the only pattern, its cases at its levels; None for other patterns.
-
-    Raises:
-        RequirementError: there is no such set.
-    """
+    """Return the named set that is the only pattern; raise `RequirementError` if there is no such set."""
     match = SET.fullmatch(patterns[0]) if len(patterns) == 1 else None
     return required_cases(suite, match[1]) if match else None
 

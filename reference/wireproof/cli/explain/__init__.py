@@ -210,7 +210,6 @@ def _has_neighbours(file: Path) -> bool:
 
 
 def _opened(source: str) -> AbstractContextManager[OpenInput]:
-    """Open a file, a pipe, standard input (`-`) or hex digits; raises `click.UsageError`."""
     if source == "-":
         return open_stream(sys.stdin.buffer)
     path = Path(source)
@@ -333,7 +332,6 @@ def _places_of_modes(rows: Iterable[Format]) -> dict[str, str]:
 
 
 def _compare_modes(found: OpenInput, request: ExplainRequest) -> Exit:
-    """Print how readers divide a stream, for a family that has several."""
     places = _places_of_modes(formats.FORMATS.values())
     named = [stream_of(row) for row in request.rows]
     place = next(iter((_places_of_modes(named) if named else places).values()), None)

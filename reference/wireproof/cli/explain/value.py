@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -19,9 +18,6 @@ from wireproof.inspect.open_input import OpenInput
 from wireproof.run.exit_codes import Exit
 from wireproof.wire.rejection import Remark
 from wireproof.wire.text import counted
-
-DEFAULT_LINES: Final = 5000
-"""Fields that are listed if no number is given."""
 
 
 def explain_value(
@@ -49,7 +45,7 @@ def explain_value(
     for line in (*wrong, *([f"wrong: {found.stopped}"] if found.stopped else []), *limit):
         click.echo(line)
     notes = notes_of(listing_of(best.row), best.layout.spans)
-    most = DEFAULT_LINES if shown.limit is None else shown.limit
+    most = 5000 if shown.limit is None else shown.limit
     for count, field in enumerate(field_lines(best.layout, refused.at if refused else None, notes)):
         if count >= most:
             click.echo(f"… {len(best.layout.spans)} fields in all: --limit sets how many lines are listed")
