@@ -114,12 +114,7 @@ def main() -> None:
 
 
 def run(command: click.Command, name: str) -> None:
-    """Run a command and exit; an error that a user can cause is one line on stderr and an exit code.
-
-    Args:
-        command: the command, which takes its arguments from `sys.argv`.
-        name: the name of the program in its help.
-    """
+    """Run a command on `sys.argv` and exit: an error that a user can cause is one line on stderr."""
     with guarded_output():
         try:
             with ended_by_signal(), pipe_errors():

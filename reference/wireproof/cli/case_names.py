@@ -29,10 +29,7 @@ from wireproof.run.events import read_events
 
 @frozen
 class NamedCase:
-    """A case; for a finding also its adapter and signature, and what the verdict has as want and got.
-
-    `way` is how it fails if it can fail in several ways.
-    """
+    """A case; for a finding also its adapter and signature, want and got, and the way to fail."""
 
     case: Case
     adapter: str = ""

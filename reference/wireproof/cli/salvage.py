@@ -195,11 +195,9 @@ def _entries_of(
 
 @define
 class Output:
-    """Writes sound entries.
+    """Writes sound entries to a path, where nothing is overwritten.
 
     Attributes:
-        path: where to; nothing there is overwritten.
-        records: the number of records that were written.
         values: whether it needs the values of entries.
         rising: whether every entry must have a higher offset than the one before it.
     """
@@ -284,11 +282,7 @@ class TableOutput(Output):
 
 @define
 class LogsOutput(Output):
-    """Writes the entries of each damaged file as a log of its own, with its name, in a new folder.
-
-    Attributes:
-        written: the names of these logs.
-    """
+    """Writes the entries of each damaged file as a log of its own, with its name, in a new folder."""
 
     written: list[str] = field(factory=list)
     _run: tuple[SoundEntry, int] | None = None

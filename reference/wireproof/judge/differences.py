@@ -68,10 +68,7 @@ def different_fields(want: Json, got: Json) -> tuple[str, ...]:
 
 
 def differences(want: Json, got: Json, *, masked: bool = False) -> Iterator[ValueDifference]:
-    """Yield the differences in the order of the fields.
-
-    Iterative, because an adapter can return values of any depth.
-    """
+    """Yield the differences in the order of the fields; without recursion, for values of any depth."""
     pending: list[tuple[str, JsonOrMissing, JsonOrMissing]] = [("", want, got)]
     while pending:
         path, left, right = pending.pop()

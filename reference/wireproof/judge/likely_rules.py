@@ -82,10 +82,7 @@ def _of_revision(case: Case, found: list[Case]) -> list[Case]:
 
 
 def _fits_place(case: Case, suite: Suite, leaf: str) -> Callable[[Case], bool]:
-    """Return a function that reports whether a known case is about the place where `case` is special.
-
-    `leaf` is the name of the field that was read differently, or a word of it.
-    """
+    """Return a function that reports whether a case is about the field where `case` is special."""
     if isinstance(case.expect, Reject):
         rejected = rejected_field(case)
         return lambda known: rejected_field(known) == rejected

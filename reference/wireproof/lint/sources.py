@@ -217,12 +217,7 @@ State = Literal["covered", "excluded", "open", "uncovered"]
 
 @frozen
 class Coverage:
-    """A sentence with the rules that name it and its cases that can fail.
-
-    Attributes:
-        rules: in the order of their files.
-        cases: sorted by id.
-    """
+    """A sentence with the rules that name it and its cases that can fail, sorted by id."""
 
     sentence: Sentence
     rules: tuple[str, ...]

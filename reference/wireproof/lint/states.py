@@ -38,10 +38,7 @@ Direction: TypeAlias = Literal["read", "write"]
 
 @frozen
 class NumberType:
-    """The type of a number on the wire: its bits, its sign, and the first value that takes a further byte.
-
-    `wide` is 0 for a type of fixed width.
-    """
+    """The type of a number on the wire: bits, sign, and where a value takes a further byte (0: nowhere)."""
 
     bits: int
     signed: bool
@@ -241,13 +238,7 @@ def text_sizes(value: Json, path: str = "") -> Iterator[tuple[str, int]]:
 
 @frozen
 class StateTable:
-    """The cells of some formats: each with the cases that fill it, and with its reason if it has one.
-
-    Attributes:
-        filled: each cell, with the ids of its cases; empty for a cell without one.
-        reasons: the reason of each cell that has one.
-        types: the type of each field, by format and path.
-    """
+    """The cells of some formats, each with the ids of its cases, and with its reason if it has one."""
 
     filled: Mapping[Cell, tuple[str, ...]]
     reasons: Mapping[Cell, Unfilled]

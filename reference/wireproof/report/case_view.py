@@ -101,11 +101,7 @@ NO_MARK: Final = Mark()
 
 @frozen
 class Region:
-    """A compressed part of a case: its place in the space around it, and its bytes as they are unpacked.
-
-    Attributes:
-        space: their space, such as `61>` for what byte 61 of the wire begins.
-    """
+    """A compressed part of a case as it is unpacked; `space` is such as `61>` for what byte 61 begins."""
 
     space: str
     start: int

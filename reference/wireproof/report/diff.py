@@ -20,10 +20,7 @@ from wireproof.wire.json_values import canonical_json
 
 @frozen
 class CaseChange:
-    """One case in both runs; None where a run does not have it.
-
-    `origin` says why a failure is new, where the runs are of two releases of the cases.
-    """
+    """One case in both runs; None where a run does not have it. `origin` says why a failure is new."""
 
     id: str
     before: CaseEvent | None
@@ -42,8 +39,6 @@ class RunDiff:
     """The changes of a second run against a first.
 
     Attributes:
-        fixed: failed before, passes now.
-        broken: passed before, fails now.
         changed: another verdict, class or field; passes in both runs or in neither.
         partial: True if a run is incomplete, so that `added` and `removed` are uncertain.
         examples: False if the runs have other generated examples, which were therefore left out.
@@ -103,10 +98,9 @@ _VERSION: Final = re.compile(r"^([^:@]+)@([^:]*)")
 
 @frozen
 class FirstFailure:
-    """A case that at least one version of an implementation fails.
+    """A case that at least one version of an implementation fails, and the first that does.
 
     Attributes:
-        first: the version that fails it first, with its verdict.
         passed: the version before that, which passed it; empty if none did.
         fixed_in: the first later version that passes it again; empty while it fails.
     """
@@ -130,12 +124,7 @@ class FirstFailure:
 
 @frozen
 class AdapterHistory:
-    """The runs of one implementation, by version.
-
-    Attributes:
-        versions: the oldest first; if a version was run twice, the later run.
-        passed: for each version, the number of passing and of judged cases.
-    """
+    """The last run of each version of one implementation, the oldest first; `passed` of judged cases."""
 
     adapter: str
     versions: tuple[str, ...]

@@ -221,11 +221,7 @@ class ExportedSeeds:
 
 
 def export_seeds(suite: Suite, cases: Sequence[Case], folder: Path) -> ExportedSeeds:
-    """Write seeds and dictionaries of the formats of `cases` to `folder`, which is new or empty.
-
-    Raises:
-        OSError: a file cannot be written.
-    """
+    """Write seeds and dictionaries of the formats of `cases` to a new or empty folder; raises OSError."""
     lines: list[str] = []
     size = 0
     chosen = {case.format_id for case in cases}

@@ -80,15 +80,12 @@ class Board:
 
     Attributes:
         topics: the rows of the matrix; each has a cell for each column.
-        lead: a line below the title.
         about: the origin of the data.
         unit: the unit that a row counts.
-        notes: what was not compared or corrected, and what is provisional.
         sections: who is safe for which use; empty without requirement sets.
         found: the kinds of failure, the most severe first.
         sums: the right and wrong answers of each column.
         grids: heat maps in place of those of the topics, with their title and a note.
-        versions: the wrong answers of implementations with several versions.
     """
 
     columns: Sequence[Column]

@@ -274,10 +274,7 @@ LINES: Final = 60
 
 
 def markdown(streams: Sequence[EventStream], baselines: Sequence[AppliedBaseline] = ()) -> str:
-    """Render the counts of runs, then as many of their findings as fit.
-
-    `baselines` are those of the runs, in their order, if there are any.
-    """
+    """Render the counts of runs with their baselines, if any, then as many of their findings as fit."""
     runs = list(zip(streams, baselines or [NO_BASELINE] * len(streams), strict=True))
     columns = list(dict.fromkeys(name for stream in streams for name in count_verdicts(stream)))
     rows = [["adapter", "cases", *columns, ""], ["---"] * (len(columns) + 3)]

@@ -161,13 +161,7 @@ _COLOURS: Final = {
 
 @frozen
 class Page:
-    """The cases and rules that the page shows besides the streams.
-
-    Attributes:
-        cases: by id, for twins.
-        uses: the requirement sets that say what an implementation may be used for.
-        numbers: the numbers that findings have already.
-    """
+    """The cases, by id for twins, and rules that the page shows, and the numbers of findings."""
 
     title: str = "wireproof"
     lookup: Lookup = no_lookup

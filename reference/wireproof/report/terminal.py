@@ -63,8 +63,7 @@ class RunView:
     """Settings of the view of a run.
 
     Attributes:
-        lookup, twins: return the case of an event, and the accepted twin of that case.
-        basis: returns the rules of an event and the place that they cite.
+        lookup, twins, basis: return the case of an event, its twin, and what its expectation rests on.
         origin: returns why the baseline does not have a failure, in words.
         every: show every finding; else those that fit the screen, or `MAX_FINDINGS` without a screen.
         share: the number of runs that share the screen.
@@ -212,12 +211,12 @@ def _print_block(console: Console, block: Sequence[str]) -> None:
 
 @define
 class FindingPrinter:
-    """Prints the first failure of each kind as soon as it is judged, and gives the kinds their numbers.
+    """Prints the first failure of each kind as soon as it is judged, and numbers the kinds from 1.
 
     Attributes:
         view: its lookups; whether every kind is printed whole, or only severe ones and `MAX_FINDINGS` others.
         is_known: returns whether the baseline expects a failure, which is then not printed.
-        found: by adapter as the user wrote it and by kind, the first failure. The first one is number 1.
+        found: by adapter as the user wrote it and by kind, the first failure.
     """
 
     console: Console

@@ -59,13 +59,9 @@ class Use:
     """A requirement set: what somebody does with an implementation.
 
     Attributes:
-        id: `2026.12:kafka-consumer-2`.
-        title: `Kafka consumer 2 (2026.12)`.
-        family: of its formats, such as `kafka`.
-        role: the words of its title between the family and the number: `consumer`.
-        name: those words and the number: `consumer 2`.
-        text: what an implementation that meets it can do.
-        action: the same in a few words, such as `Read plain topics`.
+        id, title: `2026.12:kafka-consumer-2`, `Kafka consumer 2 (2026.12)`.
+        role, name: the words of its title after the family: `consumer`, `consumer 2`.
+        text, action: what an implementation that meets it can do, also as in `Read plain topics`.
         must: its `must` cases by id.
         own: the ids of those that no set that it includes has.
     """
@@ -89,12 +85,7 @@ class Use:
 
 @frozen
 class UseResult:
-    """A version of an implementation against a requirement set.
-
-    Attributes:
-        right: the number of `must` cases with an acceptable answer.
-        own: the number of judged cases that no set that it includes has.
-    """
+    """A version of an implementation against a set; `own` counts cases of no set that it includes."""
 
     use: Use
     right: int
@@ -137,11 +128,7 @@ class UseResult:
 
 @frozen
 class VersionResult:
-    """The last run of one version.
-
-    Attributes:
-        uses: by the id of the set; only those of which at least one case was judged.
-    """
+    """The last run of one version, and its results by the id of the set."""
 
     version: str
     stream: EventStream
@@ -339,13 +326,7 @@ KINDS: Final[Mapping[Kind, str]] = {
 
 @frozen
 class Implementation:
-    """The versions of one implementation.
-
-    Attributes:
-        versions: the oldest first.
-        kind: whether it is judged as a client, as a codec or as a server.
-        language: of its adapter; empty if it is not known.
-    """
+    """The versions of one implementation, the oldest first; `language` is empty if it is not known."""
 
     name: str
     versions: tuple[VersionResult, ...]
@@ -359,12 +340,7 @@ class Implementation:
 
 @frozen
 class Section:
-    """Implementations of one kind that are judged by the same sets, as one table.
-
-    Attributes:
-        family: such as `kafka`.
-        rows: the best implementation first.
-    """
+    """Implementations of one kind that are judged by the same sets, as one table with the best one first."""
 
     family: str
     kind: Kind

@@ -167,12 +167,7 @@ class AdapterRun:
 
 @define
 class CheckPlan:
-    """The runs of all adapters of a `check`.
-
-    Attributes:
-        show: shows events as soon as they are here.
-        file: the events in order; None if they are not kept.
-    """
+    """The runs of all adapters of a `check`, whose events it shows at once, and writes to `file` in order."""
 
     options: CheckOptions
     specs: Sequence[str]

@@ -211,7 +211,6 @@ class _Results:
     """Collects what the end of the run needs of each adapter that was judged.
 
     Attributes:
-        printer: prints and numbers the findings of all adapters.
         named: the adapters that the user named, not those of `--all-ready`.
         codes: the exit codes of adapters that did not start, and of runs with too few cases.
         streams, baselines: of all adapters, for the output files; one that did not start has no cases.

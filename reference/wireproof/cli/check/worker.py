@@ -52,12 +52,7 @@ _ROW: Final[Callable[[CaseEvent], Row]] = attrgetter(*(a.name for a in fields(Ca
 
 @frozen
 class CheckOptions:
-    """The options of one `check`, for all its adapters.
-
-    Attributes:
-        cases: the selected fixtures.
-        left_out: large fixtures that the selection has too, and that only `--large` runs.
-    """
+    """The options of one `check`, for all its adapters; `left_out` are cases for `--large` alone."""
 
     suite: Suite
     fixtures: str
@@ -135,13 +130,7 @@ class Part:
 
 @frozen
 class Ask:
-    """Judge cases of adapters: golden ones, the families of golden ones, or generated examples.
-
-    Attributes:
-        kind: families are derived once for all the adapters.
-        parts: of the runs of the adapters, by their numbers.
-        cases: the ids of golden cases; none for examples.
-    """
+    """Judge golden cases of adapters, families of golden cases that are derived once for all, or examples."""
 
     kind: Literal["golden", "families", "examples"]
     parts: Mapping[int, Part]
@@ -244,12 +233,7 @@ class CheckWork:
 
 @frozen
 class _Worker:
-    """A worker.
-
-    Attributes:
-        by_id: the selected cases.
-        kept: the adapters that it keeps, by number, each with what is closed after it.
-    """
+    """A worker with the adapters that it has `kept`, by number, each with what is closed after it."""
 
     options: CheckOptions
     specs: tuple[str, ...]

@@ -60,8 +60,7 @@ def write_outputs(
 ) -> None:
     """Write the views that the options name; write nothing without a run.
 
-    All of them know the baseline as the exit code does; the page and the badge mark known failures as known.
-    `numbers` are those that `check` gave to its findings.
+    All of them know the baseline as the exit code does, and the numbers that `check` gave to its findings.
     """
     if not streams or not any(views.values()):
         return

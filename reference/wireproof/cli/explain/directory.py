@@ -15,10 +15,7 @@ from wireproof.run.exit_codes import Exit
 
 
 def explain_directory(path: Path, *, as_json: bool) -> Exit:
-    """Print what is in a directory: JSON lines while it is read, or what is wrong first; return the code.
-
-    What is wrong is printed when all files were read: in a terminal a bar shows how far that is.
-    """
+    """Print what is in a directory: JSON lines while it is read, or what is wrong first when all was read."""
     totals = DirectoryTotals()
     if as_json:
         for event in read_directory(path, totals):
@@ -45,10 +42,7 @@ def explain_directory(path: Path, *, as_json: bool) -> Exit:
 
 @contextmanager
 def reading_bar(path: Path) -> Iterator[Callable[[str, int], None]]:
-    """Show on a terminal how much of a file or directory was read.
-
-    Yields a function of the name of the file that is read, and the bytes of it that were.
-    """
+    """Show on a terminal how much was read; yields a function of a file and the bytes read of it."""
     if not sys.stderr.isatty():
         yield lambda _, __: None
         return
