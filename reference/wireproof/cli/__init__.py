@@ -15,7 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from wireproof import __version__
-from wireproof.cli.common.general_options import fixtures_option, scale_option
+from wireproof.cli.common.general_options import fixtures_option, retired_option, retired_verb, scale_option
 from wireproof.cli.common.standard_output import (
     ReaderGoneError,
     ended_by_signal,
@@ -35,9 +35,6 @@ ARGUMENTS: Final = "wireproof.arguments"
 
 MAX_ERROR_LINE: Final = 2000
 """Characters of the line of an error."""
-
-HELP: Final = "run `wireproof --help` for the list"
-"""The advice for a word that resembles no verb."""
 
 VERBS: Final[Mapping[str, str]] = {
     "adapters": "list adapters and what is missing to run each; build drivers; probe claims",
@@ -66,16 +63,13 @@ class Verbs(click.Group):
     """The group of all verbs; it imports the module of a verb only when that verb is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Return the verbs in order."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:  # noqa: ARG002 - as above
         """Return the command of a verb; raises `click.UsageError` with a suggestion for another word."""
         if cmd_name not in VERBS:
-            from wireproof.cli.common.general_options import retired_verb  # noqa: PLC0415 - for a mistake alone
-
-            unknown = f"there is no verb {cmd_name}: {suggestion(cmd_name, VERBS, HELP)}"
-            raise click.UsageError(retired_verb(cmd_name) or unknown)
+            near = suggestion(cmd_name, VERBS, "run `wireproof --help` for the list")
+            raise click.UsageError(retired_verb(cmd_name) or f"there is no verb {cmd_name}: {near}")
         with rare_collections():
             command: click.Command = importlib.import_module(f"wireproof.cli.{cmd_name}").command
         return command
@@ -116,17 +110,11 @@ def group(**_: Any) -> None:  # noqa: ANN401 - the verbs read them
 
 
 def main() -> None:
-    """Run the command line and exit."""
     run(group, "wireproof")
 
 
 def run(command: click.Command, name: str) -> None:
-    """Run a command and exit; an error that a user can cause is one line on stderr and an exit code.
-
-    Args:
-        command: the command, which takes its arguments from `sys.argv`.
-        name: the name of the program in its help.
-    """
+    """Run a command on `sys.argv` and exit: an error that a user can cause is one line on stderr."""
     with guarded_output():
         try:
             with ended_by_signal(), pipe_errors():
@@ -137,8 +125,6 @@ def run(command: click.Command, name: str) -> None:
             click.echo(error.format_message(), err=True)
             code = Exit.USAGE
         except click.ClickException as error:
-            from wireproof.cli.common.general_options import retired_option  # noqa: PLC0415 - for a mistake alone
-
             message = retired_option(error) or error.format_message()
             click.echo(f"wireproof: {one_line(message, MAX_ERROR_LINE)}", err=True)
             code = Exit.USAGE

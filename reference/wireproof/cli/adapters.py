@@ -51,9 +51,6 @@ from wireproof.run.probe import (
 from wireproof.suggestions import suggestion
 from wireproof.wire.text import counted, escape_unsafe
 
-FIRST_HELLO_SECONDS: Final = 60.0
-"""Seconds for the hello of a driver that was just built: the machine may still be busy."""
-
 PROBE_SECTIONS: Final[dict[Standing, str]] = {
     "over-claimed": "claimed and fails",
     "fails-in-part": "claimed and fails in part",
@@ -63,15 +60,6 @@ PROBE_SECTIONS: Final[dict[Standing, str]] = {
     "absent": "not claimed and does not work",
 }
 """The sections of `probe`, the most urgent first."""
-
-
-_MAX_LISTED: Final = 3
-"""Cases that a line of the probe names; the rest are counted."""
-
-_ADAPTER_NOTE: Final = "an adapter whose codec conforms; replace the codec by your own"
-_LIST: Final = "list them with `wireproof show`"
-_PLACE_NOTE: Final = "an adapter without a codec; write decode, and add it to the claims"
-_CLIENT_NOTE: Final = "a consumer and a producer of a library; put your library in its place"
 
 
 @click.group("adapters", invoke_without_command=True)
@@ -88,12 +76,10 @@ def command(ctx: click.Context, form: str) -> None:
     known = list(entries().values())
     rows = [_row(entry) for entry in known]
     if form == "json":
-        names = ("name", "state", "version", "about")
+        names = ("name", "state", "version", "about", "options")
+        options = [[attrs.asdict(one) for one in entry.options] for entry in known]
         print_json(
-            [
-                dict(zip(names, row, strict=True)) | {"options": [attrs.asdict(one) for one in entry.options]}
-                for row, entry in zip(rows, known, strict=True)
-            ]
+            [dict(zip(names, (*row, own), strict=True)) for row, own in zip(rows, options, strict=True)]
         )
         return
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
@@ -115,7 +101,6 @@ def _wrapped(head: str, about: str, room: int) -> str:
 
 
 def _print_machine() -> None:
-    """Print the versions of what is here, and what is missing with its purpose and what provides it."""
     rows = examined()
     here = [f"{row.name} {row.version}".strip() for row in rows if row.state == "ready"]
     click.echo(f"here: {', '.join(here)}; {rows[0].purpose}")
@@ -129,7 +114,6 @@ def _print_machine() -> None:
 
 
 def _print_options(known: list[Entry]) -> None:
-    """Print the options of adapters once for all that have the same ones."""
     owners: dict[tuple[AdapterOption, ...], list[str]] = {}
     for entry in known:
         owners.setdefault(entry.options, []).append(entry.name)
@@ -143,7 +127,6 @@ def _print_options(known: list[Entry]) -> None:
 
 
 def _row(entry: Entry) -> tuple[str, str, str, str]:
-    """Return name, state and version of an adapter, and its description with the missing parts."""
     stands = ready(entry)
     about = f"{', '.join(entry.formats)}: {entry.description}"
     lacks = f" -> {stands.fix}" if stands.fix else ""
@@ -161,8 +144,7 @@ def preparing(names: tuple[str, ...], every: bool) -> int:
     if bool(names) == every:
         raise click.UsageError("name the adapters to build, or give --all")
     rows = [resolve(name) for name in names] or [entry for entry in entries().values() if entry.prepare]
-    codes = [_prepared(entry, asked=not every) for entry in rows]
-    return deciding_code(codes)
+    return deciding_code([_prepared(entry, asked=not every) for entry in rows])
 
 
 def _prepared(entry: Entry, *, asked: bool) -> Exit:
@@ -178,7 +160,7 @@ def _prepared(entry: Entry, *, asked: bool) -> Exit:
     start = time.monotonic()
     try:
         built(entry.name, entry.prepare)
-        controller = open_adapter(entry.name, hello_seconds=FIRST_HELLO_SECONDS)
+        controller = open_adapter(entry.name, hello_seconds=60.0)  # the machine may still be busy
         seconds = time.monotonic() - start  # the first start may compile, too
     except AdapterError as error:
         click.echo(f"wireproof: {error}", err=True)
@@ -250,10 +232,21 @@ def making(language: str, folder: Path, *, client: bool, format_id: str | None) 
     """
     if client and format_id:
         raise click.UsageError("--client takes no --format: a client program is checked by what it consumes")
-    row = _format_named(format_id) if format_id else None
+    row = FORMATS.get(format_id) if format_id else None
+    if format_id and not row:
+        revisions = [name for name, row in FORMATS.items() if row.name == format_id.rstrip("/")]
+        near = suggestion(format_id, FORMATS, "list them with `wireproof show`")
+        advice = f"name one of {', '.join(revisions)}" if revisions else near
+        raise click.BadParameter(f"{format_id} is no format and revision: {advice}", param_hint="--format")
     template = (client_templates() if client else TEMPLATES)[language]
     write(template, folder, row)
-    note = _CLIENT_NOTE if client else _PLACE_NOTE if row else _ADAPTER_NOTE
+    note = (
+        "a consumer and a producer of a library; put your library in its place"
+        if client
+        else "an adapter without a codec; write decode, and add it to the claims"
+        if row
+        else "an adapter whose codec conforms; replace the codec by your own"
+    )
     needed = f"; this one needs {template.runtime}" if template.runtime else ""
     click.echo(f"{folder / template.source}: {note}{needed}. Next:")
     for step in filter(None, (template.library, template.command(template.build, folder))):
@@ -266,15 +259,6 @@ def making(language: str, folder: Path, *, client: bool, format_id: str | None) 
         click.echo(f"wireproof show {_shown_case(row)}  # its bytes, and the value to answer")
     if template.missing:
         click.echo(f"wireproof: this needs {' and '.join(template.missing)} on the PATH", err=True)
-
-
-def _format_named(format_id: str) -> Format:
-    """Return a format and revision; raise `BadParameter` with the nearest name or the revisions."""
-    if row := FORMATS.get(format_id):
-        return row
-    revisions = [name for name, row in FORMATS.items() if row.name == format_id.rstrip("/")]
-    advice = f"name one of {', '.join(revisions)}" if revisions else suggestion(format_id, FORMATS, _LIST)
-    raise click.BadParameter(f"{format_id} is no format and revision: {advice}", param_hint="--format")
 
 
 def _shown_case(row: Format) -> str:
@@ -321,22 +305,17 @@ def probing(
         previous = ""
         for finding in (one for one in found if one.standing == standing):
             fix = fix_of(finding)
-            _print_finding(f"{title}: {_said(finding)}", "" if fix == previous else fix)
+            click.echo(f"{title}: {_said(finding)}" + (f"\n  fix: {fix}" if fix and fix != previous else ""))
             previous = fix
     for line in _wrongly(found, suite):
         click.echo(f"accepted and must be refused: {line}")
     for one in more:
-        _print_finding(
-            f"{'does not hold' if one.wrong else 'declares less than it supports'}: {one.text}", one.fix
-        )
+        title = "does not hold" if one.wrong else "declares less than it supports"
+        click.echo(f"{title}: {one.text}" + (f"\n  fix: {one.fix}" if one.fix else ""))
     for note in engine.notes:
         click.echo(f"note: {note}")
     wrong = any(one.standing == "over-claimed" for one in found) or any(one.wrong for one in more)
     return Exit.FAILS if wrong else Exit.CONFORMS
-
-
-def _print_finding(text: str, fix: str) -> None:
-    click.echo(text + (f"\n  fix: {fix}" if fix else ""))
 
 
 def _probing(cases: tuple[Case, ...], format_id: Container[str]) -> list[Case]:
@@ -355,7 +334,6 @@ def _probing(cases: tuple[Case, ...], format_id: Container[str]) -> list[Case]:
 
 
 def _print_failure(group: Sequence[ProbedCase]) -> None:
-    """Print the largest group of failures: the field that differs first, and one case of it."""
     verdict = group[0].verdict
     cases = counted(len(group), "case", grouped=False)
     where = f" at {without_indices(verdict.path)}" if verdict.path else ""
@@ -380,5 +358,5 @@ def _wrongly(found: tuple[ProbeResult, ...], suite: Suite) -> Iterator[str]:
         expect = suite.by_id[name].expect
         classes.setdefault(expect.cls if isinstance(expect, Reject) else "", []).append(name)
     for cls, ids in sorted(classes.items()):
-        more = f" and {len(ids) - _MAX_LISTED} more" if len(ids) > _MAX_LISTED else ""
-        yield f"{cls}: {', '.join(ids[:_MAX_LISTED])}{more}"
+        more = f" and {len(ids) - 3} more" if len(ids) > 3 else ""
+        yield f"{cls}: {', '.join(ids[:3])}{more}"

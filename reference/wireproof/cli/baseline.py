@@ -11,7 +11,7 @@ from wireproof import __version__
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.rules import cited
-from wireproof.cli.common.general_options import with_fixtures
+from wireproof.cli.common.general_options import retired_verb, with_fixtures
 from wireproof.cli.common.options import suite_of
 from wireproof.files import replace_text
 from wireproof.run.baselines import baseline, baseline_adding, baseline_writing
@@ -33,12 +33,8 @@ LIFETIME = timedelta(days=180)
 MOST_LINES: Final = 20
 """Lines that `fix` prints of each kind of change."""
 
-MOST_RULES: Final = 4
-"""Rules that are listed for an entry; a pattern may select cases of many."""
-
 
 def today() -> date:
-    """Return the day that is compared with the expiry dates."""
     return datetime.now(tz=UTC).date()
 
 
@@ -59,27 +55,14 @@ def runs_of(paths: Sequence[Path]) -> list[EventStream]:
     return found
 
 
-def origins_of(streams: Sequence[EventStream], suite: Suite) -> dict[str, str]:
-    """Return why the failures of runs are not in the baselines that they were judged with, by their ids."""
-    return {
-        name: origin.kind
-        for stream in streams
-        if (known := stored_baseline(stream, suite))
-        for name, origin in applied_baseline(stream, known, suite).origins.items()
-    }
-
-
 class Commands(click.Group):
     """The group of the commands; one that is gone is answered with what replaces it."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command; raises `click.UsageError` for one that is gone."""
         found = super().get_command(ctx, cmd_name)
-        if found is None:
-            from wireproof.cli.common.general_options import retired_verb  # noqa: PLC0415 - for a mistake alone
-
-            if gone := retired_verb(f"baseline {cmd_name}"):
-                raise click.UsageError(gone)
+        if found is None and (gone := retired_verb(f"baseline {cmd_name}")):
+            raise click.UsageError(gone)
         return found
 
 
@@ -116,33 +99,31 @@ def add(
     if not run_files:
         raise BaselineError(f"{words[0]}: no such file; write a run with `check --out run.jsonl`")
     suite, streams = suite_of(folders), runs_of(run_files)
-    names = CaseNames.of(suite)
+    origins = {  # why the failures are not in the baselines that they were judged with
+        name: origin.kind
+        for stream in streams
+        if (known := stored_baseline(stream, suite))
+        for name, origin in applied_baseline(stream, known, suite).origins.items()
+    }
     done = baseline_adding.add(
         baseline_text(file) if file.exists() else "",
         streams,
-        names,
+        CaseNames.of(suite),
         KnownFailure("", "", "", reason, owner, today() + LIFETIME, issue),
         chosen,
         today=today(),
         name=file.name,
-        origins=origins_of(streams, suite),
+        origins=origins,
     )
     complete = rewrite_after_runs(file, done.text, streams, suite)
+    changed = [f"{one}: is known as {was}, and fails as {now}" for one, (was, now) in done.changed.items()]
     echo_changes("added", [f"{entry.id} ({entry.kind})" for entry in done.added])
-    echo_changes(
-        "changed",
-        [f"{one}: is known as {was}, and fails as {now}" for one, (was, now) in done.changed.items()],
-    )
+    echo_changes("changed", changed)
     echo_changes("expired", [f"{entry.id}: on {entry.expires.isoformat()}" for entry in done.expired])
-    counts = {"known already": done.known, "not chosen": done.left, "changed": len(done.changed),
+    counts = {"known already": done.known, "not chosen": done.left, "changed": len(changed),
               "expired": len(done.expired)}  # fmt: skip
-    click.echo(
-        ", ".join(
-            [f"{file.name}: {len(done.added):,} added for {counted(done.failures, 'failure')}"]
-            + [f"{number:,} {what}" for what, number in counts.items() if number]
-        )
-        + complete
-    )
+    added = f"{file.name}: {len(done.added):,} added for {counted(done.failures, 'failure')}"
+    click.echo(", ".join([added, *(f"{n:,} {what}" for what, n in counts.items() if n)]) + complete)
     if done.changed:
         click.echo(f"`wireproof baseline fix {file} {run_files[0]}` rewrites the changed ones")
     if done.expired:
@@ -198,9 +179,8 @@ def rewrite(file: Path, text: str) -> None:
     """Write a baseline if its text is another one; raises `BaselineError` if it is read-only."""
     if file.exists() and text == baseline_text(file):
         return
-    if (
-        file.exists() and not file.stat().st_mode & 0o222
-    ):  # a file can be replaced even so, if its folder can be written
+    # A file can be replaced even so, if its folder can be written.
+    if file.exists() and not file.stat().st_mode & 0o222:
         raise BaselineError(f"{file} is read-only and was not changed: allow writing, then run this again")
     replace_text(file, text)
 
@@ -217,10 +197,8 @@ def extend(file: Path, words: tuple[str, ...], until: datetime) -> None:
     done = baseline_writing.extend(baseline_text(file), until.date(), words, today(), file.name)
     rewrite(file, done.text)
     day = until.date().isoformat()
-    echo_changes(
-        "until",
-        [f"{day}  {entry.id} ({entry.kind}), was {entry.expires.isoformat()}" for entry in done.extended],
-    )
+    lines = [f"{day}  {one.id} ({one.kind}), was {one.expires.isoformat()}" for one in done.extended]
+    echo_changes("until", lines)
     later = f", of which {done.later:,} count as long or longer" if done.later else ""
     click.echo(f"{file.name}: {len(done.extended):,} extended, {done.kept + done.later:,} kept{later}")
 
@@ -270,8 +248,8 @@ def _entry_lines(entry: KnownFailure, cases: list[Case], suite: Suite) -> Iterat
     if entry.fault:
         yield f"  fault   {entry.fault}"
     names = list(dict.fromkeys(name for case in cases for name in case.rules))
-    for rule in map(suite.rules.__getitem__, names[:MOST_RULES]):
+    for rule in map(suite.rules.__getitem__, names[:4]):  # a pattern may select cases of many
         source = next((place.url for place in cited(rule.cites, suite.sources)), rule.reason)
         yield f"  rule    {rule.id} ({rule.basis or 'no basis'})  {source}"
-    if len(names) > MOST_RULES:
-        yield f"  rule    and {len(names) - MOST_RULES} more"
+    if len(names) > 4:
+        yield f"  rule    and {len(names) - 4} more"

@@ -10,7 +10,6 @@ verdicts#wrong-reject               a sample of `scan` or `fuzz --spark`
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, TypeAlias
 
 import click
 from attrs import frozen
@@ -27,16 +26,10 @@ from wireproof.judge.signature import Signature
 from wireproof.report.failure_groups import failure_groups_of
 from wireproof.run.events import read_events
 
-MAX_NAMED_FINDINGS: Final = 4
-"""Number of findings that a message names."""
-
 
 @frozen
 class NamedCase:
-    """A case; for a finding also its adapter and signature, and what the verdict has as want and got.
-
-    `way` is how it fails if it can fail in several ways.
-    """
+    """A case; for a finding also its adapter and signature, want and got, and the way to fail."""
 
     case: Case
     adapter: str = ""
@@ -55,10 +48,8 @@ def find_named(suite: Suite, text: str) -> NamedCase:
     if not place:
         return _counted(suite, [(one.spec, one.name) for one in last_run().findings], word, "#")
     if path.is_file():
-        runs = [(stream.run, group) for stream in read_events(path) for group in failure_groups_of(stream)]
-        return _counted(
-            suite, [(run.spec, group.first.token or group.first.id) for run, group in runs], word, f"{path}#"
-        )
+        found = [(one.run.spec, group.first) for one in read_events(path) for group in failure_groups_of(one)]
+        return _counted(suite, [(spec, event.token or event.id) for spec, event in found], word, f"{path}#")
     if any(_folders(path)):
         return _of_fuzzing(path, word)
     # A sample of a table; a sample of the reference has neither adapter nor signature.
@@ -71,11 +62,8 @@ def find_named(suite: Suite, text: str) -> NamedCase:
     return NamedCase(sample.case, sample.adapter, sample.signature if sample.adapter else None)
 
 
-Found: TypeAlias = tuple[str, str]
-"""The adapter of a finding as the user wrote it, and the id or the token of its case."""
-
-
-def _counted(suite: Suite, found: Sequence[Found], word: str, place: str) -> NamedCase:
+def _counted(suite: Suite, found: Sequence[tuple[str, str]], word: str, place: str) -> NamedCase:
+    """Return a finding by its number; each has the adapter as the user wrote it, and the id or token."""
     if not word.isdecimal() or not 1 <= int(word[:9]) <= len(found):
         known = f"there are {place}1 to {place}{len(found)}" if found else "there is no finding"
         raise PatternError(f"{place}{word[:40]}: {known}")
@@ -95,7 +83,7 @@ def _of_fuzzing(path: Path, word: str) -> NamedCase:
     fitting = [row for row in rows if row[0].name.startswith(word) or word in str(row[0])]
     if not word or len(fitting) != 1:
         many = f"{len(fitting)} findings" if word and fitting else "no finding"
-        shown = "; ".join(f"{one.name} ({one})" for one, _ in (fitting or rows)[:MAX_NAMED_FINDINGS])
+        shown = "; ".join(f"{one.name} ({one})" for one, _ in (fitting or rows)[:4])
         raise PatternError(f"{path}: {word or 'nothing'} names {many}: {shown or 'there is none'}")
     (finding, folder) = fitting[0]
     token = f"@{folder / finding.token[1:]}" if finding.token.startswith("@") else finding.token

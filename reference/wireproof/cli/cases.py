@@ -2,7 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
@@ -12,9 +12,6 @@ from wireproof.cases.requirements import LEVELS, editions, required_cases
 from wireproof.cli.common.general_options import with_fixtures
 from wireproof.cli.common.options import case_ids, format_option, named_set, print_json, selection, suite_of
 from wireproof.wire.text import counted
-
-SETS: Final = "@"
-"""The pattern that lists the sets."""
 
 
 @click.command("cases")
@@ -28,7 +25,7 @@ def command(patterns: tuple[str, ...], form: str, folders: tuple[Path, ...]) -> 
     --run @DATE:NAME` judges a codec against one. @FILE contains patterns.
     """
     suite = suite_of(folders)
-    if patterns == (SETS,):
+    if patterns == ("@",):
         _print_sets(suite, form)
         return
     named = named_set(suite, patterns)

@@ -6,9 +6,10 @@ from pathlib import Path
 import click
 
 from wireproof.cases.fixtures import load
+from wireproof.cli.common.last_run import streams_of
 from wireproof.install_hint import install_command
 from wireproof.report.diff import changelog, diff, export_diff, histories, read_export
-from wireproof.run.events import EventError, EventStream, joined, read_events
+from wireproof.run.events import EventError, EventStream
 from wireproof.run.exit_codes import Exit
 from wireproof.spark.job_state import STATE
 from wireproof.wire.text import escape_unsafe
@@ -60,7 +61,7 @@ def _scans(folders: Sequence[Path]) -> int:
 
 def _versions(paths: Sequence[Path]) -> int:
     """Print which version failed each case first; the exit code is that of the last version of each."""
-    found = list(histories(_read(*paths)))
+    found = list(histories(streams_of(paths)))
     if not any(len(one.versions) > 1 for one in found):
         raise click.UsageError("nothing to compare: no implementation has two versions in these runs")
     for line in (line for one in found for line in one.lines()):
@@ -71,7 +72,7 @@ def _versions(paths: Sequence[Path]) -> int:
 
 def _runs(before: Path, after: Path) -> int:
     """Compare the only runs of two files, whatever their names are; else those with the same name."""
-    old, new = _read(before), _read(after)
+    old, new = streams_of([before]), streams_of([after])
     if len(old) == len(new) == 1:
         names = list(dict.fromkeys((old[0].run.adapter, new[0].run.adapter)))
         return Exit.FAILS if _compared(" and ".join(names), old[0], new[0]) else Exit.CONFORMS
@@ -90,15 +91,6 @@ def _compared(name: str, old: EventStream, new: EventStream) -> bool:
     for line in found.lines() or ["no change"]:
         click.echo(escape_unsafe(f"{name}: {line}"))
     return bool(found.broken)
-
-
-def _read(*paths: Path) -> list[EventStream]:
-    streams = joined(stream for path in paths for stream in read_events(path))
-    if not streams:
-        raise EventError(
-            f"{paths[0]}: holds no run: write one with `wireproof check … --out {paths[0].name}`"
-        )
-    return streams
 
 
 def _by_adapter(path: Path, streams: Sequence[EventStream]) -> dict[str, EventStream]:

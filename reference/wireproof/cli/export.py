@@ -34,9 +34,9 @@ def command(
     suite = suite_of(folders)
     cases = selection(suite, patterns, skipped)
     if folder is not None:
-        done = export(suite, cases, folder, generated=generated)
-        count = counted(done.cases, "case", grouped=False)
-        click.echo(f"{folder}: {count}, {done.size} bytes of raw files; begin with README.md")
+        size = export(suite, cases, folder, generated=generated)
+        count = counted(len(cases), "case", grouped=False)
+        click.echo(f"{folder}: {count}, {size} bytes of raw files; begin with README.md")
     if seeds is not None:
         made = export_seeds(suite, cases, seeds)
         counts = f"{counted(made.seeds, 'seed', grouped=False)} of {counted(made.formats, 'format')}"

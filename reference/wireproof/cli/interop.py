@@ -4,7 +4,7 @@ import time
 from functools import partial
 from io import StringIO
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 from attrs import evolve
@@ -38,18 +38,10 @@ from wireproof.run.interop import (
 )
 from wireproof.wire.text import counted
 
-REFERENCE = "reference"
-
-COUNT = 100
-"""Values of each format; with all peers this takes far less than ten minutes on two cores."""
-
-TOKENS: Final = Path("wireproof-interop")
-"""The folder for the tokens of long inputs, in the current one."""
-
 
 @click.command("interop")
 @click.argument("adapters", nargs=-1, metavar="[ADAPTER]…")
-@click.option("--count", default=COUNT, show_default=True, type=click.IntRange(min=1),
+@click.option("--count", default=100, show_default=True, type=click.IntRange(min=1),
               help="generated messages of each format")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="random seed of the messages and their order")
 @click.option("--format", "patterns", multiple=True, metavar="PATTERN",
@@ -83,7 +75,7 @@ def command(
         peers = (entry for entry in entries().values() if entry.name != COLUMNAR)
         specs = tuple(entry.name for entry in peers if ready(entry).state == "ready")
     else:
-        specs = adapters if len(set(adapters)) > 1 else (*adapters, REFERENCE)
+        specs = adapters if len(set(adapters)) > 1 else (*adapters, "reference")
     found, relayed = _exchanged(specs, settings, more["scale"], server)
     for error in found.absent.values():
         click.echo(f"wireproof: {error}", err=True)
@@ -113,7 +105,7 @@ def _exchanged(
 ) -> tuple[InteropRun, RelayReport | None]:
     """Run the exchange, with a progress bar on a terminal; `server` stores what is written."""
     announce_builds(specs)
-    token = partial(save_token, folder=TOKENS)
+    token = partial(save_token, folder=Path("wireproof-interop"))
     with step_bar(Console(stderr=True), "starting") as report_progress:
         exchange = partial(run_interop, specs, timeout_scale=scale, report_progress=report_progress)
         if server is None:

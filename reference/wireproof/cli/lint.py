@@ -47,7 +47,11 @@ def command(further: tuple[Path, ...], folders: tuple[Path, ...], freezing: bool
         click.echo(f"{path}: sorted")
     suite = _checked(folders) if sorting else suite
     own = load(without=folders) if folders else None
-    alone = suite if own is None else _alone(suite, own)
+    alone = suite
+    if own is not None:  # the twins that the package has are left out
+        cases = tuple(case for case in suite.cases if case.id not in own.by_id)
+        files = {case.id: suite.files[case.id] for case in cases}
+        alone = Suite(cases, suite.rules, files, suite.hash, sources=suite.sources)
     table = states.state_table(alone) if states.note_files(alone) else None
     if own is not None:
         suite = _of_folders(suite, own)
@@ -75,13 +79,6 @@ def _checked(folders: tuple[Path, ...]) -> Suite:
     except FixtureError as error:
         text = "correct or restore it; nothing behind it is checked: 1 problem"
         raise FixtureError(f"{error}: {text}") from None
-
-
-def _alone(suite: Suite, own: Suite) -> Suite:
-    """Return the cases that further folders have beside `own`, without the twins that `own` has."""
-    cases = tuple(case for case in suite.cases if case.id not in own.by_id)
-    files = {case.id: suite.files[case.id] for case in cases}
-    return Suite(cases, suite.rules, files, suite.hash, sources=suite.sources)
 
 
 def _of_folders(suite: Suite, own: Suite) -> Suite:
@@ -114,7 +111,13 @@ def _with_open_sentences(document: SourceDocument) -> SourceDocument:
 def _figures(suite: Suite, own: Suite | None, table: states.StateTable | None) -> Iterator[str]:
     """Yield the figures; the whole suite may have none if it has a problem, such as an unknown rule."""
     if own is None:
-        yield from _counts(suite)
+        excluded = sum(1 for rule in suite.rules.values() if rule.exclusion)
+        yield f"{len(suite.cases)} cases, {len(unfrozen_cases(suite))} of them not frozen"
+        yield f"{source_line(suite)}; {excluded} rules with an exclusion"
+        yield from basis_lines(suite)
+        yield f"{len(list(refusable(suite)))} must cases of accepted input that a refusal passes"
+        yield level_line(suite)
+        yield count_line(suite)
     else:
         cases = suite.by_id.keys() - own.by_id.keys()
         fresh = sum(one.id in cases for one in unfrozen_cases(suite))
@@ -130,14 +133,3 @@ def refusable(suite: Suite) -> Iterator[Problem]:
             verdict = refusal_verdict(case)
             if verdict.passing:
                 yield Problem(case.id, f"its level is must, and a refusal passes as {verdict.label}")
-
-
-def _counts(suite: Suite) -> Iterator[str]:
-    """Yield the figures: cases, rules with their sources and basis, sentences."""
-    excluded = sum(1 for rule in suite.rules.values() if rule.exclusion)
-    yield f"{len(suite.cases)} cases, {len(unfrozen_cases(suite))} of them not frozen"
-    yield f"{source_line(suite)}; {excluded} rules with an exclusion"
-    yield from basis_lines(suite)
-    yield f"{len(list(refusable(suite)))} must cases of accepted input that a refusal passes"
-    yield level_line(suite)
-    yield count_line(suite)

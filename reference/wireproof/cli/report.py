@@ -1,6 +1,5 @@
 """`wireproof report`: the views of streams that `check … --out` wrote, and of the tables of Spark's jobs."""
 
-from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from rich.console import Console
 from wireproof.cli import fuzz_on_spark, scan
 from wireproof.cli.check.run import PrintedRun, print_report_end
 from wireproof.cli.common.general_options import with_fixtures
-from wireproof.cli.common.last_run import NAMED, RunFile, readable_last_run
+from wireproof.cli.common.last_run import NAMED, RunFile, readable_last_run, streams_of
 from wireproof.cli.common.options import all_findings_option, suite_of
 from wireproof.cli.common.output_files import (
     Views,
@@ -22,18 +21,10 @@ from wireproof.cli.common.output_files import (
 )
 from wireproof.files import replace_text
 from wireproof.install_hint import install_command
-from wireproof.report.failure_groups import Kind
 from wireproof.report.terminal import RunView, output_console, print_run, summary
-from wireproof.run.baselines.baseline import (
-    NO_BASELINE,
-    AppliedBaseline,
-    applied_baseline,
-    known_origin_text,
-    stored_baseline,
-)
+from wireproof.run.baselines.baseline import NO_BASELINE, applied_baseline, known_origin_text, stored_baseline
 from wireproof.run.case_lookup import CaseLookup
 from wireproof.run.conclusion import exit_code
-from wireproof.run.events import EventError, EventStream, joined, read_events
 from wireproof.run.exit_codes import Exit, deciding_code
 
 
@@ -63,46 +54,31 @@ def command(
     stored = readable_last_run()
     last = [str(file.absolute()) for file in files] == [stored.file]
     numbers = stored.numbers if last else {}
-    streams = joined([stream for file in files for stream in read_events(file)])
-    if not streams:
-        raise EventError(
-            f"{files[0]}: holds no run: write one with `wireproof check … --out {files[0].name}`"
-        )
+    streams = streams_of(files)
     suite = suite_of(folders)
     applied = [
-        applied_baseline(stream, known, suite) if (known := stored_baseline(stream, suite)) else NO_BASELINE
+        applied_baseline(stream, stored_in, suite)
+        if (stored_in := stored_baseline(stream, suite))
+        else NO_BASELINE
         for stream in streams
     ]
     output = output_console()
     if quiet:
         output.print(summary(streams))
     else:
-        every = every_finding or NAMED in click.get_current_context().meta
-        shown = list(_shown(streams, applied, output, CaseLookup(suite), every=every, numbers=numbers))
+        lookups, first, shown = CaseLookup(suite), 1, []
+        for stream, known in zip(streams, applied, strict=True):
+            view = RunView(
+                lookups.case, lookups.twin, lookups.basis, known, share=len(streams), first=first,
+                every=every_finding or NAMED in click.get_current_context().meta,
+                numbers=numbers, origin=partial(known_origin_text, known),
+            )  # fmt: skip
+            found, printed = print_run(stream, output, view)
+            first += len(found)
+            shown.append(PrintedRun(stream, found, printed, exit_code(stream, known), known))
         print_report_end(output, shown, files, last=last)
     write_outputs(streams, output_files_of(more), suite, applied, numbers)
     return deciding_code(map(exit_code, streams, applied))
-
-
-def _shown(
-    streams: Sequence[EventStream],
-    baselines: Sequence[AppliedBaseline],
-    output: Console,
-    lookups: CaseLookup,
-    *,
-    every: bool,
-    numbers: Mapping[tuple[str, Kind], int],
-) -> Iterator[PrintedRun]:
-    """Print each run; `numbers` are those that `check` gave to its findings."""
-    first = 1
-    for stream, applied in zip(streams, baselines, strict=True):
-        view = RunView(
-            lookups.case, lookups.twin, lookups.basis, applied, every=every, share=len(streams), first=first,
-            numbers=numbers, origin=partial(known_origin_text, applied),
-        )  # fmt: skip
-        found, printed = print_run(stream, output, view)
-        first += len(found)
-        yield PrintedRun(stream, found, printed, exit_code(stream, applied), applied)
 
 
 def _tables(files: tuple[Path, ...], views: Views) -> None:

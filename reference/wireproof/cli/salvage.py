@@ -64,7 +64,6 @@ class LostList:
     """Writes what is lost: a line of JSON for each loss, and one with the sums last.
 
     Attributes:
-        out: the file.
         files: the first files that lost something.
         messages: why files were not read to their ends.
         damaged: the names of all files that lost something.
@@ -80,19 +79,16 @@ class LostList:
     records: Any = NOTHING_LOST
 
     def add(self, name: str, loss: Loss, *, gapless: bool) -> None:
-        """Write a loss."""
         self.size += loss.end - loss.at
         self._line({"type": "lost", "file": name, **loss_json(loss, gapless=gapless)})
 
     def add_sums(self, name: str, found: FileLosses) -> None:
-        """Add the number of losses of a file."""
         if found.count and len(self.files) < SHOWN:
             self.files[name] = found
         self.count += found.count
         self.records += found.records
 
     def add_message(self, name: str, text: str) -> None:
-        """Write why a file was not read to its end."""
         self.messages[name] = text
         self._line({"type": "unread", "file": name, "text": text})
 
@@ -139,11 +135,8 @@ def sound_entries(
 ) -> Generator[SoundEntry, None, None]:
     """Yield the sound entries of files one after another, and add what is lost to the list of the output.
 
-    Args:
-        files: paths and names.
-        rows: the formats that they may have; empty to find out.
-        output: for which they are.
-        seen: is given the name of the file that is read, and the bytes of it that were.
+    The files, paths with names, have one of the formats `rows`, or any if there is none. `seen` is given the
+    name of the file that is read, and the bytes of it that were.
     """
     for path, name in files:
         try:
@@ -202,12 +195,9 @@ def _entries_of(
 
 @define
 class Output:
-    """Writes sound entries.
+    """Writes sound entries to a path, where nothing is overwritten.
 
     Attributes:
-        path: where to; nothing there is overwritten.
-        lost: the list of what is lost.
-        records: the number of records that were written.
         values: whether it needs the values of entries.
         rising: whether every entry must have a higher offset than the one before it.
     """
@@ -222,7 +212,6 @@ class Output:
         """Raise `click.UsageError` if entries of a format cannot be written; every format can be."""
 
     def write(self, entries: Iterator[SoundEntry]) -> None:
-        """Write all entries."""
         raise NotImplementedError  # each output below writes its own kind of file
 
     def end_file(self) -> None:
@@ -234,7 +223,6 @@ class LinesOutput(Output):
     """Writes the records as JSON lines, those of an entry together."""
 
     def write(self, entries: Iterator[SoundEntry]) -> None:
-        """Write the records of all entries."""
         with self.path.open("x", encoding="utf-8", newline="\n") as file:
             for one in entries:
                 head = {"file": one.name, "position": one.entry.at}
@@ -254,7 +242,6 @@ class TableOutput(Output):
     _family: str = ""
 
     def check(self, name: str, fmt: Format, listing: EntryListing) -> None:
-        """Accept the formats of one family with a source for Spark: a table has one kind of rows."""
         del listing
         self._family = self._family or fmt.family
         if fmt.family != self._family or not family_of(fmt).source_names:
@@ -263,17 +250,12 @@ class TableOutput(Output):
             )
 
     def write(self, entries: Iterator[SoundEntry]) -> None:
-        """Write the records of all entries; no file if there is none."""
         first = next(entries, None)
         if first is None:
             return
         import pyarrow.parquet as pq  # noqa: PLC0415 - of an extra
 
-        from wireproof.spark.logs.columns import (  # noqa: PLC0415 - likewise
-            HEADER_BYTES,
-            RowData,
-            make_batches,
-        )
+        from wireproof.spark.logs.columns import HEADER_BYTES, RowData, make_batches  # noqa: PLC0415 - likewise
         from wireproof.spark.logs.objects import ObjectReader  # noqa: PLC0415 - likewise
         from wireproof.spark.logs.sources import sources_of  # noqa: PLC0415 - likewise
 
@@ -300,11 +282,7 @@ class TableOutput(Output):
 
 @define
 class LogsOutput(Output):
-    """Writes the entries of each damaged file as a log of its own, with its name, in a new folder.
-
-    Attributes:
-        written: the names of these logs.
-    """
+    """Writes the entries of each damaged file as a log of its own, with its name, in a new folder."""
 
     written: list[str] = field(factory=list)
     _run: tuple[SoundEntry, int] | None = None
@@ -312,7 +290,6 @@ class LogsOutput(Output):
     rising: ClassVar[bool] = True
 
     def check(self, name: str, fmt: Format, listing: EntryListing) -> None:
-        """Accept the formats whose entries one after another are a log."""
         if not listing.is_joinable:
             text = f"a repaired log can be written of Kafka's logs alone, and {name} is {fmt.format_id}"
             raise click.UsageError(f"{text}: name --out FILE.jsonl or FILE.parquet")
@@ -403,7 +380,6 @@ def command(source: Path, out: Path, name: str | None) -> int:
 
 
 def _logs(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the files of a directory with the name of a log, and their names below it."""
     streams = [row for row in FORMATS.values() if row.scan is not None]
     for _, paths in folders_of(folder):
         for path in paths:
@@ -413,7 +389,6 @@ def _logs(folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _lines(output: Output, files: list[tuple[Path, str]], list_of_lost: Path) -> Iterator[str]:
-    """Yield what was written, the first losses of each file, and the sums."""
     lost = output.lost
     for name, text in list(lost.messages.items())[:SHOWN]:
         yield f"wrong: {name}: {text}"

@@ -3,7 +3,7 @@
 import shlex
 import sys
 import time
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -15,9 +15,6 @@ from wireproof.suggestions import closest
 
 if TYPE_CHECKING:
     from wireproof.adapters.registry.registered import Wire
-
-LOOK_SECONDS: Final = 0.5
-"""How often the main thread wakes up, so that it sees Ctrl-C."""
 
 
 @click.command("serve")
@@ -60,7 +57,7 @@ def _serve_trial(name: str, server: TrialServer, fault: str, port: int) -> None:
             click.echo(f"wireproof check {server.adapter}:{address} --run {shlex.quote(server.cases)}")
             sys.stdout.flush()
             while True:
-                time.sleep(LOOK_SECONDS)
+                time.sleep(0.5)  # and see Ctrl-C
     except KeyboardInterrupt:
         return
     except OSError as error:

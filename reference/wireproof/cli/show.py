@@ -41,9 +41,6 @@ from wireproof.wire.text import counted, escape_unsafe
 ON_TERMINAL: Final = 512
 """Bytes of an input that are shown on a terminal."""
 
-LIST: Final = "list the formats with `wireproof show`, the cases with `wireproof cases`"
-"""The advice for a word that resembles no name."""
-
 find_case = deferred("wireproof.run.case_lookup:find_case")
 """It imports the families and the properties, which completion of an id does not need."""
 
@@ -84,7 +81,6 @@ def command(name: str | None, *, source: bool, folders: tuple[Path, ...]) -> Non
 
 
 def _formats(format_ids: Sequence[str]) -> None:
-    """Print the table of formats, as wide as the terminal; rows are not broken in a pipe."""
     room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for line in claim_lines(format_ids, room):
         click.echo(line)
@@ -119,7 +115,8 @@ def _rule(name: str, suite: Suite) -> None:
         if "/" in name:
             case_named(suite, name)
         known = [*FORMATS, *suite.rules, *sentences]
-        raise PatternError(f"no case, rule or format is called {name}: {suggestion(name, known, LIST)}")
+        advice = "list the formats with `wireproof show`, the cases with `wireproof cases`"
+        raise PatternError(f"no case, rule or format is called {name}: {suggestion(name, known, advice)}")
     for label, text in lines:
         if text:
             click.echo(f"{label:<9}{text}")
@@ -160,7 +157,6 @@ def _rows(rows: Iterable[tuple[str, str]]) -> None:
 
 
 def case_named(suite: Suite, name: str) -> Case:
-    """Return the case of that name; raises `PatternError` with a suggestion."""
     case: Case | None = find_case(suite, name)
     if case is None:
         select(suite, [name])
@@ -177,19 +173,18 @@ def hex_text(data: bytes, *, terminal: bool) -> str:
 
 
 def _input(case: Case) -> None:
-    if isinstance(case.input, Generated):
-        click.echo(f"input    {case.input.size:,} bytes, sha256 {case.input.sha256}, made from this recipe:")
-        click.echo(json.dumps(to_tree(case.input.recipe, without_defaults=True), indent=1))
-        return
-    if isinstance(case.input, Steps):
-        for step in step_lines(case):
-            click.echo(step)
-        return
-    if isinstance(case.input, Value):
-        for text in value_lines(case.input.value):
-            click.echo(escape_unsafe(text))
-        return
-    click.echo(f"bytes    {hex_text(data_of(case) or b'', terminal=sys.stdout.isatty())}")
-    layout = layout_of(case)
-    for line in field_lines(layout, layout.rejected.at if layout.rejected else None) if layout else ():
-        click.echo(str(line))
+    match case.input:
+        case Generated(recipe, size, digest):
+            click.echo(f"input    {size:,} bytes, sha256 {digest}, made from this recipe:")
+            click.echo(json.dumps(to_tree(recipe, without_defaults=True), indent=1))
+        case Steps():
+            for step in step_lines(case):
+                click.echo(step)
+        case Value(value):
+            for text in value_lines(value):
+                click.echo(escape_unsafe(text))
+        case _:
+            click.echo(f"bytes    {hex_text(data_of(case) or b'', terminal=sys.stdout.isatty())}")
+            if layout := layout_of(case):
+                for line in field_lines(layout, layout.rejected.at if layout.rejected else None):
+                    click.echo(str(line))

@@ -50,13 +50,12 @@ class JudgeContext:
 
     @property
     def exact(self) -> bool:
-        """Return True if the adapter's reject classes are judged."""
         return self.hello.errors == "exact"
 
     @property
     def ours(self) -> bool:
         """Return True if the adapter is part of this package: positions and remarks are judged too."""
-        return self.hello.name in OWN_DECODERS
+        return self.hello.name in (REFERENCE, "columnar")
 
     @property
     def golden(self) -> bool:
@@ -69,7 +68,6 @@ class JudgeContext:
         return not (isinstance(self.case.input, Generated) and self.case.input.list_name)
 
     def expected(self, expect: Accept) -> Json:
-        """Return the expected value; of a generated case, make it."""
         if not isinstance(self.case.input, Generated):
             return expect.value
         made = made_case(self.case).expect
@@ -87,24 +85,20 @@ class JudgeContext:
         if self.reference is None:
             return ()
         try:
-            return tuple(self._project_remark(remark) for remark in self.answer().remarks)
+            remarks = self.answer().remarks
         except Exception:  # noqa: BLE001 - the judge reports the failure that follows as `suite-bug`
             return ()
-
-    def _project_remark(self, remark: Remark) -> Remark:
-        """Return the remark with its alternative values reduced to the fields that the adapter shows."""
-        others = (
-            evolve(other, value=project(other.value, self._observed_below(other.path)))
-            for other in remark.others
-        )
-        return evolve(remark, others=tuple(others)) if remark.others else remark
-
-    def _observed_below(self, path: str) -> FieldTree:
-        """Return the observed fields below `path`."""
-        tree = self.wanted
-        for step in split_path(path):
-            tree = tree.get("[]" if isinstance(step, int) else step, {})
-        return tree
+        # Their alternative values are reduced to the fields that the adapter shows.
+        found = []
+        for remark in remarks:
+            others = []
+            for other in remark.others:
+                tree = self.wanted
+                for step in split_path(other.path):
+                    tree = tree.get("[]" if isinstance(step, int) else step, {})
+                others.append(evolve(other, value=project(other.value, tree)))
+            found.append(evolve(remark, others=tuple(others)) if others else remark)
+        return tuple(found)
 
     def seen(self, value: Json) -> Json:
         return project(value, self.wanted)
@@ -120,9 +114,6 @@ REFERENCE: Final = "reference"
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
 """A word, also of a name such as `offsetDelta` or `offset_delta`."""
-
-OWN_DECODERS: Final = frozenset({REFERENCE, "columnar"})
-"""The adapters whose positions and remarks are judged too: our own."""
 
 
 def claim_of(hello: Hello, case: Case) -> Claim | None:

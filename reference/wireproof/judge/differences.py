@@ -14,18 +14,7 @@ from typing import Final, TypeAlias
 from attrs import frozen
 
 from wireproof.cases.case import Accept, Either, Expect, Reject
-from wireproof.cases.outcome import (
-    Accepted,
-    Crashed,
-    Exhausted,
-    Faulty,
-    NotRun,
-    Outcome,
-    Refused,
-    Stalled,
-    TimedOut,
-    Unsupported,
-)
+from wireproof.cases.outcome import Accepted, Crashed, Exhausted, Faulty, Outcome, Refused, TimedOut
 from wireproof.judge.signature import without_indices
 from wireproof.wire.json_values import Json
 from wireproof.wire.observed_fields import FieldTree
@@ -41,10 +30,6 @@ MOST_DIFFERENCES: Final = 1000
 MOST_FIELDS: Final = 12
 """Differences that are searched for further fields, and the fields that a verdict lists."""
 
-LONGEST_PATH: Final = 300
-"""Maximum characters of a path; its last step may be a name that an adapter made up."""
-
-
 UNREADABLE: Final = "unreadable"
 """The field in which the answer of a live server says why a consumer refuses what it delivers."""
 
@@ -59,7 +44,6 @@ class _Missing:
 MISSING: Final = _Missing()
 
 JsonOrMissing: TypeAlias = "Json | _Missing"
-"""A value, or `MISSING`."""
 
 
 @frozen
@@ -78,23 +62,20 @@ def first_difference(want: Json, got: Json, *, masked: bool = False) -> ValueDif
 
 def different_fields(want: Json, got: Json) -> tuple[str, ...]:
     """Return the paths that differ, without indices and each once; the last is `…` if there are more."""
-    found = dict.fromkeys(
-        without_indices(one.path) for one in islice(differences(want, got), MOST_DIFFERENCES)
-    )
-    names = tuple(found)
+    paths = (without_indices(one.path) for one in islice(differences(want, got), MOST_DIFFERENCES))
+    names = tuple(dict.fromkeys(paths))
     return names if len(names) <= MOST_FIELDS else (*names[:MOST_FIELDS], "…")
 
 
 def differences(want: Json, got: Json, *, masked: bool = False) -> Iterator[ValueDifference]:
-    """Yield the differences in the order of the fields.
-
-    Iterative, because an adapter can return values of any depth.
-    """
+    """Yield the differences in the order of the fields; without recursion, for values of any depth."""
     pending: list[tuple[str, JsonOrMissing, JsonOrMissing]] = [("", want, got)]
     while pending:
         path, left, right = pending.pop()
         if isinstance(left, dict) and isinstance(right, dict):
-            keys = left if masked else {**_causes(path, right), **left, **right}
+            # Why what was read is incomplete is first: all other differences follow from it.
+            cause = right.keys() & {UNREADABLE} if not path else ()
+            keys = left if masked else dict.fromkeys((*cause, *left, *right))
             head = f"{path}." if path else ""
             pairs = [(f"{head}{key}", left.get(key, MISSING), right.get(key, MISSING)) for key in keys]
             pending.extend(reversed(pairs))
@@ -107,12 +88,8 @@ def differences(want: Json, got: Json, *, masked: bool = False) -> Iterator[Valu
             else:
                 pending.extend(reversed(list(_unequal(path, left, right))))
         elif left is MISSING or right is MISSING or type(left) is not type(right) or left != right:
-            yield ValueDifference(one_line(path, LONGEST_PATH), left, right)
-
-
-def _causes(path: str, got: dict[str, Json]) -> dict[str, Json]:
-    """Return the field of a whole answer that says why what was read is incomplete: all others follow."""
-    return {UNREADABLE: got[UNREADABLE]} if not path and UNREADABLE in got else {}
+            # The last step may be a name that an adapter made up.
+            yield ValueDifference(one_line(path, 300), left, right)
 
 
 def _unequal(path: str, left: list[Json], right: list[Json]) -> Iterator[tuple[str, Json, Json]]:
@@ -259,16 +236,8 @@ def scan_patterns(wanted: FieldTree) -> FieldTree:
     return {"items": {"[]": item}}
 
 
-NoAnswer: TypeAlias = Unsupported | Stalled | Crashed | TimedOut | Exhausted | Faulty | NotRun
-
 MAX_TEXT: Final = 120
 """Maximum characters of one answer in a report."""
-
-SHOWN_TEXT: Final = 64
-"""Characters of a long text that are shown from a difference on."""
-
-BYTES_BEFORE: Final = 4
-"""Bytes of a long text that are shown before a difference, and a bar behind them."""
 
 MAX_OUTPUT: Final = 400
 """Maximum characters of the last output of a dead process or its adapter."""
@@ -281,7 +250,6 @@ def shorten(text: str, most: int = MAX_TEXT) -> str:
 
 
 def short_expect(expect: Expect) -> str:
-    """Describe an expectation."""
     match expect:
         case Accept(consumed=consumed):
             return f"accept{_used(consumed)}"
@@ -297,31 +265,25 @@ def _used(consumed: int | None) -> str:
 
 
 def short_outcome(outcome: Outcome) -> str:
-    """Describe an outcome."""
     match outcome:
         case Accepted(data=bytes(data)):
-            return shorten(f"accept: {len(data)} bytes {data.hex()}")
+            said = f"accept: {len(data)} bytes {data.hex()}"
         case Accepted(value, consumed):
-            return shorten(f"accept{_used(consumed)}: {short_value(value)}")
+            said = f"accept{_used(consumed)}: {short_value(value)}"
         case Refused(cls, at, path, detail, text):
             where = "" if at is None else f" at {at}"
-            return shorten(f"refuse {cls}{where} {path} {detail} {text}")
-        case _:
-            return shorten(_no_answer(outcome))
-
-
-def _no_answer(outcome: NoAnswer) -> str:
-    match outcome:
+            said = f"refuse {cls}{where} {path} {detail} {text}"
         case TimedOut(ms):
-            return f"no answer in {ms} ms"
+            said = f"no answer in {ms} ms"
         case Crashed(text):
-            return f"crashed: {text.removeprefix('died with ')}"
+            said = f"crashed: {text.removeprefix('died with ')}"
         case Exhausted(resource, text):
-            return text or f"used too much {resource}"
+            said = text or f"used too much {resource}"
         case Faulty(text):
-            return text if text.startswith("invalid answer") else f"invalid answer: {text}"
+            said = text if text.startswith("invalid answer") else f"invalid answer: {text}"
         case _:
-            return f"{type(outcome).__name__.lower()}: {outcome.text}"
+            said = f"{type(outcome).__name__.lower()}: {outcome.text}"
+    return shorten(said)
 
 
 _ENCODER: Final = JSONEncoder(separators=(",", ":"), skipkeys=True, check_circular=False, default=repr)
@@ -354,7 +316,7 @@ def _from_difference(name: str, text: str, other: str) -> str:
     pairs = enumerate(zip(text, other, strict=False))
     start = next((at for at, (one, two) in pairs if one != two), min(len(text), len(other))) // 2
     rest, size = text[2 * start :], len(text) // 2
-    before = text[max(0, 2 * (start - BYTES_BEFORE)) : 2 * start]
-    lead = f"{'…' if start > BYTES_BEFORE else ''}{before}|" if before else ""
-    shown = f'"{lead}{rest[:SHOWN_TEXT]}{"…" if len(rest) > SHOWN_TEXT else ""}"' + ("" if rest else " (end)")
+    before = text[max(0, 2 * (start - 4)) : 2 * start]  # four bytes, and a bar behind them
+    lead = f"{'…' if start > 4 else ''}{before}|" if before else ""
+    shown = f'"{lead}{rest[:64]}{"…" if len(rest) > 64 else ""}"' + ("" if rest else " (end)")
     return f"{name} from byte {start:,} of {size:,} = {shown}"

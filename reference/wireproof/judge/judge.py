@@ -4,6 +4,7 @@ Golden, derived, property, fuzz, interop and Spark runs all use it. See architec
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import islice
 from typing import Final, TypeAlias
 
@@ -179,8 +180,7 @@ _VERDICT_WITHOUT_ANSWER: Final[dict[type, VerdictName]] = {
 def _judge_outcome(case: Case, outcome: Outcome, context: JudgeContext) -> Verdict:
     match outcome:
         case Accepted() | Refused():
-            breach = _breach(outcome)
-            if breach:
+            if breach := _breach(outcome):
                 return Verdict("adapter-error", text=breach, want=short_expect(case.expect))
             return _apply_claims(case, _judge_answer(case.expect, outcome, context), context)
         case Unsupported(text):
@@ -256,24 +256,16 @@ def _judge_answer(expect: Expect, outcome: Accepted | Refused, context: JudgeCon
 
 def _judge_either(expect: Either, outcome: Accepted | Refused, context: JudgeContext) -> Verdict:
     """Return `info:<behaviour>` for the behaviour that the answer matches; exact matches come first."""
-    verdicts = [
-        (behaviour.id, _judge_answer(behaviour.expect, outcome, context)) for behaviour in expect.behaviours
-    ]
+    verdicts = {one.id: _judge_answer(one.expect, outcome, context) for one in expect.behaviours}
     for names in (("pass", "info"), ("pass-unclassified",), ("undocumented",)):
-        for name, verdict in verdicts:
+        for name, verdict in verdicts.items():
             if verdict.name in names:
                 if verdict.name == "undocumented":
                     return evolve(verdict, want=short_expect(expect))
                 return Verdict("info", name, verdict.cls, text=verdict.text, got=short_outcome(outcome))
-    same_outcome = [
-        verdict
-        for _, verdict in verdicts
-        if verdict.name != "lenient" and verdict.kind not in ("wrong-accept", "wrong-reject")
-    ]
-    closest = (same_outcome or [verdict for _, verdict in verdicts])[0]
-    return evolve(
-        closest, text=f"none of {', '.join(name for name, _ in verdicts)}", want=short_expect(expect)
-    )
+    other_outcome = {"lenient", "wrong-accept", "wrong-reject"}
+    closest = min(verdicts.values(), key=lambda one: bool({one.name, one.kind} & other_outcome))
+    return evolve(closest, text=f"none of {', '.join(verdicts)}", want=short_expect(expect))
 
 
 def _apply_twin(case: Case, verdict: Verdict, twin: Verdict | None) -> Verdict:
@@ -288,16 +280,13 @@ def _apply_twin(case: Case, verdict: Verdict, twin: Verdict | None) -> Verdict:
     return evolve(verdict, name="blocked", kind=case.twin, text=text, broken=broken, level=level)
 
 
-_NO_ANSWER: Final = frozenset({"adapter-error", "suite-bug", "unsupported"})
-
-
 def _apply_broken(case: Case, verdict: Verdict, outcome: Accepted | Refused) -> Verdict:
     """Return the failure of the strongest rule that the answer breaks in whatever case it is asked.
 
     A failure of the case itself stays if its level is stronger, or as strong and to accept what must be
     refused. So does what says nothing of the codec.
     """
-    if verdict.name in _NO_ANSWER:
+    if verdict.name in ("adapter-error", "suite-bug", "unsupported"):
         return verdict
     levels = obligations()
     if unknown := next((one.rule for one in outcome.broken if one.rule not in levels), None):
@@ -310,14 +299,9 @@ def _apply_broken(case: Case, verdict: Verdict, outcome: Accepted | Refused) -> 
         return evolve(verdict, text="; ".join(filter(None, (verdict.text, broken))))
     own = "" if verdict.passing else f"; the case itself: {verdict.label} {verdict.path}".rstrip()
     return Verdict(
-        "fail",
-        "wrong-value",
-        text=broken + own,
-        got=shorten(worst.text),
-        detail=verdict.detail,
-        broken=worst.rule,
-        level=level,
-    )
+        "fail", "wrong-value", text=broken + own, got=shorten(worst.text), detail=verdict.detail,
+        broken=worst.rule, level=level,
+    )  # fmt: skip
 
 
 def _suite_bug(case: Case, context: JudgeContext) -> Verdict | None:
@@ -376,13 +360,9 @@ def _judge_wrong_rejection(expect: Accept, outcome: Refused, context: JudgeConte
     return _of_refusal("fail", "wrong-reject", expect, outcome)
 
 
-# --- decode and scan ---
-
-
 def _judge_digest(expect: Accept, outcome: Accepted, context: JudgeContext) -> Verdict:
-    whole = (
-        expect.digest if not context.wanted and context.is_whole else ""
-    )  # as stated: nothing has to be made
+    # As stated, where nothing has to be made.
+    whole = expect.digest if not context.wanted and context.is_whole else ""
     if outcome.digest == (whole or context.digest(context.expected(expect))):
         return _pass(context)
     return Verdict("fail", "wrong-value", text="digests differ", got=f"digest {outcome.digest}")
@@ -398,12 +378,10 @@ def _judge_value(want: Json, got: Json, context: JudgeContext) -> Verdict:
         return _pass(context)
     left, right, remarked = _compared(want, got, context)
     found = first_difference(left, right)
+    if found is None and remarked:
+        return Verdict("info", remarked[0], text=", ".join(remarked))
     if found is None:
-        return (
-            Verdict("info", remarked[0], text=", ".join(remarked))
-            if remarked
-            else Verdict("pass", "alternate")
-        )
+        return Verdict("pass", "alternate")
     wanted, actual = short_field(found)
     kind = "wrong-reason" if found.path.endswith("].class") else "wrong-value"
     fields = different_fields(left, right) if context.golden else ()
@@ -437,9 +415,6 @@ def _judge_remarks(expect: Accept, outcome: Accepted, context: JudgeContext) -> 
         return None
     want, got = ", ".join(sorted(expect.remarks)) or "none", ", ".join(sorted(outcome.remarks)) or "none"
     return Verdict("fail", "wrong-reason", path="remarks", want=f"remarks: {want}", got=f"remarks: {got}")
-
-
-# --- encode ---
 
 
 def _decode_back(expect: Accept, data: bytes, context: JudgeContext) -> Verdict:
@@ -504,19 +479,12 @@ def _judge_wrong_accept(expect: Reject, outcome: Accepted, context: JudgeContext
     if allowed is not None:
         # A value that a remark allows may lead the codec another way, for which the reference has no value.
         return Verdict("info", allowed.cls, expect.cls, allowed.path, allowed.at, got=texts[1])
-    path, at = _fault_of_reference(expect, context)
+    # Path and position are those of the reference: an adapter that accepts names neither.
+    path, at = "", expect.at
+    with suppress(Exception):  # the judge reports a failure of the reference as `suite-bug`
+        ours = context.answer().outcome if context.reference else None
+        path, at = (ours.path, ours.at) if isinstance(ours, Refused) else (path, at)
     return Verdict("fail", "wrong-accept", expect.cls, path, at, want=texts[0], got=texts[1])
-
-
-def _fault_of_reference(expect: Reject, context: JudgeContext) -> tuple[str, int | str | None]:
-    """Return path and position of the fault by the reference: an adapter that accepts names neither."""
-    if context.reference is None:
-        return "", expect.at
-    try:
-        ours = context.answer().outcome
-    except Exception:  # noqa: BLE001 - the judge reports this failure as `suite-bug`
-        return "", expect.at
-    return (ours.path, ours.at) if isinstance(ours, Refused) else ("", expect.at)
 
 
 def _judge_rejected(expect: Reject, outcome: Refused, context: JudgeContext) -> Verdict:

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Final
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data, Reject
@@ -15,12 +14,6 @@ from wireproof.formats import FORMATS, TracedDecode
 from wireproof.judge.signature import without_indices
 from wireproof.wire.options import Options
 
-MAX_RULES: Final = 3
-"""Number of rules that are proposed."""
-
-SECTION: Final = re.compile(r"^(\S+\.md),? sections? ([0-9.]+)")
-"""Document and section of the source of a remark."""
-
 
 def likely_rules(case: Case, suite: Suite, path: str) -> tuple[str, ...]:
     """Return the ids of the rules that a case without one may be about, that of the most similar case first.
@@ -30,7 +23,7 @@ def likely_rules(case: Case, suite: Suite, path: str) -> tuple[str, ...]:
     """
     best = _of_revision(case, _by_similarity(case, _fitting(case, suite, path)))
     best = best or [known for known in (most_like(case, suite),) if known is not None]
-    return tuple(dict.fromkeys(known.rules[0] for known in best))[:MAX_RULES]
+    return tuple(dict.fromkeys(known.rules[0] for known in best))[:3]
 
 
 def rule_of_field(case: Case, suite: Suite, path: str) -> tuple[str, ...]:
@@ -59,22 +52,18 @@ def most_like(case: Case, suite: Suite) -> Case | None:
 
 
 def _comparable(case: Case, suite: Suite) -> list[Case]:
-    of_format = suite.of_formats(lambda name: name == case.format)
-    return [known for known in of_format if _is_comparable(known, case)]
-
-
-def _is_comparable(known: Case, case: Case) -> bool:
-    """Report whether a rule of `known` could be the rule of `case`: same kind of question, same answer."""
-    same = (known.format, known.op, known.profile) == (case.format, case.op, case.profile)
-    if not same or not known.rules:
-        return False
-    match known.expect, case.expect:
-        case Reject(known_class), Reject(cls):
-            return known_class == cls
-        case Accept(), Accept():
-            return True
-        case _:
-            return False
+    """Return the cases whose rule could be the rule of `case`: same kind of question, same answer."""
+    found = []
+    for known in suite.of_formats(lambda name: name == case.format):
+        same = (known.format, known.op, known.profile) == (case.format, case.op, case.profile)
+        match known.expect, case.expect:
+            case Reject(known_class), Reject(cls):
+                alike = known_class == cls
+            case one, other:
+                alike = isinstance(one, Accept) and isinstance(other, Accept)
+        if same and known.rules and alike:
+            found.append(known)
+    return found
 
 
 def _by_similarity(case: Case, pool: Iterable[Case]) -> list[Case]:
@@ -93,14 +82,16 @@ def _of_revision(case: Case, found: list[Case]) -> list[Case]:
 
 
 def _fits_place(case: Case, suite: Suite, leaf: str) -> Callable[[Case], bool]:
-    """Return a function that reports whether a known case is about the place where `case` is special.
-
-    `leaf` is the name of the field that was read differently, or a word of it.
-    """
+    """Return a function that reports whether a case is about the field where `case` is special."""
     if isinstance(case.expect, Reject):
         rejected = rejected_field(case)
         return lambda known: rejected_field(known) == rejected
-    sections = _cited_sections(case, leaf)
+    layout = layout_of_decode(case)
+    remarks = layout.decoded.remarks if layout is not None and layout.decoded is not None else ()
+    known_remarks = formats.remark_classes()
+    sources = (known_remarks[one.cls].source for one in remarks if leaf_of(one.path) == leaf)
+    cited = (re.match(r"(\S+\.md),? sections? ([0-9.]+)", source) for source in sources)
+    sections = {(match[1], f"§{match[2]}") for match in cited if match}
     named = re.compile(rf"\b{re.escape(leaf)}\b", re.IGNORECASE)
 
     def fits(known: Case) -> bool:
@@ -117,23 +108,11 @@ def leaf_of(path: str) -> str:
     return path.rpartition(".")[2].partition("[")[0]
 
 
-def _cited_sections(case: Case, leaf: str) -> frozenset[tuple[str, str]]:
-    """Return document and section of the remarks of the reference at the fields with a name."""
-    layout = layout_of_decode(case)
-    remarks = layout.decoded.remarks if layout is not None and layout.decoded is not None else ()
-    known = formats.remark_classes()
-    sources = (SECTION.match(known[one.cls].source) for one in remarks if leaf_of(one.path) == leaf)
-    return frozenset((match[1], f"§{match[2]}") for match in sources if match)
-
-
 def layout_of_decode(case: Case) -> TracedDecode | None:
     """Return the layout trace of a decode; None for other cases and for unknown formats."""
-    fmt = FORMATS.get(case.format_id)
-    return (
-        formats.decode_with_trace(fmt, input_bytes(case), case.options)
-        if fmt and isinstance(case.input, Data)
-        else None
-    )
+    if not isinstance(case.input, Data) or case.format_id not in FORMATS:
+        return None
+    return formats.decode_with_trace(FORMATS[case.format_id], case.input.data, case.options)
 
 
 def rejected_field(case: Case) -> str:

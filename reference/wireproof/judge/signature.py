@@ -38,8 +38,7 @@ def without_indices(path: str) -> str:
 
 def signature(implementation: str, case: Case, verdict: Verdict) -> Signature:
     """Return the signature of a verdict on an implementation, named without its transport or arguments."""
-    kind = f"{verdict.name}:{verdict.kind}" if verdict.kind else verdict.name
-    rest = signature_parts(kind, verdict.cls, verdict.path, verdict.broken)
+    rest = signature_parts(verdict.label, verdict.cls, verdict.path, verdict.broken)
     return Signature(implementation, case.format_id, case.op, *rest)
 
 
@@ -65,8 +64,6 @@ _FRAMES: Final = (
     re.compile(r"\bat ([\w$.]+)\([\w]+\.java:\d+\)"),  # Java
     re.compile(r"\b([\w./*()]+)\(\{?0x[0-9a-f, x.{}]*\)"),  # Go
 )
-TOP_FRAMES: Final = 3
-"""Frames of a crash that belong to its shape: what lies below them depends on the input."""
 
 
 def shape_of_finding(verdict: Verdict) -> str:
@@ -75,5 +72,6 @@ def shape_of_finding(verdict: Verdict) -> str:
         return verdict.shape
     ended = _ENDED.search(verdict.text)
     found = next((frames for one in _FRAMES if (frames := one.findall(verdict.text))), [])
-    names = (" ".join(frame) if isinstance(frame, tuple) else frame for frame in found[:TOP_FRAMES])
+    # What lies below three frames depends on the input.
+    names = (" ".join(frame) if isinstance(frame, tuple) else frame for frame in found[:3])
     return " < ".join((ended.group(1).strip() if ended else "", *names)).strip(" <")

@@ -69,12 +69,7 @@ FAIL_KINDS: Final = (
 TABLE: Final[tuple[VerdictRow, ...]] = (
     VerdictRow("pass", ("canonical", "alternate", "semantic"), "never", "right"),
     VerdictRow("pass-unclassified", (), "never", "refused as it should be, without the expected class"),
-    VerdictRow(
-        "undocumented",
-        (),
-        "should",
-        "refused as it should be, with an undocumented error",
-    ),
+    VerdictRow("undocumented", (), "should", "refused as it should be, with an undocumented error"),
     VerdictRow("lenient", (), "should", "accepted, but a should or may case expects a refusal"),
     VerdictRow("info", ("*",), "never", "one of the answers that the format leaves open"),
     VerdictRow("fail", FAIL_KINDS, "level", "wrong"),
@@ -153,7 +148,6 @@ class Verdict:
 
     @property
     def passing(self) -> bool:
-        """Return True if the answer is acceptable."""
         return self.name in PASSING
 
     @property
@@ -176,10 +170,4 @@ def gates(name: str, level: Level, *, hold: Level = "must", security: bool = Fal
         level = "must"
     if level not in _LEVELS.get(hold, _LEVELS["must"]):
         return False
-    match gate:
-        case "level" | "runaway":
-            return True
-        case "should":
-            return hold == "should"
-        case _:
-            return False
+    return gate in ("level", "runaway") or gate == hold == "should"

@@ -18,15 +18,7 @@ from attrs import evolve, frozen
 from wireproof.cases.case import Accept, Case, Either, Expect, Reject, Steps
 from wireproof.cases.case_json import FixtureError
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.rules import (
-    BASES,
-    SOURCES_FILE,
-    Rule,
-    Sentence,
-    allows_must,
-    cited,
-    resolve_all,
-)
+from wireproof.cases.rules import BASES, SOURCES_FILE, Sentence, allows_must, cited, resolve_all
 from wireproof.cases.steps import ERROR, answers
 from wireproof.files import read_limited_text
 from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, structure
@@ -40,20 +32,13 @@ class Problem:
     text: str
 
     def __str__(self) -> str:
-        """Return `id: fault`."""
         return f"{self.where}: {self.text}"
 
-
-SUITE_OPS = frozenset({"scan"})
-"""Operations that the suite itself defines: beside a rule with a source its own rules decide nothing."""
 
 ANSWERS_FILE: Final = "answers.toml"
 """What each library answers on the cases that rest on code, in a folder of fixtures."""
 
 RECORD: Final = "run python -m tests.authoring.record_witnesses --answers"
-
-DIVIDED: Final = 3
-"""Practice is divided if one of so many libraries answers otherwise."""
 
 
 @frozen
@@ -67,7 +52,7 @@ class LibraryAnswers:
     def divided(self) -> bool:
         """Return whether a third or more of the libraries answer otherwise."""
         answers = len(self.agree) + len(self.otherwise)
-        return bool(self.otherwise) and len(self.otherwise) * DIVIDED >= answers
+        return bool(self.otherwise) and len(self.otherwise) * 3 >= answers
 
     def __str__(self) -> str:
         """Return the numbers: `4 of 12 libraries answer otherwise`."""
@@ -185,11 +170,11 @@ def _weak_rules(suite: Suite) -> frozenset[str]:
 def _deciding(case: Case, suite: Suite, weak: frozenset[str]) -> list[str]:
     """Return the rules that decide what a case expects.
 
-    Beside another rule, a rule of the suite for an operation that the suite itself defines is not among them;
+    Beside another rule, a rule of the suite for a scan, which the suite itself defines, is not among them;
     nor, beside a rule that allows `must`, a weak refusing rule that an accepted case does not break.
     """
     rules = [suite.rules[name] for name in case.rules if name in suite.rules]
-    found = [rule for rule in rules if not (rule.basis == "suite" and case.op in SUITE_OPS)] or rules
+    found = [rule for rule in rules if not (rule.basis == "suite" and case.op == "scan")] or rules
     if isinstance(case.expect, Accept) and any(rule.id not in weak for rule in found):
         found = [rule for rule in found if not (rule.kind == "refusing" and rule.id in weak)]
     return [rule.id for rule in found]
@@ -232,12 +217,7 @@ State = Literal["covered", "excluded", "open", "uncovered"]
 
 @frozen
 class Coverage:
-    """A sentence with the rules that name it and its cases that can fail.
-
-    Attributes:
-        rules: in the order of their files.
-        cases: sorted by id.
-    """
+    """A sentence with the rules that name it and its cases that can fail, sorted by id."""
 
     sentence: Sentence
     rules: tuple[str, ...]
@@ -254,11 +234,11 @@ class Coverage:
     @property
     def lacking(self) -> tuple[str, ...]:
         """Return the kinds of failing case that it does not have."""
-        kinds = {"a refusal": fails_on_refusal, "a wrong answer": fails_on_wrong_answer}
+        kinds = {"a refusal": _fails_on_refusal, "a wrong answer": _fails_on_wrong_answer}
         return tuple(name for name, fails in kinds.items() if not any(map(fails, self.cases)))
 
 
-def fails_on_refusal(case: Case) -> bool:
+def _fails_on_refusal(case: Case) -> bool:
     """Return whether a codec that refuses fails the case: nothing but an answer is right, or one step is.
 
     In a golden case the expectation decides, whatever remarks the reference has.
@@ -268,23 +248,17 @@ def fails_on_refusal(case: Case) -> bool:
     return all(isinstance(expect, Accept) for expect in permitted(case.expect))
 
 
-def fails_on_wrong_answer(case: Case) -> bool:
+def _fails_on_wrong_answer(case: Case) -> bool:
     """Return whether an answer can fail the case: it must be refused, or has a value, a digest or bytes."""
-    stated = (
-        case.op == "encode" or expect.value is not None or expect.digest
-        for expect in permitted(case.expect)
-        if isinstance(expect, Accept)
-    )
-    return all(stated)
+    accepts = (expect for expect in permitted(case.expect) if isinstance(expect, Accept))
+    return case.op == "encode" or all(one.value is not None or one.digest for one in accepts)
 
 
 def permitted(expect: Expect) -> tuple[Accept | Reject, ...]:
     """Return the answers of which each is right."""
-    return (
-        tuple(behaviour.expect for behaviour in expect.behaviours)
-        if isinstance(expect, Either)
-        else (expect,)
-    )
+    if isinstance(expect, Either):
+        return tuple(behaviour.expect for behaviour in expect.behaviours)
+    return (expect,)
 
 
 def sentences_of(suite: Suite) -> Mapping[str, Sentence]:
@@ -318,11 +292,6 @@ def coverages(suite: Suite) -> list[Coverage]:
     return [coverage(sentence, tuple(rules.get(name, ())), suite) for name, sentence in found.items()]
 
 
-def unnamed_rules(suite: Suite) -> list[Rule]:
-    """Return the rules of basis `text` that test no sentence, sorted by id."""
-    return [rule for _, rule in sorted(suite.rules.items()) if rule.basis == "text" and not rule.sentences]
-
-
 def count_line(suite: Suite) -> str:
     """Return one line: how many sentences cases test, of those that a case can test."""
     rows = coverages(suite)
@@ -330,20 +299,17 @@ def count_line(suite: Suite) -> str:
     applying = len(rows) - states.count("excluded")
     tested = [row for row in rows if row.state == "covered"]
     lacking = Counter(kind for row in tested for kind in row.lacking)
-    whole = sum(1 for row in rows if row.sentence.exclusion or row.sentence.one_kind) + sum(
-        1 for row in tested if not row.lacking
-    )
+    whole = sum(1 for row in rows if row.sentence.exclusion or row.sentence.one_kind)
+    whole += sum(1 for row in tested if not row.lacking)
+    unnamed = sum(1 for rule in suite.rules.values() if rule.basis == "text" and not rule.sentences)
     return (
         f"{len(rows)} sentences of format documents: {len(tested)} of {applying} covered, "
         f"{states.count('open')} open, {states.count('excluded')} that no case can test; "
         f"{len(tested) - lacking['a refusal']} with a case that fails on a refusal, "
         f"{len(tested) - lacking['a wrong answer']} with one that fails on a wrong answer; "
         f"{whole} of {len(rows)} with both or the reason why not; "
-        f"{len(unnamed_rules(suite))} rules of basis text without a sentence"
+        f"{unnamed} rules of basis text without a sentence"
     )
-
-
-# --- problems ---
 
 
 def check_sentences(suite: Suite) -> Iterator[Problem]:
@@ -381,7 +347,6 @@ def _problems(row: Coverage, suite: Suite) -> Iterator[str]:
 
 
 def _problems_of_covered(row: Coverage, suite: Suite) -> Iterator[str]:
-    """Check that cases of both kinds exist, or else the reason, and cases of each rule."""
     if row.sentence.one_kind and not row.lacking:
         yield "has cases of both kinds, so its `one_kind` is wrong"
     for kind in row.lacking if not row.sentence.one_kind else ():

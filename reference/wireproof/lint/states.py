@@ -23,6 +23,7 @@ from wireproof.cases.rules import resolve_all
 from wireproof.derive.mutate.values_of_type import computed_fields
 from wireproof.files import read_limited_text
 from wireproof.formats import FORMATS, decode_with_trace
+from wireproof.judge.signature import without_indices
 from wireproof.lint.sources import Problem
 from wireproof.schema.layout import all_layouts
 from wireproof.strict_parsing import MAX_TOML_SIZE, parse_toml, structure
@@ -37,10 +38,7 @@ Direction: TypeAlias = Literal["read", "write"]
 
 @frozen
 class NumberType:
-    """The type of a number on the wire: its bits, its sign, and the first value that takes a further byte.
-
-    `wide` is 0 for a type of fixed width.
-    """
+    """The type of a number on the wire: bits, sign, and where a value takes a further byte (0: nowhere)."""
 
     bits: int
     signed: bool
@@ -49,12 +47,8 @@ class NumberType:
     def edges(self) -> dict[str, int]:
         """Return its edge values by their names."""
         if self.signed:
-            return {
-                "zero": 0,
-                "minus-one": -1,
-                "least": -(1 << self.bits - 1),
-                "greatest": (1 << self.bits - 1) - 1,
-            }
+            most = (1 << self.bits - 1) - 1
+            return {"zero": 0, "minus-one": -1, "least": -most - 1, "greatest": most}
         return {"zero": 0, "greatest": (1 << self.bits) - 1}
 
 
@@ -133,14 +127,6 @@ class StateNotes:
     unfilled: tuple[Unfilled, ...] = ()
 
 
-_INDEX: Final = re.compile(r"\[\d+\]")
-
-
-def pattern_of(path: str) -> str:
-    """Return the path of a field without the numbers of its elements."""
-    return _INDEX.sub("[]", path)
-
-
 def read_notes(paths: Iterable[Path]) -> StateNotes:
     """Return the notes of some files; raise `FixtureError` with the file and the fault."""
     found = StateNotes()
@@ -203,9 +189,9 @@ def _occurrences(case: Case) -> Iterator[Occurrence]:
     for span in spans:
         if isinstance(span.value, int):
             measures, text = _measures(span, texts)
-            path = pattern_of(span.path)
+            path = without_indices(span.path)
             yield Occurrence(
-                case.format_id, direction, path, span.type, span.value, measures, pattern_of(text)
+                case.format_id, direction, path, span.type, span.value, measures, without_indices(text)
             )
 
 
@@ -217,10 +203,6 @@ def _measures(span: FieldSpan, texts: Mapping[tuple[str, int, int], str]) -> tup
     return ("bytes", text) if text is not None and not span.cover.bias else (span.cover.kind, "")
 
 
-MAX_DIGITS: Final = 40
-"""The digits of the greatest number of 128 bits, and its sign; a longer text is a payload."""
-
-
 def numbers_of(value: Json, path: str = "") -> Iterator[tuple[str, int]]:
     """Yield the path and the number of each leaf of a value that is one."""
     match value:
@@ -230,10 +212,9 @@ def numbers_of(value: Json, path: str = "") -> Iterator[tuple[str, int]]:
         case list():
             for part in value:
                 yield from numbers_of(part, f"{path}[]")
-        case str() if len(value) <= MAX_DIGITS and re.fullmatch("-?[0-9]+", value):
+        # The greatest number of 128 bits has so many digits with its sign; a longer text is a payload.
+        case str() if len(value) <= 40 and re.fullmatch("-?[0-9]+", value):
             yield path, int(value)
-        case _:
-            return
 
 
 def text_sizes(value: Json, path: str = "") -> Iterator[tuple[str, int]]:
@@ -257,13 +238,7 @@ def text_sizes(value: Json, path: str = "") -> Iterator[tuple[str, int]]:
 
 @frozen
 class StateTable:
-    """The cells of some formats: each with the cases that fill it, and with its reason if it has one.
-
-    Attributes:
-        filled: each cell, with the ids of its cases; empty for a cell without one.
-        reasons: the reason of each cell that has one.
-        types: the type of each field, by format and path.
-    """
+    """The cells of some formats, each with the ids of its cases, and with its reason if it has one."""
 
     filled: Mapping[Cell, tuple[str, ...]]
     reasons: Mapping[Cell, Unfilled]
@@ -322,43 +297,30 @@ def is_computed(format_id: str, path: str) -> bool:
     return any(steps & set(computed_fields().get(value, ())) for value in values if value is not None)
 
 
-Key: TypeAlias = tuple[str, str]
-"""The format id and the path of a field."""
-
-
 def _types(
     occurrences: Sequence[Occurrence], notes: StateNotes
-) -> tuple[dict[Key, NumberType], dict[Key, str]]:
-    """Return the type of each number, and what the numbers measure that do, or `computed`."""
-    types: dict[Key, NumberType] = {}
-    measures: dict[Key, str] = {}
+) -> tuple[dict[tuple[str, str], NumberType], dict[tuple[str, str], str]]:
+    """Return the type of each number, and what the numbers measure that do, or `computed`.
+
+    The keys are the format id and the path of a field.
+    """
+    types: dict[tuple[str, str], NumberType] = {}
+    measures: dict[tuple[str, str], str] = {}
     for number in sorted(occurrences, key=lambda number: not number.type):  # what a trace has is not computed
         key = (number.format_id, number.path)
-        if (key in types and not number.type) or (kind := _type_of(notes, number)) is None:
+        if (key in types and not number.type) or is_of_another(notes, *key):
+            continue
+        # A number of a value that no trace has is `computed` from others: only the notes have its type.
+        rows = (row for row in notes.types if (row.computed or row.value) is not bool(number.type))
+        fits = (row for row in rows if _any(row.formats, key[0]) and _any(row.paths, key[1]))
+        row = next(fits, None)
+        kind = NUMBERS.get(row.type if row else number.type)
+        if kind is None:  # its field has no states of its own
             continue
         types.setdefault(key, kind)
-        row = _row_of(notes, number)
         if number.measures or (row and row.computed):
             measures[key] = number.measures or "computed"
     return types, measures
-
-
-def _type_of(notes: StateNotes, number: Occurrence) -> NumberType | None:
-    """Return the type of a number; None if its field has no states of its own.
-
-    A number of a value that no trace has is `computed` from others: only the notes have its type.
-    """
-    if is_of_another(notes, number.format_id, number.path):
-        return None
-    row = _row_of(notes, number)
-    return NUMBERS.get(row.type if row else number.type)
-
-
-def _row_of(notes: StateNotes, number: Occurrence) -> FieldType | None:
-    rows = (row for row in notes.types if (row.computed or row.value) is not bool(number.type))
-    return next(
-        (row for row in rows if (_any(row.formats, number.format_id) and _any(row.paths, number.path))), None
-    )
 
 
 def is_of_another(notes: StateNotes, format_id: str, path: str) -> bool:
@@ -422,13 +384,6 @@ def _reasons(notes: StateNotes, cells: Iterable[Cell]) -> dict[Cell, Unfilled]:
     }
 
 
-# --- lint ---
-
-
-MAX_REASONS: Final = 0.05
-"""The share of the cells of a format that may have a reason in place of a case."""
-
-
 @frozen
 class StateCounts:
     """The cells of a format or of all, those with a case, those with a reason instead, and the others."""
@@ -439,14 +394,10 @@ class StateCounts:
 
     @classmethod
     def of(cls, table: StateTable, cells: Sequence[Cell]) -> "StateCounts":
-        """Count some cells of a table."""
-        covered = [cell for cell in cells if table.filled[cell]]
-        return cls(
-            len(cells), len(covered), sum(cell in table.reasons and not table.filled[cell] for cell in cells)
-        )
+        empty = [cell for cell in cells if not table.filled[cell]]
+        return cls(len(cells), len(cells) - len(empty), sum(cell in table.reasons for cell in empty))
 
     def __str__(self) -> str:
-        """Return one line."""
         left = self.cells - self.covered - self.reasons
         return (
             f"{self.cells} edge values of numbers, {self.covered} with a case, "
@@ -455,7 +406,6 @@ class StateCounts:
 
 
 def counts_by_format(table: StateTable) -> dict[str, StateCounts]:
-    """Return the counts of each format, in the order of their names."""
     found: dict[str, list[Cell]] = {}
     for cell in sorted(table.filled):
         found.setdefault(cell.format_id, []).append(cell)
@@ -463,30 +413,27 @@ def counts_by_format(table: StateTable) -> dict[str, StateCounts]:
 
 
 def count_lines(table: StateTable) -> Iterator[str]:
-    """Yield a line for each format and one for all."""
     rows = counts_by_format(table)
     yield from (f"states of {name}: {row}" for name, row in rows.items())
     yield f"states of {counted(len(rows), 'format')}: {StateCounts.of(table, [*table.filled])}"
 
 
 def state_problems(table: StateTable, suite: Suite) -> Iterator[Problem]:
-    """Yield each cell without case and reason, each format with too many reasons, and each wrong reason."""
+    """Yield each cell without case and reason, each format with too many reasons, and each wrong reason.
+
+    A reason is wrong if it is not needed, or if a citation of it does not resolve.
+    """
     for cell in table.open():
         place = f"{cell.path} {cell.state} to {cell.direction}"
         yield Problem(cell.format_id, f"no case has {place}, and no reason is given")
     for name, row in counts_by_format(table).items():
-        if row.reasons > MAX_REASONS * row.cells:
+        if row.reasons > 0.05 * row.cells:
             text = f"{row.reasons} of {row.cells} edge values have a reason in place of a case"
-            yield Problem(name, f"{text}, more than {MAX_REASONS:.0%}")
-    yield from wrong_reasons(table, suite)
-
-
-def wrong_reasons(table: StateTable, suite: Suite) -> Iterator[Problem]:
-    """Yield each reason that is not needed, and each citation of one that does not resolve."""
-    for cell, row in table.reasons.items():
+            yield Problem(name, f"{text}, more than 5%")
+    for cell, reason in table.reasons.items():
         if table.filled[cell]:
             yield Problem(
                 STATES_FILE, f"{cell} has a case, {table.filled[cell][0]}: its reason is not needed"
             )
-        for fault in resolve_all(row.cites, suite.sources)[1]:
+        for fault in resolve_all(reason.cites, suite.sources)[1]:
             yield Problem(STATES_FILE, f"{cell.path}: {fault}")

@@ -8,19 +8,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from json import dumps
 from textwrap import wrap
-from typing import Final, TypeAlias, get_args
+from typing import Final, get_args
 
 from attrs import evolve, frozen
 
-from wireproof import formats
 from wireproof.adapters.reference import claim_of_row
-from wireproof.cases.case import Accept, Case, Either, Generated, Reject, Step, Steps, Value
+from wireproof.cases.case import Accept, Case, Either, Generated, Reject, Steps, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.observable_fields import observed_tree
 from wireproof.cases.rules import Rule, cited
 from wireproof.cases.steps import answers
 from wireproof.family import object_at
-from wireproof.formats import FORMATS, family_of
+from wireproof.formats import FORMATS, decode_with_trace, family_of
 from wireproof.inspect.field_listing import FieldLine, by_path, innermost, lines_with_spans
 from wireproof.inspect.hexdump import data_of, layout_of, wire_range
 from wireproof.judge.differences import short_expect
@@ -36,34 +35,24 @@ from wireproof.wire.trace import FieldSpan
 # --- step table ---
 
 
-INDENT: Final = " " * 5
-
-
 def step_lines(case: Case) -> Iterator[str]:
-    """Yield the lines of the table; none for a case without steps."""
     if not isinstance(case.input, Steps):
         return
     for number, step in enumerate(case.input.steps, 1):
-        yield f"{number:>3}  {_request(case, step)}"
-        for place, (name, answer) in enumerate(answers(step).items()):
-            lead = f"or {name}: " if place else f"{name}: " if name else ""
+        parts = [step.op, *(f"{name}={_short(part)}" for name, part in step.fields.items())]
+        if step.data is not None:
+            row = FORMATS.get(case.format_id)
+            place = family_of(row).step_words if row else ""
+            size = counted(len(step.data), "byte", grouped=False)
+            parts.append(str(object_at(place)(step.data)) if place else size)
+        yield f"{number:>3}  {' '.join(parts)}"
+        for which, (name, answer) in enumerate(answers(step).items()):
+            lead = f"or {name}: " if which else f"{name}: " if name else ""
             objects = [(name, _objects(part)) for name, part in answer.items()]
             plain = " ".join(_field(name, answer[name]) for name, rows in objects if not rows)
             first, *rows = [plain, *(f"{name}: {_fields(row)}" for name, rows in objects for row in rows)]
-            yield f"{INDENT}-> {lead}{first}"
-            yield from (f"{INDENT}   {row}" for row in rows)
-
-
-def _request(case: Case, step: Step) -> str:
-    """Return the op, its fields, and its bytes in words."""
-    parts = [step.op, *(f"{name}={_short(part)}" for name, part in step.fields.items())]
-    if step.data is not None:
-        row = FORMATS.get(case.format_id)
-        place = family_of(row).step_words if row else ""
-        parts.append(
-            str(object_at(place)(step.data)) if place else counted(len(step.data), "byte", grouped=False)
-        )
-    return " ".join(parts)
+            yield f"     -> {lead}{first}"
+            yield from (f"        {line}" for line in rows)
 
 
 def _objects(part: Json) -> list[dict[str, Json]]:
@@ -96,9 +85,6 @@ MAX_FIELDS: Final = 200
 MAX_TEXT: Final = 4000
 """Characters of a value to encode that are shown."""
 
-Placed: TypeAlias = tuple[FieldLine, FieldSpan | None]
-"""A line of a tree and the field that it shows; a heading shows none."""
-
 
 @frozen
 class Mark:
@@ -115,11 +101,7 @@ NO_MARK: Final = Mark()
 
 @frozen
 class Region:
-    """A compressed part of a case: its place in the space around it, and its bytes as they are unpacked.
-
-    Attributes:
-        space: their space, such as `61>` for what byte 61 of the wire begins.
-    """
+    """A compressed part of a case as it is unpacked; `space` is such as `61>` for what byte 61 begins."""
 
     space: str
     start: int
@@ -134,14 +116,14 @@ class CaseView:
     Attributes:
         data: its bytes; for an encode, the first acceptable ones.
         text: for an encode, the value in JSON.
-        tree: the fields of `data`, at most `MAX_FIELDS`, and whether there are more.
+        tree: the lines of the fields of `data`, at most `MAX_FIELDS`, with the fields; a heading has none.
         regions: the compressed parts of `data`, with the bytes that were unpacked from them.
     """
 
     case: Case
     data: bytes
     text: str
-    tree: tuple[Placed, ...]
+    tree: tuple[tuple[FieldLine, FieldSpan | None], ...]
     more: bool = False
     regions: tuple[Region, ...] = ()
 
@@ -151,7 +133,6 @@ class CaseView:
 
     @property
     def lines(self) -> Sequence[FieldLine]:
-        """Return the tree without its fields."""
         return [line for line, _ in self.tree]
 
     def mark(self, at: Position | None, path: str = "") -> Mark:
@@ -181,41 +162,26 @@ def case_view_of(case: Case) -> CaseView:
         return CaseView(case, b"", text, ())
     if isinstance(case.input, Steps):
         return CaseView(case, b"", "\n".join(step_lines(case)), ())
+    text, regions = "", []
     if isinstance(case.input, Value):
-        return _written(case, dumps(case.input.value, indent=1))
-    layout, data = layout_of(case), data_of(case) or b""
-    if layout is None:
-        return _made(case, data, "", [])
-    view = _made(case, data, "", list(lines_with_spans(layout)))
-    return evolve(view, regions=_regions(case, data)) if any(span.space for span in layout.spans) else view
+        data = case.expect.data[0] if isinstance(case.expect, Accept) and case.expect.data else b""
+        text = dumps(case.input.value, indent=1)
+        text = text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
+        row, options = FORMATS.get(case.format_id), evolve(case.options, profile=case.profile)
+        layout = decode_with_trace(row, data, options) if data and row else None
+    else:
+        layout, data = layout_of(case), data_of(case) or b""
+        if layout is not None and any(span.space for span in layout.spans):
+            # A page needs these modules of the mutations; a command that shows a case starts without them.
+            from wireproof.derive.mutate.decode_trace import trace_of  # noqa: PLC0415
+            from wireproof.derive.mutate.splice import region_of_space  # noqa: PLC0415
 
-
-def _regions(case: Case, data: bytes) -> tuple[Region, ...]:
-    # A page needs these modules of the mutations; a command that shows a case starts without them.
-    from wireproof.derive.mutate.decode_trace import trace_of  # noqa: PLC0415
-    from wireproof.derive.mutate.splice import region_of_space  # noqa: PLC0415
-
-    trace = trace_of(FORMATS[case.format_id], data, case.effective_options)
-    found = ((space, region_of_space(trace, space)) for space in trace.spaces if space)
-    return tuple(
-        Region(space, span.start, span.end, trace.spaces[space]) for space, span in found if span is not None
-    )
-
-
-def _written(case: Case, text: str) -> CaseView:
-    """Show an encode: the value to be written and the acceptable bytes."""
-    data = case.expect.data[0] if isinstance(case.expect, Accept) and case.expect.data else b""
-    tree: list[Placed] = []
-    if data and case.format_id in formats.FORMATS:
-        options = evolve(case.options, profile=case.profile)
-        tree = list(
-            lines_with_spans(formats.decode_with_trace(formats.FORMATS[case.format_id], data, options))
-        )
-    return _made(case, data, text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…", tree)
-
-
-def _made(case: Case, data: bytes, text: str, tree: list[Placed]) -> CaseView:
-    return CaseView(case, data, text, tuple(tree[:MAX_FIELDS]), len(tree) > MAX_FIELDS)
+            trace = trace_of(FORMATS[case.format_id], data, case.effective_options)
+            for space, unpacked in trace.spaces.items():
+                if space and (span := region_of_space(trace, space)):
+                    regions.append(Region(space, span.start, span.end, unpacked))
+    tree = list(lines_with_spans(layout)) if layout else []
+    return CaseView(case, data, text, tuple(tree[:MAX_FIELDS]), len(tree) > MAX_FIELDS, tuple(regions))
 
 
 # --- the answer that is expected ---
@@ -352,54 +318,41 @@ def _cases(cases: Iterable[Case]) -> Lines:
 CLAIMS: Final = ("ops", "codecs", "features")
 """The parts of a claim whose words depend on the format."""
 
-GAP: Final = "  "
-"""The blanks between two columns."""
-
-NARROW_GAP: Final = " "
-"""The same if the words alone fill the screen."""
-
 
 def claim_lines(format_ids: Sequence[str], room: int | None) -> Iterator[str]:
     """Yield the lines of the table of some formats.
 
-    Args:
-        format_ids: such as `kafka.batch/v2`.
-        room: the columns of the terminal; None if the output is piped: rows are not broken there.
+    Cells are broken into several lines if `room` columns are too few, and words at their hyphens if there is
+    not even room for the longest word of each column. Without `room` the output is piped.
     """
-    # The lines of a table; cells are broken into several lines if `room` columns are too few. Words are
-    # broken at their hyphens if there is not even room for the longest word of each column.
-    rows = [("format", "revisions", *CLAIMS), *_rows(format_ids)]
+    # The revisions of a format share a row if they have the same words.
+    groups: dict[tuple[str, tuple[tuple[str, ...], ...]], list[str]] = {}
+    for row in map(FORMATS.__getitem__, format_ids):
+        claim = claim_of_row(row)
+        cells = tuple(getattr(claim, name) for name in CLAIMS)
+        groups.setdefault((row.name, cells), []).append(row.revision)
+    rows: list[tuple[str, ...]] = [("format", "revisions", *CLAIMS)]
+    for (name, cells), revisions in groups.items():
+        rows.append((name, " ".join(revisions), *map(" ".join, cells)))
     columns = list(zip(*rows, strict=True))
     widths = [max(map(len, column)) for column in columns]
     words = [max(len(word) for cell in column for word in cell.split()) for column in columns]
-    narrow = room is not None and sum(words) + len(GAP) * (len(words) - 1) > room
-    hyphens = room is not None and sum(words) + len(NARROW_GAP) * (len(words) - 1) > room
+    gap = "  " if room is None or sum(words) + 2 * (len(words) - 1) <= room else " "
+    hyphens = room is not None and sum(words) + len(words) - 1 > room
     if hyphens:
         words = [max(map(len, re.split(r"\s|(?<=-)", " ".join(column)))) for column in columns]
-    gap = NARROW_GAP if narrow else GAP
     while room is not None and sum(widths) + len(gap) * (len(widths) - 1) > room and widths != words:
         widest = max(range(len(widths)), key=lambda place: widths[place] - words[place])
         widths[widest] -= 1
-    for row in rows:
-        cells = (
+    for texts in rows:
+        broken = (
             wrap(cell, width, break_long_words=False, break_on_hyphens=hyphens)
-            for cell, width in zip(row, widths, strict=True)
+            for cell, width in zip(texts, widths, strict=True)
         )
-        for parts in zip_longest(*cells, fillvalue=""):
+        for parts in zip_longest(*broken, fillvalue=""):
             yield gap.join(map(str.ljust, parts, widths)).rstrip()
     provisional = dict.fromkeys(FORMATS[one].revision for one in format_ids if FORMATS[one].provisional)
     yield ""
     for revision in provisional:
         yield f"{revision}: provisional, of a pre-release"
     yield f"profiles of every format: {' '.join(get_args(Profile))}"
-
-
-def _rows(format_ids: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Yield the rows of the table: the revisions of a format share one if they have the same words."""
-    groups: dict[tuple[str, tuple[tuple[str, ...], ...]], list[str]] = {}
-    for row in map(FORMATS.__getitem__, format_ids):
-        claim = claim_of_row(row)
-        words = tuple(getattr(claim, name) for name in CLAIMS)
-        groups.setdefault((row.name, words), []).append(row.revision)
-    for (name, words), revisions in groups.items():
-        yield name, " ".join(revisions), *map(" ".join, words)

@@ -20,10 +20,7 @@ from wireproof.wire.json_values import canonical_json
 
 @frozen
 class CaseChange:
-    """One case in both runs; None where a run does not have it.
-
-    `origin` says why a failure is new, where the runs are of two releases of the cases.
-    """
+    """One case in both runs; None where a run does not have it. `origin` says why a failure is new."""
 
     id: str
     before: CaseEvent | None
@@ -42,10 +39,7 @@ class RunDiff:
     """The changes of a second run against a first.
 
     Attributes:
-        fixed: failed before, passes now.
-        broken: passed before, fails now.
         changed: another verdict, class or field; passes in both runs or in neither.
-        added, removed: cases that one of the runs does not have.
         partial: True if a run is incomplete, so that `added` and `removed` are uncertain.
         examples: False if the runs have other generated examples, which were therefore left out.
     """
@@ -83,25 +77,17 @@ def diff(before: EventStream, after: EventStream, suite: Suite | None = None) ->
         if why and was and now and why.kind == "level-changed" and was.level == now.level:
             why = Origin("codec")  # of a derived case, where two runs show more than a baseline
         change = CaseChange(name, was, now, origin_text(why, before.run.suite, after.run.suite))
-        rows.setdefault(_side(change), []).append(change)
-    rows.pop("same", None)
+        if was is None or now is None:
+            side = "removed" if was else "added"
+        elif (was.verdict in PASSING) != (now.verdict in PASSING):
+            side = "fixed" if now.verdict in PASSING else "broken"
+        elif (was.label, was.cls, was.path) != (now.label, now.cls, now.path):
+            side = "changed"
+        else:
+            continue
+        rows.setdefault(side, []).append(change)
     found = {side: tuple(changes) for side, changes in rows.items()}
     return RunDiff(**found, partial=not (before.complete and after.complete), examples=alike)
-
-
-def _side(change: CaseChange) -> str:
-    match change:
-        case CaseChange(before=None):
-            return "added"
-        case CaseChange(after=None):
-            return "removed"
-        case CaseChange(before=CaseEvent() as was, after=CaseEvent() as now):
-            good = was.verdict in PASSING, now.verdict in PASSING
-            if good[0] != good[1]:
-                return "fixed" if good[1] else "broken"
-            same = (was.label, was.cls, was.path) == (now.label, now.cls, now.path)
-            return "same" if same else "changed"
-    raise AssertionError("a change is of a case that one of the runs has")
 
 
 # --- history ---
@@ -112,10 +98,9 @@ _VERSION: Final = re.compile(r"^([^:@]+)@([^:]*)")
 
 @frozen
 class FirstFailure:
-    """A case that at least one version of an implementation fails.
+    """A case that at least one version of an implementation fails, and the first that does.
 
     Attributes:
-        first: the version that fails it first, with its verdict.
         passed: the version before that, which passed it; empty if none did.
         fixed_in: the first later version that passes it again; empty while it fails.
     """
@@ -139,12 +124,7 @@ class FirstFailure:
 
 @frozen
 class AdapterHistory:
-    """The runs of one implementation, by version.
-
-    Attributes:
-        versions: the oldest first; if a version was run twice, the later run.
-        passed: for each version, the number of passing and of judged cases.
-    """
+    """The last run of each version of one implementation, the oldest first; `passed` of judged cases."""
 
     adapter: str
     versions: tuple[str, ...]
@@ -152,7 +132,6 @@ class AdapterHistory:
     turns: tuple[FirstFailure, ...]
 
     def lines(self) -> Iterator[str]:
-        """Yield a line for each version, and one for each failure of a golden case."""
         for version, (passed, judged) in self.passed.items():
             yield f"{self.adapter} {version}: {passed} of {judged} pass"
         golden = [turn for turn in self.turns if "~" not in turn.id]
@@ -162,7 +141,6 @@ class AdapterHistory:
 
 
 def histories(streams: Sequence[EventStream]) -> Iterator[AdapterHistory]:
-    """Yield the history of each implementation, sorted by name."""
     for name, runs in runs_by_name(streams).items():
         by_case: dict[str, list[tuple[str, CaseEvent]]] = {}
         for version, stream in runs.items():
@@ -183,8 +161,11 @@ def runs_by_name(streams: Sequence[EventStream]) -> Mapping[str, Mapping[str, Ev
     Runs with one name and version, but of other adapters, are of other implementations: all codecs that begin
     with one template have its name. These get the adapter as the user named it into their name.
     """
+    specs: dict[tuple[str, str], set[str]] = {}
+    for run in (stream.run for stream in streams):
+        specs.setdefault((run.adapter, version_of(run)), set()).add(unversioned(run.spec))
+    shared = {name for (name, version), found in specs.items() if version and len(found) > 1}
     adapters: dict[str, dict[str, EventStream]] = {}
-    shared = _shared_names(streams)
     for stream in sorted(streams, key=lambda one: one.run.started):
         run = stream.run
         name = f"{run.adapter} ({unversioned(run.spec)})" if run.adapter in shared else run.adapter
@@ -193,13 +174,6 @@ def runs_by_name(streams: Sequence[EventStream]) -> Mapping[str, Mapping[str, Ev
         name: {version: runs[version] for version in sorted(runs, key=age)}
         for name, runs in sorted(adapters.items())
     }
-
-
-def _shared_names(streams: Sequence[EventStream]) -> frozenset[str]:
-    specs: dict[tuple[str, str], set[str]] = {}
-    for run in (stream.run for stream in streams):
-        specs.setdefault((run.adapter, version_of(run)), set()).add(unversioned(run.spec))
-    return frozenset(name for (name, version), found in specs.items() if version and len(found) > 1)
 
 
 def version_of(run: Run) -> str:
@@ -218,7 +192,6 @@ def _judged(event: CaseEvent) -> bool:
 
 
 def _turns(case: str, events: Sequence[tuple[str, CaseEvent]]) -> Iterator[FirstFailure]:
-    """Yield each version in which the case began to fail; ignore a version that did not run it."""
     passed, failing = "", None
     for version, event in events:
         if not _judged(event):
@@ -233,9 +206,6 @@ def _turns(case: str, events: Sequence[tuple[str, CaseEvent]]) -> Iterator[First
         yield FirstFailure(case, *failing)
 
 
-MAX_SIZE: Final = 256 << 20
-"""Maximum bytes of `cases.ndjson`: thirty times those of today."""
-
 MAX_SHOWN: Final = 70
 """Characters that are shown of an expectation or of options."""
 
@@ -248,12 +218,7 @@ class ExportDiffError(ValueError):
 
 @frozen
 class CaseDifference:
-    """A part of a case that differs; each side is a short text.
-
-    Attributes:
-        id: of the case in the newer export.
-        part: `input`, `level`, `expectation`, or another name of `PARTS`.
-    """
+    """A part of a case that differs, by its name in `PARTS`; each side is a short text."""
 
     id: str
     part: str
@@ -266,12 +231,7 @@ class CaseDifference:
 
 @frozen
 class ExportDiff:
-    """The differences of two exports.
-
-    Attributes:
-        added, removed: ids, sorted.
-        changed: what differs in cases that both have.
-    """
+    """The differences of two exports; `changed` are of cases that both have."""
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -284,11 +244,9 @@ class ExportDiff:
 
     def lines(self) -> Iterator[str]:
         """Yield the differences as lines of text, errors first."""
-        errors = [one for one in self.changed if one.part == INPUT]
-        others = [one for one in self.changed if one.part != INPUT]
         yield from (f"removed  {name}" for name in self.removed)
-        yield from (f"input    {one}" for one in errors)
-        yield from (f"changed  {one}" for one in others)
+        yield from (f"input    {one}" for one in self.changed if one.part == INPUT)
+        yield from (f"changed  {one}" for one in self.changed if one.part != INPUT)
         yield from (f"added    {name}" for name in self.added)
 
 
@@ -343,7 +301,7 @@ def read_export(folder: Path) -> dict[str, Row]:
     """Return the cases of an export by their ids; raises `ExportDiffError`."""
     path = folder / CASES
     try:
-        lines = read_limited_text(path, MAX_SIZE).splitlines()
+        lines = read_limited_text(path, 256 << 20).splitlines()  # thirty times the size of today
     except (OSError, ValueError) as error:
         raise ExportDiffError(f"{path}: {error}: name a folder that `wireproof export` wrote") from None
     rows: dict[str, Row] = {}

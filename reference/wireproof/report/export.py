@@ -44,9 +44,6 @@ SPDX_ID: Final = "Apache-2.0"
 
 SPDX_LINE: Final = f"SPDX-License-Identifier: {SPDX_ID}"
 
-MAX_SIZE: Final = 1 << 16
-"""Maximum bytes of the text."""
-
 _NOTICE: Final = Template("""wireproof $version: cases of the message formats of Kafka, Iggy and Heka
 Copyright the wireproof contributors
 
@@ -57,18 +54,6 @@ anew; their sources are linked, and keep their own licences.
 """)
 
 
-def licence_text() -> str:
-    """Return the text of the licence: of the wheel if it is there, else of the checkout."""
-    package = Path(wireproof.__file__).parent
-    packaged = package / "_licence" / "LICENSE"
-    return read_limited_text(packaged if packaged.is_file() else package.parents[1] / "LICENSE", MAX_SIZE)
-
-
-def notice(fixtures: str) -> str:
-    """Return the notice that a copy of the cases has to keep; `fixtures` is their digest."""
-    return _NOTICE.substitute(version=wireproof.__version__, spdx=SPDX_LINE, fixtures=fixtures)
-
-
 # --- export ---
 
 
@@ -76,16 +61,8 @@ CASES: Final = "cases.ndjson"
 """The file of an export with one case per line."""
 
 
-@frozen
-class Exported:
-    """The size of an export: cases, and bytes of raw files."""
-
-    cases: int
-    size: int
-
-
-def export(suite: Suite, cases: Sequence[Case], folder: Path, *, generated: bool = False) -> Exported:
-    """Write everything to `folder`, which is new or empty; raises OSError.
+def export(suite: Suite, cases: Sequence[Case], folder: Path, *, generated: bool = False) -> int:
+    """Write everything to `folder`, which is new or empty; return the bytes of raw files; raises OSError.
 
     With `generated` the inputs of generated cases are written too, as files or as values; else their recipes.
     """
@@ -95,21 +72,22 @@ def export(suite: Suite, cases: Sequence[Case], folder: Path, *, generated: bool
         if generated:
             case = made_case(case)  # noqa: PLW2901 - each is large, and is dropped before the next is made
         data = data_of(case)
-        row = line_of(suite, case, data)
+        tree = line_of(suite, case, data)
         if data is not None:
-            _put(folder / row["file"], data)
-        lines.append(_line(row))
+            _put(folder / tree["file"], data)
+        lines.append(_line(tree))
         size += len(data or b"")
     _put(folder / CASES, "".join(lines).encode())
-    exported = Exported(len(lines), size)
     _put(folder / "sentences.ndjson", "".join(sentence_lines(suite, {case.id for case in cases})).encode())
-    for name, text in schemas():
-        _put(folder / "schemas" / f"{name}.schema.json", text.encode())
-    values = {"version": __version__, "count": exported.cases, "hash": suite.hash}
+    for row in FORMATS.values():
+        schema: Mapping[str, Any] = {"$comment": SPDX_LINE, **json_schema(row.value, row.format_id)}
+        text = json.dumps(schema, indent=2) + "\n"
+        _put(folder / "schemas" / f"{file_name(row)}.schema.json", text.encode())
     readme = (files(__package__) / "templates" / "export.md").read_text(encoding="utf-8")
-    _put(folder / "README.md", readme.format(**values).encode())
+    readme = readme.format(version=__version__, count=len(lines), hash=suite.hash)
+    _put(folder / "README.md", readme.encode())
     _put_licence(suite, folder)
-    return exported
+    return size
 
 
 def sentence_lines(suite: Suite, chosen: Container[str]) -> Iterator[str]:
@@ -158,19 +136,18 @@ def _places(cites: Iterable[str], suite: Suite) -> list[dict[str, str]]:
     return [{"title": place.title, "url": place.url} for place in cited(cites, suite.sources)]
 
 
-def schemas() -> Iterator[tuple[str, str]]:
-    for row in FORMATS.values():
-        tree: Mapping[str, Any] = {"$comment": SPDX_LINE, **json_schema(row.value, row.format_id)}
-        yield row.format_id.replace("/", "-"), json.dumps(tree, indent=2) + "\n"
-
-
 def _put(path: Path, data: bytes) -> None:
     replace_bytes(path, data, durable=False)
 
 
 def _put_licence(suite: Suite, folder: Path) -> None:
-    _put(folder / "LICENSE", licence_text().encode())
-    _put(folder / "NOTICE", notice(suite.hash).encode())
+    """Write the licence, of the wheel if it is there, else of the checkout, and the notice of a copy."""
+    package = Path(wireproof.__file__).parent
+    packaged = package / "_licence" / "LICENSE"
+    text = read_limited_text(packaged if packaged.is_file() else package.parents[1] / "LICENSE", 1 << 16)
+    _put(folder / "LICENSE", text.encode())
+    notice = _NOTICE.substitute(version=__version__, spdx=SPDX_LINE, fixtures=suite.hash)
+    _put(folder / "NOTICE", notice.encode())
 
 
 # --- seed layouts ---
@@ -233,19 +210,6 @@ def _name(data: bytes) -> str:
 MAX_SEED_BYTES: Final = 4096
 """Maximum bytes of a seed; a larger input is left out, because a part of it would mean something else."""
 
-MUTATOR_FILES: Final = ("wireproof_mutator.c", "wireproof_afl.py")
-
-MAX_FORMAT_BYTES: Final = 1 << 20
-"""Maximum bytes of all seeds of a format."""
-
-
-@frozen
-class Seed:
-    """An input from which a fuzzer starts, and the ids of the cases that have these bytes."""
-
-    data: bytes
-    cases: tuple[str, ...]
-
 
 @frozen
 class ExportedSeeds:
@@ -257,30 +221,21 @@ class ExportedSeeds:
 
 
 def export_seeds(suite: Suite, cases: Sequence[Case], folder: Path) -> ExportedSeeds:
-    """Write seeds and dictionaries of the formats of `cases` to `folder`, which is new or empty.
-
-    Raises:
-        OSError: a file cannot be written.
-    """
+    """Write seeds and dictionaries of the formats of `cases` to a new or empty folder; raises OSError."""
     lines: list[str] = []
     size = 0
     chosen = {case.format_id for case in cases}
     rows = [row for row in FORMATS.values() if row.format_id in chosen]
     for row in rows:
         seeds = seeds_of(row, cases)
-        for path, data in seed_files(row, [one.data for one in seeds]):
+        for path, data in seed_files(row, tuple(seeds)):
             _put(folder / path, data)
-        for one in seeds:
-            tree = {
-                "format": row.format_id,
-                "name": _name(one.data),
-                "size": len(one.data),
-                "cases": one.cases,
-            }
+        for data, ids in seeds.items():
+            tree = {"format": row.format_id, "name": _name(data), "size": len(data), "cases": ids}
             lines.append(_line(tree))
-        size += sum(len(one.data) for one in seeds)
+            size += len(data)
     resources = files(__package__)
-    for name in MUTATOR_FILES:
+    for name in ("wireproof_mutator.c", "wireproof_afl.py"):
         _put(folder / "mutator" / name, (resources / "mutator" / name).read_bytes())
     page = (resources / "templates" / "seeds.md").read_text(encoding="utf-8")
     values = {"version": __version__, "seeds": len(lines), "formats": len(rows), "hash": suite.hash}
@@ -290,8 +245,8 @@ def export_seeds(suite: Suite, cases: Sequence[Case], folder: Path) -> ExportedS
     return ExportedSeeds(len(rows), len(lines), size)
 
 
-def seeds_of(row: Format, cases: Iterable[Case], most: int = MAX_FORMAT_BYTES) -> list[Seed]:
-    """Return the seeds of a format, the smallest first: at most `most` bytes.
+def seeds_of(row: Format, cases: Iterable[Case], most: int = 1 << 20) -> Mapping[bytes, Sequence[str]]:
+    """Return the seeds of a format, the smallest first, at most `most` bytes, with the ids of their cases.
 
     They are the inputs of its cases, and its minimal and maximal encodings.
     """
@@ -300,10 +255,10 @@ def seeds_of(row: Format, cases: Iterable[Case], most: int = MAX_FORMAT_BYTES) -
         data = data_of(case) if case.format_id == row.format_id else None
         if data is not None:
             found.setdefault(data, []).append(case.id)
-    kept: list[Seed] = []
+    kept: dict[bytes, Sequence[str]] = {}
     for data in sorted(found, key=lambda data: (len(data), data)):
         most -= len(data)
         if most < 0 or len(data) > MAX_SEED_BYTES:
             break
-        kept.append(Seed(data, tuple(sorted(found[data]))))
+        kept[data] = sorted(found[data])
     return kept

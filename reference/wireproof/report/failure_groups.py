@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from attrs import frozen
 
 from wireproof.cases.case import ROBUSTNESS, Case
-from wireproof.cases.rules import Basis, Citation
+from wireproof.cases.rules import Basis
 from wireproof.inspect.hexdump import excerpt_of
 from wireproof.judge.differences import MAX_OUTPUT, UNREADABLE, shorten
 from wireproof.judge.signature import Signature, without_indices
@@ -35,12 +35,10 @@ BasisLookup: TypeAlias = Callable[[CaseEvent, Case | None], Basis]
 
 
 def no_lookup(_: CaseEvent) -> None:
-    """Return None: the lookup for callers that have only the stream."""
-    return
+    """Look nothing up, for callers that have only the stream."""
 
 
 def no_basis(event: CaseEvent, _: Case | None) -> Basis:
-    """Return the rules of the event without a place, for callers that have no fixtures."""
     return Basis(event.deciding_rules)
 
 
@@ -65,7 +63,6 @@ class FailureGroup:
 
     @property
     def kind(self) -> Kind:
-        """Return what the failures of this group have in common, and no other group of a run has."""
         return kind_of(self.first, self.signature)
 
 
@@ -141,9 +138,6 @@ LINES: Final = 13
 MARGIN: Final = 10
 """Characters before the text of a line."""
 
-_UNREADABLE: Final = re.compile(rf'\b{UNREADABLE} = "([a-z-]+)')
-"""The class in the field of a live server's answer that says why a consumer refuses what it delivers."""
-
 _EXACT: Final = frozenset({"bytes", "", "replay", "source"})
 """Rows that must stay as they are: the caret is below its byte; a token or a link must be complete."""
 
@@ -185,15 +179,25 @@ def explanation(
     # the text of the verdict, unless `got` has it, and the other fields that differ
     text = "" if event.text.removeprefix("died with ") in event.got else event.text
     also = f"also differ: {', '.join(event.fields[1:])}" if len(event.fields) > 1 else ""
+    source = ""  # the link, after the title of the document where the line has room for both
+    if place := rests_on.place:
+        both = f"{place.title}: {place.url}"
+        source = both if MARGIN + len(both) <= width else place.url
+    excerpt = []
+    if case is not None and (found := excerpt_of(case, event.at, event.path, twins(event))):
+        # A name that does not fit beside the caret has a row of its own.
+        fits = MARGIN + len(found.caret) <= width
+        carets = [found.caret] if fits else found.caret.split("; ", 1)
+        excerpt = [("bytes", found.bytes), *(("", text) for text in carets)]
     rows = [
         ("title", event.title),
         ("origin", origin),
         ("rule", rule),
-        ("source", _source(rests_on.place, width)),
+        ("source", source),
         ("want", event.want),
         ("got", event.got),
         ("note", "; ".join(filter(None, (text, also)))),
-        *_bytes(event, case, twins, width),
+        *excerpt,
     ]
     return _rows(rows, width)
 
@@ -220,29 +224,11 @@ def cause_of(event: CaseEvent) -> str:
     """
     if event.broken or event.verdict != "fail":
         return event.broken
-    if unreadable := _UNREADABLE.search(event.got):
+    # A live server's answer says in this field why a consumer refuses what it delivers.
+    if unreadable := re.search(rf'\b{UNREADABLE} = "([a-z-]+)', event.got):
         return f"{UNREADABLE}: {unreadable[1]}"
     return event.cls if event.cls not in ("", "other") else without_indices(event.path)
 
 
 def replay_command(event: CaseEvent, run: Run) -> str:
     return f"wireproof replay {shlex.quote(event.token or event.id)} {shlex.quote(run.spec)}"
-
-
-def _source(place: Citation | None, width: int) -> str:
-    """Return the link of a citation, after the title of the document where the line has room for both."""
-    if place is None:
-        return ""
-    both = f"{place.title}: {place.url}"
-    return both if MARGIN + len(both) <= width else place.url
-
-
-def _bytes(event: CaseEvent, case: Case | None, twins: Lookup, width: int) -> list[tuple[str, str]]:
-    """Return two rows, the bytes and the caret; a name that does not fit beside the caret has a third row."""
-    found = excerpt_of(case, event.at, event.path, twins(event)) if case is not None else None
-    if found is None:
-        return []
-    if MARGIN + len(found.caret) <= width or "; " not in found.caret:
-        return [("bytes", found.bytes), ("", found.caret)]
-    caret, _, note = found.caret.partition("; ")
-    return [("bytes", found.bytes), ("", caret), ("", note)]

@@ -7,20 +7,13 @@ as text. The template escapes the words that are in the page itself.
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
 from wireproof.report.diff import version_of
 from wireproof.report.failure_groups import count_verdicts
-from wireproof.report.matrix import (
-    Column,
-    MatrixTopic,
-    Page,
-    data_element,
-    matrix,
-    verdict_class,
-)
+from wireproof.report.matrix import Column, MatrixTopic, Page, data_element, matrix, verdict_class
 from wireproof.report.overview import (
     Finding,
     Grid,
@@ -40,12 +33,10 @@ from wireproof.run.events import EventStream
 from wireproof.wire.text import counted, escape_unsafe
 
 if TYPE_CHECKING:
-    from jinja2 import BaseLoader, Environment
+    from jinja2 import Environment
     from markupsafe import Markup
 
 # --- html template ---
-#
-# The Jinja2 environment of every HTML page: it escapes each value that a template shows.
 #
 # Jinja2 is imported when a page is written, not before: other commands must start without it.
 
@@ -53,23 +44,19 @@ if TYPE_CHECKING:
 PACKAGE: Final = "wireproof.report"
 
 
-def template_environment(loader: "BaseLoader") -> "Environment":
+@cache
+def _templates() -> "Environment":
     """Return an environment that escapes every value; a name without a value is an error."""
-    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - see the docstring of the module
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - see above
 
     return Environment(
-        loader=loader,
+        loader=PackageLoader(PACKAGE, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=lambda value: escape_unsafe(value) if type(value) is str else value,
     )
-
-
-def render_template(name: str, **values: Any) -> "Markup":  # noqa: ANN401 - the values of a template
-    """Render a template of the folder `templates`. Other templates show the result without another escape."""
-    return safe_html(_templates().get_template(name).render(**values))
 
 
 def template_file(name: str) -> "Markup":
@@ -84,13 +71,6 @@ def safe_html(text: str) -> "Markup":
     return Markup(text)  # noqa: S704 - used for our own files, rendered templates and escaped JSON
 
 
-@cache
-def _templates() -> "Environment":
-    from jinja2 import PackageLoader  # noqa: PLC0415 - see the docstring of the module
-
-    return template_environment(PackageLoader(PACKAGE, "templates"))
-
-
 # --- the page ---
 
 
@@ -100,15 +80,12 @@ class Board:
 
     Attributes:
         topics: the rows of the matrix; each has a cell for each column.
-        lead: a line below the title.
         about: the origin of the data.
         unit: the unit that a row counts.
-        notes: what was not compared or corrected, and what is provisional.
         sections: who is safe for which use; empty without requirement sets.
         found: the kinds of failure, the most severe first.
         sums: the right and wrong answers of each column.
         grids: heat maps in place of those of the topics, with their title and a note.
-        versions: the wrong answers of implementations with several versions.
     """
 
     columns: Sequence[Column]
@@ -139,9 +116,6 @@ STATES: Final[Mapping[State, tuple[str, str]]] = {
 FULL: Final = 8
 """The number of findings, and of sentences, that are shown unfolded."""
 
-MAX_FOLDED: Final = 100
-"""The number of further findings that the page lists; the matrix has all."""
-
 
 def html(
     streams: Sequence[EventStream], page: Page | None = None, baselines: Sequence[AppliedBaseline] = ()
@@ -152,6 +126,8 @@ def html(
     overlays = [one.overlays for one in applied]
     known = [{name for name, overlay in one.items() if overlay == "expected"} for one in overlays]
     columns = [Column(stream.run, count_verdicts(stream), stream.complete) for stream in streams]
+    runs = (stream.run for stream in streams)
+    about = {f"suite {run.suite}, fixtures {run.fixtures}, seed {run.seed}" for run in runs}
     versions = implementations(page.uses, streams)
     sentences = [
         sentence
@@ -163,7 +139,7 @@ def html(
         columns,
         matrix(streams, known),
         _lead(streams),
-        about_runs(streams),
+        "; ".join(sorted(about)),
         notes=tuple(_notes(streams, applied)),
         sums=[tally(one.cases, one.run, ids) for one, ids in zip(streams, known, strict=True)],
         sections=tuple(sections(page.uses, versions)),
@@ -206,28 +182,24 @@ def render_board(board: Board, page: Page) -> str:
     ]
     names = [column.name for column in board.columns]
     grids = board.grids or list(topic_grids(tallies(board.topics, board.columns), names))
-    return render_template(
-        "page.html",
-        title=page.title,
-        board=board,
-        partial=[column.name for column in board.columns if not column.complete],
-        style=template_file("page.css"),
-        script=template_file("page.js"),
-        apart=[one for one in zip(board.columns, board.sums, strict=True) if one[0].run not in listed],
-        states=STATES,
-        uses=list({use.id: use for section in board.sections for use in section.uses}.values()),
-        grids=grids,
-        full=FULL,
-        most=FULL + MAX_FOLDED,
-        why=lambda event: case.why if (case := page.lookup(event)) is not None else "",
-        verdicts=list(dict.fromkeys(name for column in board.columns for name in column.counts)),
-        verdict_class=verdict_class,
-        data=safe_html(data_element(board.columns, board.topics, page)),  # it escapes `<`
+    return (
+        _templates()
+        .get_template("page.html")
+        .render(
+            title=page.title,
+            board=board,
+            partial=[column.name for column in board.columns if not column.complete],
+            style=template_file("page.css"),
+            script=template_file("page.js"),
+            apart=[one for one in zip(board.columns, board.sums, strict=True) if one[0].run not in listed],
+            states=STATES,
+            uses=list({use.id: use for section in board.sections for use in section.uses}.values()),
+            grids=grids,
+            full=FULL,
+            most=FULL + 100,  # the matrix has all
+            why=lambda event: case.why if (case := page.lookup(event)) is not None else "",
+            verdicts=list(dict.fromkeys(name for column in board.columns for name in column.counts)),
+            verdict_class=verdict_class,
+            data=safe_html(data_element(board.columns, board.topics, page)),  # it escapes `<`
+        )
     )
-
-
-def about_runs(streams: Sequence[EventStream]) -> str:
-    """Return the version of the suite, the digest of its fixtures and the seed of runs."""
-    runs = [stream.run for stream in streams]
-    texts = {f"suite {run.suite}, fixtures {run.fixtures}, seed {run.seed}" for run in runs}
-    return "; ".join(sorted(texts))

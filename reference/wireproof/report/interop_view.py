@@ -22,13 +22,10 @@ from wireproof.report.failure_groups import (
 from wireproof.report.html import Board, render_board
 from wireproof.report.matrix import Column, Page, matrix
 from wireproof.report.overview import Grid, GridCell, findings, tally
-from wireproof.report.terminal import MAX_FINDINGS, plain_text
+from wireproof.report.terminal import MAX_FINDINGS, WIDEST, plain_text
 from wireproof.run.events import EventStream
 from wireproof.run.interop import InteropRun, ReadCounts, RelayReport
 from wireproof.wire.text import counted
-
-WIDEST: Final = 1000
-"""Width of the matrix in characters: it is never cut."""
 
 LEGEND: Final = (
     "=: all read alike; =n: all n that were read; n: so many read wrong; n°: where the format is open"

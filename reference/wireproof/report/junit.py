@@ -144,19 +144,17 @@ def _case(
         others = tags.count(tag) - 1
         message = _message(first, stream, applied) + (f"; and {others:,} more" if others else "")
         child = ET.SubElement(case, tag, type=escape_unsafe(first.label), message=escape_unsafe(message))
-        rows = (
-            ("level", first.level),
-            ("profile", first.profile),
-            ("title", first.title),
-            ("rules", ", ".join(first.deciding_rules)),
-        )
-        ends = (
-            ("want", first.want),
-            ("got", first.got),
-            ("path", first.path),
-            ("replay", replay_command(first, stream.run)),
-        )
-        child.text = escape_unsafe("\n".join([f"{name}: {text}" for name, text in (*rows, *ends) if text]))
+        rows = {
+            "level": first.level,
+            "profile": first.profile,
+            "title": first.title,
+            "rules": ", ".join(first.deciding_rules),
+            "want": first.want,
+            "got": first.got,
+            "path": first.path,
+            "replay": replay_command(first, stream.run),
+        }
+        child.text = escape_unsafe("\n".join(f"{name}: {text}" for name, text in rows.items() if text))
     return tag
 
 
@@ -193,7 +191,6 @@ MAX_ANNOTATIONS: Final = 10
 
 
 def annotations(stream: EventStream, applied: AppliedBaseline = NO_BASELINE) -> list[str]:
-    """Return the lines; the last one counts the findings that have no line."""
     found = failure_groups_of(stream, applied.overlays)
     kept = found if len(found) <= MAX_ANNOTATIONS else found[: MAX_ANNOTATIONS - 1]
     lines = []
@@ -216,7 +213,6 @@ def annotations(stream: EventStream, applied: AppliedBaseline = NO_BASELINE) -> 
 
 
 def _annotation(text: str) -> str:
-    """Escape the message of a workflow command."""
     return escape_unsafe(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
@@ -226,25 +222,6 @@ def _property(text: str) -> str:
 
 
 # --- badge ---
-#
-# Badges as the JSON that badge services read (`schemaVersion` 1), see `architecture.md#events`.
-#
-# A badge shows how many of the judged cases pass. Cases that the implementation does not claim are in
-# neither number; the badge shows their number.
-
-
-NOT_COUNTED = ("unsupported", "not-run")
-"""Verdicts that are in neither number."""
-
-
-def badge(stream: EventStream, applied: AppliedBaseline = NO_BASELINE) -> str:
-    """Return the badge of a run, or of the set of requirements that it was judged against."""
-    message, colour = _said(stream, applied)
-    about = stream.run.requirements.title if stream.run.requirements else ""
-    label = escape_unsafe(
-        " ".join(filter(None, ("wireproof:", stream.run.adapter, stream.run.version, about)))
-    )
-    return json.dumps({"schemaVersion": 1, "label": label, "message": message, "color": colour}) + "\n"
 
 
 COLOURS: Final[Mapping[Exit, str]] = {
@@ -255,28 +232,36 @@ COLOURS: Final[Mapping[Exit, str]] = {
 """The colour by the exit code of the run; all others are grey, as a run that proves nothing."""
 
 
-def _said(stream: EventStream, applied: AppliedBaseline) -> tuple[str, str]:
-    seen = count_verdicts(stream)
-    judged = sum(seen.values()) - sum(seen.get(name, 0) for name in NOT_COUNTED)
+def badge(stream: EventStream, applied: AppliedBaseline = NO_BASELINE) -> str:
+    """Return the badge of a run, or of the set of requirements that it was judged against.
+
+    It is the JSON that badge services read (`schemaVersion` 1): how many of the judged cases pass, and how
+    many more the implementation does not claim.
+    """
+    seen, colour = count_verdicts(stream), "lightgrey"
+    unsupported = seen.get("unsupported", 0)
+    judged = sum(seen.values()) - unsupported - seen.get("not-run", 0)
     if judged and stream.complete:
         good = sum(seen.get(name, 0) for name in ("pass", "info"))
         known = sum(overlay == "expected" for overlay in applied.overlays.values())
-        unsupported = seen.get("unsupported", 0)
-        more = f", {known} known" if known else ""
-        more += f", {unsupported} unsupported" if unsupported else ""
-        return f"{good} of {judged}{more}", COLOURS.get(exit_code(stream, applied), "lightgrey")
-    claims_nothing = stream.complete and seen.get("unsupported", 0)
-    return "unsupported" if claims_nothing else "incomplete", "lightgrey"
+        message = f"{good} of {judged}" + (f", {known} known" if known else "")
+        message += f", {unsupported} unsupported" if unsupported else ""
+        colour = COLOURS.get(exit_code(stream, applied), colour)
+    else:
+        message = "unsupported" if stream.complete and unsupported else "incomplete"
+    about = stream.run.requirements.title if stream.run.requirements else ""
+    label = escape_unsafe(
+        " ".join(filter(None, ("wireproof:", stream.run.adapter, stream.run.version, about)))
+    )
+    return json.dumps({"schemaVersion": 1, "label": label, "message": message, "color": colour}) + "\n"
 
 
-LINES: Final = 60
-
-_SIGNS: Final = re.compile(r"([\\`*_{}\[\]<>()#+!|~&])")
+# --- markdown ---
 
 
 def escape(text: str, most: int = MAX_TEXT) -> str:
     """Escape text, so that Markdown shows it unchanged on one line of at most `most` characters."""
-    return _SIGNS.sub(r"\\\1", shorten(escape_unsafe(text), most))
+    return re.sub(r"([\\`*_{}\[\]<>()#+!|~&])", r"\\\1", shorten(escape_unsafe(text), most))
 
 
 def code(text: str) -> str:
@@ -284,24 +269,13 @@ def code(text: str) -> str:
     return f"`{shorten(escape_unsafe(text)).replace('`', 'ʼ').replace('|', '¦')}`"
 
 
+LINES: Final = 60
+"""Lines of the summary."""
+
+
 def markdown(streams: Sequence[EventStream], baselines: Sequence[AppliedBaseline] = ()) -> str:
-    """Render the counts of runs, then as many of their findings as fit.
-
-    Args:
-        streams: the runs.
-        baselines: those of the runs, in their order; empty without.
-    """
+    """Render the counts of runs with their baselines, if any, then as many of their findings as fit."""
     runs = list(zip(streams, baselines or [NO_BASELINE] * len(streams), strict=True))
-    lines = ["## wireproof", "", *_table(streams), *_endings(runs)]
-    room = max(1, (LINES - len(lines)) // max(1, len(streams)))
-    for stream, applied in runs:
-        lines += _findings(stream, room, applied.overlays)
-    if len(lines) > LINES:
-        lines[LINES - 1 :] = [f"… {counted(len(lines) - LINES + 1, 'more line')}"]
-    return "\n".join(lines) + "\n"
-
-
-def _table(streams: Sequence[EventStream]) -> list[str]:
     columns = list(dict.fromkeys(name for stream in streams for name in count_verdicts(stream)))
     rows = [["adapter", "cases", *columns, ""], ["---"] * (len(columns) + 3)]
     for stream in streams:
@@ -309,21 +283,21 @@ def _table(streams: Sequence[EventStream]) -> list[str]:
         name = escape(f"{stream.run.adapter} {stream.run.version}".strip())
         cells = (str(counts.get(column, "")) for column in columns)
         rows.append([name, str(len(stream.cases)), *cells, "" if stream.complete else "**incomplete**"])
-    return [f"| {' | '.join(row)} |" for row in rows]
-
-
-def _endings(runs: Sequence[tuple[EventStream, AppliedBaseline]]) -> list[str]:
-    """Return how each run ended and what it did not compare; these lines precede findings that may be cut."""
-    lines = [
-        f"- {escape(one.run.adapter)}: {escape(conclusion_sentence(one, known), MAX_OUTPUT)}"
-        for one, known in runs
-    ]
-    provisional = dict.fromkeys(line for stream, _ in runs for line in provisional_lines(stream))
+    lines = ["## wireproof", "", *(f"| {' | '.join(row)} |" for row in rows), ""]
+    # How each run ended and what it did not compare precedes the findings, which may be cut.
+    for one, known in runs:
+        lines.append(f"- {escape(one.run.adapter)}: {escape(conclusion_sentence(one, known), MAX_OUTPUT)}")
+    provisional = dict.fromkeys(line for stream in streams for line in provisional_lines(stream))
     lines += [f"- {escape(line)}" for line in provisional]
     for one, known in runs:
         lines += [f"- {escape(line, MAX_OUTPUT)}" for line in baseline_lines(one, known)]
         lines += [f"- {escape(line)}" for line in note_lines(one, known)]
-    return ["", *lines]
+    room = max(1, (LINES - len(lines)) // max(1, len(streams)))
+    for stream, applied in runs:
+        lines += _findings(stream, room, applied.overlays)
+    if len(lines) > LINES:
+        lines[LINES - 1 :] = [f"… {counted(len(lines) - LINES + 1, 'more line')}"]
+    return "\n".join(lines) + "\n"
 
 
 def _findings(stream: EventStream, room: int, overlays: Mapping[str, Overlay]) -> list[str]:

@@ -36,11 +36,7 @@ _ORDER: Final = [*(name for name in ROWS if name not in PASSING), *(name for nam
 
 @frozen
 class MatrixCell:
-    """The answer of one implementation in a row.
-
-    Attributes:
-        known: True if a baseline expects the event.
-    """
+    """The answer of one implementation in a row; `known` if a baseline expects it."""
 
     event: CaseEvent
     count: int = 1
@@ -70,12 +66,10 @@ class MatrixRow:
 
     @property
     def quiet(self) -> bool:
-        """Return True if every implementation passes its cases or does not claim them."""
         return all(c is None or c.event.verdict in QUIET for c in self.cells)
 
     @property
     def is_security(self) -> bool:
-        """Return True if one of its cases has the flag `security`."""
         every = (self.cells, *self.others)
         return any(cell is not None and cell.event.is_security for cells in every for cell in cells)
 
@@ -96,9 +90,7 @@ class MatrixTopic:
 def matrix(streams: Sequence[EventStream], known: Sequence[Collection[str]] = ()) -> tuple[MatrixTopic, ...]:
     """Return the topics of runs by name; failed security cases come first.
 
-    Args:
-        streams: the runs.
-        known: for each run the ids of the failures that its baseline expects; empty without baselines.
+    `known` has for each run the ids of the failures that its baseline expects; it is empty without baselines.
     """
     columns = [_column(*one) for one in zip(streams, known or [()] * len(streams), strict=True)]
     suites = {cell.event.suite: None for column in columns for cell in column.values()}
@@ -107,12 +99,13 @@ def matrix(streams: Sequence[EventStream], known: Sequence[Collection[str]] = ()
         for name, cell in column.items():
             names[cell.event.suite][name] = None
     topics = (MatrixTopic(suite, _folded(sorted(found), columns)) for suite, found in names.items())
-    alarms = sorted({name for column in columns for name, cell in column.items() if _alarms(cell)})
-    return (*([MatrixTopic(SECURITY, _folded(alarms, columns))] if alarms else []), *topics)
-
-
-def _alarms(cell: MatrixCell) -> bool:
-    return cell.event.is_security and cell.event.verdict not in QUIET
+    alarms = {
+        name
+        for column in columns
+        for name, cell in column.items()
+        if cell.event.is_security and cell.event.verdict not in QUIET
+    }
+    return (*([MatrixTopic(SECURITY, _folded(sorted(alarms), columns))] if alarms else []), *topics)
 
 
 def row_name(event: CaseEvent) -> str:
@@ -152,9 +145,6 @@ def _result(cell: MatrixCell | None) -> str:
     return event.label if event.verdict in PASSING else f"{event.label} {event.cls} {event.path} {cell.known}"
 
 
-# --- page model ---
-
-
 _COLOURS: Final = {
     "pass": "pass",
     "info": "info",
@@ -171,15 +161,7 @@ _COLOURS: Final = {
 
 @frozen
 class Page:
-    """The cases and rules that the page shows besides the streams.
-
-    Attributes:
-        lookup: returns the case of an event.
-        cases: by id, for twins.
-        sources: the documents that the rules cite.
-        uses: the requirement sets that say what an implementation may be used for.
-        numbers: the numbers that findings have already.
-    """
+    """The cases, by id for twins, and rules that the page shows, and the numbers of findings."""
 
     title: str = "wireproof"
     lookup: Lookup = no_lookup
@@ -196,7 +178,6 @@ class Column:
 
     Attributes:
         counts: cases by verdict.
-        complete: True if all cases were run.
         by_id: True if a case can be replayed by its id; else only a case with a token can.
         fault: what its wrong answers are called; those of the reference on a log are the damage of the log.
     """
@@ -230,20 +211,14 @@ def verdict_class(verdict: str) -> str:
 # A tree is a list of [depth, at, size, name, type, value, cover].
 
 
-MAX_PLAIN_JSON: Final = 200_000
-"""Characters up to which the data is plain JSON in the page, readable without a browser."""
-
 SHOWN: Final = 3
 """Number of derived cases of a row whose bytes are shown; the others have answers and replay commands."""
 
-ABSENT: Final = -1
-
 
 class Packer:
-    """Converts a matrix to the data of the page, in the form that the module describes."""
+    """Converts a matrix to the data of the page, in the form described above."""
 
     def __init__(self, columns: Sequence[Column], topics: Sequence[MatrixTopic], page: Page) -> None:
-        """Prepare the data of `topics`, with the cases and rules that `page` can find."""
         self._columns, self._topics, self._page = columns, topics, page
         self._answers: dict[tuple[tuple[str, object], ...], int] = {}
         self._rules: dict[str, list[str]] = {}
@@ -274,8 +249,6 @@ class Packer:
         found: dict[str, Any] = _escaped(data, cache(escape_unsafe))
         return found
 
-    # --- rows ---
-
     def _member(self, name: str, cells: Sequence[MatrixCell | None], count: int) -> dict[str, Any]:
         # The event to show in a row: the first that needs attention, else the first.
         events = [cell.event for cell in cells if cell is not None]
@@ -284,7 +257,7 @@ class Packer:
         case = self._case(found) if found else self._bare(event)
         known = {event.id: found}
         answers = [
-            ABSENT if cell is None else self._answer(cell, number, known) for number, cell in enumerate(cells)
+            -1 if cell is None else self._answer(cell, number, known) for number, cell in enumerate(cells)
         ]
         weight = count or max((cell.count for cell in cells if cell is not None), default=1)
         return {"id": name, "case": case, "count": weight, "answers": answers}
@@ -317,8 +290,6 @@ class Packer:
         }
         return self._answers.setdefault(tuple(facts.items()), len(self._answers))
 
-    # --- cases ---
-
     def _detail(self, event: CaseEvent) -> CaseView | None:
         if event.id not in self._details:
             case = self._page.lookup(event)
@@ -328,8 +299,7 @@ class Packer:
     def _case(self, found: CaseView) -> str:
         case = found.case
         if case.id not in self._cases:
-            row = self._cases[case.id] = dict[str, Any]()
-            ran = ", ".join(f"{one.name} {one.version}".strip() for one in case.source.witnesses)
+            row = self._cases[case.id] = dict[str, Any]()  # before those of its twins
             row |= {
                 "id": case.id,
                 "title": case.title,
@@ -338,7 +308,7 @@ class Packer:
                 "flags": ", ".join(case.flags),
                 "rules": [self._rule(name) for name in case.rules],
                 "source": case.source.document or case.source.origin,
-                "ran": ran,
+                "ran": ", ".join(f"{one.name} {one.version}".strip() for one in case.source.witnesses),
                 "want": found.want,
                 "twin": self._twin(case.id, case.twin or case.parent or ""),
                 "text": found.text,
@@ -385,7 +355,6 @@ class Packer:
 
 
 def _stored(data: bytes) -> dict[str, Any]:
-    """Return the first bytes of some data, as many as the page shows, and their number."""
     return {"bytes": base64.b64encode(data[:MAX_BYTES]).decode(), "size": len(data)}
 
 
@@ -401,10 +370,10 @@ def _escaped(tree: Any, escape: Callable[[str], str]) -> Any:  # noqa: ANN401 - 
 
 
 def data_element(columns: Sequence[Column], topics: Sequence[MatrixTopic], page: Page) -> str:
-    """Return the element with the data: JSON, or gzip in base64 if that is long."""
+    """Return the element with the data: JSON, or gzip in base64 if it is too long to be read by a person."""
     data = Packer(columns, topics, page).packed()
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
-    if len(text) <= MAX_PLAIN_JSON:
+    if len(text) <= 200_000:
         return f'<script id="data" type="application/json">{text.replace("<", chr(92) + "u003c")}</script>'
     word = base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
     return f'<script id="data" type="application/gzip">{word}</script>'

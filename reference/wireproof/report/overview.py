@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal
+from typing import Literal
 
 from attrs import astuple, evolve, frozen
 
@@ -53,14 +53,7 @@ def tally(
     known: Collection[str] = (),
     weight: Callable[[CaseEvent], int] = lambda _: 1,
 ) -> Tally:
-    """Return the sums of the events of a run.
-
-    Args:
-        events: those of the run.
-        run: its manifest.
-        known: the ids of the failures that its baseline expects.
-        weight: returns how many cases an event stands for.
-    """
+    """Return the sums of the events of a run; `weight` returns how many cases an event stands for."""
     count: Counter[str] = Counter()
     for event in events:
         count.update(_counted(event, run, weight(event), known=event.id in known))
@@ -94,18 +87,10 @@ def total(parts: Sequence[Tally]) -> Tally:
 
 # --- heat maps ---
 
-HEAT: Final = (0.05, 0.15, 0.35, 0.6)
-"""The shares of wrong answers at which the next darker shade begins."""
-
 
 @frozen
 class GridCell:
-    """A cell of a heat map.
-
-    Attributes:
-        text: a number or a sign.
-        style: its classes in the style sheet.
-    """
+    """A cell of a heat map: a number or a sign, its classes in the style sheet, and words."""
 
     text: str
     style: str
@@ -164,7 +149,8 @@ def _heat(one: Tally) -> GridCell:
     if one.known:
         words += f", {one.known:,} of them known"
     if one.wrong:
-        shade = 1 + sum(one.wrong / one.judged > share for share in HEAT)
+        # The shares of wrong answers at which the next darker shade begins.
+        shade = 1 + sum(one.wrong / one.judged > share for share in (0.05, 0.15, 0.35, 0.6))
         return GridCell(f"{one.wrong:,}", f"h{shade}" + " known" * (one.known == one.wrong), words)
     return GridCell(f"{one.below:,}", "below", words) if one.below else GridCell("✓", "pass", words)
 
@@ -174,11 +160,7 @@ def _heat(one: Tally) -> GridCell:
 
 @frozen
 class Place:
-    """Who has a finding.
-
-    Attributes:
-        numbers: of the kinds of failure, as in the terminal; known failures have none there.
-    """
+    """Who has a finding; known failures have no number, which the others have as in the terminal."""
 
     name: str
     numbers: tuple[int, ...]
@@ -187,11 +169,7 @@ class Place:
 
 @frozen
 class Finding:
-    """A kind of failure, of one or more implementations.
-
-    Attributes:
-        known: True if a baseline expects it.
-    """
+    """A kind of failure, of one or more implementations; `known` if a baseline expects it."""
 
     event: CaseEvent
     row: str
@@ -216,13 +194,8 @@ def findings(
     """Return the kinds of failure of runs: new ones before known ones, the most severe first.
 
     Kinds with the same title that end in the same way are one, whatever implementation or revision has them.
-
-    Args:
-        streams: the runs.
-        names: of their implementations.
-        known: for each run the ids of the failures that its baseline expects; empty without baselines.
-        weight: returns how many cases an event stands for.
-        numbers: the numbers that findings have already; the others are counted.
+    `known` has for each run the ids of the failures that its baseline expects; `weight` returns for how many
+    cases an event stands; `numbers` has those that findings have already.
     """
     given = numbers or {}
     found: dict[tuple[object, ...], list[tuple[FailureGroup, Place]]] = {}
@@ -259,12 +232,7 @@ def _finding(
 
 @frozen
 class VersionLine:
-    """The wrong answers of the versions of one implementation, the oldest first.
-
-    Attributes:
-        valid: the numbers of valid data that is wrong, hangs and crashes among them.
-        damaged: those of damaged data.
-    """
+    """The wrong answers of each version of an implementation, the oldest first, by kind of data."""
 
     name: str
     versions: Sequence[str]

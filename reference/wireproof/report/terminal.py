@@ -46,15 +46,6 @@ MAX_FINDINGS: Final = 20
 MAX_KINDS: Final = 8
 """Number of kinds of failure that the answer of a run lists; `report last` has every one."""
 
-MAX_RULES_AT_END: Final = 3
-"""Number of rules with faults below the level that the answer of a run lists."""
-
-RESERVED_LINES: Final = 12
-"""Lines of a screen that are kept free for the end of the run: the exit code, and the next commands."""
-
-MIN_CASES_TO_SUMMARISE: Final = 5
-"""A run with at least this many cases and no pass is reported in one paragraph."""
-
 CAUSES: Final[Mapping[str, str]] = {
     "fail:wrong-reject": "It refuses everything: check that it reads this format and revision.",
     "fail:wrong-accept": "It accepts everything: check that its answers depend on the bytes.",
@@ -72,10 +63,10 @@ class RunView:
     """Settings of the view of a run.
 
     Attributes:
-        lookup, twins: return the case of an event, and the accepted twin of that case.
-        basis: returns the rules of an event and the place that they cite.
+        lookup, twins, basis: return the case of an event, its twin, and what its expectation rests on.
         origin: returns why the baseline does not have a failure, in words.
         every: show every finding; else those that fit the screen, or `MAX_FINDINGS` without a screen.
+        share: the number of runs that share the screen.
         first: the number of the first finding, for `replay '#N'`.
         numbers: the numbers that findings have already.
     """
@@ -90,16 +81,13 @@ class RunView:
     first: int = 1
     numbers: Mapping[tuple[str, Kind], int] = field(factory=dict)
 
-    def number(self, run: Run, group: FailureGroup, place: int) -> int:
-        return self.numbers.get((run.spec, group.kind), self.first + place)
-
 
 def output_console() -> Console:
     """Return the console of standard output; if it is no terminal, lines have any length."""
     found = Console()
     if not found.is_terminal and "COLUMNS" not in os.environ:
         found.width = WIDEST
-    found.width = max(found.width, NARROWEST)  # COLUMNS may be 0
+    found.width = max(found.width, 20)  # COLUMNS may be 0
     return found
 
 
@@ -117,11 +105,17 @@ def print_run(
     if paragraph:
         print_line(console, paragraph, "bold red")
     table = VerdictTable(stream)
-    lines = closing_lines(stream, view.applied)
-    blocks = [
-        _block(view.number(stream.run, group, place), group, stream.run, console, view)
-        for place, group in enumerate(found)
+    lines = [
+        *provisional_lines(stream),
+        *note_lines(stream, view.applied),
+        *filter(None, [large_line(stream.run)]),
+        f"{stream.run.adapter}: {conclusion_sentence(stream, view.applied)}",
+        *baseline_lines(stream, view.applied),
     ]
+    blocks = []
+    for place, group in enumerate(found, view.first):
+        number = view.numbers.get((stream.run.spec, group.kind), place)
+        blocks.append(_block(number, group, stream.run, console, view))
     count = _fitting(blocks, console, view, len(table.rows) + len(lines))
     count = min(count, 1) if paragraph and not view.every else count
     for block in blocks[:count]:
@@ -143,13 +137,7 @@ def print_answer(
 ) -> None:
     """Print the answer of a run whose failures were printed: what it may be used for, and what was found.
 
-    Args:
-        stream: the run.
-        console: prints it.
-        found: the kinds of failure, the most severe first.
-        numbers: their numbers.
-        sentences: what the implementation may be used for.
-        applied: the effect of its baseline.
+    `found` are its kinds of failure, the most severe first; `sentences` say what it may be used for.
     """
     overlays = applied.overlays
     known = known_security_failures(stream, overlays)
@@ -163,7 +151,7 @@ def print_answer(
         *not_judged_lines(stream),
         *provisional_lines(stream),
         *corrected_lines(stream.run),
-        *below_level_lines(stream, overlays, MAX_RULES_AT_END),
+        *below_level_lines(stream, overlays, most=3),
         *filter(None, [examples_line(stream), large_line(stream.run)]),
     ]
     console.print()
@@ -198,17 +186,13 @@ def plain_text(text: str, style: str = "") -> Text:
 
 def print_line(console: Console, text: str, style: str = "", indent: str = "  ") -> None:
     """Print a line; a terminal breaks it between words, never within one."""
-    for line in wrap_words(escape_unsafe(text), console.width, indent):
+    lines = [escape_unsafe(text)]
+    if len(lines[0]) > console.width:
+        lines = textwrap.wrap(
+            lines[0], console.width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )
+    for line in lines:
         console.print(Text(line, style=style), soft_wrap=True)
-
-
-def wrap_words(text: str, width: int, indent: str = "  ") -> list[str]:
-    """Break text between words into lines of at most `width` characters; a longer word stays whole."""
-    if len(text) <= width:
-        return [text]
-    return textwrap.wrap(
-        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
 
 
 def _block(number: int, group: FailureGroup, run: Run, console: Console, view: RunView) -> list[str]:
@@ -227,12 +211,12 @@ def _print_block(console: Console, block: Sequence[str]) -> None:
 
 @define
 class FindingPrinter:
-    """Prints the first failure of each kind as soon as it is judged, and gives the kinds their numbers.
+    """Prints the first failure of each kind as soon as it is judged, and numbers the kinds from 1.
 
     Attributes:
         view: its lookups; whether every kind is printed whole, or only severe ones and `MAX_FINDINGS` others.
         is_known: returns whether the baseline expects a failure, which is then not printed.
-        found: by adapter as the user wrote it and by kind, the first failure. The first one is number 1.
+        found: by adapter as the user wrote it and by kind, the first failure.
     """
 
     console: Console
@@ -247,7 +231,6 @@ class FindingPrinter:
                 self.print_group(run, FailureGroup(event.signature(run.adapter), event))
 
     def print_group(self, run: Run, group: FailureGroup) -> None:
-        """Print the first failure of a kind that is new."""
         key = run.spec, group.kind
         if key in self.found:
             return
@@ -268,7 +251,8 @@ def _fitting(blocks: Sequence[Sequence[str]], console: Console, view: RunView, r
         return len(blocks)
     if not (console.is_terminal or "LINES" in os.environ):
         return min(len(blocks), MAX_FINDINGS)
-    free = (console.height - RESERVED_LINES) // view.share - rows - _TABLE
+    # 12 lines are kept free for the exit code and the next commands; 8 of the table are not rows.
+    free = (console.height - 12) // view.share - rows - 8
     used = 0
     for count, lines in enumerate(blocks):
         used += 1 + sum(max(1, -(-len(line) // console.width)) for line in lines)
@@ -277,12 +261,7 @@ def _fitting(blocks: Sequence[Sequence[str]], console: Console, view: RunView, r
     return len(blocks)
 
 
-_TABLE: Final = 8
-"""Lines of the table of verdicts that are not rows."""
-
-
 def summary(streams: Sequence[EventStream]) -> Renderables:
-    """Return a section for each run: one row for each format, and its verdicts as columns."""
     return Renderables(*map(VerdictTable, streams))
 
 
@@ -290,17 +269,10 @@ def total_failure(stream: EventStream) -> str:
     """Return one paragraph for a run in which nothing passes, remarks aside; empty for any other run."""
     seen = count_verdicts(stream)
     total = len(stream.cases)
-    if total < MIN_CASES_TO_SUMMARISE or any(
-        name in seen for name in ("pass", "pass-unclassified", "lenient")
-    ):
+    labels = Counter(event.label for event in stream.cases if event.verdict not in PASSING)
+    if total < 5 or seen.keys() & {"pass", "pass-unclassified", "lenient"} or not labels:
         return ""
-    labels: dict[str, int] = {}
-    for event in stream.cases:
-        if event.verdict not in PASSING:
-            labels[event.label] = labels.get(event.label, 0) + 1
-    if not labels:
-        return ""
-    label = max(labels, key=lambda name: labels[name])
+    label = labels.most_common(1)[0][0]
     first = next(event for event in stream.cases if event.label == label)
     if first.broken:
         count = sum(event.broken == first.broken for event in stream.cases)
@@ -309,17 +281,6 @@ def total_failure(stream: EventStream) -> str:
     detail = f" The first one: {shown}." if shown else ""
     advice = f" {CAUSES[label]}" if label in CAUSES else ""
     return f"None of {total} cases passes; {labels[label]} end as {label}.{advice}{detail}"
-
-
-def closing_lines(stream: EventStream, applied: AppliedBaseline) -> list[str]:
-    """Return the lines below the matrix: the conclusion, and the known failures that changed."""
-    lines = [
-        *provisional_lines(stream),
-        *note_lines(stream, applied),
-        *filter(None, [large_line(stream.run)]),
-    ]
-    lines.append(f"{stream.run.adapter}: {conclusion_sentence(stream, applied)}")
-    return lines + list(baseline_lines(stream, applied))
 
 
 STYLES: Final = {
@@ -339,21 +300,16 @@ OTHER: Final = "other"
 WIDEST: Final = 10_000
 """Width of an output that is no terminal, in characters: lines are never cut there."""
 
-NARROWEST: Final = 20
-"""The least width in characters that lines are wrapped to."""
-
 
 class VerdictTable:
     """The verdicts of one run by format, as wide as the console allows; rich renders it."""
 
     def __init__(self, stream: EventStream) -> None:
-        """Count the verdicts of `stream`."""
         self.title = escape_unsafe(f"{stream.run.adapter} {stream.run.version}".strip())
         self.total = count_verdicts(stream)
         self.rows = {name: count_verdicts(part) for name, part in by_format(stream).items()}
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the title, the table and the line about the column `other`."""
         yield Text(self.title, style="bold")
         shown, other = list(self.total), list[str]()
         whole = console.options.update(max_width=WIDEST)
@@ -380,11 +336,9 @@ class VerdictTable:
 
 
 def _cells(seen: dict[str, int], shown: Sequence[str], other: Sequence[str]) -> list[str]:
-    """Return the numbers of a row; a verdict that did not occur is left empty."""
-    numbers = [seen.get(name, 0) for name in shown] + (
-        [sum(seen.get(name, 0) for name in other)] if other else []
-    )
-    return [str(number) if number else "" for number in numbers]
+    numbers = [seen.get(name, 0) for name in shown]
+    numbers += [sum(seen.get(name, 0) for name in other)] if other else []
+    return [str(number or "") for number in numbers]
 
 
 def by_format(stream: EventStream) -> dict[str, EventStream]:
@@ -409,37 +363,26 @@ def note_lines(stream: EventStream, applied: AppliedBaseline) -> Iterator[str]:
     yield from filter(None, [examples_line(stream)])
 
 
-PROVISIONAL_NOTE: Final = "provisional, a revision of a pre-release whose format may still change"
-"""The words that mark a revision in reports and lists."""
-
-
 def provisional_lines(stream: EventStream) -> Iterator[str]:
-    """Yield a line for each provisional revision of which a run has cases."""
     for format_id in dict.fromkeys(event.format_id for event in stream.cases):
         row = FORMATS.get(format_id)
         if row is not None and row.provisional:
-            yield f"{format_id}: {PROVISIONAL_NOTE}"
+            yield f"{format_id}: provisional, a revision of a pre-release whose format may still change"
 
 
 MAX_NAMES: Final = 12
-"""Number of cases that the line names; the others are counted."""
+"""Number of cases, or of fields, that a line names; the others are counted."""
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(names[:MAX_NAMES]) + more
 
 
 def corrected_lines(run: Run) -> Iterator[str]:
-    """Yield a line that names them, for a run against a set with such cases."""
-    asked = run.requirements
-    if asked is None or not asked.corrected:
-        return
-    more = f" and {len(asked.corrected) - MAX_NAMES} more" if len(asked.corrected) > MAX_NAMES else ""
-    shown = ", ".join(asked.corrected[:MAX_NAMES])
-    yield f"corrected since {asked.id}, with the reason in case-changes.md: {shown}{more}"
-
-
-MAX_REASONS: Final = 3
-"""Number of reasons that the line of cases that were not judged names."""
-
-MAX_FIELDS: Final = 12
-"""Number of fields that a line names; the others are counted."""
+    """Yield a line that names the corrected cases, for a run against a set with such cases."""
+    if (asked := run.requirements) and asked.corrected:
+        yield f"corrected since {asked.id}, with the reason in case-changes.md: {_listed(asked.corrected)}"
 
 
 def uncompared_lines(stream: EventStream) -> Iterator[str]:
@@ -447,11 +390,8 @@ def uncompared_lines(stream: EventStream) -> Iterator[str]:
     judged = {event.format_id for event in stream.cases if event.verdict != "unsupported"}
     judged |= set(map(_stream_of, judged))
     for format_id, names in stream.run.not_compared.items():
-        if format_id not in judged:
-            continue
-        more = f" and {len(names) - MAX_FIELDS} more" if len(names) > MAX_FIELDS else ""
-        shown = ", ".join(names[:MAX_FIELDS])
-        yield f"{format_id}: not compared, the adapter does not show them: {shown}{more}"
+        if format_id in judged:
+            yield f"{format_id}: not compared, the adapter does not show them: {_listed(names)}"
 
 
 def uncompared_in_format(run: Run, format_id: str) -> tuple[str, ...]:
@@ -469,18 +409,16 @@ def not_judged_lines(stream: EventStream) -> Iterator[str]:
     """Yield a line that counts the cases with their most frequent reasons, and one for the fields."""
     reasons = Counter(event.text for event in stream.cases if event.verdict in ("unsupported", "not-run"))
     if reasons:
-        shown = ", ".join(f"{count:,} ({text})" for text, count in reasons.most_common(MAX_REASONS))
-        rest = reasons.total() - sum(count for _, count in reasons.most_common(MAX_REASONS))
+        first = reasons.most_common(3)
+        shown = ", ".join(f"{count:,} ({text})" for text, count in first)
+        rest = reasons.total() - sum(count for _, count in first)
         yield f"not judged: {shown}" + (f", {rest:,} for other reasons" if rest else "")
-    fields = list(uncompared_lines(stream))
-    if fields:
-        yield (
-            fields[0] if len(fields) == 1 else f"{fields[0]}; and fields of {len(fields) - 1} further formats"
-        )
+    if fields := list(uncompared_lines(stream)):
+        more = f"; and fields of {len(fields) - 1} further formats" if len(fields) > 1 else ""
+        yield fields[0] + more
 
 
 def flaky_lines(stream: EventStream, overlays: Mapping[str, Overlay] | None = None) -> Iterator[str]:
-    """Yield a line that counts the ones that no baseline expects, with what to do about them."""
     known = overlays or {}
     flaky = sum(
         event.kind == FLAKY and sets_exit_code(event, stream.run) and known.get(event.id) != "expected"
@@ -493,25 +431,21 @@ def flaky_lines(stream: EventStream, overlays: Mapping[str, Overlay] | None = No
         )
 
 
-MAX_RULES: Final = 12
-"""Number of rules that have a line; the others are counted."""
-
 FAULTS: Final = frozenset(
     {"fail", "lenient", "undocumented", "blocked", "crash", "timeout", "resource", "stalled"}
 )
 
 
 def below_level_lines(
-    stream: EventStream, overlays: Mapping[str, Overlay] | None = None, most: int = MAX_RULES
+    stream: EventStream, overlays: Mapping[str, Overlay] | None = None, most: int = 12
 ) -> Iterator[str]:
-    """Yield `below the level: 6 of kafka.append.max-timestamp` for each rule, the most frequent first."""
+    """Yield `below the level: 6 of kafka.append.max-timestamp` for the most frequent rules, then the rest."""
     counts = below_level_counts(stream.cases, stream, overlays or {})
     for name, count in counts.most_common(most):
         yield f"below the level: {count:,} of {name}"
-    rest = len(counts) - most
-    if rest > 0:
-        number = counts.total() - sum(count for _, count in counts.most_common(most))
-        yield f"below the level: {number:,} of {counted(rest, 'further rule')}"
+    if rest := counts.most_common()[most:]:
+        number = sum(count for _, count in rest)
+        yield f"below the level: {number:,} of {counted(len(rest), 'further rule')}"
 
 
 def below_level_counts(

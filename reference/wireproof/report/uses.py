@@ -7,7 +7,7 @@ here, and a case that an implementation does not claim stays open. See releases.
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from attrs import frozen
 
@@ -18,7 +18,7 @@ from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.requirements import editions
 from wireproof.cases.steps import is_refused
-from wireproof.judge.verdicts import PASSING, TABLE
+from wireproof.judge.verdicts import PASSING
 from wireproof.report.diff import runs_by_name, unversioned, version_of
 from wireproof.run.baselines.baseline import Overlay
 from wireproof.run.conclusion import NO_RESULT, count_judged
@@ -26,17 +26,10 @@ from wireproof.run.events import CaseEvent, EventStream, fails_run, joined
 
 State = Literal["met", "open", "damaged", "fails", "unknown"]
 Concern = Literal["runaway", "forged", "valid", "damaged"]
+"""What a wrong answer means for a user, the worst first; `forged` has a missing or wrong signature."""
 
 LEAST_JUDGED: Final = 0.5
 """The share of a set's `must` cases below which a run without a failure says nothing about the set."""
-
-CONCERNS: Final[Mapping[Concern, str]] = {
-    "runaway": "crashes, hangs or exhausts memory",
-    "forged": "accepts a missing or wrong signature",
-    "valid": "gets valid data wrong",
-    "damaged": "mishandles damaged data",
-}
-"""What a wrong answer means for a user, the worst first."""
 
 LANGUAGES: Final[Mapping[str, str]] = {
     "c": "C",
@@ -49,7 +42,14 @@ LANGUAGES: Final[Mapping[str, str]] = {
 }
 """Languages of adapters, as people write them."""
 
-RUNAWAY: Final = frozenset(row.name for row in TABLE if row.gate == "runaway")
+RUNS_AWAY: Final[Mapping[str, str]] = {
+    "crash": "crashes",
+    "timeout": "hangs",
+    "stalled": "hangs",
+    "resource": "exhausts memory",
+}
+"""What a codec does that runs away, by verdict."""
+
 NOT_JUDGED: Final = NO_RESULT | {"blocked", "suite-bug"}
 """Verdicts that say nothing about a use: of a blocked refusal, the valid twin is what is wrong."""
 
@@ -59,13 +59,9 @@ class Use:
     """A requirement set: what somebody does with an implementation.
 
     Attributes:
-        id: `2026.12:kafka-consumer-2`.
-        title: `Kafka consumer 2 (2026.12)`.
-        family: of its formats, such as `kafka`.
-        role: the words of its title between the family and the number: `consumer`.
-        name: those words and the number: `consumer 2`.
-        text: what an implementation that meets it can do.
-        action: the same in a few words, such as `Read plain topics`.
+        id, title: `2026.12:kafka-consumer-2`, `Kafka consumer 2 (2026.12)`.
+        role, name: the words of its title after the family: `consumer`, `consumer 2`.
+        text, action: what an implementation that meets it can do, also as in `Read plain topics`.
         must: its `must` cases by id.
         own: the ids of those that no set that it includes has.
     """
@@ -89,12 +85,7 @@ class Use:
 
 @frozen
 class UseResult:
-    """A version of an implementation against a requirement set.
-
-    Attributes:
-        right: the number of `must` cases with an acceptable answer.
-        own: the number of judged cases that no set that it includes has.
-    """
+    """A version of an implementation against a set; `own` counts cases of no set that it includes."""
 
     use: Use
     right: int
@@ -108,12 +99,10 @@ class UseResult:
 
     @property
     def security(self) -> int:
-        """Return how many of the wrong answers can be exploited."""
         return sum(event.is_security for event in self.wrong)
 
     @cached_property
     def concerns(self) -> Mapping[Concern, int]:
-        """Return the numbers of wrong answers by what they mean, the worst first."""
         return {name: len(events) for name, events in by_concern(self.wrong, self.use.must).items()}
 
     @cached_property
@@ -139,11 +128,7 @@ class UseResult:
 
 @frozen
 class VersionResult:
-    """The last run of one version.
-
-    Attributes:
-        uses: by the id of the set; only those of which at least one case was judged.
-    """
+    """The last run of one version, and its results by the id of the set."""
 
     version: str
     stream: EventStream
@@ -152,19 +137,10 @@ class VersionResult:
     @property
     def wrong(self) -> Sequence[CaseEvent]:
         """Return every wrong answer to a golden `must` case."""
-        return [event for event in self._must if event.verdict not in PASSING]
-
-    @property
-    def judged(self) -> int:
-        """Return the number of golden `must` cases that were judged."""
-        return len(self._must)
-
-    @cached_property
-    def _must(self) -> Sequence[CaseEvent]:
         return [
             event
             for event in self.stream.cases
-            if event.level == "must" and event.verdict not in NOT_JUDGED and "~" not in event.id
+            if event.level == "must" and event.verdict not in NOT_JUDGED | PASSING and "~" not in event.id
         ]
 
 
@@ -179,29 +155,24 @@ def uses_of(suite: Suite, families: Collection[str]) -> Sequence[Use]:
     if not pages:
         return ()
     page = pages[max(pages)]
+
+    def must(listed: Mapping[str, str]) -> Mapping[str, Case]:
+        cases = (suite.by_id.get(name) for name, row in listed.items() if row.startswith("must "))
+        return {case.id: case for case in cases if case is not None}
+
     uses = []
     for one in page.sets:
         family, words = str(one.define[0]["formats"][0]).partition(".")[0], one.title.split()[1:]
+        name, role = " ".join(words), " ".join(word for word in words if not word[0].isdecimal())
+        title = f"{one.title} ({page.date})"
         if family in families:
             uses.append(
                 Use(
-                    f"{page.date}:{one.name}",
-                    f"{one.title} ({page.date})",
-                    family,
-                    " ".join(word for word in words if not word[0].isdecimal()),
-                    " ".join(words),
-                    one.text,
-                    one.use or " ".join(words),
-                    _must(suite, page.listed(one)),
-                    frozenset(_must(suite, one.cases)),
+                    f"{page.date}:{one.name}", title, family, role, name, one.text, one.use or name,
+                    must(page.listed(one)), frozenset(must(one.cases)),
                 )
-            )
+            )  # fmt: skip
     return uses
-
-
-def _must(suite: Suite, listed: Mapping[str, str]) -> Mapping[str, Case]:
-    cases = (suite.by_id.get(name) for name, row in listed.items() if row.startswith("must "))
-    return {case.id: case for case in cases if case is not None}
 
 
 def use_results(uses: Sequence[Use], stream: EventStream) -> Mapping[str, UseResult]:
@@ -221,41 +192,25 @@ def by_concern(
     events: Iterable[CaseEvent], cases: Mapping[str, Case]
 ) -> Mapping[Concern, Sequence[CaseEvent]]:
     """Return wrong answers by what they mean for a user, the worst first."""
-    found: dict[Concern, list[CaseEvent]] = {name: [] for name in CONCERNS}
+    found: dict[Concern, list[CaseEvent]] = {name: [] for name in get_args(Concern)}
     for event in events:
-        found[concern_of(event, cases.get(event.id))].append(event)
+        if event.verdict in RUNS_AWAY:
+            concern: Concern = "runaway"
+        elif (event.kind, event.cls) == ("wrong-accept", "auth-failed"):
+            concern = "forged"
+        else:
+            case = cases.get(event.id)
+            concern = "damaged" if case is not None and is_refused(case) else "valid"
+        found[concern].append(event)
     return {name: some for name, some in found.items() if some}
-
-
-def concern_of(event: CaseEvent, case: Case | None) -> Concern:
-    """Return what a wrong answer to a case means; None stands for a case that the suite does not have."""
-    if event.verdict in RUNAWAY:
-        return "runaway"
-    if (event.kind, event.cls) == ("wrong-accept", "auth-failed"):
-        return "forged"
-    return "damaged" if case is not None and is_refused(case) else "valid"
 
 
 # --- sentences ---
 
 
-RUNS_AWAY: Final[Mapping[str, str]] = {
-    "crash": "crashes",
-    "timeout": "hangs",
-    "stalled": "hangs",
-    "resource": "exhausts memory",
-}
-"""What a codec does that runs away, by verdict."""
-
-
 @frozen
 class UseSentence:
-    """A sentence about one role of an implementation.
-
-    Attributes:
-        name: of the implementation, with its version; the text begins with it.
-        text: without a final full stop.
-    """
+    """A sentence about one role of an implementation, whose name and version are its first words."""
 
     state: State
     name: str
@@ -268,12 +223,8 @@ def use_sentences(
     """Say what the implementation of a run may be used for, in a sentence for each role with a judgement.
 
     Such as `aiokafka 0.14.0 is not safe as a Kafka consumer: it crashes on “An inner size of −12”`. If no
-    role was judged, one sentence says so; a run that judged nothing has none.
-
-    Args:
-        suite: the fixtures, with their requirement sets.
-        stream: the run.
-        overlays: the effect of its baseline, whose failures are failures here, and counted as known.
+    role was judged, one sentence says so; a run that judged nothing has none. Failures that its baseline
+    expects are failures here, and counted as known.
     """
     return [one.text for one in role_sentences(uses_of(suite, families_of([stream])), stream, overlays)]
 
@@ -288,8 +239,18 @@ def role_sentences(
     for one in results.values():
         if one.state != "unknown":
             roles.setdefault(one.use.actor, []).append(one)
-    found = [_sentence(name, some, overlays or {}) for some in roles.values()]
-    return found or _without_role(name, list(results.values()), stream)
+    judged = count_judged(stream.cases)
+    if roles or not judged:
+        return [_sentence(name, some, overlays or {}) for some in roles.values()]
+    right = sum(event.verdict in PASSING and not fails_run(event, stream.run) for event in stream.cases)
+    text = f"{name}: {right:,} of {judged:,} judged cases are right"
+    if results:
+        best = max(results.values(), key=lambda one: one.judged / len(one.use.must))
+        text += (
+            f"; too few to say what it is safe for: {best.judged:,} of {len(best.use.must):,} required cases "
+            f"of {best.use.actor}"
+        )
+    return [UseSentence("unknown", name, text)]
 
 
 def _sentence(name: str, results: Sequence[UseResult], known: Mapping[str, Overlay]) -> UseSentence:
@@ -307,7 +268,11 @@ def _sentence(name: str, results: Sequence[UseResult], known: Mapping[str, Overl
         case "damaged":
             text = f"{name} is safe as {actor} for valid data only: {_faults(widest, known)}"
         case _:
-            text = f"{name} is not safe as {actor}: {_faults(widest, known)}{_still_safe(results)}"
+            text = f"{name} is not safe as {actor}: {_faults(widest, known)}"
+            if safe := next((one for one in reversed(results) if one.state != "fails"), None):
+                action = safe.use.action[0].lower() + safe.use.action[1:]
+                valid = ", valid data only" if safe.state == "damaged" else ""
+                text += f"; it is safe to {action}{valid}"
     return UseSentence(widest.state, name, text)
 
 
@@ -344,31 +309,6 @@ def _of_these(number: int, result: UseResult) -> str:
     return "all of these" if number > 1 else "this"
 
 
-def _still_safe(results: Sequence[UseResult]) -> str:
-    """Name the widest set that is met, or has nothing wrong but damaged data."""
-    for one in reversed(results):
-        if one.state != "fails":
-            action = one.use.action[0].lower() + one.use.action[1:]
-            return f"; it is safe to {action}" + (", valid data only" if one.state == "damaged" else "")
-    return ""
-
-
-def _without_role(name: str, results: Sequence[UseResult], stream: EventStream) -> Sequence[UseSentence]:
-    """Return one sentence for a run of too few cases of every set; none for a run that judged nothing."""
-    judged = count_judged(stream.cases)
-    if not judged:
-        return ()
-    right = sum(event.verdict in PASSING and not fails_run(event, stream.run) for event in stream.cases)
-    text = f"{name}: {right:,} of {judged:,} judged cases are right"
-    if results:
-        best = max(results, key=lambda one: one.judged / len(one.use.must))
-        text += (
-            f"; too few to say what it is safe for: {best.judged:,} of {len(best.use.must):,} required cases "
-            f"of {best.use.actor}"
-        )
-    return (UseSentence("unknown", name, text),)
-
-
 # --- implementations ---
 
 
@@ -386,13 +326,7 @@ KINDS: Final[Mapping[Kind, str]] = {
 
 @frozen
 class Implementation:
-    """The versions of one implementation.
-
-    Attributes:
-        versions: the oldest first.
-        kind: whether it is judged as a client, as a codec or as a server.
-        language: of its adapter; empty if it is not known.
-    """
+    """The versions of one implementation, the oldest first; `language` is empty if it is not known."""
 
     name: str
     versions: tuple[VersionResult, ...]
@@ -406,12 +340,7 @@ class Implementation:
 
 @frozen
 class Section:
-    """Implementations of one kind that are judged by the same sets, as one table.
-
-    Attributes:
-        family: such as `kafka`.
-        rows: the best implementation first.
-    """
+    """Implementations of one kind that are judged by the same sets, as one table with the best one first."""
 
     family: str
     kind: Kind
@@ -425,7 +354,6 @@ class Section:
 
     @property
     def title(self) -> str:
-        """Return its heading, such as `Kafka clients`."""
         return f"{self.family.capitalize()} {self.kind}"
 
     @property
@@ -437,15 +365,16 @@ class Section:
         """Return what there is to choose from for each use."""
         found: list[Choice] = []
         for use in self.uses:
-            states: dict[State, list[tuple[str, int]]] = {}
+            states: dict[State, list[str]] = {}
+            wrong: list[tuple[str, int]] = []
             for row in self.rows:
                 if (result := row.newest.uses.get(use.id)) is not None:
-                    valid = len(result.wrong) - result.concerns.get("damaged", 0)
-                    states.setdefault(result.state, []).append((row.name, valid))
-            met, partly = (*states.get("met", ()), *states.get("open", ())), states.get("damaged", ())
-            wrong = sorted(states.get("fails", ()), key=lambda row: row[1])
-            names = [tuple(name for name, _ in some) for some in (met, partly)]
-            found.append(Choice(use, names[0], names[1], tuple(wrong)))
+                    states.setdefault(result.state, []).append(row.name)
+                    if result.state == "fails":
+                        wrong.append((row.name, len(result.wrong) - result.concerns.get("damaged", 0)))
+            met = (*states.get("met", ()), *states.get("open", ()))
+            wrong.sort(key=lambda row: row[1])
+            found.append(Choice(use, met, tuple(states.get("damaged", ())), tuple(wrong)))
         return found
 
 
@@ -469,9 +398,7 @@ def implementations(uses: Sequence[Use], streams: Iterable[EventStream]) -> Sequ
     """Return every implementation of the streams, sorted by name; the last run of a version counts."""
     found = []
     for name, runs in runs_by_name(joined(streams)).items():
-        versions = tuple(
-            VersionResult(one, stream, use_results(uses, stream)) for one, stream in runs.items()
-        )
+        versions = tuple(VersionResult(one, run, use_results(uses, run)) for one, run in runs.items())
         try:
             entry = resolve(unversioned(versions[-1].stream.run.spec))
         except AdapterError:  # the run is of another machine, which had another adapter

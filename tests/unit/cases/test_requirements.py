@@ -35,7 +35,8 @@ from wireproof.cases.requirements import (
 from wireproof.derive.derived import derived_cases
 from wireproof.formats import FORMATS
 from wireproof.judge.judge import judge
-from wireproof.lint.states import NumberType, is_computed, pattern_of, state_table
+from wireproof.judge.signature import without_indices
+from wireproof.lint.states import NumberType, is_computed, state_table
 from wireproof.report.junit import markdown
 from wireproof.report.terminal import corrected_lines
 from wireproof.run.conclusion import conclusion_sentence, exit_code
@@ -327,8 +328,8 @@ def test_a_number_that_does_not_fit_is_refused_by_the_path_of_its_field(
 ) -> None:
     found = 0
     for path in _texts(case.input.value):
-        kind = types.get((case.format_id, pattern_of(_named(path))))
-        if kind is None or is_computed(case.format_id, pattern_of(_named(path))):
+        kind = types.get((case.format_id, without_indices(_named(path))))
+        if kind is None or is_computed(case.format_id, without_indices(_named(path))):
             continue
         edges = kind.edges().values()
         beside = (min(edges) - 8, max(edges) + 1, 1 << 128)  # with codec 0 in the lowest bits of attributes

@@ -23,7 +23,7 @@ from wireproof.adapters.registry import readiness
 from wireproof.cases import case_json, fixtures
 from wireproof.cases.fixtures import completions, fixtures_folder
 from wireproof.cases.id_patterns import PatternError
-from wireproof.cli.common.standard_output import NEW_OBJECTS, TABLE, exit_of, rare_collections
+from wireproof.cli.common.standard_output import TABLE, exit_of, rare_collections
 from wireproof.install_hint import install_command
 from wireproof.run.exit_codes import Exit
 
@@ -175,7 +175,7 @@ def test_the_import_of_a_verb_leaves_the_search_for_cycles_as_it_was(wireproof: 
     assert wireproof("explain", BATCH).out
     assert gc.get_threshold() == before
     with rare_collections():
-        assert gc.get_threshold() == (NEW_OBJECTS, *before[1:])
+        assert gc.get_threshold() == (100_000, *before[1:])
 
 
 def test_the_template_library_is_imported_only_where_a_page_is_written(tmp_path: Path) -> None:

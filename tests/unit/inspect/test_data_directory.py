@@ -12,7 +12,7 @@ import pytest
 from folders import SUPPORT
 from work_counter import growth
 
-from wireproof.cli.explain.directory import command_for
+from wireproof.cli.explain.directory import explain_directory
 from wireproof.inspect.data_directory import (
     CrossFinding,
     DirectoryTotals,
@@ -410,14 +410,14 @@ def test_the_lines_are_a_tree_with_totals_and_exit_codes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     partition(tmp_path)
-    assert command_for(tmp_path) == 0
+    assert explain_directory(tmp_path, as_json=False) == 0
     out = capsys.readouterr().out.splitlines()
     assert "t-0/" in out
     assert any("log segment: 3 entries, offsets 0 to 2" in line for line in out)
     assert "  partition t-0: 2 segments, offsets 0 to 5, leader epochs 0 to 1" in out
     assert out[-1].endswith("bytes named (100 %), 0 damaged")
     (tmp_path / "x\x1b[31m").write_text("y")
-    assert command_for(tmp_path) == 1
+    assert explain_directory(tmp_path, as_json=False) == 1
     out = capsys.readouterr().out.splitlines()
     assert out[-1].startswith("not known: x")
     assert "\x1b" not in "".join(out)

@@ -1,5 +1,7 @@
 """The judge, verdict by verdict, on a toy format: architecture.md#verdicts."""
 
+from functools import partial
+
 import pytest
 from attrs import evolve
 from each import each
@@ -91,29 +93,22 @@ def row(
     return name, case, outcome, hello, verdict, path
 
 
+exact, ours = partial(row, hello=EXACT), partial(row, hello=REFERENCE_HELLO)
+body_only, no_encode = partial(row, hello=BODY_ONLY), partial(row, hello=NO_ENCODE)
+anything = partial(row, hello=ANYTHING)
+
 ROWS: tuple[Row, ...] = (
     # --- accepted as it should be ---
     row("equal", GOOD_CASE, Accepted(GOOD_VALUE, 5), "pass:canonical"),
     row("consumed not told", GOOD_CASE, Accepted(GOOD_VALUE), "pass:canonical"),
-    row("observed fields", GOOD_CASE, Accepted({"body": "616b"}, 5), "pass:semantic", hello=BODY_ONLY),
+    body_only("observed fields", GOOD_CASE, Accepted({"body": "616b"}, 5), "pass:semantic"),
     row("digest", GOOD_CASE, Accepted(digest=json_digest(GOOD_VALUE)), "pass:canonical"),
-    row(
-        "digest of the observed",
-        GOOD_CASE,
-        Accepted(digest=json_digest({"body": "616b"})),
-        "pass:semantic",
-        hello=BODY_ONLY,
+    body_only(
+        "digest of the observed", GOOD_CASE, Accepted(digest=json_digest({"body": "616b"})), "pass:semantic"
     ),
     row("other digest", GOOD_CASE, Accepted(digest="00"), "fail:wrong-value"),
     row("wrong field", GOOD_CASE, Accepted(got(body="00"), 5), "fail:wrong-value", "body"),
-    row(
-        "wrong observed field",
-        GOOD_CASE,
-        Accepted({"body": "00"}),
-        "fail:wrong-value",
-        "body",
-        hello=BODY_ONLY,
-    ),
+    body_only("wrong observed field", GOOD_CASE, Accepted({"body": "00"}), "fail:wrong-value", "body"),
     row("missing field", GOOD_CASE, Accepted({"kind": "1", "body": "616b"}), "fail:wrong-value", "size"),
     row("additional field", GOOD_CASE, Accepted(got(more="1")), "fail:wrong-value", "more"),
     row("number for decimal", GOOD_CASE, Accepted({**GOOD_VALUE, "kind": 1}), "fail:wrong-value", "kind"),
@@ -150,90 +145,63 @@ ROWS: tuple[Row, ...] = (
     row("promoted, refused", PROMOTED, Refused("bad-kind", 1, "kind"), "fail:wrong-reject", "kind"),
     row("fuzzed, refused where open", FUZZED, Refused("bad-kind", 1, "kind"), "info:toy-open", "kind"),
     row("undocumented where open", FUZZED, Refused("other", untyped=True), "undocumented"),
-    row(
-        "ours without its remark",
-        OPEN_CASE,
-        Accepted(OPEN_VALUE, 4),
-        "fail:wrong-reason",
-        "remarks",
-        hello=REFERENCE_HELLO,
-    ),
-    row(
-        "ours with its remark",
-        OPEN_CASE,
-        Accepted(OPEN_VALUE, 4, remarks=("toy-open",)),
-        "pass:canonical",
-        hello=REFERENCE_HELLO,
-    ),
+    ours("ours without its remark", OPEN_CASE, Accepted(OPEN_VALUE, 4), "fail:wrong-reason", "remarks"),
+    ours("ours with its remark", OPEN_CASE, Accepted(OPEN_VALUE, 4, remarks=("toy-open",)), "pass:canonical"),
     # --- refused as it should be ---
-    row("right class", BAD_CASE, Refused("crc-mismatch", 4, "sum"), "pass:canonical", "sum", hello=EXACT),
-    row(
+    exact("right class", BAD_CASE, Refused("crc-mismatch", 4, "sum"), "pass:canonical", "sum"),
+    exact(
         "also allowed",
         evolve(BAD_CASE, expect=Reject("crc-mismatch", ("bad-kind",))),
         Refused("bad-kind"),
         "pass:alternate",
-        hello=EXACT,
     ),
-    row("class not told", BAD_CASE, Refused("other"), "pass-unclassified", hello=EXACT),
+    exact("class not told", BAD_CASE, Refused("other"), "pass-unclassified"),
     row("undocumented exception", BAD_CASE, Refused("other", untyped=True), "undocumented"),
-    row(
-        "undocumented, of the right class",
-        BAD_CASE,
-        Refused("crc-mismatch", untyped=True),
-        "undocumented",
-        hello=EXACT,
+    exact(
+        "undocumented, of the right class", BAD_CASE, Refused("crc-mismatch", untyped=True), "undocumented"
     ),
-    row("undocumented, derived", DERIVED, Refused("other", untyped=True), "undocumented", hello=EXACT),
-    row("wrong class, exact", BAD_CASE, Refused("bad-magic"), "fail:wrong-reason", hello=EXACT),
+    exact("undocumented, derived", DERIVED, Refused("other", untyped=True), "undocumented"),
+    exact("wrong class, exact", BAD_CASE, Refused("bad-magic"), "fail:wrong-reason"),
     row("wrong class, coarse", BAD_CASE, Refused("bad-magic"), "pass-unclassified"),
-    row("place not judged", BAD_CASE, Refused("crc-mismatch", 0), "pass:canonical", hello=EXACT),
-    row("place of ours", BAD_CASE, Refused("crc-mismatch", 0), "fail:wrong-reason", hello=REFERENCE_HELLO),
+    exact("place not judged", BAD_CASE, Refused("crc-mismatch", 0), "pass:canonical"),
+    ours("place of ours", BAD_CASE, Refused("crc-mismatch", 0), "fail:wrong-reason"),
     row("accepted", BAD_CASE, Accepted(GOOD_VALUE), "fail:wrong-accept", "sum"),
     row("accepted, should", evolve(BAD_CASE, level="should"), Accepted(GOOD_VALUE), "lenient"),
     row("accepted, may", evolve(BAD_CASE, level="may"), Accepted(GOOD_VALUE), "lenient"),
-    row("derived, any class", DERIVED, Refused("bad-magic"), "pass:semantic", hello=EXACT),
-    row("derived, accepted", DERIVED, Accepted(GOOD_VALUE), "fail:wrong-accept", "sum", hello=EXACT),
-    row(
+    exact("derived, any class", DERIVED, Refused("bad-magic"), "pass:semantic"),
+    exact("derived, accepted", DERIVED, Accepted(GOOD_VALUE), "fail:wrong-accept", "sum"),
+    exact(
         "fuzzed, any class",
         evolve(BAD_CASE, source=Source(ORIGIN_REFERENCE)),
         Refused("bad-magic"),
         "pass:semantic",
-        hello=EXACT,
     ),
     # --- what was delivered before ---
-    row(
-        "prefix kept",
-        STREAM_BAD,
-        Refused("crc-mismatch", before={"frames": [GOOD_VALUE]}),
-        "pass:canonical",
-        hello=EXACT,
+    exact(
+        "prefix kept", STREAM_BAD, Refused("crc-mismatch", before={"frames": [GOOD_VALUE]}), "pass:canonical"
     ),
-    row("prefix not told", STREAM_BAD, Refused("crc-mismatch"), "pass:canonical", hello=EXACT),
-    row(
+    exact("prefix not told", STREAM_BAD, Refused("crc-mismatch"), "pass:canonical"),
+    exact(
         "prefix lost",
         STREAM_BAD,
         Refused("crc-mismatch", before={"frames": []}),
         "fail:prefix-lost",
         "before.frames.length",
-        hello=EXACT,
     ),
-    row(
+    exact(
         "delivered more than it must",
         STREAM_BAD,
         Refused("crc-mismatch", before={"frames": [GOOD_VALUE] * 2}),
         "pass:canonical",
-        hello=EXACT,
     ),
     # --- either ---
     row("first behaviour", EITHER, Accepted(got(kind="5")), "info:takes-it"),
     row("second behaviour", EITHER, Refused("crc-mismatch"), "info:refuses"),
-    row("second behaviour, no class", EITHER, Refused("other"), "info:refuses", hello=EXACT),
+    exact("second behaviour, no class", EITHER, Refused("other"), "info:refuses"),
     row("no behaviour", EITHER, Accepted(got(kind="6")), "fail:wrong-value", "kind"),
     row("no behaviour, should", EITHER_REFUSED_FIRST, Accepted(got(kind="6")), "fail:wrong-value", "kind"),
-    row(
-        "second behaviour, undocumented", EITHER, Refused("other", untyped=True), "undocumented", hello=EXACT
-    ),
-    row("no behaviour, wrong class", EITHER, Refused("bad-magic"), "fail:wrong-reason", hello=EXACT),
+    exact("second behaviour, undocumented", EITHER, Refused("other", untyped=True), "undocumented"),
+    exact("no behaviour, wrong class", EITHER, Refused("bad-magic"), "fail:wrong-reason"),
     # --- encode ---
     row("first encoding", evolve(ENCODE, expect=Accept(data=(GOOD,))), Accepted(data=GOOD), "pass:canonical"),
     row("another encoding", ENCODE, Accepted(data=GOOD), "pass:alternate"),
@@ -255,12 +223,11 @@ ROWS: tuple[Row, ...] = (
     ),
     row("no bytes", ENCODE_OPEN, Accepted({}), "adapter-error"),
     row("a refusal to encode", ENCODE_OPEN, Refused("invalid-value"), "fail:wrong-reject"),
-    row(
+    exact(
         "a value not to be written",
         encode_case({"kind": "9", "body": ""}, Reject("invalid-value")),
         Refused("invalid-value"),
         "pass:canonical",
-        hello=EXACT,
     ),
     # --- scan ---
     row("scan", scan_case((GOOD[:3], GOOD[3:]), [FRAME]), Accepted({"items": [FRAME]}), "pass:canonical"),
@@ -284,13 +251,12 @@ ROWS: tuple[Row, ...] = (
         Accepted({"items": [{"kind": "garbage", "at": 0, "length": 5}]}),
         "pass:alternate",
     ),
-    row(
+    exact(
         "class of garbage, exact",
         scan_case((BAD_SUM,), [{"kind": "garbage", "at": 0, "length": 5, "class": "crc-mismatch"}]),
         Accepted({"items": [{"kind": "garbage", "at": 0, "length": 5, "class": "bad-magic"}]}),
         "fail:wrong-reason",
         "items[0].class",
-        hello=EXACT,
     ),
     row(
         "observed part of a scan",
@@ -301,20 +267,14 @@ ROWS: tuple[Row, ...] = (
     ),
     # --- claims ---
     row("nothing claimed, skipped", GOOD_CASE, Unsupported("no"), "unsupported"),
-    row("revision not claimed", stream_case(GOOD, Accept()), Unsupported(), "unsupported", hello=NO_ENCODE),
-    row("op not claimed", ENCODE, Unsupported(), "unsupported", hello=NO_ENCODE),
-    row(
-        "codec not claimed",
-        evolve(GOOD_CASE, needs=("codec:lz4",)),
-        Unsupported(),
-        "unsupported",
-        hello=NO_ENCODE,
-    ),
-    row("claimed and skipped", GOOD_CASE, Unsupported("no"), "fail:undeclared-skip", hello=NO_ENCODE),
-    row("value beyond a writer", ENCODE, Unsupported("no say over kind"), "unsupported", hello=ANYTHING),
-    row("encode skipped without a word", ENCODE, Unsupported(), "fail:undeclared-skip", hello=ANYTHING),
-    row("works unclaimed", ENCODE, Accepted(data=GOOD), "pass:alternate", hello=NO_ENCODE),
-    row("fails unclaimed", ENCODE, Refused("other"), "unsupported", hello=NO_ENCODE),
+    no_encode("revision not claimed", stream_case(GOOD, Accept()), Unsupported(), "unsupported"),
+    no_encode("op not claimed", ENCODE, Unsupported(), "unsupported"),
+    no_encode("codec not claimed", evolve(GOOD_CASE, needs=("codec:lz4",)), Unsupported(), "unsupported"),
+    no_encode("claimed and skipped", GOOD_CASE, Unsupported("no"), "fail:undeclared-skip"),
+    anything("value beyond a writer", ENCODE, Unsupported("no say over kind"), "unsupported"),
+    anything("encode skipped without a word", ENCODE, Unsupported(), "fail:undeclared-skip"),
+    no_encode("works unclaimed", ENCODE, Accepted(data=GOOD), "pass:alternate"),
+    no_encode("fails unclaimed", ENCODE, Refused("other"), "unsupported"),
     # --- no answer ---
     row("crash", GOOD_CASE, Crashed("signal 11"), "crash"),
     row("timeout", GOOD_CASE, TimedOut(2000), "timeout"),

@@ -64,13 +64,6 @@ FAMILIES: Final = 8
 LARGE: Final = 8
 """Large golden cases of a part."""
 
-WORTH_A_START: Final = 2
-"""Parts that must wait before another worker starts an adapter for them: a start takes as long as a part."""
-
-FAMILY_WEIGHT: Final = 5
-LARGE_WEIGHT: Final = 20
-"""The shares of a family and of a large case in the progress, where a small golden case is 1."""
-
 _numbers: Final = count(1)
 """Numbers of parts, never used twice: a part may be replaced while messages about it are under way."""
 
@@ -162,10 +155,10 @@ class AdapterRun:
         return {case.id: end.verdicts[case.id] for case in cases for end in ends if case.id in end.verdicts}
 
     def is_worth(self, worker: int, parts: Sequence[RunPart]) -> bool:
-        """Return whether a worker may judge these parts, and need not start the adapter for too few."""
+        """Return whether a worker may judge these parts: a start takes as long as a part, and needs two."""
         if worker in self.workers:
             return bool(parts)
-        return not self.alone and len(parts) >= (WORTH_A_START if self.workers else 1)
+        return not self.alone and len(parts) >= (2 if self.workers else 1)
 
     def waiting(self, start: int = 0, end: int | None = None) -> list[RunPart]:
         """Return the parts from `start` on, and before `end`, that no worker has taken."""
@@ -174,12 +167,7 @@ class AdapterRun:
 
 @define
 class CheckPlan:
-    """The runs of all adapters of a `check`.
-
-    Attributes:
-        show: shows events as soon as they are here.
-        file: the events in order; None if they are not kept.
-    """
+    """The runs of all adapters of a `check`, whose events it shows at once, and writes to `file` in order."""
 
     options: CheckOptions
     specs: Sequence[str]
@@ -190,34 +178,23 @@ class CheckPlan:
     turn: int = 0
 
     def __attrs_post_init__(self) -> None:
-        """Make an empty run for every adapter."""
-        recorded = self.options.recording != Recording()
-        self.runs = [
-            AdapterRun(
-                number,
-                spec,
-                alone=recorded or live,
-                starts=None if live else 0,
-                baseline=self.options.stored_baseline,
-            )
-            for number, (spec, live) in enumerate((spec, _is_live(spec)) for spec in self.specs)
-        ]
+        baseline, recorded = self.options.stored_baseline, self.options.recording != Recording()
+        self.runs = []
+        for number, spec in enumerate(self.specs):
+            live = False  # not a live server, whose state all its cases share
+            with suppress(AdapterError):  # its start reports it
+                live = bool(resolve(spec).cleanup)
+            starts = None if live else 0
+            run = AdapterRun(number, spec, alone=recorded or live, starts=starts, baseline=baseline)
+            self.runs.append(run)
 
     # --- tasks ---
 
     def next_task(self, worker: int) -> Task | None:
         """Return the next task for a worker; None if there is none for now."""
-        for step in (
-            self._end,
-            self._own_golden,
-            self._start,
-            self._other_golden,
-            self._families,
-            self._last,
-        ):
-            if task := step(worker):
-                return task
-        return None
+        steps = (self._end, self._own_golden, self._start, self._other_golden, self._families, self._last)
+        tasks = (step(worker) for step in steps)
+        return next((task for task in tasks if task), None)
 
     @property
     def _open(self) -> Iterator[AdapterRun]:
@@ -303,7 +280,6 @@ class CheckPlan:
         return Part(part.number, run.parts.index(part), run.hello, part.stopped, granted)
 
     def _settings(self, run: AdapterRun) -> PropertySettings:
-        """Return what a run is asked of generated examples, without those of known failures."""
         examples, listed = self.options.examples, self.options.known_failures
         assert examples is not None and run.hello is not None and run.stream is not None  # noqa: PT018 - one fact
         known = property_run.known_signatures(run.hello, run.stream, listed, datetime.now(tz=UTC).date())
@@ -399,7 +375,6 @@ class CheckPlan:
             self.bars.expect(run.number, sum(map(_weight, run.parts)))
 
     def _head(self, spec: str, hello: Hello) -> Run:
-        """Return the manifest of a run, without its examples and the large cases that it leaves out."""
         options = self.options
         return run_event(
             hello, spec=spec, fixtures=options.fixtures, seed=options.seed, level=options.level,
@@ -434,24 +409,20 @@ class CheckPlan:
         part.end = end
         if self.bars and part.chunk >= 0:
             self.bars.seen(run.number, (), _weight(part))
-        while run.stored < len(run.parts) and (end_of := run.parts[run.stored].end):
-            self._store(run, end_of)
-
-    def _store(self, run: AdapterRun, end: PartEnded) -> None:
-        """Store the next part of a run, which has ended, and place the one behind it."""
-        self._take_events(run, run.parts[run.stored])
-        run.budget.merge(end.deaths, run.events[-1].id if run.events else "")
-        run.notes += end.notes
-        run.undigested += end.undigested
-        run.sample.kept += end.sample.kept
-        run.sample.seen += end.sample.seen
-        run.stored += 1
-        if run.budget.stopped:  # whatever other workers have found meanwhile
-            for place, part in enumerate(run.parts[run.stored :], run.stored):
-                if not part.stopped:
-                    run.parts[place] = RunPart(part.cases, part.chunk, run.budget.stopped, part.first)
-        if run.stored < len(run.parts):
-            self._place_part(run, run.parts[run.stored])
+        while run.stored < len(run.parts) and (stored := run.parts[run.stored].end):
+            self._take_events(run, run.parts[run.stored])
+            run.budget.merge(stored.deaths, run.events[-1].id if run.events else "")
+            run.notes += stored.notes
+            run.undigested += stored.undigested
+            run.sample.kept += stored.sample.kept
+            run.sample.seen += stored.sample.seen
+            run.stored += 1
+            if run.budget.stopped:  # whatever other workers have found meanwhile
+                for place, later in enumerate(run.parts[run.stored :], run.stored):
+                    if not later.stopped:
+                        run.parts[place] = RunPart(later.cases, later.chunk, run.budget.stopped, later.first)
+            if run.stored < len(run.parts):
+                self._place_part(run, run.parts[run.stored])
 
     def _place_part(self, run: AdapterRun, part: RunPart) -> None:
         """Give the events of a part their places in the run, once all parts before it are stored."""
@@ -468,7 +439,6 @@ class CheckPlan:
         part.events = {}
 
     def _place(self, seq: int) -> int:
-        """Return the place of an event in the run of all shards."""
         return self.options.shard.place(seq) if self.options.shard else seq
 
     def _failed(self, worker: int, run: AdapterRun, error: Exception, *, at_start: bool) -> None:
@@ -489,7 +459,6 @@ class CheckPlan:
             self._finish(run)
 
     def _store_rest(self, run: AdapterRun) -> None:
-        """Store what has arrived of the parts that have not ended."""
         for part in run.parts[run.stored :]:
             self._take_events(run, part)
 
@@ -507,7 +476,6 @@ class CheckPlan:
     # --- file ---
 
     def _write(self) -> None:
-        """Write the events of the first run that has not ended, and of those before it."""
         while self.turn < len(self.runs):
             run = self.runs[self.turn]
             self._write_events(run)
@@ -531,18 +499,11 @@ def numbers_of(task: Task) -> tuple[int, ...]:
     return tuple(task.parts) if isinstance(task, Ask) else (task.number,)
 
 
-def _is_live(spec: str) -> bool:
-    """Return whether an adapter is a live server, whose state all its cases share."""
-    with suppress(AdapterError):  # its start reports it
-        return bool(resolve(spec).cleanup)
-    return False
-
-
 def _weight_of_case(part: RunPart) -> int:
     """Return the share of a case of a part in the progress: a small golden case is 1."""
-    if part.chunk >= 0:
-        return FAMILY_WEIGHT
-    return LARGE_WEIGHT if part.cases and is_large(part.cases[0]) else 1
+    if part.chunk >= 0:  # a family
+        return 5
+    return 20 if part.cases and is_large(part.cases[0]) else 1
 
 
 def _weight(part: RunPart) -> int:

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any
 
 import click
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 from rich.console import Console
 
 from wireproof.adapters.errors import AdapterError
@@ -59,13 +59,7 @@ from wireproof.run.case_lookup import CaseLookup
 from wireproof.run.conclusion import exit_code
 from wireproof.run.events import EventStream, Examples, Requirements, Shard
 from wireproof.run.exit_codes import MEANINGS, Exit, deciding_code
-from wireproof.run.workers import (
-    WorkerDiedError,
-    collect_rarely,
-    core_count,
-    run_parallel,
-    run_serial,
-)
+from wireproof.run.workers import WorkerDiedError, collect_rarely, core_count, run_parallel, run_serial
 from wireproof.wire.text import counted
 
 
@@ -81,11 +75,7 @@ class PrintedRun:
 
     @property
     def spec(self) -> str:
-        """Return its adapter as the user wrote it."""
         return self.stream.run.spec
-
-
-# --- build notice ---
 
 
 def announce_builds(specs: Iterable[str]) -> None:
@@ -95,9 +85,6 @@ def announce_builds(specs: Iterable[str]) -> None:
             entry = resolve(spec)
             if entry.prepare is not None and ready(entry).state == "not built":
                 click.echo(f"{spec}: building its driver, which is done once and may take minutes", err=True)
-
-
-# --- check run ---
 
 
 def check(
@@ -110,7 +97,6 @@ def check(
     out: Path | None,
     **more: Any,  # noqa: ANN401 - the options of `CheckOptions` and of the views
 ) -> int:
-    """Judge each adapter, show the findings and return the exit code."""
     views = output_files_of(more)
     options = _options_of(more)
     named, adapters = adapters, tuple(dict.fromkeys((*adapters, *(_ready(options) if every else ()))))
@@ -133,10 +119,7 @@ def check(
             broken_off = error
             plan.flush()
             results.add_rest(plan.runs)
-        except (
-            BrokenPipeError,
-            SystemExit,
-        ):  # the reader of the output is gone, as `head` is; rich exits then
+        except (BrokenPipeError, SystemExit):  # the reader of the output is gone; rich exits then
             plan.flush()
             store_last_run(_last_run(results, events, earlier, kept=False))
             raise
@@ -161,34 +144,23 @@ def check(
 
 
 def _printer(options: CheckOptions, output: Console, *, every: bool) -> FindingPrinter:
-    """Return the printer of findings, which leaves those out that the baseline expects."""
     lookups = CaseLookup(options.suite)
-    known = options.baseline
-    if known is None:
-        view = RunView(lookups.case, lookups.twin, lookups.basis, every=every)
+    view = RunView(lookups.case, lookups.twin, lookups.basis, every=every)
+    if (known := options.baseline) is None:
         return FindingPrinter(output, view)
     origin = origin_lookup(known.suite, known.ids, options.suite)
-    view = RunView(
-        lookups.case, lookups.twin, lookups.basis, every=every,
-        origin=lambda event, run: origin_text(origin(event, run), known.suite, run.suite),
-    )  # fmt: skip
+    view = evolve(view, origin=lambda event, run: origin_text(origin(event, run), known.suite, run.suite))
     return FindingPrinter(output, view, options.expects)
 
 
 class EventFile:
-    """A file for events. A run goes on without it if it cannot be written any more.
-
-    Attributes:
-        error: why it cannot be written; None while it can.
-    """
+    """A file for events. A run goes on without it if it cannot be written any more: `error` says why."""
 
     def __init__(self, out: IO[str], path: Path) -> None:
-        """Write to `out`, which the caller closes."""
         self.error: OSError | None = None
         self._out, self._path = out, path
 
     def write(self, text: str) -> int:
-        """Write one line, which is on the disk then."""
         if self.error is None:
             try:
                 with naming(self._path):
@@ -226,7 +198,6 @@ def _opened(stack: ExitStack, out: Path | None) -> tuple[Path | None, EventFile 
 def _last_run(
     results: "_Results", file: Path | None, earlier: Mapping[str, tuple[str, str]], *, kept: bool
 ) -> LastRun:
-    """Return what is stored of a run; the next one overwrites its file unless that is `kept`."""
     findings = tuple(
         Finding(spec, event.token or event.id, kind) for (spec, kind), event in results.printer.found.items()
     )
@@ -240,7 +211,6 @@ class _Results:
     """Collects what the end of the run needs of each adapter that was judged.
 
     Attributes:
-        printer: prints and numbers the findings of all adapters.
         named: the adapters that the user named, not those of `--all-ready`.
         codes: the exit codes of adapters that did not start, and of runs with too few cases.
         streams, baselines: of all adapters, for the output files; one that did not start has no cases.
@@ -269,9 +239,15 @@ class _Results:
             self._put(stream, NO_BASELINE)
             return
         self._print(run, stream)
-        if run.error is None and (lack := _lack(stream, self.min_cases)):
-            click.echo(f"wireproof: {run.spec}: {lack}", err=True)
-            self.codes += [Exit.USAGE] * (run.spec in self.named)
+        if run.error is None:
+            judged = conclusion.count_judged(stream.cases)
+            lack = conclusion.why_nothing_judged(stream)
+            if not lack and judged < self.min_cases:
+                many = counted(judged, "case was", "cases were", grouped=False)
+                lack = f"{many} judged, fewer than the {self.min_cases} of --min-cases"
+            if lack:
+                click.echo(f"wireproof: {run.spec}: {lack}", err=True)
+                self.codes += [Exit.USAGE] * (run.spec in self.named)
 
     def _put(self, stream: EventStream, applied: AppliedBaseline) -> None:
         self.streams.append(stream)
@@ -299,13 +275,11 @@ class _Results:
 
 def _stored(streams: Sequence[EventStream], out: Path | None, *, own: bool) -> str:
     """Return the number of cases that an interrupted run judged, and where they are: `own` of the project."""
-    cases = sum(len(stream.cases) for stream in streams)
-    after = f"after {counted(cases, 'case')}"
+    after = f"after {counted(sum(len(stream.cases) for stream in streams), 'case')}"
     if out:
-        command = f"wireproof report {shlex.quote(str(out))}"
-        return f"{after}: their events are in {out}; show them with `{command}`"
+        return f"{after}: their events are in {out}; show them with `{_report(out)}`"
     if own:
-        return f"{after}: show them with `wireproof report {LAST}`"
+        return f"{after}: show them with `{_report(Path(LAST))}`"
     return f"{after}: their events are not stored; add `--out run.jsonl` to store them"
 
 
@@ -328,8 +302,17 @@ def _options_of(more: dict[str, Any]) -> CheckOptions:
     recording = Recording(more.pop("trace"), more.pop("stderr_folder"))
     if more["in_process"] and recording != Recording():
         raise click.UsageError("--trace and --keep-stderr record a process: leave out --in-process")
-    more["shard"] = _shard(more)
-    more["examples"] = _examples(more, whole=not (patterns or required or more["shard"]) and more["golden"])
+    if more["shard"] is not None:
+        if more["examples"]:
+            raise click.UsageError(
+                "--shard divides cases, not the examples of --property: leave one of them out"
+            )
+        try:
+            more["shard"] = Shard.of(more["shard"])
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+    whole = more["golden"] and not (patterns or required or more["shard"])
+    more["examples"] = _examples(more["examples"], more["seed"], whole=whole)
     named = Requirements(required.id, required.title, required.corrected) if required else None
     return CheckOptions(suite=suite, fixtures=suite.hash_of(cases), cases=cases, left_out=left_out,
                         filters=filters,
@@ -338,26 +321,14 @@ def _options_of(more: dict[str, Any]) -> CheckOptions:
                         **more)  # fmt: skip
 
 
-def _examples(more: dict[str, Any], *, whole: bool) -> Examples | None:
+def _examples(count: int | None, seed: int, *, whole: bool) -> Examples | None:
     """Return the examples of `--property`, or those of the release for a whole run; None for no examples."""
-    count, installed = more["examples"], hypothesis_version()
+    installed = hypothesis_version()
     if count is not None:  # if Hypothesis is missing, drawing the first example says so
-        return Examples(count, more["seed"], installed) if count else None
+        return Examples(count, seed, installed) if count else None
     if not (whole and installed):  # nobody has asked for them
         return None
     return Examples(DEFAULT_EXAMPLES, release_seed(), installed, by_default=True)
-
-
-def _shard(more: dict[str, Any]) -> Shard | None:
-    """Return the shard of `--shard`; None without it. Examples are generated for a whole run only."""
-    if more["shard"] is None:
-        return None
-    if more["examples"]:
-        raise click.UsageError("--shard divides cases, not the examples of --property: leave one of them out")
-    try:
-        return Shard.of(more["shard"])
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
 
 
 def _required(more: dict[str, Any], suite: Suite) -> RequiredCases | None:
@@ -376,7 +347,6 @@ def _required(more: dict[str, Any], suite: Suite) -> RequiredCases | None:
 
 
 def _ready(options: CheckOptions) -> Iterator[str]:
-    """Yield the adapters that can run here and read a system of the selection."""
     systems = {case.format.partition(".")[0] for case in options.cases}
     for entry in entries().values():
         concerns = not entry.formats or systems & set(entry.formats)
@@ -410,18 +380,6 @@ def _ended(
         yield from plan.runs[shown:]
 
 
-def _lack(stream: EventStream, least: int) -> str:
-    """Return the reason why a run judged too few cases; empty if it judged enough."""
-    found = conclusion.count_judged(stream.cases)
-    many = counted(found, "case was", "cases were", grouped=False)
-    few = f"{many} judged, fewer than the {least} of --min-cases" if found < least else ""
-    return conclusion.why_nothing_judged(stream) or few
-
-
-MAX_COMMANDS: Final = 3
-"""Number of commands that the end of a run proposes."""
-
-
 def print_end(
     console: Console,
     runs: Sequence[PrintedRun],
@@ -431,23 +389,24 @@ def print_end(
     *,
     stored: bool = True,
 ) -> None:
-    """Print the last lines of `check`: its exit code, and at most `MAX_COMMANDS` commands that may follow.
+    """Print the last lines of `check`: its exit code, and at most three commands that may follow.
 
-    Args:
-        console: prints them.
-        runs: the runs.
-        code: the exit code of the command.
-        out: the file of the events, if the user named one.
-        earlier: see `LastRun.earlier`.
-        stored: whether the events are in a file.
+    `out` is the file of the events, if the user named one; `stored` is whether they are in any file. For
+    `earlier` see `LastRun`.
     """
+    names = [one.spec for one in runs if one.code == code]
+    if code == Exit.CONFORMS and len(runs) > 1:
+        reason = "every adapter conforms"
+    else:
+        named = f": {', '.join(names)}" if names and code != Exit.CONFORMS else ""
+        reason = f"{MEANINGS[code]}{named}"
     console.print()
-    print_line(console, f"exit code {int(code)}: {_reason(runs, code)}")
+    print_line(console, f"exit code {int(code)}: {reason}")
     _print_commands(console, list(_baseline_commands(runs, out or Path(LAST))), "for the baseline:")
     commands = [*_replay(runs, "#1"), *_diffs(runs, out, earlier or {})]
     if stored:
         commands += [(f"wireproof report {LAST}", "every kind of failure, and tables"), *_page(Path(LAST))]
-    _print_commands(console, list(dict.fromkeys(commands))[:MAX_COMMANDS])
+    _print_commands(console, list(dict.fromkeys(commands))[:3])
 
 
 def _page(file: Path) -> Iterator[tuple[str, str]]:
@@ -472,13 +431,6 @@ def print_report_end(
         if any(one.printed < len(one.found) for one in runs):
             commands.append((_report(run_file, "--all"), "show every kind of failure"))
         _print_commands(console, [*commands, *_page(run_file)])
-
-
-def _reason(runs: Sequence[PrintedRun], code: Exit) -> str:
-    names = [one.spec for one in runs if one.code == code]
-    if code == Exit.CONFORMS:
-        return "every adapter conforms" if len(runs) > 1 else MEANINGS[code]
-    return MEANINGS[code] + (f": {', '.join(names)}" if names else "")
 
 
 def _baseline_commands(runs: Sequence[PrintedRun], run_file: Path) -> Iterator[tuple[str, str]]:
@@ -526,9 +478,6 @@ def _replay(runs: Sequence[PrintedRun], name: str) -> Iterator[tuple[str, str]]:
 
 def _report(file: Path, *words: str) -> str:
     return shlex.join(("wireproof", "report", str(file), *words))
-
-
-# --- earlier runs ---
 
 
 def _diffs(

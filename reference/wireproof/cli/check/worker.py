@@ -40,9 +40,6 @@ from wireproof.run.run import (
     undigested,
 )
 
-HELD_BYTES: Final = 256 << 10
-"""Bytes of golden cases whose families, some hundred times as large, are held for all adapters."""
-
 Families: TypeAlias = Iterable[tuple[Case, Iterable[Case]]]
 """Golden cases, each with the cases derived from it."""
 
@@ -55,12 +52,7 @@ _ROW: Final[Callable[[CaseEvent], Row]] = attrgetter(*(a.name for a in fields(Ca
 
 @frozen
 class CheckOptions:
-    """The options of one `check`, for all its adapters.
-
-    Attributes:
-        cases: the selected fixtures.
-        left_out: large fixtures that the selection has too, and that only `--large` runs.
-    """
+    """The options of one `check`, for all its adapters; `left_out` are cases for `--large` alone."""
 
     suite: Suite
     fixtures: str
@@ -138,13 +130,7 @@ class Part:
 
 @frozen
 class Ask:
-    """Judge cases of adapters: golden ones, the families of golden ones, or generated examples.
-
-    Attributes:
-        kind: families are derived once for all the adapters.
-        parts: of the runs of the adapters, by their numbers.
-        cases: the ids of golden cases; none for examples.
-    """
+    """Judge golden cases of adapters, families of golden cases that are derived once for all, or examples."""
 
     kind: Literal["golden", "families", "examples"]
     parts: Mapping[int, Part]
@@ -230,28 +216,24 @@ Message: TypeAlias = Started | Judged | PartEnded | Failed | Ended
 
 @frozen
 class CheckWork:
-    """Opens a worker of `run.workers` for the adapters `specs`."""
+    """Opens a worker of `run.workers` for the adapters `specs`, which are closed at its end."""
 
     options: CheckOptions
     specs: tuple[str, ...]
 
     @contextmanager
     def __call__(self) -> Iterator[Callable[[Task], Iterator[Message]]]:
-        """Open a worker, and close its adapters at the end."""
-        with ExitStack() as stack:
-            worker = _Worker(self.options, self.specs, {case.id: case for case in self.options.cases})
-            stack.callback(worker.close)
+        worker = _Worker(self.options, self.specs, {case.id: case for case in self.options.cases})
+        try:
             yield worker.messages
+        finally:
+            for _, stack in worker.kept.values():
+                stack.close()
 
 
 @frozen
 class _Worker:
-    """A worker.
-
-    Attributes:
-        by_id: the selected cases.
-        kept: the adapters that it keeps, by number, each with what is closed after it.
-    """
+    """A worker with the adapters that it has `kept`, by number, each with what is closed after it."""
 
     options: CheckOptions
     specs: tuple[str, ...]
@@ -260,19 +242,13 @@ class _Worker:
 
     def messages(self, task: Task) -> Iterator[Message]:
         """Do a task and yield messages; the error of an adapter is one, and the last of this adapter."""
-        match task:
-            case Ask(kind, parts):
-                families = self._families(task) if kind == "families" else None
-                for number, part in parts.items():
-                    yield from self._until_error(number, self._asked(task, number, part, families))
-            case Start(number):
-                yield from self._until_error(number, self._started(number))
-            case End(number):
-                yield from self._until_error(number, self._ended(number))
-
-    def close(self) -> None:
-        for _, stack in self.kept.values():
-            stack.close()
+        if not isinstance(task, Ask):
+            do = self._started if isinstance(task, Start) else self._ended
+            yield from self._until_error(task.number, do(task.number))
+            return
+        families = self._families(task) if task.kind == "families" else None
+        for number, part in task.parts.items():
+            yield from self._until_error(number, self._asked(task, number, part, families))
 
     def _until_error(self, number: int, messages: Iterator[Message]) -> Iterator[Message]:
         try:
@@ -299,12 +275,9 @@ class _Worker:
     def _new_engine(self, number: int, recorder: Recorder | None = None) -> Engine:
         options = self.options
         return Engine(
-            self.specs[number],
-            recorder=recorder,
-            in_process=options.in_process,
-            seed=options.seed,
+            self.specs[number], recorder=recorder, in_process=options.in_process, seed=options.seed,
             timeout_scale=options.scale,
-        )
+        )  # fmt: skip
 
     def _retries(self, number: int, part: Part, engine: Engine) -> AbstractContextManager[Retries | None]:
         if part.starts is None:
@@ -358,7 +331,7 @@ class _Worker:
         """Return a function that gives the families of a task: derived once if they are small."""
         cases = [self.by_id[name] for name in task.cases]
         size = sum(len(case.input.data) for case in cases if isinstance(case.input, Data))
-        if len(task.parts) == 1 or size > HELD_BYTES:
+        if len(task.parts) == 1 or size > 256 << 10:  # families are some hundred times as large
             return lambda: ((case, derived_cases(case)) for case in cases)
         held = [(case, tuple(derived_cases(case))) for case in cases]
         return lambda: held

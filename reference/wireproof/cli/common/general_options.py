@@ -16,22 +16,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class LimitedNumber(click.FloatRange):
-    """A number from 0 up to a maximum; `nan`, which no range refuses, is none."""
+    """A number from 0, itself only if `zero`, up to a maximum; `nan`, which no range refuses, is none."""
 
     def __init__(self, most: float, *, zero: bool = False) -> None:
-        """Accept numbers up to `most`; 0 itself if `zero`."""
         super().__init__(min=0, max=most, min_open=not zero)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 - click's signature
-        """Return the number; fail for anything else."""
         found = float(super().convert(value, param, ctx))
         if isnan(found):
             self.fail(f"{value!r} is no number", param, ctx)
         return found
 
-
-SCALE: Final = LimitedNumber(1000)
-"""The type of `--timeout-scale`."""
 
 fixtures_option: Final = click.option(
     "--fixtures",
@@ -45,7 +40,7 @@ fixtures_option: Final = click.option(
 scale_option: Final = click.option(
     "--timeout-scale",
     "scale",
-    type=SCALE,
+    type=LimitedNumber(1000),
     default=1.0,
     metavar="NUMBER",
     help="multiplies every time limit of an adapter",

@@ -5,7 +5,7 @@ It is in a folder of the cache for each project: the nearest folder upwards with
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -17,10 +17,8 @@ from attrs import field, frozen
 from wireproof.cases.id_patterns import PatternError
 from wireproof.files import cache_folder, read_limited_bytes, replace_text
 from wireproof.report.failure_groups import Kind
+from wireproof.run.events import EventError, EventStream, joined, read_events
 from wireproof.strict_parsing import parse_json, structure, to_tree
-
-LARGEST: Final = 16 * 1024 * 1024
-"""Size limit of the list of findings, in bytes."""
 
 LAST: Final = "last"
 """The name of the last run, in place of a file."""
@@ -31,13 +29,7 @@ NAMED: Final = f"{__name__}.named"
 
 @frozen
 class Finding:
-    """A kind of failure that `check` found.
-
-    Attributes:
-        spec: the adapter, as the user wrote it.
-        name: the id or token of the first case.
-        kind: what all its cases have in common.
-    """
+    """A kind of failure of an adapter, as the user wrote it, with the id or token of its first case."""
 
     spec: str
     name: str
@@ -88,7 +80,7 @@ def last_run() -> LastRun:
     """Return the last run of the project, an empty one if there is none; raises `PatternError`."""
     path = project_folder() / "last.json"
     try:
-        return structure(parse_json(read_limited_bytes(path, LARGEST)), LastRun, "the last run")
+        return structure(parse_json(read_limited_bytes(path, 16 << 20)), LastRun, "the last run")
     except FileNotFoundError:
         return LastRun()
     except (OSError, ValueError) as error:
@@ -101,6 +93,16 @@ def readable_last_run() -> LastRun:
         return last_run()
     except PatternError:
         return LastRun()
+
+
+def streams_of(paths: Sequence[Path]) -> list[EventStream]:
+    """Return the runs of files, shards joined; raises `EventError` if there is none."""
+    streams = joined(stream for path in paths for stream in read_events(path))
+    if not streams:
+        raise EventError(
+            f"{paths[0]}: holds no run: write one with `wireproof check … --out {paths[0].name}`"
+        )
+    return streams
 
 
 class RunFile(click.Path):

@@ -15,11 +15,7 @@ from wireproof.cases.requirements import RequiredCases, required_cases
 from wireproof.cli.common.general_options import LimitedNumber, with_fixtures
 from wireproof.files import read_limited_text
 
-MAX_PATTERN_BYTES: Final = 4 * 1024 * 1024
-"""Size limit of a file of patterns, in bytes."""
-
 F = TypeVar("F", bound=Callable[..., Any])
-
 
 MINUTES: Final = LimitedNumber(7 * 24 * 60, zero=True)
 """The type of the minutes of a campaign: at most a week."""
@@ -64,12 +60,10 @@ def adapter_names(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
 
 def case_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - as above
-    """Return the ids that a shell may complete, a component at a time."""
     return completions(fixtures_folder(), incomplete)
 
 
 def suite_of(folders: Sequence[Path]) -> Suite:
-    """Load the fixtures of the package and of further folders."""
     return load(folders)
 
 
@@ -86,11 +80,7 @@ SET: Final = re.compile(r"@(\d{4}\.\d\d:.+)")
 
 
 def named_set(suite: Suite, patterns: Sequence[str]) -> RequiredCases | None:
-    """Return the named set that is the only pattern, its cases at its levels; None for other patterns.
-
-    Raises:
-        RequirementError: there is no such set.
-    """
+    """Return the named set that is the only pattern; raise `RequirementError` if there is no such set."""
     match = SET.fullmatch(patterns[0]) if len(patterns) == 1 else None
     return required_cases(suite, match[1]) if match else None
 
@@ -105,13 +95,9 @@ def _words(suite: Suite, patterns: Sequence[str]) -> list[str]:
         if named := named_set(suite, [pattern]):
             words += [case.id for case in named.cases]
             continue
-        words += [word for line in _lines(Path(pattern[1:])) if (word := line.partition("#")[0].strip())]
+        try:
+            lines = read_limited_text(Path(pattern[1:]), 4 << 20).splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise PatternError(f"{Path(pattern[1:])}: {error}") from None
+        words += [word for line in lines if (word := line.partition("#")[0].strip())]
     return words
-
-
-def _lines(path: Path) -> list[str]:
-    """Read the lines of a file of patterns; raises `PatternError`."""
-    try:
-        return read_limited_text(path, MAX_PATTERN_BYTES).splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise PatternError(f"{path}: {error}") from None

@@ -22,9 +22,6 @@ HELP: Final = {
 }
 """The views that are files: option and help text."""
 
-STANDARD_OUTPUT: Final = "-"
-
-
 Views: TypeAlias = Mapping[str, Path | bool | None]
 """The path of each view; None leaves it out, `-` prints it. `annotations` go to standard output, if True."""
 
@@ -48,7 +45,7 @@ def refuse_same_file(paths: Iterable[object]) -> None:
     """Raise `click.UsageError` if two options, or an input and an option, name one file: one is lost."""
     seen: set[Path] = set()
     for path in paths:
-        if isinstance(path, Path) and str(path) != STANDARD_OUTPUT and not path.is_char_device():
+        if isinstance(path, Path) and str(path) != "-" and not path.is_char_device():
             if path.resolve() in seen:
                 raise click.UsageError(f"{path} is named twice: give each file a name of its own")
             seen.add(path.resolve())
@@ -63,8 +60,7 @@ def write_outputs(
 ) -> None:
     """Write the views that the options name; write nothing without a run.
 
-    All of them know the baseline as the exit code does; the page and the badge mark known failures as known.
-    `numbers` are those that `check` gave to its findings.
+    All of them know the baseline as the exit code does, and the numbers that `check` gave to its findings.
     """
     if not streams or not any(views.values()):
         return
@@ -80,7 +76,7 @@ def write_outputs(
     for name, make in makers.items():
         if isinstance(file := views[name], Path):
             content = make().encode()
-            if str(file) == STANDARD_OUTPUT:
+            if str(file) == "-":
                 click.echo(content, nl=False)
             else:
                 replace_bytes(file, content)

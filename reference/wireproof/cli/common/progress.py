@@ -38,8 +38,7 @@ class ProgressBars:
     cases: Counter[int] = field(factory=Counter)
     findings: Counter[int] = field(factory=Counter)
 
-    def start(self) -> None:
-        """Show a line for each adapter before it is started."""
+    def __attrs_post_init__(self) -> None:
         for number, spec in enumerate(self.specs):
             self.tasks[number] = self.progress.add_task(spec, total=None, said="queued")
 
@@ -48,7 +47,6 @@ class ProgressBars:
         self.progress.update(self.tasks[number], said=text)
 
     def expect(self, number: int, total: int) -> None:
-        """Set the amount of the work of an adapter."""
         self.progress.reset(self.tasks[number], total=total)
 
     def seen(self, number: int, events: Sequence[CaseEvent], done: int) -> None:
@@ -81,9 +79,7 @@ def progress_bars(console: Console, specs: Sequence[str]) -> Iterator[ProgressBa
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        found = ProgressBars(specs, progress)
-        found.start()
-        yield found
+        yield ProgressBars(specs, progress)
 
 
 @contextmanager
@@ -108,10 +104,9 @@ def step_bar(console: Console, name: str) -> Iterator[Callable[[str, int, int], 
 def job_bar(
     console: Console, name: str, *columns: ProgressColumn
 ) -> Iterator[Callable[[int, int, "TaskCounts"], None]]:
-    """Show a bar over a job of known size; yields a function to which the job reports its progress.
+    """Show a bar over a job, whose size `columns` show; yields a function to which it reports its progress.
 
-    `columns` show the size in its unit. A resumed job begins where it stopped: earlier work counts for the
-    bar, but not for the speed.
+    A resumed job begins where it stopped: earlier work counts for the bar, but not for the speed.
     """
     shown = (
         TextColumn("{task.description}", markup=False),

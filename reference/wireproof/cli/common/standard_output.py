@@ -20,9 +20,6 @@ from wireproof.run.exit_codes import Exit
 CLOSED_PIPE: Final = 141
 """The exit code if the reader closed the pipe: 128 plus the number of SIGPIPE. It is no verdict."""
 
-ERROR_HANDLER: Final = "wireproof.escape"
-"""The name of `escape_or_replace` as a handler of encoding errors."""
-
 ASCII: Final = "wireproof_ascii"
 """The name of `ascii` for output: click writes UTF-8 to a stream whose encoding has the name `ascii`."""
 
@@ -50,13 +47,17 @@ def pipe_errors() -> Iterator[None]:
 @contextmanager
 def guarded_output() -> Iterator[None]:
     """Escape characters that the encoding lacks; exit with `CLOSED_PIPE` when the reader closes the pipe."""
-    _open_closed_streams()
-    codecs.register_error(ERROR_HANDLER, escape_or_replace)
+    # Files that are opened later would get the number of a stream that the caller has closed.
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            nowhere = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - open until the end
+            setattr(sys, name, nowhere)
+    codecs.register_error("wireproof.escape", escape_or_replace)
     codecs.register(_ascii_codec)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             plain = codecs.lookup(stream.encoding).name == "ascii"
-            stream.reconfigure(encoding=ASCII if plain else None, errors=ERROR_HANDLER)
+            stream.reconfigure(encoding=ASCII if plain else None, errors="wireproof.escape")
     try:
         try:
             yield
@@ -69,14 +70,6 @@ def guarded_output() -> Iterator[None]:
         _silence()
         click.echo(f"wireproof: {error}", err=True)
         sys.exit(Exit.USAGE)
-
-
-def _open_closed_streams() -> None:
-    """Open what the caller has closed, or files that are opened later would get the number of a stream."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - open until the end
-            setattr(sys, name, stream)
 
 
 def _ascii_codec(name: str) -> codecs.CodecInfo | None:
@@ -113,13 +106,6 @@ def _silence() -> None:
 # --- interrupts ---
 
 
-INTERRUPTED: Final = 130
-"""The exit code after Ctrl-C: 128 plus the number of SIGINT, as in shells."""
-
-TERMINATED: Final = 143
-"""The exit code after SIGTERM: 128 plus its number."""
-
-
 class Terminated(KeyboardInterrupt):
     """Raised for a SIGTERM; code that handles Ctrl-C handles it too."""
 
@@ -143,19 +129,14 @@ def _terminated(number: int, _: FrameType | None) -> NoReturn:
 
 
 def interrupted(error: BaseException, stored: str = "") -> int:
-    """Print how the command ended and which results are `stored`, and return the exit code."""
+    """Print how the command ended and which results are `stored`, and return the exit code of shells."""
     terminated = isinstance(error, Terminated) or isinstance(error.__cause__, Terminated)
     how = "ended by SIGTERM" if terminated else "interrupted"
     click.echo(f"{how} {stored}".rstrip(), err=True)
-    return TERMINATED if terminated else INTERRUPTED
+    return 128 + (signal.SIGTERM if terminated else signal.SIGINT)
 
 
 # --- errors ---
-#
-# The table of the exit code of each error, so that no error that a user can cause is a traceback.
-#
-# It contains the names of the classes and imports none of them: every verb needs the table, and the imports
-# would load every package.
 
 
 TABLE: Final[dict[str, Exit]] = {
@@ -182,7 +163,10 @@ TABLE: Final[dict[str, Exit]] = {
     "wireproof.derive.seeded_examples:PropertyError": Exit.USAGE,
     "builtins:OSError": Exit.USAGE,
 }
-"""Exit codes by module and class: a missing file is a usage error, a broken fixture a fault of the suite."""
+"""Exit codes by module and class: a missing file is a usage error, a broken fixture a fault of the suite.
+
+Every verb needs them, and to import the classes would load every package.
+"""
 
 
 def exit_of(error: Exception) -> Exit | None:
@@ -191,18 +175,11 @@ def exit_of(error: Exception) -> Exit | None:
     return next((TABLE[name] for name in names if name in TABLE), None)
 
 
-# --- rare collections ---
-
-
-NEW_OBJECTS: Final = 100_000
-"""New objects after which Python looks for cycles; its default is 700, and an import makes many more."""
-
-
 @contextmanager
 def rare_collections() -> Iterator[None]:
     """Look for cycles less often: a fifth of the time of `explain` went there, most of it in imports."""
     former = gc.get_threshold()
-    gc.set_threshold(NEW_OBJECTS, *former[1:])
+    gc.set_threshold(100_000, *former[1:])  # new objects; its default is 700
     try:
         yield
     finally:

@@ -6,7 +6,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TextIO, cast, get_args
 
@@ -60,15 +60,11 @@ explain_value, other_lines = (
 )
 """They import the cases, of which a large log needs none."""
 
-explain_directory = deferred("wireproof.cli.explain.directory:command_for")
-explain_other_file, explain_index_files_of = (
+explain_directory, explain_other_file, explain_index_files_of = (
     deferred(f"wireproof.cli.explain.directory:{name}")
-    for name in ("explain_other_file", "explain_index_files_of")
+    for name in ("explain_directory", "explain_other_file", "explain_index_files_of")
 )
 """They import what the families know of other files, of which a log alone needs nothing."""
-
-LOG: Final = ".log"
-"""The ending of a log, which no other kind of file has."""
 
 MODES: Final = get_args(ResyncMode)
 
@@ -112,23 +108,15 @@ class PlaceType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # gen
 
     name = "place"
 
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> Place:
-        """Parse a place."""
-        if isinstance(value, Place):
-            return value
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Place:  # noqa: ANN401 - click's signature
         text = str(value)
-        try:
+        with suppress(ValueError):
             place = Place(int(text.removeprefix("@"), 0), text.startswith("@"))
-        except ValueError:
-            place = None
-        if place is None or (place.is_position and place.number < 0):
-            self.fail(f"{text} is neither an offset, such as 1000, nor a position, such as @4096", param, ctx)
-        return place
+            if place.number >= 0 or not place.is_position:
+                return place
+        return self.fail(
+            f"{text} is neither an offset, such as 1000, nor a position, such as @4096", param, ctx
+        )
 
 
 @click.command("explain")
@@ -188,12 +176,13 @@ def command(
 
 
 def _explain_source(source: str, request: ExplainRequest) -> Exit:
-    path = Path(source) if len(source) <= LONGEST_PATH else Path()
-    if source not in ("", "-") and len(source) <= LONGEST_PATH and path.is_dir():
+    is_path = source not in ("", "-") and len(source) <= LONGEST_PATH
+    path = Path(source) if is_path else Path()
+    if is_path and path.is_dir():
         in_folder: Exit = explain_directory(path, as_json=request.as_json)
         return in_folder
-    is_file = source != "-" and len(source) <= LONGEST_PATH and path.is_file()
-    if is_file and not request.rows and path.suffix != LOG:
+    is_file = is_path and path.is_file()
+    if is_file and not request.rows and path.suffix != ".log":
         known: Exit | None = explain_other_file(path, as_json=request.as_json)
         if known is not None:
             return known
@@ -221,7 +210,6 @@ def _has_neighbours(file: Path) -> bool:
 
 
 def _opened(source: str) -> AbstractContextManager[OpenInput]:
-    """Open a file, a pipe, standard input (`-`) or hex digits; raises `click.UsageError`."""
     if source == "-":
         return open_stream(sys.stdin.buffer)
     path = Path(source)
@@ -281,13 +269,7 @@ def _explain(source: str, file: str, found: OpenInput, request: ExplainRequest) 
 def _unknown(source: str, found: OpenInput, head: bytes) -> click.UsageError:
     """Return the error for bytes that no format fits."""
     like = looks_like(head)
-    what = (
-        f"; they look like {like}"
-        if like and like != "an empty file"
-        else "; they look like zeros"
-        if like
-        else ""
-    )
+    what = f"; they look like {'zeros' if like == 'an empty file' else like}" if like else ""
     then = "unpack them first" if like in COMPRESSED_KINDS else "if they belong to one, name it with --format"
     place = f"{source}: " if len(source) <= LONGEST_PATH and Path(source).is_file() else ""
     packed = f" unpacked from {found.packed}" if found.packed else ""
@@ -338,7 +320,6 @@ def spooled() -> TextIO:
 
 
 def copy_spooled(spool: TextIO) -> None:
-    """Print what was spooled."""
     spool.seek(0)
     while piece := spool.read(1 << 20):
         sys.stdout.write(piece)
@@ -351,7 +332,6 @@ def _places_of_modes(rows: Iterable[Format]) -> dict[str, str]:
 
 
 def _compare_modes(found: OpenInput, request: ExplainRequest) -> Exit:
-    """Print how readers divide a stream, for a family that has several."""
     places = _places_of_modes(formats.FORMATS.values())
     named = [stream_of(row) for row in request.rows]
     place = next(iter((_places_of_modes(named) if named else places).values()), None)

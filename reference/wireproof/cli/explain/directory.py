@@ -14,15 +14,21 @@ from wireproof.inspect.entry_list import fast_hint
 from wireproof.run.exit_codes import Exit
 
 
-def command_for(path: Path, *, as_json: bool = False) -> Exit:
-    """Print what is in a directory: JSON lines while it is read, or what is wrong first; return the code."""
+def explain_directory(path: Path, *, as_json: bool) -> Exit:
+    """Print what is in a directory: JSON lines while it is read, or what is wrong first when all was read."""
     totals = DirectoryTotals()
     if as_json:
         for event in read_directory(path, totals):
             for line in directory_view.event_json(event):
                 click.echo(line)
     else:
-        _print_wrong_first(path, totals)
+        with spooled() as wrong, spooled() as files:
+            with reading_bar(path) as seen:
+                for event in read_directory(path, totals, seen):
+                    wrong.writelines(f"{line}\n" for line in directory_view.wrong_lines(event))
+                    files.writelines(f"{line}\n" for line in directory_view.event_lines(event))
+            copy_spooled(wrong)
+            copy_spooled(files)
     if hint := fast_hint(totals.logs):
         click.echo(hint, err=True)
     if not totals.files:
@@ -34,23 +40,9 @@ def command_for(path: Path, *, as_json: bool = False) -> Exit:
     return Exit.CONFORMS if totals.is_sound else Exit.FAILS
 
 
-def _print_wrong_first(path: Path, totals: DirectoryTotals) -> None:
-    """Print what is wrong, then the files, when all were read: in a terminal a bar shows how far that is."""
-    with spooled() as wrong, spooled() as files:
-        with reading_bar(path) as seen:
-            for event in read_directory(path, totals, seen):
-                wrong.writelines(f"{line}\n" for line in directory_view.wrong_lines(event))
-                files.writelines(f"{line}\n" for line in directory_view.event_lines(event))
-        copy_spooled(wrong)
-        copy_spooled(files)
-
-
 @contextmanager
 def reading_bar(path: Path) -> Iterator[Callable[[str, int], None]]:
-    """Show on a terminal how much of a file or directory was read.
-
-    Yields a function of the name of the file that is read, and the bytes of it that were.
-    """
+    """Show on a terminal how much was read; yields a function of a file and the bytes read of it."""
     if not sys.stderr.isatty():
         yield lambda _, __: None
         return

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -19,9 +18,6 @@ from wireproof.inspect.open_input import OpenInput
 from wireproof.run.exit_codes import Exit
 from wireproof.wire.rejection import Remark
 from wireproof.wire.text import counted
-
-DEFAULT_LINES: Final = 5000
-"""Fields that are listed if no number is given."""
 
 
 def explain_value(
@@ -48,25 +44,18 @@ def explain_value(
     limit = file_survey.size_lines([(refused.cls, refused.path)] if refused is not None else [])
     for line in (*wrong, *([f"wrong: {found.stopped}"] if found.stopped else []), *limit):
         click.echo(line)
-    _print_fields(best, shown)
+    notes = notes_of(listing_of(best.row), best.layout.spans)
+    most = 5000 if shown.limit is None else shown.limit
+    for count, field in enumerate(field_lines(best.layout, refused.at if refused else None, notes)):
+        if count >= most:
+            click.echo(f"… {len(best.layout.spans)} fields in all: --limit sets how many lines are listed")
+            break
+        click.echo(str(field))
     harmless = [one for one in _remarks(best) if one.cls not in mismatch_remarks()]
     for line in file_survey.remark_text_lines(harmless):
         click.echo(line)
     other_lines(fits, data, folders)
     return Exit.CONFORMS if sound else Exit.FAILS
-
-
-def _print_fields(best: FormatFit, shown: ListingOptions) -> None:
-    """Print the fields, up to a number of lines."""
-    refused = best.layout.rejected
-    notes = notes_of(listing_of(best.row), best.layout.spans)
-    most = DEFAULT_LINES if shown.limit is None else shown.limit
-    lines = field_lines(best.layout, refused.at if refused else None, notes)
-    for count, line in enumerate(lines):
-        if count >= most:
-            click.echo(f"… {len(best.layout.spans)} fields in all: --limit sets how many lines are listed")
-            return
-        click.echo(str(line))
 
 
 def _print_json(best: FormatFit, data: bytes, shown: ListingOptions, *, sound: bool) -> None:
@@ -75,18 +64,15 @@ def _print_json(best: FormatFit, data: bytes, shown: ListingOptions, *, sound: b
         if shown.limit is not None and count >= shown.limit:
             break
         click.echo(as_json(tree))
-    click.echo(
-        as_json(
-            {
-                "type": "summary",
-                "format": best.row.format_id,
-                "bytes": len(data),
-                "ok": sound,
-                "sound": best.consumed,
-                "remarks": [{"class": r.cls, "at": r.at, "path": r.path} for r in _remarks(best)],
-            }
-        )
-    )
+    summary = {
+        "type": "summary",
+        "format": best.row.format_id,
+        "bytes": len(data),
+        "ok": sound,
+        "sound": best.consumed,
+        "remarks": [{"class": r.cls, "at": r.at, "path": r.path} for r in _remarks(best)],
+    }
+    click.echo(as_json(summary))
 
 
 def other_lines(
@@ -95,30 +81,26 @@ def other_lines(
     """Print the other formats that fit, and if `similar` the most similar fixture."""
     best, *others = fits
     refused = best.layout.rejected
-    _others(best, others, len(data))
-    if not similar:
-        return
-    cases = cases_of_format(best.row.format_id, folders)
-    case = most_similar(data, best.row.format_id, refused.cls if refused else None, cases)
-    if case is not None:
-        click.echo(f"nearest fixture: {case.id}: {case.title}")
-
-
-def _others(best: FormatFit, others: list[FormatFit], size: int) -> None:
-    """Print the other formats that fit as well, and the revisions of the best one."""
     same = [fit for fit in others if fit.rank[:3] == best.rank[:3] and fit.consumed]
     if also := [fit.row.format_id for fit in same]:
         click.echo(f"also fits: {', '.join(also[:MAX_FITS])}")
-    if (revisions := [fit for fit in (best, *others) if fit.row.name == best.row.name])[1:]:
-        click.echo(f"revisions of {best.row.name}: {'; '.join(map(_revision, _in_order(revisions)))}")
-    for fit in _damaged(best, others):
-        click.echo(f"or else {fit.row.format_id}: {_said(fit, size)}")
-
-
-def _in_order(revisions: list[FormatFit]) -> list[FormatFit]:
-    """Sort the revisions of a format in the order of the table."""
-    order = [row.format_id for row in formats.FORMATS.of_family(revisions[0].row.family)]
-    return sorted(revisions, key=lambda fit: order.index(fit.row.format_id))
+    if (revisions := [fit for fit in fits if fit.row.name == best.row.name])[1:]:
+        order = [row.format_id for row in formats.FORMATS.of_family(best.row.family)]
+        revisions.sort(key=lambda fit: order.index(fit.row.format_id))
+        click.echo(f"revisions of {best.row.name}: {'; '.join(map(_revision, revisions))}")
+    if best.layout.decoded is None and not best.proven:
+        # Other systems may have these bytes too: no checksum proves the format that refuses them.
+        systems = {best.row.family: best}
+        for fit in others:
+            if fit.sure:
+                systems.setdefault(fit.row.family, fit)
+        for fit in list(systems.values())[1:]:
+            click.echo(f"or else {fit.row.format_id}: {_said(fit, len(data))}")
+    if similar:
+        cases = cases_of_format(best.row.format_id, folders)
+        case = most_similar(data, best.row.format_id, refused.cls if refused else None, cases)
+        if case is not None:
+            click.echo(f"nearest fixture: {case.id}: {case.title}")
 
 
 def _revision(fit: FormatFit) -> str:
@@ -134,17 +116,6 @@ def _revision(fit: FormatFit) -> str:
     )
     remarks = ", ".join(sorted({remark.cls for remark in decoded.remarks}))
     return f"{fit.row.revision} {part}" + (f" with {remarks}" if remarks else "")
-
-
-def _damaged(best: FormatFit, others: list[FormatFit]) -> list[FormatFit]:
-    """Return equally good formats of other systems for refused bytes that no checksum proves."""
-    if best.layout.decoded is not None or best.proven:
-        return []
-    others = [fit for fit in others if fit.sure]
-    systems = {best.row.name.partition(".")[0]: best}
-    for fit in others:
-        systems.setdefault(fit.row.name.partition(".")[0], fit)
-    return list(systems.values())[1:]
 
 
 def _said(fit: FormatFit, size: int) -> str:
