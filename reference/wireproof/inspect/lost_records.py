@@ -25,8 +25,6 @@ from wireproof.wire.walk import DamagedRange, Entry, EntryHeads, EntryRows
 MAX_CAUSES: Final = 8
 """Damaged ranges that a loss lists; the others are counted."""
 
-LOST_ZEROS: Final = "zeros; the next file begins after the last offset here"
-
 NAME: Final = re.compile(r"(?P<base>\d{20})(?:-[A-Za-z0-9_-]{22})?\.log(?:\.(?:deleted|cleaned|swap))?")
 """The name of a segment: its base offset, the id of a remote one, the state: kafka.md §14.1, iggy.md §7.1."""
 
@@ -41,13 +39,7 @@ class LostRecords:
     most: int | None
     basis: Basis
 
-    @property
-    def is_exact(self) -> bool:
-        """Return whether the number is known."""
-        return self.least == self.most
-
     def __add__(self, other: "LostRecords") -> "LostRecords":
-        """Return two numbers of records together."""
         most = None if self.most is None or other.most is None else self.most + other.most
         return LostRecords(self.least + other.least, most, other.basis)
 
@@ -56,7 +48,7 @@ class LostRecords:
         if self.most is None:
             least = f"at least {self.least}" if self.least else "an unknown number of"
             return f"{least} record{'s' * (self.least != 1)}"
-        if self.is_exact:
+        if self.least == self.most:
             return f"{self.least or 'no'} record{'s' * (self.least > 1)}"
         return f"{self.least} to {self.most} records"
 
@@ -143,7 +135,8 @@ class LossFinder:
         last = self._offsets(self._held)[1] if self._held is not None else (self._expected() or 0) - 1
         if one.kind != "zeros" or self.until is None or last + 1 >= self.until:
             return one
-        damage = DamagedRange(one.at, one.end, one.number, "bad-length", one.at, "", LOST_ZEROS)
+        text = "zeros; the next file begins after the last offset here"
+        damage = DamagedRange(one.at, one.end, one.number, "bad-length", one.at, "", text)
         return evolve(one, kind="garbage", damages=(damage,))
 
     def add(self, one: Entry) -> Iterator[Entry | Loss]:
@@ -191,10 +184,13 @@ class LossFinder:
         """Yield the rest at the end of the file."""
         held, loss = self._held, self._later
         self._held = self._later = None
-        if held is not None and self._is_past_end(held):
-            lost = self._loss_of(held)
-            self._open = _joined(self._open, lost if loss is None else _joined(lost, loss))
-            held = None
+        if held is not None and self.until is not None:
+            first, last = self._offsets(held)
+            # It has the offsets of the next file, and none that follow the others.
+            if last >= self.until and first > (self._expected() or 0):
+                lost = self._loss_of(held)
+                self._open = _joined(self._open, lost if loss is None else _joined(lost, loss))
+                held = None
         if held is not None:
             yield from self._confirm(held)
         else:
@@ -253,11 +249,6 @@ class LossFinder:
     def _expected(self) -> int | None:
         return self.base if self._next is None else self._next
 
-    def _is_past_end(self, one: Entry) -> bool:
-        """Return whether the last entry has the offsets of the next file, and none that follow the others."""
-        first, last = self._offsets(one)
-        return self.until is not None and last >= self.until and first > (self._expected() or 0)
-
     def _offsets(self, one: Entry) -> tuple[int, int]:
         assert self.listing.offsets is not None, "asked before"
         return self.listing.offsets(one.cells) or (-1, -1)
@@ -274,7 +265,10 @@ class LossFinder:
 
     def _loss_of(self, one: Entry) -> Loss:
         """Return the loss of one part of the stream."""
-        causes = one.damages or (DamagedRange(one.at, one.end, one.number, *_cause_of(one)),)
+        cls, text = "out-of-place", "its offset does not fit between those of its neighbours"
+        if one.kind == "tail":
+            cls, text = "cut", "the file ends within this entry"
+        causes = one.damages or (DamagedRange(one.at, one.end, one.number, cls, one.at, "", text),)
         is_entry = one.kind == "frame"
         counted = self.listing.row_records(one.cells) if is_entry else self._counted(one)
         return Loss(one.at, one.end, causes[:MAX_CAUSES], len(causes), counted=counted, is_certain=is_entry)
@@ -288,13 +282,6 @@ class LossFinder:
                 return None
             end, total = at + size, total + count
         return total if end == one.end or one.kind == "tail" else None
-
-
-def _cause_of(one: Entry) -> tuple[str, int, str, str]:
-    """Return class, position, path and text of what is wrong with a part that lists no damage."""
-    if one.kind == "tail":
-        return "cut", one.at, "", "the file ends within this entry"
-    return "out-of-place", one.at, "", "its offset does not fit between those of its neighbours"
 
 
 def _joined(one: Loss | None, other: Loss) -> Loss:

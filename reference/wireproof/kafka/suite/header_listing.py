@@ -32,7 +32,7 @@ from wireproof.kafka.size_and_magic import (
     MIN_SIZE_BY_MAGIC,
     SIZE_AT,
 )
-from wireproof.kafka.suite.listing import batch_cells, message_row, select_numbers
+from wireproof.kafka.suite.listing import batch_cells, message_cells, select_numbers
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
 from wireproof.wire.walk import Chunk, ChunkEnd, EntryRows, QuickReader
@@ -125,7 +125,7 @@ def _message(data: Chunk, at: int, end: int) -> tuple[Any, ...] | None:
         or _crc32(bytes(data[at + _MESSAGE_COVERS : end])) != crc
     ):
         return None
-    return message_row(numbers, None if codec else offset, None if codec else 1)
+    return message_cells(numbers, None if codec else offset, None if codec else 1)
 
 
 HEADERS: Final = QuickReader(_read, CHUNKS, CHUNKS)

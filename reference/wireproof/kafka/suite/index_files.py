@@ -28,6 +28,7 @@ from wireproof.kafka.files.index_file import (
     SegmentHeaders,
     aborted_transactions,
 )
+from wireproof.kafka.layouts import HEADS
 from wireproof.kafka.size_and_magic import MAGIC_AT, peek_whole_entry
 from wireproof.kafka.suite.header_listing import HEADERS
 from wireproof.kafka.suite.listing import (
@@ -160,7 +161,7 @@ def _damaged_cells(one: Entry, source: ByteSource) -> tuple[Any, ...] | None:
     if one.kind == "tail" or STEPS.size(head) != one.length or head[MAGIC_AT] > V2:
         return None
     if head[MAGIC_AT] < V2:
-        return message_cells(head, None, None)
+        return message_cells(HEADS[head[MAGIC_AT]].peek(head), None, None)
     numbers = header_numbers(head)
     is_control = numbers[HEADER_NAMES.index("attributes")] & CONTROL
     return None if is_control else batch_cells(numbers, None)
