@@ -3,6 +3,7 @@
 import io
 import random
 import re
+from itertools import islice
 from pathlib import Path
 
 import cramjam
@@ -199,11 +200,11 @@ def test_frames_follow_one_another_and_those_of_users_are_passed_over() -> None:
 def test_a_cut_file_gives_its_whole_blocks_and_then_ends_with_an_error(
     data: bytes, end: int, size: int
 ) -> None:
-    pieces, found = (lz4_pieces if data is LINKED else snappy_pieces)(io.BytesIO(data[:end])), bytearray()
+    pieces = (lz4_pieces if data is LINKED else snappy_pieces)(io.BytesIO(data[:end]))
+    whole = size // 65536 + size % 65536 // 256
+    assert b"".join(islice(pieces, whole)) == CONTENT[:size]
     with pytest.raises(EOFError, match="the end cuts a frame"):
-        for piece in pieces:
-            found += piece
-    assert found == CONTENT[:size]
+        next(pieces)
 
 
 @each(
