@@ -39,9 +39,6 @@ from wireproof.wire.walk import Chunk, ChunkEnd, EntryRows, QuickReader
 
 LOG: Final = FORMATS["kafka.log/mixed"]
 
-CHUNKS: Final = (1 << 21, 1 << 21)
-"""Bytes of the first chunk and of the largest: few enough for the CPU cache, and many batches in one go."""
-
 LOOKED_AT: Final = UNUSED_BITS | CONTROL | DELETE_HORIZON
 """Attribute bits of a batch that the reference looks at: unused ones, and those about certain records."""
 
@@ -59,6 +56,12 @@ def _read(
     most = MAX_ENTRY if options.max_message is None else options.max_message
     at, stop, is_broken = 0, len(chunk), False
     rows: list[tuple[int, int, tuple[Any, ...]]] = []
+
+    def together() -> Iterator[EntryRows]:
+        if rows:
+            yield EntryRows(*zip(*rows, strict=True))
+        rows.clear()
+
     while stop - at >= HEADER_SIZE_UP_TO_MAGIC:
         size, magic = _size_and_magic(chunk, at)
         end = at + size + LOG_OVERHEAD
@@ -72,17 +75,11 @@ def _read(
             item = next(iter(formats.scan(LOG, [bytes(chunk[at:end])], options)))
             if is_broken := item.kind != "frame":
                 break
-            yield from _together(rows)
-            rows = []
+            yield from together()
             yield evolve(item, at=base + at)
         at = end
-    yield from _together(rows)
+    yield from together()
     return ChunkEnd(at, is_broken)
-
-
-def _together(rows: list[tuple[int, int, tuple[Any, ...]]]) -> Iterator[EntryRows]:
-    if rows:
-        yield EntryRows(*zip(*rows, strict=True))
 
 
 def _batch(data: Chunk, at: int, end: int) -> tuple[Any, ...] | None:
@@ -128,4 +125,5 @@ def _message(data: Chunk, at: int, end: int) -> tuple[Any, ...] | None:
     return message_cells(numbers, None if codec else offset, None if codec else 1)
 
 
-HEADERS: Final = QuickReader(_read, CHUNKS, CHUNKS)
+# Chunks of 2 MiB are few enough bytes for the CPU cache, and many batches in one go.
+HEADERS: Final = QuickReader(_read, (1 << 21, 1 << 21), (1 << 21, 1 << 21))
