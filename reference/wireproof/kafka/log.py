@@ -1,7 +1,5 @@
 """Format `kafka.log`: entries one after another, as in a fetch response or a segment file. kafka.md §2.4."""
 
-from typing import Final
-
 from attrs import evolve
 
 from wireproof.kafka import append, consumer_view, entry
@@ -12,9 +10,6 @@ from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
-
-SELF_CONTRADICTING: Final = ("last-offset-delta", "offset-delta")
-"""The remarks on a batch whose lastOffsetDelta is not that of its last record."""
 
 
 def decode(reader: Reader, options: Options) -> Log:
@@ -61,7 +56,7 @@ def _allow_after_last_record(reader: Reader, index: int, last: LogEntry, followi
     for at, remark in enumerate(reader.remarks):
         if remark.path.startswith(f"batches[{index}]."):
             offsets = [int(other.value) for other in remark.others if other.path.endswith(".offset")]
-            offsets += [highest] if remark.cls in SELF_CONTRADICTING else []
+            offsets += [highest] if remark.cls in ("last-offset-delta", "offset-delta") else []
             others = tuple(
                 reader.other("after-last-record", "nextOffset", str(wrap64(offset + 1)))
                 for offset in offsets
