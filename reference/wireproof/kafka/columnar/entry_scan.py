@@ -154,12 +154,6 @@ class KafkaFrames:
         return int(self.kind.size)
 
     @property
-    def reference_share(self) -> float:
-        """Return the share of the whole entries that the reference had to decode, 0 to 1."""
-        whole = self.magic >= 0
-        return float((self.by_reference & whole).sum() / max(whole.sum(), 1))
-
-    @property
     def columns(self) -> tuple[Array, ...]:
         """Return the arrays, in the order of their names above."""
         return self.position, self.length, self.kind, self.magic, self.records, self.by_reference
@@ -177,13 +171,6 @@ class KafkaFrames:
         }
         unpacked = sum(part.unpacked for part in parts)
         return cls(position, length, kind, magic, records, by_reference, answers, unpacked)
-
-    def fault(self, row: int) -> str | None:
-        """Return the class of the garbage at `row`.
-
-        None for other items, and for garbage that does not begin like an entry.
-        """
-        return self.answers[row].cls if row in self.answers else None
 
 
 def scan(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> KafkaFrames:
