@@ -22,8 +22,6 @@ from wireproof.kafka.layouts import MESSAGE_V0, MESSAGE_V1
 from wireproof.kafka.size_and_magic import CHECKSUM
 
 # --- the index of entries ---
-#
-# The entries are those that `kernels.walk_entries` found.
 
 MESSAGE_CRC_COVERS, _, CRC_COVERS = (at + 4 for at, _ in CHECKSUM)
 """Positions of the first byte that the checksum of a message covers, and of that of a batch."""
@@ -34,7 +32,7 @@ MAX_KERNEL_CRC: Final = 512
 
 @frozen
 class EntryIndex:
-    """Entries of a buffer, as arrays of equal length.
+    """Entries of a buffer that `kernels.walk_entries` found, as arrays of equal length.
 
     Attributes:
         wire: the whole buffer, as an array.
@@ -100,20 +98,6 @@ ARENA_BYTES: Final = MAX_DECOMPRESSED + (256 << 10)
 BATCH_HEADER: Final = BATCH.fixed_size
 
 
-@frozen
-class DecompressedEntries:
-    """The decompressed entries of a block.
-
-    Attributes:
-        start, end: of each entry of the block, in the arena; `BAD` for one that is not compressed.
-        arena: the decompressed bytes.
-    """
-
-    start: Array
-    end: Array
-    arena: Octets
-
-
 def clean_compressed(entry_headers: Array, magic: Array, clean: Array) -> list[int]:
     """Return the indices of the compressed entries that are clean so far.
 
@@ -125,38 +109,16 @@ def clean_compressed(entry_headers: Array, magic: Array, clean: Array) -> list[i
     return indices
 
 
-def judge_compressed(
-    entries: EntryIndex, entry_headers: Array, clean: Array, most: int
-) -> tuple[Array, Array]:
-    """Judge the records of each compressed entry that is clean so far.
-
-    Returns:
-        The decompressed bytes of each entry, uint64, and its first offset: that of the first message in a
-        clean wrapper. `clean` and the counts of wrappers are updated.
-    """
-    size, first = np.zeros(clean.size, np.uint64), entry_headers["base_offset"].copy()
-    arena, slots = Arena.of(0), np.empty(1, SLOT)
-    codec = entry_headers["attributes"] & CODEC
-    for index in clean_compressed(entry_headers, entries.magic, clean):
-        data = _decompressed(entries, index, int(codec[index]), most, arena)
-        if data is None:
-            clean[index] = False
-            continue
-        octets = np.frombuffer(data, np.uint8)
-        octets.setflags(write=False)  # the kernel is compiled for memory that it only reads
-        kernels.judge_decompressed(octets, index, entry_headers, entries.magic, slots, clean)
-        size[index] = octets.size
-        if clean[index] and entries.magic[index] < 2:
-            first[index] = slots["offset"][0]
-    return size, first
-
-
 def decompress_entries(
     entries: EntryIndex, entry_headers: Array, clean: Array, most: int
-) -> DecompressedEntries:
+) -> tuple[Array, Array, Octets]:
     """Decompress the compressed entries that are clean so far, up to the end of the block.
 
     Those that cannot be decompressed are marked.
+
+    Returns:
+        Start and end of each entry of the block in the arena, `BAD` for one that is not compressed; and the
+        arena, which has the decompressed bytes.
     """
     codec, arena, stop = entry_headers["attributes"] & CODEC, Arena.of(0), clean.size
     start, end = np.full((2, stop), BAD, np.uint64)
@@ -172,7 +134,7 @@ def decompress_entries(
         start[index] = arena.size
         arena.take(data)
         end[index] = arena.size
-    return DecompressedEntries(start[:stop], end[:stop], arena.octets[: arena.size])
+    return start[:stop], end[:stop], arena.octets[: arena.size]
 
 
 def _decompressed(entries: EntryIndex, index: int, codec: int, most: int, arena: Arena) -> Decompressed:
@@ -195,9 +157,6 @@ MAX_BLOCK_BYTES: Final = 16 << 20
 
 MAX_KEPT_BYTES: Final = 4 << 20
 """The same if records are kept: each of seven bytes or more takes a slot of 64."""
-
-MIN_RECORD_BYTES: Final = 7
-"""Bytes of the smallest record: §1.3."""
 
 
 @frozen
@@ -244,36 +203,51 @@ def judge_entries(entries: EntryIndex, most: int, *, keep: bool) -> Iterator[Che
         return
     first = 0
     while first < clean.size:
-        rest = entries.part(first, clean.size)
-        unpacked = decompress_entries(rest, entry_headers[first:], clean[first:], most)
-        rows = slice(first, first + unpacked.start.size)
-        yield _with_slots(entries.part(first, rows.stop), entry_headers[rows], clean[rows], unpacked)
-        first = rows.stop
+        block = _with_slots(entries.part(first, clean.size), entry_headers[first:], clean[first:], most)
+        yield block
+        first += block.clean.size
 
 
 def _with_verdicts(entries: EntryIndex, entry_headers: Array, clean: Array, most: int) -> CheckedEntries:
-    """Judge every entry that is clean so far, without keeping records."""
-    size, first = judge_compressed(entries, entry_headers, clean, most)
-    wanted = clean & (entry_headers["attributes"] & CODEC == 0)
-    slots, arena, none = np.empty(1, SLOT), np.empty(0, np.uint8), np.full(clean.size, BAD, np.uint64)
+    """Judge every entry that is clean so far, without keeping records: each compressed one on its own."""
+    size, first = np.zeros(clean.size, np.uint64), entry_headers["base_offset"].copy()
+    arena, slots = Arena.of(0), np.empty(1, SLOT)
+    codec = entry_headers["attributes"] & CODEC
+    for index in clean_compressed(entry_headers, entries.magic, clean):
+        data = _decompressed(entries, index, int(codec[index]), most, arena)
+        if data is None:
+            clean[index] = False
+            continue
+        octets = np.frombuffer(data, np.uint8)
+        octets.setflags(write=False)  # the kernel is compiled for memory that it only reads
+        kernels.judge_decompressed(octets, index, entry_headers, entries.magic, slots, clean)
+        size[index] = octets.size
+        if clean[index] and entries.magic[index] < 2:
+            first[index] = slots["offset"][0]  # that of the first message in the wrapper
+    nothing, none = np.empty(0, np.uint8), np.full(clean.size, BAD, np.uint64)
     kernels.read_entries(
-        entries.wire, entries.position, entries.length, entries.magic, arena, none, none, entry_headers,
-        wanted, slots, np.zeros(clean.size, np.int64), 0, clean,
+        entries.wire, entries.position, entries.length, entries.magic, nothing, none, none, entry_headers,
+        clean & (codec == 0), slots, np.zeros(clean.size, np.int64), 0, clean,
     )  # fmt: skip
     records = np.where(clean, entry_headers["records_count"], 0).astype(np.int64)
-    return CheckedEntries(entries, entry_headers, clean, records, size, slots[:0], arena, first_offset=first)
+    return CheckedEntries(
+        entries, entry_headers, clean, records, size, slots[:0], nothing, first_offset=first
+    )
 
 
-def _with_slots(
-    entries: EntryIndex, entry_headers: Array, clean: Array, unpacked: DecompressedEntries
-) -> CheckedEntries:
-    """Read the records of every entry that is clean so far into slots."""
-    arena, start, end = unpacked.arena, unpacked.start, unpacked.end
+def _with_slots(entries: EntryIndex, entry_headers: Array, clean: Array, most: int) -> CheckedEntries:
+    """Read the records of the entries of a block, as far as they are clean, into slots."""
+    start, end, arena = decompress_entries(entries, entry_headers, clean, most)
+    entries, entry_headers, clean = (
+        entries.part(0, start.size),
+        entry_headers[: start.size],
+        clean[: start.size],
+    )
     plain = start == BAD
     size = np.where(plain, np.uint64(0), end - start)
     kernels.count_messages(arena, start, end, entries.magic, entry_headers)
     room = np.where(plain, entries.length - np.uint64(BATCH_HEADER), size).astype(np.int64)
-    least = entry_headers["records_count"].astype(np.int64) * MIN_RECORD_BYTES
+    least = entry_headers["records_count"].astype(np.int64) * 7  # the bytes of the smallest record: §1.3
     clean &= (entries.magic != 2) | (least <= room)  # or slots would be made for records that cannot be
     counts = np.where(clean, entry_headers["records_count"], 0).astype(np.int64)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))[:-1]

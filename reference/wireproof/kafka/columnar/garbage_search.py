@@ -29,7 +29,7 @@ from wireproof.kafka.size_and_magic import (
 from wireproof.kafka.size_and_magic import MAGIC_AT as MAGIC_OFFSET
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejection import RejectClass, Rejected
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.scan_items import SEARCH_FACTOR, Item
 
 Read = Callable[[int, int], bytes | memoryview]
@@ -37,9 +37,6 @@ Read = Callable[[int, int], bytes | memoryview]
 
 WINDOW: Final = 1 << 20
 """Bytes that are searched together."""
-
-LONGEST_TOO_SMALL: Final = 64
-"""More bytes than any entry has that is too small for its magic: §1.5, first row."""
 
 SEARCHED, FOUND, BEYOND = 0, 1, 2
 """Why `find_entry` stopped: at the end, at a valid entry, at a candidate that the buffer does not hold."""
@@ -58,11 +55,8 @@ def is_checksum_valid(data: Octets, at: Pos, end: Pos) -> Flag:
     first = stored_at + CRC_BYTES
     if first >= end:
         return False
-    if magic == 2:
-        return read_uint(data, stored_at, CRC_BYTES) == basic_kernels.crc(
-            basic_kernels.CRC32C, data, first, end
-        )
-    return read_uint(data, stored_at, CRC_BYTES) == basic_kernels.crc(basic_kernels.CRC32, data, first, end)
+    tables = basic_kernels.CRC32C if magic == 2 else basic_kernels.CRC32
+    return read_uint(data, stored_at, CRC_BYTES) == basic_kernels.crc(tables, data, first, end)
 
 
 @compile_kernel
@@ -156,23 +150,16 @@ def window(data: bytes | memoryview) -> Octets:
     return octets
 
 
-def garbage_class(read: Read, at: int, size: int, options: Options) -> RejectClass | None:
-    """Return the class of the bytes at `at` if no entry can begin there; None if one may."""
+def garbage_item(read: Read, at: int, size: int, options: Options) -> tuple[Item, bool] | None:
+    """Return the garbage at `at`, and whether it is settled; None if an entry or a tail may begin there."""
     most = MAX_ENTRY if options.max_message is None else options.max_message
     head = bytes(read(at, HEADER_SIZE_UP_TO_MAGIC))
     try:
         prefix = peek_size_and_magic(Reader(head), most)
-        if prefix is not None and at + prefix.total <= size and prefix.total < LONGEST_TOO_SMALL:
+        # An entry that is too small for its magic has fewer bytes than these: §1.5, first row.
+        if prefix is not None and at + prefix.total <= size and prefix.total < 64:
             peek_whole_entry(Reader(bytes(read(at, prefix.total))), most)
     except Rejected as rejected:
-        return rejected.cls
+        end = find_garbage_end(read, at, size, options)
+        return Item("garbage", at, end.at - at, cls=rejected.cls), end.settled
     return None
-
-
-def garbage_item(read: Read, at: int, size: int, options: Options) -> tuple[Item, bool] | None:
-    """Return the garbage at `at`, and whether it is settled; None if an entry or a tail may begin there."""
-    cls = garbage_class(read, at, size, options)
-    if cls is None:
-        return None
-    end = find_garbage_end(read, at, size, options)
-    return Item("garbage", at, end.at - at, cls=cls), end.settled
