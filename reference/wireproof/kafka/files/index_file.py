@@ -42,12 +42,10 @@ TIME_ENTRY: Final = Layout(
     cites="Apache Kafka 4.x, TimeIndex",
 )
 
-ABORTED_TRANSACTION_VERSION: Final = 0
-
 ABORTED_TRANSACTION: Final = Layout(
     "AbortedTxn",
     (
-        Number("version", "int16", const=ABORTED_TRANSACTION_VERSION),
+        Number("version", "int16", const=0),
         Number("producerId", "int64"),
         Number("firstOffset", "int64", meaning="of the transaction"),
         Number("lastOffset", "int64", meaning="of its ABORT marker"),
@@ -56,12 +54,7 @@ ABORTED_TRANSACTION: Final = Layout(
     cites="Apache Kafka 4.x, AbortedTxn",
 )
 
-# --- segment headers ---
-#
-# The headers of the entries of a log segment: position, offsets, timestamp and transaction of each entry.
-#
-# kafka.md §1.1, §1.9 and §2.1. Index files are checked against these headers. A segment may be a gigabyte
-# large, so they are kept in columns.
+# --- the headers of the entries of a segment, which index files are checked against: §1.1, §1.9, §2.1 ---
 
 
 NO_MARKER: Final = -1
@@ -150,6 +143,12 @@ Entry: TypeAlias = Any
 _wrong: Final = partial(FileFinding, next_step=REBUILD)
 
 
+def _unchecked(at: int, what: str, segment: SegmentHeaders) -> FileFinding:
+    """Return the note on a place behind the end of what could be read of a log."""
+    text = f"{what} cannot be checked: the log ends at {segment.end}, {segment.why}"
+    return FileFinding(at, text, "look at the log: wireproof explain", is_error=False)
+
+
 def entry_with_offset(segment: SegmentHeaders, offset: int) -> SegmentEntry | None:
     """Return the header of the entry that contains `offset`; None if there is none, as after compaction.
 
@@ -197,26 +196,20 @@ def _check_offsets(index: SegmentIndex, segment: SegmentHeaders) -> Iterator[Fil
             text = f"position {position} is past the end of the log, which has {segment.size} bytes"
             yield _wrong(at, text)
         elif position >= segment.end:
-            text = f"position {position} cannot be checked: the log ends at {segment.end}, {segment.why}"
-            yield FileFinding(at, text, "look at the log: wireproof explain", is_error=False)
+            yield _unchecked(at, f"position {position}", segment)
         elif (first := segment.heads.number_at(position)) is None:
             yield _wrong(at, f"no entry of the log begins at position {position}")
-        else:
+        else:  # the offset is the last one of a batch from the entry's position to the next entry's
             later = index.entries[number + 1 : number + 2]
             until = later[0].position if later else segment.size
-            yield from _check_offset(entry, segment, first, until)
-
-
-def _check_offset(entry: Entry, segment: SegmentHeaders, first: int, until: int) -> Iterator[FileFinding]:
-    """Check the offset: it must be the last one of a batch from the entry's position to the next entry's."""
-    heads, number = segment.heads, first
-    while (
-        heads[number].last < entry.offset and number + 1 < len(heads) and heads[number + 1].position < until
-    ):
-        number += 1
-    if heads[number].last != entry.offset:
-        text = f"offset {entry.offset} ends no entry of the log from position {entry.position} on"
-        yield _wrong(entry.at, f"{text}; the entry there ends at {heads[first].last}")
+            heads, last = segment.heads, first
+            while heads[last].last < entry.offset and last + 1 < len(heads):
+                if heads[last + 1].position >= until:
+                    break
+                last += 1
+            if heads[last].last != entry.offset:
+                text = f"offset {entry.offset} ends no entry of the log from position {position} on"
+                yield _wrong(entry.at, f"{text}; the entry there ends at {heads[first].last}")
 
 
 OFFSET_INDEX: Final = EntryLayout(
@@ -261,10 +254,7 @@ def _check_times(index: SegmentIndex, segment: SegmentHeaders) -> Iterator[FileF
         elif head is not None:
             yield from _check_timestamp(entry, head, latest[segment.heads.number_at(head.position) or 0])
         elif is_past_readable_end(segment, entry.offset):
-            text = f"offset {entry.offset} cannot be checked: the log ends at {segment.end}, {segment.why}"
-            yield FileFinding(
-                entry.at + _OFFSET_AT, text, "look at the log: wireproof explain", is_error=False
-            )
+            yield _unchecked(entry.at + _OFFSET_AT, f"offset {entry.offset}", segment)
         else:
             yield _wrong(entry.at + _OFFSET_AT, f"no entry of the log holds offset {entry.offset}")
     if untimed:  # LogAppendTime in message format v0: the broker indexes times that no message has
@@ -350,10 +340,9 @@ def aborted_transactions(segment: SegmentHeaders) -> dict[int, EndedTransaction]
 def _transaction_faults(entry: Entry, base: int) -> Iterator[FileFinding]:
     """Check an entry without the log."""
     at, last = entry.at, entry.last
-    if entry.version != ABORTED_TRANSACTION_VERSION:
+    if entry.version != 0:
         then = "a broker rejects the whole index, so every read_committed fetch of this segment fails"
-        text = f"version {entry.version}: Kafka knows only version {ABORTED_TRANSACTION_VERSION}"
-        yield FileFinding(at, text, then)
+        yield FileFinding(at, f"version {entry.version}: Kafka knows only version 0", then)
     if entry.first > last:
         yield _wrong(at + _FIRST_AT, f"first offset {entry.first} is above the last one, {last}")
     if last < base:
@@ -389,8 +378,7 @@ def _no_marker(entry: Entry, segment: SegmentHeaders) -> FileFinding:
     """Return the finding for a missing marker; compaction may have removed it."""
     at, last = entry.at + _LAST_AT, entry.last
     if is_past_readable_end(segment, last):
-        text = f"the marker at {last} cannot be checked: the log ends at {segment.end}, {segment.why}"
-        return FileFinding(at, text, "look at the log: wireproof explain", is_error=False)
+        return _unchecked(at, f"the marker at {last}", segment)
     gap = segment.heads and last < segment.heads[-1].last and entry_with_offset(segment, last) is None
     if gap:
         text = f"no entry of the log holds offset {last}, where the marker was"
