@@ -203,7 +203,6 @@ class Arena:
     size: int = 0
 
     def __attrs_post_init__(self) -> None:
-        """Make the view of the array."""
         self.room = memoryview(self.octets)  # type: ignore[arg-type] # an array is a buffer
 
     @classmethod

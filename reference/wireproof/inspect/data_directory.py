@@ -86,7 +86,6 @@ class DirectoryTotals:
         return not self.errors and not self.unknown
 
     def count(self, report: FolderReport) -> None:
-        """Count a folder."""
         self.folders += 1
         self.files += len(report.files)
         for one in report.files:
@@ -202,7 +201,6 @@ def kind_of_small_file(path: Path) -> tuple[str, FileKind] | None:
 
 
 def check_small_file(path: Path, system: str, kind: FileKind) -> CheckedFile:
-    """Check a file of a known kind."""
     file = DataFile(path, str(path), path.stat().st_size)
     try:
         return CheckedFile(file, system, kind, kind.check(file))

@@ -137,7 +137,6 @@ def looks_like(data: bytes) -> str:
 
 
 def _text(data: bytes) -> bool:
-    """Return whether the first bytes are UTF-8 without control characters other than white space."""
     head = data[:4096]
     try:
         text = getincrementaldecoder("utf-8")().decode(head, final=head == data)
@@ -178,7 +177,6 @@ class FormatFit:
 
     @property
     def proven(self) -> int:
-        """Return the bytes of the whole entries of a log whose checksum is right."""
         return self.survey.proven if self.survey is not None else 0
 
     @property
@@ -282,7 +280,6 @@ def _streams_by_family(rows: Sequence[Format]) -> Iterator[list[Format]]:
 
 
 def is_marked(row: Format, data: bytes) -> bool:
-    """Return whether the bytes begin with the mark of the format."""
     return any(mark(data) for start, mark in family_of(row).marks.items() if row.name.startswith(start))
 
 
@@ -381,7 +378,6 @@ class BoundedSpans(list[FieldSpan]):
     __slots__ = ("left", "size")
 
     def __init__(self, size: int) -> None:
-        """Start without fields."""
         super().__init__()
         self.size = size
         self.left = MAX_FIELDS_BEYOND

@@ -113,7 +113,6 @@ def small_file_lines(one: CheckedFile) -> Iterator[str]:
 
 
 def total_lines(totals: DirectoryTotals) -> Iterator[str]:
-    """Yield the totals, and what is not known."""
     share = f"{100 * totals.named / totals.size:.4g}" if totals.size else "100"
     counts = ((totals.files, "file"), (totals.folders, "folder"), (totals.partitions, "partition"))
     files, folders, partitions = (counted(number, what, grouped=False) for number, what in counts)
@@ -131,7 +130,6 @@ def total_lines(totals: DirectoryTotals) -> Iterator[str]:
 
 
 def small_file_json(one: CheckedFile) -> str:
-    """Return a file as a line of JSON."""
     return as_json(
         {
             "type": "file",
@@ -166,7 +164,6 @@ def event_json(event: DirectoryEvent) -> Iterator[str]:
 
 
 def total_json(totals: DirectoryTotals) -> str:
-    """Return the totals as a line of JSON."""
     names = ("folders", "files", "partitions", "size", "named", "unsound", "errors")
     unknown = [{"file": name, "bytes": size} for name, size in totals.unknown]
     return as_json({"type": "totals", **{name: getattr(totals, name) for name in names}, "unknown": unknown})

@@ -78,7 +78,6 @@ class EntryOutput(ABC):
     begun: bool = False
 
     def part(self, part: Entry | EntryRows) -> None:
-        """Write a part of a stream, as far as it is to be shown."""
         for one in part if isinstance(part, EntryRows) else (part,):
             self.entry(one)
 
@@ -100,11 +99,9 @@ class EntryOutput(ABC):
 
     @property
     def room(self) -> bool:
-        """Return whether there is room for another line."""
         return self.shown.limit is None or self.lines < self.shown.limit
 
     def line(self, text: str, *, counted: bool = True) -> None:
-        """Write a line."""
         self.out.write(f"{text}\n")
         self.lines += counted
 
@@ -179,7 +176,6 @@ class TextOutput(EntryOutput):
         self.lines += len(lines)
 
     def write_entry(self, one: Entry) -> None:
-        """Write an entry with its records or fields."""
         self.heading()
         line = f"{one.at:>12} {one.length:>9}  {self._words(one)}".rstrip()
         self.line(line, counted=self.shown.detail == "entries" or one.kind != "frame")
@@ -220,7 +216,6 @@ class JsonOutput(EntryOutput):
     """Writes entries as JSON lines: commands.md has their members."""
 
     def write_entry(self, one: Entry) -> None:
-        """Write an entry with its records or fields."""
         tree: dict[str, Any] = {
             "type": "entry" if one.kind == "frame" else one.kind,
             "number": one.number,
@@ -263,7 +258,6 @@ def fields_json(layout: TracedDecode, notes: Mapping[str, str]) -> Iterator[dict
 
 
 def summary_json(found: FileSurvey) -> dict[str, Any]:
-    """Return the summary as JSON."""
     lost = found.losses
     return {
         "type": "summary",
@@ -306,7 +300,6 @@ def loss_json(loss: Loss, *, gapless: bool) -> dict[str, Any]:
 
 
 def damage_json(one: DamagedRange) -> dict[str, Any]:
-    """Return a damaged range as JSON."""
     return {
         "class": one.cls, "position": one.at, "end": one.end, "number": one.number, "at": one.where,
         "path": one.path, "text": one.text,
@@ -334,5 +327,4 @@ def json_value(value: Any) -> Any:  # noqa: ANN401 - a cell or the value of a fi
 
 
 def as_json(tree: Mapping[str, Any]) -> str:
-    """Return one line of JSON."""
     return json.dumps(tree, separators=(",", ":"), default=str)

@@ -95,7 +95,6 @@ class FileSurvey:
         return bool(self.format_id) and not wrong
 
     def count(self, one: Entry | EntryRows) -> None:
-        """Count the next part of the stream."""
         if isinstance(one, EntryRows):
             self.entries += len(one)
             self.sound += sum(one.length)
@@ -216,7 +215,6 @@ def cut_entry_text(found: FileSurvey) -> str:
 
 
 def damaged_place_lines(found: FileSurvey) -> Iterator[str]:
-    """Return one line for each damaged place."""
     sound_end = found.size - found.tail
     ends = [one.at for one in found.damages[1:]] + [sound_end]
     for one, until in zip(found.damages, ends, strict=False):
@@ -234,7 +232,6 @@ MAX_FITS: Final = 4
 
 
 def summary_lines(found: FileSurvey) -> Iterator[str]:
-    """Yield the lines of a summary."""
     yield verdict_line(found)
     if found.headers_only:
         yield "headers and checksums were checked; the records were not read"

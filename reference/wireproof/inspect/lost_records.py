@@ -44,7 +44,6 @@ class LostRecords:
         return LostRecords(self.least + other.least, most, other.basis)
 
     def __str__(self) -> str:
-        """Return the number as text, or its bounds."""
         if self.most is None:
             least = f"at least {self.least}" if self.least else "an unknown number of"
             return f"{least} record{'s' * (self.least != 1)}"

@@ -49,7 +49,6 @@ class EntryIndex:
 
     @property
     def end(self) -> Array:
-        """Return the position after the last byte of each entry."""
         return self.position + self.length
 
     def part(self, first: int, stop: int) -> "EntryIndex":

@@ -173,7 +173,6 @@ def _octets(block: CheckedEntries, at: Array, length: Array) -> pa.Array:
 
 
 def _ends(length: Array) -> Array:
-    """Return the ends of consecutive runs of these lengths, after a first 0."""
     ends = np.zeros(length.size + 1, np.int32)
     entry_kernels.compute_ends(length, ends)
     return ends

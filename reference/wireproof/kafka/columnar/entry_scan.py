@@ -150,7 +150,6 @@ class KafkaFrames:
     unpacked: int
 
     def __len__(self) -> int:
-        """Return the number of items."""
         return int(self.kind.size)
 
     @property

@@ -139,7 +139,6 @@ class Payload:
 
 
 def is_internal_topic(topic: str) -> bool:
-    """Return whether the records of a topic have a known layout."""
     return topic in INTERNAL_TOPICS
 
 

@@ -104,7 +104,6 @@ class _Offsets:
             self._after, self.is_damaged = last + 1, False
 
     def facts(self) -> dict[str, Json]:
-        """Return the epochs, the gaps, and whether the end is damaged."""
         return {"epochs": self.epochs, "gaps": self.gaps, "endIsDamaged": self.is_damaged}
 
 
@@ -197,7 +196,6 @@ def _is_kafka_index(file: DataFile) -> bool:
 
 
 def _metadata(what: str, name: str, read: Callable[[bytes], FileReport]) -> FileKind:
-    """Return the kind of a file of properties, by the pattern of its name."""
     return FileKind(what, named(name), whole(read), small=True)
 
 

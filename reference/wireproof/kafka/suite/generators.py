@@ -36,7 +36,6 @@ TIME: Final = 1_700_000_000_000
 
 
 def batch(recipe: Recipe) -> bytes:
-    """Return the bytes of a v2 batch."""
     number = recipe.records
     pieces: list[Piece] = []
     for index in range(number):
@@ -92,7 +91,6 @@ def message(recipe: Recipe, magic: int) -> bytes:
 
 
 def _message(magic: int, offset: int, attributes: int, time: int, value: Sequence[Piece]) -> list[Piece]:
-    """Return the pieces of a message without a key."""
     stamp = struct.pack(">q", time) if magic else b""
     size = size_of(value)
     covered = struct.pack(">bb", magic, attributes) + stamp + struct.pack(">ii", -1, size)

@@ -74,7 +74,6 @@ FILE_NAME: Final = re.compile(
 
 
 def parse_file_name(path: Path) -> SegmentFileName | None:
-    """Parse the name of a segment's file; None for any other name."""
     found = FILE_NAME.fullmatch(path.name)
     return SegmentFileName(int(found["base"]), found["kind"], path) if found else None
 
@@ -155,7 +154,6 @@ def _damaged_cells(one: Entry, source: ByteSource) -> tuple[Any, ...] | None:
 
 
 def _numbers(at: int, length: int, cells: Sequence[Any]) -> tuple[int, ...]:
-    """Return the numbers of a `SegmentEntry`."""
     magic, last = cells[MAGIC], cells[LAST_OFFSET]
     control = cells[CONTROL_TYPE]
     marker = NO_MARKER if control is None else MARKERS.get(control.partition("+")[0], NO_MARKER)

@@ -49,7 +49,6 @@ _CODEC_NAMES: Final = tuple(CODECS.get(number, str(number)) for number in range(
 
 
 def header_numbers(head: bytes) -> Sequence[int]:
-    """Return these integers of the batch that begins with `head`."""
     numbers: Sequence[int] = select_numbers(HEADS[V2].peek(head))
     return numbers
 
@@ -140,7 +139,6 @@ def _control_name(record: Record) -> str | None:
 
 
 def item_cells(item: Item, head: bytes) -> tuple[Any, ...]:
-    """Return the cells of an entry that the reference decoded."""
     first: int | None
     match item.value:
         case RecordBatch(records=records):
@@ -222,7 +220,6 @@ def item_records(item: Item) -> Iterator[tuple[Any, ...]]:
 
 
 def record_line(cells: tuple[Any, ...]) -> str:
-    """Return a record as a line."""
     offset, delta, timestamp, time_delta, sequence, key, value, headers, control = cells
     parts = [f"offset {offset}" + ("" if delta is None else f" (+{delta})")]
     parts.append(instant(timestamp) + ("" if time_delta is None else f" ({time_delta:+d} ms)"))
@@ -253,7 +250,6 @@ class LogTotals:
     open: dict[int, int] = field(factory=dict)
 
     def add(self, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Add the cells of the next entries."""
         (
             magic, _, last, count, codec, kind, base_time, max_time, producer, _, _, _, _, control, horizon,
             epoch, _,
@@ -294,7 +290,7 @@ class LogTotals:
             self.open.setdefault(producer, cells[BASE_OFFSET])
 
     def json(self) -> dict[str, Json]:
-        """Return the counts, each under its name; what the log does not have is null."""
+        """Return the counts; what the log does not have is null."""
         offsets, times, epochs = (pair or (None, None) for pair in (self.offsets, self.times, self.epochs))
         return {
             "batches": self.entries.total(),
@@ -315,7 +311,6 @@ class LogTotals:
         }
 
     def lines(self) -> Iterator[str]:
-        """Yield the counts as lines."""
         if self.offsets is None:
             return
         kinds = ", ".join(f"{count} of v{magic}" for magic, count in sorted(self.entries.items()))

@@ -133,7 +133,6 @@ def _full() -> dict[Any, Any]:
 
 
 def _for_format(fmt: Format, value: Any) -> Any:  # noqa: ANN401 - a value of any of the formats
-    """Return the value with the magic of the revision, if it is a message."""
     return evolve(value, magic=int(fmt.revision == "v1")) if isinstance(value, Message) else value
 
 
@@ -176,7 +175,6 @@ def _compressed(batch: RecordBatch, rng: Random) -> RecordBatch:
 
 
 def _renumbered(batch: RecordBatch, _: Random) -> RecordBatch:
-    """Renumber the offset deltas from 0, as a producer does."""
     records = tuple(evolve(record, offset_delta=at) for at, record in enumerate(batch.records))
     return evolve(batch, last_offset_delta=max(len(records) - 1, 0), records=records)
 

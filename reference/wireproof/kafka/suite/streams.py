@@ -114,7 +114,6 @@ class EntryOrder:
     """Checks the rising offsets and leader epochs of a log: kafka.md §1.5; no checksum covers them."""
 
     def __init__(self) -> None:
-        """Begin with no entry."""
         self.last: int | None = None
         self.epoch = -1
 
