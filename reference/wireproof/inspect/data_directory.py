@@ -18,7 +18,6 @@ from wireproof.data_files import (
     DataFile,
     DirectoryRules,
     FileFinding,
-    FileKind,
     FileReport,
     PartitionReport,
     UnreadableFileError,
@@ -140,8 +139,7 @@ def read_directory(
 
 def directory_rules() -> tuple[DirectoryRules, ...]:
     """Return the rules of the installed families that have some."""
-    places = (family.directories for family in FAMILIES.values())
-    return tuple(object_at(place) for place in places if place)
+    return tuple(object_at(one.directories) for one in FAMILIES.values() if one.directories)
 
 
 def folders_of(root: Path) -> Iterator[tuple[Path, list[Path]]]:
@@ -192,20 +190,17 @@ def _checked(
         return _unknown(file, str(error))
 
 
-def kind_of_small_file(path: Path) -> tuple[str, FileKind] | None:
-    """Return system and kind of a file that its report shows whole; None for any other file."""
-    file = DataFile(path, path.name, path.stat().st_size)
-    small = [(rule.system, kind) for rule in directory_rules() for kind in rule.kinds if kind.small]
-    found = (pair for pair in small if pair[1].pattern.fullmatch(file.place) and pair[1].fits(file))
-    return next(found, None)
-
-
-def check_small_file(path: Path, system: str, kind: FileKind) -> CheckedFile:
+def check_small_file(path: Path) -> CheckedFile | None:
+    """Check a file that its report shows whole; None for any other file."""
     file = DataFile(path, str(path), path.stat().st_size)
-    try:
-        return CheckedFile(file, system, kind, kind.check(file))
-    except UnreadableFileError as error:
-        return _unknown(file, str(error))
+    small = [(rule.system, kind) for rule in directory_rules() for kind in rule.kinds if kind.small]
+    for system, kind in small:
+        if kind.pattern.fullmatch(file.place) and kind.fits(file):
+            try:
+                return CheckedFile(file, system, kind, kind.check(file))
+            except UnreadableFileError as error:
+                return _unknown(file, str(error))
+    return None
 
 
 def _unknown(file: DataFile, why: str) -> CheckedFile:
@@ -225,8 +220,7 @@ HEAD_BYTES: Final = 1 << 20
 
 def index_rules() -> tuple[IndexRules, ...]:
     """Return the rules of the installed families that have some."""
-    places = (family.index_files for family in FAMILIES.values())
-    return tuple(object_at(place) for place in places if place)
+    return tuple(object_at(one.index_files) for one in FAMILIES.values() if one.index_files)
 
 
 def parse_file_name(path: Path) -> SegmentFileName | None:

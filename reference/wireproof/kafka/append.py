@@ -179,17 +179,9 @@ def read_setting(name: str, text: str) -> tuple[str, Any]:
 
 @frozen
 class TopicSettings:
-    """The settings of a topic, as far as they change an append or what is returned of it.
+    """The settings of a topic, as far as they change an append or what is returned of it: `SETTINGS`.
 
-    Attributes:
-        append_time: whether `message.timestamp.type` is LogAppendTime: KIP-32.
-        codec: of `compression.type`, None for the producer's.
-        compacted: whether `cleanup.policy` has `compact`.
-        max_bytes: `max.message.bytes`; None for no bound.
-        down_conversion: `message.downconversion.enable`.
-        segment_ms: `segment.ms`; None where it is not given.
-        before_ms, after_ms: `message.timestamp.before.max.ms` and `message.timestamp.after.max.ms`; None for
-            no bound.
+    A number is None for no bound, and the codec for the producer's.
     """
 
     append_time: bool = False

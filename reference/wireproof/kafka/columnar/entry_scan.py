@@ -22,6 +22,7 @@ from wireproof.kafka.columnar.entry_kernels import BROKEN, BUFFER_END, CUT
 from wireproof.kafka.columnar.garbage_search import garbage_item
 from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.scan import scan as reference_scan
+from wireproof.kafka.values import Message, RecordBatch
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
 from wireproof.wire.walk import Chunk, ChunkEnd
@@ -180,40 +181,28 @@ def scan(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> KafkaFrames:
 def step_frames(step: ScanStep, base: int = 0) -> KafkaFrames:
     """Return the items of one scan step, without the values; `base` is added to their positions."""
     answers = {index: evolve(item, at=base + item.at, value=None) for index, item in step.answers.items()}
-    unpacked = 0 if step.block is None else int(step.block.unpacked.sum())
-    position, length, kind, magic, records, by_reference = _columns(step)
-    return KafkaFrames(position + base, length, kind, magic, records, by_reference, answers, unpacked)
-
-
-def _columns(step: ScanStep) -> tuple[Array, ...]:
-    """Return the rows of a step, in the order of `KafkaFrames.columns`."""
-    if step.block is None:
+    if (block := step.block) is None:
         item = step.answers[0]
-        row = ((item.at, np.int64), (item.length, np.int64), (KINDS.index(item.kind), np.uint8))
-        by_reference = item.kind != "tail"
-        return tuple(
-            np.array([v], t) for v, t in (*row, (-1, np.int8), (0, np.int64), (by_reference, np.bool_))
-        )
-    entries, records = step.block.entries, step.block.records.copy()
-    kind = np.zeros(records.size, np.uint8)
-    for index, item in step.answers.items():
-        kind[index] = KINDS.index(item.kind)
-        records[index] = count_records(item)
-    return (
-        entries.position.astype(np.int64),
-        entries.length.astype(np.int64),
-        kind,
-        entries.magic.astype(np.int8),
-        records,
-        ~step.block.clean,
-    )
+        numbers = (base + item.at, item.length, KINDS.index(item.kind), -1, 0, item.kind != "tail")
+        columns = [np.array([one], none.dtype) for one, none in zip(numbers, NO_ITEMS, strict=True)]
+    else:
+        entries, records = block.entries, block.records.copy()
+        kind = np.zeros(records.size, np.uint8)
+        for index, item in step.answers.items():
+            kind[index] = KINDS.index(item.kind)
+            records[index] = count_records(item)
+        columns = [entries.position.astype(np.int64) + base, entries.length.astype(np.int64)]
+        columns += [kind, entries.magic.astype(np.int8), records, ~block.clean]
+    position, length, kind, magic, records, by_reference = columns
+    unpacked = 0 if block is None else int(block.unpacked.sum())
+    return KafkaFrames(position, length, kind, magic, records, by_reference, answers, unpacked)
 
 
 def count_records(item: Item) -> int:
     """Return the number of records of a batch or messages of a wrapper; 1 for a plain message."""
-    if item.value is None:
-        return 0
-    inner = getattr(item.value, "records", None)
-    if inner is None:
-        inner = item.value.messages
-    return 1 if inner is None else len(inner)
+    match item.value:
+        case None:
+            return 0
+        case RecordBatch(records=inner) | Message(messages=tuple(inner)):
+            return len(inner)
+    return 1

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Final
 
 import google_crc32c
-from attrs import frozen
 
 from wireproof.columnar import basic_kernels
 from wireproof.columnar.basic_kernels import EIGHT, ONE, ZERO, Array, Flag, Int, Octets, Pos, U, read_uint
@@ -99,16 +98,11 @@ def find_entry(
     return at, spent, SEARCHED, settled
 
 
-@frozen
-class GarbageEnd:
-    """The end of garbage, and whether bytes that are appended later could change it."""
+def find_garbage_end(read: Read, start: int, size: int, options: Options) -> tuple[int, bool]:
+    """Return the position of the first valid entry after `start`, or `size`, the end of the object.
 
-    at: int
-    settled: bool
-
-
-def find_garbage_end(read: Read, start: int, size: int, options: Options) -> GarbageEnd:
-    """Return the position of the first valid entry after `start`, or `size`, the end of the object."""
+    The second part is whether it is settled: bytes that are appended later cannot change it.
+    """
     limit = MAX_ENTRY if options.max_message is None else options.max_message
     base, most, settled = start + 1, U(max(limit, 0)), True  # an entry at `start` was rejected
     data, at, spent = window(read(base, WINDOW)), 0, U(0)
@@ -116,15 +110,15 @@ def find_garbage_end(read: Read, start: int, size: int, options: Options) -> Gar
         stop, spent, reason, inside = find_entry(data, U(at), U(size - base), U(base - start), most, spent)
         at, end, settled = int(stop), base + data.size, settled and inside
         if reason == FOUND:
-            return GarbageEnd(base + at, settled)
+            return base + at, settled
         total = int(read_uint(data, U(at + SIZE_AT), CRC_BYTES)) + LOG_OVERHEAD if reason == BEYOND else 0
         if total > WINDOW:
             spent += U(total)
             if has_checksum(read, base + at, total):
-                return GarbageEnd(base + at, settled)
+                return base + at, settled
             at += 1
         elif end >= size:
-            return GarbageEnd(size, settled=False)
+            return size, False
         else:
             base, at, rest = base + at, 0, data[at:].tobytes()
             data = window(rest + bytes(read(end, WINDOW)))
@@ -160,6 +154,6 @@ def garbage_item(read: Read, at: int, size: int, options: Options) -> tuple[Item
         if prefix is not None and at + prefix.total <= size and prefix.total < 64:
             peek_whole_entry(Reader(bytes(read(at, prefix.total))), most)
     except Rejected as rejected:
-        end = find_garbage_end(read, at, size, options)
-        return Item("garbage", at, end.at - at, cls=rejected.cls), end.settled
+        end, settled = find_garbage_end(read, at, size, options)
+        return Item("garbage", at, end - at, cls=rejected.cls), settled
     return None

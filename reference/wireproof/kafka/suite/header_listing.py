@@ -86,6 +86,10 @@ def _batch(data: Chunk, at: int, end: int) -> tuple[Any, ...] | None:
     """Return the cells of a batch whose header and checksum are sound; None if the reference must look."""
     numbers = select_numbers(_head_of_batch(data, at))
     base, _, crc, attributes, delta, _, latest, producer, generation, sequence, count = numbers
+    if producer == -1:  # a producer has all its fields, or there is none: §1.1, C20 to C25
+        is_usual = generation == sequence == -1 and not attributes & TRANSACTIONAL
+    else:
+        is_usual = producer >= 0 and generation >= 0 and sequence >= 0
     if (
         base < 0
         or attributes & LOOKED_AT
@@ -93,18 +97,11 @@ def _batch(data: Chunk, at: int, end: int) -> tuple[Any, ...] | None:
         or not 0 <= count <= delta + 1
         or base > MAX_INT64 - delta
         or (attributes & LOG_APPEND_TIME and latest < 0)
-        or not _is_usual_producer(producer, generation, sequence, attributes)
+        or not is_usual
         or _crc32c(bytes(data[at + _BATCH_COVERS : end])) != crc
     ):
         return None
     return batch_cells(numbers, None)
-
-
-def _is_usual_producer(producer: int, generation: int, sequence: int, attributes: int) -> bool:
-    """Return whether a producer has all its fields, or there is none: §1.1, C20 to C25."""
-    if producer == -1:
-        return generation == sequence == -1 and not attributes & TRANSACTIONAL
-    return producer >= 0 and generation >= 0 and sequence >= 0
 
 
 def _message(data: Chunk, at: int, end: int) -> tuple[Any, ...] | None:

@@ -30,22 +30,8 @@ from wireproof.kafka.files.index_file import (
 )
 from wireproof.kafka.layouts import HEADS
 from wireproof.kafka.size_and_magic import MAGIC_AT, peek_whole_entry
+from wireproof.kafka.suite import listing
 from wireproof.kafka.suite.header_listing import HEADERS
-from wireproof.kafka.suite.listing import (
-    BASE_OFFSET,
-    CONTROL_TYPE,
-    HEADER_NAMES,
-    IS_TRANSACTIONAL,
-    LAST_OFFSET,
-    LEADER_EPOCH,
-    MAGIC,
-    MAX_TIMESTAMP,
-    PRODUCER,
-    batch_cells,
-    header_numbers,
-    item_cells,
-    message_cells,
-)
 from wireproof.segment_files import MAX_FILE_BYTES, CheckedIndex, IndexRules, SegmentFileName
 from wireproof.wire.byte_source import ByteSource, FileSource, ShrunkError
 from wireproof.wire.options import DEFAULT_OPTIONS
@@ -55,7 +41,9 @@ from wireproof.wire.walk import Entry, EntryRows, walk
 
 SYSTEM: Final = "Kafka"
 
-STEPS: Final = evolve(steps_of(FORMATS["kafka.log/mixed"]), cells=item_cells, head_bytes=BATCH.fixed_size)
+STEPS: Final = evolve(
+    steps_of(FORMATS["kafka.log/mixed"]), cells=listing.item_cells, head_bytes=BATCH.fixed_size
+)
 """The steps of a log, with the cells of each entry."""
 
 READER: Final = evolve(HEADERS, chunks=(1 << 16, 1 << 16))
@@ -147,19 +135,19 @@ def _damaged_cells(one: Entry, source: ByteSource) -> tuple[Any, ...] | None:
     if one.kind == "tail" or STEPS.size(head) != one.length or head[MAGIC_AT] > V2:
         return None
     if head[MAGIC_AT] < V2:
-        return message_cells(HEADS[head[MAGIC_AT]].peek(head), None, None)
-    numbers = header_numbers(head)
-    is_control = numbers[HEADER_NAMES.index("attributes")] & CONTROL
-    return None if is_control else batch_cells(numbers, None)
+        return listing.message_cells(HEADS[head[MAGIC_AT]].peek(head), None, None)
+    numbers = listing.header_numbers(head)
+    is_control = numbers[listing.HEADER_NAMES.index("attributes")] & CONTROL
+    return None if is_control else listing.batch_cells(numbers, None)
 
 
 def _numbers(at: int, length: int, cells: Sequence[Any]) -> tuple[int, ...]:
-    magic, last = cells[MAGIC], cells[LAST_OFFSET]
-    control = cells[CONTROL_TYPE]
+    magic, last = cells[listing.MAGIC], cells[listing.LAST_OFFSET]
+    control = cells[listing.CONTROL_TYPE]
     marker = NO_MARKER if control is None else MARKERS.get(control.partition("+")[0], NO_MARKER)
     return (
-        at, length, magic, cells[BASE_OFFSET] if magic == V2 else last, last, cells[MAX_TIMESTAMP],
-        cells[PRODUCER], cells[IS_TRANSACTIONAL], marker, cells[LEADER_EPOCH],
+        at, length, magic, cells[listing.BASE_OFFSET] if magic == V2 else last, last,
+        cells[listing.MAX_TIMESTAMP], cells[listing.PRODUCER], cells[listing.IS_TRANSACTIONAL], marker, cells[listing.LEADER_EPOCH],
     )  # fmt: skip
 
 
