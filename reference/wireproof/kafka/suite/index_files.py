@@ -147,7 +147,8 @@ def _numbers(at: int, length: int, cells: Sequence[Any]) -> tuple[int, ...]:
     marker = NO_MARKER if control is None else MARKERS.get(control.partition("+")[0], NO_MARKER)
     return (
         at, length, magic, cells[listing.BASE_OFFSET] if magic == V2 else last, last,
-        cells[listing.MAX_TIMESTAMP], cells[listing.PRODUCER], cells[listing.IS_TRANSACTIONAL], marker, cells[listing.LEADER_EPOCH],
+        cells[listing.MAX_TIMESTAMP], cells[listing.PRODUCER], cells[listing.IS_TRANSACTIONAL], marker,
+        cells[listing.LEADER_EPOCH],
     )  # fmt: skip
 
 
