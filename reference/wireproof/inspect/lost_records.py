@@ -176,7 +176,8 @@ class LossFinder:
         before = held if len(rows) == 1 else rows.row(len(rows) - 2)
         self._held, self.gapless = rows.row(len(rows) - 1), gapless
         self.entries += len(rows)
-        self._next, self._time = self._offsets(before)[1] + 1, self._times(before)[1]
+        self._next = self._offsets(before)[1] + 1
+        _, self._time = self.listing.times(before.cells) or (None, None)
         return True
 
     def end(self) -> Iterator[Entry | Loss]:
@@ -187,8 +188,7 @@ class LossFinder:
             first, last = self._offsets(held)
             # It has the offsets of the next file, and none that follow the others.
             if last >= self.until and first > (self._expected() or 0):
-                lost = self._loss_of(held)
-                self._open = _joined(self._open, lost if loss is None else _joined(lost, loss))
+                self._open = _joined(_joined(self._open, self._loss_of(held)), loss)
                 held = None
         if held is not None:
             yield from self._confirm(held)
@@ -212,9 +212,8 @@ class LossFinder:
         if first > held_last:
             yield from self._confirm(held)
         elif held_first > expected and first >= expected:
-            later, self._later = self._later, None
-            self._open = _joined(self._open, self._loss_of(held))
-            self._open = self._open if later is None else _joined(self._open, later)
+            self._open = _joined(_joined(self._open, self._loss_of(held)), self._later)
+            self._later = None
         elif self._low is not None and first > self._low and not self.rising:
             yield from self._confirm(held)
             self._next = self.base = None
@@ -228,7 +227,7 @@ class LossFinder:
     def _confirm(self, one: Entry) -> Iterator[Entry | Loss]:
         """Yield the loss before a sound entry, and the entry."""
         first, last = self._offsets(one) if self.listing.offsets is not None else (None, None)
-        low, high = self._times(one)
+        low, high = self.listing.times(one.cells) or (None, None)
         if (loss := self._open) is not None:
             self._open = None
             wanted = self._expected()
@@ -257,9 +256,6 @@ class LossFinder:
         first, last = self._offsets(one)
         return self.listing.row_records(one.cells) in (None, last - first + 1)
 
-    def _times(self, one: Entry) -> tuple[int | None, int | None]:
-        return self.listing.times(one.cells) or (None, None)
-
     # --- damaged bytes ---
 
     def _loss_of(self, one: Entry) -> Loss:
@@ -283,10 +279,10 @@ class LossFinder:
         return total if end == one.end or one.kind == "tail" else None
 
 
-def _joined(one: Loss | None, other: Loss) -> Loss:
+def _joined(one: Loss | None, other: Loss | None) -> Loss | None:
     """Return two neighbouring losses as one."""
-    if one is None:
-        return other
+    if one is None or other is None:
+        return one or other
     counted = None if one.counted is None or other.counted is None else one.counted + other.counted
     return evolve(
         one,
