@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from tests.mutants.base import in_codec, mutant, patched, variant, walk
-from tests.mutants.kafka.helpers import KafkaMutant, PatchedKafka, reading, replacing
+from tests.mutants.base import in_codec, mutant, patched, walk
+from tests.mutants.kafka.helpers import KafkaMutant, PatchedKafka, misreading, replacing
 from wireproof.kafka import consumer_view, control_record, control_types, log, message, record
 from wireproof.kafka.attribute_bits import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
 from wireproof.kafka.batch import RECORD_BATCH
@@ -65,20 +65,12 @@ def _shape(base_offset: int, base_timestamp: int, **rest: Any) -> BatchContext: 
     return evolve(shape, append_timestamp=None) if shape.compressed else shape
 
 
+@misreading(KafkaMutant, "varint", "varint-31-bits", "kafka.batch/v2/varints/int32-max")
 def _low_31_bits(self: Reader, name: str) -> int:
-    """Keep three bits of the fifth byte of a varint, where four count."""
+    """Loses the highest bit of a varint of 32."""
     whole = Reader.varint(self, name)
     raw = (whole << 1 ^ whole >> 31) & 0x7FFF_FFFF
     return raw >> 1 ^ -(raw & 1)
-
-
-variant(
-    KafkaMutant,
-    "varint-31-bits",
-    "Loses the highest bit of a varint of 32.",
-    "kafka.batch/v2/varints/int32-max",
-    reader=reading(varint=_low_31_bits),
-)
 
 
 # --- the consumer: kafka.md, section 1.9 ---

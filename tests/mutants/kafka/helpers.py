@@ -118,6 +118,18 @@ def planted(
     return decorate
 
 
+def misreading(
+    base: type[KafkaMutant], method: str, name: str, *killed_by: str, **parts: object
+) -> Callable[[Part], Part]:
+    """Make a mutant whose reader has a function for one of its methods; its docstring is the fault."""
+
+    def decorate(part: Part) -> Part:
+        variant(base, name, part.__doc__ or "", *killed_by, reader=reading(**{method: part}), **parts)
+        return part
+
+    return decorate
+
+
 def replacing(
     module: object, attribute: str, name: str, *killed_by: str, **parts: object
 ) -> Callable[[Part], Part]:

@@ -8,14 +8,14 @@ from functools import partial
 from typing import Any, Final, NoReturn
 from unittest.mock import patch
 
-from tests.mutants.base import Failed, JsonObject, in_codec, mutant, patched, variant, with_options
+from tests.mutants.base import Failed, JsonObject, in_codec, mutant, patched, with_options
 from tests.mutants.kafka.helpers import (
     FieldByField,
     KafkaMutant,
     PatchedKafka,
     bit,
     frames,
-    reading,
+    misreading,
     records,
     replacing,
 )
@@ -79,19 +79,13 @@ def headers_of_one_name_collapse(entry: JsonObject) -> None:
         one["headers"] = [list(pair) for pair in dict(one["headers"]).items()]
 
 
+@misreading(PatchedKafka, "int32", "sarama-3119-many-records-refused")
 def _limited_count(self: FieldByField, name: str) -> int:
+    """Refuses a batch of more than 131,070 records."""
     value = super(FieldByField, self).int32(name)
     if name == "recordsCount" and value > 2 * 0xFFFF:
         raise self.reject("other", name, f"{value} records", at=self.pos - 4)
     return value
-
-
-variant(
-    PatchedKafka,
-    "sarama-3119-many-records-refused",
-    "Refuses a batch of more than 131,070 records.",
-    reader=reading(int32=_limited_count),
-)
 
 
 # --- control records ---

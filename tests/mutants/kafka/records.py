@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Final
 
-from tests.mutants.base import JsonObject, in_codec, mutant, patched, variant, walk
-from tests.mutants.kafka.helpers import PatchedKafka, reading, records, replacing
+from tests.mutants.base import JsonObject, in_codec, mutant, patched, walk
+from tests.mutants.kafka.helpers import PatchedKafka, misreading, records, replacing
 from wireproof.adapters.contract import Request
 from wireproof.kafka import log, message, record
 from wireproof.kafka.batch import RECORD_BATCH
@@ -20,22 +20,15 @@ from wireproof.wire.rejection import Rejected
 VARINT_BYTES: Final = 5
 
 
+@misreading(PatchedKafka, "varint", "tracker-varint-cut")
 def _open_varint(self: Reader, name: str) -> int:
-    """Take the end of the bytes for the end of a varint."""
+    """Reads a varint that the end of the bytes cuts as if it were whole, as KafkaJS does."""
     left = self.data[self.pos : self.end][:VARINT_BYTES]
     if 0 < len(left) < VARINT_BYTES and min(left) > 0x7F:
         raw = sum((byte & 0x7F) << 7 * number for number, byte in enumerate(left))
         self.pos = self.end
         return raw >> 1 ^ -(raw & 1)
     return Reader.varint(self, name)
-
-
-variant(
-    PatchedKafka,
-    "tracker-varint-cut",
-    "Reads a varint that the end of the bytes cuts as if it were whole, as KafkaJS does.",
-    reader=reading(varint=_open_varint),
-)
 
 
 _header, _headers, _read = record._header, record._headers, record._read  # noqa: SLF001 - the parts that are wrong in the mutants
