@@ -11,18 +11,16 @@ from wireproof.family import EntryListing, object_at
 from wireproof.formats import Format, TracedDecode, steps_of
 from wireproof.inspect.detect_format import layout_of_damaged
 from wireproof.inspect.entry_list import Place
-from wireproof.inspect.field_listing import field_lines, text_notes
+from wireproof.inspect.field_listing import WIDEST, field_lines
 from wireproof.inspect.file_survey import FileSurvey
 from wireproof.inspect.lost_records import Loss
 from wireproof.wire.byte_source import ByteSource
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected, shift_position
-from wireproof.wire.text import as_text, escape_unsafe
+from wireproof.wire.text import as_text, escape_unsafe, octets
 from wireproof.wire.trace import FieldSpan
 from wireproof.wire.walk import DamagedRange, Entry, EntryRows
-
-Detail = Literal["entries", "records", "fields"]
 
 
 @frozen
@@ -35,7 +33,7 @@ class ListingOptions:
         limit: the greatest number of these lines; None for all.
     """
 
-    detail: Detail = "entries"
+    detail: Literal["entries", "records", "fields"] = "entries"
     begin: Place | None = None
     limit: int | None = None
 
@@ -150,8 +148,11 @@ def _moved(span: FieldSpan, base: int, first: str, number: str) -> FieldSpan:
 
 
 def notes_of(listing: EntryListing | None, spans: Sequence[FieldSpan]) -> Mapping[str, str]:
-    """Return what the values of fields mean, by their paths."""
-    return {**text_notes(spans), **(listing.notes(spans) if listing is not None else {})}
+    """Return what the values of fields mean, and the bytes that are text, by their paths."""
+    data = ((span.path, bytes(span.value)) for span in spans if isinstance(span.value, bytes | bytearray))
+    shown = ((path, octets(value, WIDEST)) for path, value in data if value)
+    texts = {path: text for path, text in shown if text[0] in "'\""}
+    return {**texts, **(listing.notes(spans) if listing is not None else {})}
 
 
 class TextOutput(EntryOutput):

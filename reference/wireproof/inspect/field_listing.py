@@ -11,7 +11,6 @@ from attrs import evolve, frozen
 
 from wireproof.formats import TracedDecode
 from wireproof.wire.rejection import Position
-from wireproof.wire.text import octets
 from wireproof.wire.trace import FieldSpan
 
 WIDEST: Final = 48
@@ -62,13 +61,6 @@ def field_lines(
             yield line
         else:
             yield evolve(line, marked=span is marked, note=(notes or {}).get(span.path, ""))
-
-
-def text_notes(spans: Sequence[FieldSpan]) -> dict[str, str]:
-    """Return the bytes that are text, by the path of the field."""
-    data = ((span.path, bytes(span.value)) for span in spans if isinstance(span.value, bytes | bytearray))
-    shown = ((path, octets(value, WIDEST)) for path, value in data if value)
-    return {path: text for path, text in shown if text[0] in "'\""}
 
 
 def lines_with_spans(layout: TracedDecode) -> Iterator[tuple[FieldLine, FieldSpan | None]]:

@@ -28,8 +28,6 @@ MAX_CAUSES: Final = 8
 NAME: Final = re.compile(r"(?P<base>\d{20})(?:-[A-Za-z0-9_-]{22})?\.log(?:\.(?:deleted|cleaned|swap))?")
 """The name of a segment: its base offset, the id of a remote one, the state: kafka.md §14.1, iggy.md §7.1."""
 
-Basis = Literal["offsets", "headers", "bounds"]
-
 
 @frozen
 class LostRecords:
@@ -37,7 +35,7 @@ class LostRecords:
 
     least: int
     most: int | None
-    basis: Basis
+    basis: Literal["offsets", "headers", "bounds"]
 
     def __add__(self, other: "LostRecords") -> "LostRecords":
         most = None if self.most is None or other.most is None else self.most + other.most

@@ -90,12 +90,7 @@ def parse(
 ) -> Control | None:
     """Parse the key and the value of a control record: §1.9.
 
-    Args:
-        reader: the reader of the record, which is not moved.
-        key: the key of the record.
-        key_at: its position in the space of the reader.
-        value: the value of the record.
-        value_at: its position in the space of the reader.
+    The reader is that of the record, and is not moved; key and value come with their positions in its space.
 
     Returns:
         The control record; for a type that §1.9 does not list, without a version (W46, K12). None for an

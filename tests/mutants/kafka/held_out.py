@@ -12,7 +12,7 @@ from attrs import evolve
 
 from tests.mutants.base import in_codec, mutant, patched, walk
 from tests.mutants.kafka.helpers import KafkaMutant, PatchedKafka, misreading, replacing
-from wireproof.kafka import consumer_view, control_record, control_types, log, message, record
+from wireproof.kafka import control_record, control_types, log, message, record
 from wireproof.kafka.attribute_bits import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
 from wireproof.kafka.batch import RECORD_BATCH
 from wireproof.kafka.layouts import MESSAGE_V0, PLAIN
@@ -77,12 +77,12 @@ def _low_31_bits(self: Reader, name: str) -> int:
 
 
 @replacing(
-    consumer_view,
+    log,
     "AbortedTransactions",
     "aborted-from-base-offset",
     "kafka.log/mixed/delivered/first-offset-inside-batch",
 )
-class _FromBase(consumer_view.AbortedTransactions):
+class _FromBase(log.AbortedTransactions):
     """Begins an aborted transaction only with the first batch that is completely after its first offset."""
 
     def hides(self, entry: LogEntry) -> bool:
@@ -98,12 +98,12 @@ class _FromBase(consumer_view.AbortedTransactions):
 
 
 @replacing(
-    consumer_view,
+    log,
     "AbortedTransactions",
     "abort-marker-closes-all",
     "kafka.log/mixed/delivered/two-aborts-interleaved",
 )
-class _ClosesAll(consumer_view.AbortedTransactions):
+class _ClosesAll(log.AbortedTransactions):
     """Ends the aborted transactions of every producer at the marker of one."""
 
     def _close(self, marker: RecordBatch) -> None:
@@ -112,10 +112,10 @@ class _ClosesAll(consumer_view.AbortedTransactions):
             self._open.clear()
 
 
-_drop_earlier = consumer_view._drop_earlier  # noqa: SLF001 - the part that is wrong in the mutant
+_drop_earlier = log._drop_earlier  # noqa: SLF001 - the part that is wrong in the mutant
 
 
-@replacing(consumer_view, "_drop_earlier", "fetch-offset-skips-wrappers")
+@replacing(log, "_drop_earlier", "fetch-offset-skips-wrappers")
 def _whole_wrappers(entry: LogEntry, offset: int | None) -> LogEntry | None:
     """Delivers a whole wrapper of which a part is below the fetch offset."""
     delivered = _drop_earlier(entry, offset)
@@ -233,10 +233,8 @@ def _read_until_empty(reader: Reader, options: Options, entries: list[LogEntry])
         entries.extend(seen)
 
 
-@replacing(
-    consumer_view, "AbortedTransactions", "aborted-hides-plain", "kafka.log/mixed/delivered/not-transactional"
-)
-class _HidesPlainToo(consumer_view.AbortedTransactions):
+@replacing(log, "AbortedTransactions", "aborted-hides-plain", "kafka.log/mixed/delivered/not-transactional")
+class _HidesPlainToo(log.AbortedTransactions):
     """Drops a producer's batches outside any transaction, too, while one of its transactions is aborted."""
 
     def hides(self, entry: LogEntry) -> bool:

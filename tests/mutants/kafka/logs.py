@@ -17,7 +17,7 @@ from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.formats import Format
-from wireproof.kafka import append, consumer_view, control_types, log
+from wireproof.kafka import append, control_types, log
 from wireproof.kafka import entry as kafka_entry
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL
 from wireproof.kafka.size_and_magic import LOG_OVERHEAD, MAX_SIZE, SizeAndMagic, peek_whole_entry
@@ -82,7 +82,7 @@ def scan_per_chunk(row: Format, chunks: Iterable[bytes], options: Options) -> It
         at += len(chunk)
 
 
-DELIVERED: Final = consumer_view.delivered_entries
+DELIVERED: Final = log.delivered_entries
 READ_ENTRY: Final = kafka_entry.read
 
 
@@ -133,7 +133,7 @@ class EmptyBatchesPanic(PatchedKafka):
 # --- what a consumer gets ---
 
 
-@replacing(consumer_view, "delivered_entries", "kafka-7467-empty-control-batch")
+@replacing(log, "delivered_entries", "kafka-7467-empty-control-batch")
 def _first_of_control(entries: list[LogEntry], options: Options) -> list[LogEntry]:
     """Fails under read_committed on a control batch whose marker was cleaned away."""
     for one in entries if options.isolation == "read_committed" else ():
@@ -142,7 +142,7 @@ def _first_of_control(entries: list[LogEntry], options: Options) -> list[LogEntr
     return DELIVERED(entries, options)
 
 
-@replacing(consumer_view, "delivered_entries", "kafkajs-312-null-key-in-filter")
+@replacing(log, "delivered_entries", "kafkajs-312-null-key-in-filter")
 def _key_of_each(entries: list[LogEntry], options: Options) -> list[LogEntry]:
     """Fails on a record without a key when it looks for the markers of aborted transactions."""
     looks = options.isolation == "read_committed" and options.aborted
@@ -152,7 +152,7 @@ def _key_of_each(entries: list[LogEntry], options: Options) -> list[LogEntry]:
     return DELIVERED(entries, options)
 
 
-@replacing(consumer_view, "delivered_entries", "sarama-1005-offset-behind-compacted-records")
+@replacing(log, "delivered_entries", "sarama-1005-offset-behind-compacted-records")
 def _first_batch_fetched(entries: list[LogEntry], options: Options) -> list[LogEntry]:
     """Refuses a log from an offset on whose record is compacted away at the end of its batch."""
     fetch, first = options.fetch_offset, entries[0] if entries else None
@@ -186,8 +186,8 @@ def _peek_never_cut(reader: Reader, max_size: int = MAX_SIZE) -> SizeAndMagic | 
 # --- transactions: kafka.md, section 1.9 ---
 
 
-@replacing(consumer_view, "AbortedTransactions", "tracker-aborted-ends-at-any-marker")
-class _EndsAtAnyMarker(consumer_view.AbortedTransactions):
+@replacing(log, "AbortedTransactions", "tracker-aborted-ends-at-any-marker")
+class _EndsAtAnyMarker(log.AbortedTransactions):
     """Takes the first marker of a producer for the end of its aborted transaction, as brod did."""
 
     def _close(self, marker: RecordBatch) -> None:
@@ -195,8 +195,8 @@ class _EndsAtAnyMarker(consumer_view.AbortedTransactions):
         self._ahead = deque(pair for pair in self._ahead if pair[0] != marker.producer_id)
 
 
-@replacing(consumer_view, "AbortedTransactions", "tracker-aborted-pops-at-any-abort")
-class _PopsAtAnyAbort(consumer_view.AbortedTransactions):
+@replacing(log, "AbortedTransactions", "tracker-aborted-pops-at-any-abort")
+class _PopsAtAnyAbort(log.AbortedTransactions):
     """Takes the next entry of the aborted list at an ABORT marker that is not in it."""
 
     def _close(self, marker: RecordBatch) -> None:
@@ -212,8 +212,8 @@ def _is_abort(marker: RecordBatch) -> bool:
     return control is not None and control.type == control_types.ABORT
 
 
-@replacing(consumer_view, "AbortedTransactions", "tracker-aborted-start-must-exist")
-class _ExactStart(consumer_view.AbortedTransactions):
+@replacing(log, "AbortedTransactions", "tracker-aborted-start-must-exist")
+class _ExactStart(log.AbortedTransactions):
     """Looks for the batch where an aborted transaction begins, which compaction may remove."""
 
     def hides(self, entry: LogEntry) -> bool:
@@ -223,8 +223,8 @@ class _ExactStart(consumer_view.AbortedTransactions):
         return super().hides(entry)
 
 
-@replacing(consumer_view, "AbortedTransactions", "tracker-aborted-start-at-marker")
-class _StartsBeforeMarker(consumer_view.AbortedTransactions):
+@replacing(log, "AbortedTransactions", "tracker-aborted-start-at-marker")
+class _StartsBeforeMarker(log.AbortedTransactions):
     """Leaves an aborted transaction open that begins and ends at its marker, as librdkafka did."""
 
     def __init__(self, transactions: tuple[tuple[int, int], ...]) -> None:
@@ -236,7 +236,7 @@ class _StartsBeforeMarker(consumer_view.AbortedTransactions):
             super()._close(marker)
 
 
-class _MarkersKnown(consumer_view.AbortedTransactions):
+class _MarkersKnown(log.AbortedTransactions):
     def _close(self, marker: RecordBatch) -> None:
         typed = marker.records[0].control if marker.records else None
         aborts = typed is not None and typed.type == control_types.ABORT
@@ -249,15 +249,15 @@ class UnknownMarkerRefused(PatchedKafka):
     """Fails at an ABORT marker whose transaction is not in the list of aborted ones, as Platformatic did."""
 
     name = "tracker-unknown-marker-refused"
-    patches = ((consumer_view, "AbortedTransactions", _MarkersKnown),)
+    patches = ((log, "AbortedTransactions", _MarkersKnown),)
 
     def decode(self, request: Request) -> Outcome:
         committed = request.options.isolation == "read_committed"
         return super().decode(request) if committed else ReferenceCodec.decode(self, request)
 
 
-@replacing(consumer_view, "AbortedTransactions", "tracker-markers-delivered")
-class _MarkersDelivered(consumer_view.AbortedTransactions):
+@replacing(log, "AbortedTransactions", "tracker-markers-delivered")
+class _MarkersDelivered(log.AbortedTransactions):
     """Delivers transaction markers, with a key of 4 bytes and a value of 6, as kafka-go does."""
 
     def hides(self, entry: LogEntry) -> bool:
@@ -274,10 +274,10 @@ def aborted_list_ignored(request: Request) -> Options:
 
 # --- the fetch offset: kafka.md, section 1.9 ---
 
-_drop_earlier = consumer_view._drop_earlier  # noqa: SLF001 - the part that is wrong in the mutant
+_drop_earlier = log._drop_earlier  # noqa: SLF001 - the part that is wrong in the mutant
 
 
-@replacing(consumer_view, "_drop_earlier", "tracker-fetch-offset-skips-batches")
+@replacing(log, "_drop_earlier", "tracker-fetch-offset-skips-batches")
 def _whole_batches(entry: LogEntry, fetch: int | None) -> LogEntry | None:
     """Delivers a whole batch of which a part is below the fetch offset, as Dekaf did."""
     if isinstance(entry, RecordBatch):

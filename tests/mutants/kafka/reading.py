@@ -21,7 +21,7 @@ from tests.mutants.kafka.helpers import (
 )
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome, refused_outcome
-from wireproof.kafka import consumer_view, control_record, entry, log, message, record
+from wireproof.kafka import control_record, entry, log, message, record
 from wireproof.kafka import message as kafka_message
 from wireproof.kafka import record as kafka_record
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME, wrap64
@@ -253,8 +253,8 @@ def cksum(data: bytes) -> int:
 # --- the consumer ---
 
 
-@replacing(consumer_view, "AbortedTransactions", "librdkafka-3020-aborted-compressed")
-class _SeesPackedAborted(consumer_view.AbortedTransactions):
+@replacing(log, "AbortedTransactions", "librdkafka-3020-aborted-compressed")
+class _SeesPackedAborted(log.AbortedTransactions):
     """Delivers the records of an aborted transaction where their batch is compressed."""
 
     def hides(self, entry: LogEntry) -> bool:

@@ -9,9 +9,8 @@ from wireproof.columnar.basic_kernels import KINDS, SLACK, Array
 from wireproof.columnar.optional_deps import np
 from wireproof.kafka.batch import BATCH
 from wireproof.kafka.columnar import entry_kernels
-from wireproof.kafka.columnar.checked_entries import CheckedEntries
 from wireproof.kafka.columnar.entry_kernels import CODEC
-from wireproof.kafka.columnar.entry_scan import KafkaFrames
+from wireproof.kafka.columnar.entry_scan import CheckedEntries, KafkaFrames
 from wireproof.schema.layout import FixedPart, attribute_of, bits_of, is_signed
 
 

@@ -10,9 +10,8 @@ from wireproof.family import Decoded, FastDecoder
 from wireproof.kafka import control_record
 from wireproof.kafka.batch import BATCH
 from wireproof.kafka.columnar import entry_kernels
-from wireproof.kafka.columnar.checked_entries import CheckedEntries
 from wireproof.kafka.columnar.entry_kernels import CODEC, CONTROL, HEADER
-from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
+from wireproof.kafka.columnar.entry_scan import CheckedEntries, ScanStep, scan_steps
 from wireproof.kafka.control_types import ABORT
 from wireproof.kafka.entry import V2 as BATCH_MAGIC
 from wireproof.kafka.log import offset_range

@@ -7,9 +7,8 @@ import numpy as np
 from attrs import evolve
 
 from wireproof.kafka.attribute_bits import CONTROL
-from wireproof.kafka.columnar.checked_entries import CheckedEntries
 from wireproof.kafka.columnar.decoders import value_items
-from wireproof.kafka.columnar.entry_scan import ScanStep, step_parts
+from wireproof.kafka.columnar.entry_scan import CheckedEntries, ScanStep, step_parts
 from wireproof.kafka.columnar.garbage_search import garbage_item
 from wireproof.kafka.scan import MAX_OFFSET_GAP
 from wireproof.kafka.scan import scan as reference_scan

@@ -133,10 +133,6 @@ def _counting(message: Message) -> Message:
     return evolve(message, offset=counted[-1].offset, messages=counted)
 
 
-def _logs(_: Wanted, drawn: SearchStrategy[Log]) -> SearchStrategy[Log]:
-    return st.one_of(drawn, drawn.map(_in_order))
-
-
 def _in_order(log: Log) -> Log:
     """Return a log whose entries follow one another."""
     entries: list[LogEntry] = []
@@ -163,14 +159,9 @@ VALUES: Final[dict[Any, Refinement]] = {
         {"v0": (0,), "v1": (1,)}.get(ask.fmt.revision, (0, 1))
     ),
     (Message, "timestamp"): _often(-1, RECENT_TIMESTAMP),
-    Log: _logs,
+    Log: lambda _, drawn: st.one_of(drawn, drawn.map(_in_order)),
 }
 """Types and fields of classes to refinements of their strategies."""
-
-
-def _produce_options(_value: LogEntry) -> SearchStrategy[Options]:
-    """Return a strategy for options: now and then the profile of a producer."""
-    return st.sampled_from([*[DEFAULT_OPTIONS] * 5, Options(profile="produce")])
 
 
 def _fetch_options(value: Log) -> SearchStrategy[Options]:
@@ -184,7 +175,7 @@ def _fetch_options(value: Log) -> SearchStrategy[Options]:
 
 
 OPTIONS: Final[dict[str, Callable[[Any], SearchStrategy[Options]]]] = {
-    "kafka.batch": _produce_options,
+    "kafka.batch": lambda _: st.sampled_from([*[DEFAULT_OPTIONS] * 5, Options(profile="produce")]),
     "kafka.log": _fetch_options,
 }
 """Name of a format to the strategy for the options of a value."""
