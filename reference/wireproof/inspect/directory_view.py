@@ -63,7 +63,7 @@ def _in_one_line(findings: Sequence[FileFinding]) -> str:
     first = {one.words: one for one in reversed(findings)}
     counts = Counter(one.words for one in findings)
     return "; ".join(
-        f"{_sort(one)}: {_placed(one)}" + f" (and {counts[words] - 1} more like it)" * (counts[words] > 1)
+        _words(one) + f" (and {counts[words] - 1} more like it)" * (counts[words] > 1)
         for words, one in reversed(first.items())
     )
 
@@ -173,20 +173,17 @@ def _finding_lines(findings: Iterable[FileFinding]) -> Iterator[str]:
     """Yield the first findings, errors before notes, then each next step once."""
     ordered = sorted(findings, key=lambda one: not one.is_error)
     for one in ordered[:MAX_FINDINGS]:
-        yield escape_unsafe(f"    {_sort(one)}: {_placed(one)}")
+        yield escape_unsafe(f"    {_words(one)}")
     if len(ordered) > MAX_FINDINGS:
         yield f"    … {len(ordered) - MAX_FINDINGS} more"
     for step in dict.fromkeys(one.next_step for one in ordered if one.next_step):
         yield escape_unsafe(f"    what to do: {step}")
 
 
-def _placed(finding: FileFinding) -> str:
-    """Return the position of a finding and its message; a damaged place has its position in the message."""
-    return finding.message if finding.at is None or finding.places else f"at {finding.at}: {finding.message}"
-
-
-def _sort(finding: FileFinding) -> str:
-    return "wrong" if finding.is_error else "note"
+def _words(finding: FileFinding) -> str:
+    """Return a finding as text; a damaged place has its position in the message."""
+    at = "" if finding.at is None or finding.places else f"at {finding.at}: "
+    return f"{'wrong' if finding.is_error else 'note'}: {at}{finding.message}"
 
 
 def _findings(found: Iterable[FileFinding]) -> list[dict[str, Any]]:

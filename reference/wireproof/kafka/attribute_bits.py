@@ -7,7 +7,7 @@ MAX_INT64: Final = (1 << 63) - 1
 
 CODEC_MASK, LOG_APPEND_TIME, TRANSACTIONAL, CONTROL, DELETE_HORIZON = 0x07, 0x08, 0x10, 0x20, 0x40
 """Attribute bits: the codec (0 to 2), LogAppendTime (3), in a transaction, a control batch, and a base
-timestamp that is a delete horizon (6): §1.2. Messages have the first, and those of v1 the second too: §2.1."""
+timestamp that is a delete horizon (6): §1.2. Messages have the first, those of v1 the second too: §2.1."""
 
 
 def wrap64(value: int) -> int:

@@ -71,17 +71,10 @@ def _record(block: CheckedEntries, header: Row, slot: Row) -> Record:
         assert key is not None, "a marker without key is not clean"
         assert value is not None, "as above"
         control = Control(_MARKER_KEY.peek(key)[1], *_MARKER_VALUE.peek(value))
-    return Record(
-        attributes=int(slot["attributes"]),
-        timestamp_delta=int(slot["timestamp_delta"]),
-        offset_delta=int(slot["offset"]) - int(header["base_offset"]),
-        key=key,
-        value=value,
-        headers=_headers(block, slot),
-        offset=int(slot["offset"]),
-        timestamp=int(slot["timestamp"]),
-        control=control,
-    )
+    numbers = ("attributes", "timestamp_delta", "offset", "timestamp")
+    attributes, time_delta, offset, timestamp = (int(slot[name]) for name in numbers)
+    delta, headers = offset - int(header["base_offset"]), _headers(block, slot)
+    return Record(attributes, time_delta, delta, key, value, headers, offset, timestamp, control)
 
 
 def _message(block: CheckedEntries, slot: Row, magic: int) -> Message:

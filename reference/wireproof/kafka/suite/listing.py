@@ -91,37 +91,33 @@ _numbers = HEADS[V2].select("baseOffset", "lastOffsetDelta", "recordsCount")
 
 
 def head_offsets(_: Format, head: bytes) -> tuple[int | None, int | None] | None:
-    """Return the first and the last offset in a header; None if no entry has such a header.
-
-    A message has one offset, and a wrapper that of its last message: §2.2.
-    """
-    magic = _magic(head)
-    if magic is None:
-        return None
-    if magic < V2:
-        return None, int.from_bytes(head[:8], "big", signed=True)
-    base, delta, _count = _numbers(HEADS[V2].peek(head))
-    return base, wrap64(base + delta)
+    """Return the first and the last offset in a header; None if no entry has such a header."""
+    first, last, _count = _head(head)
+    return None if last is None else (first, last)
 
 
 def head_records(head: bytes) -> int | None:
     """Return the number of records in a header; None for a wrapper, and if no entry has such a header."""
-    magic = _magic(head)
-    if magic is None:
-        return None
-    if magic < V2:  # the byte after the magic has the codec: a wrapper does not count its messages
-        return None if head[MAGIC_AT + 1] & CODEC_MASK else 1
-    _base, delta, count = _numbers(HEADS[V2].peek(head))
-    return int(count) if 0 <= count <= delta + 1 else None
+    return _head(head)[2]
 
 
-def _magic(head: bytes) -> int | None:
-    """Return the magic of an entry that begins with these bytes; None if none does."""
-    if len(head) <= MAGIC_AT + 1 or not 0 <= (magic := head[MAGIC_AT]) < len(MIN_SIZE_BY_MAGIC):
-        return None
+def _head(head: bytes) -> tuple[int | None, int | None, int | None]:
+    """Return first and last offset, and the number of records, as far as a header shows them.
+
+    A message has one offset. A wrapper has that of its last message, and does not count them: §2.2.
+    """
+    nothing = None, None, None
+    if len(head) <= MAGIC_AT + 1 or (magic := head[MAGIC_AT]) > V2:
+        return nothing
     if int.from_bytes(head[SIZE_AT : SIZE_AT + 4], "big", signed=True) < MIN_SIZE_BY_MAGIC[magic]:
-        return None
-    return magic if magic < V2 or len(head) >= HEADS[V2].size else None
+        return nothing
+    if magic < V2:  # the byte after the magic has the codec
+        offset = int.from_bytes(head[:SIZE_AT], "big", signed=True)
+        return None, offset, None if head[MAGIC_AT + 1] & CODEC_MASK else 1
+    if len(head) < HEADS[V2].size:
+        return nothing
+    base, delta, count = _numbers(HEADS[V2].peek(head))
+    return base, wrap64(base + delta), count if 0 <= count <= delta + 1 else None
 
 
 MAX_PRODUCERS: Final = 1 << 16

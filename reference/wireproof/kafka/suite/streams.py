@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from struct import Struct
 from typing import Final
 
-from attrs import evolve
+from attrs import define, evolve
 
 from wireproof.family import Format
 from wireproof.kafka import attribute_bits, scan
@@ -110,12 +110,12 @@ def of_value(value: Json) -> Iterator[str]:
 # --- streams ---
 
 
+@define
 class EntryOrder:
     """Checks the rising offsets and leader epochs of a log: kafka.md §1.5; no checksum covers them."""
 
-    def __init__(self) -> None:
-        self.last: int | None = None
-        self.epoch = -1
+    last: int | None = None
+    epoch: int = -1
 
     def after(self, one: Entry, _: object) -> Iterator[DamagedRange]:
         """Yield what is wrong with the offsets or the epoch of the next entry."""
