@@ -18,6 +18,7 @@ from wireproof.data_files import (
     DataFile,
     DirectoryRules,
     FileFinding,
+    FileKind,
     FileReport,
     PartitionReport,
     UnreadableFileError,
@@ -180,26 +181,28 @@ def _checked(
         file = DataFile(path, name, state.st_size, partial(seen, name))
         pairs = [(rule.system, kind) for rule in rules for kind in rule.kinds]
         # What the folder of a file proves comes before its name alone.
-        for system, kind in sorted(pairs, key=lambda pair: not pair[1].placed):
-            if kind.pattern.fullmatch(file.place) and kind.fits(file):
-                return CheckedFile(file, system, kind, kind.check(file))
-        return _unknown(file, "")
+        found = _checked_as(file, sorted(pairs, key=lambda pair: not pair[1].placed))
+        return found or _unknown(file, "")
     except OSError as error:
         return _unknown(file, f"cannot be read: {error.strerror or error}")
-    except (UnreadableFileError, IndexFileError) as error:
-        return _unknown(file, str(error))
 
 
 def check_small_file(path: Path) -> CheckedFile | None:
     """Check a file that its report shows whole; None for any other file."""
     file = DataFile(path, str(path), path.stat().st_size)
-    small = [(rule.system, kind) for rule in directory_rules() for kind in rule.kinds if kind.small]
-    for system, kind in small:
-        if kind.pattern.fullmatch(file.place) and kind.fits(file):
-            try:
+    return _checked_as(
+        file, [(rule.system, kind) for rule in directory_rules() for kind in rule.kinds if kind.small]
+    )
+
+
+def _checked_as(file: DataFile, kinds: Sequence[tuple[str, FileKind]]) -> CheckedFile | None:
+    """Check a file as the first of the kinds, each after its system, that it is; None if it is none."""
+    try:
+        for system, kind in kinds:
+            if kind.pattern.fullmatch(file.place) and kind.fits(file):
                 return CheckedFile(file, system, kind, kind.check(file))
-            except UnreadableFileError as error:
-                return _unknown(file, str(error))
+    except (UnreadableFileError, IndexFileError) as error:
+        return _unknown(file, str(error))
     return None
 
 

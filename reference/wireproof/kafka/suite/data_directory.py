@@ -27,7 +27,6 @@ from wireproof.kafka.control_types import CONTROL_TYPES, SNAPSHOT_FOOTER, SNAPSH
 from wireproof.kafka.files import producer_snapshot, state_files
 from wireproof.kafka.files.index_file import REBUILD, SegmentEntry, aborted_transactions
 from wireproof.kafka.files.state_files import EPOCH_FIELDS, OFFSET_FIELDS
-from wireproof.kafka.size_and_magic import peek_size_and_magic
 from wireproof.kafka.suite.index_files import SYSTEM, parse_file_name, read_segment
 from wireproof.kafka.suite.listing import offsets_and_epoch
 from wireproof.kafka.values import RecordBatch
@@ -179,8 +178,7 @@ def _control_types(file: DataFile, head: SegmentEntry) -> list[int]:
         opened.seek(head.position)
         reader = Reader(opened.read(head.size))
     try:
-        prefix = peek_size_and_magic(reader)
-        found = entry.read(reader, prefix, DEFAULT_OPTIONS) if prefix is not None else None
+        found = entry.decode(reader, DEFAULT_OPTIONS, head.magic)
     except Rejected:
         return []
     records = found.records if isinstance(found, RecordBatch) else ()
