@@ -231,3 +231,37 @@ def _note(struct: Table, part: PayloadPart | None) -> str:
     if part is None or part.struct is not None:
         return ""
     return f"version {part.version} of {struct.name} is not known"
+
+
+# --- in a listing ---
+
+
+def record_meaning(folder: str, cells: tuple[Any, ...]) -> dict[str, Json] | None:
+    """Return what key and value of a record mean; None for a record of another topic and a control record.
+
+    Args:
+        folder: the name of the folder of the log, which is that of the partition: `__consumer_offsets-12`.
+        cells: those of the record, as `RECORD_COLUMNS` of the listing names them.
+    """
+    topic = folder.rpartition("-")[0]
+    *_, key, value, _, control = cells
+    if control is not None or not is_internal_topic(topic):
+        return None
+    try:
+        return payload_tree(decode_payload(topic, key, value))
+    except Rejected as refused:
+        before = payload_tree(refused.before) if isinstance(refused.before, Payload) else {}
+        return {**before, "wrong": f"{refused.cls} at {refused.at} ({refused.path}): {refused.text}"}
+
+
+def payload_tree(payload: Payload) -> dict[str, Json]:
+    """Return what a payload means, as a tree."""
+    tree: dict[str, Json] = {
+        "name": payload.name,
+        "type": payload.type,
+        "version": payload.version,
+        **payload.fields,
+    }
+    if payload.code_names:
+        tree["codes"] = dict(payload.code_names)
+    return {**tree, "note": payload.note} if payload.note else tree
