@@ -28,7 +28,7 @@ from attrs import define, field  # noqa: E402 - likewise
 
 from tests.broker import compare_payloads  # noqa: E402 - likewise
 from wireproof.kafka.payloads import is_internal_topic  # noqa: E402 - likewise
-from wireproof.kafka.suite.internal_records import payload_tree  # noqa: E402 - likewise
+from wireproof.kafka.payloads.tables import payload_tree  # noqa: E402 - likewise
 
 SHOWN: Final = 20
 """Differences that are printed."""

@@ -54,7 +54,6 @@ def numpy_dtype(parts: Iterable[FixedPart]) -> "np.dtype[Any]":
 
 @compile_kernel
 def read_uint(data: Octets, at: Pos, size: Pos) -> Pos:
-    """Read `size` bytes as an unsigned integer."""
     value = ZERO
     for _ in range(size):
         value = value << EIGHT | U(data[at])
@@ -64,13 +63,11 @@ def read_uint(data: Octets, at: Pos, size: Pos) -> Pos:
 
 @compile_kernel
 def read_int32(data: Octets, at: Pos) -> Int:
-    """Read four bytes as a signed integer."""
     return np.int32(read_uint(data, at, FOUR))
 
 
 @compile_kernel
 def read_int64(data: Octets, at: Pos) -> Int:
-    """Read eight bytes as a signed integer."""
     return np.int64(read_uint(data, at, EIGHT))
 
 
@@ -198,6 +195,5 @@ def crc(tables: Array, data: Octets, at: Pos, end: Pos) -> Pos:
 
 @compile_kernel
 def crc_ranges(tables: Array, data: Octets, first: Array, last: Array, out: Array) -> None:
-    """Write the checksum of each range of bytes to `out`."""
     for index in range(first.size):
         out[index] = crc(tables, data, first[index], last[index])

@@ -29,14 +29,11 @@ from wireproof.wire.rejection import Rejected
 # code with one codeword out of two. A block whose two codes are complete and have no such symbol can contain
 # none of these.
 
-STORED_BLOCK: Final = U(0b000)
-FINAL_STORED_BLOCK: Final = U(0b001)
-FINAL_DYNAMIC_BLOCK: Final = U(0b101)
+STORED_BLOCK, FINAL_STORED_BLOCK, FINAL_DYNAMIC_BLOCK = U(0b000), U(0b001), U(0b101)
 """BFINAL is the lowest bit, and BTYPE is 00, or 10 for a block with codes of its own: RFC 1951, §3.2.3."""
 STORED_HEADER: Final = U(5)
 """Bytes before the data of a stored block that begins at a byte, as the next one does: RFC 1951, §3.2.4."""
-THREE: Final = U(3)
-FIVE: Final = U(5)
+THREE, FIVE = U(3), U(5)
 MAX_LENGTH_CODES: Final = 286
 MAX_DISTANCE_CODES: Final = 30
 END_OF_BLOCK: Final = 256
@@ -176,9 +173,6 @@ def ends_once(data: Octets) -> Flag:
 
 # --- regions ---
 
-GZIP_START: Final = bytes((0x1F, 0x8B, gzip.DEFLATE, 0))
-"""The start of a member without optional parts."""
-GZIP_HEADER_BYTES: Final = U(10)
 GZIP_WINDOW: Final = 16 + 15
 """The window of deflate, 2 to the power of 15 bytes, in the header and trailer of gzip: zlib's `wbits`."""
 DEFLATE_RATIO: Final = 1032
@@ -189,11 +183,9 @@ LZ4_V0_HEADERS: Final = {head: most for most, head in lz4.V0_FRAME_HEADERS}
 """Frame headers without optional parts, with their block size; v0 has a header checksum of its own (§2.3)."""
 FRAME_HEADERS: Final = dict(lz4.FRAME_HEADERS)
 ZSTD_MAGIC: Final = zstd.MAGIC.to_bytes(4, "little")
-LAST_BLOCK: Final = 1
 
 CHUNK_SIZE: Final = Struct(">i")
 BLOCK_SIZE: Final = Struct("<I")
-BLOCK_HEADER_BYTES: Final = 3
 
 
 @define
@@ -211,7 +203,6 @@ class Arena:
     size: int = 0
 
     def __attrs_post_init__(self) -> None:
-        """Make the view of the array."""
         self.room = memoryview(self.octets)  # type: ignore[arg-type] # an array is a buffer
 
     @classmethod
@@ -277,36 +268,27 @@ def _gzip(packed: Region, most: int, _: Arena) -> Decompressed:
     """
     region = bytes(packed)
     size = int.from_bytes(region[-4:], "little")
-    if region[:4] != GZIP_START or size > most:
+    if region[:4] != bytes((0x1F, 0x8B, gzip.DEFLATE, 0)) or size > most:  # a member with optional parts
         return None
+    octets = np.frombuffer(region, np.uint8)
+    # A member ends with its size. So it ends at the end of the region if these four bytes occur nowhere
+    # before. Otherwise bytes after the member, which the libraries ignore, are possible.
+    ends = ends_once(octets)
+    data: bytes | bytearray
     try:
-        data = _inflate(region, size, most)
+        # libdeflate inflates a member that has only blocks that it cannot misread, else zlib-ng does.
+        if ends and 0 < size <= DEFLATE_RATIO * len(region) and are_blocks_complete(octets, U(10)):
+            data = deflate.gzip_decompress(region, size)
+        elif ends and DEFLATE_RATIO * len(region) <= most:
+            data = zlib_ng.decompress(region, GZIP_WINDOW, max(size, 1))
+        else:
+            engine = zlib_ng.decompressobj(GZIP_WINDOW)
+            data = engine.decompress(region, size + 1)
+            if not engine.eof or engine.unused_data:
+                return None
     except (zlib_ng.error, deflate.DeflateError):  # type: ignore[misc] # its types declare an instance
         return None
-    return data if data is not None and len(data) == size else None
-
-
-def _inflate(region: bytes, size: int, most: int) -> Decompressed:
-    """Inflate with libdeflate if the member has only blocks that it cannot misread, else with zlib-ng.
-
-    A member ends with its size. So it ends at the end of the region if these four bytes occur nowhere before.
-    Otherwise bytes after the member, which the libraries ignore, are possible.
-    """
-    octets = np.frombuffer(region, np.uint8)
-    if not ends_once(octets):
-        return _inflate_to_end(region, size)
-    if 0 < size <= DEFLATE_RATIO * len(region) and are_blocks_complete(octets, GZIP_HEADER_BYTES):
-        return deflate.gzip_decompress(region, size)
-    if DEFLATE_RATIO * len(region) <= most:
-        return zlib_ng.decompress(region, GZIP_WINDOW, max(size, 1))
-    return _inflate_to_end(region, size)
-
-
-def _inflate_to_end(region: bytes, size: int) -> bytes | None:
-    """Inflate at most one byte more than `size`; None if the region does not end with the member."""
-    engine = zlib_ng.decompressobj(GZIP_WINDOW)
-    data = engine.decompress(region, size + 1)
-    return data if engine.eof and not engine.unused_data else None
+    return data if len(data) == size else None
 
 
 def _snappy(region: Region, most: int, arena: Arena) -> Decompressed:
@@ -326,20 +308,14 @@ def _snappy(region: Region, most: int, arena: Arena) -> Decompressed:
             if length <= 0 or at > stop or total > most or size > snappy.MAX_RATIO * length:
                 return None
             blocks.append((block, size))
-        room = arena.free(total)
-        return room.toreadonly() if _decompress_blocks_into(blocks, room) else None
+        room, at = arena.free(total), 0
+        for block, size in blocks:
+            if cramjam.snappy.decompress_raw_into(block, room[at : at + size]) != size:
+                return None
+            at += size
     except cramjam.DecompressionError:
         return None
-
-
-def _decompress_blocks_into(blocks: list[tuple[memoryview, int]], room: memoryview) -> bool:
-    """Decompress each raw block into its place; return whether all sizes were right."""
-    at = 0
-    for block, size in blocks:
-        if cramjam.snappy.decompress_raw_into(block, room[at : at + size]) != size:
-            return False
-        at += size
-    return True
+    return room.toreadonly()
 
 
 def _lz4(region: Region, most: int, arena: Arena, headers: Mapping[bytes, int] = LZ4_HEADERS) -> Decompressed:
@@ -347,45 +323,31 @@ def _lz4(region: Region, most: int, arena: Arena, headers: Mapping[bytes, int] =
     largest = headers.get(bytes(region[:7]))
     if largest is None:
         return None
-    at, stop, bound, blocks = 7, len(region) - 4, 0, []
+    view, at, stop, bound, blocks = memoryview(region), 7, len(region) - 4, 0, []
     while at < stop:
         (word,) = BLOCK_SIZE.unpack_from(region, at)
-        length = word & ~lz4.STORED_FLAG
+        length, stored = word & ~lz4.STORED_FLAG, bool(word & lz4.STORED_FLAG)
         if not 0 < length <= largest:
             return None
-        room = length if word & lz4.STORED_FLAG else min(largest, lz4.MAX_RATIO * length + lz4.SLACK)
-        blocks.append((at + 4, length, room, bool(word & lz4.STORED_FLAG)))
+        room = length if stored else min(largest, lz4.MAX_RATIO * length + lz4.SLACK)
+        blocks.append((view[at + 4 : at + 4 + length], room, stored))
         at, bound = at + 4 + length, bound + room
     if at != stop or region[stop:] != lz4.END_MARK or bound - largest > most:
         return None
-    room = arena.free(bound)
+    out, header, size = arena.free(bound), FRAME_HEADERS[largest], 0
     try:
-        size = _decompress_lz4_blocks(memoryview(region), blocks, room, FRAME_HEADERS[largest])
+        for block, room, stored in blocks:
+            if stored:
+                out[size : size + room] = block
+                size += room
+            elif int.from_bytes(block[:4], "little") > room:
+                size += cramjam.lz4.decompress_block_into(block, out[size : size + room], room)
+            else:  # if it fails, cramjam retries as if the block began with its size; not so above
+                alone = b"".join((header, BLOCK_SIZE.pack(len(block)), block, lz4.END_MARK))
+                size += cramjam.lz4.decompress_into(alone, out[size : size + room])
     except cramjam.DecompressionError:
         return None
-    return room[:size].toreadonly() if size <= most else None
-
-
-def _decompress_lz4_blocks(
-    view: memoryview, blocks: list[tuple[int, int, int, bool]], out: memoryview, header: bytes
-) -> int:
-    """Decompress the blocks, one after another, into `out` and return their total size.
-
-    A block is (start, length, greatest output, whether it is stored). `header` is the header of a frame of
-    such blocks, as the library takes it.
-    """
-    size = 0
-    for start, length, room, stored in blocks:
-        block = view[start : start + length]
-        if stored:
-            out[size : size + length] = block
-            size += length
-        elif int.from_bytes(block[:4], "little") > room:
-            size += cramjam.lz4.decompress_block_into(block, out[size : size + room], room)
-        else:  # if it fails, cramjam retries as if the block began with its size; not so above
-            alone = b"".join((header, BLOCK_SIZE.pack(length), block, lz4.END_MARK))
-            size += cramjam.lz4.decompress_into(alone, out[size : size + room])
-    return size
+    return out[:size].toreadonly() if size <= most else None
 
 
 class _Engine(local):
@@ -421,13 +383,13 @@ def _is_plain(region: Region, header: zstandard.FrameParameters, most: int) -> b
     largest = min(header.window_size, zstd.MAX_BLOCK)
     at, bound, last = zstandard.frame_header_size(region), 0, False
     while not last:
-        word = int.from_bytes(region[at : at + BLOCK_HEADER_BYTES], "little")
-        last, kind, size = bool(word & LAST_BLOCK), word >> 1 & 3, word >> 3
-        if at + BLOCK_HEADER_BYTES > len(region) or kind > zstd.COMPRESSED or size > largest:
+        word = int.from_bytes(region[at : at + 3], "little")
+        last, kind, size = bool(word & 1), word >> 1 & 3, word >> 3
+        if at + 3 > len(region) or kind > zstd.COMPRESSED or size > largest:
             return False
         if kind == zstd.COMPRESSED and not size:  # the reference remarks on it
             return False
-        at += BLOCK_HEADER_BYTES + (1 if kind == zstd.RLE else size)
+        at += 3 + (1 if kind == zstd.RLE else size)
         bound += zstd.MAX_BLOCK if kind == zstd.COMPRESSED else size
     return at + 4 * header.has_checksum == len(region) and bound - zstd.MAX_BLOCK <= most
 

@@ -26,7 +26,7 @@ from wireproof.data_files import (
 )
 from wireproof.family import object_at
 from wireproof.formats import FAMILIES
-from wireproof.inspect.file_survey import FileSurvey
+from wireproof.inspect.file_survey import FileSurvey, cut_entry_text
 from wireproof.segment_files import LOG, CheckedIndex, IndexFileError, IndexRules, SegmentFileName
 from wireproof.wire.json_values import Json
 from wireproof.wire.text import counted
@@ -85,6 +85,24 @@ class DirectoryTotals:
         """Return whether every byte is named and nothing is wrong."""
         return not self.errors and not self.unknown
 
+    def count(self, report: FolderReport) -> None:
+        self.folders += 1
+        self.files += len(report.files)
+        for one in report.files:
+            self.size += one.file.size
+            self.named += one.file.size - min(one.report.unknown, one.file.size)
+            self.unsound += one.report.unsound
+            self.errors += one.report.errors
+            self.wrong += bool(one.report.errors)
+            self.logs += one.file.size * (one.kind is not None and one.kind.is_fast)
+            if one.kind is None or one.report.unknown:
+                self.unknown.append((one.file.name, one.report.unknown))
+        if report.partition is not None:
+            faults = count_causes(report.partition.findings)
+            self.partitions += 1
+            self.errors += faults
+            self.wrong += bool(faults)
+
 
 def read_directory(
     root: Path, totals: DirectoryTotals, seen: Callable[[str, int], object] = lambda _, __: None
@@ -102,11 +120,17 @@ def read_directory(
     for folder, found in folders_of(root):
         name = "" if folder == root else folder.relative_to(root).as_posix()
         files = tuple(_checked(root, path, rules, seen) for path in found)
-        partition = _partition(name, files, rules)
         kept += files
-        partitions += [partition] if partition else []
-        _count(totals, files, partition)
-        yield FolderReport(name, files, partition)
+        systems = {one.system for one in files}
+        reports = (
+            rule.partition(name, [one for one in files if one.system == rule.system])
+            for rule in rules
+            if rule.system in systems
+        )
+        report = FolderReport(name, files, next(filter(None, reports), None))
+        partitions += [report.partition] if report.partition else []
+        totals.count(report)
+        yield report
     for rule in rules:
         for name, finding in rule.across([one for one in kept if one.system == rule.system], partitions):
             totals.errors += finding.is_error
@@ -116,8 +140,7 @@ def read_directory(
 
 def directory_rules() -> tuple[DirectoryRules, ...]:
     """Return the rules of the installed families that have some."""
-    places = (family.directories for family in FAMILIES.values())
-    return tuple(object_at(place) for place in places if place)
+    return tuple(object_at(one.directories) for one in FAMILIES.values() if one.directories)
 
 
 def folders_of(root: Path) -> Iterator[tuple[Path, list[Path]]]:
@@ -152,33 +175,35 @@ def _checked(
         if stat.S_ISDIR(state.st_mode):
             return _unknown(file, "this folder cannot be read")
         if not stat.S_ISREG(state.st_mode):
-            return _unknown(file, f"no regular file: {_sort_of(state.st_mode)}")
+            sorts = ((stat.S_ISLNK, "a link"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
+            sort = next((words for test, words in sorts if test(state.st_mode)), "a device")
+            return _unknown(file, f"no regular file: {sort}")
         file = DataFile(path, name, state.st_size, partial(seen, name))
-        system, kind = _kind(file, rules)
-        if kind is None:
-            return _unknown(file, "")
-        return CheckedFile(file, system, kind, kind.check(file))
+        pairs = [(rule.system, kind) for rule in rules for kind in rule.kinds]
+        # What the folder of a file proves comes before its name alone.
+        found = _checked_as(file, sorted(pairs, key=lambda pair: not pair[1].placed))
+        return found or _unknown(file, "")
     except OSError as error:
         return _unknown(file, f"cannot be read: {error.strerror or error}")
+
+
+def check_small_file(path: Path) -> CheckedFile | None:
+    """Check a file that its report shows whole; None for any other file."""
+    file = DataFile(path, str(path), path.stat().st_size)
+    return _checked_as(
+        file, [(rule.system, kind) for rule in directory_rules() for kind in rule.kinds if kind.small]
+    )
+
+
+def _checked_as(file: DataFile, kinds: Sequence[tuple[str, FileKind]]) -> CheckedFile | None:
+    """Check a file as the first of the kinds, each after its system, that it is; None if it is none."""
+    try:
+        for system, kind in kinds:
+            if kind.pattern.fullmatch(file.place) and kind.fits(file):
+                return CheckedFile(file, system, kind, kind.check(file))
     except (UnreadableFileError, IndexFileError) as error:
         return _unknown(file, str(error))
-
-
-def kind_of_small_file(path: Path) -> tuple[str, FileKind] | None:
-    """Return system and kind of a file that its report shows whole; None for any other file."""
-    file = DataFile(path, path.name, path.stat().st_size)
-    small = [(rule.system, kind) for rule in directory_rules() for kind in rule.kinds if kind.small]
-    found = (pair for pair in small if pair[1].pattern.fullmatch(file.place) and pair[1].fits(file))
-    return next(found, None)
-
-
-def check_small_file(path: Path, system: str, kind: FileKind) -> CheckedFile:
-    """Check a file of a known kind."""
-    file = DataFile(path, str(path), path.stat().st_size)
-    try:
-        return CheckedFile(file, system, kind, kind.check(file))
-    except UnreadableFileError as error:
-        return _unknown(file, str(error))
+    return None
 
 
 def _unknown(file: DataFile, why: str) -> CheckedFile:
@@ -186,52 +211,7 @@ def _unknown(file: DataFile, why: str) -> CheckedFile:
     return CheckedFile(file, "", None, FileReport("", findings, unknown=file.size))
 
 
-def _sort_of(mode: int) -> str:
-    sorts = ((stat.S_ISLNK, "a link"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
-    return next((name for test, name in sorts if test(mode)), "a device")
-
-
-def _kind(file: DataFile, rules: Sequence[DirectoryRules]) -> tuple[str, FileKind | None]:
-    """Return the system and the kind of a file: kinds that its folder proves first, then those by name."""
-    pairs = [(rule.system, kind) for rule in rules for kind in rule.kinds]
-    for system, kind in sorted(pairs, key=lambda pair: not pair[1].placed):
-        if kind.pattern.fullmatch(file.place) and kind.fits(file):
-            return system, kind
-    return "", None
-
-
-def _partition(
-    name: str, files: Sequence[CheckedFile], rules: Sequence[DirectoryRules]
-) -> PartitionReport | None:
-    for rule in rules:
-        own = [one for one in files if one.system == rule.system]
-        if own and (found := rule.partition(name, own)) is not None:
-            return found
-    return None
-
-
-def _count(totals: DirectoryTotals, files: Sequence[CheckedFile], partition: PartitionReport | None) -> None:
-    totals.folders += 1
-    totals.files += len(files)
-    for one in files:
-        totals.size += one.file.size
-        totals.named += one.file.size - min(one.report.unknown, one.file.size)
-        totals.unsound += one.report.unsound
-        totals.errors += one.report.errors
-        totals.wrong += bool(one.report.errors)
-        totals.logs += one.file.size * (one.kind is not None and one.kind.is_fast)
-        if one.kind is None or one.report.unknown:
-            totals.unknown.append((one.file.name, one.report.unknown))
-    if partition is not None:
-        faults = count_causes(partition.findings)
-        totals.partitions += 1
-        totals.errors += faults
-        totals.wrong += bool(faults)
-
-
-# --- index files ---
-#
-# The index files of a log segment: found by name, read, and checked against the log beside them.
+# --- the index files of a log segment: found by name, read, and checked against the log beside them ---
 #
 # Systems give their files the same names, `00000000000000001000.index`. So the log beside an index file, or
 # its own bytes, identify the system. The families have the rules: `wireproof.segment_files.IndexRules`.
@@ -240,14 +220,10 @@ def _count(totals: DirectoryTotals, files: Sequence[CheckedFile], partition: Par
 HEAD_BYTES: Final = 1 << 20
 """Bytes at the beginning of a log that identify its system."""
 
-Owner: TypeAlias = tuple[IndexRules, Any]
-"""The rules of the system of a log, and the entries of the log."""
-
 
 def index_rules() -> tuple[IndexRules, ...]:
     """Return the rules of the installed families that have some."""
-    places = (family.index_files for family in FAMILIES.values())
-    return tuple(object_at(place) for place in places if place)
+    return tuple(object_at(one.index_files) for one in FAMILIES.values() if one.index_files)
 
 
 def parse_file_name(path: Path) -> SegmentFileName | None:
@@ -282,16 +258,17 @@ def check_index_files(log: Path) -> tuple[CheckedIndex, ...]:
     if name is None or name.kind != LOG or not log.is_file():
         return ()
     kinds = dict.fromkeys(kind for rules in index_rules() for kind in rules.kinds)
-    names = [_of_kind(name, kind) for kind in kinds if name.beside(kind).is_file()]
+    found = [SegmentFileName(name.base, kind, name.beside(kind)) for kind in kinds]
+    names = [one for one in found if one.path.is_file()]
     if not names:
         return ()
     if (owner := owner_of(log)) is not None:
-        rules, entries = owner
-        names += [_of_kind(name, kind) for kind in rules.missing(name, entries)]
+        kinds_missing = owner[0].missing(name, owner[1])
+        names += [SegmentFileName(name.base, kind, name.beside(kind)) for kind in kinds_missing]
     return tuple(_check(one, log) for one in names)
 
 
-def owner_of(log: Path) -> Owner | None:
+def owner_of(log: Path) -> tuple[IndexRules, Any] | None:
     """Return the rules of the system of a log, and its entries; None for a log that shows no system.
 
     A log whose beginning proves nothing belongs to the first system that finds an entry in it.
@@ -323,10 +300,6 @@ def is_claimed_before(head: bytes, system: str) -> bool:
     return False
 
 
-def _of_kind(name: SegmentFileName, kind: str) -> SegmentFileName:
-    return SegmentFileName(name.base, kind, name.beside(kind))
-
-
 def _check(name: SegmentFileName, log: Path) -> CheckedIndex:
     """Check an index file against its log, or by its own bytes if the log shows no system."""
     owner = owner_of(log) if log.is_file() else None
@@ -341,44 +314,33 @@ def _check(name: SegmentFileName, log: Path) -> CheckedIndex:
     return first.check(name, first.read_log(log) if log.is_file() else None)
 
 
-# --- log files ---
-#
-# The report of a log of a data directory, from the survey that `explain` uses for one file.
+# --- the report of a log of a data directory, from the survey that `explain` uses for one file ---
 
 
 def log_report(
     file: DataFile, found: FileSurvey, more: Sequence[FileFinding], facts: Mapping[str, Json]
 ) -> FileReport:
     """Return the report of a log: its damage, its totals, and what else was found in it."""
-    text = f"{found.zeros} bytes are allocated and not written yet"
-    note = [FileFinding(file.size - found.zeros, text, is_error=False)] if found.zeros else []
-    message = [FileFinding(None, found.message)] if found.message else []
-    findings = (*message, *_damage(found), *more, *note)
-    unsound = file.size - found.sound - found.zeros
+    findings = [FileFinding(None, found.message)] if found.message else []
+    findings += [
+        FileFinding(one.at, f"bytes {one.at} to {one.end}: {one}", places=1) for one in found.damages
+    ]
+    if others := found.damage_count - len(found.damages):
+        text = counted(others, "more damaged place", grouped=False)
+        findings.append(FileFinding(None, text, places=others))
+    if found.tail:
+        findings.append(FileFinding(found.size - found.tail, cut_entry_text(found), places=1))
+    findings += more
+    if found.zeros:
+        text = f"{found.zeros} bytes are allocated and not written yet"
+        findings.append(FileFinding(file.size - found.zeros, text, is_error=False))
     lost: list[Json] = [[one.first, one.last] for one in found.losses.kept if one.offsets]
     records = found.losses.records
     counts: dict[str, Json] = {"lost": lost, "leastLost": records.least, "mostLost": records.most}
     totals = {"entries": found.entries, **found.totals, **facts, **counts}
-    lost_lines = tuple(found.losses.lines())
-    return FileReport(_summary(found, totals), findings, totals, unsound=max(0, unsound), lost=lost_lines)
-
-
-def _summary(found: FileSurvey, facts: Mapping[str, Json]) -> str:
-    entries = counted(found.entries, "entry", "entries", grouped=False)
-    first, after = facts.get("firstOffset"), facts.get("nextOffset")
-    if not isinstance(first, int) or not isinstance(after, int):
-        return entries
-    return f"{entries}, offsets {first} to {after - 1}"
-
-
-def _damage(found: FileSurvey) -> Iterator[FileFinding]:
-    """Yield a finding for each listed place, one for the others, and one for a cut entry at the end."""
-    for one in found.damages:
-        yield FileFinding(one.at, f"bytes {one.at} to {one.end}: {one}", places=1)
-    if found.damage_count > len(found.damages):
-        more = found.damage_count - len(found.damages)
-        yield FileFinding(None, counted(more, "more damaged place", grouped=False), places=more)
-    if found.tail:
-        whole = f" of {found.wanted}" if found.wanted else ""
-        text = f"the file ends within an entry, {found.tail}{whole} bytes of it"
-        yield FileFinding(found.size - found.tail, text, places=1)
+    summary = counted(found.entries, "entry", "entries", grouped=False)
+    first, after = totals.get("firstOffset"), totals.get("nextOffset")
+    if isinstance(first, int) and isinstance(after, int):
+        summary += f", offsets {first} to {after - 1}"
+    unsound, lost_lines = max(0, file.size - found.sound - found.zeros), tuple(found.losses.lines())
+    return FileReport(summary, tuple(findings), totals, unsound=unsound, lost=lost_lines)

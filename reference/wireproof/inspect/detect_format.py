@@ -7,10 +7,10 @@ them. A few bytes that parse as a small value, entries without content, and reje
 evidence.
 """
 
+from codecs import getincrementaldecoder
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import chain
 from typing import Any, Final
 
 from attrs import evolve, field, frozen
@@ -18,7 +18,6 @@ from attrs import evolve, field, frozen
 from wireproof import formats
 from wireproof.derive.edit_bytes import EditedBytes, fix_up
 from wireproof.formats import (
-    FAMILIES,
     FORMATS,
     Format,
     TracedDecode,
@@ -31,15 +30,10 @@ from wireproof.wire.byte_source import ByteSource, BytesSource, zeros_end
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, TracingReader
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.scan_items import Item
 from wireproof.wire.trace import FieldSpan
 from wireproof.wire.walk import items
 
-# --- log survey ---
-#
-# How much of some bytes is a log of a format, as evidence for the format: what its checksums prove.
-#
-# Nothing is said of what is wrong with them: that is what the walk is for (`wireproof.wire.walk`).
+# --- how much of some bytes is a log, as evidence for the format: what its checksums prove ---
 
 
 @frozen
@@ -63,20 +57,16 @@ class LogSurvey:
     remarks: Counter[str] = field(factory=Counter)
 
 
-def survey_log(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> LogSurvey:
-    """Survey all the bytes of a possible log, doubting the sizes of damaged entries."""
-    return _survey(data, items(steps_of(fmt), BytesSource(data), options))
-
-
-def quick_survey(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> LogSurvey:
-    """Survey all the bytes of a possible log, trusting every size."""
-    return _survey(data, formats.scan(fmt, [data], options))
-
-
-def _survey(data: bytes, found: Iterable[Item]) -> LogSurvey:
+def survey_log(
+    fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS, *, doubting: bool = False
+) -> LogSurvey:
+    """Survey all the bytes of a possible log, trusting every size, or doubting those of damaged entries."""
     entries = proven = tail = 0
     whole, remarks = True, Counter[str]()
-    for item in found:
+    scanned = (
+        items(steps_of(fmt), BytesSource(data), options) if doubting else formats.scan(fmt, [data], options)
+    )
+    for item in scanned:
         whole = whole and item.kind == "frame"
         tail = item.length if item.kind == "tail" else 0
         if item.kind == "frame":
@@ -100,9 +90,7 @@ def mismatch_remarks() -> frozenset[str]:
     return frozenset(name for name, one in formats.remark_classes().items() if one.mismatch)
 
 
-# --- file signatures ---
-#
-# File types that are no format of the suite, recognised by their first bytes, for messages.
+# --- file types that are no format of the suite, recognised by their first bytes, for messages ---
 
 
 FILE_BEGINNINGS: Final[tuple[tuple[bytes, str], ...]] = (
@@ -130,14 +118,11 @@ FILE_BEGINNINGS: Final[tuple[tuple[bytes, str], ...]] = (
 COMPRESSED_KINDS: Final = frozenset({"gzip", "zstd", "lz4", "bzip2", "xz", "framed snappy"})
 """The compressed types, to be decompressed first."""
 
-TEXT_BYTES: Final = 4096
-"""Bytes that are checked for text."""
-
 WHITE_SPACE: Final = frozenset("\t\n\v\f\r\x85\u2028\u2029\u3000\u00a0")
 """Signs of a text that are not printable. For Python, the separators of Heka (1E, 1F) are white space too."""
 
 SIGNATURE_BYTES: Final = 64
-"""Bytes of an input that says nothing if one byte is all that it has."""
+"""Bytes that show the type of a file; one byte that fills more says nothing."""
 
 
 def looks_like(data: bytes) -> str:
@@ -152,24 +137,19 @@ def looks_like(data: bytes) -> str:
 
 
 def _text(data: bytes) -> bool:
-    """Return whether the bytes are UTF-8 without control characters other than white space."""
+    head = data[:4096]
     try:
-        text = data[:TEXT_BYTES].decode("utf-8")
-    except UnicodeDecodeError as error:
-        if error.start < len(data[:TEXT_BYTES]) - 3 or len(data) <= TEXT_BYTES:
-            return False
-        text = data[: error.start].decode("utf-8")
+        text = getincrementaldecoder("utf-8")().decode(head, final=head == data)
+    except UnicodeDecodeError:
+        return False
     return all(sign.isprintable() or sign in WHITE_SPACE for sign in text)
 
 
-# --- detect format ---
+# --- every format is tried ---
 
 
 EMPTY_KINDS: Final = ("zeros", "an empty file")
 """Contents of no format, whatever the file name."""
-
-FEW_BYTES: Final = 4096
-"""Bytes of a small input; the rest of a segment after a damaged first entry is larger."""
 
 
 @frozen
@@ -197,7 +177,6 @@ class FormatFit:
 
     @property
     def proven(self) -> int:
-        """Return the bytes of the whole entries of a log whose checksum is right."""
         return self.survey.proven if self.survey is not None else 0
 
     @property
@@ -211,10 +190,7 @@ class FormatFit:
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """Return the sort key, higher is better.
-
-        It has certainty, name, bytes explained, few remarks, a released revision, and fields.
-        """
+        """Return certainty, name, bytes explained, few remarks, released, and fields: higher is better."""
         decoded = self.layout.decoded
         remarks = len(decoded.remarks) if decoded is not None else 0
         explained = max(self.consumed, self.proven)
@@ -276,36 +252,34 @@ def _surveys(
     A full survey doubts the sizes of entries. It runs for the formats in which something is sound, or for all
     if nothing is; for a small input without a name it does not run.
     """
-    surveyed = _quick_surveys(data, rows, options)
-    logs, found = [row for row, _ in surveyed], {row.format_id: survey for row, survey in surveyed}
+    logs: list[Format] = []
+    found: dict[str, LogSurvey] = {}
+    for group in _streams_by_family(rows):
+        logs += group
+        found |= {row.format_id: survey_log(row, data, options) for row in group}
+        if any(2 * one.proven > len(data) for one in found.values()):
+            break  # the systems after it are left out, and not loaded
     yield from found.items()
     some = any(one.proven for one in found.values())
     doubted = [row for row in logs if found[row.format_id].proven] if some else logs
     doubted = [row for row in doubted if not found[row.format_id].whole and steps_of(row).damaged_length]
-    if not (some or rows or len(data) > FEW_BYTES or any(is_named(row, name) for row in logs)):
+    # The rest of a segment after a damaged first entry has more bytes than these.
+    if not (some or rows or len(data) > 4096 or any(is_named(row, name) for row in logs)):
         return
     for row in sorted(doubted, key=lambda row: found[row.format_id].proven, reverse=True):
-        again = survey_log(row, data, options)
+        again = survey_log(row, data, options, doubting=True)
         yield row.format_id, again
         if 2 * again.proven > len(data):
             return
 
 
-def _quick_surveys(data: bytes, rows: Sequence[Format], options: Options) -> list[tuple[Format, LogSurvey]]:
-    """Return the quick surveys of the logs among the formats.
-
-    If all are tried and a log of one system is proven, the systems after it are left out, and not loaded.
-    """
-    found: list[tuple[Format, LogSurvey]] = []
+def _streams_by_family(rows: Sequence[Format]) -> Iterator[list[Format]]:
+    """Yield the streams among the formats, or those of each family, which is loaded when its turn comes."""
     for group in [rows] if rows else FORMATS.by_family():
-        found += [(row, quick_survey(row, data, options)) for row in group if row.scan is not None]
-        if any(2 * survey.proven > len(data) for _, survey in found):
-            break
-    return found
+        yield [row for row in group if row.scan is not None]
 
 
 def is_marked(row: Format, data: bytes) -> bool:
-    """Return whether the bytes begin with the mark of the format."""
     return any(mark(data) for start, mark in family_of(row).marks.items() if row.name.startswith(start))
 
 
@@ -315,79 +289,68 @@ def is_named(row: Format, name: str) -> bool:
     return any(row.name.startswith(start) and known.fullmatch(name) for known, start in names)
 
 
-# --- detect stream ---
-#
-# Detect the format of a large input by windows of it: only streams are large.
+# --- a large input, by windows of it: only streams are large ---
 #
 # Where a window has whole entries with a right checksum, the stream with most bytes of them is the format.
 
 
 WINDOW_BYTES: Final = (1 << 16, 1 << 20)
-"""Bytes of the first windows, both at the beginning."""
-
-OTHER_WINDOWS: Final = 3
-"""Windows of the larger size in the rest of the input."""
-
-MAX_FIRST_ENTRY: Final = 1 << 24
-"""Bytes of the first entry that are read where it is larger than a window."""
-
-MANY_ENTRIES: Final = 2
-"""Entries with a right checksum after which no other family is asked."""
-
-HEAD_BEFORE: Final = 64
-"""Bytes before the first one that is not 0, where an entry may begin."""
+"""Bytes of the first windows, both at the beginning; three more of the larger size are in the rest."""
 
 
 @frozen
 class StreamFit:
-    """A stream format, and the survey of a window of the input."""
+    """A stream format, the survey of a window of the input, and whether its system gives such names."""
 
     row: Format
     survey: LogSurvey
+    named: bool
+
+    @property
+    def rank(self) -> tuple[int, ...]:
+        """Return proven bytes, the name, few remarks, and whether it is released: higher is better."""
+        remarks, released = self.survey.remarks.total(), not self.row.provisional
+        return (self.survey.proven, int(self.named), -remarks, int(released))
+
+    @property
+    def is_certain(self) -> bool:
+        """Return whether no other family can fit better: several entries or half of the bytes, and a cut one.
+
+        Each byte before that is proven by a checksum, there is no remark, and the file has the right name.
+        """
+        survey, size = self.survey, self.survey.size
+        whole = survey.proven + survey.tail == size
+        many = survey.entries > 1 or 2 * survey.proven > size > survey.proven
+        return whole and many and not survey.remarks and not self.row.provisional and self.named
 
 
 def detect_stream(source: ByteSource, rows: Sequence[Format], options: Options, name: str) -> list[StreamFit]:
     """Return the streams among the formats (or all) that fit, the best one first; none if none is proven."""
+    found: list[StreamFit] = []
     for data in _windows(source):
-        found: list[StreamFit] = []
+        found = []
         for logs in _streams_by_family(rows):
-            read = {row.format_id: _first_entry(row, source, data) for row in logs}
-            fits = [StreamFit(row, quick_survey(row, read[row.format_id], options)) for row in logs]
-            found += fits
-            if any(_is_certain(fit, len(read[fit.row.format_id]), name) for fit in fits):
+            for row in logs:
+                survey = survey_log(row, _first_entry(row, source, data), options)
+                found.append(StreamFit(row, survey, is_named(row, name)))
+            if any(fit.is_certain for fit in found):
                 break
         if any(fit.survey.proven for fit in found):
-            return sorted(found, key=lambda fit: _rank(fit, name), reverse=True)
-    return _doubted(source, list(chain(*_streams_by_family(rows))), options, name)
-
-
-def _streams_by_family(rows: Sequence[Format]) -> Iterator[list[Format]]:
-    """Yield the streams among the formats, or those of each family, which is loaded when its turn comes."""
-    if rows:
-        yield [row for row in rows if row.scan is not None]
-        return
-    for family in FAMILIES.values():
-        yield [row for row in family.formats if row.scan is not None]
-
-
-def _is_certain(fit: StreamFit, size: int, name: str) -> bool:
-    """Return whether no other family can fit better: many entries or half of the bytes, and a cut one.
-
-    Each byte before that is proven by a checksum, there is no remark, and the file has the right name.
-    """
-    survey = fit.survey
-    whole = survey.proven + survey.tail == size
-    many = survey.entries >= MANY_ENTRIES or 2 * survey.proven > size > survey.proven
-    return whole and many and not survey.remarks and not fit.row.provisional and is_named(fit.row, name)
+            return sorted(found, key=lambda fit: fit.rank, reverse=True)
+    # Of an input with the name of a log, those in which entries follow damaged ones.
+    data = source.read(0, WINDOW_BYTES[0])
+    doubted = [
+        evolve(fit, survey=survey_log(fit.row, data, options, doubting=True)) for fit in found if fit.named
+    ]
+    return sorted((fit for fit in doubted if fit.survey.proven), key=lambda fit: fit.rank, reverse=True)
 
 
 def _windows(source: ByteSource) -> Iterator[bytes]:
-    start = max(zeros_end(source, 0) - HEAD_BEFORE, 0)
+    start = max(zeros_end(source, 0) - 64, 0)  # an entry may begin with zeros
     for length in WINDOW_BYTES:
         yield source.read(0, length) if start < length // 2 else source.read(start, length)
-    step = source.size // (OTHER_WINDOWS + 1)
-    for number in range(1, OTHER_WINDOWS + 1):
-        yield source.read(number * step, WINDOW_BYTES[-1])
+    for quarter in (1, 2, 3):
+        yield source.read(quarter * (source.size // 4), WINDOW_BYTES[-1])
 
 
 def _first_entry(row: Format, source: ByteSource, data: bytes) -> bytes:
@@ -395,31 +358,15 @@ def _first_entry(row: Format, source: ByteSource, data: bytes) -> bytes:
     if not (is_marked(row, data) or steps_of(row).unlimited) or data[:64] != source.read(0, 64):
         return data
     needed = steps_of(row).size(data)
-    whole = len(data) < needed <= min(MAX_FIRST_ENTRY, source.size)
+    whole = len(data) < needed <= min(1 << 24, source.size)
     return source.read(0, needed + WINDOW_BYTES[0]) if whole else data
 
 
-def _rank(fit: StreamFit, name: str) -> tuple[int, ...]:
-    """Return the sort key, higher is better: proven bytes, the name, few remarks, a released revision."""
-    survey = fit.survey
-    named, released = is_named(fit.row, name), not fit.row.provisional
-    return (survey.proven, int(named), -survey.remarks.total(), int(released))
-
-
-def _doubted(source: ByteSource, logs: Sequence[Format], options: Options, name: str) -> list[StreamFit]:
-    """Return the formats in which entries follow damaged ones, for an input with the name of a log."""
-    data = source.read(0, WINDOW_BYTES[0])
-    tried = [row for row in logs if is_named(row, name)]
-    found = [StreamFit(row, survey_log(row, data, options)) for row in tried]
-    proven = [fit for fit in found if fit.survey.proven]
-    return sorted(proven, key=lambda fit: _rank(fit, name), reverse=True)
+# --- the fields of damaged bytes ---
 
 
 PADDING_BYTES: Final = 1 << 16
 """Zeros that replace the bytes that were cut off."""
-
-MAX_READINGS: Final = 4
-"""Maximum number of readings: one for each wrong checksum inside another."""
 
 MAX_FIELDS_BEYOND: Final = 64
 """Fields read beyond the bytes, after which a reading stops: zeros can be endless messages."""
@@ -431,7 +378,6 @@ class BoundedSpans(list[FieldSpan]):
     __slots__ = ("left", "size")
 
     def __init__(self, size: int) -> None:
-        """Start without fields."""
         super().__init__()
         self.size = size
         self.left = MAX_FIELDS_BEYOND
@@ -450,23 +396,17 @@ def layout_of_damaged(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIO
     first = decode_with_trace(fmt, data, options)
     if first.rejected is None or first.rejected.cls not in ("crc-mismatch", "truncated"):
         return first
-    padded = data + bytes(PADDING_BYTES) if first.rejected.cls == "truncated" else data
-    readings = [first.spans, *_further(fmt, padded, len(data), options)]
-    size = len(data)
-    found: dict[tuple[str, int, str], FieldSpan] = {}
-    for spans in readings:
-        for span in spans:
-            if span.space or span.end <= size:
-                found.setdefault((span.space, span.start, span.path), span)
-    return evolve(first, spans=tuple(found.values()))
-
-
-def _further(fmt: Format, data: bytes, size: int, options: Options) -> Iterator[tuple[FieldSpan, ...]]:
-    """Yield the fields of `data`, then those of the same bytes after each wrong checksum is fixed up."""
-    for _ in range(MAX_READINGS):
-        reader = TracingReader(data, budget=Budget(options.max_output), spans=BoundedSpans(size))
+    padded, size = data + bytes(PADDING_BYTES) if first.rejected.cls == "truncated" else data, len(data)
+    spans = [*first.spans]
+    for _ in range(4):  # a reading for each wrong checksum inside another, which is fixed up
+        reader = TracingReader(padded, budget=Budget(options.max_output), spans=BoundedSpans(size))
         layout = trace_with_reader(fmt, reader, options)
-        yield layout.spans
+        spans += layout.spans
         if layout.rejected is None or layout.rejected.cls != "crc-mismatch":
             break
-        data = fix_up(EditedBytes(data, layout.spans), lengths=False).data
+        padded = fix_up(EditedBytes(padded, layout.spans), lengths=False).data
+    found: dict[tuple[str, int, str], FieldSpan] = {}
+    for span in spans:
+        if span.space or span.end <= size:
+            found.setdefault((span.space, span.start, span.path), span)
+    return evolve(first, spans=tuple(found.values()))

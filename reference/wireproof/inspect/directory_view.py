@@ -1,11 +1,10 @@
 """Show a data directory to a person or a program: a line for each file, each partition, and the totals."""
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from attrs import fields
+from attrs import asdict
 
 from wireproof.data_files import CheckedFile, FileFinding
 from wireproof.inspect.data_directory import (
@@ -16,8 +15,8 @@ from wireproof.inspect.data_directory import (
     FolderReport,
     kind_of,
 )
+from wireproof.inspect.entry_output import as_json
 from wireproof.segment_files import CheckedIndex
-from wireproof.wire.json_values import Json
 from wireproof.wire.text import counted, escape_unsafe, instant
 
 MAX_FINDINGS: Final = 10
@@ -29,9 +28,6 @@ MAX_INDEXES: Final = 20
 MAX_UNKNOWN: Final = 20
 """Files that nobody knows, which are listed at the end; the others are counted."""
 
-NAME_WIDTH: Final = 38
-SIZE_WIDTH: Final = 13
-
 
 def wrong_lines(event: DirectoryEvent) -> Iterator[str]:
     """Yield the lines about what is wrong in a folder, or between files; an index file has one line."""
@@ -40,9 +36,9 @@ def wrong_lines(event: DirectoryEvent) -> Iterator[str]:
             for one in files:
                 if one.report.errors or one.report.lost:
                     yield from _wrong_file(one)
-            if partition is not None and any(one.is_error for one in partition.findings):
+            if partition is not None and (errors := _errors(partition.findings)):
                 yield escape_unsafe(f"partition {partition.name}:")
-                yield from _finding_lines(_errors(partition.findings))
+                yield from _finding_lines(errors)
         case CrossFinding(name=name, finding=finding) if finding.is_error:
             yield escape_unsafe(f"wrong: {name}: {finding.message}")
 
@@ -58,7 +54,8 @@ def _wrong_file(one: CheckedFile) -> Iterator[str]:
     yield from (f"    {line}" for line in losses[:MAX_FINDINGS])
     if len(losses) > MAX_FINDINGS:
         yield f"    … {len(losses) - MAX_FINDINGS} more"
-    yield from (f"    {total}",) if total else ()
+    if total:
+        yield f"    {total}"
 
 
 def _in_one_line(findings: Sequence[FileFinding]) -> str:
@@ -66,7 +63,7 @@ def _in_one_line(findings: Sequence[FileFinding]) -> str:
     first = {one.words: one for one in reversed(findings)}
     counts = Counter(one.words for one in findings)
     return "; ".join(
-        f"{_sort(one)}: {_placed(one)}" + f" (and {counts[words] - 1} more like it)" * (counts[words] > 1)
+        _words(one) + f" (and {counts[words] - 1} more like it)" * (counts[words] > 1)
         for words, one in reversed(first.items())
     )
 
@@ -80,7 +77,12 @@ def event_lines(event: DirectoryEvent) -> Iterator[str]:
             for one in files:
                 notes = _notes(one.report.findings)
                 is_index = bool(notes and kind_of(one.file.path))
-                yield escape_unsafe(_file_line(one) + f"; {_in_one_line(notes)}" * is_index)
+                what = one.kind.what if one.kind else UNKNOWN
+                summary = f": {one.report.summary}" if one.report.summary else ""
+                wrong = f"; {one.report.errors} wrong" if one.report.errors else ""
+                more = f"; {_in_one_line(notes)}" if is_index else ""
+                place = f"  {one.file.name.rpartition('/')[2]:<38} {one.file.size:>13}"
+                yield escape_unsafe(f"{place}  {what}{summary}{wrong}{more}")
                 yield from () if is_index else _finding_lines(notes)
             if partition is not None:
                 yield escape_unsafe(f"  partition {partition.name}: {partition.summary}")
@@ -103,22 +105,14 @@ def small_file_lines(one: CheckedFile) -> Iterator[str]:
     yield escape_unsafe(f"{one.file.size} bytes as {what} of {one.system}: {one.report.summary}")
     for name, value in one.report.facts.items():
         if isinstance(value, list):
-            yield from (escape_unsafe(f"  {name}: {_part(part)}") for part in value)
+            for part in value:
+                words = [f"{field} {one}" for field, one in part.items()] if isinstance(part, dict) else []
+                text = ", ".join(words) or (" ".join(map(str, part)) if isinstance(part, list) else str(part))
+                yield escape_unsafe(f"  {name}: {text}")
     yield from _finding_lines(one.report.findings)
 
 
-def _part(value: Json) -> str:
-    """Return a part of a file as text: the names and values of an object, or the values of a list."""
-    match value:
-        case dict():
-            return ", ".join(f"{name} {part}" for name, part in value.items())
-        case list():
-            return " ".join(map(str, value))
-    return str(value)
-
-
 def total_lines(totals: DirectoryTotals) -> Iterator[str]:
-    """Yield the totals, and what is not known."""
     share = f"{100 * totals.named / totals.size:.4g}" if totals.size else "100"
     counts = ((totals.files, "file"), (totals.folders, "folder"), (totals.partitions, "partition"))
     files, folders, partitions = (counted(number, what, grouped=False) for number, what in counts)
@@ -136,16 +130,26 @@ def total_lines(totals: DirectoryTotals) -> Iterator[str]:
 
 
 def small_file_json(one: CheckedFile) -> str:
-    """Return a file as a line of JSON."""
-    return _line(_json_of_file(one))
+    return as_json(
+        {
+            "type": "file",
+            "name": one.file.name,
+            "system": one.system or None,
+            "kind": one.kind.what if one.kind else None,
+            "bytes": one.file.size,
+            "unsound": one.report.unsound,
+            "unknown": one.report.unknown,
+            "facts": dict(one.report.facts),
+            "findings": _findings(one.report.findings),
+        }
+    )
 
 
 def event_json(event: DirectoryEvent) -> Iterator[str]:
     """Yield a line of JSON for each file and partition, and for each problem between them."""
     match event:
         case FolderReport(files=files, partition=partition):
-            for one in files:
-                yield _line(_json_of_file(one))
+            yield from map(small_file_json, files)
             if partition is not None:
                 tree = {
                     "type": "partition",
@@ -154,58 +158,32 @@ def event_json(event: DirectoryEvent) -> Iterator[str]:
                     "facts": dict(partition.facts),
                     "findings": _findings(partition.findings),
                 }
-                yield _line(tree)
+                yield as_json(tree)
         case CrossFinding(name=name, finding=finding):
-            yield _line({"type": "between", "name": name, "findings": _findings([finding])})
+            yield as_json({"type": "between", "name": name, "findings": _findings([finding])})
 
 
 def total_json(totals: DirectoryTotals) -> str:
-    """Return the totals as a line of JSON."""
     names = ("folders", "files", "partitions", "size", "named", "unsound", "errors")
     unknown = [{"file": name, "bytes": size} for name, size in totals.unknown]
-    return _line({"type": "totals", **{name: getattr(totals, name) for name in names}, "unknown": unknown})
-
-
-def _file_line(one: CheckedFile) -> str:
-    what = one.kind.what if one.kind else UNKNOWN
-    name = one.file.name.rpartition("/")[2]
-    summary = f": {one.report.summary}" if one.report.summary else ""
-    wrong = f"; {one.report.errors} wrong" if one.report.errors else ""
-    return f"  {name:<{NAME_WIDTH}} {one.file.size:>{SIZE_WIDTH}}  {what}{summary}{wrong}"
+    return as_json({"type": "totals", **{name: getattr(totals, name) for name in names}, "unknown": unknown})
 
 
 def _finding_lines(findings: Iterable[FileFinding]) -> Iterator[str]:
     """Yield the first findings, errors before notes, then each next step once."""
     ordered = sorted(findings, key=lambda one: not one.is_error)
     for one in ordered[:MAX_FINDINGS]:
-        yield escape_unsafe(f"    {_sort(one)}: {_placed(one)}")
+        yield escape_unsafe(f"    {_words(one)}")
     if len(ordered) > MAX_FINDINGS:
         yield f"    … {len(ordered) - MAX_FINDINGS} more"
     for step in dict.fromkeys(one.next_step for one in ordered if one.next_step):
         yield escape_unsafe(f"    what to do: {step}")
 
 
-def _placed(finding: FileFinding) -> str:
-    """Return the position of a finding and its message; a damaged place has its position in the message."""
-    return finding.message if finding.at is None or finding.places else f"at {finding.at}: {finding.message}"
-
-
-def _sort(finding: FileFinding) -> str:
-    return "wrong" if finding.is_error else "note"
-
-
-def _json_of_file(one: CheckedFile) -> dict[str, Any]:
-    return {
-        "type": "file",
-        "name": one.file.name,
-        "system": one.system or None,
-        "kind": one.kind.what if one.kind else None,
-        "bytes": one.file.size,
-        "unsound": one.report.unsound,
-        "unknown": one.report.unknown,
-        "facts": dict(one.report.facts),
-        "findings": _findings(one.report.findings),
-    }
+def _words(finding: FileFinding) -> str:
+    """Return a finding as text; a damaged place has its position in the message."""
+    at = "" if finding.at is None or finding.places else f"at {finding.at}: "
+    return f"{'wrong' if finding.is_error else 'note'}: {at}{finding.message}"
 
 
 def _findings(found: Iterable[FileFinding]) -> list[dict[str, Any]]:
@@ -215,17 +193,7 @@ def _findings(found: Iterable[FileFinding]) -> list[dict[str, Any]]:
     ]
 
 
-def _line(row: Mapping[str, Any]) -> str:
-    return json.dumps(row, ensure_ascii=True, separators=(",", ":"))
-
-
-# --- index file view ---
-#
-# Show an index file of a segment to a person: its entries as a table, its errors, a verdict.
-
-
-MAX_ENTRIES: Final = 40
-"""Number of entries that are shown; of a longer file, the first and the last ones."""
+# --- an index file of a segment: its entries as a table, its errors, a verdict ---
 
 
 def entry_lines(one: CheckedIndex) -> Iterator[str]:
@@ -235,33 +203,20 @@ def entry_lines(one: CheckedIndex) -> Iterator[str]:
     system = f"{one.system}'s " if one.revision else ""
     yield f"{one.size} bytes as {system}{one.name.kind} of the segment at offset {one.name.base}{beside}"
     yield from _table(one.index.entries, one.ticks)
-    yield from verdict_lines([one])
+    yield from map(escape_unsafe, (*one.lines(), one.verdict()))
+    yield from _advice([one])
 
 
 def entry_json(one: CheckedIndex) -> Iterator[str]:
     """Yield the lines that `explain --json` prints for an index file: its entries, and the summary last."""
     for entry in one.index.entries:
-        cells = {name: getattr(entry, name) for name in _columns(entry)}
-        yield _json({"type": "index-entry", **cells})
-    found = [
-        {"at": each.at, "message": each.message, "is_error": each.is_error, "next_step": each.next_step}
-        for each in one.findings
-    ]
-    yield _json(
-        {
-            "type": "summary", "format": one.name.kind, "system": one.system, "bytes": one.size,
-            "ok": not one.errors, "entries": len(one.index.raw.rows), "notWritten": one.index.raw.tail,
-            "hasLog": one.log is not None, "findings": found,
-        }
-    )  # fmt: skip
-
-
-def _json(tree: dict[str, Any]) -> str:
-    return json.dumps(tree, separators=(",", ":"))
-
-
-def _columns(entry: Any) -> list[str]:  # noqa: ANN401 - the entry of any index
-    return [field.name for field in fields(type(entry))]
+        yield as_json({"type": "index-entry", **asdict(entry, recurse=False)})
+    tree = {
+        "type": "summary", "format": one.name.kind, "system": one.system, "bytes": one.size,
+        "ok": not one.errors, "entries": len(one.index.raw.rows), "notWritten": one.index.raw.tail,
+        "hasLog": one.log is not None, "findings": _findings(one.findings),
+    }  # fmt: skip
+    yield as_json(tree)
 
 
 def neighbour_lines(found: Sequence[CheckedIndex]) -> Iterator[str]:
@@ -269,13 +224,6 @@ def neighbour_lines(found: Sequence[CheckedIndex]) -> Iterator[str]:
     for one in found:
         more = f"; {_in_one_line(one.findings)}" if one.findings else ""
         yield escape_unsafe(one.verdict() + more)
-    yield from _advice(found)
-
-
-def verdict_lines(found: Sequence[CheckedIndex]) -> Iterator[str]:
-    """Yield the findings and the verdict of each index file, and once at the end what to do next."""
-    for one in found:
-        yield from map(escape_unsafe, (*one.lines(), one.verdict()))
     yield from _advice(found)
 
 
@@ -300,19 +248,14 @@ def _table(entries: Sequence[Any], ticks: int) -> Iterator[str]:
     """Yield a row for each entry, with a column for each field, and a timestamp as a date too."""
     if not entries:
         return
-    names = _columns(entries[0])
-    half = MAX_ENTRIES // 2
-    shown = entries if len(entries) <= MAX_ENTRIES else [*entries[:half], None, *entries[-half:]]
-    rows = [_cells(one, names, ticks) if one else [] for one in shown]
-    heading = [*names, "time"] if "timestamp" in names else names
-    widths = [max(len(name), *(len(row[n]) for row in rows if row)) for n, name in enumerate(heading)]
-    for row in (heading, *rows):
-        cells = (f"{word:>{width}}" for word, width in zip(row, widths, strict=True)) if row else ()
-        yield "  " + "  ".join(cells) if row else f"  … {len(entries) - MAX_ENTRIES} more"
-
-
-def _cells(entry: Any, names: Sequence[str], ticks: int) -> list[str]:  # noqa: ANN401 - the entry of any index
-    cells = [str(getattr(entry, name)) for name in names]
-    if "timestamp" in names:
-        cells.append(instant(entry.timestamp, ticks, 3 if ticks == 1000 else 6))
-    return cells
+    half = 20  # of a long file, the first and the last ones are shown
+    cut = len(entries) > 2 * half
+    rows = [asdict(one) for one in ([*entries[:half], *entries[-half:]] if cut else entries)]
+    for row in rows:
+        if "timestamp" in row:
+            row["time"] = instant(row["timestamp"], ticks, 3 if ticks == 1000 else 6)
+    widths = [max(len(name), *(len(str(row[name])) for row in rows)) for name in rows[0]]
+    for number, words in enumerate((rows[0], *(row.values() for row in rows))):
+        if cut and number == half + 1:
+            yield f"  … {len(entries) - 2 * half} more"
+        yield "  " + "  ".join(f"{word:>{width}}" for word, width in zip(words, widths, strict=True))

@@ -3,8 +3,8 @@
 The fast decoder judges where it is installed and the input is large; the reference judges everything else.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +21,7 @@ from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
 from wireproof.wire.text import octets, one_line
-from wireproof.wire.walk import Entry, EntryHeads, EntryRows, QuickReader, Steps, walk
+from wireproof.wire.walk import Entry, EntryHeads, EntryRows, QuickReader, walk
 
 FAST_FROM: Final = 1 << 20
 """Bytes of an input from which on the fast decoder is used: to load it takes longer than to read less."""
@@ -29,21 +29,16 @@ FAST_FROM: Final = 1 << 20
 HINTED_FROM: Final = 1 << 25
 """Bytes of logs from which on a line names the extra of the fast decoder: seconds without it."""
 
-FAST_PACKAGES: Final = ("numba", "pyarrow", "numpy")
-
 
 class NoTotals:
     """Counts nothing of the entries."""
 
-    def add(self, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Pass over entries."""
+    def add(self, rows: Sequence[tuple[Any, ...]]) -> None: ...
 
     def json(self) -> dict[str, Json]:
-        """Return no counts."""
         return {}
 
     def lines(self) -> tuple[str, ...]:
-        """Return no lines."""
         return ()
 
 
@@ -62,14 +57,10 @@ PLAIN: Final = EntryListing(
 """The listing of a stream whose family has none: the position and the length of each entry."""
 
 
-WIDEST_FIELD: Final = 40
-"""Characters of a field in a line; longer ones are cut."""
-
-
 @cache
 def _listing_of_records(stream: RecordStream) -> EntryListing:
     """Return the listing of a stream of records whose family has none: the fields of each."""
-    names = stream.record.attributes
+    names, widest = stream.record.attributes, 40
 
     def cells(item: Item, _: bytes = b"") -> tuple[Any, ...]:
         values = (getattr(item.value, name) for name in names)
@@ -79,7 +70,7 @@ def _listing_of_records(stream: RecordStream) -> EntryListing:
 
     def line(found: tuple[Any, ...]) -> str:
         shown = (
-            octets(value, WIDEST_FIELD) if isinstance(value, bytes) else one_line(str(value), WIDEST_FIELD)
+            octets(value, widest) if isinstance(value, bytes) else one_line(str(value), widest)
             for value in found
         )
         return "  ".join(f"{name} {text}" for name, text in zip(names, shown, strict=True))
@@ -92,15 +83,13 @@ def _listing_of_records(stream: RecordStream) -> EntryListing:
 
 def listing_of(fmt: Format) -> EntryListing | None:
     """Return the listing of a stream, or of the stream that has entries of this format; None if none has."""
-    name = fmt.name if fmt.scan is not None else fmt.wrapped_by[0] if fmt.wrapped_by is not None else ""
-    if not name:
+    stream = stream_of(fmt)
+    if stream.scan is None:
         return None
-    place = formats.family_of(fmt).listings.get(name)
-    if place is not None:
+    if (place := formats.family_of(fmt).listings.get(stream.name)) is not None:
         listing: EntryListing = object_at(place)
         return listing
-    records = stream_of(fmt).records
-    return PLAIN if records is None else _listing_of_records(records)
+    return PLAIN if stream.records is None else _listing_of_records(stream.records)
 
 
 def stream_of(fmt: Format) -> Format:
@@ -112,7 +101,7 @@ def stream_of(fmt: Format) -> Format:
 
 def is_fast_installed() -> bool:
     """Return whether the packages of the fast decoder are installed."""
-    return all(find_spec(name) is not None for name in FAST_PACKAGES)
+    return all(find_spec(name) is not None for name in ("numba", "pyarrow", "numpy"))
 
 
 def fast_hint(size: int) -> str:
@@ -143,42 +132,29 @@ class ListingSettings:
     is_file: bool = False
 
 
-def steps_of_listing(fmt: Format, listing: EntryListing) -> Steps:
-    """Return the steps of a stream whose entries are listed."""
+def list_entries(
+    fmt: Format, listing: EntryListing, source: ByteSource, reading: ListingSettings
+) -> Iterator[Entry | EntryRows]:
+    """Yield the parts of a stream, in order and without gaps."""
 
     def reread(data: bytes, options: Options) -> tuple[Item, str] | None:
         found = read_by_other_options(fmt, listing, data, options)
         return None if found is None else (found.item, found.note)
 
-    return evolve(
+    steps = evolve(
         steps_of(fmt), cells=listing.cells, head_bytes=listing.head_bytes, allocated=listing.allocated,
         reread=reread if listing.also_read else None,
     )  # fmt: skip
-
-
-def list_entries(
-    fmt: Format, listing: EntryListing, source: ByteSource, reading: ListingSettings
-) -> Iterator[Entry | EntryRows]:
-    """Yield the parts of a stream, in order and without gaps."""
-    return walk(
-        steps_of_listing(fmt, listing), source, reading.options, begin=reading.begin, values=reading.values,
-        quick=_quick_reader(listing, source, reading), is_file=reading.is_file,
-    )  # fmt: skip
-
-
-def _quick_reader(
-    listing: EntryListing, source: ByteSource, reading: ListingSettings
-) -> QuickReader[EntryRows] | None:
-    """Return the quick reader of a stream; None if the reference reads it."""
-    fast = source.size >= FAST_FROM if reading.fast is None else reading.fast
+    place, fast = "", source.size >= FAST_FROM if reading.fast is None else reading.fast
     if reading.headers_only and listing.headers:
         place = listing.headers
     elif fast and listing.fast and reading.options.profile == "reader" and is_fast_installed():
         place = listing.fast
-    else:
-        return None
-    reader: QuickReader[EntryRows] = object_at(place)
-    return reader
+    quick: QuickReader[EntryRows] | None = object_at(place) if place else None
+    return walk(
+        steps, source, reading.options, begin=reading.begin, values=reading.values, quick=quick,
+        is_file=reading.is_file,
+    )  # fmt: skip
 
 
 @frozen
@@ -193,24 +169,15 @@ class ReadOtherwise:
 def read_by_other_options(
     fmt: Format, listing: EntryListing, data: bytes, options: Options
 ) -> ReadOtherwise | None:
-    """Return the entry that these bytes are under other options of the listing; None if they are none."""
+    """Return the entry that all these bytes are under other options of the listing; None if they are none."""
     for note, changes in listing.also_read:
-        found = _only_frame(fmt, data, evolve(options, **changes))
-        if found is not None:
+        found = next(iter(formats.scan(fmt, [data], evolve(options, **changes))), None)
+        if found is not None and found.kind == "frame" and found.length == len(data):
             return ReadOtherwise(found, note, changes)
     return None
 
 
-def _only_frame(fmt: Format, data: bytes, options: Options) -> Item | None:
-    """Return the item of bytes that are exactly one whole entry under these options."""
-    first = next(iter(formats.scan(fmt, [data], options)), None)
-    whole = first is not None and first.kind == "frame" and first.length == len(data)
-    return first if whole else None
-
-
-# --- listing begin ---
-#
-# Find the entry at which a listing begins, without reading the entries before it.
+# --- the entry at which a listing begins, without reading the entries before it ---
 #
 # Entries are passed over by the sizes in their headers, from an indexed one on if an index file is beside
 # the log. Nothing that is passed over is checked. Where a header fits no entry, or offsets go back, reading
@@ -219,9 +186,6 @@ def _only_frame(fmt: Format, data: bytes, options: Options) -> Item | None:
 
 PASSED_FROM: Final = 1 << 20
 """Bytes of an input from which on entries are passed over: less is read and checked whole."""
-
-PlacedOffsets = Callable[[bytes], tuple[int | None, int | None] | None]
-"""Returns the first and the last offset of the entry that begins with these bytes."""
 
 
 @frozen
@@ -244,44 +208,28 @@ def begin_of(fmt: Format, listing: EntryListing, source: ByteSource, place: Plac
     """
     if source.size < PASSED_FROM or (listing.head_offsets is None and not place.is_position):
         return 0
-    steps, offsets = steps_of(fmt), partial(listing.head_offsets or no_offsets, fmt)
-    heads = EntryHeads(steps, source)
-    begin = _indexed(heads, offsets, listing, place, log)
-    before, last = begin, -1
-    for at, size in heads.sizes(begin, source.size):
+    heads = EntryHeads(steps_of(fmt), source)
+
+    def offsets(at: int) -> tuple[int | None, int | None]:
+        """Return the first and the last offset of the entry at a position, as far as its header has them."""
+        pair = None if listing.head_offsets is None else listing.head_offsets(fmt, heads.at(at))
+        return pair or (None, None)
+
+    before, last = 0, -1
+    if log is not None and listing.indexed:
+        indexed = object_at(listing.indexed)(log, place.number, is_position=place.is_position)
+        if indexed is not None and offsets(indexed[1])[1] == indexed[0]:  # the entry is the one of the index
+            before = indexed[1]
+    for at, size in heads.sizes(before, source.size):
         if not size or at + size > source.size:
             break
-        first, end = (None, None) if place.is_position else offsets(heads.at(at)) or (None, None)
+        first, end = (None, None) if place.is_position else offsets(at)
         known = end if end is not None else first
         if first is not None and first > place.number:
             break
-        if (place.number < at + size) if place.is_position else _is_here(place, known, end, last):
+        # Offsets that go back are those of a damaged header, or of a log that is out of order.
+        here = known is None or (end is not None and end >= place.number) or known < last
+        if (place.number < at + size) if place.is_position else here:
             return at
         before, last = at, last if known is None else known
     return before
-
-
-def _is_here(place: Place, known: int | None, end: int | None, last: int) -> bool:
-    """Return whether a listing begins at an entry with these offsets, of which one is known.
-
-    Offsets that go back are those of a damaged header, or of a log that is out of order.
-    """
-    return known is None or (end is not None and end >= place.number) or known < last
-
-
-def no_offsets(_: Format, __: bytes) -> None:
-    """Return no offsets of an entry."""
-
-
-def _indexed(
-    heads: EntryHeads, offsets: PlacedOffsets, listing: EntryListing, place: Place, log: Path | None
-) -> int:
-    """Return the position of an indexed entry before the place, if its entry is the one of the index."""
-    if log is None or not listing.indexed:
-        return 0
-    found = object_at(listing.indexed)(log, place.number, is_position=place.is_position)
-    if found is None:
-        return 0
-    last, position = found
-    _, end = offsets(heads.at(position)) or (None, None)
-    return position if end == last else 0

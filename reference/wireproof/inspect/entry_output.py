@@ -3,7 +3,7 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, TextIO
+from typing import Any, Literal, TextIO
 
 from attrs import define, evolve, frozen
 
@@ -11,24 +11,16 @@ from wireproof.family import EntryListing, object_at
 from wireproof.formats import Format, TracedDecode, steps_of
 from wireproof.inspect.detect_format import layout_of_damaged
 from wireproof.inspect.entry_list import Place
-from wireproof.inspect.field_listing import field_lines, text_notes
+from wireproof.inspect.field_listing import WIDEST, field_lines
 from wireproof.inspect.file_survey import FileSurvey
-from wireproof.inspect.lost_records import FileLosses, Loss
+from wireproof.inspect.lost_records import Loss
 from wireproof.wire.byte_source import ByteSource
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected, shift_position
-from wireproof.wire.text import as_text, escape_unsafe
+from wireproof.wire.text import as_text, escape_unsafe, octets
 from wireproof.wire.trace import FieldSpan
 from wireproof.wire.walk import DamagedRange, Entry, EntryRows
-
-Detail = Literal["entries", "records", "fields"]
-
-MAX_TRACED: Final = 1 << 24
-"""Bytes of an entry whose fields are listed."""
-
-MAX_TRACED_GARBAGE: Final = 1 << 16
-"""Bytes of garbage whose fields are listed, as far as it has any."""
 
 
 @frozen
@@ -41,13 +33,9 @@ class ListingOptions:
         limit: the greatest number of these lines; None for all.
     """
 
-    detail: Detail = "entries"
+    detail: Literal["entries", "records", "fields"] = "entries"
     begin: Place | None = None
     limit: int | None = None
-
-
-ALL_ENTRIES: Final = ListingOptions()
-"""A line for every entry of a stream."""
 
 
 @frozen
@@ -88,13 +76,19 @@ class EntryOutput(ABC):
     begun: bool = False
 
     def part(self, part: Entry | EntryRows) -> None:
-        """Write a part of a stream, as far as it is to be shown."""
         for one in part if isinstance(part, EntryRows) else (part,):
             self.entry(one)
 
     def entry(self, one: Entry) -> None:
         """Write an entry, if it is to be shown."""
-        if not (self.begun or self._is_begun(one)):
+        begin, offsets = self.shown.begin, self.stream.listing.offsets
+        if begin is not None and not self.begun:
+            if begin.is_position or offsets is None:
+                self.begun = begin.number < one.at + one.length
+            else:
+                pair = offsets(one.cells) if one.cells else None
+                self.begun = pair is not None and begin.number <= pair[1]
+        if begin is not None and not self.begun:
             return
         if not self.room:
             self.left_out += 1
@@ -103,30 +97,15 @@ class EntryOutput(ABC):
 
     @property
     def room(self) -> bool:
-        """Return whether there is room for another line."""
         return self.shown.limit is None or self.lines < self.shown.limit
 
     def line(self, text: str, *, counted: bool = True) -> None:
-        """Write a line."""
         self.out.write(f"{text}\n")
         self.lines += counted
 
     @abstractmethod
     def write_entry(self, one: Entry) -> None:
         """Write an entry with its records or fields."""
-
-    def _is_begun(self, one: Entry) -> bool:
-        begin = self.shown.begin
-        if begin is None:
-            self.begun = True
-            return True
-        offsets = self.stream.listing.offsets
-        if begin.is_position or offsets is None:
-            self.begun = begin.number < one.at + one.length
-        else:
-            pair = offsets(one.cells) if one.cells else None
-            self.begun = pair is not None and begin.number <= pair[1]
-        return self.begun
 
     def records(self, one: Entry) -> Iterator[tuple[Any, ...]]:
         """Yield the cells of the records of an entry, as far as there is room."""
@@ -138,14 +117,13 @@ class EntryOutput(ABC):
             yield cells
 
     def layout(self, one: Entry) -> TracedDecode:
-        """Return the fields of an entry, at their positions in the stream."""
-        most = MAX_TRACED if one.kind == "frame" else MAX_TRACED_GARBAGE
+        """Return the fields of an entry, or those that garbage has, at their positions in the stream."""
+        most = 1 << 24 if one.kind == "frame" else 1 << 16
         data = self.stream.source.read(one.at, min(one.length, most))
         options = self.stream.options
         for note, changes in self.stream.listing.also_read:
             options = evolve(options, **changes) if note == one.note else options
         name = steps_of(self.stream.fmt).path
-        # The layout of an entry alone as a part of its stream.
         layout = layout_of_damaged(self.stream.fmt, data, options)
         first, number = f"{name}[0]", f"{name}[{one.number}]"
         spans = tuple(_moved(span, one.at, first, number) for span in layout.spans)
@@ -170,24 +148,27 @@ def _moved(span: FieldSpan, base: int, first: str, number: str) -> FieldSpan:
 
 
 def notes_of(listing: EntryListing | None, spans: Sequence[FieldSpan]) -> Mapping[str, str]:
-    """Return what the values of fields mean, by their paths."""
-    return {**text_notes(spans), **(listing.notes(spans) if listing is not None else {})}
+    """Return what the values of fields mean, and the bytes that are text, by their paths."""
+    data = ((span.path, bytes(span.value)) for span in spans if isinstance(span.value, bytes | bytearray))
+    shown = ((path, octets(value, WIDEST)) for path, value in data if value)
+    texts = {path: text for path, text in shown if text[0] in "'\""}
+    return {**texts, **(listing.notes(spans) if listing is not None else {})}
 
 
 class TextOutput(EntryOutput):
     """Writes entries as a table."""
 
-    def heading(self) -> str:
-        """Return the heading of the table."""
-        return f"{'position':>12} {'bytes':>9}  {self.stream.listing.heading}"
+    def heading(self) -> None:
+        """Write the heading of the table, once."""
+        if not self.lines and self.shown.detail != "fields":
+            self.line(f"{'position':>12} {'bytes':>9}  {self.stream.listing.heading}", counted=False)
 
     def part(self, part: Entry | EntryRows) -> None:
         """Write a part of a stream, as far as it is to be shown: all lines at once where it is all."""
-        if not isinstance(part, EntryRows) or self.shown != ALL_ENTRIES:
+        if not isinstance(part, EntryRows) or self.shown != ListingOptions():
             super().part(part)
             return
-        if not self.lines:
-            self.line(self.heading(), counted=False)
+        self.heading()
         line, columns = self.stream.listing.line, zip(part.at, part.length, part.cells, strict=True)
         lines = [f"{at:>12} {length:>9}  {line(cells)}".rstrip() for at, length, cells in columns]
         for index, found in part.damages.items():
@@ -196,10 +177,9 @@ class TextOutput(EntryOutput):
         self.lines += len(lines)
 
     def write_entry(self, one: Entry) -> None:
-        """Write an entry with its records or fields."""
-        if not self.lines and self.shown.detail != "fields":
-            self.line(self.heading(), counted=False)
-        self.line(self._line(one).rstrip(), counted=self.shown.detail == "entries" or one.kind != "frame")
+        self.heading()
+        line = f"{one.at:>12} {one.length:>9}  {self._words(one)}".rstrip()
+        self.line(line, counted=self.shown.detail == "entries" or one.kind != "frame")
         if one.kind == "frame":
             for line in wrong_lines(one.damages):
                 self.line(line, counted=False)
@@ -217,16 +197,15 @@ class TextOutput(EntryOutput):
                         break
                     self.line(str(shown))
 
-    def _line(self, one: Entry) -> str:
-        head = f"{one.at:>12} {one.length:>9}  "
-        if one.kind == "frame":
-            return head + self.stream.listing.line(one.cells) + (f"  {one.note}" if one.note else "")
-        if one.kind == "garbage":
-            found = "; ".join(map(str, one.damages))
-            return head + escape_unsafe(f"garbage: {found}")
-        if one.kind == "zeros":
-            return head + "zeros: allocated, and not written yet"
-        return head + "tail: the end of the input cuts this entry"
+    def _words(self, one: Entry) -> str:
+        match one.kind:
+            case "frame":
+                return self.stream.listing.line(one.cells) + (f"  {one.note}" if one.note else "")
+            case "garbage":
+                return escape_unsafe(f"garbage: {'; '.join(map(str, one.damages))}")
+            case "zeros":
+                return "zeros: allocated, and not written yet"
+        return "tail: the end of the input cuts this entry"
 
 
 def wrong_lines(damages: Iterable[DamagedRange]) -> Iterator[str]:
@@ -238,7 +217,6 @@ class JsonOutput(EntryOutput):
     """Writes entries as JSON lines: commands.md has their members."""
 
     def write_entry(self, one: Entry) -> None:
-        """Write an entry with its records or fields."""
         tree: dict[str, Any] = {
             "type": "entry" if one.kind == "frame" else one.kind,
             "number": one.number,
@@ -261,15 +239,10 @@ class JsonOutput(EntryOutput):
                     self.line(as_json(tree if meaning is None else {**tree, "meaning": meaning}))
             case "fields" if one.kind != "zeros":
                 layout = self.layout(one)
-                write_fields_json(layout, notes_of(self.stream.listing, layout.spans), self)
-
-
-def write_fields_json(layout: TracedDecode, notes: Mapping[str, str], out: EntryOutput) -> None:
-    """Write the fields of a layout as JSON lines, as far as there is room."""
-    for tree in fields_json(layout, notes):
-        if not out.room:
-            return
-        out.line(as_json(tree))
+                for tree in fields_json(layout, notes_of(self.stream.listing, layout.spans)):
+                    if not self.room:
+                        break
+                    self.line(as_json(tree))
 
 
 def fields_json(layout: TracedDecode, notes: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -286,7 +259,7 @@ def fields_json(layout: TracedDecode, notes: Mapping[str, str]) -> Iterator[dict
 
 
 def summary_json(found: FileSurvey) -> dict[str, Any]:
-    """Return the summary as JSON."""
+    lost = found.losses
     return {
         "type": "summary",
         "format": found.format_id or None,
@@ -306,18 +279,13 @@ def summary_json(found: FileSurvey) -> dict[str, Any]:
         "remarks": {cls: one.count for cls, one in found.remarks.items()},
         "notes": dict(found.notes),
         "wrong": [damage_json(one) for one in found.damages],
-        "lost": losses_json(found.losses),
+        "lost": {
+            "leastLost": lost.records.least,
+            "mostLost": lost.records.most,
+            "places": [loss_json(one, gapless=lost.gapless) for one in lost.kept],
+            "morePlaces": lost.count - len(lost.kept),
+        },
         "totals": dict(found.totals),
-    }
-
-
-def losses_json(found: FileLosses) -> dict[str, Any]:
-    """Return the losses of a file as JSON."""
-    return {
-        "leastLost": found.records.least,
-        "mostLost": found.records.most,
-        "places": [loss_json(one, gapless=found.gapless) for one in found.kept],
-        "morePlaces": found.count - len(found.kept),
     }
 
 
@@ -333,7 +301,6 @@ def loss_json(loss: Loss, *, gapless: bool) -> dict[str, Any]:
 
 
 def damage_json(one: DamagedRange) -> dict[str, Any]:
-    """Return a damaged range as JSON."""
     return {
         "class": one.cls, "position": one.at, "end": one.end, "number": one.number, "at": one.where,
         "path": one.path, "text": one.text,
@@ -361,5 +328,4 @@ def json_value(value: Any) -> Any:  # noqa: ANN401 - a cell or the value of a fi
 
 
 def as_json(tree: Mapping[str, Any]) -> str:
-    """Return one line of JSON."""
     return json.dumps(tree, separators=(",", ":"), default=str)

@@ -11,13 +11,10 @@ from attrs import evolve, frozen
 
 from wireproof.formats import TracedDecode
 from wireproof.wire.rejection import Position
-from wireproof.wire.text import octets
-from wireproof.wire.trace import Cover, FieldSpan
+from wireproof.wire.trace import FieldSpan
 
 WIDEST: Final = 48
 """Characters of a value; longer values are cut, and their length is shown."""
-
-NO_NOTES: Final[Mapping[str, str]] = {}
 
 
 @frozen
@@ -52,7 +49,7 @@ class FieldLine:
 
 
 def field_lines(
-    layout: TracedDecode, mark: Position | None = None, notes: Mapping[str, str] = NO_NOTES
+    layout: TracedDecode, mark: Position | None = None, notes: Mapping[str, str] | None = None
 ) -> Iterator[FieldLine]:
     """Yield the tree of a layout in the order of the bytes.
 
@@ -63,17 +60,7 @@ def field_lines(
         if span is None:
             yield line
         else:
-            yield evolve(line, marked=span is marked, note=notes.get(span.path, ""))
-
-
-def text_notes(spans: Sequence[FieldSpan]) -> dict[str, str]:
-    notes = {}
-    for span in spans:
-        if isinstance(span.value, bytes | bytearray) and span.value:
-            shown = octets(bytes(span.value), WIDEST)
-            if shown[0] in "'\"":
-                notes[span.path] = shown
-    return notes
+            yield evolve(line, marked=span is marked, note=(notes or {}).get(span.path, ""))
 
 
 def lines_with_spans(layout: TracedDecode) -> Iterator[tuple[FieldLine, FieldSpan | None]]:
@@ -82,50 +69,38 @@ def lines_with_spans(layout: TracedDecode) -> Iterator[tuple[FieldLine, FieldSpa
     for span in layout.spans:
         key = (span.space, span.start)
         ends[key] = max(ends.get(key, 0), span.end)
+
+    def order(span: FieldSpan) -> tuple[int, ...]:
+        """Sort decompressed data after the fields of its region, and outer spans first."""
+        key: list[int] = []
+        space = ""
+        for step in (int(step) for step in span.space.split(">") if step):
+            key += (ends.get((space, step), step), -1, 0)
+            space += f"{step}>"
+        return (*key, span.start, int(span.end > span.start), -span.end)
+
     above: tuple[str, ...] = ()
-    for span in sorted(layout.spans, key=lambda span: _order(span, ends)):
+    for span in sorted(layout.spans, key=order):
         path = tuple(span.path.split("."))
         for depth, name in enumerate(path[:-1]):
             if path[: depth + 1] != above[: depth + 1]:
                 yield FieldLine(depth, "", -1, name), None
         above = path
-        size, value, cover = span.end - span.start, short_field_value(span.value), cover_text(span.cover)
+        size, value, cover = span.end - span.start, _short(span.value), ""
+        if (about := span.cover) is not None:
+            reach = f"{about.start}..{about.end - 1}" if about.end > about.start else "nothing"
+            cover = f"{about.kind} of {reach}"
         yield FieldLine(len(path) - 1, str(span.at), size, path[-1], span.type, value, cover), span
-    if layout.rejected is not None:
-        refused = layout.rejected
-        text = FieldLine(
-            0, str(refused.at), -1, "refused", refused.cls, refused.path, refused.text, marked=True
-        )
-        yield text, None
+    if (refused := layout.rejected) is not None:
+        words = "refused", refused.cls, refused.path, refused.text
+        yield FieldLine(0, str(refused.at), -1, *words, marked=True), None
 
 
-def _order(span: FieldSpan, ends: Mapping[tuple[str, int], int]) -> tuple[int, ...]:
-    """Return the sort key of a span: decompressed data after the fields of its region, outer spans first."""
-    key: list[int] = []
-    space = ""
-    for step in (int(step) for step in span.space.split(">") if step):
-        key += (ends.get((space, step), step), -1, 0)
-        space += f"{step}>"
-    return (*key, span.start, int(span.end > span.start), -span.end)
-
-
-def short_field_value(value: Any) -> str:  # noqa: ANN401 - whatever a field decodes to
-    match value:
-        case None:
-            return "null"
-        case bytes() | bytearray():
-            text = value[:WIDEST].hex() or "(empty)"
-        case _:
-            text = str(value)
-    length = f" ({len(value)} bytes)" if isinstance(value, bytes | bytearray) else ""
+def _short(value: Any) -> str:  # noqa: ANN401 - whatever a field decodes to
+    is_bytes = isinstance(value, bytes | bytearray)
+    text = "null" if value is None else (value[:WIDEST].hex() or "(empty)") if is_bytes else str(value)
+    length = f" ({len(value)} bytes)" if is_bytes else ""
     return text if len(text) <= WIDEST else f"{text[:WIDEST]}…{length}"
-
-
-def cover_text(cover: Cover | None) -> str:
-    """Describe the bytes or items that a length, count or checksum is about."""
-    if cover is None:
-        return ""
-    return f"{cover.kind} of " + (f"{cover.start}..{cover.end - 1}" if cover.end > cover.start else "nothing")
 
 
 def innermost(spans: Sequence[FieldSpan], at: Position | None) -> FieldSpan | None:
@@ -140,10 +115,6 @@ def innermost(spans: Sequence[FieldSpan], at: Position | None) -> FieldSpan | No
     return min(here, key=lambda span: span.end - span.start, default=None)
 
 
-_LAST_STEP: Final = re.compile(r"\.?[^.\[\]]+$|\[(\d+)\]$")
-"""The last step of a path: a name or an index."""
-
-
 def by_path(spans: Sequence[FieldSpan], path: str) -> FieldSpan | None:
     """Return the span of a field of a value; None if nothing like it was read.
 
@@ -154,7 +125,7 @@ def by_path(spans: Sequence[FieldSpan], path: str) -> FieldSpan | None:
         found = [span for span in spans if span.path.startswith(path)]
         if found:
             return next((span for span in found if span.path == path), found[0])
-        step = _LAST_STEP.search(path)
+        step = re.search(r"\.?[^.\[\]]+$|\[(\d+)\]$", path)  # its last one: a name or an index
         outer = path[: step.start()] if step else ""
         if step and step[1] in ("0", "1") and outer.endswith("]"):  # a pair in JSON has named parts in bytes
             path = f"{outer}.{('key', 'value')[int(step[1])]}"

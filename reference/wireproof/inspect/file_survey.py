@@ -16,23 +16,20 @@ from wireproof.inspect.lost_records import FileLosses, LossFinder, bounds_of
 from wireproof.inspect.open_input import OpenInput, open_path
 from wireproof.wire.byte_source import ShrunkError
 from wireproof.wire.json_values import Json
-from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.rejection import Remark
 from wireproof.wire.remark_classes import REMARK_CLASSES
 from wireproof.wire.text import counted, escape_unsafe
 from wireproof.wire.walk import HEAD_LENGTHS, DamagedRange, Entry, EntryRows
 
 MAX_DAMAGES: Final = 50
-"""Damaged ranges and losses that are kept; the others are counted."""
-
-
-BEGINS_NOTHING: Final = frozenset({"bad-length", "bad-magic", "bad-separator"})
-"""The classes of bytes that begin no entry; behind a damaged entry they belong to it."""
+"""Damaged ranges and losses that are kept and listed; the others are counted."""
 
 
 def add_damage(damages: list[DamagedRange], one: DamagedRange) -> None:
     """Add a range; bytes after a damaged entry that begin no entry belong to it."""
-    if damages and damages[-1].end == one.at and one.cls in BEGINS_NOTHING:
+    begins_nothing = one.cls in ("bad-length", "bad-magic", "bad-separator")
+    if damages and damages[-1].end == one.at and begins_nothing:
         damages[-1] = evolve(damages[-1], end=one.end)
     else:
         damages.append(one)
@@ -98,7 +95,6 @@ class FileSurvey:
         return bool(self.format_id) and not wrong
 
     def count(self, one: Entry | EntryRows) -> None:
-        """Count the next part of the stream."""
         if isinstance(one, EntryRows):
             self.entries += len(one)
             self.sound += sum(one.length)
@@ -130,14 +126,6 @@ class FileSurvey:
             merged = len(self.damages) == kept and kept > 0 and self.damages[-1].end == damage.end
             self.damage_count += not (merged and self.damage_count == kept)
         del self.damages[MAX_DAMAGES:]
-
-
-@frozen
-class ReadSettings:
-    """The way to read an input: the options of the codecs, and whether the fast decoder is used."""
-
-    options: Options = DEFAULT_OPTIONS
-    fast: bool | None = None
 
 
 def survey_stream(
@@ -177,88 +165,66 @@ def survey_stream(
 
 def survey_file(
     path: Path,
-    settings: ReadSettings | None = None,
     format_name: str | None = None,
     listen: Callable[[Entry | EntryRows], object] = lambda _: None,
+    *,
+    fast: bool | None = None,
 ) -> FileSurvey:
     """Survey a file that is a stream.
 
     Args:
         path: the file; a compressed one is decompressed.
-        settings: the way to read it.
         format_name: the id of its format; None to detect it.
         listen: is given each part when it is read.
+        fast: as in `ListingSettings`.
 
     Raises:
         OSError: the file cannot be opened.
     """
-    settings = settings or ReadSettings()
     with open_path(path) as found:
         name, _, revision = (format_name or "").partition("/")
         rows = [formats.get(name, revision)] if format_name is not None else []
-        size = found.source.size
-        fits = detect_stream(found.source, rows, settings.options, path.name)
+        fits = detect_stream(found.source, rows, DEFAULT_OPTIONS, path.name)
         fmt = fits[0].row if fits else rows[0] if rows else None
         listing = None if fmt is None else listing_of(fmt)
         if fmt is None or listing is None:
-            return FileSurvey(
-                str(path), size, message=f"{counted(size, 'byte', grouped=False)}: no stream format fits"
-            )
-        reading = ListingSettings(settings.options, fast=settings.fast, is_file=True)
+            size = found.source.size
+            text = f"{counted(size, 'byte', grouped=False)}: no stream format fits"
+            return FileSurvey(str(path), size, message=text)
+        reading = ListingSettings(DEFAULT_OPTIONS, fast=fast, is_file=True)
         named = found if found.packed else evolve(found, path=path)
         survey = survey_stream(fmt, listing, named, reading, listen)
         survey.name = str(path)
         return survey
 
 
-# --- survey lines ---
-#
-# The survey of an input as lines of text: the verdict, the counts, what is damaged, the remarks.
-
-
-# A survey of a log as lines of text: the sound part, the damaged places, and what can be read after them.
-
-
-MAX_PLACES: Final = 50
-"""Number of places that are listed; the others are counted."""
-
-
-LARGER: Final = "what to do: --max-message BYTES raises the greatest size of an entry"
-
-SIZES: Final = ("message_length", "size", "batchLength")
-"""The fields that give the size of an entry."""
+# --- the survey as lines of text: the verdict, the counts, what is damaged, the remarks ---
 
 
 def size_lines(refused: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Yield the option that raises the limit of sizes, if one of the refusals (class and path) is for it."""
-    if any(cls == "limit-exceeded" and path.endswith(SIZES) for cls, path in refused):
-        yield LARGER
+    sizes = ("message_length", "size", "batchLength")
+    if any(cls == "limit-exceeded" and path.endswith(sizes) for cls, path in refused):
+        yield "what to do: --max-message BYTES raises the greatest size of an entry"
+
+
+def cut_entry_text(found: FileSurvey) -> str:
+    """Return how much of the entry is there that the end of the file cuts."""
+    whole = f" of {found.wanted}" if found.wanted else ""
+    return f"the file ends within an entry, {found.tail}{whole} bytes of it"
 
 
 def damaged_place_lines(found: FileSurvey) -> Iterator[str]:
-    """Return one line for each damaged place."""
-    shown = found.damages[:MAX_PLACES]
-    ends = [one.at for one in found.damages[1 : len(shown) + 1]] + [found.size - found.tail]
-    for one, until in zip(shown, ends, strict=False):
-        yield escape_unsafe(
-            f"wrong: bytes {one.at} to {one.end}, entry {one.number}: {one}; {_after(one, until, found)}"
-        )
-    if found.damage_count > MAX_PLACES:
-        yield f"… {counted(found.damage_count - MAX_PLACES, 'more place', grouped=False)}"
+    sound_end = found.size - found.tail
+    ends = [one.at for one in found.damages[1:]] + [sound_end]
+    for one, until in zip(found.damages, ends, strict=False):
+        after = "nothing valid follows" if one.end >= sound_end else "another damaged place follows"
+        after = f"reading continues at {one.end}" if until > one.end else after
+        yield escape_unsafe(f"wrong: bytes {one.at} to {one.end}, entry {one.number}: {one}; {after}")
+    if found.damage_count > MAX_DAMAGES:
+        yield f"… {counted(found.damage_count - MAX_DAMAGES, 'more place', grouped=False)}"
     if found.tail:
-        at = found.size - found.tail
-        whole = f" of {found.wanted}" if found.wanted else ""
-        there = f"{found.tail}{whole} bytes of it"
-        yield f"wrong: bytes {at} to {found.size}: the file ends within an entry, {there}"
-
-
-def _after(one: DamagedRange, until: int, found: FileSurvey) -> str:
-    if until > one.end:
-        return f"reading continues at {one.end}"
-    return "nothing valid follows" if one.end >= found.size - found.tail else "another damaged place follows"
-
-
-# --- the survey ---
+        yield f"wrong: bytes {sound_end} to {found.size}: {cut_entry_text(found)}"
 
 
 MAX_FITS: Final = 4
@@ -266,7 +232,6 @@ MAX_FITS: Final = 4
 
 
 def summary_lines(found: FileSurvey) -> Iterator[str]:
-    """Yield the lines of a summary."""
     yield verdict_line(found)
     if found.headers_only:
         yield "headers and checksums were checked; the records were not read"
@@ -301,10 +266,7 @@ def verdict_line(found: FileSurvey) -> str:
 
 def other_fit_lines(fits: Sequence[StreamFit]) -> Iterator[str]:
     """Yield the revisions of a stream that fit the beginning of an input as well as the best one."""
-    if not fits:
-        return
-    best, *others = fits
-    if same := [fit for fit in others if fit.survey.proven == best.survey.proven]:
+    if same := [fit for fit in fits[1:] if fit.survey.proven == fits[0].survey.proven]:
         yield f"also fits: {', '.join(fit.row.format_id for fit in same[:MAX_FITS])}"
 
 

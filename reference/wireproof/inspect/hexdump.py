@@ -37,11 +37,8 @@ def data_of(case: Case) -> bytes | None:
 
 def layout_of(case: Case) -> TracedDecode | None:
     """Return the reference's layout of a case's bytes; None for an encode or an unknown format."""
-    data = data_of(case)
-    if data is None or case.format_id not in formats.FORMATS:
-        return None
-    row = formats.FORMATS[case.format_id]
-    return layout_of_damaged(row, data, case.effective_options)
+    data, row = data_of(case), formats.FORMATS.get(case.format_id)
+    return None if data is None or row is None else layout_of_damaged(row, data, case.effective_options)
 
 
 def excerpt_of(case: Case, at: Position | None, path: str = "", twin: Case | None = None) -> Excerpt | None:

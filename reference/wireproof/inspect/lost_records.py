@@ -25,12 +25,8 @@ from wireproof.wire.walk import DamagedRange, Entry, EntryHeads, EntryRows
 MAX_CAUSES: Final = 8
 """Damaged ranges that a loss lists; the others are counted."""
 
-LOST_ZEROS: Final = "zeros; the next file begins after the last offset here"
-
 NAME: Final = re.compile(r"(?P<base>\d{20})(?:-[A-Za-z0-9_-]{22})?\.log(?:\.(?:deleted|cleaned|swap))?")
 """The name of a segment: its base offset, the id of a remote one, the state: kafka.md §14.1, iggy.md §7.1."""
-
-Basis = Literal["offsets", "headers", "bounds"]
 
 
 @frozen
@@ -39,24 +35,17 @@ class LostRecords:
 
     least: int
     most: int | None
-    basis: Basis
-
-    @property
-    def is_exact(self) -> bool:
-        """Return whether the number is known."""
-        return self.least == self.most
+    basis: Literal["offsets", "headers", "bounds"]
 
     def __add__(self, other: "LostRecords") -> "LostRecords":
-        """Return two numbers of records together."""
         most = None if self.most is None or other.most is None else self.most + other.most
         return LostRecords(self.least + other.least, most, other.basis)
 
     def __str__(self) -> str:
-        """Return the number as text, or its bounds."""
         if self.most is None:
             least = f"at least {self.least}" if self.least else "an unknown number of"
             return f"{least} record{'s' * (self.least != 1)}"
-        if self.is_exact:
+        if self.least == self.most:
             return f"{self.least or 'no'} record{'s' * (self.least > 1)}"
         return f"{self.least} to {self.most} records"
 
@@ -143,7 +132,8 @@ class LossFinder:
         last = self._offsets(self._held)[1] if self._held is not None else (self._expected() or 0) - 1
         if one.kind != "zeros" or self.until is None or last + 1 >= self.until:
             return one
-        damage = DamagedRange(one.at, one.end, one.number, "bad-length", one.at, "", LOST_ZEROS)
+        text = "zeros; the next file begins after the last offset here"
+        damage = DamagedRange(one.at, one.end, one.number, "bad-length", one.at, "", text)
         return evolve(one, kind="garbage", damages=(damage,))
 
     def add(self, one: Entry) -> Iterator[Entry | Loss]:
@@ -184,17 +174,20 @@ class LossFinder:
         before = held if len(rows) == 1 else rows.row(len(rows) - 2)
         self._held, self.gapless = rows.row(len(rows) - 1), gapless
         self.entries += len(rows)
-        self._next, self._time = self._offsets(before)[1] + 1, self._times(before)[1]
+        self._next = self._offsets(before)[1] + 1
+        _, self._time = self.listing.times(before.cells) or (None, None)
         return True
 
     def end(self) -> Iterator[Entry | Loss]:
         """Yield the rest at the end of the file."""
         held, loss = self._held, self._later
         self._held = self._later = None
-        if held is not None and self._is_past_end(held):
-            lost = self._loss_of(held)
-            self._open = _joined(self._open, lost if loss is None else _joined(lost, loss))
-            held = None
+        if held is not None and self.until is not None:
+            first, last = self._offsets(held)
+            # It has the offsets of the next file, and none that follow the others.
+            if last >= self.until and first > (self._expected() or 0):
+                self._open = _joined(_joined(self._open, self._loss_of(held)), loss)
+                held = None
         if held is not None:
             yield from self._confirm(held)
         else:
@@ -217,9 +210,8 @@ class LossFinder:
         if first > held_last:
             yield from self._confirm(held)
         elif held_first > expected and first >= expected:
-            later, self._later = self._later, None
-            self._open = _joined(self._open, self._loss_of(held))
-            self._open = self._open if later is None else _joined(self._open, later)
+            self._open = _joined(_joined(self._open, self._loss_of(held)), self._later)
+            self._later = None
         elif self._low is not None and first > self._low and not self.rising:
             yield from self._confirm(held)
             self._next = self.base = None
@@ -233,7 +225,7 @@ class LossFinder:
     def _confirm(self, one: Entry) -> Iterator[Entry | Loss]:
         """Yield the loss before a sound entry, and the entry."""
         first, last = self._offsets(one) if self.listing.offsets is not None else (None, None)
-        low, high = self._times(one)
+        low, high = self.listing.times(one.cells) or (None, None)
         if (loss := self._open) is not None:
             self._open = None
             wanted = self._expected()
@@ -253,11 +245,6 @@ class LossFinder:
     def _expected(self) -> int | None:
         return self.base if self._next is None else self._next
 
-    def _is_past_end(self, one: Entry) -> bool:
-        """Return whether the last entry has the offsets of the next file, and none that follow the others."""
-        first, last = self._offsets(one)
-        return self.until is not None and last >= self.until and first > (self._expected() or 0)
-
     def _offsets(self, one: Entry) -> tuple[int, int]:
         assert self.listing.offsets is not None, "asked before"
         return self.listing.offsets(one.cells) or (-1, -1)
@@ -267,14 +254,14 @@ class LossFinder:
         first, last = self._offsets(one)
         return self.listing.row_records(one.cells) in (None, last - first + 1)
 
-    def _times(self, one: Entry) -> tuple[int | None, int | None]:
-        return self.listing.times(one.cells) or (None, None)
-
     # --- damaged bytes ---
 
     def _loss_of(self, one: Entry) -> Loss:
         """Return the loss of one part of the stream."""
-        causes = one.damages or (DamagedRange(one.at, one.end, one.number, *_cause_of(one)),)
+        cls, text = "out-of-place", "its offset does not fit between those of its neighbours"
+        if one.kind == "tail":
+            cls, text = "cut", "the file ends within this entry"
+        causes = one.damages or (DamagedRange(one.at, one.end, one.number, cls, one.at, "", text),)
         is_entry = one.kind == "frame"
         counted = self.listing.row_records(one.cells) if is_entry else self._counted(one)
         return Loss(one.at, one.end, causes[:MAX_CAUSES], len(causes), counted=counted, is_certain=is_entry)
@@ -290,17 +277,10 @@ class LossFinder:
         return total if end == one.end or one.kind == "tail" else None
 
 
-def _cause_of(one: Entry) -> tuple[str, int, str, str]:
-    """Return class, position, path and text of what is wrong with a part that lists no damage."""
-    if one.kind == "tail":
-        return "cut", one.at, "", "the file ends within this entry"
-    return "out-of-place", one.at, "", "its offset does not fit between those of its neighbours"
-
-
-def _joined(one: Loss | None, other: Loss) -> Loss:
+def _joined(one: Loss | None, other: Loss | None) -> Loss | None:
     """Return two neighbouring losses as one."""
-    if one is None:
-        return other
+    if one is None or other is None:
+        return one or other
     counted = None if one.counted is None or other.counted is None else one.counted + other.counted
     return evolve(
         one,

@@ -13,15 +13,16 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Self, cast
+from typing import Any, BinaryIO, Final, cast
 
 import cramjam
 import xxhash
 import zstandard
-from attrs import define, field, frozen
+from attrs import frozen
 
-from wireproof.inspect.detect_format import COMPRESSED_KINDS, looks_like
+from wireproof.inspect.detect_format import COMPRESSED_KINDS, SIGNATURE_BYTES, looks_like
 from wireproof.wire.byte_source import ByteSource, BytesSource, FileSource, read_at
 from wireproof.wire.checksums import lz4_header_checksum
 from wireproof.wire.compression import lz4
@@ -34,7 +35,8 @@ COPY_BYTES: Final = 1 << 16
 FIRST_WAIT: Final = 2.0
 """Seconds for which a named pipe may have no writer."""
 
-SIGNATURE_BYTES: Final = 64
+Pieces = Iterator[bytes]
+"""The bytes of an input, one piece after another; an empty piece is not the end."""
 
 
 @frozen
@@ -75,33 +77,28 @@ def open_path(path: Path) -> Iterator[OpenInput]:
 
     A pipe that nobody writes to is empty.
     """
-    descriptor = os.open(
-        path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
-    )  # a pipe without a writer would block
+    # A pipe without a writer would block.
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     with open(descriptor, "rb", buffering=0) as raw:  # noqa: PTH123 - a descriptor
         file = cast("BinaryIO", raw)
-        if stat.S_ISREG(os.fstat(descriptor).st_mode):
-            with _unpacked(file) as found:
-                yield found
-        else:
-            with open_stream(file, FIRST_WAIT) as found:
-                yield found
+        is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        with _unpacked(file) if is_file else open_stream(file, FIRST_WAIT) as found:
+            yield found
 
 
 @contextmanager
 def open_stream(stream: BinaryIO, wait: float | None = None) -> Iterator[OpenInput]:
     """Open a pipe: copy it to a temporary file first; `wait` is how long to wait for its first bytes."""
+
+    def read() -> bytes:
+        ready, _, _ = select.select([stream], [], [], None if file.tell() else wait)
+        return os.read(stream.fileno(), COPY_BYTES) if ready else b""
+
     with tempfile.TemporaryFile() as copy:
         file = cast("BinaryIO", copy)
-        stopped = _copy(lambda: _read_pipe(stream, wait=wait, begun=file.tell() > 0), file, "the input")
+        stopped = _copy(iter(read, b""), file, "the input")
         with _unpacked(file) as found:
             yield OpenInput(found.source, found.packed, found.stopped or stopped)
-
-
-def _read_pipe(stream: BinaryIO, *, wait: float | None, begun: bool) -> bytes:
-    """Read the next bytes of a pipe, and wait for them; none if nobody begins to write."""
-    ready, _, _ = select.select([stream], [], [], None if begun else wait)
-    return os.read(stream.fileno(), COPY_BYTES) if ready else b""
 
 
 @contextmanager
@@ -110,13 +107,10 @@ def _unpacked(file: BinaryIO) -> Iterator[OpenInput]:
     if not kind:
         yield OpenInput(FileSource.of(file))
         return
-
     file.seek(0)
-    with tempfile.TemporaryFile() as copy, UNPACKERS[kind](file) as packed:
-        read = packed.read1 if hasattr(packed, "read1") else packed.read
+    with tempfile.TemporaryFile() as copy:
         target = cast("BinaryIO", copy)
-        what = f"what is compressed with {kind}"
-        stopped = _copy(lambda: read(COPY_BYTES), target, what, FAILURES)
+        stopped = _copy(UNPACKERS[kind](file), target, f"what is compressed with {kind}")
         yield OpenInput(FileSource.of(target), kind, stopped)
 
 
@@ -125,19 +119,17 @@ def _compression(head: bytes) -> str:
     return like if like in COMPRESSED_KINDS else ""
 
 
-def _copy(
-    read: Callable[[], bytes], file: BinaryIO, what: str, failures: tuple[type[Exception], ...] = (OSError,)
-) -> str:
+def _copy(pieces: Pieces, file: BinaryIO, what: str) -> str:
     """Copy to a file up to the limit; return why the copy is not whole."""
     size, stopped = 0, ""
     try:
-        while piece := read():
+        for piece in pieces:
             file.write(piece)
             size += len(piece)
             if size >= MAX_COPIED:
                 stopped = f"{what} is larger than {MAX_COPIED} bytes; the rest is not read"
                 break
-    except failures as error:
+    except FAILURES as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
         stopped = f"{what} is damaged or cut: {size} bytes were read ({first})"
     file.flush()
@@ -146,7 +138,8 @@ def _copy(
 
 # --- framed files ---
 #
-# Read files of the LZ4 frame format and of the framing format of snappy, block by block.
+# Read files of the LZ4 frame format and of the framing format of snappy, block by block. The functions raise
+# `EOFError` where the end cuts a frame, and `OSError` for damage.
 #
 # cramjam decompresses whole inputs only, so each block is given to it as a short file of its own. Sources:
 # the LZ4 Frame Format Description (lz4/doc/lz4_Frame_format.md) and the Snappy framing format
@@ -156,55 +149,9 @@ def _copy(
 HISTORY_BYTES: Final = 1 << 16
 """Bytes that a block of LZ4 may refer to in the blocks before it; no block has fewer at most."""
 
-SKIPPABLE: Final = range(0x184D2A50, 0x184D2A60)
-"""The magics of frames for users' data."""
-
-LINKED_FLAGS: Final = lz4.VERSION_1
-"""The flags of a frame whose blocks are linked, without optional fields."""
-
-DICTIONARY_FLAG: Final = 0x01
-
 SNAPPY_BEGINNING: Final = b"\xff\x06\x00\x00sNaPpY"
-SNAPPY_DATA: Final = (0x00, 0x01)
-"""The types of chunks with data: compressed and not compressed."""
-
-SNAPPY_SKIPPABLE: Final = range(0x80, 0xFF)
 MAX_SNAPPY_CHUNK: Final = 76_490 + 4
 """The most bytes of a chunk of data: the compressed form of 65,536 bytes, and the checksum."""
-
-
-@define
-class BlockReader:
-    """Returns the decompressed blocks of a file, one after another.
-
-    Attributes:
-        file: the compressed file.
-        blocks: yields the blocks; raises `EOFError` where the end cuts one, and `OSError` for damage.
-    """
-
-    file: BinaryIO
-    blocks: Iterator[bytes]
-
-    def __enter__(self) -> Self:
-        """Return the reader."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Leave the file open."""
-
-    def read(self, _: int) -> bytes:
-        """Return the next bytes, empty at the end."""
-        return next((block for block in self.blocks if block), b"")
-
-
-def lz4_file(file: BinaryIO) -> BlockReader:
-    """Return the reader of a file of LZ4 frames."""
-    return BlockReader(file, _lz4_blocks(file))
-
-
-def snappy_file(file: BinaryIO) -> BlockReader:
-    """Return the reader of a file of framed snappy."""
-    return BlockReader(file, _snappy_blocks(file))
 
 
 def _taken(file: BinaryIO, length: int) -> bytes:
@@ -235,91 +182,66 @@ def _decompress(decompress: Callable[[bytes], object], data: bytes) -> bytes:
         raise OSError(str(error)) from error
 
 
-# --- LZ4 ---
-
-
-@frozen
-class _FrameHeader:
-    """The flags of a frame, and its byte BD, which has the size of the blocks."""
-
-    flags: int
-    sizes: int
-
-    def has(self, flag: int) -> bool:
-        return bool(self.flags & flag)
-
-
-def _lz4_blocks(file: BinaryIO) -> Iterator[bytes]:
+def lz4_pieces(file: BinaryIO) -> Pieces:
+    """Yield the decompressed blocks of a file of LZ4 frames."""
     while begun := file.read(1):
         magic = _number(begun + _taken(file, 3))
-        if magic in SKIPPABLE:
+        if 0x184D2A50 <= magic < 0x184D2A60:  # a frame for users' data
             _skip(file, _number(_taken(file, 4)))
-        elif magic == lz4.MAGIC:
-            descriptor = _taken(file, 2)
-            header = _FrameHeader(descriptor[0], descriptor[1])
-            if header.flags & lz4.VERSION_BITS != lz4.VERSION_1:
-                raise OSError(f"FLG {header.flags:02x} is not of version 1")
-            if header.has(DICTIONARY_FLAG):
-                raise OSError("the frame needs a dictionary")
-            if header.has(lz4.CONTENT_SIZE):
-                descriptor += _taken(file, 8)
-            if _number(_taken(file, 1)) != lz4_header_checksum(descriptor):
-                raise OSError("the checksum of the frame header does not match")
-            yield from _frame_blocks(file, header)
-        else:
+            continue
+        if magic != lz4.MAGIC:
             raise OSError(f"{magic:08x} begins no LZ4 frame")
+        descriptor = _taken(file, 2)
+        flags, sizes = descriptor
+        if flags & lz4.VERSION_BITS != lz4.VERSION_1:
+            raise OSError(f"FLG {flags:02x} is not of version 1")
+        if flags & 0x01:
+            raise OSError("the frame needs a dictionary")
+        if flags & lz4.CONTENT_SIZE:
+            descriptor += _taken(file, 8)
+        if _number(_taken(file, 1)) != lz4_header_checksum(descriptor):
+            raise OSError("the checksum of the frame header does not match")
+        yield from _frame_pieces(file, flags, sizes)
 
 
-def _frame_blocks(file: BinaryIO, header: _FrameHeader) -> Iterator[bytes]:
-    """Yield the blocks of a frame up to its end mark."""
+def _frame_pieces(file: BinaryIO, flags: int, sizes: int) -> Pieces:
+    """Yield the blocks of a frame up to its end mark; `sizes` is its byte BD, which has their size."""
     content, history = xxhash.xxh32(), b""
-    most = 1 << 8 + 2 * (header.sizes >> 4)
+    most = 1 << 8 + 2 * (sizes >> 4)
+    linked = bytes((lz4.VERSION_1, sizes))  # the descriptor of a frame without optional fields
+    begin = lz4.MAGIC.to_bytes(4, "little") + linked + bytes((lz4_header_checksum(linked),))
     while word := _number(head := _taken(file, 4)):
         length = word & ~lz4.STORED_FLAG
         if length > most:
             raise OSError(f"a block of {length} bytes, and {most} are allowed")
-        data = _taken(file, length)
-        if header.has(lz4.BLOCK_CHECKSUM) and _number(_taken(file, 4)) != xxhash.xxh32(data).intdigest():
+        block = _taken(file, length)
+        if flags & lz4.BLOCK_CHECKSUM and _number(_taken(file, 4)) != xxhash.xxh32(block).intdigest():
             raise OSError("the checksum of a block does not match")
-        block = data if word & lz4.STORED_FLAG else _lz4_block(head + data, header, history)
+        if not word & lz4.STORED_FLAG:  # in a frame of its own, after the bytes before it as a stored block
+            before = (len(history) | lz4.STORED_FLAG).to_bytes(4, "little") + history if history else b""
+            alone = begin + before + head + block + lz4.END_MARK
+            block = _decompress(cramjam.lz4.decompress, alone)[len(history) :]
         content.update(block)
         yield block
-        if not header.has(lz4.INDEPENDENT):
+        if not flags & lz4.INDEPENDENT:
             history = (history + block)[-HISTORY_BYTES:]
-    if header.has(lz4.CONTENT_CHECKSUM) and _number(_taken(file, 4)) != content.intdigest():
+    if flags & lz4.CONTENT_CHECKSUM and _number(_taken(file, 4)) != content.intdigest():
         raise OSError("the checksum of the content does not match")
 
 
-def _lz4_block(block: bytes, header: _FrameHeader, history: bytes) -> bytes:
-    """Decompress a block in a frame of its own, after the bytes before it as a stored block."""
-    descriptor = bytes((LINKED_FLAGS, header.sizes))
-    before = (len(history) | lz4.STORED_FLAG).to_bytes(4, "little") + history if history else b""
-    begin = lz4.MAGIC.to_bytes(4, "little") + descriptor + bytes((lz4_header_checksum(descriptor),))
-    return _decompress(cramjam.lz4.decompress, begin + before + block + lz4.END_MARK)[len(history) :]
-
-
-# --- snappy ---
-
-
-def _snappy_blocks(file: BinaryIO) -> Iterator[bytes]:
+def snappy_pieces(file: BinaryIO) -> Pieces:
+    """Yield the decompressed chunks of a file of framed snappy."""
     while kind := file.read(1):
         head = kind + _taken(file, 3)
         length = _number(head[1:])
-        if kind[0] in SNAPPY_DATA:
+        if kind[0] < 2:  # data, compressed or not
             if length > MAX_SNAPPY_CHUNK:
                 raise OSError(f"a chunk of {length} bytes, and {MAX_SNAPPY_CHUNK} are allowed")
             yield _decompress(cramjam.snappy.decompress, SNAPPY_BEGINNING + head + _taken(file, length))
-        elif kind[0] in SNAPPY_SKIPPABLE:
+        elif 0x80 <= kind[0] < 0xFF:
             _skip(file, length)
         elif head + _taken(file, min(length, len(SNAPPY_BEGINNING))) != SNAPPY_BEGINNING:
             raise OSError(f"a chunk of type {kind.hex()}, which may not be skipped")
-
-
-FRAME_FILES: Final[dict[str, Callable[[BinaryIO], BlockReader]]] = {
-    "lz4": lz4_file,
-    "framed snappy": snappy_file,
-}
-"""The readers by the name of the signature of a file."""
 
 
 # --- compressed files ---
@@ -328,50 +250,32 @@ FRAME_FILES: Final[dict[str, Callable[[BinaryIO], BlockReader]]] = {
 MAX_WINDOW: Final = 128 << 20
 """Memory for the window of zstd."""
 
-ZSTD_STEP: Final = 512
-"""Compressed bytes that are taken at a time: a block of 4 bytes may give 128 KiB."""
+
+def _zstd_pieces(file: BinaryIO) -> Pieces:
+    """Yield what frames of zstd have; the library's own reader takes a cut frame as the end."""
+    frame, rest = None, b""
+    while packed := rest or file.read(512):  # few bytes: a block of 4 may give 128 KiB
+        if frame is None:
+            frame = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW).decompressobj()
+        yield frame.decompress(packed)
+        rest = frame.unused_data if frame.eof else b""
+        frame = None if frame.eof else frame
+    if frame is not None:
+        raise EOFError("the end cuts a frame")
 
 
-@define
-class ZstdFrames:
-    """Reads the frames of zstd, one after another; the library's own reader takes a cut frame as the end."""
-
-    file: BinaryIO
-    _frame: Any = field(default=None, init=False)
-    _rest: bytes = field(default=b"", init=False)
-
-    def __enter__(self) -> Self:
-        """Return the reader."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Leave the file open."""
-
-    def read(self, _: int) -> bytes:
-        """Return the next bytes, empty at the end.
-
-        Raises:
-            EOFError: the end cuts a frame.
-        """
-        while packed := self._rest or self.file.read(ZSTD_STEP):
-            if self._frame is None:
-                self._frame = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW).decompressobj()
-            data: bytes = self._frame.decompress(packed)
-            self._rest = self._frame.unused_data if self._frame.eof else b""
-            self._frame = None if self._frame.eof else self._frame
-            if data:
-                return data
-        if self._frame is not None:
-            raise EOFError("the end cuts a frame")
-        return b""
+def _library_pieces(unpack: Callable[[BinaryIO], Any], file: BinaryIO) -> Pieces:
+    with unpack(file) as unpacked:
+        yield from iter(lambda: unpacked.read1(COPY_BYTES), b"")
 
 
-UNPACKERS: Final[dict[str, Callable[[BinaryIO], Any]]] = {
-    "gzip": lambda file: gzip.GzipFile(fileobj=file),
-    "bzip2": bz2.BZ2File,
-    "xz": lzma.LZMAFile,
-    "zstd": ZstdFrames,
-    **FRAME_FILES,
+UNPACKERS: Final[dict[str, Callable[[BinaryIO], Pieces]]] = {
+    "gzip": partial(_library_pieces, lambda file: gzip.GzipFile(fileobj=file)),
+    "bzip2": partial(_library_pieces, bz2.BZ2File),
+    "xz": partial(_library_pieces, lzma.LZMAFile),
+    "zstd": _zstd_pieces,
+    "lz4": lz4_pieces,
+    "framed snappy": snappy_pieces,
 }
 """The compressions of whole files that are opened, by the name of their signature."""
 

@@ -18,22 +18,17 @@ from wireproof.kafka.attribute_bits import (
     CONTROL,
     DELETE_HORIZON,
     LOG_APPEND_TIME,
+    MAX_INT64,
     TRANSACTIONAL,
 )
 from wireproof.kafka.batch import BATCH
-from wireproof.kafka.layouts import MESSAGE_V0, MESSAGE_V1
+from wireproof.kafka.layouts import MESSAGE_V0, MESSAGE_V1, NO_TIMESTAMP
 from wireproof.kafka.values import Log, LogEntry, Message, Record, RecordBatch
 from wireproof.wire.compression import snappy
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import RejectClass, Rejected
 
 # --- what a broker refuses: §1.7, "writer-side rules" ---
-
-SNAPPY: Final = 2
-"""The codec: §1.2."""
-
-WRAPPER_CRC: Final = "wrapper-crc"
-"""The remark that an ordinary reader adds if the CRC of a wrapper is wrong."""
 
 
 def check_entry(reader: Reader, entry: LogEntry, start: int) -> None:
@@ -73,7 +68,7 @@ def _check_batch(reader: Reader, batch: RecordBatch, start: int) -> None:
 
 def _check_message(reader: Reader, message: Message, start: int) -> None:
     """Check a message or wrapper: unlike a consumer, a broker checks a wrapper's CRC and the inner magic."""
-    if any(remark.cls == WRAPPER_CRC for remark in reader.remarks):
+    if any(remark.cls == "wrapper-crc" for remark in reader.remarks):  # by the rules of a consumer
         at = start + MESSAGE_V1.offset("crc")
         raise reader.reject("crc-mismatch", "crc", "of a wrapper", at=at, detail="CRC_MISMATCH")
     if any(inner.magic != message.magic for inner in message.messages or ()):
@@ -105,7 +100,7 @@ def _remark_message(reader: Reader, message: Message, start: int) -> None:
 
 def _remark_framing(reader: Reader, attributes: int, at: int) -> None:
     """Add a remark where snappy that begins at `at` has no framing, which some readers need: §3.2."""
-    if attributes & CODEC_MASK == SNAPPY and not reader.data.startswith(snappy.MAGIC, at):
+    if attributes & CODEC_MASK == CODECS["snappy"] and not reader.data.startswith(snappy.MAGIC, at):
         reader.remark("snappy-unframed", "records", at=at)
 
 
@@ -135,15 +130,8 @@ def _not_permitted(reader: Reader, name: str, at: int, text: str) -> Rejected:
 APPEND_TIME: Final = 2_000_000_000_000
 """The time of the append in expected values, in milliseconds."""
 
-NO_TIMESTAMP: Final = -1
-V2: Final = 2
-INT64_MAX: Final = (1 << 63) - 1
-
 CODECS: Final = {"uncompressed": 0, "none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4, "producer": None}
 """The codec of each `compression.type`; None: the producer's."""
-
-KEPT_BITS: Final = CODEC_MASK | TRANSACTIONAL | CONTROL | DELETE_HORIZON
-"""The bits that remain when the broker writes the attributes again: DefaultRecordBatch.computeAttributes."""
 
 
 # --- topic settings: Kafka's documentation, "Topic Configs" ---
@@ -151,7 +139,7 @@ KEPT_BITS: Final = CODEC_MASK | TRANSACTIONAL | CONTROL | DELETE_HORIZON
 
 def _number(text: str) -> int:
     number = int(text)
-    if not 0 <= number <= INT64_MAX:
+    if not 0 <= number <= MAX_INT64:
         raise ValueError(text)
     return number
 
@@ -191,17 +179,9 @@ def read_setting(name: str, text: str) -> tuple[str, Any]:
 
 @frozen
 class TopicSettings:
-    """The settings of a topic, as far as they change an append or what is returned of it.
+    """The settings of a topic, as far as they change an append or what is returned of it: `SETTINGS`.
 
-    Attributes:
-        append_time: whether `message.timestamp.type` is LogAppendTime: KIP-32.
-        codec: of `compression.type`, None for the producer's.
-        compacted: whether `cleanup.policy` has `compact`.
-        max_bytes: `max.message.bytes`; None for no bound.
-        down_conversion: `message.downconversion.enable`.
-        segment_ms: `segment.ms`; None where it is not given.
-        before_ms, after_ms: `message.timestamp.before.max.ms` and `message.timestamp.after.max.ms`; None for
-            no bound.
+    A number is None for no bound, and the codec for the producer's.
     """
 
     append_time: bool = False
@@ -281,14 +261,10 @@ def wrong_records(entries: Sequence[LogEntry], settings: TopicSettings, now: int
         elif settings.append_time or record.timestamp == NO_TIMESTAMP:
             if entry.magic and entry.attributes & LOG_APPEND_TIME:
                 yield WrongRecord(index, "invalid-value", "attributes", "LogAppendTime of a producer")
-        elif _is_out_of_range(record.timestamp - now, settings):
-            yield WrongRecord(index, "invalid-value", "records", f"{record.timestamp} is out of range")
-
-
-def _is_out_of_range(ahead: int, settings: TopicSettings) -> bool:
-    """Compare a create time, less the clock, with its bounds: LogValidator.validateTimestamp."""
-    late = settings.after_ms is not None and ahead > settings.after_ms
-    return late or (settings.before_ms is not None and -ahead > settings.before_ms)
+        else:  # LogValidator.validateTimestamp
+            ahead, before, after = record.timestamp - now, settings.before_ms, settings.after_ms
+            if (after is not None and ahead > after) or (before is not None and -ahead > before):
+                yield WrongRecord(index, "invalid-value", "records", f"{record.timestamp} is out of range")
 
 
 def deciding(wrong: Sequence[WrongRecord]) -> WrongRecord:
@@ -335,7 +311,8 @@ def with_time(batch: RecordBatch, settings: TopicSettings, now: int) -> RecordBa
     bit = LOG_APPEND_TIME if settings.append_time else 0
     if batch.attributes & LOG_APPEND_TIME == bit and batch.max_timestamp == latest:
         return batch
-    return evolve(batch, attributes=batch.attributes & KEPT_BITS | bit, max_timestamp=latest)
+    kept = CODEC_MASK | TRANSACTIONAL | CONTROL | DELETE_HORIZON  # DefaultRecordBatch.computeAttributes
+    return evolve(batch, attributes=batch.attributes & kept | bit, max_timestamp=latest)
 
 
 def _built(first: LogEntry, records: Sequence[Record], codec: int) -> RecordBatch:
@@ -353,6 +330,4 @@ def _built(first: LogEntry, records: Sequence[Record], codec: int) -> RecordBatc
         for number, record in enumerate(records)
     )
     latest = max(record.timestamp for record in records)
-    return RecordBatch(
-        0, 0, V2, codec | transactional, len(records) - 1, base, latest, *producer, rebuilt
-    )  # fmt: skip
+    return RecordBatch(0, 0, 2, codec | transactional, len(records) - 1, base, latest, *producer, rebuilt)

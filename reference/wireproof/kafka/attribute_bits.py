@@ -5,20 +5,9 @@ from typing import Final
 MAX_INT64: Final = (1 << 63) - 1
 """The largest int64."""
 
-CODEC_MASK: Final = 0x07
-"""Attribute bits 0 to 2, the compression codec: §1.2, §2.1."""
-
-LOG_APPEND_TIME: Final = 0x08
-"""Attribute bit 3, LogAppendTime: §1.2; §2.1 for v1."""
-
-TRANSACTIONAL: Final = 0x10
-"""Attribute bit 4: §1.2."""
-
-CONTROL: Final = 0x20
-"""Attribute bit 5, a control batch: §1.2."""
-
-DELETE_HORIZON: Final = 0x40
-"""Attribute bit 6: the base timestamp is a delete horizon: §1.2."""
+CODEC_MASK, LOG_APPEND_TIME, TRANSACTIONAL, CONTROL, DELETE_HORIZON = 0x07, 0x08, 0x10, 0x20, 0x40
+"""Attribute bits: the codec (0 to 2), LogAppendTime (3), in a transaction, a control batch, and a base
+timestamp that is a delete horizon (6): §1.2. Messages have the first, those of v1 the second too: §2.1."""
 
 
 def wrap64(value: int) -> int:

@@ -10,16 +10,7 @@ a remark.
 from base64 import urlsafe_b64decode
 from typing import Any, Final
 
-from wireproof.kafka.control_types import (
-    ABORT,
-    COMMIT,
-    CONTROL_TYPES,
-    KRAFT_VERSION,
-    KRAFT_VOTERS,
-    LEADER_CHANGE,
-    SNAPSHOT_FOOTER,
-    SNAPSHOT_HEADER,
-)
+from wireproof.kafka import control_types
 from wireproof.kafka.values import Control, Endpoint, Voter
 from wireproof.schema.layout import Layout, Number, attribute_of
 from wireproof.schema.tables import flexible_layout, read_tables
@@ -28,7 +19,7 @@ from wireproof.wire.rejection import Rejected
 
 KEY: Final = Layout(
     "ControlRecordKey",
-    (Number("version", "int16"), Number("type", "int16", codes=CONTROL_TYPES)),
+    (Number("version", "int16"), Number("type", "int16", codes=control_types.CONTROL_TYPES)),
     cites="kafka.md §1.9",
 )
 
@@ -78,17 +69,17 @@ KRaftVoters versions=0 flexible=0+
 )
 
 KRAFT_VALUES: Final = {
-    LEADER_CHANGE: _TABLES["LeaderChange"],
-    SNAPSHOT_HEADER: _TABLES["SnapshotHeader"],
-    SNAPSHOT_FOOTER: _TABLES["SnapshotFooter"],
-    KRAFT_VERSION: _TABLES["KRaftVersion"],
-    KRAFT_VOTERS: _TABLES["KRaftVoters"],
+    control_types.LEADER_CHANGE: _TABLES["LeaderChange"],
+    control_types.SNAPSHOT_HEADER: _TABLES["SnapshotHeader"],
+    control_types.SNAPSHOT_FOOTER: _TABLES["SnapshotFooter"],
+    control_types.KRAFT_VERSION: _TABLES["KRaftVersion"],
+    control_types.KRAFT_VOTERS: _TABLES["KRaftVoters"],
 }
 """The values of the KRaft types after their version, in the versions that §1.9 describes."""
 
 VALUES: Final = {
-    ABORT: _MARKER,
-    COMMIT: _MARKER,
+    control_types.ABORT: _MARKER,
+    control_types.COMMIT: _MARKER,
     **{kind: flexible_layout(table, _VERSION) for kind, table in KRAFT_VALUES.items()},
 }
 """The layout of the value by the type in the key."""
@@ -99,12 +90,7 @@ def parse(
 ) -> Control | None:
     """Parse the key and the value of a control record: §1.9.
 
-    Args:
-        reader: the reader of the record, which is not moved.
-        key: the key of the record.
-        key_at: its position in the space of the reader.
-        value: the value of the record.
-        value_at: its position in the space of the reader.
+    The reader is that of the record, and is not moved; key and value come with their positions in its space.
 
     Returns:
         The control record; for a type that §1.9 does not list, without a version (W46, K12). None for an
@@ -124,7 +110,7 @@ def parse(
 
 def _parse(reader: Reader, key: bytes | None, key_at: int, value: bytes | None, value_at: int) -> Control:
     kind = _type(reader, key, key_at)
-    if kind in (ABORT, COMMIT):
+    if kind in (control_types.ABORT, control_types.COMMIT):
         return _end_of_transaction(reader, kind, value, value_at)
     if kind not in KRAFT_VALUES:
         return Control(kind)

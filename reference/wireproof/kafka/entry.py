@@ -82,36 +82,31 @@ def decode(reader: Reader, options: Options, magic: int) -> LogEntry:
     Raises:
         Rejected: `truncated` if the entry is cut, `bad-magic` for another magic, and as `read`.
     """
+    start = reader.pos
     try:
         prefix = peek_whole_entry(reader, max_entry_size(options))
-    except Rejected:
-        _trace_header(reader, magic)
-        raise
-    if prefix is None:
-        _trace_header(reader, magic)
-        raise reader.reject("truncated", "", f"the entry is cut after {reader.left} bytes", at=reader.end)
-    if prefix.magic != magic:
-        _trace_header(reader, magic)
-        text = f"magic {prefix.magic}, expected {magic}"
-        raise reader.reject("bad-magic", "magic", text, at=reader.pos + MAGIC_AT, detail="BAD_MAGIC")
-    return read(reader, prefix, options)
-
-
-def _trace_header(reader: Reader, magic: int) -> None:
-    """Record the fields of a header whose size is wrong, as far as they are there, and do not move.
-
-    Of an entry of another magic only that is recorded: what stands around it is not known.
-    """
-    start = reader.pos
-    if not reader.tracing:
-        return
-    with suppress(Rejected):
-        if reader.data[start + MAGIC_AT : start + MAGIC_AT + 1] == bytes([magic]):
-            HEADERS[magic].codec.read(reader)
+    except Rejected as rejected:
+        refused = rejected
+    else:
+        if prefix is not None and prefix.magic == magic:
+            return read(reader, prefix, options)
+        if prefix is None:
+            text = f"the entry is cut after {reader.left} bytes"
+            refused = reader.reject("truncated", "", text, at=reader.end)
         else:
-            reader.pos += MAGIC_AT
-            reader.int8("magic")
-    reader.pos = start
+            text = f"magic {prefix.magic}, expected {magic}"
+            refused = reader.reject("bad-magic", "magic", text, at=start + MAGIC_AT, detail="BAD_MAGIC")
+    if reader.tracing:
+        # The fields of the header, as far as they are there. Of an entry of another magic only that is
+        # recorded: what stands around it is not known.
+        with suppress(Rejected):
+            if reader.data[start + MAGIC_AT : start + MAGIC_AT + 1] == bytes([magic]):
+                HEADERS[magic].codec.read(reader)
+            else:
+                reader.pos += MAGIC_AT
+                reader.int8("magic")
+        reader.pos = start
+    raise refused
 
 
 def max_entry_size(options: Options) -> int:

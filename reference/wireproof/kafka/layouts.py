@@ -4,13 +4,12 @@ What a Kafka consumer does not check, and no conforming writer makes, gets a rem
 which are read by hand, are in `message`; the batches of v2 are in `batch`.
 """
 
+from functools import partial
 from typing import Any, Final
 
 from attrs import evolve
 
-from wireproof.kafka.attribute_bits import (
-    CODEC_MASK,
-)
+from wireproof.kafka.attribute_bits import CODEC_MASK
 from wireproof.kafka.batch import BATCH, CODECS, TIMESTAMP_TYPE
 from wireproof.kafka.values import Log, Message
 from wireproof.schema.layout import (
@@ -24,7 +23,6 @@ from wireproof.schema.layout import (
     Octets,
     OneOf,
     Packed,
-    Part,
     Repeated,
     When,
     named_bits,
@@ -85,30 +83,26 @@ UNUSED_BITS_OF_MESSAGES: Final = tuple(~named_bits(flags) for flags in MESSAGE_F
 """Attribute bits that have no meaning, by magic: §2.1. Bit 3 of v0 is one of them (L08)."""
 
 
-def _negative_message_offset(offset: int) -> Fault | None:
-    return remarked("offset-negative") if offset < 0 else None  # L40
-
-
-def _unused_message_bits(attributes: int, magic: int) -> Fault | None:
-    unused = attributes & UNUSED_BITS_OF_MESSAGES[min(magic, 1)]  # L08 to L10
-    return remarked("unknown-attr-bits") if unused else None
-
-
-def _early_timestamp(timestamp: int) -> Fault | None:
-    return remarked("negative-timestamp") if timestamp < NO_TIMESTAMP else None  # L11
-
-
 def _odd_null(number: int) -> Fault | None:
     return remarked("length-below-minus1") if number < -1 else None  # L04, L05
 
 
 def add_common_rules(struct: Struct) -> None:
     """Add the rules that messages and wrappers have: §2.1, §5 "IMPL"."""
-    struct.rule("offset", "kafka.legacy.unchecked", alone=True, unwritten=True)(_negative_message_offset)
-    struct.rule("attributes", "kafka.legacy.attributes.unused", alone=True, unwritten=True)(
-        _unused_message_bits
-    )
-    struct.rule("timestamp", "kafka.v1.timestamp", since="v1", alone=True, unwritten=True)(_early_timestamp)
+
+    @struct.rule("offset", "kafka.legacy.unchecked", alone=True, unwritten=True)
+    def _negative_message_offset(offset: int) -> Fault | None:
+        return remarked("offset-negative") if offset < 0 else None  # L40
+
+    @struct.rule("attributes", "kafka.legacy.attributes.unused", alone=True, unwritten=True)
+    def _unused_message_bits(attributes: int, magic: int) -> Fault | None:
+        unused = attributes & UNUSED_BITS_OF_MESSAGES[min(magic, 1)]  # L08 to L10
+        return remarked("unknown-attr-bits") if unused else None
+
+    @struct.rule("timestamp", "kafka.v1.timestamp", since="v1", alone=True, unwritten=True)
+    def _early_timestamp(timestamp: int) -> Fault | None:
+        return remarked("negative-timestamp") if timestamp < NO_TIMESTAMP else None  # L11
+
     struct.rule("keyLength", "kafka.legacy.null.negative", unwritten=True)(_odd_null)
 
 
@@ -143,11 +137,6 @@ def _written_timestamp(timestamp: int) -> Fault | None:
     return Fault("invalid-value", f"{timestamp} in a v1 message")
 
 
-def _of_codec(part: Part, *codecs: int) -> Part:
-    """Return a part that only the messages with these compression codecs have."""
-    return When(part, number="attributes", mask=CODEC_MASK, values=codecs)
-
-
 PLAIN: Final = tuple(map(MESSAGE.at, MAGICS))
 """Messages that are not compressed, by magic."""
 
@@ -168,9 +157,9 @@ WRAPPED: Final = Packed(
 
 
 def _any_message(magic: int) -> Layout:
-    """Return the layout of messages and wrappers of a magic."""
-    plain = PLAIN[magic]
-    value = (_of_codec(plain.parts[-1], 0), _of_codec(WRAPPED, 1, 2, 3))
+    """Return the layout of messages and wrappers of a magic; the codec shows what the value is."""
+    plain, of_codec = PLAIN[magic], partial(When, number="attributes", mask=CODEC_MASK)
+    value = (of_codec(plain.parts[-1], values=(0,)), of_codec(WRAPPED, values=(1, 2, 3)))
     return Layout(f"MessageV{magic}", (*plain.parts[:-1], *value), value=Message, cites="kafka.md §2.1")
 
 

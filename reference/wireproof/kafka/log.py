@@ -1,20 +1,17 @@
 """Format `kafka.log`: entries one after another, as in a fetch response or a segment file. kafka.md §2.4."""
 
-from typing import Final
+from collections import deque
 
 from attrs import evolve
 
-from wireproof.kafka import append, consumer_view, entry
-from wireproof.kafka.attribute_bits import CONTROL, wrap64
-from wireproof.kafka.size_and_magic import SizeAndMagic, peek_whole_entry, peek_whole_segment_entry
+from wireproof.kafka import append, control_types, entry
+from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL, wrap64
+from wireproof.kafka.size_and_magic import peek_whole_entry, peek_whole_segment_entry
 from wireproof.kafka.values import Log, LogEntry, Message, RecordBatch
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
-
-SELF_CONTRADICTING: Final = ("last-offset-delta", "offset-delta")
-"""The remarks on a batch whose lastOffsetDelta is not that of its last record."""
 
 
 def decode(reader: Reader, options: Options) -> Log:
@@ -46,7 +43,7 @@ def decode(reader: Reader, options: Options) -> Log:
 
 
 def _delivered(entries: list[LogEntry], options: Options) -> Log:
-    return Log(tuple(consumer_view.delivered_entries(entries, options)))
+    return Log(tuple(delivered_entries(entries, options)))
 
 
 def _allow_after_last_record(reader: Reader, index: int, last: LogEntry, following: int) -> None:
@@ -61,7 +58,7 @@ def _allow_after_last_record(reader: Reader, index: int, last: LogEntry, followi
     for at, remark in enumerate(reader.remarks):
         if remark.path.startswith(f"batches[{index}]."):
             offsets = [int(other.value) for other in remark.others if other.path.endswith(".offset")]
-            offsets += [highest] if remark.cls in SELF_CONTRADICTING else []
+            offsets += [highest] if remark.cls in ("last-offset-delta", "offset-delta") else []
             others = tuple(
                 reader.other("after-last-record", "nextOffset", str(wrap64(offset + 1)))
                 for offset in offsets
@@ -74,7 +71,7 @@ def _read_all(reader: Reader, options: Options, entries: list[LogEntry]) -> None
     max_size, scope = entry.max_entry_size(options), reader.scope
     peek = peek_whole_segment_entry if options.source == "segment" else peek_whole_entry
     committed = options.isolation == "read_committed"
-    aborted = consumer_view.AbortedTransactions(options.aborted) if committed else None
+    aborted = AbortedTransactions(options.aborted) if committed else None
     last: int | None = None
     while True:
         reader.scope = (scope, "batches", len(entries))
@@ -83,30 +80,21 @@ def _read_all(reader: Reader, options: Options, entries: list[LogEntry]) -> None
         if prefix is None:
             reader.scope = scope
             return
-        value = _read_entry(reader, prefix, options, aborted)
+        header = None
+        if aborted is not None and prefix.magic == entry.V2:
+            header = entry.peek_batch(reader.data, reader.pos)
+        if aborted is None:
+            value = entry.read(reader, prefix, options)
+        elif header is not None and not header.attributes & CONTROL and aborted.hides(header):
+            value = entry.read_without_records(reader, prefix)  # of an aborted transaction: §1.9
+        else:
+            value = entry.read(reader, prefix, options)
+            aborted.hides(value)
         first, end = offset_range(value)
         if first is not None and last is not None and first <= last:  # §1.5: not checked (I31)
             reader.remark("offsets-not-monotonic", "", at=start)
         last = end if last is None else max(last, end)
         entries.append(value)
-
-
-def _read_entry(
-    reader: Reader,
-    prefix: SizeAndMagic,
-    options: Options,
-    aborted: consumer_view.AbortedTransactions | None,
-) -> LogEntry:
-    """Read an entry; the records of an aborted transaction are not decoded: §1.9."""
-    if aborted is None:
-        return entry.read(reader, prefix, options)
-    if prefix.magic == entry.V2:
-        header = entry.peek_batch(reader.data, reader.pos)
-        if not header.attributes & CONTROL and aborted.hides(header):
-            return entry.read_without_records(reader, prefix)
-    value = entry.read(reader, prefix, options)
-    aborted.hides(value)
-    return value
 
 
 def offset_range(value: LogEntry) -> tuple[int | None, int]:
@@ -129,3 +117,66 @@ def encode(writer: Writer, value: Log, _: Options) -> None:
         writer.enter("batches", index)
         entry.write(writer, one)
         writer.leave()
+
+
+# --- what a consumer delivers to its application: kafka.md §1.9, "Consumer" ---
+#
+# The options `fetch_offset`, `isolation` and `aborted` turn this view on; without them a decoded log has
+# all entries, markers and aborted records included. A consumer does not deliver control batches, records
+# below the fetch offset (a compressed set may begin before it) or, under read_committed, records of aborted
+# transactions. An entry without any delivered record is dropped.
+
+
+def delivered_entries(entries: list[LogEntry], options: Options) -> list[LogEntry]:
+    """Return the entries that a consumer with these options delivers."""
+    if options.fetch_offset is None and options.isolation == "read_uncommitted":
+        return entries
+    committed = options.isolation == "read_committed"
+    aborted = AbortedTransactions(options.aborted if committed else ())
+    delivered = (_drop_earlier(entry, options.fetch_offset) for entry in entries if not aborted.hides(entry))
+    return [entry for entry in delivered if entry is not None]
+
+
+class AbortedTransactions:
+    """The producers whose transaction is aborted, at the consumer's current position in the log."""
+
+    def __init__(self, transactions: tuple[tuple[int, int], ...]) -> None:
+        """Start with (producerId, firstOffset) of each aborted transaction, in any order."""
+        self._ahead = deque(sorted(transactions, key=lambda pair: pair[1]))
+        self._open: set[int] = set()
+
+    def hides(self, entry: LogEntry) -> bool:
+        """Advance to the next entry; return True for a control batch or data of an aborted transaction."""
+        if not isinstance(entry, RecordBatch):
+            return False
+        last = wrap64(entry.base_offset + entry.last_offset_delta)
+        while self._ahead and self._ahead[0][1] <= last:
+            self._open.add(self._ahead.popleft()[0])
+        if entry.attributes & CONTROL:
+            self._close(entry)
+            return True
+        return bool(entry.attributes & TRANSACTIONAL) and entry.producer_id in self._open
+
+    def _close(self, marker: RecordBatch) -> None:
+        """End the transaction of an ABORT marker; only the first record of a control batch counts."""
+        typed = marker.records[0].control if marker.records else None
+        if typed is not None and typed.type == control_types.ABORT:
+            self._open.discard(marker.producer_id)
+
+
+def _drop_earlier(entry: LogEntry, fetch: int | None) -> LogEntry | None:
+    """Return the entry without records below the offset `fetch`; None if no record is left."""
+    match entry:
+        case RecordBatch():
+            records = tuple(record for record in entry.records if _is_fetched(record.offset, fetch))
+            return evolve(entry, records=records) if records else None
+        case Message(messages=None):
+            return entry if _is_fetched(entry.offset, fetch) else None
+        case Message():
+            messages = tuple(inner for inner in entry.messages or () if _is_fetched(inner.offset, fetch))
+            return evolve(entry, messages=messages) if messages else None
+
+
+def _is_fetched(offset: int, fetch: int | None) -> bool:
+    """Return True if `offset` is not below `fetch`; None fetches all offsets, negative ones too."""
+    return fetch is None or offset >= fetch

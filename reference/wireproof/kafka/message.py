@@ -307,7 +307,11 @@ def _write_wrapper(writer: Writer, outer: Message, messages: tuple[Message, ...]
         raise writer.invalid("attributes", f"codec {codec}")
     if not messages or outer.value is not None:
         raise writer.invalid("messages", "a wrapper has messages in place of a value")
-    base = _base_to_write(writer, outer, messages)
+    base = 0  # to be subtracted, the inverse of `_base`: §2.2, table "Offsets"
+    if outer.magic and outer.offset:
+        base = messages[0].offset
+        if outer.offset != messages[-1].offset or base < 0:
+            raise writer.invalid("offset", "a v1 wrapper has the offset of its last message, or 0")
     inner, scope = Writer(), writer.scope
     for index, message in enumerate(messages):
         inner.scope = (scope, "messages", index)
@@ -315,15 +319,6 @@ def _write_wrapper(writer: Writer, outer: Message, messages: tuple[Message, ...]
         _write_plain(inner, evolve(message, offset=message.offset - base) if base else message)
     value = compress(codec, bytes(inner.data), kip57=outer.magic == 0)
     _write_plain(writer, evolve(outer, value=value))
-
-
-def _base_to_write(writer: Writer, outer: Message, messages: tuple[Message, ...]) -> int:
-    """Return the number to subtract from the offsets, the inverse of `_base`: §2.2, table "Offsets"."""
-    if outer.magic == 0 or outer.offset == 0:
-        return 0
-    if outer.offset != messages[-1].offset or messages[0].offset < 0:
-        raise writer.invalid("offset", "a v1 wrapper has the offset of its last message, or 0")
-    return messages[0].offset
 
 
 def _check_inner(writer: Writer, outer: Message, message: Message) -> None:

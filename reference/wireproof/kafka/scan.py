@@ -45,19 +45,12 @@ def size_and_magic(highest: int = 0x7FFF) -> re.Pattern[bytes]:
     first, second = divmod(min(highest, 0x7FFF), 256)
     sizes = [rb"\0\0\0[\x0e-\xff]", rb"\0\0[^\0]."]
     if first or second:
-        sizes.append(rb"\0[\x01-%b].{2}" % _escaped(0xFF if first else second))
+        sizes.append(rb"\0[\x01-\x%02x].{2}" % (0xFF if first else second))
     if first > 1:
-        sizes.append(rb"[\x01-%b].{3}" % _escaped(first - 1))
+        sizes.append(rb"[\x01-\x%02x].{3}" % (first - 1))
     if first:
-        sizes.append(rb"%b[\0-%b].{2}" % (_escaped(first), _escaped(second)))
+        sizes.append(rb"\x%02x[\0-\x%02x].{2}" % (first, second))
     return re.compile(rb"(?<=(?:%b).{4})[\0-\2]" % b"|".join(sizes), re.DOTALL)
-
-
-def _escaped(byte: int) -> bytes:
-    return rb"\x%02x" % byte
-
-
-SIZE_AND_MAGIC: Final = size_and_magic()
 
 
 def scan(chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
@@ -100,10 +93,10 @@ def _candidates(source: StreamBuffer, max_size: int) -> Iterator[tuple[int, int]
 
     At the end of the stream all bytes are removed from `source`.
     """
-    start = source.at
+    start, pattern = source.at, size_and_magic()
     position = 1
     while True:
-        found = SIZE_AND_MAGIC.search(source.data, position + MAGIC_AT)
+        found = pattern.search(source.data, position + MAGIC_AT)
         if found is None:
             source.drop(max(len(source.data) - MAGIC_AT, position))
             position = 0
@@ -120,9 +113,7 @@ def _candidates(source: StreamBuffer, max_size: int) -> Iterator[tuple[int, int]
         position += 1
 
 
-# --- resync ---
-#
-# The search for valid entries inside the bytes that a damaged size claims. kafka.md §1.4.
+# --- the search for valid entries inside the bytes that a damaged size claims: kafka.md §1.4 ---
 #
 # No checksum covers the size of an entry, and a scan trusts it. If damage makes it larger, the entry swallows
 # the entries after it, or it looks like an entry that the end of the file cuts. The search trusts a size only
@@ -131,9 +122,6 @@ def _candidates(source: StreamBuffer, max_size: int) -> Iterator[tuple[int, int]
 
 MAX_OFFSET_GAP: Final = 1 << 32
 """Upper bound of the difference of two offsets in one segment: its indexes store 32 bits."""
-
-SEARCHED: Final = 1 << 16
-"""Bytes that are searched with the same limit of a size."""
 
 LOOKAHEAD: Final = 1 << 20
 """Bytes after an entry that the caller gives to `damaged_length`; usually the next entry is whole in them."""
@@ -191,9 +179,10 @@ def _whole_candidates(data: bytes, stop: int, max_size: int) -> Iterator[tuple[i
     The search passes over sizes that are too large for the bytes left: in bytes of any one value, every
     position may have a size.
     """
-    for begin in range(1 + MAGIC_AT, stop, SEARCHED):
+    step = 1 << 16  # bytes that are searched with the same limit of a size
+    for begin in range(1 + MAGIC_AT, stop, step):
         most = min(max_size, len(data) - begin + MAGIC_AT - LOG_OVERHEAD)
-        for found in size_and_magic(most >> 16).finditer(data, begin, min(begin + SEARCHED, stop)):
+        for found in size_and_magic(most >> 16).finditer(data, begin, min(begin + step, stop)):
             at = found.start() - MAGIC_AT
             total = int.from_bytes(data[at + SIZE_AT : at + LOG_OVERHEAD]) + LOG_OVERHEAD
             if at + total <= len(data) and _total(data, at, max_size):
@@ -230,5 +219,6 @@ def _total(data: bytes, at: int, max_size: int) -> int:
         prefix = peek_size_and_magic(Reader(data, pos=at), max_size)
     except Rejected:
         return 0
-    fits = prefix is not None and prefix.total - LOG_OVERHEAD >= MIN_SIZE_BY_MAGIC[prefix.magic]
-    return prefix.total if prefix is not None and fits else 0
+    if prefix is None or prefix.total - LOG_OVERHEAD < MIN_SIZE_BY_MAGIC[prefix.magic]:
+        return 0
+    return prefix.total

@@ -35,9 +35,6 @@ OVERFLOWING_SIZE: Final = 2147483636
 MIN_SIZE_BY_MAGIC: Final = tuple(layout.least_size - LOG_OVERHEAD for layout in BY_MAGIC)
 """The smallest size by magic, 14, 22 and 49: §2.1 for 0 and 1, §1.1 for 2."""
 
-TOO_SMALL_DETAIL: Final = ("LEGACY_TOO_SMALL", "LEGACY_TOO_SMALL", "BATCH_TOO_SMALL")
-"""The detail of a rejection by magic."""
-
 SIZE_FIELD: Final = tuple(
     next(part.name for part in layout.parts if isinstance(part, Length)) for layout in BY_MAGIC
 )
@@ -84,7 +81,7 @@ def peek_whole_entry(reader: Reader, max_size: int = MAX_SIZE) -> SizeAndMagic |
             reader.remark("size-overflow", SIZE_FIELD[magic], at=reader.pos + SIZE_AT)
         return None
     if size < MIN_SIZE_BY_MAGIC[magic]:  # §1.5, first row; I10, I11, I23
-        raise _bad_size(reader, SIZE_FIELD[magic], size, TOO_SMALL_DETAIL[magic])
+        raise _bad_size(reader, SIZE_FIELD[magic], size, f"{'BATCH' if magic > 1 else 'LEGACY'}_TOO_SMALL")
     return prefix
 
 

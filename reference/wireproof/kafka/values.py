@@ -6,7 +6,6 @@ batch and an int8 elsewhere. Derived fields, what a consumer or a broker conclud
 an answer and not to the classes, because most runs compare none of them: §1.8, §1.10, §2.2.
 """
 
-from collections.abc import Iterable
 from typing import Any, Final, Literal, TypeAlias
 
 from attrs import field, frozen, resolve_types
@@ -20,41 +19,9 @@ TimestampType: TypeAlias = Literal["create", "log-append", "none"]
 SEQUENCES: Final = 1 << 31
 """Number of sequences; the one after 2147483647 is 0."""
 
-NO_SEQUENCE: Final = -1
-
-
-def add_to_records(
-    records: list[dict[str, Any]], attributes: int, base_sequence: int, deltas: Iterable[int]
-) -> None:
-    """Add the sequence and the timestamp type of the records of a batch; `deltas` are their offset deltas.
-
-    A batch without a base sequence has no sequences: -1.
-    """
-    kind, none = _type_of(attributes), str(NO_SEQUENCE) if base_sequence < 0 else None
-    for record, delta in zip(records, deltas, strict=True):
-        record["sequence"] = none or str((base_sequence + delta) % SEQUENCES)
-        record["timestampType"] = kind
-
-
-def offset_after(last_offset: int) -> str:
-    """Return the offset after `last_offset`, in JSON form."""
-    return str(wrap64(last_offset + 1))
-
 
 def _type_of(attributes: int) -> TimestampType:
     return "log-append" if attributes & LOG_APPEND_TIME else "create"
-
-
-def add_to_message(tree: dict[str, Any]) -> None:
-    """Add the next offset and the timestamp type of a message.
-
-    The timestamp type of a wrapper is that of its v1 messages too, which have their fields already.
-    """
-    own: TimestampType = "none" if tree["magic"] == "0" else _type_of(int(tree["attributes"]))
-    tree["nextOffset"], tree["timestampType"] = offset_after(int(tree["offset"])), own
-    for inner in tree["messages"] or ():
-        if inner["magic"] != "0":
-            inner["timestampType"] = own
 
 
 RecordHeader = tuple[bytes, bytes | None]
@@ -155,10 +122,12 @@ class RecordBatch:
     records: tuple[Record, ...]
 
     def add_derived(self, tree: dict[str, Any]) -> None:
-        """Add the derived fields of the batch and of its records to their JSON form."""
-        tree["nextOffset"] = offset_after(self.base_offset + self.last_offset_delta)
-        deltas = (record.offset_delta for record in self.records)
-        add_to_records(tree["records"], self.attributes, self.base_sequence, deltas)
+        """Add the derived fields; a batch without a base sequence has no sequences: -1."""
+        tree["nextOffset"] = str(wrap64(self.base_offset + self.last_offset_delta + 1))
+        kind, first = _type_of(self.attributes), self.base_sequence
+        for record, one in zip(tree["records"], self.records, strict=True):
+            record["sequence"] = "-1" if first < 0 else str((first + one.offset_delta) % SEQUENCES)
+            record["timestampType"] = kind
 
 
 @camel_case
@@ -182,8 +151,12 @@ class Message:
     messages: tuple["Message", ...] | None
 
     def add_derived(self, tree: dict[str, Any]) -> None:
-        """Add the derived fields of the message, or of the wrapper and its messages, to their JSON form."""
-        add_to_message(tree)
+        """Add the derived fields; the timestamp type of a wrapper is that of its v1 messages too."""
+        own: TimestampType = "none" if self.magic == 0 else _type_of(self.attributes)
+        tree["nextOffset"], tree["timestampType"] = str(wrap64(self.offset + 1)), own
+        for inner in tree["messages"] or ():
+            if inner["magic"] != "0":
+                inner["timestampType"] = own
 
 
 resolve_types(Message)  # a field names the class itself; the JSON form needs the class, not its name
@@ -207,5 +180,4 @@ class Log:
     next_offset: int | None = field(default=None, eq=False)
 
     def add_derived(self, tree: dict[str, Any]) -> None:
-        """Add the derived field to the JSON form."""
         tree["nextOffset"] = None if self.next_offset is None else str(self.next_offset)

@@ -26,7 +26,7 @@ class RemarkClass:
 
     source: str
     meaning: str
-    rejectable: bool
+    rejectable: bool = True
     others: tuple[str, ...] = ()
     mismatch: bool = False
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 from kafka.protocol.admin import DescribeConfigsRequest
 
 from wireproof.kafka import entry
-from wireproof.kafka.append import NO_TIMESTAMP
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME
+from wireproof.kafka.layouts import NO_TIMESTAMP
 from wireproof.kafka.values import Message, RecordBatch
 from wireproof.live.loopback_broker import server
 from wireproof.live.loopback_broker.append_rules import ZSTD, AppendRefused, ErrorCode, batches_of

@@ -10,9 +10,9 @@ import cramjam
 import zstandard
 from attrs import evolve
 
-from tests.mutants.base import Patch, mutant, patched, variant
+from tests.mutants.base import Patch, mutant, patched
 from tests.mutants.kafka.entries import take_memory
-from tests.mutants.kafka.helpers import PatchedKafka, codec_of, frames, with_checksum
+from tests.mutants.kafka.helpers import PatchedKafka, codec_of, frames, planted, replacing, with_checksum
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome
 from wireproof.kafka import message as kafka_message
@@ -59,8 +59,9 @@ def _is_xerial(reader: Reader) -> bool:
     return reader.left >= snappy.HEADER and reader.data.startswith(snappy.MAGIC, reader.pos)
 
 
+@planted("kafka-protocol-rs-148-raw-snappy-loses-16-bytes", patches=lambda part: (unpacking(SNAPPY, part),))
 def _header_taken(reader: Reader, out: OutputBuffer) -> None:
-    """Take the bytes of a header also from a region that has none."""
+    """Loses the first 16 bytes of a raw snappy block, where it looked for a header."""
     if not _is_xerial(reader) and reader.left >= snappy.HEADER:
         reader.skip("magic", snappy.HEADER)
         if not reader.left:
@@ -68,8 +69,9 @@ def _header_taken(reader: Reader, out: OutputBuffer) -> None:
     snappy.decompress(reader, out)
 
 
+@planted("kafka-ex-38-one-xerial-chunk", patches=lambda part: (unpacking(SNAPPY, part),))
 def _one_chunk(reader: Reader, out: OutputBuffer) -> None:
-    """Refuse a xerial stream that goes on behind its first chunk."""
+    """Refuses a xerial stream of more than one chunk."""
     if _is_xerial(reader) and reader.left >= snappy.HEADER + 4:
         at = reader.pos + snappy.HEADER
         if snappy.HEADER + 4 + int.from_bytes(reader.data[at : at + 4], "big") < reader.left:
@@ -77,15 +79,17 @@ def _one_chunk(reader: Reader, out: OutputBuffer) -> None:
     snappy.decompress(reader, out)
 
 
+@planted("snappy-java-142-raw-block-that-begins-with-82", patches=lambda part: (unpacking(SNAPPY, part),))
 def _first_byte_only(reader: Reader, out: OutputBuffer) -> None:
-    """Take a region for a xerial stream by its first byte alone."""
+    """Refuses a raw snappy block that begins with 82, because the header of a stream does."""
     if reader.left >= snappy.HEADER and reader.data[reader.pos] == snappy.MAGIC[0] and not _is_xerial(reader):
         raise decompress_failed(reader, "magic", "not the header of a stream")
     snappy.decompress(reader, out)
 
 
+@planted("kafka-python-2414-xerial-versions-validated", patches=lambda part: (unpacking(SNAPPY, part),))
 def _exact_versions(reader: Reader, out: OutputBuffer) -> None:
-    """Take a stream with other versions than 1 and 1 for a raw block."""
+    """Takes a xerial stream whose versions are in little endian for a raw block, and refuses it."""
     at = reader.pos + len(snappy.MAGIC)
     if _is_xerial(reader) and reader.data[at : at + 8] != pack(">ii", 1, 1):
         snappy.decompress_block(reader, out, "snappy", reader.left)
@@ -93,7 +97,9 @@ def _exact_versions(reader: Reader, out: OutputBuffer) -> None:
     snappy.decompress(reader, out)
 
 
+@planted("redpanda-25091-xerial-versions-little-endian", patches=lambda part: (packing(SNAPPY, part),))
 def _little_endian_versions(data: bytes) -> bytes:
+    """Writes the versions of a xerial stream in little endian."""
     stream, at = snappy.compress(data), len(snappy.MAGIC)
     return stream[:at] + pack("<ii", *snappy.WRITER_VERSIONS) + stream[at + 8 :]
 
@@ -116,7 +122,9 @@ def linked(least: int) -> tuple[Patch, ...]:
     return packing(LZ4, partial(_linked, least=least)), (compression, "LZ4_KIP57", old)
 
 
+@planted("go-xerial-snappy-2-large-sets", patches=lambda part: (packing(SNAPPY, part),))
 def _raw_if_large(data: bytes) -> bytes:
+    """Writes snappy of more than one block without the framing of xerial."""
     return snappy.compress_block(data) if len(data) > SNAPPY_BLOCK else snappy.compress(data)
 
 
@@ -143,8 +151,9 @@ def _has_content_size(reader: Reader) -> bool:
     return bool(descriptor >> 6 or descriptor & zstd.SINGLE_SEGMENT)
 
 
+@planted("kafka-python-2021-zstd-without-size-limited", patches=lambda part: (unpacking(ZSTD, part),))
 def _in_a_mebibyte(reader: Reader, out: OutputBuffer) -> None:
-    """Refuse a region that does not say its size and becomes larger than 1 MiB."""
+    """Refuses zstd frames without a content size that become larger than 1 MiB."""
     if not _has_content_size(reader):
         trial = Reader(reader.data, pos=reader.pos, end=reader.end, budget=Budget(out.left))
         probe = OutputBuffer(trial)
@@ -192,11 +201,15 @@ def unpacking_all(unpack: UnpackWith) -> tuple[Patch, ...]:
 _lz4_header = lz4._header  # noqa: SLF001 - the part that is wrong in the mutant
 
 
+@replacing(lz4, "_header", "kafka-5150-lz4-block-size")
 def _with_4_mib(reader: Reader, *, kip57: bool) -> lz4.FrameDescriptor:
+    """Compares the size of an LZ4 block with the limit before it clears the bit for stored blocks."""
     return evolve(_lz4_header(reader, kip57=kip57), max_block=4 * MEBIBYTE)
 
 
+@replacing(lz4, "_content", "kafka-20528-lz4-content-checksum")
 def _checksum_skipped(reader: Reader, frame: lz4.FrameDescriptor, *_: object) -> None:
+    """Steps over the checksum of an LZ4 frame's content and never compares it."""
     if frame.flags & lz4.CONTENT_CHECKSUM:
         reader.uint32le("contentChecksum")
 
@@ -204,20 +217,13 @@ def _checksum_skipped(reader: Reader, frame: lz4.FrameDescriptor, *_: object) ->
 HIGHEST_RATIO: Final = 255
 
 
+@planted("librdkafka-1446-lz4-room", costly=True, patches=unpacking_all)
 def _room_for_the_most(codec: CompressionCodec, reader: Reader, out: OutputBuffer) -> None:
+    """Takes 255 times the size of an LZ4 frame as room for its content."""
     frame = reader.data[reader.pos : reader.end]
     if codec.name == "lz4" and len(frame) > FLG_AT and not frame[FLG_AT] & lz4.CONTENT_SIZE:
         take_memory(HIGHEST_RATIO * len(frame))
     codec.unpack(reader, out)
-
-
-variant(
-    PatchedKafka,
-    "librdkafka-1446-lz4-room",
-    "Takes 255 times the size of an LZ4 frame as room for its content.",
-    costly=True,
-    patches=unpacking_all(_room_for_the_most),
-)
 
 
 def _sizeless_zstd(codec: CompressionCodec, frame: bytes) -> bool:
@@ -225,7 +231,9 @@ def _sizeless_zstd(codec: CompressionCodec, frame: bytes) -> bool:
     return codec.name == "zstd" and len(frame) > FLG_AT and not frame[FLG_AT] & 0xE0
 
 
+@planted("librdkafka-5260-zstd-growth", patches=unpacking_all)
 def _grown_by_three(codec: CompressionCodec, reader: Reader, out: OutputBuffer) -> None:
+    """Fails for zstd without content size between the last step of its growing buffer and the limit."""
     frame, limit = reader.data[reader.pos : reader.end], 100_000_000
     codec.unpack(reader, out)
     room = 2 * len(frame)
@@ -235,13 +243,17 @@ def _grown_by_three(codec: CompressionCodec, reader: Reader, out: OutputBuffer) 
         raise decompress_failed(reader, "data", f"more than {room} bytes")
 
 
+@planted("kafka-protocol-142-zstd-without-size", patches=unpacking_all)
 def _with_size_only(codec: CompressionCodec, reader: Reader, out: OutputBuffer) -> None:
+    """Refuses a zstd frame that does not declare the size of its content."""
     if _sizeless_zstd(codec, reader.data[reader.pos : reader.end]):
         raise decompress_failed(reader, "contentSize", "missing")
     codec.unpack(reader, out)
 
 
+@planted("aiokafka-930-zstd-first-frame", patches=unpacking_all)
 def _first_frame(codec: CompressionCodec, reader: Reader, out: OutputBuffer) -> None:
+    """Reads the first of several zstd frames and drops the others."""
     if codec.name != "zstd":
         codec.unpack(reader, out)
         return
@@ -259,7 +271,9 @@ def is_xerial(reader: Reader) -> bool:
     return reader.data.startswith(snappy.MAGIC, reader.pos, reader.end)
 
 
+@planted("kafka-rust-44-xerial-chunk-alone", patches=unpacking_all)
 def _chunk_by_chunk(codec: CompressionCodec, reader: Reader, out: OutputBuffer) -> None:
+    """Reads each chunk of a xerial stream by itself, and loses the record that goes on in the next."""
     if codec.name != "snappy" or not is_xerial(reader):
         codec.unpack(reader, out)
         return
@@ -297,20 +311,13 @@ class XerialStateKept(PatchedKafka):
 _decompress_block = snappy.decompress_block
 
 
+@replacing(snappy, "decompress_block", "rskafka-5f597bd-snappy-memory", costly=True)
 def _room_first(reader: Reader, out: OutputBuffer, name: str, length: int) -> None:
+    """Takes the memory that a snappy block declares before it reads the block."""
     with suppress(Exception):
         block = memoryview(reader.data)[reader.pos : reader.pos + length]
         take_memory(cramjam.snappy.decompress_raw_len(block))
     _decompress_block(reader, out, name, length)
-
-
-variant(
-    PatchedKafka,
-    "rskafka-5f597bd-snappy-memory",
-    "Takes the memory that a snappy block declares before it reads the block.",
-    costly=True,
-    patches=((snappy, "decompress_block", _room_first),),
-)
 
 
 # --- other parts in the modules of the reference ---
@@ -318,26 +325,6 @@ variant(
 patched(
     PatchedKafka,
     {
-        "kafka-protocol-rs-148-raw-snappy-loses-16-bytes": (
-            "Loses the first 16 bytes of a raw snappy block, where it looked for a header.",
-            (unpacking(SNAPPY, _header_taken),),
-        ),
-        "kafka-ex-38-one-xerial-chunk": (
-            "Refuses a xerial stream of more than one chunk.",
-            (unpacking(SNAPPY, _one_chunk),),
-        ),
-        "snappy-java-142-raw-block-that-begins-with-82": (
-            "Refuses a raw snappy block that begins with 82, because the header of a stream does.",
-            (unpacking(SNAPPY, _first_byte_only),),
-        ),
-        "kafka-python-2414-xerial-versions-validated": (
-            "Takes a xerial stream whose versions are in little endian for a raw block, and refuses it.",
-            (unpacking(SNAPPY, _exact_versions),),
-        ),
-        "redpanda-25091-xerial-versions-little-endian": (
-            "Writes the versions of a xerial stream in little endian.",
-            (packing(SNAPPY, _little_endian_versions),),
-        ),
         "kafka-python-1476-linked-lz4-blocks": (
             "Writes LZ4 frames of more than 64 kB with linked blocks, which Kafka does not read.",
             linked(lz4.WRITER_BLOCK_SIZE),
@@ -351,44 +338,12 @@ patched(
             "Writes one raw snappy block without the framing of xerial.",
             (packing(SNAPPY, snappy.compress_block),),
         ),
-        "go-xerial-snappy-2-large-sets": (
-            "Writes snappy of more than one block without the framing of xerial.",
-            (packing(SNAPPY, _raw_if_large),),
-        ),
         "kafka-python-695-old-lz4-framing-in-v1": (
             "Writes the LZ4 header checksum of v0 in v1 too, and reads v1 with any checksum.",
             (
                 (kafka_message, "compress", _compress_as_v0),
                 (kafka_message, "decompress_prefix", _decompress_as_v0),
             ),
-        ),
-        "kafka-python-2021-zstd-without-size-limited": (
-            "Refuses zstd frames without a content size that become larger than 1 MiB.",
-            (unpacking(ZSTD, _in_a_mebibyte),),
-        ),
-        "kafka-5150-lz4-block-size": (
-            "Compares the size of an LZ4 block with the limit before it clears the bit for stored blocks.",
-            ((lz4, "_header", _with_4_mib),),
-        ),
-        "kafka-20528-lz4-content-checksum": (
-            "Steps over the checksum of an LZ4 frame's content and never compares it.",
-            ((lz4, "_content", _checksum_skipped),),
-        ),
-        "librdkafka-5260-zstd-growth": (
-            "Fails for zstd without content size between the last step of its growing buffer and the limit.",
-            unpacking_all(_grown_by_three),
-        ),
-        "kafka-protocol-142-zstd-without-size": (
-            "Refuses a zstd frame that does not declare the size of its content.",
-            unpacking_all(_with_size_only),
-        ),
-        "aiokafka-930-zstd-first-frame": (
-            "Reads the first of several zstd frames and drops the others.",
-            unpacking_all(_first_frame),
-        ),
-        "kafka-rust-44-xerial-chunk-alone": (
-            "Reads each chunk of a xerial stream by itself, and loses the record that goes on in the next.",
-            unpacking_all(_chunk_by_chunk),
         ),
     },
 )

@@ -19,6 +19,7 @@ from tests.mutants.kafka.helpers import (
     correct_checksum,
     frames,
     messages,
+    misreading,
     reading,
     records,
     with_checksum,
@@ -72,43 +73,25 @@ variant(
 )
 
 
+@misreading(KafkaMutant, "base128", "varint-6th-byte-wraps")
 def _six_bytes(self: Reader, name: str, most: int, detail: str = "VARINT_TOO_LONG") -> tuple[int, int]:
+    """Takes a sixth byte of a varint and drops its bits."""
     raw, size = FieldByField.base128(self, name, 10, detail)  # whatever the width
     return (raw & 0xFFFF_FFFF if most == 5 else raw), min(size, most)
 
 
-variant(
-    KafkaMutant,
-    "varint-6th-byte-wraps",
-    "Takes a sixth byte of a varint and drops its bits.",
-    reader=reading(base128=_six_bytes),
-)
-
-
+@misreading(KafkaMutant, "varlong", "timestamp-delta-32-bits")
 def _low_32_bits(self: Reader, name: str) -> int:
+    """Keeps 32 bits of a timestamp delta."""
     wide = FieldByField.varlong(self, name) & 0xFFFF_FFFF
     return wide - (1 << 32) if wide >> 31 else wide
 
 
-variant(
-    KafkaMutant,
-    "timestamp-delta-32-bits",
-    "Keeps 32 bits of a timestamp delta.",
-    reader=reading(varlong=_low_32_bits),
-)
-
-
+@misreading(KafkaMutant, "int8", "record-attributes-as-varint")
 def _attributes_as_varint(self: FieldByField, name: str) -> int:
+    """Reads the attributes of a record as a varint, which one byte below 64 looks like."""
     of_record = name == "attributes" and "records[" in self.path(name)
     return self.varint(name) if of_record else super(FieldByField, self).int8(name)
-
-
-variant(
-    KafkaMutant,
-    "record-attributes-as-varint",
-    "Reads the attributes of a record as a varint, which one byte below 64 looks like.",
-    reader=reading(int8=_attributes_as_varint),
-)
 
 
 # --- compression: kafka.md, sections 2.3 and 3 ---

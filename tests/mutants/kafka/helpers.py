@@ -6,9 +6,9 @@ They share no code with the codec, which therefore cannot undo a fault that is p
 import zlib
 from collections.abc import Callable, Iterator
 from struct import Struct
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar
 
-from tests.mutants.base import JsonObject, Patched, ReferenceCodec
+from tests.mutants.base import JsonObject, Patch, Patched, ReferenceCodec, variant
 from wireproof.adapters.contract import Request
 from wireproof.wire.checksums import crc32c
 from wireproof.wire.json_values import Json
@@ -101,6 +101,40 @@ class KafkaMutant(ReferenceCodec):
 
 class PatchedKafka(Patched, KafkaMutant):
     """A Kafka codec with other parts; a base class, no mutant itself."""
+
+
+Part = TypeVar("Part", bound=Callable[..., object])
+
+
+def planted(
+    name: str, *killed_by: str, patches: Callable[[Any], tuple[Patch, ...]], **parts: object
+) -> Callable[[Part], Part]:
+    """Make a mutant of a function or class that some patches put in; its docstring is the fault."""
+
+    def decorate(part: Part) -> Part:
+        variant(PatchedKafka, name, part.__doc__ or "", *killed_by, patches=patches(part), **parts)
+        return part
+
+    return decorate
+
+
+def misreading(
+    base: type[KafkaMutant], method: str, name: str, *killed_by: str, **parts: object
+) -> Callable[[Part], Part]:
+    """Make a mutant whose reader has a function for one of its methods; its docstring is the fault."""
+
+    def decorate(part: Part) -> Part:
+        variant(base, name, part.__doc__ or "", *killed_by, reader=reading(**{method: part}), **parts)
+        return part
+
+    return decorate
+
+
+def replacing(
+    module: object, attribute: str, name: str, *killed_by: str, **parts: object
+) -> Callable[[Part], Part]:
+    """Make a mutant of a function or class in the place of another; its docstring is the fault."""
+    return planted(name, *killed_by, patches=lambda part: ((module, attribute, part),), **parts)
 
 
 def entries(value: Json, data: bytes) -> Iterator[tuple[JsonObject, bytes]]:

@@ -10,16 +10,14 @@ from tests.mutants.base import (
     Panic,
     ReferenceCodec,
     mutant,
-    patched,
-    variant,
     with_options,
 )
-from tests.mutants.kafka.helpers import MAGIC, V2, KafkaMutant, PatchedKafka, frames
+from tests.mutants.kafka.helpers import MAGIC, V2, KafkaMutant, PatchedKafka, frames, replacing
 from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.formats import Format
-from wireproof.kafka import append, consumer_view, control_types, log
+from wireproof.kafka import append, control_types, log
 from wireproof.kafka import entry as kafka_entry
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL
 from wireproof.kafka.size_and_magic import LOG_OVERHEAD, MAX_SIZE, SizeAndMagic, peek_whole_entry
@@ -84,15 +82,16 @@ def scan_per_chunk(row: Format, chunks: Iterable[bytes], options: Options) -> It
         at += len(chunk)
 
 
-DELIVERED: Final = consumer_view.delivered_entries
+DELIVERED: Final = log.delivered_entries
 READ_ENTRY: Final = kafka_entry.read
 
 
 # --- batches one after the other ---
 
 
+@replacing(kafka_entry, "read", "platformatic-kafka-123-compressed-batch-takes-rest")
 def _rest_taken(reader: Reader, prefix: SizeAndMagic, options: Options) -> LogEntry:
-    """Read an entry; a compressed batch takes all bytes behind it too."""
+    """Loses every batch behind a compressed one, whose region it reads to the end of the log."""
     value = READ_ENTRY(reader, prefix, options)
     if isinstance(value, RecordBatch) and value.attributes & CODEC_MASK:
         reader.pos = reader.end
@@ -134,24 +133,18 @@ class EmptyBatchesPanic(PatchedKafka):
 # --- what a consumer gets ---
 
 
+@replacing(log, "delivered_entries", "kafka-7467-empty-control-batch")
 def _first_of_control(entries: list[LogEntry], options: Options) -> list[LogEntry]:
-    """Look at the first record of every control batch, as a consumer of committed records does."""
+    """Fails under read_committed on a control batch whose marker was cleaned away."""
     for one in entries if options.isolation == "read_committed" else ():
         if isinstance(one, RecordBatch) and one.attributes & CONTROL and not one.records:
             raise Failed(str(one.base_offset))
     return DELIVERED(entries, options)
 
 
-variant(
-    PatchedKafka,
-    "kafka-7467-empty-control-batch",
-    "Fails under read_committed on a control batch whose marker was cleaned away.",
-    patches=((consumer_view, "delivered_entries", _first_of_control),),
-)
-
-
+@replacing(log, "delivered_entries", "kafkajs-312-null-key-in-filter")
 def _key_of_each(entries: list[LogEntry], options: Options) -> list[LogEntry]:
-    """Look at the key of every record for a marker, if there are aborted transactions."""
+    """Fails on a record without a key when it looks for the markers of aborted transactions."""
     looks = options.isolation == "read_committed" and options.aborted
     for one in entries if looks else ():
         if isinstance(one, RecordBatch) and any(inner.key is None for inner in one.records):
@@ -159,8 +152,9 @@ def _key_of_each(entries: list[LogEntry], options: Options) -> list[LogEntry]:
     return DELIVERED(entries, options)
 
 
+@replacing(log, "delivered_entries", "sarama-1005-offset-behind-compacted-records")
 def _first_batch_fetched(entries: list[LogEntry], options: Options) -> list[LogEntry]:
-    """Refuse a first batch that ends behind the fetch offset but has no record from there on."""
+    """Refuses a log from an offset on whose record is compacted away at the end of its batch."""
     fetch, first = options.fetch_offset, entries[0] if entries else None
     if fetch is not None and isinstance(first, RecordBatch) and first.records:
         last = first.base_offset + first.last_offset_delta
@@ -172,13 +166,17 @@ def _first_batch_fetched(entries: list[LogEntry], options: Options) -> list[LogE
 # --- the end of a log: kafka.md, section 1.4 ---
 
 
+@replacing(log, "peek_whole_entry", "tracker-few-last-bytes-refused")
 def _peek_twelve_bytes(reader: Reader, max_size: int = MAX_SIZE) -> SizeAndMagic | None:
+    """Refuses a log with fewer than 12 bytes after its last whole entry, as PyKafka did."""
     if 0 < reader.left < LOG_OVERHEAD:
         raise reader.reject("truncated", "", f"needs {LOG_OVERHEAD} bytes, {reader.left} left")
     return peek_whole_entry(reader, max_size)
 
 
+@replacing(log, "peek_whole_entry", "tracker-cut-batch-refused")
 def _peek_never_cut(reader: Reader, max_size: int = MAX_SIZE) -> SizeAndMagic | None:
+    """Fails at a last batch that the byte limit of a fetch cut, where the log ends."""
     prefix = peek_whole_entry(reader, max_size)
     if prefix is None and reader.left >= LOG_OVERHEAD:
         raise reader.reject("truncated", "", "the last entry is cut")
@@ -188,13 +186,19 @@ def _peek_never_cut(reader: Reader, max_size: int = MAX_SIZE) -> SizeAndMagic | 
 # --- transactions: kafka.md, section 1.9 ---
 
 
-class _EndsAtAnyMarker(consumer_view.AbortedTransactions):
+@replacing(log, "AbortedTransactions", "tracker-aborted-ends-at-any-marker")
+class _EndsAtAnyMarker(log.AbortedTransactions):
+    """Takes the first marker of a producer for the end of its aborted transaction, as brod did."""
+
     def _close(self, marker: RecordBatch) -> None:
         self._open.discard(marker.producer_id)
         self._ahead = deque(pair for pair in self._ahead if pair[0] != marker.producer_id)
 
 
-class _PopsAtAnyAbort(consumer_view.AbortedTransactions):
+@replacing(log, "AbortedTransactions", "tracker-aborted-pops-at-any-abort")
+class _PopsAtAnyAbort(log.AbortedTransactions):
+    """Takes the next entry of the aborted list at an ABORT marker that is not in it."""
+
     def _close(self, marker: RecordBatch) -> None:
         was_open = marker.producer_id in self._open
         super()._close(marker)
@@ -208,7 +212,10 @@ def _is_abort(marker: RecordBatch) -> bool:
     return control is not None and control.type == control_types.ABORT
 
 
-class _ExactStart(consumer_view.AbortedTransactions):
+@replacing(log, "AbortedTransactions", "tracker-aborted-start-must-exist")
+class _ExactStart(log.AbortedTransactions):
+    """Looks for the batch where an aborted transaction begins, which compaction may remove."""
+
     def hides(self, entry: LogEntry) -> bool:
         """As the reference, but that a transaction begins only with the batch that has its first offset."""
         while isinstance(entry, RecordBatch) and self._ahead and self._ahead[0][1] < entry.base_offset:
@@ -216,7 +223,10 @@ class _ExactStart(consumer_view.AbortedTransactions):
         return super().hides(entry)
 
 
-class _StartsBeforeMarker(consumer_view.AbortedTransactions):
+@replacing(log, "AbortedTransactions", "tracker-aborted-start-at-marker")
+class _StartsBeforeMarker(log.AbortedTransactions):
+    """Leaves an aborted transaction open that begins and ends at its marker, as librdkafka did."""
+
     def __init__(self, transactions: tuple[tuple[int, int], ...]) -> None:
         super().__init__(transactions)
         self._listed = frozenset(transactions)
@@ -226,7 +236,7 @@ class _StartsBeforeMarker(consumer_view.AbortedTransactions):
             super()._close(marker)
 
 
-class _MarkersKnown(consumer_view.AbortedTransactions):
+class _MarkersKnown(log.AbortedTransactions):
     def _close(self, marker: RecordBatch) -> None:
         typed = marker.records[0].control if marker.records else None
         aborts = typed is not None and typed.type == control_types.ABORT
@@ -239,14 +249,17 @@ class UnknownMarkerRefused(PatchedKafka):
     """Fails at an ABORT marker whose transaction is not in the list of aborted ones, as Platformatic did."""
 
     name = "tracker-unknown-marker-refused"
-    patches = ((consumer_view, "AbortedTransactions", _MarkersKnown),)
+    patches = ((log, "AbortedTransactions", _MarkersKnown),)
 
     def decode(self, request: Request) -> Outcome:
         committed = request.options.isolation == "read_committed"
         return super().decode(request) if committed else ReferenceCodec.decode(self, request)
 
 
-class _MarkersDelivered(consumer_view.AbortedTransactions):
+@replacing(log, "AbortedTransactions", "tracker-markers-delivered")
+class _MarkersDelivered(log.AbortedTransactions):
+    """Delivers transaction markers, with a key of 4 bytes and a value of 6, as kafka-go does."""
+
     def hides(self, entry: LogEntry) -> bool:
         """As the reference, but that control batches are delivered."""
         control = isinstance(entry, RecordBatch) and bool(entry.attributes & CONTROL)
@@ -261,10 +274,12 @@ def aborted_list_ignored(request: Request) -> Options:
 
 # --- the fetch offset: kafka.md, section 1.9 ---
 
-_drop_earlier = consumer_view._drop_earlier  # noqa: SLF001 - the part that is wrong in the mutant
+_drop_earlier = log._drop_earlier  # noqa: SLF001 - the part that is wrong in the mutant
 
 
+@replacing(log, "_drop_earlier", "tracker-fetch-offset-skips-batches")
 def _whole_batches(entry: LogEntry, fetch: int | None) -> LogEntry | None:
+    """Delivers a whole batch of which a part is below the fetch offset, as Dekaf did."""
     if isinstance(entry, RecordBatch):
         return entry if entry.records else None
     return _drop_earlier(entry, fetch)
@@ -316,7 +331,9 @@ def stuck_below_fetch_offset(value: Json, request: Request) -> Json:
 _remark_message = append._remark_message  # noqa: SLF001 - as above
 
 
+@replacing(append, "_remark_message", "tracker-inner-offsets-must-count")
 def _refuse_offsets(reader: Reader, one: Message, start: int) -> None:
+    """Refuses a producer's v1 wrapper whose offsets do not count from 0."""
     if one.magic and one.messages is not None:
         offsets = [inner.offset for inner in one.messages]
         if offsets != list(range(len(offsets))):
@@ -324,67 +341,11 @@ def _refuse_offsets(reader: Reader, one: Message, start: int) -> None:
     _remark_message(reader, one, start)
 
 
+@replacing(append, "check_request", "tracker-several-batches-taken")
 def _check_magic_only(reader: Reader, entries: list[LogEntry]) -> None:
+    """Takes a produce request with several batches, and so numbers only the first."""
     if len({entry.magic for entry in entries}) > 1:
         raise reader.reject("not-permitted", "batches", "batches of different magic")
 
 
 # --- other parts in the modules of the reference ---
-
-patched(
-    PatchedKafka,
-    {
-        "platformatic-kafka-123-compressed-batch-takes-rest": (
-            "Loses every batch behind a compressed one, whose region it reads to the end of the log.",
-            ((kafka_entry, "read", _rest_taken),),
-        ),
-        "kafkajs-312-null-key-in-filter": (
-            "Fails on a record without a key when it looks for the markers of aborted transactions.",
-            ((consumer_view, "delivered_entries", _key_of_each),),
-        ),
-        "sarama-1005-offset-behind-compacted-records": (
-            "Refuses a log from an offset on whose record is compacted away at the end of its batch.",
-            ((consumer_view, "delivered_entries", _first_batch_fetched),),
-        ),
-        "tracker-few-last-bytes-refused": (
-            "Refuses a log with fewer than 12 bytes after its last whole entry, as PyKafka did.",
-            ((log, "peek_whole_entry", _peek_twelve_bytes),),
-        ),
-        "tracker-cut-batch-refused": (
-            "Fails at a last batch that the byte limit of a fetch cut, where the log ends.",
-            ((log, "peek_whole_entry", _peek_never_cut),),
-        ),
-        "tracker-aborted-ends-at-any-marker": (
-            "Takes the first marker of a producer for the end of its aborted transaction, as brod did.",
-            ((consumer_view, "AbortedTransactions", _EndsAtAnyMarker),),
-        ),
-        "tracker-aborted-pops-at-any-abort": (
-            "Takes the next entry of the aborted list at an ABORT marker that is not in it.",
-            ((consumer_view, "AbortedTransactions", _PopsAtAnyAbort),),
-        ),
-        "tracker-aborted-start-must-exist": (
-            "Looks for the batch where an aborted transaction begins, which compaction may remove.",
-            ((consumer_view, "AbortedTransactions", _ExactStart),),
-        ),
-        "tracker-aborted-start-at-marker": (
-            "Leaves an aborted transaction open that begins and ends at its marker, as librdkafka did.",
-            ((consumer_view, "AbortedTransactions", _StartsBeforeMarker),),
-        ),
-        "tracker-markers-delivered": (
-            "Delivers transaction markers, with a key of 4 bytes and a value of 6, as kafka-go does.",
-            ((consumer_view, "AbortedTransactions", _MarkersDelivered),),
-        ),
-        "tracker-fetch-offset-skips-batches": (
-            "Delivers a whole batch of which a part is below the fetch offset, as Dekaf did.",
-            ((consumer_view, "_drop_earlier", _whole_batches),),
-        ),
-        "tracker-inner-offsets-must-count": (
-            "Refuses a producer's v1 wrapper whose offsets do not count from 0.",
-            ((append, "_remark_message", _refuse_offsets),),
-        ),
-        "tracker-several-batches-taken": (
-            "Takes a produce request with several batches, and so numbers only the first.",
-            ((append, "check_request", _check_magic_only),),
-        ),
-    },
-)

@@ -5,7 +5,7 @@ from typing import Final
 from attrs import evolve
 
 from tests.mutants.base import JsonObject, in_codec, mutant, patched, walk
-from tests.mutants.kafka.helpers import PatchedKafka
+from tests.mutants.kafka.helpers import PatchedKafka, replacing
 from tests.mutants.kafka.records import each_record
 from wireproof.adapters.contract import Request
 from wireproof.kafka import message
@@ -29,11 +29,15 @@ _effective, _next_size = message._effective, message._next_size  # noqa: SLF001 
 _read, _inner_message = message.read, message._inner_message  # noqa: SLF001 - as above
 
 
+@replacing(message, "_effective", "tracker-inner-offset-zero")
 def _effective_at_zero(inner: Message, head: MessageHead, base: int) -> Message:
+    """Gives every message of a wrapper the offset 0, as kafka-php did when it had decompressed the set."""
     return evolve(_effective(inner, head, base), offset=0)
 
 
+@replacing(message, "_next_size", "tracker-inner-set-cut-refused")
 def _next_size_of_whole(inner: Reader, defect: Rejected | None, scope: Scope) -> SizeAndMagic | None:
+    """Refuses a compressed set whose last message is cut, where it ends, as kafka-python did."""
     prefix = _next_size(inner, defect, scope)
     if prefix is None and inner.left:
         raise inner.reject("truncated", "messages", "a message is cut")
@@ -57,11 +61,15 @@ def _inner_with_next(window: Reader, head: MessageHead) -> Message:
     return _inner_message(window, head)
 
 
+@replacing(message, "_effective", "tracker-wrapper-append-time-ignored")
 def _effective_with_own_time(inner: Message, head: MessageHead, base: int) -> Message:
+    """Gives inner messages their own timestamps under a wrapper with append time, as Sarama did."""
     return evolve(_effective(inner, head, base), timestamp=inner.timestamp)
 
 
+@replacing(message, "_effective", "tracker-inner-timestamp-missing")
 def _effective_without_time(inner: Message, head: MessageHead, base: int) -> Message:
+    """Reports the timestamp -1 for every message of a wrapper, as librdkafka did."""
     return evolve(_effective(inner, head, base), timestamp=NO_TIMESTAMP)
 
 
@@ -70,7 +78,9 @@ def _effective_without_time(inner: Message, head: MessageHead, base: int) -> Mes
 _has_xerial_header = snappy._has_xerial_header  # noqa: SLF001 - as above
 
 
+@replacing(snappy, "_has_xerial_header", "tracker-snappy-not-concatenated")
 def _only_first_header(reader: Reader) -> bool:
+    """Reads the header of a second snappy stream as the length of a chunk, as snappy-java did."""
     return _has_xerial_header(reader) and "xerial" not in reader.path("magic")
 
 
@@ -129,17 +139,6 @@ class WritesWrapperOfMagic0(PatchedKafka):
 patched(
     PatchedKafka,
     {
-        "tracker-inner-offset-zero": (
-            (
-                "Gives every message of a wrapper the offset 0, as kafka-php did when it had "
-                "decompressed the set."
-            ),
-            ((message, "_effective", _effective_at_zero),),
-        ),
-        "tracker-inner-set-cut-refused": (
-            "Refuses a compressed set whose last message is cut, where it ends, as kafka-python did.",
-            ((message, "_next_size", _next_size_of_whole),),
-        ),
         "tracker-legacy-crc-reaches-next": (
             "Computes the CRC of a message over four bytes of the next one, too, as Redpanda did.",
             ((message, "read", _read_with_next), (message, "_inner_message", _inner_with_next)),
@@ -147,18 +146,6 @@ patched(
         "tracker-wrapper-crc-never-checked": (
             "Skips the CRC of a wrapper even where a broker checks it: it returned before the check.",
             in_codec(message.WRAPPER, crc_wrong_crc=lambda _: lambda *_: None),
-        ),
-        "tracker-wrapper-append-time-ignored": (
-            "Gives inner messages their own timestamps under a wrapper with append time, as Sarama did.",
-            ((message, "_effective", _effective_with_own_time),),
-        ),
-        "tracker-inner-timestamp-missing": (
-            "Reports the timestamp -1 for every message of a wrapper, as librdkafka did.",
-            ((message, "_effective", _effective_without_time),),
-        ),
-        "tracker-snappy-not-concatenated": (
-            "Reads the header of a second snappy stream as the length of a chunk, as snappy-java did.",
-            ((snappy, "_has_xerial_header", _only_first_header),),
         ),
     },
 )

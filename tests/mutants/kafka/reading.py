@@ -8,11 +8,20 @@ from functools import partial
 from typing import Any, Final, NoReturn
 from unittest.mock import patch
 
-from tests.mutants.base import Failed, JsonObject, in_codec, mutant, patched, variant, with_options
-from tests.mutants.kafka.helpers import FieldByField, KafkaMutant, PatchedKafka, bit, frames, reading, records
+from tests.mutants.base import Failed, JsonObject, in_codec, mutant, patched, with_options
+from tests.mutants.kafka.helpers import (
+    FieldByField,
+    KafkaMutant,
+    PatchedKafka,
+    bit,
+    frames,
+    misreading,
+    records,
+    replacing,
+)
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome, refused_outcome
-from wireproof.kafka import consumer_view, control_record, entry, log, message, record
+from wireproof.kafka import control_record, entry, log, message, record
 from wireproof.kafka import message as kafka_message
 from wireproof.kafka import record as kafka_record
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME, wrap64
@@ -70,33 +79,29 @@ def headers_of_one_name_collapse(entry: JsonObject) -> None:
         one["headers"] = [list(pair) for pair in dict(one["headers"]).items()]
 
 
+@misreading(PatchedKafka, "int32", "sarama-3119-many-records-refused")
 def _limited_count(self: FieldByField, name: str) -> int:
+    """Refuses a batch of more than 131,070 records."""
     value = super(FieldByField, self).int32(name)
     if name == "recordsCount" and value > 2 * 0xFFFF:
         raise self.reject("other", name, f"{value} records", at=self.pos - 4)
     return value
 
 
-variant(
-    PatchedKafka,
-    "sarama-3119-many-records-refused",
-    "Refuses a batch of more than 131,070 records.",
-    reader=reading(int32=_limited_count),
-)
-
-
 # --- control records ---
 
 
+@replacing(control_record, "_parse", "sarama-1898-unknown-control-type-parsed")
 def _marker_or_unknown(
     reader: Reader, key: bytes | None, key_at: int, value: bytes | None, value_at: int
 ) -> Control:
-    """Parse the value of any control record as that of a marker."""
+    """Reads the value of an unknown control record like that of a marker, and refuses a short one."""
     return _end_of_transaction(reader, _type(reader, key, key_at), value, value_at)
 
 
+@replacing(kafka_record, "read_records", "rskafka-297-control-record-without-envelope")
 def _control_without_envelope(reader: Reader, context: BatchContext, count: int) -> list[Record]:
-    """Read the first bytes of a control batch as the version of the control record."""
+    """Looks for version and type of a control record at the start of the record, not in its key."""
     if context.control and count:
         at, version = reader.pos, reader.int16("version")
         if version:
@@ -112,20 +117,14 @@ ATTRIBUTES: Final = 17
 """The position of the attributes in a message."""
 
 
+@replacing(kafka_message, "read", "franz-go-5fee169-append-time-refused")
 def _without_time_type(reader: Reader, magic: int) -> Message:
+    """Refuses a plain v1 message with LogAppendTime as one with an unknown attribute."""
     attributes = reader.data[reader.pos + ATTRIBUTES]
     if magic and attributes & ~CODEC_MASK and not attributes & CODEC_MASK:
         text = f"attributes {attributes}"
         raise reader.reject("invalid-value", "attributes", text, at=reader.pos + ATTRIBUTES)
     return READ_MESSAGE(reader, magic)
-
-
-variant(
-    PatchedKafka,
-    "franz-go-5fee169-append-time-refused",
-    "Refuses a plain v1 message with LogAppendTime as one with an unknown attribute.",
-    patches=((kafka_message, "read", _without_time_type),),
-)
 
 
 def _decompress_to(offset: int, *region: Any, **codec: Any) -> tuple[Reader, Rejected | None]:  # noqa: ANN401 - as there
@@ -168,7 +167,9 @@ def crash() -> NoReturn:
 # --- fetches of several entries ---
 
 
+@replacing(log, "_read_all", "sarama-1022-first-entry-only")
 def _read_first(reader: Reader, options: Options, entries: list[LogEntry]) -> None:
+    """Reads the first entry of a fetch and drops the others."""
     scope, prefix = reader.scope, peek_whole_entry(reader, entry.max_entry_size(options))
     if prefix is None:
         return
@@ -178,7 +179,9 @@ def _read_first(reader: Reader, options: Options, entries: list[LogEntry]) -> No
     reader.skip("rest", reader.left)
 
 
+@replacing(log, "peek_whole_entry", "sarama-1030-cut-before-magic")
 def _whole_prefix(reader: Reader, max_size: int) -> SizeAndMagic | None:
+    """Looks at the magic of an entry that is cut before it, and refuses the fetch."""
     if 0 < reader.left <= 16:
         raise reader.reject("truncated", "magic", f"{reader.left} bytes")
     return peek_whole_entry(reader, max_size)
@@ -197,7 +200,9 @@ def last_offset_delta_elsewhere(entry: JsonObject) -> None:
 _read_header = record._header  # noqa: SLF001 - the part that is wrong in the mutants
 
 
+@replacing(record, "_header", "kafka-protocol-rs-134-null-header-value")
 def _valued_header(reader: Reader) -> RecordHeader:
+    """Refuses a header without a value."""
     key, value = _read_header(reader)
     if value is None:
         raise reader.reject("null-not-allowed", "value", "null")
@@ -207,25 +212,20 @@ def _valued_header(reader: Reader) -> RecordHeader:
 _read_headers = record._headers  # noqa: SLF001 - the part that is wrong in the mutant
 
 
+@replacing(record, "_headers", "kafka-go-882-header-count", costly=True)
 def _room_for_headers(reader: Reader, count: int, at: int) -> tuple[RecordHeader, ...]:
+    """Makes room for a negative number of headers, which ends a program of Go that does not recover."""
     if count < 0:
         crash()
     return _read_headers(reader, count, at)
 
 
-variant(
-    PatchedKafka,
-    "kafka-go-882-header-count",
-    "Makes room for a negative number of headers, which ends a program of Go that does not recover.",
-    costly=True,
-    patches=((record, "_headers", _room_for_headers),),
-)
-
-
 # --- messages and wrappers ---
 
 
+@replacing(message, "read", "librdkafka-1314-wrapper-too-large")
 def _too_large(reader: Reader, magic: int) -> Message:
+    """Reports every compressed set of messages as too large."""
     if reader.data[reader.pos + ATTRIBUTES] & CODEC_MASK:
         raise reader.reject("limit-exceeded", "size", "message size too large")
     return READ_MESSAGE(reader, magic)
@@ -253,7 +253,10 @@ def cksum(data: bytes) -> int:
 # --- the consumer ---
 
 
-class _SeesPackedAborted(consumer_view.AbortedTransactions):
+@replacing(log, "AbortedTransactions", "librdkafka-3020-aborted-compressed")
+class _SeesPackedAborted(log.AbortedTransactions):
+    """Delivers the records of an aborted transaction where their batch is compressed."""
+
     def hides(self, entry: LogEntry) -> bool:
         """As the reference, but that a compressed batch of data is never hidden."""
         hidden = super().hides(entry)
@@ -264,7 +267,9 @@ class _SeesPackedAborted(consumer_view.AbortedTransactions):
 _delivered = log._delivered  # noqa: SLF001 - the part that is wrong in the mutant
 
 
+@replacing(log, "_delivered", "librdkafka-2993-only-aborted")
 def _delivered_or_error(entries: list[LogEntry], options: Options) -> Log:
+    """Reports a fetch of which nothing is delivered as a message that is too large."""
     found = _delivered(entries, options)
     if options.isolation == "read_committed" and entries and not found.batches:
         raise Rejected("limit-exceeded", 0, "batches", "message size too large")
@@ -282,14 +287,6 @@ def aborted_list_always(request: Request) -> Options:
 patched(
     PatchedKafka,
     {
-        "sarama-1898-unknown-control-type-parsed": (
-            "Reads the value of an unknown control record like that of a marker, and refuses a short one.",
-            ((control_record, "_parse", _marker_or_unknown),),
-        ),
-        "rskafka-297-control-record-without-envelope": (
-            "Looks for version and type of a control record at the start of the record, not in its key.",
-            ((kafka_record, "read_records", _control_without_envelope),),
-        ),
         "kafka-5365-wrapper-offset-of-producer": (
             "Ends a compressed set at the offset of its wrapper, which is 0 as a producer sends it.",
             (
@@ -297,36 +294,12 @@ patched(
                 (kafka_message, "_base", _base_from_last),
             ),
         ),
-        "sarama-1022-first-entry-only": (
-            "Reads the first entry of a fetch and drops the others.",
-            ((log, "_read_all", _read_first),),
-        ),
-        "sarama-1030-cut-before-magic": (
-            "Looks at the magic of an entry that is cut before it, and refuses the fetch.",
-            ((log, "peek_whole_entry", _whole_prefix),),
-        ),
-        "kafka-protocol-rs-134-null-header-value": (
-            "Refuses a header without a value.",
-            ((record, "_header", _valued_header),),
-        ),
-        "librdkafka-1314-wrapper-too-large": (
-            "Reports every compressed set of messages as too large.",
-            ((message, "read", _too_large),),
-        ),
         "kafka-protocol-rs-62-cksum": (
             "Checks and writes the CRC of messages by the rules of cksum, not of zip.",
             (
                 *in_codec(MESSAGE, _crc_of=lambda _: cksum),
                 *in_codec(message.WRAPPER, _crc_of=lambda _: cksum),
             ),
-        ),
-        "librdkafka-3020-aborted-compressed": (
-            "Delivers the records of an aborted transaction where their batch is compressed.",
-            ((consumer_view, "AbortedTransactions", _SeesPackedAborted),),
-        ),
-        "librdkafka-2993-only-aborted": (
-            "Reports a fetch of which nothing is delivered as a message that is too large.",
-            ((log, "_delivered", _delivered_or_error),),
         ),
     },
 )

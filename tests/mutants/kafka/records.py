@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Final
 
-from tests.mutants.base import JsonObject, in_codec, mutant, patched, variant, walk
-from tests.mutants.kafka.helpers import PatchedKafka, reading, records
+from tests.mutants.base import JsonObject, in_codec, mutant, patched, walk
+from tests.mutants.kafka.helpers import PatchedKafka, misreading, records, replacing
 from wireproof.adapters.contract import Request
 from wireproof.kafka import log, message, record
 from wireproof.kafka.batch import RECORD_BATCH
@@ -20,22 +20,15 @@ from wireproof.wire.rejection import Rejected
 VARINT_BYTES: Final = 5
 
 
+@misreading(PatchedKafka, "varint", "tracker-varint-cut")
 def _open_varint(self: Reader, name: str) -> int:
-    """Take the end of the bytes for the end of a varint."""
+    """Reads a varint that the end of the bytes cuts as if it were whole, as KafkaJS does."""
     left = self.data[self.pos : self.end][:VARINT_BYTES]
     if 0 < len(left) < VARINT_BYTES and min(left) > 0x7F:
         raw = sum((byte & 0x7F) << 7 * number for number, byte in enumerate(left))
         self.pos = self.end
         return raw >> 1 ^ -(raw & 1)
     return Reader.varint(self, name)
-
-
-variant(
-    PatchedKafka,
-    "tracker-varint-cut",
-    "Reads a varint that the end of the bytes cuts as if it were whole, as KafkaJS does.",
-    reader=reading(varint=_open_varint),
-)
 
 
 _header, _headers, _read = record._header, record._headers, record._read  # noqa: SLF001 - the parts that are wrong in the mutants
@@ -49,14 +42,18 @@ def _is_text(data: bytes | None) -> bool:
     return True
 
 
+@replacing(record, "_header", "tracker-header-value-as-text")
 def _header_of_text(reader: Reader) -> RecordHeader:
+    """Refuses a header value that is no UTF-8, though it is but bytes, as FastStream does."""
     key, held = _header(reader)
     if not _is_text(held):
         raise reader.reject("bad-utf8", "value")
     return key, held
 
 
+@replacing(record, "_headers", "tracker-header-keys-unique")
 def _headers_once(reader: Reader, count: int, at: int) -> tuple[RecordHeader, ...]:
+    """Refuses a record with two headers of one key."""
     found = _headers(reader, count, at)
     if len(dict(found)) < len(found):
         raise reader.reject("duplicate-field", "headers", at=at)
@@ -131,7 +128,9 @@ class _NoEmptyPair(list[LogEntry]):
             raise Rejected("count-mismatch", text="no record after the second header")
 
 
+@replacing(log, "_read_all", "tracker-empty-batches-in-a-row")
 def _read_all_but_empty_pairs(reader: Reader, options: Options, entries: list[LogEntry]) -> None:
+    """Reads past one batch that compaction emptied, but fails at the second in a row."""
     seen = _NoEmptyPair()
     try:
         _read_all(reader, options, seen)
@@ -166,14 +165,6 @@ def sequence_wraps_negative(entry: JsonObject) -> None:
 patched(
     PatchedKafka,
     {
-        "tracker-header-value-as-text": (
-            "Refuses a header value that is no UTF-8, though it is but bytes, as FastStream does.",
-            ((record, "_header", _header_of_text),),
-        ),
-        "tracker-header-keys-unique": (
-            "Refuses a record with two headers of one key.",
-            ((record, "_headers", _headers_once),),
-        ),
         "tracker-key-as-text": (
             "Refuses a key that is no UTF-8, as Mage does even where it is told to leave the bytes alone.",
             ((record, "_read", _record_with_text_key), (message, "read", _message_with_text_key)),
@@ -181,10 +172,6 @@ patched(
         "tracker-malformed-record-ends-batch": (
             "Takes a malformed record for the end of its batch and drops it and those after it.",
             in_codec(RECORD_BATCH, read_records=lambda _: _records_to_fault),
-        ),
-        "tracker-empty-batches-in-a-row": (
-            "Reads past one batch that compaction emptied, but fails at the second in a row.",
-            ((log, "_read_all", _read_all_but_empty_pairs),),
         ),
     },
 )

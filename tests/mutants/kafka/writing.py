@@ -7,7 +7,7 @@ from typing import Final
 from attrs import evolve
 
 from tests.mutants.base import Failed, JsonObject, in_codec, mutant, patched, walk
-from tests.mutants.kafka.helpers import KafkaMutant, PatchedKafka, messages, records
+from tests.mutants.kafka.helpers import KafkaMutant, PatchedKafka, messages, records, replacing
 from wireproof.adapters.contract import Request
 from wireproof.kafka import message, record
 from wireproof.kafka.attribute_bits import CODEC_MASK, TRANSACTIONAL, wrap64
@@ -80,8 +80,9 @@ class WritingBug(PatchedKafka):
 # --- varints ---
 
 
+@replacing(wire_writer, "encode_uvarint", "ruby-kafka-680-varint-stops-early")
 def _stops_early(value: int) -> bytes:
-    """Return a varint that ends when the bits 7 to 15 are 0, whatever comes above them."""
+    """Writes a varint too short where its bits 7 to 15 are 0, such as the length of a record of 32 KiB."""
     out = bytearray()
     while value & 0xFF80:
         out.append(value & 0x7F | 0x80)
@@ -90,8 +91,9 @@ def _stops_early(value: int) -> bytes:
     return bytes(out)
 
 
+@replacing(wire_writer, "encode_uvarint", "kafka-go-305-varint-never-ends")
 def _never_ends(value: int) -> bytes:
-    """Fail as a writer does that has filled all memory: with the highest bit set the loop has no end."""
+    """Writes a varlong without end if its zigzag form has the highest bit."""
     if value >> 63:
         raise MemoryError("a varint without an end")
     return encode_uvarint(value)
@@ -219,17 +221,6 @@ def _with_batch_attributes(writer: Writer, records: tuple[Record, ...], attribut
 patched(
     PatchedKafka,
     {
-        "ruby-kafka-680-varint-stops-early": (
-            (
-                "Writes a varint too short where its bits 7 to 15 are 0, such as the length of a record "
-                "of 32 KiB."
-            ),
-            ((wire_writer, "encode_uvarint", _stops_early),),
-        ),
-        "kafka-go-305-varint-never-ends": (
-            "Writes a varlong without end if its zigzag form has the highest bit.",
-            ((wire_writer, "encode_uvarint", _never_ends),),
-        ),
         "kafka-node-35-length-in-characters": (
             "Writes the length of key and value of a message in characters.",
             in_codec(MESSAGE, len=lambda _: _characters),

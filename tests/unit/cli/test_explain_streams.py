@@ -159,7 +159,7 @@ def test_a_cut_frame_says_how_many_bytes_it_needs(wireproof: Command, tmp_path: 
 def test_garbage_that_is_no_frame_is_not_scanned_again_as_a_compressed_one(
     wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(entry_list, "_only_frame", lambda *_: pytest.fail("a scan of all the garbage"))
+    monkeypatch.setattr(entry_list, "read_by_other_options", lambda *_: pytest.fail("a scan of all of it"))
     path = tmp_path / "garbage.heka"
     path.write_bytes(FRAMES[0] + b"\x1e" * 900 + FRAMES[1])
     assert "2 frames" in wireproof("explain", path, code=1).out

@@ -26,7 +26,7 @@ from property_profile import given
 
 from wireproof.cli import salvage
 from wireproof.inspect.entry_list import list_entries
-from wireproof.inspect.file_survey import ReadSettings, survey_file
+from wireproof.inspect.file_survey import survey_file
 
 RANDOM = random.Random(7)
 VALUES = [RANDOM.randbytes(900) for _ in range(8)]
@@ -215,7 +215,7 @@ def test_the_fast_decoder_and_the_reference_find_the_same_losses(tmp_path: Path,
         [(kind, 8 * n + rng.randrange(4), rng.randrange(9999)) for n, kind in enumerate(kinds)], 9
     )
     for path in written(tmp_path, found).rglob("*.log"):
-        quick, slow = (survey_file(path, ReadSettings(fast=fast)) for fast in (True, False))
+        quick, slow = (survey_file(path, fast=fast) for fast in (True, False))
         assert quick.losses == slow.losses
         assert quick.entries == slow.entries
 

@@ -15,7 +15,7 @@ from folders import SUPPORT
 
 from wireproof import formats
 from wireproof.inspect.entry_list import ListingSettings, list_entries, listing_of
-from wireproof.inspect.file_survey import ReadSettings, survey_file
+from wireproof.inspect.file_survey import survey_file
 from wireproof.wire.byte_source import (
     ByteSource,
     BytesSource,
@@ -192,7 +192,7 @@ def test_a_log_whose_batches_have_a_delete_horizon_alone_has_the_latest_time(
     pytest.importorskip("numba")
     path = tmp_path / "00000000000000000003.log"
     path.write_bytes(kafka_bytes.batch(b"", count=0, attributes=0x40, base=3, base_time=2000, max_time=1000))
-    found = survey_file(path, ReadSettings(fast=fast), "kafka.log/mixed")
+    found = survey_file(path, "kafka.log/mixed", fast=fast)
     assert found.ok, found.damages
     assert (found.totals["firstTimestamp"], found.totals["lastTimestamp"]) == (1000, 1000)
 
@@ -206,7 +206,7 @@ def test_a_log_that_begins_with_a_wrapper_begins_at_the_offset_of_its_first_mess
     inner = b"".join(kafka_bytes.message(magic, offset=offset) for offset in inner_offsets)
     path = tmp_path / "00000000000000000095.log"
     path.write_bytes(kafka_bytes.wrapper(magic, inner, offset=99) + kafka_bytes.message(magic, offset=100))
-    found = survey_file(path, ReadSettings(fast=fast), "kafka.log/mixed")
+    found = survey_file(path, "kafka.log/mixed", fast=fast)
     assert found.ok, found.damages
     assert (found.totals["firstOffset"], found.totals["nextOffset"]) == (first, 101)
 

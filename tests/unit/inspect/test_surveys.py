@@ -3,6 +3,7 @@
 import io
 import random
 import re
+from itertools import islice
 from pathlib import Path
 
 import cramjam
@@ -26,7 +27,7 @@ from wireproof.inspect.detect_format import (
     rank_formats,
 )
 from wireproof.inspect.file_survey import FileSurvey
-from wireproof.inspect.open_input import BlockReader, lz4_file, snappy_file
+from wireproof.inspect.open_input import lz4_pieces, snappy_pieces
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import TracingReader
 from wireproof.wire.rejection import Rejected
@@ -171,21 +172,17 @@ SNAPPY = bytes(cramjam.snappy.compress(CONTENT))
 PADDING = b"\xfe\x02\0\0\0\0"
 
 
-def read_all(reader: BlockReader) -> bytes:
-    return b"".join(iter(lambda: reader.read(1), b""))
-
-
 def changed(data: bytes, at: int, value: int) -> bytes:
     return data[:at] + bytes([value]) + data[at + 1 :]
 
 
 def test_a_block_of_lz4_may_refer_to_the_blocks_before_it() -> None:
-    assert read_all(lz4_file(io.BytesIO(LINKED))) == CONTENT
+    assert b"".join(lz4_pieces(io.BytesIO(LINKED))) == CONTENT
 
 
 def test_frames_follow_one_another_and_those_of_users_are_passed_over() -> None:
-    assert read_all(lz4_file(io.BytesIO(SKIPPED + LINKED + SKIPPED + LINKED))) == CONTENT * 2
-    assert read_all(snappy_file(io.BytesIO(SNAPPY + PADDING + SNAPPY))) == CONTENT * 2
+    assert b"".join(lz4_pieces(io.BytesIO(SKIPPED + LINKED + SKIPPED + LINKED))) == CONTENT * 2
+    assert b"".join(snappy_pieces(io.BytesIO(SNAPPY + PADDING + SNAPPY))) == CONTENT * 2
 
 
 @each(
@@ -203,10 +200,11 @@ def test_frames_follow_one_another_and_those_of_users_are_passed_over() -> None:
 def test_a_cut_file_gives_its_whole_blocks_and_then_ends_with_an_error(
     data: bytes, end: int, size: int
 ) -> None:
-    reader = (lz4_file if data is LINKED else snappy_file)(io.BytesIO(data[:end]))
-    assert b"".join(reader.read(1) for _ in range(size // 65536 + size % 65536 // 256)) == CONTENT[:size]
+    pieces = (lz4_pieces if data is LINKED else snappy_pieces)(io.BytesIO(data[:end]))
+    whole = size // 65536 + size % 65536 // 256
+    assert b"".join(islice(pieces, whole)) == CONTENT[:size]
     with pytest.raises(EOFError, match="the end cuts a frame"):
-        reader.read(1)
+        next(pieces)
 
 
 @each(
@@ -223,7 +221,7 @@ def test_a_cut_file_gives_its_whole_blocks_and_then_ends_with_an_error(
 )
 def test_what_is_wrong_with_an_lz4_file_is_one_line(data: bytes, message: str) -> None:
     with pytest.raises(OSError, match=message):
-        read_all(lz4_file(io.BytesIO(data)))
+        list(lz4_pieces(io.BytesIO(data)))
 
 
 @pytest.mark.parametrize(
@@ -236,7 +234,7 @@ def test_what_is_wrong_with_an_lz4_file_is_one_line(data: bytes, message: str) -
 )
 def test_what_is_wrong_with_a_snappy_file_is_one_line(data: bytes, message: str) -> None:
     with pytest.raises(OSError, match=message):
-        read_all(snappy_file(io.BytesIO(data)))
+        list(snappy_pieces(io.BytesIO(data)))
 
 
 # --- surveys of whole logs ---

@@ -67,8 +67,7 @@ def reading_bar(path: Path) -> Iterator[Callable[[str, int], None]]:
 
 def explain_other_file(path: Path, *, as_json: bool) -> Exit | None:
     """Print what is in an index file or a small file of a data directory; None for any other file."""
-    if (kind := data_directory.kind_of_small_file(path)) is not None:
-        found = data_directory.check_small_file(path, *kind)
+    if (found := data_directory.check_small_file(path)) is not None:
         lines = [directory_view.small_file_json(found)] if as_json else directory_view.small_file_lines(found)
         sound = not (found.report.errors or found.report.unknown)
     elif data_directory.kind_of(path):

@@ -20,7 +20,7 @@ from wireproof.iggy.files.index_file import (
 )
 from wireproof.iggy.log import first_offset, last_offset
 from wireproof.inspect.data_directory import HEAD_BYTES, is_claimed_before
-from wireproof.inspect.detect_format import quick_survey
+from wireproof.inspect.detect_format import survey_log
 from wireproof.segment_files import CheckedIndex, IndexRules, RawEntries, SegmentFileName, SegmentIndex
 from wireproof.wire.byte_source import FileSource, ShrunkError
 from wireproof.wire.options import DEFAULT_OPTIONS
@@ -68,10 +68,7 @@ def log_format(head: bytes) -> Format | None:
         return None
     formats_of_iggy = [fmt for fmt in formats.FORMATS.values() if fmt.name == "iggy.log"]
     best = max(
-        (
-            (quick_survey(fmt, head).proven, not fmt.provisional, fmt.format_id, fmt)
-            for fmt in formats_of_iggy
-        ),
+        ((survey_log(fmt, head).proven, not fmt.provisional, fmt.format_id, fmt) for fmt in formats_of_iggy),
         key=lambda found: found[:3],
     )
     return best[3] if best[0] else None

@@ -1,26 +1,17 @@
 """The columns of Kafka logs for Arrow: a row for each item or, of clean entries, for each record."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
 
-from wireproof.columnar.basic_kernels import KINDS, SLACK, Array, Buffer
+from wireproof.columnar.basic_kernels import KINDS, SLACK, Array
 from wireproof.columnar.optional_deps import np
 from wireproof.kafka.batch import BATCH
 from wireproof.kafka.columnar import entry_kernels
-from wireproof.kafka.columnar.checked_entries import CheckedEntries
-from wireproof.kafka.columnar.entry_kernels import CODEC, HEADER
-from wireproof.kafka.columnar.entry_scan import KafkaFrames, ScanStep, scan_steps
-from wireproof.kafka.values import Message, Record
+from wireproof.kafka.columnar.entry_kernels import CODEC
+from wireproof.kafka.columnar.entry_scan import CheckedEntries, KafkaFrames
 from wireproof.schema.layout import FixedPart, attribute_of, bits_of, is_signed
-from wireproof.wire.options import DEFAULT_OPTIONS, Options
-from wireproof.wire.scan_items import Item
-
-# --- arrow types ---
-#
-# The types of a layout's integers in Arrow, under the names of the attributes of its values.
 
 
 def arrow_type(part: FixedPart, least_bits: int = 8) -> pa.DataType:
@@ -30,18 +21,12 @@ def arrow_type(part: FixedPart, least_bits: int = 8) -> pa.DataType:
     return kind
 
 
-def arrow_fields(parts: Iterable[FixedPart], least_bits: int = 8) -> dict[str, pa.Field]:
-    """Return a nullable column of each integer, by its name."""
-    names = {attribute_of(part.name): part for part in parts}
-    return {name: pa.field(name, arrow_type(part, least_bits)) for name, part in names.items()}
-
-
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd", "5", "6", "7")
 """Names of the codecs, by bits 0 to 2 of the attributes: §1.2."""
 
 FIELD_COLUMNS: Final = {
-    {"base_offset": "offset", "partition_leader_epoch": "leader_epoch"}.get(name, name): field
-    for name, field in arrow_fields(BATCH.numbers).items()
+    {"base_offset": "offset", "partition_leader_epoch": "leader_epoch"}.get(name, name): pa.field(name, kind)
+    for name, kind in ((attribute_of(part.name), arrow_type(part)) for part in BATCH.numbers)
 }
 """A column of each integer of a batch; two have a shorter name than the attribute."""
 
@@ -71,30 +56,6 @@ whatever its bytes contain.
 
 ALL_COLUMNS: Final = tuple(HEADER_COLUMNS.names)
 
-REMARKS: Final = HEADER_COLUMNS.field("remarks").type
-
-
-@cache
-def _kinds() -> pa.Array:
-    """Return the names of the kinds; made at the first use, for the first array imports pandas."""
-    return pa.array(KINDS)
-
-
-def read_header_columns(
-    buffer: Buffer, frames: KafkaFrames, names: Sequence[str] = ALL_COLUMNS
-) -> pa.RecordBatch:
-    """Return these columns of `HEADER_COLUMNS` for the items that `scan` found in `buffer`."""
-    if ITEM_COLUMNS.issuperset(names):
-        return header_columns(frames, np.empty(0), names)
-    whole = frames.magic >= 0
-    rows = np.zeros(len(frames), HEADER)  # of items that are no whole entries
-    headers = np.zeros(int(whole.sum()), HEADER)
-    wire = np.frombuffer(memoryview(buffer).cast("B"), np.uint8)
-    position, magic = frames.position[whole].astype(np.uint64), frames.magic[whole].astype(np.uint8)
-    entry_kernels.read_entry_headers(wire, position, magic, headers)
-    rows[whole] = headers
-    return header_columns(frames, rows, names)
-
 
 def header_columns(frames: KafkaFrames, entry_headers: Array, names: Sequence[str]) -> pa.RecordBatch:
     """Return these columns of `HEADER_COLUMNS`.
@@ -102,17 +63,12 @@ def header_columns(frames: KafkaFrames, entry_headers: Array, names: Sequence[st
     `entry_headers` has a row of `entry_kernels.HEADER` for each item; it is not used if all names are in
     `ITEM_COLUMNS`.
     """
-    schema = _schema(tuple(names))
+    schema = pa.schema([HEADER_COLUMNS.field(name) for name in names])
     columns = [
         _ITEMS[name](frames) if name in _ITEMS else _field(name, frames, entry_headers) for name in names
     ]
     arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-@cache
-def _schema(names: tuple[str, ...]) -> pa.Schema:
-    return pa.schema([HEADER_COLUMNS.field(name) for name in names])
 
 
 def _faults(frames: KafkaFrames) -> Any:  # noqa: ANN401 - pyarrow has no types
@@ -126,8 +82,8 @@ def _faults(frames: KafkaFrames) -> Any:  # noqa: ANN401 - pyarrow has no types
 
 def _remarks(frames: KafkaFrames) -> Any:  # noqa: ANN401 - as above
     if not any(item.remarks for item in frames.answers.values()):
-        none = pa.array(np.zeros(len(frames) + 1, np.int32))
-        return pa.ListArray.from_arrays(none, pa.array([], pa.string()), type=REMARKS)
+        none, kind = pa.array(np.zeros(len(frames) + 1, np.int32)), HEADER_COLUMNS.field("remarks").type
+        return pa.ListArray.from_arrays(none, pa.array([], pa.string()), type=kind)
     remarks: list[list[str]] = [[]] * len(frames)
     for row, item in frames.answers.items():
         remarks[row] = [remark.cls for remark in item.remarks]
@@ -137,7 +93,7 @@ def _remarks(frames: KafkaFrames) -> Any:  # noqa: ANN401 - as above
 _ITEMS: Final[dict[str, Callable[[KafkaFrames], Any]]] = {
     "position": lambda frames: frames.position,
     "length": lambda frames: frames.length,
-    "kind": lambda frames: _kinds().take(pa.array(frames.kind)),
+    "kind": lambda frames: pa.array(KINDS).take(pa.array(frames.kind)),
     "fault": _faults,
     "remarks": _remarks,
     "by_reference": lambda frames: frames.by_reference,
@@ -148,26 +104,24 @@ _ITEMS: Final[dict[str, Callable[[KafkaFrames], Any]]] = {
 ITEM_COLUMNS: Final = frozenset(_ITEMS)
 """The columns that can be made without the bytes."""
 
-_FIELDS: Final[dict[str, Callable[[Array], Array]]] = {
-    "last_offset": lambda rows: rows["base_offset"] + rows["last_offset_delta"],
-    "codec": lambda rows: np.array(CODECS, object)[rows["attributes"] & CODEC],
-}
-"""The columns that are computed from fields of `entry_kernels.HEADER`; the delta of a message is 0."""
-
 OF_MESSAGES: Final = frozenset({"offset", "last_offset", "codec", "attributes", "max_timestamp"})
 """The header columns that messages (v0, v1) have too."""
 
 
 def _field(name: str, frames: KafkaFrames, rows: Array) -> pa.Array:
     """Return a header field as a column, null for items that do not have the field."""
-    column = _FIELDS[name](rows) if name in _FIELDS else rows[FIELD_COLUMNS[name].name]
+    match name:
+        case "last_offset":
+            column = rows["base_offset"] + rows["last_offset_delta"]  # the delta of a message is 0
+        case "codec":
+            column = np.array(CODECS, object)[rows["attributes"] & CODEC]
+        case _:
+            column = rows[FIELD_COLUMNS[name].name]
     absent = frames.magic < 0 if name in OF_MESSAGES else frames.magic != 2
     return pa.array(np.ascontiguousarray(column), mask=absent)
 
 
-# --- record columns ---
-#
-# Records as Arrow columns: offset, timestamp, key, value and headers, one row for each record.
+# --- records: offset, timestamp, key, value and headers, one row for each record ---
 
 
 RECORD_HEADER: Final = pa.struct(
@@ -189,30 +143,6 @@ RECORD_COLUMNS: Final = pa.schema(
 `frame` is the position in the buffer of the entry that holds the record. `timestamp` is in milliseconds, -1
 for none. The key of a header is its bytes, which need not be UTF-8. Messages of v0 and v1 have no headers.
 """
-
-
-def records(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> Iterator[pa.RecordBatch]:
-    """Yield the records of every frame of `buffer`, in order, in batches of `RECORD_COLUMNS`.
-
-    A batch holds the records of one block. Garbage and tail hold no records; `scan` reports them.
-    """
-    for step in scan_steps(buffer, options, keep=True):
-        batch = step_records(step)
-        if batch.num_rows:
-            yield batch
-
-
-def step_records(step: ScanStep) -> pa.RecordBatch:
-    """Return the records of one scan step as a batch of `RECORD_COLUMNS`."""
-    if step.block is None:
-        return _rows(step.answers)
-    clean = clean_records(step.block)
-    from_reference = _rows(step.answers) if step.answers else None
-    if from_reference is None or not from_reference.num_rows:
-        return clean
-    both = pa.Table.from_batches([clean, from_reference]).combine_chunks()
-    order = np.argsort(both.column("frame").to_numpy(), kind="stable")
-    return both.take(order).combine_chunks().to_batches()[0]
 
 
 def clean_records(block: CheckedEntries) -> pa.RecordBatch:
@@ -242,7 +172,6 @@ def _octets(block: CheckedEntries, at: Array, length: Array) -> pa.Array:
 
 
 def _ends(length: Array) -> Array:
-    """Return the ends of consecutive runs of these lengths, after a first 0."""
     ends = np.zeros(length.size + 1, np.int32)
     entry_kernels.compute_ends(length, ends)
     return ends
@@ -261,36 +190,3 @@ def _headers(block: CheckedEntries) -> pa.Array:
     parts = [_octets(block, at[row], length[row]) for row in (0, 1)]
     pairs = pa.StructArray.from_arrays(parts, fields=list(RECORD_HEADER))
     return pa.ListArray.from_arrays(pa.array(ends), pairs, type=kind)
-
-
-def _rows(answers: dict[int, Item]) -> pa.RecordBatch:
-    """Return the records of frames that the reference decoded."""
-    rows = [
-        {
-            "frame": item.at,
-            "offset": record.offset,
-            "timestamp": record.timestamp,
-            "key": record.key,
-            "value": record.value,
-            "headers": [
-                {"key": key, "value": value}
-                for key, value in (record.headers if isinstance(record, Record) else ())
-            ],
-        }
-        for item in answers.values()
-        for record in _inner(item.value)
-    ]
-    return pa.RecordBatch.from_pylist(rows, schema=RECORD_COLUMNS)
-
-
-def _inner(value: Any) -> tuple[Record | Message, ...]:  # noqa: ANN401 - an entry of any version, or None
-    match value:
-        case None:
-            return ()
-        case Message(messages=None):
-            return (value,)
-        case Message():
-            return value.messages or ()
-        case _:
-            records: tuple[Record, ...] = value.records
-            return records

@@ -10,9 +10,8 @@ from wireproof.family import Decoded, FastDecoder
 from wireproof.kafka import control_record
 from wireproof.kafka.batch import BATCH
 from wireproof.kafka.columnar import entry_kernels
-from wireproof.kafka.columnar.checked_entries import CheckedEntries
 from wireproof.kafka.columnar.entry_kernels import CODEC, CONTROL, HEADER
-from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
+from wireproof.kafka.columnar.entry_scan import CheckedEntries, ScanStep, scan_steps
 from wireproof.kafka.control_types import ABORT
 from wireproof.kafka.entry import V2 as BATCH_MAGIC
 from wireproof.kafka.log import offset_range
@@ -55,7 +54,8 @@ def _entry(block: CheckedEntries, index: int, first: int) -> LogEntry:
     slots = block.slots[first : first + int(block.records[index])]
     if magic == 2:
         records = tuple(_record(block, header, slot) for slot in slots)
-        return RecordBatch(*batch_numbers(header), records=records)  # type: ignore[misc, arg-type] # in order
+        numbers = _in_order((*header.tolist(), BATCH_MAGIC))
+        return RecordBatch(*numbers, records=records)  # type: ignore[misc] # in order
     messages = tuple(_message(block, slot, magic) for slot in slots)
     if not int(header["attributes"]) & CODEC:
         return messages[0]
@@ -63,35 +63,18 @@ def _entry(block: CheckedEntries, index: int, first: int) -> LogEntry:
     return Message(int(header["base_offset"]), magic, attributes, timestamp, None, None, messages)
 
 
-def batch_numbers(header: Row) -> tuple[int, ...]:
-    """Return the integers of a batch in the order of its layout: kafka.md §1.1."""
-    numbers: tuple[int, ...] = _in_order((*header.tolist(), BATCH_MAGIC))
-    return numbers
-
-
 def _record(block: CheckedEntries, header: Row, slot: Row) -> Record:
     key = _octets(block, slot["key_at"], slot["key_length"])
     value = _octets(block, slot["value_at"], slot["value_length"])
-    return Record(
-        attributes=int(slot["attributes"]),
-        timestamp_delta=int(slot["timestamp_delta"]),
-        offset_delta=int(slot["offset"]) - int(header["base_offset"]),
-        key=key,
-        value=value,
-        headers=_headers(block, slot),
-        offset=int(slot["offset"]),
-        timestamp=int(slot["timestamp"]),
-        control=read_marker(key, value) if int(header["attributes"]) & CONTROL else None,
-    )
-
-
-def read_marker(key: bytes | None, value: bytes | None) -> Control:
-    """Decode an ABORT or COMMIT marker; the kernels call no other control record clean: kafka.md §1.9."""
-    assert key is not None, "a marker without key is not clean"
-    assert value is not None, "as above"
-    _, kind = _MARKER_KEY.peek(key)
-    version, epoch = _MARKER_VALUE.peek(value)
-    return Control(kind, version, epoch)
+    control = None
+    if int(header["attributes"]) & CONTROL:  # ABORT or COMMIT: no other control record is clean
+        assert key is not None, "a marker without key is not clean"
+        assert value is not None, "as above"
+        control = Control(_MARKER_KEY.peek(key)[1], *_MARKER_VALUE.peek(value))
+    numbers = ("attributes", "timestamp_delta", "offset", "timestamp")
+    attributes, time_delta, offset, timestamp = (int(slot[name]) for name in numbers)
+    delta, headers = offset - int(header["base_offset"]), _headers(block, slot)
+    return Record(attributes, time_delta, delta, key, value, headers, offset, timestamp, control)
 
 
 def _message(block: CheckedEntries, slot: Row, magic: int) -> Message:
@@ -157,40 +140,26 @@ def decode_log(data: bytes, options: Options) -> Decoded | None:
     items_found: list[Item] = []
     unpacked = 0  # the limit counts for the log as a whole, as it does in the reference
     for step in scan_steps(data, options, keep=True, most=MAX_SIZE):
-        unpacked += 0 if step.block is None else int(step.block.unpacked.sum())
-        if _needs_reference(step, data) or unpacked > options.max_output:
+        if step.block is None:  # garbage, or a tail, which may be one that no log ends with (I14)
+            tail = step.answers[0]
+            size = int.from_bytes(data[tail.at + 8 : tail.at + 12], signed=True)
+            if tail.kind != "tail" or size >= OVERFLOWING_SIZE:
+                return None
+            continue
+        unpacked += int(step.block.unpacked.sum())
+        if step.answers or unpacked > options.max_output:
             return None
         items_found += value_items(step)
-    entries = tuple(item.value for item in items_found if item.kind == "frame")
-    if not offsets_ascend(entries):
-        return None
-    return Decoded(Log(entries), sum(item.length for item in items_found if item.kind == "frame"), ())
-
-
-def _needs_reference(step: ScanStep, data: bytes) -> bool:
-    """Return whether the reference must decide.
-
-    It must for an entry that is not clean, for garbage, and for a tail that no log may end with (I14).
-    """
-    if step.block is not None:
-        return bool(step.answers)
-    tail = step.answers[0]
-    size = int.from_bytes(data[tail.at + 8 : tail.at + 12], signed=True)
-    return tail.kind != "tail" or size >= OVERFLOWING_SIZE
-
-
-def offsets_ascend(entries: tuple[RecordBatch | Message, ...]) -> bool:
-    """Return whether the offsets of each entry are greater than those of all entries before it.
-
-    No reader checks the order, so the reference only remarks on it (I31).
-    """
     last: int | None = None
-    for entry in entries:
-        first, end = offset_range(entry)
+    for (
+        item
+    ) in items_found:  # no reader checks that offsets ascend, so the reference only remarks on it (I31)
+        first, end = offset_range(item.value)
         if first is not None and last is not None and first <= last:
-            return False
+            return None
         last = end if last is None else max(last, end)
-    return True
+    consumed = sum(item.length for item in items_found)
+    return Decoded(Log(tuple(item.value for item in items_found)), consumed, ())
 
 
 def scan_items(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[list[Item], int]:
@@ -203,29 +172,31 @@ def scan_items(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[list[It
     return items_found, by_reference
 
 
-V0: Final = "0000000000000001 00000010 1fecd70a 00 00 00000001 6b 00000001 76"
-V0_PACKED: Final = """0000000000000000 00000031 9df81123 00 01 ffffffff 00000023
-    1f8b08000000000000ff6360800301f937d7b9c02cc66c10510600705273291c000000"""
-V1: Final = "0000000000000002 00000018 39268c33 01 00 0000018bcfe56800 00000001 6b 00000001 76"
-V1_PACKED: Final = """0000000000000000 00000041 be56b66d 01 01 0000018bcfe56800 ffffffff 0000002b
-    1f8b08000000000000ff63608003094bb51e63462083b1fbfcd30c900863368828030096f6de1824000000"""
-V2: Final = """0000000000000000 0000003a 00000000 02 e99b8dd8 0000 00000000 0000018bcfe56800 0000018bcfe56800
-    ffffffffffffffff ffff ffffffff 00000001 10 00 00 00 02 6b 02 76 00"""
-V2_PACKED: Final = """0000000000000000 0000004e 00000000 02 d83f3114 0001 00000000
-    0000018bcfe56800 0000018bcfe56800 ffffffffffffffff ffff ffffffff 00000001
-    1f8b08000000000000ff1360606060ca662a630000a37fcfa609000000"""
-
-WARM: Final = tuple(map(bytes.fromhex, (V0, V0_PACKED, V1, V1_PACKED, V2, V2_PACKED)))
+WARM: Final = tuple(
+    bytes.fromhex(entry)
+    for entry in (
+        "0000000000000001 00000010 1fecd70a 00 00 00000001 6b 00000001 76",
+        """0000000000000000 00000031 9df81123 00 01 ffffffff 00000023
+        1f8b08000000000000ff6360800301f937d7b9c02cc66c10510600705273291c000000""",
+        "0000000000000002 00000018 39268c33 01 00 0000018bcfe56800 00000001 6b 00000001 76",
+        """0000000000000000 00000041 be56b66d 01 01 0000018bcfe56800 ffffffff 0000002b
+        1f8b08000000000000ff63608003094bb51e63462083b1fbfcd30c900863368828030096f6de1824000000""",
+        """0000000000000000 0000003a 00000000 02 e99b8dd8 0000 00000000 0000018bcfe56800 0000018bcfe56800
+        ffffffffffffffff ffff ffffffff 00000001 10 00 00 00 02 6b 02 76 00""",
+        """0000000000000000 0000004e 00000000 02 d83f3114 0001 00000000
+        0000018bcfe56800 0000018bcfe56800 ffffffffffffffff ffff ffffffff 00000001
+        1f8b08000000000000ff1360606060ca662a630000a37fcfa609000000""",
+    )
+)
 """An entry of each revision, uncompressed and compressed: kafka.md §1.1, §2.1, §3."""
 
-WARM_LOGS: Final = (b"".join(WARM), bytes(64) + WARM[-1])
+_LOGS: Final = (b"".join(WARM), bytes(64) + WARM[-1])
 """A log of all of them, and one with bytes before which no entry begins: their search is a kernel too."""
 
 FAST_DECODERS: Final = {
-    **{
-        f"kafka.batch/v{magic}": FastDecoder(partial(decode_entry, magic=magic), warm=WARM)
-        for magic in (0, 1, 2)
-    },
-    "kafka.log/mixed": FastDecoder(decode_log, scan_items, WARM_LOGS),
+    "kafka.batch/v0": FastDecoder(partial(decode_entry, magic=0), warm=WARM),
+    "kafka.batch/v1": FastDecoder(partial(decode_entry, magic=1), warm=WARM),
+    "kafka.batch/v2": FastDecoder(partial(decode_entry, magic=2), warm=WARM),
+    "kafka.log/mixed": FastDecoder(decode_log, scan_items, _LOGS),
 }
 """The fast decoders, by format and revision."""

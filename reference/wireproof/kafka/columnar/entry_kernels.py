@@ -48,16 +48,9 @@ in v0) and `records_count` is 1; for a wrapper `records_count` is the number of 
 
 SLOT: Final = np.dtype(
     [
-        ("offset", "i8"),
-        ("timestamp", "i8"),
-        ("timestamp_delta", "i8"),
-        ("key_at", "u8"),
-        ("value_at", "u8"),
-        ("headers_at", "u8"),
-        ("key_length", "i4"),
-        ("value_length", "i4"),
-        ("headers", "i4"),
-        ("attributes", "i4"),
+        *((name, "i8") for name in ("offset", "timestamp", "timestamp_delta")),
+        *((name, "u8") for name in ("key_at", "value_at", "headers_at")),
+        *((name, "i4") for name in ("key_length", "value_length", "headers", "attributes")),
     ]
 )
 """A record: absolute offset and timestamp, timestampDelta as stored, positions of key, value and first

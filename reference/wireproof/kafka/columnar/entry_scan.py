@@ -1,30 +1,276 @@
 """Scan a buffer of Kafka entries: every byte belongs to a frame, to garbage or to the tail.
 
-The items are the same as those of the reference (`wireproof.kafka.scan`): same bytes, same classes.
+The items are the same as those of the reference (`wireproof.kafka.scan`): same bytes, same classes. kafka.md
+§1, §2. Whole entries are judged together, in blocks. A block is limited by the bytes of its entries and, if
+records are kept, by their decompressed bytes. A single larger entry is a block of its own.
 """
 
+import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Final, TypeVar
 
+import google_crc32c
 from attrs import evolve, frozen
 
-from wireproof.columnar.basic_kernels import KINDS, Array, Buffer
+from wireproof.columnar import basic_kernels
+from wireproof.columnar.basic_kernels import BAD, KINDS, Array, Buffer, Octets
+from wireproof.columnar.decompress import Arena, Decompressed, decompress_region
 from wireproof.columnar.optional_deps import np
+from wireproof.kafka.batch import BATCH
 from wireproof.kafka.columnar import entry_kernels as kernels
-from wireproof.kafka.columnar.checked_entries import (
-    MAX_BLOCK_BYTES,
-    MAX_KEPT_BYTES,
-    CheckedEntries,
-    EntryIndex,
-    judge_entries,
-)
-from wireproof.kafka.columnar.entry_kernels import BROKEN, BUFFER_END, CUT
+from wireproof.kafka.columnar.entry_kernels import BROKEN, BUFFER_END, CODEC, CUT, HEADER, SLOT
 from wireproof.kafka.columnar.garbage_search import garbage_item
+from wireproof.kafka.layouts import MESSAGE_V0, MESSAGE_V1
 from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.scan import scan as reference_scan
+from wireproof.kafka.size_and_magic import CHECKSUM
+from wireproof.kafka.values import Message, RecordBatch
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
 from wireproof.wire.walk import Chunk, ChunkEnd
+
+# --- the index of entries ---
+
+MESSAGE_CRC_COVERS, _, CRC_COVERS = (at + 4 for at, _ in CHECKSUM)
+"""Positions of the first byte that the checksum of a message covers, and of that of a batch."""
+
+MAX_KERNEL_CRC: Final = 512
+"""Up to this many bytes a checksum by a kernel is faster than a call of the library."""
+
+
+@frozen
+class EntryIndex:
+    """Entries of a buffer that `kernels.walk_entries` found, as arrays of equal length.
+
+    Attributes:
+        wire: the whole buffer, as an array.
+        view: the same, as a memoryview.
+        position, length: of each entry in the buffer, in bytes.
+        magic: 0, 1 or 2.
+    """
+
+    wire: Octets
+    view: memoryview
+    position: Array
+    length: Array
+    magic: Array
+
+    @property
+    def end(self) -> Array:
+        return self.position + self.length
+
+    def part(self, first: int, stop: int) -> "EntryIndex":
+        """Return the entries `first` to `stop`."""
+        rows = slice(first, stop)
+        return EntryIndex(self.wire, self.view, self.position[rows], self.length[rows], self.magic[rows])
+
+
+def checksums_match(entries: EntryIndex, entry_headers: Array) -> Array:
+    """Return which entries have a correct checksum: §1.1, §2.1.
+
+    A plain message counts as correct here; the kernel that reads it checks the CRC itself.
+    """
+    correct = np.ones(entry_headers.size, np.bool_)
+    end = entries.end
+    batch = entries.magic == 2
+    small = np.flatnonzero(batch & (entries.length <= MAX_KERNEL_CRC))
+    checksums = np.zeros(small.size, np.uint64)
+    basic_kernels.crc_ranges(
+        basic_kernels.CRC32C, entries.wire, entries.position[small] + CRC_COVERS, end[small], checksums
+    )
+    correct[small] = checksums == entry_headers["crc"][small]
+    large = np.flatnonzero(batch & (entries.length > MAX_KERNEL_CRC))
+    # the library takes a slice of an array without a copy, but copies a slice of a memoryview
+    value, wire = google_crc32c.value, entries.wire
+    covers = zip((entries.position[large] + CRC_COVERS).tolist(), end[large].tolist(), strict=True)
+    checksums = np.fromiter((value(wire[start:stop]) for start, stop in covers), np.uint32, large.size)
+    correct[large] = entry_headers["crc"][large] == checksums
+    wrapper = np.flatnonzero(~batch & (entry_headers["attributes"] & CODEC != 0))
+    rows = zip(wrapper.tolist(), entries.position[wrapper].tolist(), end[wrapper].tolist(), strict=True)
+    for index, start, stop in rows:
+        covered = entries.view[start + MESSAGE_CRC_COVERS : stop]
+        correct[index] = entry_headers["crc"][index] == zlib.crc32(covered)
+    return correct
+
+
+# --- compressed entries ---
+#
+# For a verdict, an entry is judged as soon as it is decompressed, while its bytes are in the cache, and
+# nothing is kept.
+
+MAX_DECOMPRESSED: Final = 2 << 20
+"""A block ends once its entries give more decompressed bytes than this: few enough for the CPU cache."""
+ARENA_BYTES: Final = MAX_DECOMPRESSED + (256 << 10)
+"""Memory for these bytes and usually for the decompressed bytes of the entry that ends the block."""
+BATCH_HEADER: Final = BATCH.fixed_size
+
+
+def clean_compressed(entry_headers: Array, magic: Array, clean: Array) -> list[int]:
+    """Return the indices of the compressed entries that are clean so far.
+
+    A compressed batch without records is marked as not clean: readers do not decompress it (N08).
+    """
+    empty = (magic == 2) & (entry_headers["records_count"] == 0) & (entry_headers["attributes"] & CODEC != 0)
+    clean &= ~empty
+    indices: list[int] = np.flatnonzero(clean & (entry_headers["attributes"] & CODEC != 0)).tolist()
+    return indices
+
+
+def decompress_entries(
+    entries: EntryIndex, entry_headers: Array, clean: Array, most: int
+) -> tuple[Array, Array, Octets]:
+    """Decompress the compressed entries that are clean so far, up to the end of the block.
+
+    Those that cannot be decompressed are marked.
+
+    Returns:
+        Start and end of each entry of the block in the arena, `BAD` for one that is not compressed; and the
+        arena, which has the decompressed bytes.
+    """
+    codec, arena, stop = entry_headers["attributes"] & CODEC, Arena.of(0), clean.size
+    start, end = np.full((2, stop), BAD, np.uint64)
+    for index in clean_compressed(entry_headers, entries.magic, clean):
+        if arena.size > MAX_DECOMPRESSED:
+            stop = index
+            break
+        arena = arena if arena.octets.size else Arena.of(ARENA_BYTES)
+        data = _decompressed(entries, index, int(codec[index]), most, arena)
+        if data is None:
+            clean[index] = False
+            continue
+        start[index] = arena.size
+        arena.take(data)
+        end[index] = arena.size
+    return start[:stop], end[:stop], arena.octets[: arena.size]
+
+
+def _decompressed(entries: EntryIndex, index: int, codec: int, most: int, arena: Arena) -> Decompressed:
+    """Decompress the compressed bytes of an entry; None if that fails."""
+    start = int(entries.position[index])
+    stop, magic = start + int(entries.length[index]), int(entries.magic[index])
+    if magic == 2:
+        return decompress_region(entries.view[start + BATCH_HEADER : stop], codec, most, arena)
+    start += (MESSAGE_V1 if magic else MESSAGE_V0).offset("keyLength")
+    head = bytes(entries.view[start : start + 8])  # §2.2: a null key, a value that ends the message
+    if len(head) < 8 or head[:4] != b"\xff\xff\xff\xff" or int.from_bytes(head[4:]) != stop - start - 8:
+        return None
+    return decompress_region(entries.view[start + 8 : stop], codec, most, arena, kip57=magic == 0)
+
+
+# --- blocks ---
+
+MAX_BLOCK_BYTES: Final = 16 << 20
+"""Bytes of the entries of a block: large enough that the fixed cost of a block does not matter."""
+
+MAX_KEPT_BYTES: Final = 4 << 20
+"""The same if records are kept: each of seven bytes or more takes a slot of 64."""
+
+
+@frozen
+class CheckedEntries:
+    """Entries that the kernels judged together.
+
+    Attributes:
+        entries: the entries.
+        entry_headers: their fixed fields, rows of `HEADER`.
+        clean: whether the kernels found an entry clean; the reference must decide about the others.
+        records: the number of records of each clean entry; 0 for the others.
+        unpacked: the decompressed bytes of each entry.
+        slots: the records of the clean entries in order, rows of `SLOT`; empty unless they are kept.
+        arena: the decompressed bytes, unless only verdicts are kept. Positions in slots that are not less
+            than the size of the buffer are positions in the arena.
+        first_offset: the offset of each clean entry, and of the first message in a wrapper; None if records
+            are kept.
+    """
+
+    entries: EntryIndex
+    entry_headers: Array
+    clean: Array
+    records: Array
+    unpacked: Array
+    slots: Array
+    arena: Octets
+    first_offset: "Array | None" = None
+
+
+def judge_entries(entries: EntryIndex, most: int, *, keep: bool) -> Iterator[CheckedEntries]:
+    """Judge entries: in blocks limited by their decompressed bytes if records are kept, else in one block.
+
+    Args:
+        entries: one or more.
+        most: the greatest number of decompressed bytes of one entry.
+        keep: whether records are kept, as slots.
+    """
+    entry_headers = np.zeros(entries.magic.size, HEADER)
+    kernels.read_entry_headers(entries.wire, entries.position, entries.magic, entry_headers)
+    clean = checksums_match(entries, entry_headers)
+    kernels.check_headers(entry_headers, entries.magic, clean)
+    if not keep:
+        yield _with_verdicts(entries, entry_headers, clean, most)
+        return
+    first = 0
+    while first < clean.size:
+        block = _with_slots(entries.part(first, clean.size), entry_headers[first:], clean[first:], most)
+        yield block
+        first += block.clean.size
+
+
+def _with_verdicts(entries: EntryIndex, entry_headers: Array, clean: Array, most: int) -> CheckedEntries:
+    """Judge every entry that is clean so far, without keeping records: each compressed one on its own."""
+    size, first = np.zeros(clean.size, np.uint64), entry_headers["base_offset"].copy()
+    arena, slots = Arena.of(0), np.empty(1, SLOT)
+    codec = entry_headers["attributes"] & CODEC
+    for index in clean_compressed(entry_headers, entries.magic, clean):
+        data = _decompressed(entries, index, int(codec[index]), most, arena)
+        if data is None:
+            clean[index] = False
+            continue
+        octets = np.frombuffer(data, np.uint8)
+        octets.setflags(write=False)  # the kernel is compiled for memory that it only reads
+        kernels.judge_decompressed(octets, index, entry_headers, entries.magic, slots, clean)
+        size[index] = octets.size
+        if clean[index] and entries.magic[index] < 2:
+            first[index] = slots["offset"][0]  # that of the first message in the wrapper
+    nothing, none = np.empty(0, np.uint8), np.full(clean.size, BAD, np.uint64)
+    kernels.read_entries(
+        entries.wire, entries.position, entries.length, entries.magic, nothing, none, none, entry_headers,
+        clean & (codec == 0), slots, np.zeros(clean.size, np.int64), 0, clean,
+    )  # fmt: skip
+    records = np.where(clean, entry_headers["records_count"], 0).astype(np.int64)
+    return CheckedEntries(
+        entries, entry_headers, clean, records, size, slots[:0], nothing, first_offset=first
+    )
+
+
+def _with_slots(entries: EntryIndex, entry_headers: Array, clean: Array, most: int) -> CheckedEntries:
+    """Read the records of the entries of a block, as far as they are clean, into slots."""
+    start, end, arena = decompress_entries(entries, entry_headers, clean, most)
+    entries, entry_headers, clean = (
+        entries.part(0, start.size),
+        entry_headers[: start.size],
+        clean[: start.size],
+    )
+    plain = start == BAD
+    size = np.where(plain, np.uint64(0), end - start)
+    kernels.count_messages(arena, start, end, entries.magic, entry_headers)
+    room = np.where(plain, entries.length - np.uint64(BATCH_HEADER), size).astype(np.int64)
+    least = entry_headers["records_count"].astype(np.int64) * 7  # the bytes of the smallest record: §1.3
+    clean &= (entries.magic != 2) | (least <= room)  # or slots would be made for records that cannot be
+    counts = np.where(clean, entry_headers["records_count"], 0).astype(np.int64)
+    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))[:-1]
+    slots = np.empty(int(counts.sum()), SLOT)  # a clean record fills every field of its slot
+    kernels.read_entries(
+        entries.wire, entries.position, entries.length, entries.magic, arena, start, end, entry_headers,
+        clean, slots, first, 1, clean,
+    )  # fmt: skip
+    inner = np.repeat(~plain, counts)
+    for name in ("key_at", "value_at", "headers_at"):  # those of decompressed records are past the buffer
+        slots[name][inner] += np.uint64(entries.wire.size)
+    slots = slots if clean[counts > 0].all() else slots[np.repeat(clean, counts)]
+    return CheckedEntries(entries, entry_headers, clean, np.where(clean, counts, 0), size, slots, arena)
+
+
+# --- scans ---
 
 ENTRIES_PER_CALL: Final = 1 << 16
 """Entries found by one call of the kernel."""
@@ -150,14 +396,7 @@ class KafkaFrames:
     unpacked: int
 
     def __len__(self) -> int:
-        """Return the number of items."""
         return int(self.kind.size)
-
-    @property
-    def reference_share(self) -> float:
-        """Return the share of the whole entries that the reference had to decode, 0 to 1."""
-        whole = self.magic >= 0
-        return float((self.by_reference & whole).sum() / max(whole.sum(), 1))
 
     @property
     def columns(self) -> tuple[Array, ...]:
@@ -178,13 +417,6 @@ class KafkaFrames:
         unpacked = sum(part.unpacked for part in parts)
         return cls(position, length, kind, magic, records, by_reference, answers, unpacked)
 
-    def fault(self, row: int) -> str | None:
-        """Return the class of the garbage at `row`.
-
-        None for other items, and for garbage that does not begin like an entry.
-        """
-        return self.answers[row].cls if row in self.answers else None
-
 
 def scan(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> KafkaFrames:
     """Scan `buffer`: return an item for every byte of it, without the values."""
@@ -194,40 +426,28 @@ def scan(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> KafkaFrames:
 def step_frames(step: ScanStep, base: int = 0) -> KafkaFrames:
     """Return the items of one scan step, without the values; `base` is added to their positions."""
     answers = {index: evolve(item, at=base + item.at, value=None) for index, item in step.answers.items()}
-    unpacked = 0 if step.block is None else int(step.block.unpacked.sum())
-    position, length, kind, magic, records, by_reference = _columns(step)
-    return KafkaFrames(position + base, length, kind, magic, records, by_reference, answers, unpacked)
-
-
-def _columns(step: ScanStep) -> tuple[Array, ...]:
-    """Return the rows of a step, in the order of `KafkaFrames.columns`."""
-    if step.block is None:
+    if (block := step.block) is None:
         item = step.answers[0]
-        row = ((item.at, np.int64), (item.length, np.int64), (KINDS.index(item.kind), np.uint8))
-        by_reference = item.kind != "tail"
-        return tuple(
-            np.array([v], t) for v, t in (*row, (-1, np.int8), (0, np.int64), (by_reference, np.bool_))
-        )
-    entries, records = step.block.entries, step.block.records.copy()
-    kind = np.zeros(records.size, np.uint8)
-    for index, item in step.answers.items():
-        kind[index] = KINDS.index(item.kind)
-        records[index] = count_records(item)
-    return (
-        entries.position.astype(np.int64),
-        entries.length.astype(np.int64),
-        kind,
-        entries.magic.astype(np.int8),
-        records,
-        ~step.block.clean,
-    )
+        numbers = (base + item.at, item.length, KINDS.index(item.kind), -1, 0, item.kind != "tail")
+        columns = [np.array([one], none.dtype) for one, none in zip(numbers, NO_ITEMS, strict=True)]
+    else:
+        entries, records = block.entries, block.records.copy()
+        kind = np.zeros(records.size, np.uint8)
+        for index, item in step.answers.items():
+            kind[index] = KINDS.index(item.kind)
+            records[index] = count_records(item)
+        columns = [entries.position.astype(np.int64) + base, entries.length.astype(np.int64)]
+        columns += [kind, entries.magic.astype(np.int8), records, ~block.clean]
+    position, length, kind, magic, records, by_reference = columns
+    unpacked = 0 if block is None else int(block.unpacked.sum())
+    return KafkaFrames(position, length, kind, magic, records, by_reference, answers, unpacked)
 
 
 def count_records(item: Item) -> int:
     """Return the number of records of a batch or messages of a wrapper; 1 for a plain message."""
-    if item.value is None:
-        return 0
-    inner = getattr(item.value, "records", None)
-    if inner is None:
-        inner = item.value.messages
-    return 1 if inner is None else len(inner)
+    match item.value:
+        case None:
+            return 0
+        case RecordBatch(records=inner) | Message(messages=tuple(inner)):
+            return len(inner)
+    return 1

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Final
 
 import google_crc32c
-from attrs import frozen
 
 from wireproof.columnar import basic_kernels
 from wireproof.columnar.basic_kernels import EIGHT, ONE, ZERO, Array, Flag, Int, Octets, Pos, U, read_uint
@@ -29,7 +28,7 @@ from wireproof.kafka.size_and_magic import (
 from wireproof.kafka.size_and_magic import MAGIC_AT as MAGIC_OFFSET
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejection import RejectClass, Rejected
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.scan_items import SEARCH_FACTOR, Item
 
 Read = Callable[[int, int], bytes | memoryview]
@@ -37,9 +36,6 @@ Read = Callable[[int, int], bytes | memoryview]
 
 WINDOW: Final = 1 << 20
 """Bytes that are searched together."""
-
-LONGEST_TOO_SMALL: Final = 64
-"""More bytes than any entry has that is too small for its magic: §1.5, first row."""
 
 SEARCHED, FOUND, BEYOND = 0, 1, 2
 """Why `find_entry` stopped: at the end, at a valid entry, at a candidate that the buffer does not hold."""
@@ -58,11 +54,8 @@ def is_checksum_valid(data: Octets, at: Pos, end: Pos) -> Flag:
     first = stored_at + CRC_BYTES
     if first >= end:
         return False
-    if magic == 2:
-        return read_uint(data, stored_at, CRC_BYTES) == basic_kernels.crc(
-            basic_kernels.CRC32C, data, first, end
-        )
-    return read_uint(data, stored_at, CRC_BYTES) == basic_kernels.crc(basic_kernels.CRC32, data, first, end)
+    tables = basic_kernels.CRC32C if magic == 2 else basic_kernels.CRC32
+    return read_uint(data, stored_at, CRC_BYTES) == basic_kernels.crc(tables, data, first, end)
 
 
 @compile_kernel
@@ -105,16 +98,11 @@ def find_entry(
     return at, spent, SEARCHED, settled
 
 
-@frozen
-class GarbageEnd:
-    """The end of garbage, and whether bytes that are appended later could change it."""
+def find_garbage_end(read: Read, start: int, size: int, options: Options) -> tuple[int, bool]:
+    """Return the position of the first valid entry after `start`, or `size`, the end of the object.
 
-    at: int
-    settled: bool
-
-
-def find_garbage_end(read: Read, start: int, size: int, options: Options) -> GarbageEnd:
-    """Return the position of the first valid entry after `start`, or `size`, the end of the object."""
+    The second part is whether it is settled: bytes that are appended later cannot change it.
+    """
     limit = MAX_ENTRY if options.max_message is None else options.max_message
     base, most, settled = start + 1, U(max(limit, 0)), True  # an entry at `start` was rejected
     data, at, spent = window(read(base, WINDOW)), 0, U(0)
@@ -122,15 +110,15 @@ def find_garbage_end(read: Read, start: int, size: int, options: Options) -> Gar
         stop, spent, reason, inside = find_entry(data, U(at), U(size - base), U(base - start), most, spent)
         at, end, settled = int(stop), base + data.size, settled and inside
         if reason == FOUND:
-            return GarbageEnd(base + at, settled)
+            return base + at, settled
         total = int(read_uint(data, U(at + SIZE_AT), CRC_BYTES)) + LOG_OVERHEAD if reason == BEYOND else 0
         if total > WINDOW:
             spent += U(total)
             if has_checksum(read, base + at, total):
-                return GarbageEnd(base + at, settled)
+                return base + at, settled
             at += 1
         elif end >= size:
-            return GarbageEnd(size, settled=False)
+            return size, False
         else:
             base, at, rest = base + at, 0, data[at:].tobytes()
             data = window(rest + bytes(read(end, WINDOW)))
@@ -156,23 +144,16 @@ def window(data: bytes | memoryview) -> Octets:
     return octets
 
 
-def garbage_class(read: Read, at: int, size: int, options: Options) -> RejectClass | None:
-    """Return the class of the bytes at `at` if no entry can begin there; None if one may."""
+def garbage_item(read: Read, at: int, size: int, options: Options) -> tuple[Item, bool] | None:
+    """Return the garbage at `at`, and whether it is settled; None if an entry or a tail may begin there."""
     most = MAX_ENTRY if options.max_message is None else options.max_message
     head = bytes(read(at, HEADER_SIZE_UP_TO_MAGIC))
     try:
         prefix = peek_size_and_magic(Reader(head), most)
-        if prefix is not None and at + prefix.total <= size and prefix.total < LONGEST_TOO_SMALL:
+        # An entry that is too small for its magic has fewer bytes than these: §1.5, first row.
+        if prefix is not None and at + prefix.total <= size and prefix.total < 64:
             peek_whole_entry(Reader(bytes(read(at, prefix.total))), most)
     except Rejected as rejected:
-        return rejected.cls
+        end, settled = find_garbage_end(read, at, size, options)
+        return Item("garbage", at, end - at, cls=rejected.cls), settled
     return None
-
-
-def garbage_item(read: Read, at: int, size: int, options: Options) -> tuple[Item, bool] | None:
-    """Return the garbage at `at`, and whether it is settled; None if an entry or a tail may begin there."""
-    cls = garbage_class(read, at, size, options)
-    if cls is None:
-        return None
-    end = find_garbage_end(read, at, size, options)
-    return Item("garbage", at, end.at - at, cls=cls), end.settled

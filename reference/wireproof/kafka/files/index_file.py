@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import accumulate
+from struct import Struct
 from typing import Any, Final, TypeAlias
 
 from attrs import astuple, fields, frozen
@@ -18,50 +19,9 @@ from attrs import astuple, fields, frozen
 from wireproof.data_files import FileFinding
 from wireproof.kafka.control_types import ABORT
 from wireproof.kafka.layouts import NO_TIMESTAMP
-from wireproof.schema.layout import Layout, Number
-from wireproof.schema.packing import packing
 from wireproof.segment_files import EntryLayout, NumberRows, Order, SegmentIndex
 
-# --- index files ---
-
-OFFSET_ENTRY: Final = Layout(
-    "OffsetIndexEntry",
-    (
-        Number("relativeOffset", "int32", meaning="minus the base offset of the segment"),
-        Number("position", "int32", meaning="in the log"),
-    ),
-    cites="Apache Kafka 4.x, OffsetIndex",
-)
-
-TIME_ENTRY: Final = Layout(
-    "TimeIndexEntry",
-    (
-        Number("timestamp", "int64", meaning="the greatest so far"),
-        Number("relativeOffset", "int32", meaning="minus the base offset of the segment"),
-    ),
-    cites="Apache Kafka 4.x, TimeIndex",
-)
-
-ABORTED_TRANSACTION_VERSION: Final = 0
-
-ABORTED_TRANSACTION: Final = Layout(
-    "AbortedTxn",
-    (
-        Number("version", "int16", const=ABORTED_TRANSACTION_VERSION),
-        Number("producerId", "int64"),
-        Number("firstOffset", "int64", meaning="of the transaction"),
-        Number("lastOffset", "int64", meaning="of its ABORT marker"),
-        Number("lastStableOffset", "int64", meaning="the first offset of the oldest open transaction"),
-    ),
-    cites="Apache Kafka 4.x, AbortedTxn",
-)
-
-# --- segment headers ---
-#
-# The headers of the entries of a log segment: position, offsets, timestamp and transaction of each entry.
-#
-# kafka.md §1.1, §1.9 and §2.1. Index files are checked against these headers. A segment may be a gigabyte
-# large, so they are kept in columns.
+# --- the headers of the entries of a segment, which index files are checked against: §1.1, §1.9, §2.1 ---
 
 
 NO_MARKER: Final = -1
@@ -150,6 +110,12 @@ Entry: TypeAlias = Any
 _wrong: Final = partial(FileFinding, next_step=REBUILD)
 
 
+def _unchecked(at: int, what: str, segment: SegmentHeaders) -> FileFinding:
+    """Return the note on a place behind the end of what could be read of a log."""
+    text = f"{what} cannot be checked: the log ends at {segment.end}, {segment.why}"
+    return FileFinding(at, text, "look at the log: wireproof explain", is_error=False)
+
+
 def entry_with_offset(segment: SegmentHeaders, offset: int) -> SegmentEntry | None:
     """Return the header of the entry that contains `offset`; None if there is none, as after compaction.
 
@@ -177,8 +143,6 @@ def is_past_readable_end(segment: SegmentHeaders, offset: int) -> bool:
 # with it. A lookup takes the entry with the greatest offset that is not above the target, and reads the log
 # from there.
 
-_POSITION_AT: Final = OFFSET_ENTRY.offset("position")
-
 
 def _offset_faults(entry: Entry, _: int) -> Iterator[FileFinding]:
     """Check an entry without the log: Kafka's `append` only takes larger offsets, and positions follow."""
@@ -186,41 +150,35 @@ def _offset_faults(entry: Entry, _: int) -> Iterator[FileFinding]:
         text = f"relative offset {entry.relative} is below the base offset of the segment"
         yield _wrong(entry.at, text)
     if entry.position < 0:
-        yield _wrong(entry.at + _POSITION_AT, f"position {entry.position} is negative")
+        yield _wrong(entry.at + OFFSET_INDEX.starts["position"], f"position {entry.position} is negative")
 
 
 def _check_offsets(index: SegmentIndex, segment: SegmentHeaders) -> Iterator[FileFinding]:
     """Check the entries against the log; with a wrong entry a lookup misses records or reads garbage."""
     for number, entry in enumerate(index.entries):
-        at, position = entry.at + _POSITION_AT, entry.position
+        at, position = entry.at + OFFSET_INDEX.starts["position"], entry.position
         if position >= segment.size:
             text = f"position {position} is past the end of the log, which has {segment.size} bytes"
             yield _wrong(at, text)
         elif position >= segment.end:
-            text = f"position {position} cannot be checked: the log ends at {segment.end}, {segment.why}"
-            yield FileFinding(at, text, "look at the log: wireproof explain", is_error=False)
+            yield _unchecked(at, f"position {position}", segment)
         elif (first := segment.heads.number_at(position)) is None:
             yield _wrong(at, f"no entry of the log begins at position {position}")
-        else:
+        else:  # the offset is the last one of a batch from the entry's position to the next entry's
             later = index.entries[number + 1 : number + 2]
             until = later[0].position if later else segment.size
-            yield from _check_offset(entry, segment, first, until)
-
-
-def _check_offset(entry: Entry, segment: SegmentHeaders, first: int, until: int) -> Iterator[FileFinding]:
-    """Check the offset: it must be the last one of a batch from the entry's position to the next entry's."""
-    heads, number = segment.heads, first
-    while (
-        heads[number].last < entry.offset and number + 1 < len(heads) and heads[number + 1].position < until
-    ):
-        number += 1
-    if heads[number].last != entry.offset:
-        text = f"offset {entry.offset} ends no entry of the log from position {entry.position} on"
-        yield _wrong(entry.at, f"{text}; the entry there ends at {heads[first].last}")
+            heads, last = segment.heads, first
+            while heads[last].last < entry.offset and last + 1 < len(heads):
+                if heads[last + 1].position >= until:
+                    break
+                last += 1
+            if heads[last].last != entry.offset:
+                text = f"offset {entry.offset} ends no entry of the log from position {position} on"
+                yield _wrong(entry.at, f"{text}; the entry there ends at {heads[first].last}")
 
 
 OFFSET_INDEX: Final = EntryLayout(
-    packing(OFFSET_ENTRY.numbers),
+    Struct(">ii"),
     ("relative", "position"),
     (Order("offset", "offset"), Order("position", "position")),
     _offset_faults,
@@ -237,14 +195,12 @@ OFFSET_INDEX: Final = EntryLayout(
 # later timestamp come after that offset. Timestamps increase, and the last entry of a closed segment has the
 # greatest timestamp of its log.
 
-_OFFSET_AT: Final = TIME_ENTRY.offset("relativeOffset")
-
 
 def _time_faults(entry: Entry, _: int) -> Iterator[FileFinding]:
     """Check an entry without the log: Kafka's `maybeAppend` takes later timestamps, no lower offsets."""
     if entry.relative < 0:
         text = f"relative offset {entry.relative} is below the base offset of the segment"
-        yield _wrong(entry.at + _OFFSET_AT, text)
+        yield _wrong(entry.at + TIME_INDEX.starts["relative"], text)
     if entry.timestamp < 0:
         text = f"timestamp {entry.timestamp}: Kafka writes no entry without a timestamp"
         yield _wrong(entry.at, text)
@@ -255,24 +211,21 @@ def _check_times(index: SegmentIndex, segment: SegmentHeaders) -> Iterator[FileF
     latest = array("q", accumulate(segment.heads.column("timestamp"), max, initial=NO_TIMESTAMP))
     untimed: list[Entry] = []
     for entry in index.entries:
-        head = entry_with_offset(segment, entry.offset)
+        head, at = entry_with_offset(segment, entry.offset), entry.at + TIME_INDEX.starts["relative"]
         if head is not None and not head.magic:
             untimed.append(entry)
         elif head is not None:
             yield from _check_timestamp(entry, head, latest[segment.heads.number_at(head.position) or 0])
         elif is_past_readable_end(segment, entry.offset):
-            text = f"offset {entry.offset} cannot be checked: the log ends at {segment.end}, {segment.why}"
-            yield FileFinding(
-                entry.at + _OFFSET_AT, text, "look at the log: wireproof explain", is_error=False
-            )
+            yield _unchecked(at, f"offset {entry.offset}", segment)
         else:
-            yield _wrong(entry.at + _OFFSET_AT, f"no entry of the log holds offset {entry.offset}")
+            yield _wrong(at, f"no entry of the log holds offset {entry.offset}")
     if untimed:  # LogAppendTime in message format v0: the broker indexes times that no message has
         text = f"{len(untimed)} entries lead to messages of v0, which have no timestamp"
         yield FileFinding(untimed[0].at, text, "", is_error=False)
     last = index.entries[-1].timestamp if index.entries else NO_TIMESTAMP
     if not index.raw.tail and not segment.why and last < latest[-1]:
-        at = len(index.entries) * TIME_ENTRY.fixed_size
+        at = len(index.entries) * TIME_INDEX.packing.size
         text = f"a closed segment ends with its greatest timestamp, {latest[-1]}; the last one here is {last}"
         then = f"retention by time uses the last entry: if the segment is closed, {REBUILD}"
         yield FileFinding(at, text, then, is_error=False)
@@ -290,7 +243,7 @@ def _check_timestamp(entry: Entry, head: SegmentEntry, before: int) -> Iterator[
 
 
 TIME_INDEX: Final = EntryLayout(
-    packing(TIME_ENTRY.numbers),
+    Struct(">qi"),
     ("timestamp", "relative"),
     (Order("timestamp", "timestamp"), Order("offset", "offset", repeats=True)),
     _time_faults,
@@ -308,10 +261,6 @@ TIME_INDEX: Final = EntryLayout(
 # (`ProducerStateManager.lastStableOffset`). The file is not allocated in advance. A transaction may begin in
 # an earlier segment. An aborted transaction without records has no entry. A read_committed reader skips the
 # transactions that are listed here, and no others.
-
-_PRODUCER_AT, _FIRST_AT, _LAST_AT, _STABLE_AT = map(
-    ABORTED_TRANSACTION.offset, ("producerId", "firstOffset", "lastOffset", "lastStableOffset")
-)
 
 
 @frozen
@@ -349,18 +298,19 @@ def aborted_transactions(segment: SegmentHeaders) -> dict[int, EndedTransaction]
 
 def _transaction_faults(entry: Entry, base: int) -> Iterator[FileFinding]:
     """Check an entry without the log."""
-    at, last = entry.at, entry.last
-    if entry.version != ABORTED_TRANSACTION_VERSION:
+    at, last, starts = entry.at, entry.last, TRANSACTION_INDEX.starts
+    if entry.version != 0:
         then = "a broker rejects the whole index, so every read_committed fetch of this segment fails"
-        text = f"version {entry.version}: Kafka knows only version {ABORTED_TRANSACTION_VERSION}"
-        yield FileFinding(at, text, then)
+        yield FileFinding(at, f"version {entry.version}: Kafka knows only version 0", then)
     if entry.first > last:
-        yield _wrong(at + _FIRST_AT, f"first offset {entry.first} is above the last one, {last}")
+        yield _wrong(at + starts["first"], f"first offset {entry.first} is above the last one, {last}")
     if last < base:
         text = f"last offset {last} is below the base offset of the segment, {base}"
-        yield _wrong(at + _LAST_AT, text)
+        yield _wrong(at + starts["last"], text)
     if entry.stable > last + 1:
-        yield _wrong(at + _STABLE_AT, f"last stable offset {entry.stable} is after the marker at {last}")
+        yield _wrong(
+            at + starts["stable"], f"last stable offset {entry.stable} is after the marker at {last}"
+        )
 
 
 def _check_transactions(index: SegmentIndex, segment: SegmentHeaders) -> Iterator[FileFinding]:
@@ -374,11 +324,11 @@ def _check_transactions(index: SegmentIndex, segment: SegmentHeaders) -> Iterato
             text = (
                 f"producer {entry.producer}, but the marker at {entry.last} is of producer {known.producer}"
             )
-            yield _wrong(entry.at + _PRODUCER_AT, text)
+            yield _wrong(entry.at + TRANSACTION_INDEX.starts["producer"], text)
         else:
             yield from _check_ends(entry, index.base, known, segment)
     listed = {entry.last for entry in index.entries}
-    end = len(index.entries) * ABORTED_TRANSACTION.fixed_size
+    end = len(index.entries) * TRANSACTION_INDEX.packing.size
     for known in ended.values():
         if known.first is not None and known.last not in listed:
             text = f"offsets {known.first} to {known.last} of producer {known.producer} were aborted"
@@ -387,10 +337,9 @@ def _check_transactions(index: SegmentIndex, segment: SegmentHeaders) -> Iterato
 
 def _no_marker(entry: Entry, segment: SegmentHeaders) -> FileFinding:
     """Return the finding for a missing marker; compaction may have removed it."""
-    at, last = entry.at + _LAST_AT, entry.last
+    at, last = entry.at + TRANSACTION_INDEX.starts["last"], entry.last
     if is_past_readable_end(segment, last):
-        text = f"the marker at {last} cannot be checked: the log ends at {segment.end}, {segment.why}"
-        return FileFinding(at, text, "look at the log: wireproof explain", is_error=False)
+        return _unchecked(at, f"the marker at {last}", segment)
     gap = segment.heads and last < segment.heads[-1].last and entry_with_offset(segment, last) is None
     if gap:
         text = f"no entry of the log holds offset {last}, where the marker was"
@@ -409,15 +358,15 @@ def _check_ends(
     ):
         text = f"first offset {entry.first}, but in the log the transaction"
         begin = "has no record" if known.first is None else f"begins at {known.first}"
-        yield _wrong(entry.at + _FIRST_AT, f"{text} {begin}")
+        yield _wrong(entry.at + TRANSACTION_INDEX.starts["first"], f"{text} {begin}")
     gone = entry.stable <= entry.last and entry_with_offset(segment, entry.stable) is None
     if entry.stable >= base and entry.stable != known.stable and not gone:
         text = f"last stable offset {entry.stable}, but by the log it was {known.stable}"
-        yield _wrong(entry.at + _STABLE_AT, text)
+        yield _wrong(entry.at + TRANSACTION_INDEX.starts["stable"], text)
 
 
 TRANSACTION_INDEX: Final = EntryLayout(
-    packing(ABORTED_TRANSACTION.numbers),
+    Struct(">hqqqq"),
     ("version", "producer", "first", "last", "stable"),
     (Order("last", "last offset"),),
     _transaction_faults,

@@ -16,13 +16,8 @@ from wireproof.schema.struct import Struct
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
-# --- the layout ---
-#
 # The producer snapshot is a message of Kafka's schema language in version 1, without tagged fields.
-
-PRODUCER_SNAPSHOT_VERSION: Final = 1
-
-_PRODUCER: Final = Struct(
+PRODUCER: Final = Struct(
     "ProducerEntry",
     Number("producerId", "int64"),
     Number("producerEpoch", "int16"),
@@ -34,22 +29,16 @@ _PRODUCER: Final = Struct(
     Number("currentTxnFirstOffset", "int64", meaning="of the open transaction; -1 if none is open"),
     revisions=("1",),
     cites="kafka.md §14.2",
-)
+).at("1")
 
-_HEAD: Final = Struct(
+HEAD: Final = Struct(
     "ProducerSnapshot",
-    Number("version", "int16", const=PRODUCER_SNAPSHOT_VERSION),
+    Number("version", "int16", const=1),
     Checksum("crc", "uint32", algorithm=CRC32C, shown=True, meaning="CRC-32C of all bytes after it"),
     Number("producerCount", "int32"),
     revisions=("1",),
     cites="kafka.md §14.2",
-)
-
-PRODUCER: Final = _PRODUCER.at("1")
-HEAD: Final = _HEAD.at("1")
-
-_CRC_AT: Final = HEAD.offset("crc")
-_COUNT_AT: Final = HEAD.offset("producerCount")
+).at("1")
 
 NONE: Final = -1
 """The number of what is not known."""
@@ -71,31 +60,28 @@ def read(data: bytes) -> ProducerSnapshot:
     except Rejected:
         text = f"the file ends in its header: {len(data)} of {HEAD.fixed_size} bytes"
         return ProducerSnapshot((), (FileFinding(len(data), text),))
-    if head.version != PRODUCER_SNAPSHOT_VERSION:
-        text = f"version {head.version}: Kafka knows only version {PRODUCER_SNAPSHOT_VERSION}"
+    if head.version != 1:
+        text = f"version {head.version}: Kafka knows only version 1"
         return ProducerSnapshot((), (FileFinding(0, text),))
-    room = reader.left // PRODUCER.fixed_size
-    producers = tuple(PRODUCER.codec.read(reader) for _ in range(max(0, min(head.producer_count, room))))
-    return ProducerSnapshot(producers, tuple(_faults(data, head.crc, head.producer_count)))
+    room, count = reader.left // PRODUCER.fixed_size, head.producer_count
+    producers = tuple(PRODUCER.codec.read(reader) for _ in range(max(0, min(count, room))))
+    # `ProducerStateManager.readSnapshot` refuses a wrong checksum and a wrong size.
+    findings, count_at, size = [], HEAD.offset("producerCount"), place_of(count)
+    if (computed := CRC32C.of(data[count_at:])) != head.crc:
+        text = f"crc: {head.crc:08x} stored, {computed:08x} computed"
+        findings.append(FileFinding(HEAD.offset("crc"), text))
+    if count < 0 or size > len(data):
+        text = f"{count} producers need {size} bytes, and the file has {len(data)}"
+        findings.append(FileFinding(count_at, text))
+    elif size < len(data):
+        text = f"{len(data) - size} bytes after the last producer, which no broker reads"
+        findings.append(FileFinding(size, text, is_error=False))
+    return ProducerSnapshot(producers, tuple(findings))
 
 
 def place_of(number: int) -> int:
     """Return the position of an entry by its number, or the end of so many entries."""
     return HEAD.fixed_size + number * PRODUCER.fixed_size
-
-
-def _faults(data: bytes, stored: int, count: int) -> Iterator[FileFinding]:
-    """Yield the faults of checksum and size: `ProducerStateManager.readSnapshot` refuses both."""
-    computed = CRC32C.of(data[_COUNT_AT:])
-    if computed != stored:
-        yield FileFinding(_CRC_AT, f"crc: {stored:08x} stored, {computed:08x} computed")
-    size = place_of(count)
-    if count < 0 or size > len(data):
-        text = f"{count} producers need {size} bytes, and the file has {len(data)}"
-        yield FileFinding(_COUNT_AT, text)
-    elif size < len(data):
-        text = f"{len(data) - size} bytes after the last producer, which no broker reads"
-        yield FileFinding(size, text, is_error=False)
 
 
 def check_producers(snapshot: ProducerSnapshot, end: int) -> Iterator[FileFinding]:

@@ -18,18 +18,14 @@ from wireproof.wire.json_values import Json
 # `leader-epoch-checkpoint` of a partition has an epoch and its first offset in a line. The offset
 # checkpoints of a data directory have a topic, a partition and an offset.
 
-VERSION: Final = 0
-
 EPOCH_FIELDS: Final = ("epoch", "startOffset")
 OFFSET_FIELDS: Final = ("topic", "partition", "offset")
 
-TEXT_FIELDS: Final = frozenset({"topic"})
-"""The fields that are no numbers."""
-
 BITS: Final = {"epoch": 32, "partition": 32, "startOffset": 64, "offset": 64}
-"""The size of each number in memory: `Integer.parseInt` and `Long.parseLong` refuse larger ones."""
+"""The size of each number in memory: `Integer.parseInt` and `Long.parseLong` refuse larger ones.
 
-_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,20}")
+A topic is no number.
+"""
 
 
 @frozen
@@ -65,57 +61,46 @@ def read(data: bytes, names: Sequence[str]) -> Checkpoint:
             findings.append(FileFinding(at, f"the {what} is {text!r}, not a number"))
     if findings:
         return Checkpoint((), tuple(findings))
-    if lines and int(lines[0][1]) != VERSION:
-        text = f"version {lines[0][1]}: Kafka knows only version {VERSION}"
+    if lines and int(lines[0][1]) != 0:
+        text = f"version {lines[0][1]}: Kafka knows only version 0"
         return Checkpoint((), (FileFinding(0, text),))
     entries: list[CheckpointEntry] = []
     for at, text in lines[2:]:
-        match _entry(text, names):
-            case str() as fault:
-                findings.append(FileFinding(at, fault))
-            case found:
-                entries.append(CheckpointEntry(at, found))
+        parts = re.split(r"\s+", text)
+        pairs = list(zip(names, parts, strict=False))
+        wrong = [(name, part) for name, part in pairs if name in BITS and not _fits(part, BITS[name])]
+        if len(parts) != len(names):
+            fault = f"{text!r} has {len(parts)} fields, and an entry has {len(names)}: {' '.join(names)}"
+            findings.append(FileFinding(at, fault))
+        elif wrong:
+            name, part = wrong[0]
+            findings.append(FileFinding(at, f"{name} is {part!r}, not a number of {BITS[name]} bits"))
+        else:
+            fields = tuple(int(part) if name in BITS else part for name, part in pairs)
+            entries.append(CheckpointEntry(at, fields))
     if len(lines) > 1 and int(lines[1][1]) != len(lines) - 2:
         text = f"{lines[1][1]} entries are announced, and {len(lines) - 2} lines follow"
         findings.append(FileFinding(lines[1][0], text))
     return Checkpoint(tuple(entries), tuple(findings))
 
 
-def _entry(text: str, names: Sequence[str]) -> tuple[str | int, ...] | str:
-    """Return the fields of a line, or the fault in it."""
-    parts = re.split(r"\s+", text)
-    if len(parts) != len(names):
-        return f"{text!r} has {len(parts)} fields, and an entry has {len(names)}: {' '.join(names)}"
-    for name, part in zip(names, parts, strict=True):
-        if name not in TEXT_FIELDS and not _fits(part, BITS[name]):
-            return f"{name} is {part!r}, not a number of {BITS[name]} bits"
-    pairs = zip(names, parts, strict=True)
-    return tuple(part if name in TEXT_FIELDS else int(part) for name, part in pairs)
-
-
 def _fits(text: str, bits: int) -> bool:
     """Return whether Java reads a text as an integer of so many bits."""
-    return _NUMBER.fullmatch(text) is not None and -(1 << bits - 1) <= int(text) < 1 << bits - 1
+    return bool(re.fullmatch("[+-]?[0-9]{1,20}", text)) and -(1 << bits - 1) <= int(text) < 1 << bits - 1
 
 
 def check_epochs(found: Checkpoint) -> Iterator[FileFinding]:
     """Check the entries of a leader epoch checkpoint: `LeaderEpochFileCache` keeps both numbers rising."""
-    for entry in found.entries:
-        epoch, start = map(int, entry.fields)
+    rows = [(entry.at, *map(int, entry.fields)) for entry in found.entries]
+    for at, epoch, start in rows:
         if epoch < 0 or start < 0:
-            yield FileFinding(entry.at, f"epoch {epoch} begins at offset {start}: both are 0 or more")
-    for before, entry in pairwise(found.entries):
-        (earlier, begin), (epoch, start) = map(_numbers, (before, entry))
+            yield FileFinding(at, f"epoch {epoch} begins at offset {start}: both are 0 or more")
+    for (_, earlier, begin), (at, epoch, start) in pairwise(rows):
         if epoch <= earlier:
-            yield FileFinding(entry.at, f"epoch {epoch} is not above {earlier}, the one before it")
+            yield FileFinding(at, f"epoch {epoch} is not above {earlier}, the one before it")
         if start <= begin:
             text = f"epoch {epoch} begins at offset {start}, not after {begin}, where epoch {earlier} begins"
-            yield FileFinding(entry.at, text)
-
-
-def _numbers(entry: CheckpointEntry) -> tuple[int, int]:
-    epoch, start = map(int, entry.fields)
-    return epoch, start
+            yield FileFinding(at, text)
 
 
 def check_offsets(found: Checkpoint) -> Iterator[FileFinding]:
@@ -136,19 +121,12 @@ def check_offsets(found: Checkpoint) -> Iterator[FileFinding]:
 # `partition.metadata` has the topic id, `meta.properties` the ids of cluster, node and directory, `quorum-
 # state` the state of a KRaft election, and `.kafka_cleanshutdown` the epoch of a clean stop.
 
-ZERO_ID: Final = bytes(16)
-
-META_VERSIONS: Final = {0: "broker.id", 1: "node.id"}
-"""The versions of `meta.properties`, each with the property that has the number of the node."""
-
 QUORUM_FIELDS: Final = {
     0: {"clusterId": str, "leaderId": int, "leaderEpoch": int, "votedId": int, "appliedOffset": int,
         "currentVoters": list},
     1: {"leaderId": int, "leaderEpoch": int, "votedId": int, "votedDirectoryId": str},
 }  # fmt: skip
 """The fields of `quorum-state` by version, beside `data_version`."""
-
-NULLABLE: Final = frozenset({"currentVoters"})
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,10}")
 
@@ -179,28 +157,19 @@ def read_partition_metadata(data: bytes) -> FileReport:
         if not colon or not value[:1].isspace():
             faults.append(FileFinding(at, f"line {number + 1} is {text!r}, not `{name}: …`"))
             continue
-        values[name] = value.strip()
+        values[name] = stated = value.strip()
         if key != name:
             faults.append(FileFinding(at, f"{key!r} is there instead of {name}", is_error=False))
-        if fault := _ID_FAULTS[name](value.strip()):
-            faults.append(FileFinding(at, fault))
+        topic = uuid_bytes(stated)
+        if number == 0 and not (_INTEGER.fullmatch(stated) and int(stated) >= 0):
+            faults.append(FileFinding(at, f"version {stated!r} is not 0 or more"))
+        if number == 1 and topic is None:
+            faults.append(FileFinding(at, f"topic_id {stated!r} is no id of 16 bytes in base64"))
+        if number == 1 and topic == bytes(16):
+            faults.append(FileFinding(at, "topic_id is zero, which no topic has"))
     if len(lines) > 2:
         faults.append(FileFinding(lines[2][0], "lines after the topic id are not read", is_error=False))
     return _report(values, faults)
-
-
-def _version_fault(text: str) -> str:
-    return "" if _INTEGER.fullmatch(text) and int(text) >= 0 else f"version {text!r} is not 0 or more"
-
-
-def _topic_id_fault(text: str) -> str:
-    found = uuid_bytes(text)
-    if found is None:
-        return f"topic_id {text!r} is no id of 16 bytes in base64"
-    return "" if found != ZERO_ID else "topic_id is zero, which no topic has"
-
-
-_ID_FAULTS: Final = {"version": _version_fault, "topic_id": _topic_id_fault}
 
 
 def read_properties(data: bytes) -> FileReport:
@@ -222,7 +191,7 @@ def read_properties(data: bytes) -> FileReport:
 def _meta_faults(values: Mapping[str, Json]) -> list[FileFinding]:
     """Return the faults of the values, as `MetaProperties.Builder` finds them."""
     version = str(values.get("version", "0"))
-    node = META_VERSIONS.get(int(version)) if _INTEGER.fullmatch(version) else None
+    node = {0: "broker.id", 1: "node.id"}.get(int(version)) if _INTEGER.fullmatch(version) else None
     if node is None:
         return [FileFinding(None, f"version {version}: Kafka knows versions 0 and 1")]
     needed = () if version == "0" else ("cluster.id", node)
@@ -248,7 +217,7 @@ def read_quorum_state(data: bytes) -> FileReport:
     faults = []
     for name, kind in fields.items():
         value = found.get(name)
-        if not isinstance(value, kind) and not (value is None and name in NULLABLE):
+        if not isinstance(value, kind) and not (value is None and name == "currentVoters"):
             faults.append(FileFinding(0, f"{name} is {value!r}"))
     extra = found.keys() - fields.keys() - {"data_version"}
     faults += [FileFinding(0, f"{name} is no field of this version") for name in sorted(extra)]

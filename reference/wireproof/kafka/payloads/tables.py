@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any, Final, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from wireproof.schema.tables import Table, Tables, blocks, code_names
 from wireproof.wire.json_values import Json, to_json
@@ -73,11 +73,6 @@ INTERNAL_TOPICS: Final[Mapping[str, InternalTopic]] = _TOPICS
 
 
 # --- decode ---
-#
-# Decode of the keys and values of Kafka's internal topics: kafka.md §15.
-
-
-MAX_INT16: Final = 0x7FFF
 
 
 @frozen
@@ -100,9 +95,9 @@ class PayloadPart:
     @property
     def fields(self) -> Json:
         """Return the JSON form of its fields, or of the bytes for which no table is known."""
-        return (
-            {"unknown": self.unknown.hex()} if self.struct is None else to_json(self.value, with_derived=True)
-        )
+        if self.struct is None:
+            return {"unknown": self.unknown.hex()}
+        return to_json(self.value, with_derived=True)
 
 
 @frozen
@@ -144,7 +139,6 @@ class Payload:
 
 
 def is_internal_topic(topic: str) -> bool:
-    """Return whether the records of a topic have a known layout."""
     return topic in INTERNAL_TOPICS
 
 
@@ -165,86 +159,72 @@ def decode_payload(topic: str, key: bytes | None, value: bytes | None, *, traced
             ignore, `before` is the payload without them.
         KeyError: the topic has no layout.
     """
-    table = INTERNAL_TOPICS[topic]
-    spans: list[FieldSpan] | None = [] if traced else None
-    match table:
-        case KeyedTopic():
-            return _keyed(table, key, value, spans)
-        case FramedTopic():
-            return _framed(table, key, value, spans)
+    table, spans = INTERNAL_TOPICS[topic], list[FieldSpan]()
+
+    def reader_of(name: str, data: bytes | None) -> Reader | None:
+        scope = (None, name, -1)
+        if data is None:
+            return None
+        return TracingReader(data, scope=scope, spans=spans) if traced else Reader(data, scope=scope)
+
+    at_key, at_value = reader_of("key", key), reader_of("value", value)
+    payload = (_keyed if isinstance(table, KeyedTopic) else _framed)(table.records, at_key, at_value)
+    payload = evolve(payload, spans=tuple(spans))
+    for reader in (at_key, at_value) if payload.name else ():
+        if reader is not None and reader.left:  # a controller refuses them, a coordinator ignores them
+            text = f"{reader.left} bytes after the fields"
+            raise reader.reject("trailing-data", "", text).with_before(payload)
+    return payload
 
 
-def _reader(name: str, data: bytes, spans: list[FieldSpan] | None) -> Reader:
-    scope = (None, name, -1)
-    return Reader(data, scope=scope) if spans is None else TracingReader(data, scope=scope, spans=spans)
-
-
-def _keyed(
-    table: KeyedTopic, key: bytes | None, value: bytes | None, spans: list[FieldSpan] | None
-) -> Payload:
-    if key is None:
-        raise Rejected(
-            "null-not-allowed", 0, "key", "null, in a topic whose keys have the type of the record"
-        )
-    at_key = _reader("key", key, spans)
+def _keyed(records: Mapping[int, Any], at_key: Reader | None, at_value: Reader | None) -> Payload:
+    if at_key is None:
+        text = "null, in a topic whose keys have the type of the record"
+        raise Rejected("null-not-allowed", 0, "key", text)
     kind = at_key.int16("type")
-    record = table.records.get(kind)
-    first = _unknown(at_key) if record is None else _part(at_key, record.key, record.key.newest)
-    at_value = None if value is None else _reader("value", value, spans)
+    record: KeyedRecord | None = records.get(kind)
+    first = _part(at_key, None) if record is None else _part(at_key, record.key, record.key.newest)
     version = -1 if at_value is None else at_value.int16("version")
+    second = _part(at_value, None if record is None else record.value, version)
     if record is None:
-        second = _unknown(at_value, version)
-        return Payload("", kind, version, first, second, tuple(spans or ()), f"type {kind} is not known")
-    second = None if at_value is None else _part(at_value, record.value, version)
-    note = _note(record.value, second)
-    payload = Payload(record.name, kind, version, first, second, tuple(spans or ()), note)
-    _check_end(payload, at_key)
-    _check_end(payload, at_value)
-    return payload
+        return Payload("", kind, version, first, second, note=f"type {kind} is not known")
+    return Payload(record.name, kind, version, first, second, note=_note(record.value, second))
 
 
-def _framed(
-    table: FramedTopic, key: bytes | None, value: bytes | None, spans: list[FieldSpan] | None
-) -> Payload:
-    if value is None:
-        raise Rejected(
-            "null-not-allowed", 0, "value", "null, in a topic whose values have the type of the record"
-        )
-    first = None if key is None else _unknown(_reader("key", key, spans))
-    reader = _reader("value", value, spans)
-    frame = _number(reader, "frameVersion")
+def _framed(records: Mapping[int, Any], at_key: Reader | None, at_value: Reader | None) -> Payload:
+    if at_value is None:
+        text = "null, in a topic whose values have the type of the record"
+        raise Rejected("null-not-allowed", 0, "value", text)
+    first = _part(at_key, None)
+    frame = _number(at_value, "frameVersion")
     if frame != FRAME_VERSION:
-        note = f"version {frame} of the frame is not known"
-        reader.rest("unknown")
-        return Payload("", -1, -1, first, PayloadPart(None, -1, unknown=value), tuple(spans or ()), note)
-    kind, version = _number(reader, "type"), _number(reader, "version")
-    struct = table.records.get(kind)
+        at_value.rest("unknown")
+        second = PayloadPart(None, -1, unknown=at_value.data)
+        return Payload("", -1, -1, first, second, note=f"version {frame} of the frame is not known")
+    kind, version = _number(at_value, "type"), _number(at_value, "version")
+    struct: Table | None = records.get(kind)
+    part = _part(at_value, struct, version)
     if struct is None:
-        note = f"type {kind} is not known"
-        return Payload("", kind, version, first, _unknown(reader, version), tuple(spans or ()), note)
-    part = _part(reader, struct, version)
-    payload = Payload(struct.name, kind, version, first, part, tuple(spans or ()), _note(struct, part))
-    _check_end(payload, reader)
-    return payload
+        return Payload("", kind, version, first, part, note=f"type {kind} is not known")
+    return Payload(struct.name, kind, version, first, part, note=_note(struct, part))
 
 
 def _number(reader: Reader, name: str) -> int:
     """Read a number of a frame: an unsigned varint that fits an int16."""
     start = reader.pos
     number = reader.uvarint(name, 32)
-    if number > MAX_INT16:
-        raise reader.reject("invalid-value", name, f"{number}, at most {MAX_INT16}", at=start)
+    if number > 0x7FFF:
+        raise reader.reject("invalid-value", name, f"{number}, at most {0x7FFF}", at=start)
     return number
 
 
-def _part(reader: Reader, struct: Table, version: int) -> PayloadPart:
-    if version not in struct.versions:
+def _part(reader: Reader | None, struct: Table | None, version: int = -1) -> PayloadPart | None:
+    """Read the fields of a key or a value, or the rest of its bytes if no table has this version."""
+    if reader is None:
+        return None
+    if struct is None or version not in struct.versions:
         return PayloadPart(None, version, unknown=reader.rest("unknown"))
     return PayloadPart(struct, version, struct.read(reader, version))
-
-
-def _unknown(reader: Reader | None, version: int = -1) -> PayloadPart | None:
-    return None if reader is None else PayloadPart(None, version, unknown=reader.rest("unknown"))
 
 
 def _note(struct: Table, part: PayloadPart | None) -> str:
@@ -253,8 +233,35 @@ def _note(struct: Table, part: PayloadPart | None) -> str:
     return f"version {part.version} of {struct.name} is not known"
 
 
-def _check_end(payload: Payload, reader: Reader | None) -> None:
-    """Refuse bytes after the fields: a controller does, a coordinator ignores them."""
-    if reader is not None and reader.left:
-        text = f"{reader.left} bytes after the fields"
-        raise reader.reject("trailing-data", "", text).with_before(payload)
+# --- in a listing ---
+
+
+def record_meaning(folder: str, cells: tuple[Any, ...]) -> dict[str, Json] | None:
+    """Return what key and value of a record mean; None for a record of another topic and a control record.
+
+    Args:
+        folder: the name of the folder of the log, which is that of the partition: `__consumer_offsets-12`.
+        cells: those of the record, as `RECORD_COLUMNS` of the listing names them.
+    """
+    topic = folder.rpartition("-")[0]
+    *_, key, value, _, control = cells
+    if control is not None or not is_internal_topic(topic):
+        return None
+    try:
+        return payload_tree(decode_payload(topic, key, value))
+    except Rejected as refused:
+        before = payload_tree(refused.before) if isinstance(refused.before, Payload) else {}
+        return {**before, "wrong": f"{refused.cls} at {refused.at} ({refused.path}): {refused.text}"}
+
+
+def payload_tree(payload: Payload) -> dict[str, Json]:
+    """Return what a payload means, as a tree."""
+    tree: dict[str, Json] = {
+        "name": payload.name,
+        "type": payload.type,
+        "version": payload.version,
+        **payload.fields,
+    }
+    if payload.code_names:
+        tree["codes"] = dict(payload.code_names)
+    return {**tree, "note": payload.note} if payload.note else tree

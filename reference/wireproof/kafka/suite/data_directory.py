@@ -25,9 +25,8 @@ from wireproof.inspect.file_survey import survey_file
 from wireproof.kafka import entry
 from wireproof.kafka.control_types import CONTROL_TYPES, SNAPSHOT_FOOTER, SNAPSHOT_HEADER
 from wireproof.kafka.files import producer_snapshot, state_files
-from wireproof.kafka.files.index_file import REBUILD, SegmentEntry, SegmentHeaders, aborted_transactions
+from wireproof.kafka.files.index_file import REBUILD, SegmentEntry, aborted_transactions
 from wireproof.kafka.files.state_files import EPOCH_FIELDS, OFFSET_FIELDS
-from wireproof.kafka.size_and_magic import peek_size_and_magic
 from wireproof.kafka.suite.index_files import SYSTEM, parse_file_name, read_segment
 from wireproof.kafka.suite.listing import offsets_and_epoch
 from wireproof.kafka.values import RecordBatch
@@ -104,7 +103,6 @@ class _Offsets:
             self._after, self.is_damaged = last + 1, False
 
     def facts(self) -> dict[str, Json]:
-        """Return the epochs, the gaps, and whether the end is damaged."""
         return {"epochs": self.epochs, "gaps": self.gaps, "endIsDamaged": self.is_damaged}
 
 
@@ -112,12 +110,11 @@ def _index(file: DataFile) -> FileReport:
     """Check an index file against the log beside it."""
     found = data_directory.check_index_file(file.path)
     raw = found.index.raw
-    tail = f", {raw.tail} not written yet" if raw.tail else ""
-    alone = "" if found.log is not None else "; its log is not beside it"
+    text = counted(len(raw.rows), "entry", "entries", grouped=False)
+    text += f", {raw.tail} not written yet" if raw.tail else ""
+    text += "" if found.log is not None else "; its log is not beside it"
     facts: dict[str, Json] = {"entries": len(raw.rows), "notWritten": raw.tail}
-    return FileReport(
-        f"{_count(len(raw.rows), 'entry')}{tail}{alone}", found.findings, facts, unknown=raw.odd
-    )
+    return FileReport(text, found.findings, facts, unknown=raw.odd)
 
 
 def _producers(file: DataFile) -> FileReport:
@@ -128,7 +125,8 @@ def _producers(file: DataFile) -> FileReport:
     remote = "-" in file.path.name  # it is named after the first offset of its segment
     checks = () if remote else producer_snapshot.check_producers(found, end)
     opened = sum(one.current_txn_first_offset != producer_snapshot.NONE for one in found.producers)
-    text = _count(len(found.producers), "producer") + (f", {opened} with an open transaction" * bool(opened))
+    text = counted(len(found.producers), "producer", grouped=False)
+    text += f", {opened} with an open transaction" if opened else ""
     producers: list[Json] = [fields_of(producer_snapshot.PRODUCER, one) for one in found.producers]
     unknown = max(0, len(data) - producer_snapshot.place_of(len(producers)))
     return FileReport(text, (*found.findings, *checks), {"producers": producers}, unknown=unknown)
@@ -150,7 +148,7 @@ def _checkpoint(file: DataFile) -> FileReport:
     found = state_files.read(file.read(), OFFSET_FIELDS)
     rows: list[Json] = [list(entry.fields) for entry in found.entries]
     findings = (*found.findings, *state_files.check_offsets(found))
-    return FileReport(_count(len(rows), "partition"), findings, {"offsets": rows})
+    return FileReport(counted(len(rows), "partition", grouped=False), findings, {"offsets": rows})
 
 
 def _lock(file: DataFile) -> FileReport:
@@ -163,18 +161,15 @@ def _kraft_snapshot(file: DataFile) -> FileReport:
     """Check a snapshot of KRaft: a log between a header record and a footer record: §14.5."""
     offsets = _Offsets()
     survey = survey_file(file.path, format_name=LOG_FORMAT, listen=file.reading(offsets.add))
-    segment = read_segment(file.path)
-    return log_report(file, survey, list(_frame_faults(file, segment)), offsets.facts())
-
-
-def _frame_faults(file: DataFile, segment: SegmentHeaders) -> Iterator[FileFinding]:
-    """Yield a finding if the first or the last batch is not the control batch that it must be."""
-    if not segment.heads:
-        yield FileFinding(0, "a snapshot begins with a control batch, and this has no batch")
-        return
-    for head, wanted in ((segment.heads[0], SNAPSHOT_HEADER), (segment.heads[-1], SNAPSHOT_FOOTER)):
-        if wanted not in _control_types(file, head):
-            yield FileFinding(head.position, f"this batch has no {CONTROL_TYPES[wanted]} record")
+    heads = read_segment(file.path).heads
+    findings = []
+    for index, wanted in ((0, SNAPSHOT_HEADER), (-1, SNAPSHOT_FOOTER)) if heads else ():
+        if wanted not in _control_types(file, heads[index]):
+            text = f"this batch has no {CONTROL_TYPES[wanted]} record"
+            findings.append(FileFinding(heads[index].position, text))
+    if not heads:
+        findings.append(FileFinding(0, "a snapshot begins with a control batch, and this has no batch"))
+    return log_report(file, survey, findings, offsets.facts())
 
 
 def _control_types(file: DataFile, head: SegmentEntry) -> list[int]:
@@ -183,8 +178,7 @@ def _control_types(file: DataFile, head: SegmentEntry) -> list[int]:
         opened.seek(head.position)
         reader = Reader(opened.read(head.size))
     try:
-        prefix = peek_size_and_magic(reader)
-        found = entry.read(reader, prefix, DEFAULT_OPTIONS) if prefix is not None else None
+        found = entry.decode(reader, DEFAULT_OPTIONS, head.magic)
     except Rejected:
         return []
     records = found.records if isinstance(found, RecordBatch) else ()
@@ -199,13 +193,7 @@ def _is_kafka_index(file: DataFile) -> bool:
     return data_directory.check_index_file(file.path).written_by == SYSTEM
 
 
-def _count(number: int, what: str) -> str:
-    plural = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
-    return f"{number} {what if number == 1 else plural}"
-
-
 def _metadata(what: str, name: str, read: Callable[[bytes], FileReport]) -> FileKind:
-    """Return the kind of a file of properties, by the pattern of its name."""
     return FileKind(what, named(name), whole(read), small=True)
 
 
@@ -257,21 +245,14 @@ REMOTE_FOLDER: Final = re.compile(r"(?P<topic>[A-Za-z0-9._-]+)-(?P<partition>\d+
 
 SEGMENTS: Final = frozenset({"log segment", "remote log segment"})
 
-COMPACTED_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
-"""The internal topics that are always compacted."""
-
-UNLOADED: Final = frozenset({"delete", "stray"})
-"""The states of a folder whose leader epochs a broker has removed, because it does not load it again."""
-
-ENDS: Final = ("firstOffset", "nextOffset")
-
-COMPACTION: Final = "cleaner-offset-checkpoint"
+STATES: Final = {
+    "delete": ", the partition is being deleted",
+    "stray": ", stray: the cluster does not know it",
+    "future": ", a copy that will replace another directory's",
+}
 
 MAX_GAPS: Final = 5
 """Gaps that are listed; the others are counted."""
-
-REMOTE_PARTS: Final = (".log", ".index", ".timeindex", ".leader_epoch_checkpoint", ".snapshot")
-"""The objects of every remote segment; a transaction index is optional: §14.6."""
 
 
 @frozen
@@ -299,7 +280,7 @@ def partition(folder: str, files: Sequence[CheckedFile]) -> PartitionReport | No
     shown = f"{found['topic']}-{found['partition']}" if found else name
     topic = found["topic"] if found else ""
     findings = [*_chain(segments, compacted=_is_compacted(files, shown, topic))]
-    if state not in UNLOADED:
+    if state not in ("delete", "stray"):  # such a folder is not loaded again, and its leader epochs are gone
         findings += _beside(segments, files)
     if remote:
         findings += _missing_objects(files)
@@ -307,9 +288,18 @@ def partition(folder: str, files: Sequence[CheckedFile]) -> PartitionReport | No
     facts: dict[str, Any] = {
         "topic": topic, "segments": len(segments), "state": state or "", "topicId": next(ids, None),
     }  # fmt: skip
+    summary = "no segment"
     if segments:
-        facts |= {"firstOffset": segments[0].first, "nextOffset": segments[-1].after}
-    return PartitionReport(folder, shown, _summary(segments, files, state), tuple(findings), facts)
+        first, after = segments[0].first, segments[-1].after
+        facts |= {"firstOffset": first, "nextOffset": after}
+        epochs = [epoch for one in segments for epoch, _ in one.epochs]
+        gone = sum(one.file.name.endswith(".log.deleted") for one in files)
+        summary = counted(len(segments), "segment", grouped=False)
+        summary += f", offsets {first} to {after - 1}" if after > first else ", no record"
+        summary += f", leader epochs {min(epochs)} to {max(epochs)}" if epochs else ""
+        summary += f", {gone} more marked as deleted" if gone else ""
+        summary += STATES.get(state or "", "")
+    return PartitionReport(folder, shown, summary, tuple(findings), facts)
 
 
 def _segments(files: Sequence[CheckedFile]) -> list[Segment]:
@@ -321,31 +311,18 @@ def _segments(files: Sequence[CheckedFile]) -> list[Segment]:
         facts: Mapping[str, Any] = one.report.facts
         base = facts["base"]
         epochs, gaps = (tuple((first, last) for first, last in facts[name]) for name in ("epochs", "gaps"))
-        first, after = (base if facts.get(name) is None else facts[name] for name in ENDS)
+        first, after = (
+            base if facts.get(name) is None else facts[name] for name in ("firstOffset", "nextOffset")
+        )
         found.append(Segment(one.file.name, base, first, after, epochs, gaps, facts["endIsDamaged"]))
     return sorted(found, key=lambda one: one.base)
 
 
-def _summary(segments: Sequence[Segment], files: Sequence[CheckedFile], state: str | None) -> str:
-    if not segments:
-        return "no segment"
-    count = counted(len(segments), "segment", grouped=False)
-    end = segments[-1].after
-    offsets = f"offsets {segments[0].first} to {end - 1}" if end > segments[0].first else "no record"
-    epochs = [epoch for one in segments for epoch, _ in one.epochs]
-    shown = f", leader epochs {min(epochs)} to {max(epochs)}" if epochs else ""
-    gone = sum(one.file.name.endswith(".log.deleted") for one in files)
-    deleted = f", {gone} more marked as deleted" if gone else ""
-    states = {"delete": ", the partition is being deleted", "stray": ", stray: the cluster does not know it",
-              "future": ", a copy that will replace another directory's"}  # fmt: skip
-    return f"{count}, {offsets}{shown}{deleted}{states.get(state or '', '')}"
-
-
 def _is_compacted(files: Sequence[CheckedFile], name: str, topic: str) -> bool:
     """Return whether a topic is compacted, as far as the names and the checkpoint of the cleaner show it."""
-    if topic in COMPACTED_TOPICS:
+    if topic in ("__consumer_offsets", "__transaction_state", "__share_group_state"):
         return True
-    path = files[0].file.path.absolute().parent.parent / COMPACTION
+    path = files[0].file.path.absolute().parent.parent / "cleaner-offset-checkpoint"
     data = path.read_bytes() if path.is_file() else b""
     entries = state_files.read(data, OFFSET_FIELDS).entries
     return any(f"{entry.fields[0]}-{entry.fields[1]}" == name for entry in entries)
@@ -363,25 +340,21 @@ def _chain(segments: Sequence[Segment], *, compacted: bool) -> Iterator[FileFind
         if one.first < before.after:
             text = f"{one.name} begins at offset {one.first}, but {before.name} ends at {before.after - 1}"
             yield FileFinding(None, f"overlap: {text}")
-    yield from _gap_findings(sorted(gaps), compacted=compacted)
+    if gaps:
+        gaps.sort()
+        some = (f"{first} to {last}" if last > first else str(first) for first, last in gaps[:MAX_GAPS])
+        text = f"{sum(last - first + 1 for first, last in gaps)} offsets are missing: {', '.join(some)}"
+        text += f" and {len(gaps) - MAX_GAPS} more ranges" if len(gaps) > MAX_GAPS else ""
+        then = "nothing, if the topic is compacted; else look for the files"
+        if compacted:
+            yield FileFinding(None, f"{text}; the topic is compacted", is_error=False)
+        else:
+            yield FileFinding(None, f"gap: {text}", then)
     epochs = [(epoch, at, one) for one in segments for epoch, at in one.epochs]
     for (earlier, _, _), (epoch, at, one) in pairwise(epochs):
         if epoch < earlier:
             text = f"leader epoch {epoch} at offset {at} of {one.name} after epoch {earlier}"
             yield FileFinding(None, f"the epoch goes back: {text}")
-
-
-def _gap_findings(gaps: Sequence[tuple[int, int]], *, compacted: bool) -> Iterator[FileFinding]:
-    if not gaps:
-        return
-    shown = ", ".join(f"{first} to {last}" if last > first else str(first) for first, last in gaps[:MAX_GAPS])
-    more = f" and {len(gaps) - MAX_GAPS} more ranges" if len(gaps) > MAX_GAPS else ""
-    missing = sum(last - first + 1 for first, last in gaps)
-    text = f"{missing} offsets are missing: {shown}{more}"
-    if compacted:
-        yield FileFinding(None, f"{text}; the topic is compacted", is_error=False)
-    else:
-        yield FileFinding(None, f"gap: {text}", "nothing, if the topic is compacted; else look for the files")
 
 
 # --- the files beside the segments ---
@@ -425,8 +398,9 @@ def _missing_objects(files: Sequence[CheckedFile]) -> Iterator[FileFinding]:
     for one in files:
         stem, dot, ending = one.file.path.name.partition(".")
         objects.setdefault(stem, set()).add(dot + ending)
+    needed = (".log", ".index", ".timeindex", ".leader_epoch_checkpoint", ".snapshot")  # §14.6
     for stem, endings in objects.items():
-        if missing := [part for part in REMOTE_PARTS if part not in endings]:
+        if missing := [part for part in needed if part not in endings]:
             yield FileFinding(None, f"the remote segment {stem} has no {', '.join(missing)}")
 
 
@@ -452,19 +426,14 @@ def across(
                         f"{name} has offset {offset}, after the end of its log at {ends[name]['nextOffset']}"
                     )
                     yield one.file.name, FileFinding(None, text)
-    yield from _id_faults(partitions)
-
-
-def _id_faults(partitions: Sequence[PartitionReport]) -> Iterator[tuple[str, FileFinding]]:
-    """Yield the partitions whose topic id is not that of the topic's first partition."""
     ids: dict[Any, tuple[str, Any]] = {}
-    for one in partitions:
-        topic, found = one.facts.get("topic"), one.facts.get("topicId")
-        if one.facts.get("state") or not found:
-            continue
-        first, known = ids.setdefault(topic, (one.name, found))
-        if known != found:
-            yield one.folder, FileFinding(None, f"topic id {found}, but {first} of this topic has {known}")
+    for part in partitions:
+        topic, found = part.facts.get("topic"), part.facts.get("topicId")
+        if found and not part.facts.get("state"):
+            first, known = ids.setdefault(topic, (part.name, found))
+            if known != found:
+                text = f"topic id {found}, but {first} of this topic has {known}"
+                yield part.folder, FileFinding(None, text)
 
 
 RULES: Final = DirectoryRules("Kafka", KINDS, partition, across)

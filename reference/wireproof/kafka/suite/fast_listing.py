@@ -1,32 +1,24 @@
 """List a Kafka log with the fast decoder, chunk by chunk."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from typing import Any, Final
 
 import numpy as np
 from attrs import evolve
 
-from wireproof.kafka import entry
 from wireproof.kafka.attribute_bits import CONTROL
-from wireproof.kafka.columnar.checked_entries import CheckedEntries
 from wireproof.kafka.columnar.decoders import value_items
-from wireproof.kafka.columnar.entry_scan import ScanStep, step_parts
+from wireproof.kafka.columnar.entry_scan import CheckedEntries, ScanStep, step_parts
 from wireproof.kafka.columnar.garbage_search import garbage_item
 from wireproof.kafka.scan import MAX_OFFSET_GAP
-from wireproof.kafka.size_and_magic import SIZE_AT, peek_whole_entry
-from wireproof.kafka.suite.listing import HEADER_NAMES, batch_cells, message_row
+from wireproof.kafka.scan import scan as reference_scan
+from wireproof.kafka.size_and_magic import SIZE_AT
+from wireproof.kafka.suite.listing import HEADER_NAMES, batch_cells, message_cells
 from wireproof.schema.layout import attribute_of
 from wireproof.wire.byte_source import ByteSource, long_zeros
 from wireproof.wire.options import Options
-from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.scan_items import Item
 from wireproof.wire.walk import Chunk, ChunkEnd, EntryRows, QuickReader
-
-CHUNKS: Final = (1 << 20, 4 << 20)
-"""Bytes of the first chunk and of the largest; an entry that is larger gets a chunk of its size."""
-
-VALUE_CHUNKS: Final = (1 << 20, 1 << 20)
-"""The same if every record becomes an object."""
 
 _NAMES: Final = tuple(map(attribute_of, HEADER_NAMES))
 
@@ -95,10 +87,10 @@ def _rows(step: ScanStep, base: int, options: Options, stop: int | None) -> Iter
         if index > first:
             yield rows.part(first, index)
         at, length = rows.at[index], rows.length[index]
-        if index in step.answers:
-            yield evolve(step.answers[index], at=at)
-        else:
-            yield _decoded(entries.view[at - base : at - base + length], at, options)
+        item = step.answers.get(index)
+        if item is None:
+            (item,) = reference_scan([bytes(entries.view[at - base : at - base + length])], options)
+        yield evolve(item, at=at)
         first = index + 1
     if first < stop:
         yield rows.part(first, stop)
@@ -112,24 +104,16 @@ def _cells(block: CheckedEntries) -> list[tuple[Any, ...]]:
     if block.entries.magic.min() == 2:
         return [batch_cells(numbers, None) for numbers in numbers_of]
     columns = zip(block.entries.magic.tolist(), numbers_of, block.first_offset.tolist(), strict=True)
-    return [
-        batch_cells(numbers, None) if magic == 2 else _message_cells(magic, numbers, first)
-        for magic, numbers, first in columns
-    ]
+    rows = []
+    for magic, numbers, first in columns:
+        if magic == 2:
+            rows.append(batch_cells(numbers, None))
+        else:
+            offset, _, crc, attributes, _, _, timestamp, *_, count = numbers
+            rows.append(message_cells((offset, 0, crc, magic, attributes, timestamp), first, count))
+    return rows
 
 
-def _message_cells(magic: int, numbers: Sequence[int], first: int) -> tuple[Any, ...]:
-    """Return the cells of a message from the row of `HEADER` that the kernels filled."""
-    offset, _, crc, attributes, _, _, timestamp, *_, count = numbers
-    return message_row((offset, 0, crc, magic, attributes, timestamp), first, count)
-
-
-DECODER: Final = QuickReader(_read, CHUNKS, VALUE_CHUNKS, _garbage)
-
-
-def _decoded(data: memoryview, at: int, options: Options) -> Item:
-    """Return the item of a clean entry, with its value."""
-    reader = Reader(bytes(data), budget=Budget(options.max_output))
-    prefix = peek_whole_entry(reader)
-    assert prefix is not None, "a whole entry"
-    return Item("frame", at, len(data), entry.read(reader, prefix, options))
+# The first chunk and the largest have 1 MiB and 4 MiB, or 1 MiB if every record becomes an object; an entry
+# that is larger gets a chunk of its size.
+DECODER: Final = QuickReader(_read, (1 << 20, 4 << 20), (1 << 20, 1 << 20), _garbage)

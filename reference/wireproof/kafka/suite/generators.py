@@ -6,11 +6,12 @@ kafka.md §1.1, §1.3, §2.1 and §2.2; the values have the fields of a decoded 
 
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import google_crc32c
+from attrs import evolve
 
 from wireproof.cases.generated_bytes import (
     CODEC_NUMBERS,
@@ -23,31 +24,25 @@ from wireproof.cases.generated_bytes import (
     writer_of,
 )
 from wireproof.cases.made_case import Generator
-from wireproof.wire.json_values import Json
+from wireproof.derive.mutate.dictionary import varint
+from wireproof.kafka.values import Message, Record, RecordBatch
+from wireproof.wire.json_values import Json, to_json
 
 TIME: Final = 1_700_000_000_000
 """The timestamp of the first record."""
-
-NO_KEY: Final = b"\x01"
-"""A key length of -1 in a v2 record."""
-
-EPOCH_AT: Final = 12
-NO_EPOCH: Final = b"\xff\xff\xff\xff"
-"""The partitionLeaderEpoch of a producer, -1."""
 
 
 # --- v2 ---
 
 
 def batch(recipe: Recipe) -> bytes:
-    """Return the bytes of a v2 batch."""
     number = recipe.records
     pieces: list[Piece] = []
     for index in range(number):
-        delta = _varint(index)
-        before, after = b"\0" + delta + delta + NO_KEY + _varint(recipe.value), b"\0"
-        length = _varint(len(before) + recipe.value + len(after))
-        pieces += [length + before, *value_pieces(recipe.fill, recipe.value, index), after]
+        delta, no_key, no_headers = varint("varint", index), b"\1", b"\0"
+        before = b"\0" + delta + delta + no_key + varint("varint", recipe.value)
+        length = varint("varint", len(before) + recipe.value + len(no_headers))
+        pieces += [length + before, *value_pieces(recipe.fill, recipe.value, index), no_headers]
     body = writer_of(recipe)(list(merged(pieces)))
     fields = struct.pack(
         ">hiqqqhii", CODEC_NUMBERS[recipe.codec], number - 1, TIME, TIME + number - 1, -1, -1, -1, number
@@ -58,64 +53,27 @@ def batch(recipe: Recipe) -> bytes:
 
 
 def produced(recipe: Recipe) -> bytes:
-    """Return the bytes of a v2 batch as a producer sends it: without a leader epoch, which no CRC covers."""
+    """Return the bytes of a v2 batch as a producer sends it: leader epoch -1, which no CRC covers."""
     data = batch(recipe)
-    return data[:EPOCH_AT] + NO_EPOCH + data[EPOCH_AT + len(NO_EPOCH) :]
+    return data[:12] + b"\xff\xff\xff\xff" + data[16:]
+
+
+def batch_value(recipe: Recipe, *, computed: bool) -> Json:
+    """Return the value of the batch, with or without the fields that a decoder computes."""
+    values = (joined(value_pieces(recipe.fill, recipe.value, n)) for n in range(recipe.records))
+    records = tuple(Record(0, n, n, None, value, (), n, TIME + n) for n, value in enumerate(values))
+    codec, last = CODEC_NUMBERS[recipe.codec], recipe.records - 1
+    value = RecordBatch(0, 0, 2, codec, last, TIME, TIME + last, -1, -1, -1, records)
+    tree: Any = to_json(value, with_derived=computed)
+    for record in () if computed else tree["records"]:
+        del record["offset"], record["timestamp"], record["control"]
+    return tree  # type: ignore[no-any-return] # it was JSON before
 
 
 def log_value(recipe: Recipe, *, computed: bool) -> Json:
     """Return the value of a log with the batch alone, as a topic stores it."""
     following: dict[str, Json] = {"nextOffset": str(recipe.records)} if computed else {}
     return {"batches": [batch_value(recipe, computed=computed)], **following}
-
-
-def _varint(value: int) -> bytes:
-    """Return the zigzag varint of a number from 0 on."""
-    rest = value << 1
-    out = bytearray()
-    while rest > 0x7F:
-        out.append(rest & 0x7F | 0x80)
-        rest >>= 7
-    out.append(rest)
-    return bytes(out)
-
-
-def batch_value(recipe: Recipe, *, computed: bool) -> Json:
-    """Return the value of the batch, with or without the fields that a decoder computes."""
-    following: dict[str, Json] = {"nextOffset": str(recipe.records)} if computed else {}
-    return {
-        "baseOffset": "0",
-        "partitionLeaderEpoch": "0",
-        "magic": "2",
-        "attributes": str(CODEC_NUMBERS[recipe.codec]),
-        "lastOffsetDelta": str(recipe.records - 1),
-        "baseTimestamp": str(TIME),
-        "maxTimestamp": str(TIME + recipe.records - 1),
-        "producerId": "-1",
-        "producerEpoch": "-1",
-        "baseSequence": "-1",
-        "records": [_record_value(recipe, n, computed=computed) for n in range(recipe.records)],
-        **following,
-    }
-
-
-def _record_value(recipe: Recipe, number: int, *, computed: bool) -> Json:
-    stated: dict[str, Json] = {
-        "attributes": "0",
-        "timestampDelta": str(number),
-        "offsetDelta": str(number),
-        "key": None,
-        "value": _hex_value(recipe, number),
-        "headers": [],
-    }
-    if not computed:
-        return stated
-    place: dict[str, Json] = {"offset": str(number), "timestamp": str(TIME + number), "control": None}
-    return {**stated, **place, "sequence": "-1", "timestampType": "create"}
-
-
-def _hex_value(recipe: Recipe, number: int) -> str:
-    return joined(value_pieces(recipe.fill, recipe.value, number)).hex()
 
 
 # --- v0 and v1 ---
@@ -133,7 +91,6 @@ def message(recipe: Recipe, magic: int) -> bytes:
 
 
 def _message(magic: int, offset: int, attributes: int, time: int, value: Sequence[Piece]) -> list[Piece]:
-    """Return the pieces of a message without a key."""
     stamp = struct.pack(">q", time) if magic else b""
     size = size_of(value)
     covered = struct.pack(">bb", magic, attributes) + stamp + struct.pack(">ii", -1, size)
@@ -143,51 +100,26 @@ def _message(magic: int, offset: int, attributes: int, time: int, value: Sequenc
 
 def message_value(recipe: Recipe, magic: int, *, computed: bool) -> Json:
     """Return the value of the message, with or without the fields that a decoder computes."""
-    values = (_hex_value(recipe, n) for n in range(recipe.records))
-    plain = [_plain_value(magic, n, value, computed=computed) for n, value in enumerate(values)]
-    if recipe.codec == "none":
-        return plain[0]
-    whole = _plain_value(magic, recipe.records - 1, None, computed=computed)
-    return {**whole, "attributes": str(CODEC_NUMBERS[recipe.codec]), "messages": list(plain)}
-
-
-def _plain_value(magic: int, number: int, value: str | None, *, computed: bool) -> dict[str, Json]:
-    stated: dict[str, Json] = {
-        "offset": str(number),
-        "magic": str(magic),
-        "attributes": "0",
-        "timestamp": str(TIME + number) if magic else "-1",
-        "key": None,
-        "value": value,
-        "messages": None,
-    }
-    if not computed:
-        return stated
-    kind = "create" if magic else "none"
-    return {**stated, "nextOffset": str(number + 1), "timestampType": kind}
+    values = (joined(value_pieces(recipe.fill, recipe.value, n)) for n in range(recipe.records))
+    inner = tuple(
+        Message(n, magic, 0, TIME + n if magic else -1, None, value, None) for n, value in enumerate(values)
+    )
+    codec, last = CODEC_NUMBERS[recipe.codec], inner[-1]
+    wrapper = evolve(last, attributes=codec, value=None, messages=inner)
+    return to_json(wrapper if codec else inner[0], with_derived=computed)
 
 
 # --- the generators ---
 
 
-def _generator_of_messages(magic: int) -> Generator:
-    value = partial(message_value, magic=magic)
-    data = partial(message, magic=magic)
+def _generator(data: Callable[[Recipe], bytes], value: Callable[..., Json]) -> Generator:
     return Generator(data, partial(value, computed=True), partial(value, computed=False))
 
 
 GENERATORS: Final = {
-    "kafka.batch/v0": _generator_of_messages(0),
-    "kafka.batch/v1": _generator_of_messages(1),
-    "kafka.batch/v2": Generator(
-        batch,
-        partial(batch_value, computed=True),
-        partial(batch_value, computed=False),
-    ),
-    "kafka.log/mixed": Generator(
-        produced,
-        partial(log_value, computed=True),
-        partial(log_value, computed=False),
-    ),
+    "kafka.batch/v0": _generator(partial(message, magic=0), partial(message_value, magic=0)),
+    "kafka.batch/v1": _generator(partial(message, magic=1), partial(message_value, magic=1)),
+    "kafka.batch/v2": _generator(batch, batch_value),
+    "kafka.log/mixed": _generator(produced, log_value),
 }
 """The generator of each kind."""

@@ -32,15 +32,12 @@ from wireproof.kafka.size_and_magic import (
     MIN_SIZE_BY_MAGIC,
     SIZE_AT,
 )
-from wireproof.kafka.suite.listing import batch_cells, message_row, select_numbers
+from wireproof.kafka.suite.listing import batch_cells, message_cells, select_numbers
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
 from wireproof.wire.walk import Chunk, ChunkEnd, EntryRows, QuickReader
 
 LOG: Final = FORMATS["kafka.log/mixed"]
-
-CHUNKS: Final = (1 << 21, 1 << 21)
-"""Bytes of the first chunk and of the largest: few enough for the CPU cache, and many batches in one go."""
 
 LOOKED_AT: Final = UNUSED_BITS | CONTROL | DELETE_HORIZON
 """Attribute bits of a batch that the reference looks at: unused ones, and those about certain records."""
@@ -59,6 +56,12 @@ def _read(
     most = MAX_ENTRY if options.max_message is None else options.max_message
     at, stop, is_broken = 0, len(chunk), False
     rows: list[tuple[int, int, tuple[Any, ...]]] = []
+
+    def together() -> Iterator[EntryRows]:
+        if rows:
+            yield EntryRows(*zip(*rows, strict=True))
+        rows.clear()
+
     while stop - at >= HEADER_SIZE_UP_TO_MAGIC:
         size, magic = _size_and_magic(chunk, at)
         end = at + size + LOG_OVERHEAD
@@ -72,23 +75,21 @@ def _read(
             item = next(iter(formats.scan(LOG, [bytes(chunk[at:end])], options)))
             if is_broken := item.kind != "frame":
                 break
-            yield from _together(rows)
-            rows = []
+            yield from together()
             yield evolve(item, at=base + at)
         at = end
-    yield from _together(rows)
+    yield from together()
     return ChunkEnd(at, is_broken)
-
-
-def _together(rows: list[tuple[int, int, tuple[Any, ...]]]) -> Iterator[EntryRows]:
-    if rows:
-        yield EntryRows(*zip(*rows, strict=True))
 
 
 def _batch(data: Chunk, at: int, end: int) -> tuple[Any, ...] | None:
     """Return the cells of a batch whose header and checksum are sound; None if the reference must look."""
     numbers = select_numbers(_head_of_batch(data, at))
     base, _, crc, attributes, delta, _, latest, producer, generation, sequence, count = numbers
+    if producer == -1:  # a producer has all its fields, or there is none: §1.1, C20 to C25
+        is_usual = generation == sequence == -1 and not attributes & TRANSACTIONAL
+    else:
+        is_usual = producer >= 0 and generation >= 0 and sequence >= 0
     if (
         base < 0
         or attributes & LOOKED_AT
@@ -96,18 +97,11 @@ def _batch(data: Chunk, at: int, end: int) -> tuple[Any, ...] | None:
         or not 0 <= count <= delta + 1
         or base > MAX_INT64 - delta
         or (attributes & LOG_APPEND_TIME and latest < 0)
-        or not _is_usual_producer(producer, generation, sequence, attributes)
+        or not is_usual
         or _crc32c(bytes(data[at + _BATCH_COVERS : end])) != crc
     ):
         return None
     return batch_cells(numbers, None)
-
-
-def _is_usual_producer(producer: int, generation: int, sequence: int, attributes: int) -> bool:
-    """Return whether a producer has all its fields, or there is none: §1.1, C20 to C25."""
-    if producer == -1:
-        return generation == sequence == -1 and not attributes & TRANSACTIONAL
-    return producer >= 0 and generation >= 0 and sequence >= 0
 
 
 def _message(data: Chunk, at: int, end: int) -> tuple[Any, ...] | None:
@@ -125,7 +119,8 @@ def _message(data: Chunk, at: int, end: int) -> tuple[Any, ...] | None:
         or _crc32(bytes(data[at + _MESSAGE_COVERS : end])) != crc
     ):
         return None
-    return message_row(numbers, None if codec else offset, None if codec else 1)
+    return message_cells(numbers, None if codec else offset, None if codec else 1)
 
 
-HEADERS: Final = QuickReader(_read, CHUNKS, CHUNKS)
+# Chunks of 2 MiB are few enough bytes for the CPU cache, and many batches in one go.
+HEADERS: Final = QuickReader(_read, (1 << 21, 1 << 21), (1 << 21, 1 << 21))

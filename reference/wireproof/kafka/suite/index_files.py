@@ -28,24 +28,11 @@ from wireproof.kafka.files.index_file import (
     SegmentHeaders,
     aborted_transactions,
 )
+from wireproof.kafka.layouts import HEADS
 from wireproof.kafka.size_and_magic import MAGIC_AT, peek_whole_entry
+from wireproof.kafka.suite import listing
 from wireproof.kafka.suite.header_listing import HEADERS
-from wireproof.kafka.suite.listing import (
-    BASE_OFFSET,
-    CONTROL_TYPE,
-    HEADER_NAMES,
-    IS_TRANSACTIONAL,
-    LAST_OFFSET,
-    LEADER_EPOCH,
-    MAGIC,
-    MAX_TIMESTAMP,
-    PRODUCER,
-    batch_cells,
-    header_numbers,
-    item_cells,
-    message_cells,
-)
-from wireproof.segment_files import CheckedIndex, IndexRules, SegmentFileName
+from wireproof.segment_files import MAX_FILE_BYTES, CheckedIndex, IndexRules, SegmentFileName
 from wireproof.wire.byte_source import ByteSource, FileSource, ShrunkError
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
@@ -54,7 +41,9 @@ from wireproof.wire.walk import Entry, EntryRows, walk
 
 SYSTEM: Final = "Kafka"
 
-STEPS: Final = evolve(steps_of(FORMATS["kafka.log/mixed"]), cells=item_cells, head_bytes=BATCH.fixed_size)
+STEPS: Final = evolve(
+    steps_of(FORMATS["kafka.log/mixed"]), cells=listing.item_cells, head_bytes=BATCH.fixed_size
+)
 """The steps of a log, with the cells of each entry."""
 
 READER: Final = evolve(HEADERS, chunks=(1 << 16, 1 << 16))
@@ -71,16 +60,8 @@ FILE_NAME: Final = re.compile(
 )
 """Base offset, the id of a remote segment (kafka.md §14.6), kind, and state."""
 
-PADDED: Final = (
-    "{} entries are allocated and not written, and a later segment follows: Kafka cuts the index of a closed "
-    "segment, and brokers without KAFKA-10207 may delete the segment because they read the time 0"
-)
-
-ENDING: Final = re.compile(rf".*(?P<kind>\.(?:index|timeindex|txnindex)){STATE}", re.DOTALL)
-
 
 def parse_file_name(path: Path) -> SegmentFileName | None:
-    """Parse the name of a segment's file; None for any other name."""
     found = FILE_NAME.fullmatch(path.name)
     return SegmentFileName(int(found["base"]), found["kind"], path) if found else None
 
@@ -124,34 +105,28 @@ def headers_of(source: ByteSource) -> SegmentHeaders:
         OSError: the system cannot read it.
     """
     heads = EntryHeaders()
-    held: Entry | None = None
+    held: tuple[Entry, tuple[Any, ...]] | None = None  # a damaged entry, which counts if another one follows
     for part in walk(STEPS, source, DEFAULT_OPTIONS, quick=READER):
-        if isinstance(part, EntryRows):
-            _add_held(heads, held, source)
-            held = None
-            for row in zip(part.at, part.length, part.cells, strict=True):
-                heads.add(_numbers(*row))
-        elif part.kind == "frame":
-            _add_held(heads, held, source)
-            held = None
-            heads.add(_numbers(part.at, part.length, part.cells))
-        elif _damaged_cells(part, source) is None:
-            last = held or part
+        cells = _damaged_cells(part, source) if isinstance(part, Entry) and part.kind != "frame" else None
+        if isinstance(part, Entry) and part.kind != "frame" and cells is None:
+            last = held[0] if held else part
             why = f"{last.length} bytes of an entry that is cut"
             if last.kind != "tail":
                 why = f"{last.damages[0].cls} at {last.damages[0].where}"
             return SegmentHeaders(heads, source.size, last.at, why)
+        if held is not None:
+            heads.add(_numbers(held[0].at, held[0].length, held[1]))
+        held = None
+        if isinstance(part, EntryRows):
+            for row in zip(part.at, part.length, part.cells, strict=True):
+                heads.add(_numbers(*row))
+        elif cells is None:
+            heads.add(_numbers(part.at, part.length, part.cells))
         else:
-            _add_held(heads, held, source)
-            held = part
-    _add_held(heads, held, source)
+            held = part, cells
+    if held is not None:
+        heads.add(_numbers(held[0].at, held[0].length, held[1]))
     return SegmentHeaders(heads, source.size, source.size)
-
-
-def _add_held(heads: EntryHeaders, held: Entry | None, source: ByteSource) -> None:
-    """Add the header of a damaged entry, because another entry follows it."""
-    if held is not None and (cells := _damaged_cells(held, source)) is not None:
-        heads.add(_numbers(held.at, held.length, cells))
 
 
 def _damaged_cells(one: Entry, source: ByteSource) -> tuple[Any, ...] | None:
@@ -160,20 +135,20 @@ def _damaged_cells(one: Entry, source: ByteSource) -> tuple[Any, ...] | None:
     if one.kind == "tail" or STEPS.size(head) != one.length or head[MAGIC_AT] > V2:
         return None
     if head[MAGIC_AT] < V2:
-        return message_cells(head, None, None)
-    numbers = header_numbers(head)
-    is_control = numbers[HEADER_NAMES.index("attributes")] & CONTROL
-    return None if is_control else batch_cells(numbers, None)
+        return listing.message_cells(HEADS[head[MAGIC_AT]].peek(head), None, None)
+    numbers = listing.header_numbers(head)
+    is_control = numbers[listing.HEADER_NAMES.index("attributes")] & CONTROL
+    return None if is_control else listing.batch_cells(numbers, None)
 
 
 def _numbers(at: int, length: int, cells: Sequence[Any]) -> tuple[int, ...]:
-    """Return the numbers of a `SegmentEntry`."""
-    magic, last = cells[MAGIC], cells[LAST_OFFSET]
-    control = cells[CONTROL_TYPE]
+    magic, last = cells[listing.MAGIC], cells[listing.LAST_OFFSET]
+    control = cells[listing.CONTROL_TYPE]
     marker = NO_MARKER if control is None else MARKERS.get(control.partition("+")[0], NO_MARKER)
     return (
-        at, length, magic, cells[BASE_OFFSET] if magic == V2 else last, last, cells[MAX_TIMESTAMP],
-        cells[PRODUCER], cells[IS_TRANSACTIONAL], marker, cells[LEADER_EPOCH],
+        at, length, magic, cells[listing.BASE_OFFSET] if magic == V2 else last, last,
+        cells[listing.MAX_TIMESTAMP], cells[listing.PRODUCER], cells[listing.IS_TRANSACTIONAL], marker,
+        cells[listing.LEADER_EPOCH],
     )  # fmt: skip
 
 
@@ -190,7 +165,10 @@ def check(name: SegmentFileName, log: SegmentHeaders | None) -> CheckedIndex:
     if index.raw.tail and any(other is not None and other.base > name.base for other in beside):
         written = len(index.raw.rows)
         at = (len(data) - index.raw.odd) // (written + index.raw.tail) * written
-        found.append(FileFinding(at, PADDED.format(index.raw.tail), REBUILD, is_error=False))
+        text = f"{index.raw.tail} entries are allocated and not written, and a later segment follows: Kafka"
+        text += " cuts the index of a closed segment, and brokers without KAFKA-10207 may delete the segment"
+        text += " because they read the time 0"
+        found.append(FileFinding(at, text, REBUILD, is_error=False))
     return CheckedIndex(name, len(data), index, log, tuple(found), SYSTEM)
 
 
@@ -210,7 +188,7 @@ RULES: Final = IndexRules(
     SYSTEM,
     tuple(INDEX_READERS),
     FILE_NAME,
-    ENDING,
+    re.compile(rf".*(?P<kind>\.(?:index|timeindex|txnindex)){STATE}", re.DOTALL),
     begins_like_entries,
     read_segment,
     check,
@@ -218,19 +196,13 @@ RULES: Final = IndexRules(
     missing,
 )
 
-# --- where the entries of a log are, as its offset index shows: kafka.md §12 ---
-
-NAME_DIGITS: Final = 20
-MAX_INDEX_BYTES: Final = 256 * 1024 * 1024
-
 
 def indexed(log: Path, number: int, *, is_position: bool) -> tuple[int, int] | None:
-    """Return the last offset and the position of the last indexed entry that is not after a place."""
-    path = log.with_name(log.name.replace(".log", ".index", 1))
-    base = log.name[:NAME_DIGITS]
-    if not (base.isdecimal() and len(base) == NAME_DIGITS and path != log and path.is_file()):
+    """Return the last offset and the position of the last indexed entry that is not after a place: §12."""
+    path, base = log.with_name(log.name.replace(".log", ".index", 1)), log.name[:20]
+    if not (base.isdecimal() and len(base) == 20 and path != log and path.is_file()):
         return None
-    if path.stat().st_size > MAX_INDEX_BYTES:
+    if path.stat().st_size > MAX_FILE_BYTES:
         return None
     entries = OFFSET_INDEX.read(path.read_bytes(), int(base)).entries
     keys = [one.position if is_position else one.offset for one in entries]

@@ -13,16 +13,13 @@ from wireproof.kafka.control_types import CONTROL_TYPES
 from wireproof.kafka.entry import V2
 from wireproof.kafka.layouts import HEADS, MESSAGE_FLAGS, NO_TIMESTAMP
 from wireproof.kafka.size_and_magic import MAGIC_AT, MIN_SIZE_BY_MAGIC, SIZE_AT
-from wireproof.kafka.values import Message, RecordBatch
-from wireproof.schema.layout import Flag
+from wireproof.kafka.values import SEQUENCES, Message, Record, RecordBatch
 from wireproof.wire.json_values import Json
 from wireproof.wire.scan_items import Item
 from wireproof.wire.text import counted, instant, octets
 from wireproof.wire.trace import FieldSpan
 
-# --- entry cells ---
-#
-# What the header of an entry says: its cells in a listing, its offsets, its records: kafka.md §1.1, §2.1.
+# --- what the header of an entry says: its cells, its offsets, its records: kafka.md §1.1, §2.1 ---
 
 
 COLUMNS: Final = (
@@ -50,11 +47,8 @@ select_numbers = HEADS[V2].select(*HEADER_NAMES)
 
 _CODEC_NAMES: Final = tuple(CODECS.get(number, str(number)) for number in range(CODEC_MASK + 1))
 
-_SEQUENCES: Final = 1 << 31
-
 
 def header_numbers(head: bytes) -> Sequence[int]:
-    """Return these integers of the batch that begins with `head`."""
     numbers: Sequence[int] = select_numbers(HEADS[V2].peek(head))
     return numbers
 
@@ -68,17 +62,12 @@ def batch_cells(numbers: Sequence[int], control: str | None) -> tuple[Any, ...]:
     return (
         2, base, wrap64(base + delta), count, _CODEC_NAMES[attributes & CODEC_MASK],
         "LogAppendTime" if attributes & LOG_APPEND_TIME else "CreateTime", first_time, last_time,
-        producer, generation, sequence, -1 if sequence == -1 else (sequence + delta) % _SEQUENCES,
+        producer, generation, sequence, -1 if sequence == -1 else (sequence + delta) % SEQUENCES,
         bool(attributes & TRANSACTIONAL), control, first_time if horizon else None, epoch, crc,
     )  # fmt: skip
 
 
-def message_cells(head: bytes, first: int | None, count: int | None) -> tuple[Any, ...]:
-    """Return the cells of the message or the wrapper that begins with `head`: §2.1, §2.2."""
-    return message_row(HEADS[head[MAGIC_AT]].peek(head), first, count)
-
-
-def message_row(numbers: Sequence[int], first: int | None, count: int | None) -> tuple[Any, ...]:
+def message_cells(numbers: Sequence[int], first: int | None, count: int | None) -> tuple[Any, ...]:
     """Return the cells of a message or a wrapper, from all the integers of its header: §2.1, §2.2."""
     offset, _, crc, magic, attributes, *rest = numbers
     timestamp = rest[0] if rest else NO_TIMESTAMP
@@ -102,65 +91,62 @@ _numbers = HEADS[V2].select("baseOffset", "lastOffsetDelta", "recordsCount")
 
 
 def head_offsets(_: Format, head: bytes) -> tuple[int | None, int | None] | None:
-    """Return the first and the last offset in a header; None if no entry has such a header.
-
-    A message has one offset, and a wrapper that of its last message: §2.2.
-    """
-    magic = _magic(head)
-    if magic is None:
-        return None
-    if magic < V2:
-        return None, int.from_bytes(head[:8], "big", signed=True)
-    base, delta, _count = _numbers(HEADS[V2].peek(head))
-    return base, wrap64(base + delta)
+    """Return the first and the last offset in a header; None if no entry has such a header."""
+    first, last, _count = _head(head)
+    return None if last is None else (first, last)
 
 
 def head_records(head: bytes) -> int | None:
     """Return the number of records in a header; None for a wrapper, and if no entry has such a header."""
-    magic = _magic(head)
-    if magic is None:
-        return None
-    if magic < V2:  # the byte after the magic has the codec: a wrapper does not count its messages
-        return None if head[MAGIC_AT + 1] & CODEC_MASK else 1
-    _base, delta, count = _numbers(HEADS[V2].peek(head))
-    return int(count) if 0 <= count <= delta + 1 else None
+    return _head(head)[2]
 
 
-def _magic(head: bytes) -> int | None:
-    """Return the magic of an entry that begins with these bytes; None if none does."""
-    if len(head) <= MAGIC_AT + 1 or not 0 <= (magic := head[MAGIC_AT]) < len(MIN_SIZE_BY_MAGIC):
-        return None
+def _head(head: bytes) -> tuple[int | None, int | None, int | None]:
+    """Return first and last offset, and the number of records, as far as a header shows them.
+
+    A message has one offset. A wrapper has that of its last message, and does not count them: §2.2.
+    """
+    nothing = None, None, None
+    if len(head) <= MAGIC_AT + 1 or (magic := head[MAGIC_AT]) > V2:
+        return nothing
     if int.from_bytes(head[SIZE_AT : SIZE_AT + 4], "big", signed=True) < MIN_SIZE_BY_MAGIC[magic]:
-        return None
-    return magic if magic < V2 or len(head) >= HEADS[V2].size else None
+        return nothing
+    if magic < V2:  # the byte after the magic has the codec
+        offset = int.from_bytes(head[:SIZE_AT], "big", signed=True)
+        return None, offset, None if head[MAGIC_AT + 1] & CODEC_MASK else 1
+    if len(head) < HEADS[V2].size:
+        return nothing
+    base, delta, count = _numbers(HEADS[V2].peek(head))
+    return base, wrap64(base + delta), count if 0 <= count <= delta + 1 else None
 
 
 MAX_PRODUCERS: Final = 1 << 16
 """Producers that are counted and whose transactions are followed; a segment has far fewer."""
 
-SHOWN_OPEN: Final = 5
-"""Open transactions that are named."""
-
 
 # --- an entry ---
 
 
-def control_name(batch: RecordBatch) -> str | None:
-    """Return the types of the control records of a batch; None if it has none: §1.9."""
-    types = dict.fromkeys(one.control.type for one in batch.records if one.control is not None)
-    return "+".join(CONTROL_TYPES.get(kind, f"type {kind}") for kind in types) or None
+def _control_name(record: Record) -> str | None:
+    """Return the type of a control record; None for another record: §1.9."""
+    if (control := record.control) is None:
+        return None
+    return CONTROL_TYPES.get(control.type, f"type {control.type}")
 
 
 def item_cells(item: Item, head: bytes) -> tuple[Any, ...]:
-    """Return the cells of an entry that the reference decoded."""
+    first: int | None
     match item.value:
-        case RecordBatch() as batch:
-            return batch_cells(header_numbers(head), control_name(batch))
+        case RecordBatch(records=records):
+            types = dict.fromkeys(filter(None, map(_control_name, records)))
+            return batch_cells(header_numbers(head), "+".join(types) or None)
         case Message(messages=None, offset=offset):
-            return message_cells(head, offset, 1)
+            first, count = offset, 1
         case Message(messages=inner):
-            return message_cells(head, inner[0].offset if inner else None, len(inner or ()))
-    raise TypeError(f"{type(item.value).__name__} is no entry of a log")
+            first, count = inner[0].offset if inner else None, len(inner or ())
+        case _:
+            raise TypeError(f"{type(item.value).__name__} is no entry of a log")
+    return message_cells(HEADS[head[MAGIC_AT]].peek(head), first, count)
 
 
 HEADING: Final = (
@@ -219,13 +205,10 @@ def item_records(item: Item) -> Iterator[tuple[Any, ...]]:
     match item.value:
         case RecordBatch(records=records, base_sequence=sequence):
             for one in records:
-                kind = None
-                if one.control is not None:
-                    kind = CONTROL_TYPES.get(one.control.type, f"type {one.control.type}")
                 yield (
                     one.offset, one.offset_delta, one.timestamp, one.timestamp_delta,
-                    None if sequence < 0 else (sequence + one.offset_delta) % _SEQUENCES, one.key, one.value,
-                    tuple(one.headers), kind,
+                    None if sequence < 0 else (sequence + one.offset_delta) % SEQUENCES, one.key, one.value,
+                    tuple(one.headers), _control_name(one),
                 )  # fmt: skip
         case Message(messages=inner) as message:
             for part in (message,) if inner is None else inner:
@@ -233,7 +216,6 @@ def item_records(item: Item) -> Iterator[tuple[Any, ...]]:
 
 
 def record_line(cells: tuple[Any, ...]) -> str:
-    """Return a record as a line."""
     offset, delta, timestamp, time_delta, sequence, key, value, headers, control = cells
     parts = [f"offset {offset}" + ("" if delta is None else f" (+{delta})")]
     parts.append(instant(timestamp) + ("" if time_delta is None else f" ({time_delta:+d} ms)"))
@@ -264,7 +246,6 @@ class LogTotals:
     open: dict[int, int] = field(factory=dict)
 
     def add(self, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Add the cells of the next entries."""
         (
             magic, _, last, count, codec, kind, base_time, max_time, producer, _, _, _, _, control, horizon,
             epoch, _,
@@ -275,33 +256,21 @@ class LogTotals:
         self.records += sum(filter(None, count))
         low, high = self.offsets or _offsets(rows[0])
         self.offsets = low, max(high, *last)
-        self._add_times(kind, base_time, max_time, horizon)
+        # A negative timestamp is none. A delete horizon is no time of a record, and neither is the base of a
+        # batch with append time: §1.8.
+        if highs := [time for time in max_time if time >= 0]:
+            lows = [
+                first
+                for kind, first, last, other in zip(kind, base_time, max_time, horizon, strict=True)
+                if first >= 0 and last >= 0 and other is None and kind != "LogAppendTime"
+            ]
+            low, high = self.times or (highs[0], highs[0])
+            self.times = min([low, *lows]), max([high, *highs])
         if epochs := [one for one, version in zip(epoch, magic, strict=True) if version > 1]:
             self.epochs = (self.epochs or epochs)[0], epochs[-1]
         if max(producer) >= 0 or any(control):
             for cells in rows:
                 self._add_producer(cells)
-
-    def _add_times(
-        self,
-        kinds: Sequence[str | None],
-        base: Sequence[int],
-        latest: Sequence[int],
-        horizon: Sequence[int | None],
-    ) -> None:
-        """Add timestamps; a negative one is none.
-
-        A delete horizon is no time of a record, and neither is the base of a batch with append time: §1.8.
-        """
-        if not (highs := [time for time in latest if time >= 0]):
-            return
-        lows = [
-            first
-            for kind, first, last, other in zip(kinds, base, latest, horizon, strict=True)
-            if first >= 0 and last >= 0 and other is None and kind != "LogAppendTime"
-        ]
-        low, high = self.times or (highs[0], highs[0])
-        self.times = min([low, *lows]), max([high, *highs])
 
     def _add_producer(self, cells: tuple[Any, ...]) -> None:
         producer = cells[PRODUCER]
@@ -317,7 +286,7 @@ class LogTotals:
             self.open.setdefault(producer, cells[BASE_OFFSET])
 
     def json(self) -> dict[str, Json]:
-        """Return the counts, each under its name; what the log does not have is null."""
+        """Return the counts; what the log does not have is null."""
         offsets, times, epochs = (pair or (None, None) for pair in (self.offsets, self.times, self.epochs))
         return {
             "batches": self.entries.total(),
@@ -338,7 +307,6 @@ class LogTotals:
         }
 
     def lines(self) -> Iterator[str]:
-        """Yield the counts as lines."""
         if self.offsets is None:
             return
         kinds = ", ".join(f"{count} of v{magic}" for magic, count in sorted(self.entries.items()))
@@ -357,60 +325,45 @@ class LogTotals:
             ends = "".join(f", {name} {count}" for name, count in sorted(self.controls.items()))
             yield f"producers with an id: {len(self.producers)}{ends}"
         if self.open:
-            some = [
-                f"producer {who} since offset {first}" for who, first in list(self.open.items())[:SHOWN_OPEN]
-            ]
-            more = "" if len(self.open) <= SHOWN_OPEN else ", …"
-            yield f"transactions that do not end here: {len(self.open)} ({', '.join(some)}{more})"
+            some = [f"producer {who} since offset {first}" for who, first in self.open.items()]
+            shown = ", ".join([*some[:5], *["…"] * (len(some) > 5)])
+            yield f"transactions that do not end here: {len(some)} ({shown})"
 
 
 # --- notes of fields ---
 
 
-def flags_text(number: int, flags: Sequence[Flag]) -> str:
-    """Spell out the named bits of a number."""
-    parts = []
-    for flag in flags:
-        value = (number & flag.mask) // (flag.mask & -flag.mask)
-        if flag.codes is not None:
-            parts.append(f"{flag.name} {flag.codes.get(value, value)}")
-        elif value:
-            parts.append(flag.name)
-    return ", ".join(parts)
+_FLAGS: Final = dict(enumerate((*MESSAGE_FLAGS, BATCH_FLAGS)))
+"""The named bits of the attributes by magic."""
 
 
 def field_notes(spans: Sequence[FieldSpan]) -> Mapping[str, str]:
     """Return what attributes, timestamps and deltas mean, by the path of the field: §1.2, §1.8, §1.10."""
     values = {span.path: span.value for span in spans if isinstance(span.value, int)}
-    notes = {}
-    for path, value in values.items():
-        head, _, name = path.rpartition(".")
-        batch, _, _ = path.rpartition("records[")
-        parts = {part: values.get(f"{batch}{part}") for part in _OF_BATCH}
-        if note := _note(name, value, {**parts, "magic": values.get(f"{head}.magic".lstrip("."))}, head):
-            notes[path] = note
-    return notes
+    found = ((path, _note(path, value, values)) for path, value in values.items())
+    return {path: note for path, note in found if note}
 
 
-_OF_BATCH: Final = ("baseOffset", "baseTimestamp", "maxTimestamp", "attributes")
-
-_FLAGS: Final = (*MESSAGE_FLAGS, BATCH_FLAGS)
-"""The named bits of the attributes by magic."""
-
-
-def _note(name: str, value: int, batch: Mapping[str, int | None], head: str) -> str:
-    in_record = head.endswith("]") and "records[" in head
+def _note(path: str, value: int, values: Mapping[str, int]) -> str:
+    head, _, name = path.rpartition(".")
+    batch, _, _ = path.rpartition("records[")
     match name:
-        case "attributes" if not in_record:
-            magic = batch["magic"]
-            return "" if magic is None or not 0 <= magic < len(_FLAGS) else flags_text(value, _FLAGS[magic])
+        case "attributes" if not (head.endswith("]") and batch):
+            parts = []
+            for flag in _FLAGS.get(values.get(f"{head}.magic".lstrip("."), -1), ()):
+                number = (value & flag.mask) // (flag.mask & -flag.mask)
+                if flag.codes is not None:
+                    parts.append(f"{flag.name} {flag.codes.get(number, number)}")
+                elif number:
+                    parts.append(flag.name)
+            return ", ".join(parts)
         case "baseTimestamp" | "maxTimestamp" | "timestamp" if value >= 0:
             return instant(value)
-        case "offsetDelta" if batch["baseOffset"] is not None:
-            return f"offset {wrap64(batch['baseOffset'] + value)}"
-        case "timestampDelta" if batch["baseTimestamp"] is not None:
-            appended = (batch["attributes"] or 0) & LOG_APPEND_TIME
-            return instant(batch["maxTimestamp"] if appended else wrap64(batch["baseTimestamp"] + value))
+        case "offsetDelta" if (base := values.get(f"{batch}baseOffset")) is not None:
+            return f"offset {wrap64(base + value)}"
+        case "timestampDelta" if (base := values.get(f"{batch}baseTimestamp")) is not None:
+            appended = values.get(f"{batch}attributes", 0) & LOG_APPEND_TIME
+            return instant(values[f"{batch}maxTimestamp"] if appended else wrap64(base + value))
     return ""
 
 
@@ -432,7 +385,7 @@ LISTING: Final = EntryListing(
     headers="wireproof.kafka.suite.header_listing:HEADERS",
     head_offsets=head_offsets,
     indexed="wireproof.kafka.suite.index_files:indexed",
-    meaning="wireproof.kafka.suite.internal_records:record_meaning",
+    meaning="wireproof.kafka.payloads.tables:record_meaning",
     notes=field_notes,
     row_records=lambda cells: cells[COUNT],
     head_records=head_records,

@@ -23,9 +23,6 @@ from wireproof.wire.compression import COMPRESSION_CODECS
 VERSIONS: Final = (0, 0, 0, 1, -1)
 """Versions of the key and of the value of a control record; a negative version is invalid."""
 
-RECORD_TYPES: Final = (*(control_types.ABORT, control_types.COMMIT) * 3, *range(2, 7), 99)
-"""Types of control records; the end of a transaction is the most frequent."""
-
 NO_TAGS: Final = b"\0"
 
 COMPACT_ONE: Final = b"\2"
@@ -34,7 +31,8 @@ COMPACT_ONE: Final = b"\2"
 
 def random_control_record(rng: Random) -> Record:
     """Return a control record of a known or unknown version; its key or value may have a wrong size."""
-    kind = pick(rng, RECORD_TYPES)
+    # The end of a transaction is the most frequent type.
+    kind = pick(rng, (*(control_types.ABORT, control_types.COMMIT) * 3, *range(2, 7), 99))
     key = pack(">hh", pick(rng, VERSIONS), kind)
     key = pick(rng, (key, key, key, key[:3], key + b"\0\1"))
     valid = RECORD_VALUES.get(kind, _end_of_transaction)(rng)
@@ -109,51 +107,33 @@ def _message(message: Message) -> Message:
     return evolve(outer, offset=0 if offset and rows[0].offset < 0 else offset, messages=tuple(rows))
 
 
-NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {RecordBatch: _batch, Message: _message}
-"""Class to the function that normalises its instances."""
-
-WHOLE: Final = (RecordBatch, Record)
-"""Classes whose parts do not depend on one another."""
-
 # --- mutations ---
 
+_SMALL: Final = Record(0, 0, 0, None, b"v", ())
+
 _LEAST: Final = {
-    RecordBatch: RecordBatch(0, -1, 2, 0, 0, 0, 0, -1, -1, -1, (Record(0, 0, 0, None, b"v", ()),)),
-    Record: Record(0, 0, 0, None, b"v", ()),
+    RecordBatch: RecordBatch(0, -1, 2, 0, 0, 0, 0, -1, -1, -1, (_SMALL,)),
+    Record: _SMALL,
     Message: Message(0, 0, 0, -1, None, b"v", None),
 }
 """Class to value, for classes in which zeros are not valid."""
 
-_RECORD: Final = Record(0, 1, 1, b"k", b"v", ((b"h", b"x"),))
-
-_TIME: Final = 1_700_000_000_000
-"""A timestamp in milliseconds. It is not 0, so that absolute and relative timestamps differ."""
-
 
 def _full() -> dict[Any, Any]:
     """Return class to value, for classes whose parts depend on one another."""
+    time = 1_700_000_000_000  # not 0, so that absolute and relative timestamps differ
+    record = Record(0, 1, 1, b"k", b"v", ((b"h", b"x"),))
+    numbers = {"base_offset": 5, "last_offset_delta": 1, "base_timestamp": time, "max_timestamp": time + 1}
     return {
-        RecordBatch: evolve(
-            smallest(RecordBatch),
-            base_offset=5,
-            last_offset_delta=1,
-            base_timestamp=_TIME,
-            max_timestamp=_TIME + 1,
-            records=(smallest(Record), _RECORD),
-        ),
-        Record: _RECORD,
-        Message: Message(7, 1, 0, _TIME, b"k", b"v", None),
+        RecordBatch: evolve(smallest(RecordBatch), records=(smallest(Record), record), **numbers),
+        Record: record,
+        Message: Message(7, 1, 0, time, b"k", b"v", None),
         Control: None,
     }
 
 
 def _for_format(fmt: Format, value: Any) -> Any:  # noqa: ANN401 - a value of any of the formats
-    """Return the value with the magic of the revision, if it is a message."""
     return evolve(value, magic=int(fmt.revision == "v1")) if isinstance(value, Message) else value
-
-
-CODECS_TO_DRAW: Final = (1, 2, 3, 3, 4)
-"""Compression codecs to draw from; LZ4 is listed twice, because its frame has the most parts."""
 
 
 # --- special edits ---
@@ -161,27 +141,15 @@ CODECS_TO_DRAW: Final = (1, 2, 3, 3, 4)
 
 def _as_control_batch(batch: RecordBatch, rng: Random) -> RecordBatch:
     """Make the batch a control batch with one control record: kafka.md §1.9."""
-    flags = CONTROL | pick(rng, (0, TRANSACTIONAL))
-    return evolve(
-        batch,
-        attributes=batch.attributes | flags,
-        producer_id=7,
-        producer_epoch=0,
-        records=(random_control_record(rng),),
-    )
+    attributes = batch.attributes | CONTROL | pick(rng, (0, TRANSACTIONAL))
+    records = (random_control_record(rng),)
+    return evolve(batch, attributes=attributes, producer_id=7, producer_epoch=0, records=records)
 
 
 def _with_wrapping_sequence(batch: RecordBatch, rng: Random) -> RecordBatch:
     """Give the batch sequences that wrap around after 2147483647: kafka.md §1.10."""
-    base_sequence = (1 << 31) - 1 - below(rng, 2)
-    last_offset_delta = max(batch.last_offset_delta, 2)
-    return evolve(
-        batch,
-        base_sequence=base_sequence,
-        last_offset_delta=last_offset_delta,
-        producer_id=7,
-        producer_epoch=0,
-    )
+    base, delta = (1 << 31) - 1 - below(rng, 2), max(batch.last_offset_delta, 2)
+    return evolve(batch, base_sequence=base, last_offset_delta=delta, producer_id=7, producer_epoch=0)
 
 
 def _with_overflow(batch: RecordBatch, rng: Random) -> RecordBatch:
@@ -200,13 +168,13 @@ def _compressed(batch: RecordBatch, rng: Random) -> RecordBatch:
     """Compress the batch with another codec, and give its first record a header: kafka.md §1.2, §1.3."""
     records = batch.records or (smallest(Record),)
     first = evolve(records[0], headers=((boundary_bytes(rng, b"h"), pick(rng, (None, b"", b"x"))),))
-    attributes = batch.attributes & ~7 | pick(rng, CODECS_TO_DRAW)
+    codec = pick(rng, (1, 2, 3, 3, 4))  # LZ4 twice, because its frame has the most parts
+    attributes = batch.attributes & ~7 | codec
     others = records[1:] or records * below(rng, 2)
     return evolve(batch, attributes=attributes, records=(first, *others))
 
 
 def _renumbered(batch: RecordBatch, _: Random) -> RecordBatch:
-    """Renumber the offset deltas from 0, as a producer does."""
     records = tuple(evolve(record, offset_delta=at) for at, record in enumerate(batch.records))
     return evolve(batch, last_offset_delta=max(len(records) - 1, 0), records=records)
 
@@ -226,19 +194,16 @@ def _as_wrapper(message: Message, rng: Random) -> Message:
 
 def _transaction(log: Log, rng: Random) -> Log:
     """Append batches of two producers and a transaction marker of one of them to the log: kafka.md §1.9."""
-    last = log.batches[-1] if log.batches else smallest(RecordBatch)
-    next_offset = (
-        last.base_offset + last.last_offset_delta if isinstance(last, RecordBatch) else last.offset
-    ) + 1
+    small: RecordBatch = smallest(RecordBatch)
+    last = log.batches[-1] if log.batches else small
+    end = last.base_offset + last.last_offset_delta if isinstance(last, RecordBatch) else last.offset
     producer, other = pick(rng, ((7, 8), (1000, 1001), (0, -1)))
-    marker_batch = _as_control_batch(smallest(RecordBatch), rng)
-    own_batch = evolve(
-        smallest(RecordBatch), attributes=TRANSACTIONAL, producer_id=producer, producer_epoch=0
-    )
-    other_batch = evolve(own_batch, producer_id=other)
-    marker_batch = evolve(marker_batch, producer_id=pick(rng, (producer, other)))
-    batches = (own_batch, other_batch, marker_batch, *(own_batch, other_batch)[below(rng, 3) :])
-    appended = tuple(evolve(batch, base_offset=next_offset + at) for at, batch in enumerate(batches))
+    marker = _as_control_batch(small, rng)
+    own = evolve(small, attributes=TRANSACTIONAL, producer_id=producer, producer_epoch=0)
+    others = evolve(own, producer_id=other)
+    marker = evolve(marker, producer_id=pick(rng, (producer, other)))
+    batches = (own, others, marker, *(own, others)[below(rng, 3) :])
+    appended = tuple(evolve(batch, base_offset=at) for at, batch in enumerate(batches, end + 1))
     return Log((*log.batches[: MAX_ELEMENTS // 4], *appended))
 
 
@@ -248,8 +213,7 @@ def _in_log(log: Log, rng: Random) -> Log:
         kind: type = pick(rng, (RecordBatch, Message))
         return Log((smallest(kind),))
     at = below(rng, len(log.batches))
-    edits = EDITS[type(log.batches[at])]
-    _, change = edits[below(rng, len(edits))]
+    _, change = pick(rng, EDITS[type(log.batches[at])])
     return Log((*log.batches[:at], change(log.batches[at], rng), *log.batches[at + 1 :]))
 
 
@@ -279,8 +243,8 @@ RULES: Final = MutationRules(
     least=_LEAST,
     full=_full,
     for_format=_for_format,
-    normalise=NORMALISERS,
-    whole=WHOLE,
+    normalise={RecordBatch: _batch, Message: _message},
+    whole=(RecordBatch, Record),  # their parts do not depend on one another
     edits=EDITS,
     compress={RecordBatch: _compressed, Message: _as_wrapper},
     recompress=_recompressed,
@@ -295,15 +259,8 @@ def words(fmt: Format) -> Iterator[bytes]:
     """Yield magics, attributes (§1.2, §2.1), control records (§1.9), varints (§4), compressed data (§3)."""
     yield from edges(">")
     yield from (bytes([magic]) for magic in range(4))
-    flags = (
-        0,
-        LOG_APPEND_TIME,
-        TRANSACTIONAL,
-        CONTROL,
-        DELETE_HORIZON,
-        CONTROL | TRANSACTIONAL,
-        LOG_APPEND_TIME | DELETE_HORIZON,
-    )
+    flags = [0, LOG_APPEND_TIME, TRANSACTIONAL, CONTROL, DELETE_HORIZON]
+    flags += [CONTROL | TRANSACTIONAL, LOG_APPEND_TIME | DELETE_HORIZON]
     yield from (pack(">h", flag | codec) for flag in flags for codec in range(6))
     yield from (pack(">hh", 0, kind) for kind in range(7))
     yield from (pack(">qhi", -1, -1, -1), pack(">qhi", 7, 0, (1 << 31) - 1))

@@ -16,8 +16,14 @@ from wireproof import formats
 from wireproof.cases.case import Accept, Reject
 from wireproof.columnar.basic_kernels import Array
 from wireproof.formats import Format
-from wireproof.kafka.columnar import KafkaFrames, clean_records
-from wireproof.kafka.columnar.columns import ALL_COLUMNS, CODECS, ITEM_COLUMNS, header_columns
+from wireproof.kafka.columnar import KafkaFrames
+from wireproof.kafka.columnar.columns import (
+    ALL_COLUMNS,
+    CODECS,
+    ITEM_COLUMNS,
+    clean_records,
+    header_columns,
+)
 from wireproof.kafka.columnar.entry_kernels import HEADER
 from wireproof.kafka.columnar.entry_scan import ScanStep, step_frames, step_parts
 from wireproof.kafka.columnar.garbage_search import garbage_item

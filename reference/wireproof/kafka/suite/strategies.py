@@ -24,12 +24,6 @@ from wireproof.wire.options import DEFAULT_OPTIONS, Options
 RECENT_TIMESTAMP: Final = 1_700_000_000_000
 """A recent timestamp, in milliseconds."""
 
-MOST_APART: Final = 10_000_000
-"""The most milliseconds between the records of a batch in which all agrees."""
-
-WRAPPING: Final = (1, 2, 3)
-"""The codecs of wrappers: §2.2."""
-
 LARGE: Final = 1 << 62
 """Above it, sums overflow."""
 
@@ -53,7 +47,7 @@ def _agreeing(batch: RecordBatch) -> RecordBatch:
     """Return a batch whose deltas count up, whose last numbers are those of its records, without a marker."""
     base = batch.base_timestamp if 0 <= batch.base_timestamp < LARGE else RECENT_TIMESTAMP
     records = tuple(
-        evolve(record, offset_delta=index, timestamp_delta=abs(record.timestamp_delta) % MOST_APART)
+        evolve(record, offset_delta=index, timestamp_delta=abs(record.timestamp_delta) % 10_000_000)
         for index, record in enumerate(batch.records)
     )
     producer, attributes = NO_PRODUCER, batch.attributes & ~(CONTROL | TRANSACTIONAL)
@@ -107,7 +101,8 @@ def _inner_messages(ask: Wanted, _: SearchStrategy[Any]) -> SearchStrategy[tuple
 
 
 def _messages(ask: Wanted, drawn: SearchStrategy[Message]) -> SearchStrategy[Message]:
-    codecs = [codec for codec in WRAPPING if ask.codecs is None or CODEC_NAMES[codec] in ask.codecs]
+    # The codecs of wrappers: §2.2.
+    codecs = [codec for codec in (1, 2, 3) if ask.codecs is None or CODEC_NAMES[codec] in ask.codecs]
     writable = drawn.map(partial(_writable, codecs))
     return st.one_of(
         writable.map(lambda one: _counting(one) if one.messages else one), writable.map(_counting)
@@ -138,10 +133,6 @@ def _counting(message: Message) -> Message:
     return evolve(message, offset=counted[-1].offset, messages=counted)
 
 
-def _logs(_: Wanted, drawn: SearchStrategy[Log]) -> SearchStrategy[Log]:
-    return st.one_of(drawn, drawn.map(_in_order))
-
-
 def _in_order(log: Log) -> Log:
     """Return a log whose entries follow one another."""
     entries: list[LogEntry] = []
@@ -156,9 +147,6 @@ def _in_order(log: Log) -> Log:
     return Log(tuple(entries))
 
 
-MAGICS: Final = {"v0": (0,), "v1": (1,)}
-"""The magics of messages by revision; a log has both."""
-
 VALUES: Final[dict[Any, Refinement]] = {
     RecordBatch: _batches,
     (RecordBatch, "base_timestamp"): _often(RECENT_TIMESTAMP),
@@ -166,16 +154,14 @@ VALUES: Final[dict[Any, Refinement]] = {
     (Record, "attributes"): _often(0),
     Message: _messages,
     (Message, "messages"): _inner_messages,
-    (Message, "magic"): lambda ask, _: st.sampled_from(MAGICS.get(ask.fmt.revision, (0, 1))),
+    # A log has messages of both revisions.
+    (Message, "magic"): lambda ask, _: st.sampled_from(
+        {"v0": (0,), "v1": (1,)}.get(ask.fmt.revision, (0, 1))
+    ),
     (Message, "timestamp"): _often(-1, RECENT_TIMESTAMP),
-    Log: _logs,
+    Log: lambda _, drawn: st.one_of(drawn, drawn.map(_in_order)),
 }
 """Types and fields of classes to refinements of their strategies."""
-
-
-def _produce_options(_value: LogEntry) -> SearchStrategy[Options]:
-    """Return a strategy for options: now and then the profile of a producer."""
-    return st.sampled_from([*[DEFAULT_OPTIONS] * 5, Options(profile="produce")])
 
 
 def _fetch_options(value: Log) -> SearchStrategy[Options]:
@@ -189,17 +175,12 @@ def _fetch_options(value: Log) -> SearchStrategy[Options]:
 
 
 OPTIONS: Final[dict[str, Callable[[Any], SearchStrategy[Options]]]] = {
-    "kafka.batch": _produce_options,
+    "kafka.batch": lambda _: st.sampled_from([*[DEFAULT_OPTIONS] * 5, Options(profile="produce")]),
     "kafka.log": _fetch_options,
 }
 """Name of a format to the strategy for the options of a value."""
 
 # --- messages of producers, which most clients can encode: §1.7 ---
-
-CODECS: Final = (0, 0, 1, 2, 3, 4)
-
-PRODUCERS: Final = (NO_PRODUCER, NO_PRODUCER, (1000, 0, 0), ((1 << 63) - 1, 32767, (1 << 31) - 1))
-"""Producer ids, epochs and sequences: none in half of the draws, else small or at the limits (§1.10)."""
 
 
 @cache
@@ -225,9 +206,11 @@ def logical_message_sets(draw: DrawFn) -> LogicalMessageSet:
     recent = st.integers(-(10**4), 10**7).map(lambda delta: RECENT_TIMESTAMP + delta)
     time = draw(st.sampled_from([recent, recent, recent, st.just(0), st.just(-1), st.just(1 << 40)]))
     plain = st.builds(LogicalMessage, _octets(), _octets(), time, _headers())
-    producer = draw(st.sampled_from(PRODUCERS))
+    # Producer id, epoch and sequence: none in half of the draws, else small or at the limits (§1.10).
+    limits = ((1 << 63) - 1, 32767, (1 << 31) - 1)
+    producer = draw(st.sampled_from((NO_PRODUCER, NO_PRODUCER, (1000, 0, 0), limits)))
     return LogicalMessageSet(
-        draw(st.sampled_from(CODECS)),
+        draw(st.sampled_from((0, 0, 1, 2, 3, 4))),
         tuple(draw(st.lists(plain, min_size=1, max_size=5))),
         producer,
         producer != NO_PRODUCER and draw(st.booleans()),

@@ -5,38 +5,19 @@ from collections.abc import Iterator, Sequence
 from struct import Struct
 from typing import Final
 
-from attrs import evolve
+from attrs import define, evolve
 
 from wireproof.family import Format
 from wireproof.kafka import attribute_bits, scan
 from wireproof.kafka.batch import BATCH, CODECS
-from wireproof.kafka.size_and_magic import MAGIC_AT
-from wireproof.kafka.suite.listing import (
-    BASE_OFFSET,
-    LAST_OFFSET,
-    LEADER_EPOCH,
-    MAGIC,
-    offsets_and_epoch,
-)
+from wireproof.kafka.size_and_magic import MAGIC_AT, MIN_SIZE
+from wireproof.kafka.suite.listing import BASE_OFFSET, LAST_OFFSET, LEADER_EPOCH, MAGIC, offsets_and_epoch
 from wireproof.wire.json_values import DECIMAL_PATTERN, Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.trace import FieldSpan
 from wireproof.wire.walk import DamagedRange, Entry, EntryRows, Steps
 
 # --- the beginning and the names of files ---
-
-MAX_PLAUSIBLE_SIZE: Final = 1 << 24
-"""Maximum plausible bytes of an entry."""
-
-MIN_ENTRY_SIZE: Final = 14
-"""Minimum of the size field of an entry: kafka.md §1.4."""
-
-STRAY_BYTES: Final = 64
-"""Bytes before the first batch in which it is looked for."""
-
-MAX_PLAUSIBLE_COUNT: Final = 1 << 20
-
-_SIZE_AT, _MAGIC_AT = 8, 16
 
 _BATCH: Final = Struct(">8xi4xB4xHi16xqhii")
 """Size, magic, attributes, last offset delta, producer and count of a batch: kafka.md §1.1."""
@@ -47,28 +28,25 @@ def begins_like_an_entry(data: bytes) -> bool:
 
     The size of a batch may be damaged, if all its other fields are plausible.
     """
-    if len(data) <= _MAGIC_AT or data[_MAGIC_AT] > 2 or data[:2] not in (b"\x00\x00", b"\xff\xff"):
+    if len(data) <= MAGIC_AT or data[MAGIC_AT] > 2 or data[:2] not in (b"\x00\x00", b"\xff\xff"):
         return False
-    size = int.from_bytes(data[_SIZE_AT : _SIZE_AT + 4], "big")
-    return MIN_ENTRY_SIZE <= size < MAX_PLAUSIBLE_SIZE or _has_fields_of_a_batch(data, 0)
+    return MIN_SIZE <= int.from_bytes(data[8:12], "big") < 1 << 24 or _size_of_batch(data, 0) is not None
 
 
 def holds_a_batch(data: bytes) -> bool:
     """Return whether a whole batch with plausible fields begins behind a few stray bytes."""
-    return any(
-        _has_fields_of_a_batch(data, at)
-        and MIN_ENTRY_SIZE <= _BATCH.unpack_from(data, at)[0] <= len(data) - at - _SIZE_AT - 4
-        for at in range(1, STRAY_BYTES)
-    )
+    sizes = ((at, _size_of_batch(data, at)) for at in range(1, 64))
+    return any(size is not None and MIN_SIZE <= size <= len(data) - at - 12 for at, size in sizes)
 
 
-def _has_fields_of_a_batch(data: bytes, at: int) -> bool:
+def _size_of_batch(data: bytes, at: int) -> int | None:
+    """Return the size field of a batch whose other fields are plausible; None if they are not."""
     if len(data) - at < _BATCH.size:
-        return False
-    _, magic, attributes, delta, producer, epoch, sequence, count = _BATCH.unpack_from(data, at)
+        return None
+    size, magic, attributes, delta, producer, epoch, sequence, count = _BATCH.unpack_from(data, at)
+    plausible = magic == 2 and attributes < 0x80 and attributes & 7 <= 4 and 0 <= delta == count - 1 < 1 << 20
     none = producer == epoch == sequence == -1
-    plausible = attributes < 0x80 and attributes & 7 <= 4 and count - 1 == delta < MAX_PLAUSIBLE_COUNT
-    return bool(magic == 2 and delta >= 0 and plausible and (none or min(producer, epoch, sequence) >= 0))
+    return size if plausible and (none or min(producer, epoch, sequence) >= 0) else None
 
 
 MARKS: Final = {"kafka.": begins_like_an_entry, "kafka.log": holds_a_batch}
@@ -85,13 +63,20 @@ ATTRIBUTE_CAPABILITIES: Final = (
 )
 """Attribute bits and the capability that they need: §1.2."""
 
-LEGACY_MAGICS: Final = frozenset({0, 1})
-"""Entries that brokers take from Produce 0 to 2 only, which Kafka 4 does not have: KIP-896, KIP-724."""
-
 
 def of_bytes(spans: Sequence[FieldSpan], options: Options) -> Iterator[str]:
     """Yield the capabilities of fields; with a consumer's options no control batch is delivered: §1.9."""
-    found = {atom for span in spans for atom in _of_span(span)}
+    found: set[str] = set()
+    for span in spans:
+        if "messages[" in span.path:
+            found.add("feature:wrapper")
+        match span.path.rpartition(".")[2], span.value:
+            case "attributes", int(flags) if not span.space:
+                found.update(_of_flags(flags))
+            case "recordsCount", 0:
+                found.add("feature:empty-batch")
+            case "producerId", int(number) if number != -1:
+                found.add("feature:idempotent")
     if options.fetch_offset is not None or options.isolation != DEFAULT_OPTIONS.isolation:
         found.discard("feature:control-batch")
     yield from found
@@ -100,20 +85,9 @@ def of_bytes(spans: Sequence[FieldSpan], options: Options) -> Iterator[str]:
         yield "feature:mixed-magic"
     if options.topic:
         yield "feature:topic-settings"
-    if options.topic is not None and magics & LEGACY_MAGICS:
+    # Brokers take these from Produce 0 to 2 only, which Kafka 4 does not have: KIP-896, KIP-724.
+    if options.topic is not None and magics & {0, 1}:
         yield "feature:append-legacy"
-
-
-def _of_span(span: FieldSpan) -> Iterator[str]:
-    if "messages[" in span.path:
-        yield "feature:wrapper"
-    match span.path.rpartition(".")[2], span.value:
-        case "attributes", int(flags) if not span.space:
-            yield from _of_flags(flags)
-        case "recordsCount", 0:
-            yield "feature:empty-batch"
-        case "producerId", int(number) if number != -1:
-            yield "feature:idempotent"
 
 
 def _of_flags(flags: int) -> Iterator[str]:
@@ -136,13 +110,12 @@ def of_value(value: Json) -> Iterator[str]:
 # --- streams ---
 
 
+@define
 class EntryOrder:
     """Checks the rising offsets and leader epochs of a log: kafka.md §1.5; no checksum covers them."""
 
-    def __init__(self) -> None:
-        """Begin with no entry."""
-        self.last: int | None = None
-        self.epoch = -1
+    last: int | None = None
+    epoch: int = -1
 
     def after(self, one: Entry, _: object) -> Iterator[DamagedRange]:
         """Yield what is wrong with the offsets or the epoch of the next entry."""

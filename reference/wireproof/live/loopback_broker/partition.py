@@ -7,8 +7,9 @@ from typing import Final
 
 from attrs import Factory, define, evolve, frozen
 
-from wireproof.kafka.append import NO_TIMESTAMP, TopicSettings, with_time
+from wireproof.kafka.append import TopicSettings, with_time
 from wireproof.kafka.attribute_bits import DELETE_HORIZON, TRANSACTIONAL
+from wireproof.kafka.layouts import NO_TIMESTAMP
 from wireproof.kafka.values import Record, RecordBatch
 from wireproof.live.loopback_broker import append_rules
 from wireproof.live.loopback_broker.append_rules import (
