@@ -27,7 +27,7 @@ from tests.live.judging import (
     wait_until_passed,
     wireproof,
 )
-from tests.live.mock_broker.server import cluster_of, running
+from tests.live.mock_broker.server import answering, cluster_of, running
 from tests.live.raw_client import RawClient
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import live_servers
@@ -35,7 +35,7 @@ from wireproof.adapters.registry.live_servers import PREFIX
 from wireproof.adapters.registry.registry import open_adapter
 from wireproof.live.loopback_broker import replies, server
 from wireproof.live.loopback_broker.append_rules import AppendRefused, ErrorCode
-from wireproof.live.loopback_broker.replies import LoopbackCluster
+from wireproof.live.loopback_broker.cluster import LoopbackCluster
 
 pytestmark = pytest.mark.live
 
@@ -122,22 +122,20 @@ def test_a_cluster_that_forbids_topics_is_one_line(
     def refuse(*_: object) -> None:
         raise AppendRefused(code, text)
 
-    monkeypatch.setattr(replies, "_check_new", refuse)
+    monkeypatch.setattr(replies, "check_new", refuse)
     with running() as address, pytest.raises(AdapterStartError) as error:
         open_adapter(f"kafka-broker:{address}")
     assert re.fullmatch(rf"creating the topic wireproof-\w+-1 .*{line}", str(error.value))
 
 
 def test_a_broker_that_names_itself_by_another_address_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    metadata = server.ANSWERS[MetadataRequest.API_KEY]
-
     def elsewhere(cluster: Any, request: Any) -> Any:
-        reply = metadata(cluster, request)
+        reply = replies.metadata(cluster, request)
         for one in reply["brokers"]:
             one["port"] = 1
         return reply
 
-    monkeypatch.setitem(server.ANSWERS, MetadataRequest.API_KEY, elsewhere)
+    answering(monkeypatch, MetadataRequest, lambda _: elsewhere)
     with running() as address, pytest.raises(AdapterStartError) as error:
         open_adapter(f"kafka-broker:{address}")
     line = (

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from tests.live.mock_broker.append_faults import cut, fault
+from tests.live.mock_broker.append_faults import as_if, cut, fault
 from tests.live.mock_broker.variants import (
     ConvertingPartition,
     ForgettingCoordinator,
@@ -22,7 +22,7 @@ from wireproof.live.loopback_broker.append_rules import (
     Form,
     batches_of,
 )
-from wireproof.live.loopback_broker.coordinator import Coordinator
+from wireproof.live.loopback_broker.cluster import Coordinator
 from wireproof.live.loopback_broker.faults import Step, patched
 from wireproof.live.loopback_broker.fetching import NO_LIMIT, Fetching, Part
 from wireproof.live.loopback_broker.partition import (
@@ -43,22 +43,6 @@ Rows = dict[str, tuple[str, type[Any]]]
 
 def nothing(*_: Any) -> None:
     """Do nothing in place of a step."""
-
-
-def as_if(**fields: Any) -> Step:
-    """Take a step as if the object had these fields, each of which may be a function of the object."""
-
-    def taken(one: Any, step: Step, *words: Any, **named: Any) -> Any:
-        kept = {name: getattr(one, name) for name in fields}
-        try:
-            for name, value in fields.items():
-                setattr(one, name, value(one) if callable(value) else value)
-            return step(*words, **named)
-        finally:
-            for name, value in kept.items():
-                setattr(one, name, value)
-
-    return taken
 
 
 def recorded(entries: Iterable[StoredEntry]) -> list[Record]:
@@ -189,8 +173,10 @@ TRANSACTION: Final[Rows] = {
     "commit-is-abort": fault("commit", write_marker=_notes_commit),
     "markers-keep-times": fault("append-time-commit", marker=_marker),
     # It names those before the fetched range too.
-    "names-all-aborted": fault("aborted-range", aborted_between=lambda _, found, __, end: found(0, end)),
-    "names-no-aborted": fault("abort", aborted_between=lambda *_: []),
+    "names-all-aborted": fault(
+        "aborted-range", aborted_for=lambda _, found, __, end, **named: found(0, end, **named)
+    ),
+    "names-no-aborted": fault("abort", aborted_for=lambda *_, **__: []),
     "stable-offset-is-end": fault("commit", last_stable_offset=lambda log, _: log.end),
     # Every marker moves it to the end, whoever else is in a transaction.
     "stable-offset-of-ended": fault("first-open", write_marker=_closes_all),

@@ -20,12 +20,11 @@ from wireproof.wire.text import one_line
 READY_SECONDS: Final = 20.0
 TIMEOUT_MS: Final = 15_000
 
-UNBOUNDED: Final = str((1 << 63) - 1)
 NEUTRAL: Final[Mapping[str, str]] = {
     "retention.ms": "-1",
     "retention.bytes": "-1",
-    "message.timestamp.before.max.ms": UNBOUNDED,
-    "message.timestamp.after.max.ms": UNBOUNDED,
+    "message.timestamp.before.max.ms": str((1 << 63) - 1),
+    "message.timestamp.after.max.ms": str((1 << 63) - 1),
 }
 """Settings without which a topic refuses or deletes records because of their age, which no case is about."""
 
@@ -77,7 +76,6 @@ class OwnTopics:
     """
 
     def __init__(self, cluster: Cluster, token: str) -> None:
-        """Store the token, which is part of every name."""
         self._cluster = cluster
         self._token = token
         self._numbers = count(1)
@@ -200,10 +198,7 @@ def _delete(cluster: Cluster, name: str) -> str:
     return "" if code in (0, UNKNOWN_TOPIC) else str(errors.for_code(code).message)
 
 
-# --- partitions ---
-#
-# Partitions for the cases: of a topic with the configuration of the case, one case at a time each.
-
+# --- partitions for the cases: of a topic with the configuration of the case, one case at a time each ---
 
 SIZE: Final = 16
 """Partitions of the topic with the neutral settings."""

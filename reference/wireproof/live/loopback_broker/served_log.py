@@ -16,13 +16,7 @@ from wireproof.kafka.append import TopicSettings
 from wireproof.kafka.attribute_bits import CONTROL
 from wireproof.kafka.control_types import ABORT
 from wireproof.kafka.values import Record, RecordBatch
-from wireproof.live.loopback_broker.append_rules import (
-    AppendRefused,
-    ErrorCode,
-    Form,
-    finished,
-    written_records,
-)
+from wireproof.live.loopback_broker.append_rules import AppendRefused, ErrorCode, finished, form_of
 from wireproof.live.loopback_broker.partition import Aborted, ServedPartition
 from wireproof.live.loopback_broker.regroup_records import RegroupedLog, split_log
 from wireproof.wire.options import DEFAULT_OPTIONS
@@ -30,7 +24,7 @@ from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
 if TYPE_CHECKING:
-    from wireproof.live.loopback_broker.replies import ServedTopic
+    from wireproof.live.loopback_broker.cluster import ServedTopic
 
 Manner = Literal["pieces", "whole", "cut", "error", "leader"]
 """How a log is served. An answer begins at the entry that holds the offset, as Kafka's does, but in `whole`.
@@ -269,4 +263,4 @@ def end_batch(offset: int) -> bytes:
     """Return the batch with the record after a log."""
     records = (Record(0, 0, 0, KEY, END, ()),)
     batch = RecordBatch(offset, 0, 2, 0, 0, TIMESTAMP, TIMESTAMP, -1, -1, -1, records)
-    return finished(Form(batch, written_records(batch)))
+    return finished(form_of(batch))
