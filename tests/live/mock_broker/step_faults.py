@@ -34,7 +34,6 @@ from wireproof.live.loopback_broker.partition import (
     StoredEntry,
     batch_in,
     data_in,
-    records_in,
 )
 
 Rows = dict[str, tuple[str, type[Any]]]
@@ -139,7 +138,7 @@ def _marker(log: ServedPartition, _: Step, producer: int, epoch: int, *, commit:
 
 def _last_markers(_: ServedPartition, cleaned: Step, entries: list[StoredEntry]) -> list[StoredEntry]:
     """Leave the last marker of each key, as if markers were records."""
-    last = {records_in(one)[0].key: one.base_offset for one in entries if one.is_marker}
+    last = {batch_in(one).records[0].key: one.base_offset for one in entries if one.is_marker}
     return [one for one in cleaned(entries) if not one.is_marker or one.base_offset in last.values()]
 
 

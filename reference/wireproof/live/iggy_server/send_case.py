@@ -16,16 +16,9 @@ from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import line_of
 from wireproof.cases.outcome import Accepted, BrokenRule, Crashed, Outcome, Refused, Stalled, Unsupported
 from wireproof.live.iggy_server import requests
-from wireproof.live.iggy_server.requests import (
-    MOST_POLLED,
-    U32,
-    Topic,
-    topic_of,
-    with_partition,
-    with_stream,
-    with_topic,
-)
+from wireproof.live.iggy_server.requests import U32, Topic
 from wireproof.live.iggy_server.server import (
+    TEXT,
     Connection,
     ConnectionEndedError,
     HttpConnection,
@@ -40,10 +33,7 @@ from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.text import one_line
 
-# --- stored ---
-#
-# The messages of a partition, polled and decoded, and what is wrong with them.
-
+# --- the messages of a partition, polled and decoded, and what is wrong with them ---
 
 LOG: Final = "iggy.send.log"
 CLOCK_TOLERANCE_US: Final = 60_000_000
@@ -110,31 +100,12 @@ def broken_around(earlier: Stored, found: Stored) -> Iterator[BrokenRule]:
         yield BrokenRule("iggy.send.time", "the time of the append is not that of this machine")
 
 
-def shown_messages(stored: Sequence[Any], ids: Sequence[int], names: Sequence[str]) -> list[Json]:
-    """Return these fields of the messages; an id that the server had to set is shown as it was sent."""
-    shown: list[Json] = []
-    for index, message in enumerate(stored):
-        whole = to_json(message)
-        assert isinstance(whole, dict)
-        fields = {name: whole[name] for name in names}
-        if index < len(ids) and ids[index] == 0:
-            fields["id"] = "0"
-        shown.append(fields)
-    return shown
-
-
-# --- outcome ---
-#
-# The outcome of a send by what is answered and by what is stored: live-servers.md, "Iggy servers".
-
+# --- the outcome of a send by what is answered and by what is stored: live-servers.md, "Iggy servers" ---
 
 CLOSED: Final = "connection closed"
 """Stands for the error of a server that closes the connection."""
 
 GONE: Final = "the server is gone or hangs, nothing answers at its address"
-
-TEXT: Final = 200
-"""Characters of the text of an error that are kept."""
 
 WAIT: Final = 0.5
 """The part of a case's time limit after which a server without an answer is asked again."""
@@ -197,17 +168,20 @@ def outcome_of(
         return evolve(refused, broken=tuple(broken))
     if out_of_step:
         broken.append(BrokenRule("iggy.send.in-step", out_of_step))
-    return Accepted({"messages": shown_messages(grown, ids, fields)}, broken=tuple(broken))
+    shown: list[Json] = []
+    for index, message in enumerate(grown):
+        whole = to_json(message)
+        assert isinstance(whole, dict)
+        row = {name: whole[name] for name in fields}
+        if index < len(ids) and ids[index] == 0:  # the server had to set it
+            row["id"] = "0"
+        shown.append(row)
+    return Accepted({"messages": shown}, broken=tuple(broken))
 
 
 def gone(error: OSError) -> Crashed:
     """Return the outcome of a case after which nothing listens any more."""
     return Crashed(f"{GONE}: {line_of(error)}")
-
-
-def around_send(error: OSError) -> Stalled:
-    """Return the outcome of a case for which a request around the send is not answered."""
-    return Stalled(f"around the send: {line_of(error)}")
 
 
 def asked_twice(
@@ -285,7 +259,12 @@ class SendCases:
 
     def run(self, request: Request) -> Outcome:
         """Send the bytes of a request and return what the server answers and stores."""
-        return asked_twice(self._server, partial(self._on_own_stream, request), around_send)
+
+        def around(error: OSError) -> Stalled:
+            """Return the outcome of a case for which a request around the send is not answered."""
+            return Stalled(f"around the send: {line_of(error)}")
+
+        return asked_twice(self._server, partial(self._on_own_stream, request), around)
 
     def _on_own_stream(self, request: Request, last: bool) -> Outcome:
         if last and self._connection:  # what ended the first attempt may have ended this connection too
@@ -313,7 +292,7 @@ class SendCases:
         Raises:
             RefusedError, OSError: a request around the send failed.
         """
-        topic = self._server.create_topic(stream, topic_of(self._protocol, data))
+        topic = self._server.create_topic(stream, requests.topic_of(self._protocol, data))
         place = {"kind": "partition_id", "value": requests.U32.pack(topic.partition).hex()}
         owner = requests.numeric(stream)
         value: Json = {
@@ -324,8 +303,10 @@ class SendCases:
         }
         first = formats.encode(self._protocol.send_format, value)
         self._server.ask("sending", requests.SEND_MESSAGES, first)
-        data = with_stream(self._protocol, with_partition(self._protocol, data), stream, name)
-        data = data if self._protocol.chosen else with_topic(data, topic.number)
+        data = requests.with_stream(
+            self._protocol, requests.with_partition(self._protocol, data), stream, name
+        )
+        data = data if self._protocol.chosen else requests.with_topic(data, topic.number)
         return (requests.SEND_MESSAGES,), data, partial(poll_all, self._server, stream, topic)
 
     def _ids(self, data: bytes, _: Sequence[Any]) -> Sequence[int]:
@@ -377,17 +358,11 @@ class SendCases:
         return Refused(error.cls, detail=error.name, text=text, untyped=untyped or bool(sent.out_of_step))
 
 
-# --- http case ---
-#
-# One case over HTTP: post its JSON to a topic of our own, and poll what is stored then, as JSON.
-
+# --- one case over HTTP: post its JSON to a topic of our own, and poll what is stored then, as JSON ---
 
 TOPIC: Final = "topic"
 HTTP_FIELDS: Final = ("id", "headers", "payload")
 """The fields of a message that a send over HTTP has."""
-
-HTTP_EARLIER: Final = {"id": 7, "payload": base64.b64encode(b"earlier").decode()}
-"""The message before each case."""
 
 
 class HttpSendCases(SendCases):
@@ -410,7 +385,10 @@ class HttpSendCases(SendCases):
         self._server.ask("creating a topic", "POST", place, json_bytes(facts | unlimited))
         path = f"{place}/{TOPIC}/messages"
         where = {"kind": "partition_id", "value": base64.b64encode(U32.pack(partition)).decode()}
-        body = {"partitioning": where, "messages": [HTTP_EARLIER]}
+        body = {
+            "partitioning": where,
+            "messages": [{"id": 7, "payload": base64.b64encode(b"earlier").decode()}],
+        }
         self._server.ask("sending", "POST", path, json_bytes(body))
         return ("POST", path), data, partial(self._polled, path, partition)
 
@@ -419,7 +397,7 @@ class HttpSendCases(SendCases):
         protocol = self._protocol
         query = {
             protocol.consumer: 1, "partition_id": partition, "kind": "offset", "value": 0,
-            "count": MOST_POLLED, "auto_commit": "false",
+            "count": requests.MOST_POLLED, "auto_commit": "false",
         }  # fmt: skip
         with self._server.connected() as connection:
             reply = connection.request("GET", f"{path}?{urlencode(query)}")
