@@ -24,9 +24,6 @@ from wireproof.wire.text import one_line
 GONE: Final = 3
 """Exit code after a case whose server is not there any more."""
 
-START_FAILED: Final = 4
-MOST_OF_REASON: Final = 200
-
 
 @frozen
 class Service:
@@ -83,7 +80,7 @@ def main(server: LiveServer[ServerT], arguments: Sequence[str]) -> int:
             left = server.delete(found, prefix)
     except AdapterError as error:
         what = "" if rest == ["list"] else f"{server.things} named {prefix}… may be left: "
-        return _report(what + one_line(str(error), MOST_OF_REASON))
+        return _report(what + one_line(str(error), 200))
     return _report(f"{server.things} left: {summary_of(left, prefix)}") if left else 0
 
 
@@ -95,7 +92,7 @@ def serve(opened: AbstractContextManager[Service]) -> int:
             service = stack.enter_context(opened)
         except AdapterError as error:
             refuse(sys.stdout.buffer, str(error))
-            return START_FAILED
+            return 4
         pipes = sys.stdin.buffer, sys.stdout.buffer
         ends = _gone if service.is_server else lambda _: None
         converse(service.hello, service.answer, Frames, *pipes, window=service.window, ends=ends)

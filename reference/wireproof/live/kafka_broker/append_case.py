@@ -18,21 +18,6 @@ from wireproof.live.kafka_broker import error_codes, requests
 from wireproof.live.kafka_broker.cluster import Cluster, HangsError
 from wireproof.live.kafka_broker.connection import FrameError, said_by
 from wireproof.live.kafka_broker.error_codes import name_of
-from wireproof.live.kafka_broker.requests import (
-    V2,
-    FetchAnswer,
-    LostTopicError,
-    MalformedAnswerError,
-    ProduceAnswer,
-    entries_of,
-    first_entry,
-    is_batch,
-    is_idempotent,
-    magic_of,
-    next_offset,
-    producer_of,
-    read_log,
-)
 from wireproof.live.kafka_broker.topics import Partition, Partitions, TopicError
 from wireproof.wire.json_values import to_json
 from wireproof.wire.options import Options
@@ -73,7 +58,7 @@ def asked_again(cluster: Cluster, ask: Callable[[], Outcome], lost: Callable[[fl
         try:
             return _asked(ask)
         except errors.KafkaError as error:
-            said, is_topic = said_by(error), isinstance(error, LostTopicError)
+            said, is_topic = said_by(error), isinstance(error, requests.LostTopicError)
             end = TOPIC if is_topic else cluster.answered() - before
             is_alive, noticed = cluster.is_alive(), time.monotonic()
             given_up = end in ends or (not is_topic and (len(ends) == MOST_ENDS or (ends and not is_alive)))
@@ -97,7 +82,7 @@ def _asked(ask: Callable[[], Outcome]) -> Outcome:
     """Return the outcome of a case, also of what ends it for a reason that asking again does not change."""
     try:
         return ask()
-    except (MalformedAnswerError, FrameError) as error:  # no broker that is started again answers so
+    except (requests.MalformedAnswerError, FrameError) as error:  # no broker that is started again answers so
         text = str(error)
         return Refused(detail=MALFORMED, text=text, untyped=True, broken=(BrokenRule(FRAME, text),))
     except TopicError as error:
@@ -219,8 +204,8 @@ class Append:
     """
 
     start: int
-    answer: ProduceAnswer
-    found: FetchAnswer
+    answer: requests.ProduceAnswer
+    found: requests.FetchAnswer
     sent: int
     received: int
     later: Sequence[BrokenRule] = ()
@@ -228,7 +213,7 @@ class Append:
 
 def outcome_of(request: Request, sent: bytes, partition: Partition, done: Append) -> Outcome:
     """Return the outcome of a request with the bytes `sent`, and note the end of the log for the next one."""
-    entries = tuple(entries_of(done.found.data))
+    entries = tuple(requests.entries_of(done.found.data))
     if partition.last is not None and done.found.data.startswith(partition.last[1]):
         earlier = partition.last[1]
     else:
@@ -272,10 +257,10 @@ def _ends_whole(appended: bytes, done: Append) -> bool:
     What is stored otherwise is judged with its own case; the next one would find it before its own bytes.
     """
     end, size = done.start, 0
-    for offset, entry in entries_of(appended):
+    for offset, entry in requests.entries_of(appended):
         if offset < end:
             return False
-        end, size = next_offset(offset, entry), size + len(entry)
+        end, size = requests.next_offset(offset, entry), size + len(entry)
     return (end, size) == (done.found.high_watermark, len(appended))
 
 
@@ -289,7 +274,7 @@ def _broken_log(partition: Partition, done: Append, earlier: bytes) -> Iterator[
         refusals = [(read_by_consumer(data)[1], where) for data, where in fetches]
         damaged = [unreadable(one, where) for one, where in refusals if one is not None]
         yield from damaged
-        count = len(list(entries_of(partition.last[1])))
+        count = len(list(requests.entries_of(partition.last[1])))
         if not damaged and earlier != partition.last[1]:
             yield BrokenRule(EARLIER, "the batch before the append has changed or is gone")
         elif count > 1:
@@ -340,7 +325,7 @@ def _value(done: Append, partition: Partition, stored: Log) -> tuple[dict[str, A
     return value, (BrokenRule("kafka.append.append-time", f"{time_of_append} is answered, and {has}"),)
 
 
-def _refused(answer: ProduceAnswer) -> Refused:
+def _refused(answer: requests.ProduceAnswer) -> Refused:
     error = error_codes.error_of(answer.code)
     text = f"error {answer.code}: {answer.message}" if answer.message else f"error {answer.code}"
     return Refused(
@@ -369,28 +354,30 @@ class BrokerCases:
         return asked_again(self._cluster, partial(self._ask, request), self._partitions.forget)
 
     def _ask(self, request: Request) -> Outcome:
-        data = request.data if request.format == "kafka.log" else first_entry(request.data)
-        magic = magic_of(data, request.revision)
-        magic = magic if magic in self._legacy else V2
-        shown = magic if request.options.topic is None else V2  # as sent, or as stored
+        data = request.data if request.format == "kafka.log" else requests.first_entry(request.data)
+        magic = requests.magic_of(data, request.revision)
+        magic = magic if magic in self._legacy else requests.V2
+        shown = magic if request.options.topic is None else requests.V2  # as sent, or as stored
         cluster = self._cluster
-        with self._partitions.lent(request.options.topic or {}, shown, producer_of(data)) as partition:
-            if shown == V2:
+        with self._partitions.lent(
+            request.options.topic or {}, shown, requests.producer_of(data)
+        ) as partition:
+            if shown == requests.V2:
                 append_earlier(cluster, partition)
             start = partition.end
             since = partition.last[0] if partition.last else start
             sent = _now()
             answer = requests.produce(cluster, partition, data, magic)
             received = _now()
-            found = read_log(cluster, partition, since, shown, beyond=-1 if answer.code else start)
+            found = requests.read_log(cluster, partition, since, shown, beyond=-1 if answer.code else start)
             check_permission(answer.code, partition, "writing to")
             check_permission(found.code, partition, "reading from")
             later: list[BrokenRule] = []
-            appended = next((entry for entry in entries_of(found.data) if entry[0] == start), None)
+            appended = next((entry for entry in requests.entries_of(found.data) if entry[0] == start), None)
             if appended and not answer.code:  # right so far: ask from inside the batch, and send it again
-                if shown == V2:
+                if shown == requests.V2:
                     later += inside_faults(cluster, partition, appended, found.high_watermark)
-                if is_idempotent(data):
+                if requests.is_idempotent(data):
                     later += retry_faults(cluster, partition, data, start, found.high_watermark)
             done = Append(start, answer, found, sent, received, later)
             return outcome_of(request, data, partition, done)
@@ -408,7 +395,7 @@ BATCH_BEFORE: Final = formats.encode(
     formats.get("kafka.batch", "v2"),
     to_json(
         RecordBatch(
-            *(0, -1, V2, 0, 1, -1, -1, -1, -1, -1),
+            *(0, -1, requests.V2, 0, 1, -1, -1, -1, -1, -1),
             records=tuple(Record(0, 0, delta, bytes([delta]), b"", ()) for delta in (0, 1)),
         )
     ),
@@ -428,12 +415,12 @@ def append_earlier(cluster: Cluster, partition: Partition) -> None:
     if partition.used:
         return
     partition.used = True
-    answer = requests.produce(cluster, partition, BATCH_BEFORE, V2)
+    answer = requests.produce(cluster, partition, BATCH_BEFORE, requests.V2)
     check_permission(answer.code, partition, "writing to")
-    found = read_log(cluster, partition, 0, V2, beyond=-1 if answer.code else 0)
+    found = requests.read_log(cluster, partition, 0, requests.V2, beyond=-1 if answer.code else 0)
     check_permission(found.code, partition, "reading from")
     partition.end, partition.highest = max(found.high_watermark, 0), found.highest
-    first = next(entries_of(found.data), None)
+    first = next(requests.entries_of(found.data), None)
     partition.last = (first[0], found.data) if first else None  # all of it: it is one batch, or a fault
 
 
@@ -451,10 +438,10 @@ def inside_faults(
     `end` is the high watermark, which nothing has changed since.
     """
     offset, data = entry
-    if not is_batch(data) or next_offset(*entry) <= offset + 1:
+    if not requests.is_batch(data) or requests.next_offset(*entry) <= offset + 1:
         return
-    found = requests.fetch(cluster, partition, offset + 1, V2)
-    fetched = list(entries_of(found.data))
+    found = requests.fetch(cluster, partition, offset + 1, requests.V2)
+    fetched = list(requests.entries_of(found.data))
     where = "a fetch from the second offset"
     if found.code:
         text = f"{where} fails with {name_of(found.code)}"
@@ -471,8 +458,8 @@ def retry_faults(
     cluster: Cluster, partition: Partition, data: bytes, base: int, end: int
 ) -> Iterator[BrokenRule]:
     """Yield the faults of the same batch sent again: answered as before, and stored once (KIP-98)."""
-    answer = requests.produce(cluster, partition, data, V2)
-    found = requests.fetch(cluster, partition, end, V2)
+    answer = requests.produce(cluster, partition, data, requests.V2)
+    found = requests.fetch(cluster, partition, end, requests.V2)
     fault = ""
     if found.high_watermark != end and not found.data:
         yield BrokenRule(OFFSETS, f"the high watermark is {found.high_watermark}, and nothing is at {end}")

@@ -163,13 +163,13 @@ class Cluster:
         seconds: float = REQUEST_SECONDS,
     ) -> Any:  # noqa: ANN401 - as above
         """Send a request to a node, or to any, and return its response; raise an error of kafka-python."""
-        return self._exchange([(request, version)], node, seconds)[0]
+        (answer,) = self.call_all([(request, version)], node, seconds)
+        return answer
 
-    def call_all(self, rows: Sequence[tuple[Any, int]], node: int | None) -> list[Any]:
+    def call_all(
+        self, rows: Sequence[tuple[Any, int]], node: int | None, seconds: float = REQUEST_SECONDS
+    ) -> list[Any]:
         """Send requests on one connection, none of them after an answer; return their responses in order."""
-        return self._exchange(rows, node, REQUEST_SECONDS)
-
-    def _exchange(self, rows: Sequence[tuple[Any, int]], node: int | None, seconds: float) -> list[Any]:
         connection = self._connection(node)
         try:
             answers = connection.exchange(rows, seconds)

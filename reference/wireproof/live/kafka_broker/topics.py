@@ -180,22 +180,18 @@ def _delete(cluster: Cluster, name: str) -> str:
     if DeleteTopicsRequest.API_KEY not in cluster.versions:
         return "the broker has no DeleteTopics"
     version = cluster.newest(DeleteTopicsRequest)
-    if version >= 6:
-        topics = [{"name": name, "topic_id": None}]
-        request = message(DeleteTopicsRequest, topics=topics, timeout_ms=TIMEOUT_MS)
-    else:
-        request = message(DeleteTopicsRequest, topic_names=[name], timeout_ms=TIMEOUT_MS)
+    by_name = {"topics": [{"name": name, "topic_id": None}]} if version >= 6 else {"topic_names": [name]}
+    request = message(DeleteTopicsRequest, **by_name, timeout_ms=TIMEOUT_MS)
     try:
         try:
-            replies: Iterable[object] = cluster.call(request, version).responses
+            (reply,) = cluster.call(request, version).responses
         except errors.KafkaConnectionError:  # once more on another connection: a topic may be deleted twice
-            replies = cluster.call(request, version).responses
+            (reply,) = cluster.call(request, version).responses
     except errors.KafkaError as error:
         return said_by(error)
-    (code,) = (getattr(reply, "error_code", 0) for reply in replies)
-    if code in DENIED:
+    if reply.error_code in DENIED:
         return "deleting it is not permitted"
-    return "" if code in (0, UNKNOWN_TOPIC) else str(errors.for_code(code).message)
+    return "" if reply.error_code in (0, UNKNOWN_TOPIC) else str(errors.for_code(reply.error_code).message)
 
 
 # --- partitions for the cases: of a topic with the configuration of the case, one case at a time each ---

@@ -6,12 +6,13 @@ consumer returns, are copied from the served bytes.
 """
 
 from collections.abc import Iterator, Sequence
-from struct import Struct
+from struct import unpack_from
 from typing import Final
 
 from attrs import define, field, frozen
 
 from wireproof.kafka.attribute_bits import CODEC_MASK
+from wireproof.kafka.entry import V2
 from wireproof.kafka.layouts import HEADS
 from wireproof.kafka.size_and_magic import MAGIC_AT, peek_whole_entry
 from wireproof.wire.json_values import Json
@@ -20,10 +21,6 @@ from wireproof.wire.rejection import Rejected
 
 _ATTRIBUTES_AT: Final = MAGIC_AT + 1
 """The position of a message's attributes: kafka.md §2.1."""
-
-_KEY_LENGTH: Final = Struct(">i")
-_TIME: Final = Struct(">q")
-_NEWEST: Final = 2
 
 
 @frozen
@@ -90,19 +87,18 @@ def split_log(data: bytes) -> RegroupedLog:
     try:
         while prefix := peek_whole_entry(reader):
             entry = data[reader.pos : reader.pos + prefix.total]
-            entries.append(_served_entry(entry, prefix.magic))
+            if prefix.magic < V2:
+                one = ServedEntry(entry, prefix.magic, None, int.from_bytes(entry[:8], signed=True))
+            else:
+                numbers = dict(zip(HEADS[V2].names, HEADS[V2].peek(entry), strict=True))
+                last = numbers["baseOffset"] + numbers["lastOffsetDelta"]
+                count = numbers["recordsCount"]
+                one = ServedEntry(entry, prefix.magic, numbers["baseOffset"], last, count=count)
+            entries.append(one)
             reader.pos += prefix.total
     except Rejected:
         return RegroupedLog(tuple(entries), sound=False)
     return RegroupedLog(tuple(entries), sound=True)
-
-
-def _served_entry(data: bytes, magic: int) -> ServedEntry:
-    if magic < _NEWEST:
-        return ServedEntry(data, magic, None, int.from_bytes(data[:8], signed=True))
-    numbers = dict(zip(HEADS[_NEWEST].names, HEADS[_NEWEST].peek(data), strict=True))
-    base, delta = numbers["baseOffset"], numbers["lastOffsetDelta"]
-    return ServedEntry(data, magic, base, base + delta, count=numbers["recordsCount"])
 
 
 def assign_records(log: RegroupedLog, records: Sequence[SeenRecord]) -> tuple[ServedEntry, ...]:
@@ -112,7 +108,7 @@ def assign_records(log: RegroupedLog, records: Sequence[SeenRecord]) -> tuple[Se
     entry has all its records: a lastOffsetDelta may reach over the following batches. A record that no entry
     spans is added to the current entry. Without any complete entry, one is made up for all records.
     """
-    entries = log.entries or ((ServedEntry(b"", _NEWEST, None, 0),) if records else ())
+    entries = log.entries or ((ServedEntry(b"", V2, None, 0),) if records else ())
     at, before = 0, None
     for record in records:
         grows = before is None or record.offset > before or not entries[at].records
@@ -130,7 +126,7 @@ def log_value(entries: Sequence[ServedEntry], *, whole: bool) -> Json:
 
 def _values(entries: Sequence[ServedEntry], *, whole: bool) -> Iterator[Json]:
     for entry in entries:
-        if entry.magic >= _NEWEST and (entry.records or whole):
+        if entry.magic >= V2 and (entry.records or whole):
             yield {
                 "records": [
                     _record_json(one) | {"headers": [[key.hex(), _hex(part)] for key, part in one.headers]}
@@ -139,7 +135,7 @@ def _values(entries: Sequence[ServedEntry], *, whole: bool) -> Iterator[Json]:
             }
         elif entry.data[_ATTRIBUTES_AT] & CODEC_MASK and (entry.records or whole):
             yield _wrapper(entry) | {"messages": [_record_json(record) for record in entry.records]}
-        elif entry.magic < _NEWEST:
+        elif entry.magic < V2:
             yield from (_record_json(record) | {"messages": None} for record in entry.records)
 
 
@@ -161,7 +157,7 @@ def _hex(data: bytes | None) -> str | None:
 def _wrapper(entry: ServedEntry) -> dict[str, Json]:
     """Return the fields of a wrapper that no consumer returns, from the served bytes (kafka.md §2.1)."""
     at = _ATTRIBUTES_AT + 1 + 8 * entry.magic
-    time = _TIME.unpack_from(entry.data, at - 8)[0] if entry.magic else -1
-    size = _KEY_LENGTH.unpack_from(entry.data, at)[0]
+    (time,) = unpack_from(">q", entry.data, at - 8) if entry.magic else (-1,)
+    (size,) = unpack_from(">i", entry.data, at)
     key = None if size < 0 else entry.data[at + 4 : at + 4 + size]
     return {"offset": str(entry.last), "timestamp": str(time), "key": _hex(key), "value": None}

@@ -183,7 +183,8 @@ class ServedLog(ServedPartition):
         serving = self.serving
         if serving.manner == "error" and self.fetches == 1:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER, b""
-        if serving.manner == "leader" and self._moves():
+        if serving.manner == "leader" and self.has_served and self.topic and self.topic.leader != OTHER_NODE:
+            self.topic.move_to(OTHER_NODE)
             return ErrorCode.NOT_LEADER_OR_FOLLOWER, b""
         if not self.has_served and serving.data:
             self.has_served = True
@@ -196,13 +197,6 @@ class ServedLog(ServedPartition):
         self.end_at = offset
         self.end = max(self.end, offset + 1)
         return ErrorCode.NONE, end_batch(offset)
-
-    def _moves(self) -> bool:
-        """Make the other node the leader after the first answer; return True once."""
-        if self.topic is None or not self.has_served or self.topic.leader == OTHER_NODE:
-            return False
-        self.topic.move_to(OTHER_NODE)
-        return True
 
     def _is_past(self, offset: int) -> bool:
         return self.serving.log.is_read(offset)
