@@ -122,13 +122,10 @@ def left_by_others(spec: str, names: Iterable[str], things: str) -> tuple[str, .
     return (f"{count} {things} of other runs are there, named {prefixes}{more}: {cleaning(spec)}",)
 
 
-# --- server address ---
-#
-# The name of a live server, `KIND:HOST:PORT` or `KIND:HOST:PORT:FILE`, and its registry entry.
+# --- the name of a live server, `KIND:HOST:PORT` or `KIND:HOST:PORT:FILE`, and its registry entry ---
 #
 # A family that has servers names its kinds, and the module of its program: `live.worker`. Its protocols may
 # have a scheme before the host, such as `KIND:http://HOST:PORT`.
-
 
 START_SECONDS: Final = 60.0
 """Time limit of a hello, before which the worker creates something on the server."""
@@ -163,7 +160,9 @@ class ServerAddress:
         kind, _, rest = spec.partition(":")
         found = _PARTS.fullmatch(rest)
         if found is None or not 0 < int(found["port"]) < 65536 or found["scheme"] not in (None, *schemes):
-            raise UnknownAdapter(f"{spec}: a live server is written {_forms(kind, schemes)}")
+            forms = ("HOST:PORT", "HOST:PORT:FILE", *(f"{scheme}://HOST:PORT" for scheme in schemes))
+            *others, last = (f"{kind}:{form}" for form in forms)
+            raise UnknownAdapter(f"{spec}: a live server is written {', '.join(others)} or {last}")
         return cls(found["host"].strip("[]"), int(found["port"]), found["file"] or "", found["scheme"] or "")
 
     def __str__(self) -> str:
@@ -188,16 +187,7 @@ def server_entry(entry: Entry, program: str, schemes: tuple[str, ...] = ()) -> E
     )
 
 
-def _forms(kind: str, schemes: tuple[str, ...]) -> str:
-    first = f"{kind}:HOST:PORT"
-    forms = [first, f"{first}:FILE", *(f"{kind}:{scheme}://HOST:PORT" for scheme in schemes)]
-    return f"{', '.join(forms[:-1])} or {forms[-1]}"
-
-
-# --- relay ---
-#
-# A live server as the path between writers and readers: it is given bytes, and gives back what it stored.
-
+# --- a live server as the path between writers and readers: it gives back what it stored ---
 
 Carried = Accepted | Refused | Unsupported
 """The stored bytes as `data`, empty if there are none in spite of the acknowledgement; the refusal of the

@@ -271,10 +271,9 @@ def message(kind: Any, version: int | None = None, **fields: Any) -> Any:  # noq
 
 
 def _parts(kind: Any, fields: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - as above
-    return {name: _part(kind.fields[name], value) for name, value in fields.items()}
-
-
-def _part(field: Any, value: Any) -> Any:  # noqa: ANN401 - as above
-    if value is None or not field.is_struct_array():
-        return value
-    return [field.data_class(**_parts(field.data_class, one)) for one in value]
+    parts = dict(fields)
+    for name, value in fields.items():
+        field = kind.fields[name]
+        if value is not None and field.is_struct_array():
+            parts[name] = [field.data_class(**_parts(field.data_class, one)) for one in value]
+    return parts

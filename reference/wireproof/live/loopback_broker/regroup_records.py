@@ -5,7 +5,7 @@ which offsets it spans; a record belongs to the entry that spans its offset. A w
 consumer returns, are copied from the served bytes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from struct import unpack_from
 from typing import Final
 
@@ -58,11 +58,6 @@ class ServedEntry:
         """Report whether a record with this offset may belong to the entry."""
         return (self.first is None or self.first <= offset) and offset <= self.last
 
-    @property
-    def has_all(self) -> bool:
-        """Return True if it has as many records as its header counts."""
-        return self.count is not None and len(self.records) >= self.count
-
 
 @frozen
 class RegroupedLog:
@@ -111,8 +106,10 @@ def assign_records(log: RegroupedLog, records: Sequence[SeenRecord]) -> tuple[Se
     entries = log.entries or ((ServedEntry(b"", V2, None, 0),) if records else ())
     at, before = 0, None
     for record in records:
-        grows = before is None or record.offset > before or not entries[at].records
-        begin = at if grows and not entries[at].has_all else at + 1
+        one = entries[at]
+        grows = before is None or record.offset > before or not one.records
+        has_all = one.count is not None and len(one.records) >= one.count
+        begin = at if grows and not has_all else at + 1
         at = next((place for place in range(begin, len(entries)) if entries[place].spans(record.offset)), at)
         entries[at].records.append(record)
         before = record.offset
@@ -121,22 +118,19 @@ def assign_records(log: RegroupedLog, records: Sequence[SeenRecord]) -> tuple[Se
 
 def log_value(entries: Sequence[ServedEntry], *, whole: bool) -> Json:
     """Return the value of a log; unless `whole`, without the entries of which nothing was delivered."""
-    return {"batches": list(_values(entries, whole=whole))}
-
-
-def _values(entries: Sequence[ServedEntry], *, whole: bool) -> Iterator[Json]:
+    values: list[Json] = []
     for entry in entries:
-        if entry.magic >= V2 and (entry.records or whole):
-            yield {
-                "records": [
-                    _record_json(one) | {"headers": [[key.hex(), _hex(part)] for key, part in one.headers]}
-                    for one in entry.records
-                ]
-            }
-        elif entry.data[_ATTRIBUTES_AT] & CODEC_MASK and (entry.records or whole):
-            yield _wrapper(entry) | {"messages": [_record_json(record) for record in entry.records]}
+        rows = [_record_json(one) for one in entry.records]
+        if entry.magic >= V2 and (rows or whole):
+            headers = ([[key.hex(), _hex(part)] for key, part in one.headers] for one in entry.records)
+            values.append(
+                {"records": [row | {"headers": own} for row, own in zip(rows, headers, strict=True)]}
+            )
+        elif entry.data[_ATTRIBUTES_AT] & CODEC_MASK and (rows or whole):
+            values.append(_wrapper(entry) | {"messages": rows})
         elif entry.magic < V2:
-            yield from (_record_json(record) | {"messages": None} for record in entry.records)
+            values += (row | {"messages": None} for row in rows)
+    return {"batches": values}
 
 
 def _record_json(record: SeenRecord) -> dict[str, Json]:

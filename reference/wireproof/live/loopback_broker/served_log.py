@@ -6,10 +6,11 @@ everything before it. So no time must pass until an answer is known.
 
 import time
 from collections.abc import Callable
+from functools import cached_property
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final, Literal
 
-from attrs import field, frozen
+from attrs import frozen
 
 from wireproof.kafka import log
 from wireproof.kafka.append import TopicSettings
@@ -63,40 +64,36 @@ class Serving:
         start: the offset from which the client is told to fetch.
         aborted: (producerId, firstOffset) of aborted transactions, which every answer names.
         manner: how it is served.
-        log: the entries of `data`.
-        first: the number of the entry that holds `start`.
-        begins_before: whether the first answer has all bytes, also of entries before the offset.
-        aborted_rows: the aborted transactions, with the offsets of their markers.
     """
 
     data: bytes
     start: int = 0
     aborted: tuple[tuple[int, int], ...] = ()
     manner: Manner = "pieces"
-    log: RegroupedLog = field(init=False)
-    first: int = field(init=False)
-    begins_before: bool = field(init=False)
-    aborted_rows: tuple[Aborted, ...] = field(init=False)
 
-    @log.default
-    def _split(self) -> RegroupedLog:
+    @cached_property
+    def log(self) -> RegroupedLog:
+        """Return the entries of `data`."""
         return split_log(self.data)
 
-    @first.default
-    def _find_first(self) -> int:
+    @cached_property
+    def first(self) -> int:
+        """Return the number of the entry that holds `start`."""
         entries = self.log.entries
         return next((place for place, one in enumerate(entries) if one.last >= self.start), len(entries))
 
-    @begins_before.default
-    def _find_overlap(self) -> bool:
+    @cached_property
+    def begins_before(self) -> bool:
+        """Return True if the first answer has all bytes, also of entries before the offset."""
         if self.manner == "whole":
             return True
         lasts = [entry.last for entry in self.log.entries]
         steps = (pairwise(lasts), pairwise(offsets_of(self.data)))
         return any(one >= after for one, after in chain.from_iterable(steps))
 
-    @aborted_rows.default
-    def _find_markers(self) -> tuple[Aborted, ...]:
+    @cached_property
+    def aborted_rows(self) -> tuple[Aborted, ...]:
+        """Return the aborted transactions, with the offsets of their markers."""
         if not self.aborted:
             return ()
         markers = [(entry.last, abort_of(entry.data)) for entry in self.log.entries]
