@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from wireproof.adapters.registry.live_servers import ServerAddress, server_entry
+from wireproof.adapters.registry.live_servers import server_entry
 from wireproof.adapters.registry.registered import Entry
 
 HTTP: Final = "http"
@@ -15,7 +15,3 @@ def entry_of_server(spec: str) -> Entry:
     # the requests of a case have limits of their own, and the server may be started again
     entry = Entry(spec, "a running Iggy server", formats=("iggy",), case_seconds=60.0)
     return server_entry(entry, f"{__name__}.worker", SCHEMES)
-
-
-def address_of(spec: str) -> ServerAddress:
-    return ServerAddress.of(spec, SCHEMES)

@@ -8,14 +8,13 @@ from attrs import define, field
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello, Request
 from wireproof.adapters.python_object import line_of
-from wireproof.adapters.registry.live_servers import ServerAddress
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.cases.steps import ERROR, SEQUENCE
 from wireproof.formats import FORMATS
-from wireproof.live.iggy_server import HTTP, requests, send_case
+from wireproof.live.iggy_server import requests, send_case
 from wireproof.live.iggy_server.requests import DEFAULT_TOPIC, Topic, error_of, topic_of, with_stream
-from wireproof.live.iggy_server.send_case import HttpSendCases, SendCases, asked_twice, unreadable
-from wireproof.live.iggy_server.server import Connection, HttpServer, IggyClientProperties, OwnStreams, Server
+from wireproof.live.iggy_server.send_case import SendCases, asked_twice, unreadable
+from wireproof.live.iggy_server.server import Connection, HttpServer, OwnStreams, Server
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected
 
@@ -227,13 +226,3 @@ class TcpCases:
     def run(self, request: Request) -> Outcome:
         """Return what the server does with a request."""
         return self._sequences.run(request) if request.op == SEQUENCE else self._sends.run(request)
-
-
-def server_at(address: ServerAddress, properties: IggyClientProperties) -> Server:
-    """Return the server at an address; raise `AdapterStartError`."""
-    return (HttpServer if address.scheme == HTTP else Server)(address, properties)
-
-
-def cases_of(server: Server, names: str) -> TcpCases | HttpSendCases:
-    """Return what runs the cases; the names of its streams begin with `names`."""
-    return (HttpSendCases if isinstance(server, HttpServer) else TcpCases)(server, names)

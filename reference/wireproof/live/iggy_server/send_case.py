@@ -126,59 +126,6 @@ class Sent:
     out_of_step: str = ""
 
 
-def answered(send: Callable[[float], Sent], seconds: float, server: Server, *, last: bool) -> Sent | Outcome:
-    """Send; return an outcome if the server is gone or waits.
-
-    If the connection ends or no answer comes, raise `ConnectionEndedError`, unless it is the last attempt.
-    """
-    sent = send(seconds * PATIENCE if last else seconds)
-    if sent.reply is None and not last:
-        raise ConnectionEndedError(sent.closed or "no answer")
-    if sent.closed and not server.is_listening():
-        return Crashed(f"{GONE}: {sent.closed}")
-    if sent.reply is None and not sent.closed:
-        return Stalled("no answer: the server waits for more bytes than the request has")
-    return sent
-
-
-def outcome_of(
-    refused: Refused | None,
-    out_of_step: str,
-    earlier: Stored,
-    found: Stored,
-    ids: Sequence[int],
-    fields: Sequence[str],
-) -> Outcome:
-    """Return the outcome of a send that was answered, or whose connection ended.
-
-    Args:
-        refused: the answer of the server, if it is an error.
-        out_of_step: what is wrong with the answer to the next request; empty if nothing is.
-        earlier: the partition before the send.
-        found: the partition after it.
-        ids: those that the send names.
-        fields: those of a message that the send has.
-    """
-    broken = list(broken_around(earlier, found))
-    grown = found.messages[len(earlier.messages) :]
-    if refused is not None:
-        if grown:
-            text = f"{refused.detail} is answered, and {len(grown)} messages are stored"
-            broken.insert(0, BrokenRule("iggy.send.nothing", text))
-        return evolve(refused, broken=tuple(broken))
-    if out_of_step:
-        broken.append(BrokenRule("iggy.send.in-step", out_of_step))
-    shown: list[Json] = []
-    for index, message in enumerate(grown):
-        whole = to_json(message)
-        assert isinstance(whole, dict)
-        row = {name: whole[name] for name in fields}
-        if index < len(ids) and ids[index] == 0:  # the server had to set it
-            row["id"] = "0"
-        shown.append(row)
-    return Accepted({"messages": shown}, broken=tuple(broken))
-
-
 def gone(error: OSError) -> Crashed:
     """Return the outcome of a case after which nothing listens any more."""
     return Crashed(f"{GONE}: {line_of(error)}")
@@ -267,19 +214,42 @@ class SendCases:
         return asked_twice(self._server, partial(self._on_own_stream, request), around)
 
     def _on_own_stream(self, request: Request, last: bool) -> Outcome:
+        """Return the outcome of a case; before the last attempt, raise an error if no answer comes."""
         if last and self._connection:  # what ended the first attempt may have ended this connection too
             self._connection.close()
             self._connection = None
         with self._streams.lend() as (name, stream):
             words, data, polled = self._begin(request.data, stream, name)
             earlier = polled()
-            send = partial(self._send, words, data)
-            sent = answered(send, request.limits.ms / 1000 * WAIT, self._server, last=last)
-            if not isinstance(sent, Sent):
-                return sent
+            sent = self._send(words, data, request.limits.ms / 1000 * WAIT * (PATIENCE if last else 1))
+            if sent.reply is None and not last:
+                raise ConnectionEndedError(sent.closed or "no answer")
+            if sent.closed and not self._server.is_listening():
+                return Crashed(f"{GONE}: {sent.closed}")
+            if sent.reply is None and not sent.closed:
+                return Stalled("no answer: the server waits for more bytes than the request has")
             found = polled()
-            ids = self._ids(request.data, found.messages[len(earlier.messages) :])
-            return outcome_of(self._refused(sent), sent.out_of_step, earlier, found, ids, self.fields)
+        grown = found.messages[len(earlier.messages) :]
+        broken = list(broken_around(earlier, found))
+        refused = self._refused(sent)
+        if refused is not None:
+            if grown:
+                text = f"{refused.detail} is answered, and {len(grown)} messages are stored"
+                broken.insert(0, BrokenRule("iggy.send.nothing", text))
+            return evolve(refused, broken=tuple(broken))
+        if sent.out_of_step:
+            broken.append(BrokenRule("iggy.send.in-step", sent.out_of_step))
+        return Accepted({"messages": self._shown(grown, request.data)}, broken=tuple(broken))
+
+    def _shown(self, stored: Sequence[Any], data: bytes) -> list[Json]:
+        """Return the fields of messages that the bytes of a case have; an id that the server set as sent."""
+        ids, rows = self._ids(data, stored), list[Json]()
+        for index, message in enumerate(stored):
+            whole = to_json(message)
+            assert isinstance(whole, dict)
+            own = {"id": "0"} if index < len(ids) and ids[index] == 0 else {}
+            rows.append({name: whole[name] for name in self.fields} | own)
+        return rows
 
     def _begin(
         self, data: bytes, stream: int, name: str

@@ -25,9 +25,6 @@ from wireproof.wire.rejection import Rejected
 
 # --- asking again: a case whose connection ended, or whose topic is lost, which may have another reason ---
 
-CLOSED: Final = "connection closed"
-"""Stands for the error code of a broker that closes the connection."""
-
 MOST_ENDS: Final = 4
 """How often a case is asked again whose connection ends, each time at another of its requests."""
 
@@ -35,11 +32,12 @@ TOPIC: Final = -1
 """Stands for the end of a case whose topic is lost, where others have a number of requests."""
 
 FRAME: Final = "kafka.answer.frame"
-LOST: Final = "topic lost"
-"""Stands for the error code of a broker that has lost two topics of one case."""
 
+CLOSED: Final = "connection closed"
+LOST: Final = "topic lost"
 MALFORMED: Final = "malformed answer"
-"""Stands for the error code of an answer that has not what was asked for, or that cannot be read."""
+"""What stands for the error code of a broker that closes the connection, that has lost two topics of a case,
+or whose answer cannot be read, or has not what was asked for."""
 
 
 def asked_again(cluster: Cluster, ask: Callable[[], Outcome], lost: Callable[[float], None]) -> Outcome:
