@@ -21,9 +21,6 @@ from wireproof.formats import FAMILIES
 from wireproof.install_hint import install_command
 
 CLEANUP_SECONDS: Final = 60.0
-MOST_NAMED: Final = 3
-"""Runs that a note names."""
-
 PREFIX: Final = "wireproof-"
 """The beginning of every name on a server. Only what has it, and the token of a run, is ever deleted."""
 
@@ -116,8 +113,8 @@ def left_by_others(spec: str, names: Iterable[str], things: str) -> tuple[str, .
     others = runs_of(names)
     if not others:
         return ()
-    prefixes = ", ".join(f"{PREFIX}{token}-…" for token in sorted(others)[:MOST_NAMED])
-    more = ", …" if len(others) > MOST_NAMED else ""
+    prefixes = ", ".join(f"{PREFIX}{token}-…" for token in sorted(others)[:3])
+    more = ", …" if len(others) > 3 else ""
     count = sum(others.values())
     return (f"{count} {things} of other runs are there, named {prefixes}{more}: {cleaning(spec)}",)
 
@@ -126,9 +123,6 @@ def left_by_others(spec: str, names: Iterable[str], things: str) -> tuple[str, .
 #
 # A family that has servers names its kinds, and the module of its program: `live.worker`. Its protocols may
 # have a scheme before the host, such as `KIND:http://HOST:PORT`.
-
-START_SECONDS: Final = 60.0
-"""Time limit of a hello, before which the worker creates something on the server."""
 
 _PARTS: Final = re.compile(
     r"(?:(?P<scheme>[a-z]+)://)?(?P<host>\[[^\]]+\]|[^:/\[\]]+):(?P<port>\d{1,5})(?::(?P<file>.+))?"
@@ -183,7 +177,7 @@ def server_entry(entry: Entry, program: str, schemes: tuple[str, ...] = ()) -> E
         command=command,
         cleanup=(*command, "clean"),
         environment={"PYTHONPATH": paths},
-        start_seconds=START_SECONDS,
+        start_seconds=60.0,  # before a hello, the worker creates something on the server
     )
 
 

@@ -180,11 +180,6 @@ class HttpConnection(OneConnection):
 
 # --- a server, and the streams of our own on it: one for each case, deleted after it ---
 
-RETURN_SECONDS: Final = 10.0
-"""Time in which a server that is started again answers."""
-
-PAUSE: Final = 0.1
-
 
 class RefusedError(Exception):
     """The server refuses a request that is no case."""
@@ -307,9 +302,9 @@ class Server:
 
     def returns(self) -> bool:
         """Wait for a server that is started again; return False if it does not answer in time."""
-        deadline = time.monotonic() + RETURN_SECONDS
+        deadline = time.monotonic() + 10.0
         while not (found := self.is_listening()) and time.monotonic() < deadline:
-            time.sleep(PAUSE)
+            time.sleep(0.1)
         return found
 
     def names(self, prefix: str = "") -> list[str]:

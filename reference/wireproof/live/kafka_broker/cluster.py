@@ -43,10 +43,6 @@ RETURN_SECONDS: Final = 30.0
 """Time in which a broker that is started again answers: Apache Kafka takes one that was killed when its old
 session has ended, after nine seconds by default (`broker.session.timeout.ms`)."""
 
-PAUSE: Final = 0.1
-
-NO_WISH: Final[Mapping[int, int]] = MappingProxyType({})
-
 SAID_BY: Final[dict[type[Exception], str]] = {
     errors.SaslAuthenticationFailedError: "refuses the credentials",
     errors.UnsupportedSaslMechanismError: "does not know this sasl.mechanism",
@@ -99,7 +95,7 @@ class Cluster:
         self,
         address: ServerAddress,
         settings: dict[str, Any],
-        wished: Mapping[int, int] = NO_WISH,
+        wished: Mapping[int, int] = MappingProxyType({}),
         fetch_wait_ms: int = 0,
     ) -> None:
         """Connect; raise `AdapterStartError` with the reason if that fails."""
@@ -248,7 +244,7 @@ class Cluster:
                 with contextlib.suppress(errors.KafkaError, AdapterStartError):
                     self.metadata()
                     return True
-            time.sleep(PAUSE)
+            time.sleep(0.1)
         return self.is_alive()
 
     def is_alive(self) -> bool:
@@ -289,8 +285,6 @@ def _look(address: ServerAddress, context: ssl.SSLContext | None) -> None:
 
 GATHER_SECONDS: Final = 2
 """Time in which further cases may come that wait for the same restart, which takes much longer."""
-
-COMMAND_SECONDS: Final = 120
 
 
 class RestartError(AdapterError):
@@ -352,7 +346,7 @@ class Restarts:
         try:
             subprocess.run(  # noqa: S603 - the command of the properties file
                 shlex.split(self._command), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE, text=True, timeout=COMMAND_SECONDS, check=True,
+                stderr=subprocess.PIPE, text=True, timeout=120, check=True,
             )  # fmt: skip
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             said = one_line(str(getattr(error, "stderr", None) or error), 200)

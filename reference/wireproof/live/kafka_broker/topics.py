@@ -196,11 +196,8 @@ def _delete(cluster: Cluster, name: str) -> str:
 
 # --- partitions for the cases: of a topic with the configuration of the case, one case at a time each ---
 
-SIZE: Final = 16
-"""Partitions of the topic with the neutral settings."""
-
-SMALL: Final = 4
-"""Partitions of a topic with settings of a case."""
+SIZE, SMALL = 16, 4
+"""Partitions of the topic with the neutral settings, and of one with settings of a case."""
 
 Key: TypeAlias = tuple[int, tuple[tuple[str, str], ...]]
 """The magic of the entries, and the configuration of the topic."""
