@@ -13,7 +13,7 @@ from wireproof.cases.case import Data
 from wireproof.kafka import log
 from wireproof.kafka.attribute_bits import LOG_APPEND_TIME
 from wireproof.kafka.values import Record, RecordBatch
-from wireproof.live.loopback_broker.append_rules import ErrorCode, Form, finished, written_records
+from wireproof.live.loopback_broker.append_rules import ErrorCode, finished, form_of
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
 
@@ -52,17 +52,17 @@ def _made() -> Iterator[tuple[str, bytes]]:
     now = time.time_ns() // 1_000_000
     for (codec, number), (name, shift) in product(CODECS.items(), SHIFTS.items()):
         good = _batch(number, now + shift)
-        yield f"{codec}-{name}", _bytes(good)
+        yield f"{codec}-{name}", finished(form_of(good))
         keyless = evolve(good.records[2], key=None)
-        yield f"{codec}-{name}-keyless", _bytes(evolve(good, records=(*good.records[:2], keyless)))
+        yield f"{codec}-{name}-keyless", finished(form_of(evolve(good, records=(*good.records[:2], keyless))))
     for codec, number in CODECS.items():
         good = _batch(number, now)
         gap = evolve(good.records[2], offset_delta=3)
-        yield f"{codec}-gap", _bytes(evolve(good, records=(*good.records[:2], gap)))
-        yield f"{codec}-max-timestamp", _bytes(evolve(good, max_timestamp=now + 9))
+        yield f"{codec}-gap", finished(form_of(evolve(good, records=(*good.records[:2], gap))))
+        yield f"{codec}-max-timestamp", finished(form_of(evolve(good, max_timestamp=now + 9)))
         for bit in (3, 4, 5, 6, 7, 15):
             signed = (good.attributes | 1 << bit) - (1 << 16 if bit == 15 else 0)
-            yield f"{codec}-bit-{bit}", _bytes(evolve(good, attributes=signed))
+            yield f"{codec}-bit-{bit}", finished(form_of(evolve(good, attributes=signed)))
 
 
 def _batch(codec: int, now: int) -> RecordBatch:
@@ -78,11 +78,9 @@ def _batch(codec: int, now: int) -> RecordBatch:
 def timed_batch(codec: int, *times: int) -> bytes:
     """Return a batch of records with these times."""
     records = tuple(Record(0, time - times[0], place, b"k", b"v", ()) for place, time in enumerate(times))
-    return _bytes(RecordBatch(0, -1, 2, codec, len(times) - 1, times[0], max(times), -1, -1, -1, records))
-
-
-def _bytes(batch: RecordBatch) -> bytes:
-    return finished(Form(batch, written_records(batch)))
+    return finished(
+        form_of(RecordBatch(0, -1, 2, codec, len(times) - 1, times[0], max(times), -1, -1, -1, records))
+    )
 
 
 # --- what a broker does with them ---

@@ -1,5 +1,6 @@
 """A check of servers by the command line, as a user runs it, its verdicts, and servers that start again."""
 
+import os
 import shlex
 import subprocess
 import sys
@@ -98,6 +99,15 @@ def wait_until_passed(check: subprocess.Popen[str], events: Path, number: int) -
     """Wait until so many cases have passed, or the check has ended."""
     while check.poll() is None and (not events.exists() or events.read_text().count('"pass') < number):
         time.sleep(0.05)
+
+
+def stay(address: str, minutes: float | None = None) -> None:
+    """Print the address of a server; return when the process that started this one ends, or after so long."""
+    parent, end = os.getppid(), time.monotonic() + (minutes or 0) * 60
+    sys.stdout.write(f"{address}\n")
+    sys.stdout.flush()
+    while time.monotonic() < end if minutes else os.getppid() == parent:
+        time.sleep(0.5)
 
 
 @contextmanager

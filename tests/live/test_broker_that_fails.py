@@ -1,4 +1,4 @@
-"""A broker that dies or hangs in a run, clusters that give no topics, and what a run leaves on a broker."""
+"""A server that dies or hangs in a run, clusters that give no topics, and what a run leaves on a broker."""
 
 import os
 import re
@@ -6,8 +6,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from kafka.protocol.metadata import MetadataRequest
 
 from tests.broker.ground import free_port
 from tests.live.judging import (
-    Interrupted,
     judged_and_interrupted,
     process_at,
     restartable,
@@ -27,7 +26,7 @@ from tests.live.judging import (
     wait_until_passed,
     wireproof,
 )
-from tests.live.mock_broker.server import cluster_of, running
+from tests.live.mock_broker.server import answering, cluster_of, running
 from tests.live.raw_client import RawClient
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import live_servers
@@ -35,7 +34,7 @@ from wireproof.adapters.registry.live_servers import PREFIX
 from wireproof.adapters.registry.registry import open_adapter
 from wireproof.live.loopback_broker import replies, server
 from wireproof.live.loopback_broker.append_rules import AppendRefused, ErrorCode
-from wireproof.live.loopback_broker.replies import LoopbackCluster
+from wireproof.live.loopback_broker.cluster import LoopbackCluster
 
 pytestmark = pytest.mark.live
 
@@ -54,57 +53,71 @@ def broker_at(port: int) -> Iterator[subprocess.Popen[str]]:
         yield broker
 
 
-def run_until(signal_number: int, folder: Path) -> Interrupted:
-    """Check a mock broker, which gets the signal in the middle."""
-    port = free_port()
-    with broker_at(port) as broker:
-        return checked(f"127.0.0.1:{port}", folder, lambda: broker.send_signal(signal_number))
+@contextmanager
+def iggy_at(port: int, *options: str) -> Iterator[subprocess.Popen[str]]:
+    """A mock server of Iggy in a process of its own, which listens."""
+    start = [sys.executable, "-m", "tests.live.mock_iggy", "--port", str(port), "--delay", "0.02", *options]
+    with process_at(f"127.0.0.1:{port}", start) as server:
+        yield server
 
 
-def checked(
-    address: str, folder: Path, interrupt: Callable[[], None], cases: Sequence[str] = CASES
-) -> Interrupted:
-    return judged_and_interrupted(f"kafka-broker:{address}", cases, folder, JUDGED, interrupt)
+BROKER, IGGY = "kafka-broker:127.0.0.1:{}", "iggy-server:127.0.0.1:{}"
+STEPS = ["kafka.log/mixed/idempotence/*", "kafka.log/mixed/transaction/*"]
+SERVERS: dict[str, tuple[Callable[[int], AbstractContextManager[subprocess.Popen[str]]], str, list[str]]] = {
+    "appends": (broker_at, BROKER, CASES),
+    "steps": (broker_at, BROKER, STEPS),
+    "sends": (iggy_at, IGGY, ["iggy.send/0.7/*/*"]),
+    "polls": (iggy_at, IGGY, ["iggy.poll/0.7/polling/*"]),
+    "http": (
+        lambda port: iggy_at(port, "--http"),
+        "iggy-server:http://127.0.0.1:{}",
+        ["iggy.json.send/0.7/*/*"],
+    ),
+}
+"""What starts a server at a port, its name as an adapter, and the cases that it is asked."""
 
 
+@pytest.mark.parametrize("server", ["appends", "sends", "polls"])
 @pytest.mark.parametrize(
     ("number", "verdict", "reason"),
     [
         (signal.SIGKILL, "crash", r"nothing answers at 127\.0\.0\.1:\d+: .*refused"),
-        (signal.SIGSTOP, "stalled", r"127\.0\.0\.1:\d+.*no answer in time"),
+        (signal.SIGSTOP, "stalled", r"127\.0\.0\.1:\d+.*(timed out|no answer in time)"),
     ],
     ids=["dies", "hangs"],
 )
-def test_what_was_judged_is_kept_and_the_topics_are_named(
-    number: int, verdict: str, reason: str, tmp_path: Path
+def test_what_was_judged_is_kept_and_what_is_left_is_named(
+    number: int, verdict: str, reason: str, server: str, tmp_path: Path
 ) -> None:
-    run = run_until(number, tmp_path)
+    (start, spec, cases), port = SERVERS[server], free_port()
+    with start(port) as one:
+        run = judged_and_interrupted(
+            spec.format(port), cases, tmp_path, JUDGED, lambda: one.send_signal(number)
+        )
     assert run.code == 4
-    assert run.verdicts["pass"] >= JUDGED
+    assert run.verdicts["pass"] + run.verdicts["pass-unclassified"] >= JUDGED
     assert run.verdicts[verdict] >= 1
     assert run.verdicts["not-run"] >= 1
     (line,) = run.lines
-    assert line.startswith("wireproof: kafka-broker:127.0.0.1:")
+    assert line.startswith(f"wireproof: {spec.format(port)}")
     assert re.search(reason, line)
-    assert "topics named wireproof-" in line
+    assert f"{'topics' if server == 'appends' else 'streams'} named wireproof-" in line
 
 
-@pytest.mark.parametrize(
-    "cases",
-    [CASES, ["kafka.log/mixed/idempotence/*", "kafka.log/mixed/transaction/*"]],
-    ids=["appends", "steps"],
-)
+@pytest.mark.parametrize("server", SERVERS)
 @pytest.mark.parametrize("seconds", [0.0, 3.0])
-def test_a_broker_that_starts_again_is_asked_again(seconds: float, cases: list[str], tmp_path: Path) -> None:
-    """It keeps nothing: the cases in flight, and those after them, get other topics."""
-    port = free_port()
-    with restartable(partial(broker_at, port), seconds) as restart:
-        run = checked(f"127.0.0.1:{port}", tmp_path, restart, cases)
-        admin = KafkaAdminClient(bootstrap_servers=f"127.0.0.1:{port}")
-        assert admin.list_topics() == []
-        admin.close()
+def test_a_server_that_starts_again_is_asked_again(seconds: float, server: str, tmp_path: Path) -> None:
+    """It keeps nothing: the cases in flight, and those after them, get other topics or streams."""
+    (start, spec, cases), port = SERVERS[server], free_port()
+    with restartable(partial(start, port), seconds) as restart:
+        run = judged_and_interrupted(spec.format(port), cases, tmp_path, JUDGED, restart)
+        if spec == BROKER:
+            admin = KafkaAdminClient(bootstrap_servers=f"127.0.0.1:{port}")
+            assert admin.list_topics() == []
+            admin.close()
     assert (run.code, run.lines) == (0, ())
-    assert set(run.verdicts) <= {"pass", "info"}
+    allowed = set() if spec == BROKER else {"pass-unclassified", "unsupported"}
+    assert set(run.verdicts) <= {"pass", "info"} | allowed
 
 
 @pytest.mark.parametrize(
@@ -122,22 +135,20 @@ def test_a_cluster_that_forbids_topics_is_one_line(
     def refuse(*_: object) -> None:
         raise AppendRefused(code, text)
 
-    monkeypatch.setattr(replies, "_check_new", refuse)
+    monkeypatch.setattr(replies, "check_new", refuse)
     with running() as address, pytest.raises(AdapterStartError) as error:
         open_adapter(f"kafka-broker:{address}")
     assert re.fullmatch(rf"creating the topic wireproof-\w+-1 .*{line}", str(error.value))
 
 
 def test_a_broker_that_names_itself_by_another_address_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    metadata = server.ANSWERS[MetadataRequest.API_KEY]
-
     def elsewhere(cluster: Any, request: Any) -> Any:
-        reply = metadata(cluster, request)
+        reply = replies.metadata(cluster, request)
         for one in reply["brokers"]:
             one["port"] = 1
         return reply
 
-    monkeypatch.setitem(server.ANSWERS, MetadataRequest.API_KEY, elsewhere)
+    answering(monkeypatch, MetadataRequest, lambda _: elsewhere)
     with running() as address, pytest.raises(AdapterStartError) as error:
         open_adapter(f"kafka-broker:{address}")
     line = (
@@ -162,7 +173,8 @@ def test_the_topics_of_others_stay(tmp_path: Path) -> None:
     with running() as address, RawClient(address) as client:
         for name in ("wireproof-", "wireproof-ffffffffffffffff-1", "orders"):
             client.create(name, 1, {})
-        ended = checked(address, tmp_path, lambda: None)
+        spec = f"kafka-broker:{address}"
+        ended = judged_and_interrupted(spec, CASES, tmp_path, JUDGED, lambda: None)
         assert ended.code == 0
         assert client.delete("wireproof-", "wireproof-ffffffffffffffff-1", "orders") == [ErrorCode.NONE] * 3
 

@@ -21,8 +21,8 @@ from wireproof.adapters.registry.registry import resolve
 from wireproof.adapters.registry.templates import AdapterTemplate, client_templates
 from wireproof.kafka.append import TopicSettings
 from wireproof.live.kafka_client.program import ClientProgram, Ended, LineRead
+from wireproof.live.loopback_broker.cluster import LoopbackCluster, ServedTopic
 from wireproof.live.loopback_broker.partition import ServedPartition
-from wireproof.live.loopback_broker.replies import LoopbackCluster, ServedTopic
 from wireproof.live.loopback_broker.server import running
 from wireproof.strict_parsing import parse_toml
 

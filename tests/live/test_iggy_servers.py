@@ -2,19 +2,14 @@
 
 import re
 import signal
-import subprocess
-import sys
 import time
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.broker.ground import free_port
-from tests.live.judging import Judged, judged, judged_and_interrupted, process_at, restartable, started
+from tests.live.judging import Judged, judged, started
 from tests.live.mock_iggy import http, server
 from tests.live.mock_iggy.log import Refused
 from tests.live.mock_iggy.server import MockServer, Stream, running
@@ -26,12 +21,6 @@ pytestmark = pytest.mark.live
 
 TOKEN = "0123456789abcdef"
 UNAUTHORIZED = 41
-
-JUDGED = 8
-"""The number of verdicts after which a server fails."""
-
-SENDS_AND_POLLS = ["iggy.send/0.7/*/*", "iggy.poll/0.7/polling/*"]
-JSON_SENDS = "iggy.json.send/0.7/*/*"
 
 
 def properties(folder: Path, text: str) -> str:
@@ -122,52 +111,6 @@ def test_a_slow_server_does_not_stall() -> None:
         with started(f"iggy-server:{server.address}", ["iggy.send/0.7/torn/headers-length-huge"]) as check:
             _, errors = check.communicate(timeout=60)
     assert check.returncode == 0, errors
-
-
-@contextmanager
-def server_at(port: int, *options: str) -> Iterator[subprocess.Popen[str]]:
-    """A mock server in a process of its own, which listens."""
-    start = [sys.executable, "-m", "tests.live.mock_iggy", "--port", str(port), "--delay", "0.02", *options]
-    with process_at(f"127.0.0.1:{port}", start) as server:
-        yield server
-
-
-@pytest.mark.parametrize("cases", SENDS_AND_POLLS)
-@pytest.mark.parametrize(
-    ("number", "verdict", "reason"),
-    [
-        (signal.SIGKILL, "crash", r"nothing answers at 127\.0\.0\.1:\d+: .*refused"),
-        (signal.SIGSTOP, "stalled", r"127\.0\.0\.1:\d+ does not answer .*(timed out|no answer in time)"),
-    ],
-    ids=["dies", "hangs"],
-)
-def test_what_was_judged_is_kept_and_the_streams_are_named(
-    number: int, verdict: str, reason: str, cases: str, tmp_path: Path
-) -> None:
-    port = free_port()
-    with server_at(port) as server:
-        run = judged_and_interrupted(
-            f"iggy-server:127.0.0.1:{port}", [cases], tmp_path, JUDGED, lambda: server.send_signal(number)
-        )
-    assert run.code == 4
-    assert run.verdicts["pass"] + run.verdicts["pass-unclassified"] >= JUDGED
-    assert run.verdicts[verdict] >= 1
-    assert run.verdicts["not-run"] >= 1
-    (line,) = run.lines
-    assert re.search(reason, line)
-    assert "streams named wireproof-" in line
-
-
-@pytest.mark.parametrize("seconds", [0.0, 3.0])
-@pytest.mark.parametrize("cases", [*SENDS_AND_POLLS, JSON_SENDS])
-def test_a_server_that_starts_again_is_asked_again(cases: str, seconds: float, tmp_path: Path) -> None:
-    """It keeps nothing: the case in flight, and those after it, get other streams."""
-    port, options = free_port(), ("--http",) if cases == JSON_SENDS else ()
-    address = f"{'http://' if options else ''}127.0.0.1:{port}"
-    with restartable(partial(server_at, port, *options), seconds) as restart:
-        run = judged_and_interrupted(f"iggy-server:{address}", [cases], tmp_path, JUDGED, restart)
-    assert (run.code, run.lines) == (0, ())
-    assert run.verdicts.keys() <= {"pass", "pass-unclassified", "info", "unsupported"}
 
 
 # --- known failures work as `--baseline`: mock servers take the place of the real ones ---

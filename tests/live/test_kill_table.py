@@ -29,7 +29,7 @@ from wireproof.live.kafka_client.claims import hello_of_client
 from wireproof.live.kafka_client.consume_case import Consumers
 from wireproof.live.kafka_client.produce_case import Producers
 from wireproof.live.kafka_client.program import parse_spec
-from wireproof.live.loopback_broker import server as loopback_broker
+from wireproof.live.loopback_broker import replies
 
 pytestmark = pytest.mark.live
 
@@ -84,7 +84,7 @@ CHANGED: Final = {"appends-half-of-refused", "refusal-cuts-log", "stores-refused
 @pytest.mark.parametrize("topic", TOPICS)
 def test_brokers(topic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # A record that may not end a wait is in the log for a moment, before one that may.
-    monkeypatch.setattr(loopback_broker, "LOOK_SECONDS", 0.0002)
+    monkeypatch.setattr(replies, "LOOK_SECONDS", 0.0002)
     kills = {name: f"{LOG}/{topic}/{case}" for name, (case, _) in TOPICS[topic].items()}
 
     def started(fault: str) -> AbstractContextManager[str]:

@@ -1,6 +1,6 @@
 """What a broker is asked: cases with steps where it lacks something, and each version of two requests."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,10 +12,10 @@ from kafka.protocol.producer import AddPartitionsToTxnRequest, EndTxnRequest, Pr
 from tests.live.judging import Judged, judged
 from tests.live.mock_broker import variants
 from tests.live.mock_broker.faults import LOG
-from tests.live.mock_broker.server import Kind, running
+from tests.live.mock_broker.server import Kind, answering, running
 from tests.live.mock_broker.variants import PRODUCER_AGE
-from wireproof.live.loopback_broker import coordinator_replies, replies, server
-from wireproof.live.loopback_broker.replies import LoopbackCluster
+from wireproof.live.loopback_broker import replies
+from wireproof.live.loopback_broker.cluster import Answer, LoopbackCluster
 
 pytestmark = pytest.mark.live
 
@@ -41,22 +41,9 @@ def verdicts(folder: Path, *cases: str, fault: str | None = None, kind: Kind = F
 def test_a_broker_without_transactions_is_asked_for_the_rest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = {one: span for one, span in replies.VERSIONS.items() if one is not AddPartitionsToTxnRequest}
-    monkeypatch.setattr(replies, "VERSIONS", known)
+    monkeypatch.delitem(replies.APIS, AddPartitionsToTxnRequest)
     found = verdicts(tmp_path, IDEMPOTENCE, TRANSACTION, SECOND, FETCH)
     assert found == {IDEMPOTENCE: "pass", TRANSACTION: "unsupported", SECOND: "unsupported", FETCH: "pass"}
-
-
-def no_coordinator(code: int) -> Callable[[LoopbackCluster, Any], Any]:
-    """The answer to FindCoordinator of a broker that names none."""
-
-    def answer(cluster: LoopbackCluster, request: Any) -> Any:
-        reply = coordinator_replies.find_coordinator(cluster, request)
-        for one in reply["coordinators"]:
-            one |= {"error_code": code, "node_id": -1}
-        return reply
-
-    return answer
 
 
 @pytest.mark.parametrize(
@@ -67,7 +54,16 @@ def no_coordinator(code: int) -> Callable[[LoopbackCluster, Any], Any]:
 def test_a_broker_without_a_coordinator_of_transactions_is_asked_for_the_rest(
     code: int, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(server.ANSWERS, FindCoordinatorRequest.API_KEY, no_coordinator(code))
+    def no_coordinator(find_coordinator: Answer) -> Answer:
+        def answer(cluster: LoopbackCluster, request: Any) -> Any:
+            reply: Any = find_coordinator(cluster, request)
+            for one in reply["coordinators"]:
+                one |= {"error_code": code, "node_id": -1}
+            return reply
+
+        return answer
+
+    answering(monkeypatch, FindCoordinatorRequest, no_coordinator)
     with running() as address:
         run = judged([address], tmp_path, cases=[IDEMPOTENCE, TRANSACTION, SECOND])
     assert run.verdicts[address] == {IDEMPOTENCE: "pass", TRANSACTION: "unsupported", SECOND: "unsupported"}
@@ -79,18 +75,16 @@ def test_a_broker_without_a_coordinator_of_transactions_is_asked_for_the_rest(
 def test_an_answer_without_what_was_asked_for_is_a_finding(
     part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fetch = server.ANSWERS[FetchRequest.API_KEY]
-
     async def empty(cluster: LoopbackCluster, request: Any) -> Any:
         """Leave out a partition without records, as if the request were one of a session."""
-        reply = await fetch(cluster, request)
+        reply = await replies.fetch(cluster, request)
         for topic in reply["responses"]:
             topic["partitions"] = [one for one in topic["partitions"] if one["records"]]
         if part == "topics":
             reply["responses"] = [topic for topic in reply["responses"] if topic["partitions"]]
         return reply
 
-    monkeypatch.setitem(server.ANSWERS, FetchRequest.API_KEY, empty)
+    answering(monkeypatch, FetchRequest, lambda _: empty)
     with running() as address:
         run = judged([address], tmp_path, cases=[EMPTY])
     assert run.verdicts[address] == {EMPTY: "fail"}
@@ -102,10 +96,10 @@ def test_a_case_whose_topic_is_lost_gets_another_one(
     forgotten: int, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A broker without a disk that is started again has no topic of the case any more."""
-    produce, lost = server.ANSWERS[ProduceRequest.API_KEY], list[Any]()
+    lost = list[Any]()
 
     def forgetful(cluster: LoopbackCluster, request: Any) -> Any:
-        reply = produce(cluster, request)
+        reply = replies.produce(cluster, request)
         (topic,) = reply["responses"]
         name = topic["name"] or topic["topic_id"]  # from Produce 13 on a topic has only its id
         if name not in lost and len(lost) < forgotten and len(cluster.topics) > 1:
@@ -114,7 +108,7 @@ def test_a_case_whose_topic_is_lost_gets_another_one(
             one.update({"error_code": 3} if name in lost else {})
         return reply
 
-    monkeypatch.setitem(server.ANSWERS, ProduceRequest.API_KEY, forgetful)
+    answering(monkeypatch, ProduceRequest, lambda _: forgetful)
     with running() as address:
         run = judged([address], tmp_path, cases=[IDEMPOTENCE])
     assert run.verdicts[address] == {IDEMPOTENCE: verdict}
@@ -125,15 +119,13 @@ def test_a_case_whose_topic_is_lost_gets_another_one(
 def test_a_fetch_may_wait_at_a_broker_that_reads_nothing_without(
     ms: int, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fetch = server.ANSWERS[FetchRequest.API_KEY]
-
     async def hasty(cluster: LoopbackCluster, request: Any) -> Any:
-        reply = await fetch(cluster, request)
+        reply = await replies.fetch(cluster, request)
         if not request.max_wait_ms:
             reply["responses"] = []
         return reply
 
-    monkeypatch.setitem(server.ANSWERS, FetchRequest.API_KEY, hasty)
+    answering(monkeypatch, FetchRequest, lambda _: hasty)
     file = tmp_path / "client.properties"
     file.write_text(f"fetch.max.wait.ms={ms}\n")
     with running() as address:
@@ -144,7 +136,7 @@ def test_a_fetch_may_wait_at_a_broker_that_reads_nothing_without(
 def test_a_broker_with_the_first_version_of_transactions_is_asked_for_that(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replies, "VERSIONS", {**replies.VERSIONS, EndTxnRequest: (0, 4)})
+    monkeypatch.setitem(replies.APIS, EndTxnRequest, (0, 4, replies.end_transaction))
     assert verdicts(tmp_path, TRANSACTION, SECOND) == {TRANSACTION: "pass", SECOND: "unsupported"}
 
 
@@ -188,9 +180,6 @@ def test_a_broker_without_old_versions_of_fetch_is_not_asked_for_them(tmp_path: 
 
 # --- versions ---
 
-
-PRODUCE_KEY, FETCH_KEY = 0, 1
-"""The keys of the two APIs."""
 
 NEWEST_PRODUCE, NEWEST_FETCH = 13, 17
 PAIRS: Final = [
@@ -242,26 +231,24 @@ def test_the_chosen_versions_are_sent(
 ) -> None:
     seen = set()
 
-    def seeing(api: int) -> Callable[[Any, Any], Any]:
-        answer = server.ANSWERS[api]
-
+    def seeing(answer: Answer) -> Answer:
         def answered(cluster: Any, request: Any) -> Any:
-            seen.add((api, request.version))
+            seen.add((request.API_KEY, request.version))
             return answer(cluster, request)
 
         return answered
 
-    for api in (PRODUCE_KEY, FETCH_KEY):
-        monkeypatch.setitem(server.ANSWERS, api, seeing(api))  # type: ignore[arg-type] # a dict
+    for kind in (ProduceRequest, FetchRequest):
+        answering(monkeypatch, kind, seeing)
     with running() as address:
         judged([f"{address}:{written(tmp_path, *pair)}"], tmp_path, cases=CASES[:2])
-    assert seen == {(PRODUCE_KEY, pair[0]), (FETCH_KEY, pair[1])}
+    assert seen == {(ProduceRequest.API_KEY, pair[0]), (FetchRequest.API_KEY, pair[1])}
 
 
 def test_a_version_that_the_broker_does_not_have_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(replies.VERSIONS, replies.ProduceRequest, (3, 9))
+    monkeypatch.setitem(replies.APIS, ProduceRequest, (3, 9, replies.produce))
     with running() as address:
         run = judged([f"{address}:{written(tmp_path, 10, 17)}"], tmp_path, cases=CASES[:2])
     assert f"the broker at {address} has versions 3 to 9 of Produce, not 10" in run.output

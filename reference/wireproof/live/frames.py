@@ -17,8 +17,6 @@ OTHERS: Final = {
 }
 """Other protocols by the first bytes of their answers."""
 
-OTHERS_SHOWN: Final = 4
-
 
 class BadFrameError(OSError):
     """What came is no frame."""
@@ -62,7 +60,7 @@ class FrameStream:
         prefix = bytes(self.buffer[: self._prefix])
         for begin, name in OTHERS.items():
             if prefix.startswith(begin):
-                raise BadFrameError(f"an answer of {name}: {prefix[:OTHERS_SHOWN].hex()}")
+                raise BadFrameError(f"an answer of {name}: {prefix[:4].hex()}")
         size = self._size(prefix)
         if not 0 <= size <= self._most:
             raise BadFrameError(f"an answer of length {size}")

@@ -24,9 +24,6 @@ from wireproof.wire.text import one_line
 GONE: Final = 3
 """Exit code after a case whose server is not there any more."""
 
-START_FAILED: Final = 4
-MOST_OF_REASON: Final = 200
-
 
 @frozen
 class Service:
@@ -83,8 +80,11 @@ def main(server: LiveServer[ServerT], arguments: Sequence[str]) -> int:
             left = server.delete(found, prefix)
     except AdapterError as error:
         what = "" if rest == ["list"] else f"{server.things} named {prefix}… may be left: "
-        return _report(what + one_line(str(error), MOST_OF_REASON))
-    return _report(f"{server.things} left: {summary_of(left, prefix)}") if left else 0
+        sys.stderr.write(f"{what}{one_line(str(error), 200)}\n")
+        return 1
+    if left:
+        sys.stderr.write(f"{server.things} left: {summary_of(left, prefix)}\n")
+    return int(bool(left))
 
 
 def serve(opened: AbstractContextManager[Service]) -> int:
@@ -95,7 +95,7 @@ def serve(opened: AbstractContextManager[Service]) -> int:
             service = stack.enter_context(opened)
         except AdapterError as error:
             refuse(sys.stdout.buffer, str(error))
-            return START_FAILED
+            return 4
         pipes = sys.stdin.buffer, sys.stdout.buffer
         ends = _gone if service.is_server else lambda _: None
         converse(service.hello, service.answer, Frames, *pipes, window=service.window, ends=ends)
@@ -117,11 +117,6 @@ def note_of(again: Mapping[str, int]) -> str:
     """Return the note on cases that were asked again and connections that were opened again, by reason."""
     rows = ", ".join(f"{number} {what}" for what, number in again.items())
     return f"asked again or opened again: {rows}" if rows else ""
-
-
-def _report(text: str) -> int:
-    sys.stderr.write(f"{text}\n")
-    return 1
 
 
 def _gone(outcome: Outcome) -> int | None:

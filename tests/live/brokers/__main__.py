@@ -4,19 +4,16 @@ The first line on stdout is the address, once the broker listens. The broker end
 and with the process that started it; its folder is removed.
 """
 
-import os
 import signal
 import sys
-import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
 
 from tests.live.brokers.table import BROKERS
+from tests.live.judging import stay
 from wireproof.adapters.errors import AdapterStartError
-
-LOOK_SECONDS = 0.5
 
 
 @click.group(help=__doc__)
@@ -38,16 +35,12 @@ def list_brokers() -> None:
 def start(name: str, port: int, minutes: float | None) -> None:
     """Start a broker and print its address."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    parent, end = os.getppid(), time.monotonic() + (minutes or 0) * 60
     try:
         with (
             TemporaryDirectory(prefix="wireproof-broker-", ignore_cleanup_errors=True) as folder,
             BROKERS[name].running(Path(folder), port) as address,
         ):
-            click.echo(address)
-            sys.stdout.flush()
-            while time.monotonic() < end if minutes else os.getppid() == parent:
-                time.sleep(LOOK_SECONDS)
+            stay(address, minutes)
     except (AdapterStartError, ValueError, RuntimeError) as error:
         raise click.ClickException(f"{name} does not start: {error}") from None
 

@@ -3,16 +3,11 @@
 The first line on stdout is the address. It ends with Ctrl-C and with the process that started it.
 """
 
-import os
-import sys
-import time
-
 import click
 
+from tests.live.judging import stay
 from tests.live.mock_broker.faults import FAULTS, KILLED_BY
 from tests.live.mock_broker.server import Kind, running
-
-LOOK_SECONDS = 0.5
 
 
 @click.group(help=__doc__)
@@ -35,12 +30,8 @@ def list_faults() -> None:
 @click.option("--converting", is_flag=True, help="Take Fetch 0 to 3, and return messages for them.")
 def start(fault: str | None, port: int, minutes: float | None, *, expiring: bool, converting: bool) -> None:
     """Start a mock broker, without a fault or with one, and print its address."""
-    parent, end = os.getppid(), time.monotonic() + (minutes or 0) * 60
     with running(fault, port, Kind(expiring, converting)) as address:
-        click.echo(address)
-        sys.stdout.flush()
-        while time.monotonic() < end if minutes else os.getppid() == parent:
-            time.sleep(LOOK_SECONDS)
+        stay(address, minutes)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,15 @@ from attrs import evolve
 
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME
 from wireproof.kafka.entry import peek_batch
-from wireproof.live.loopback_broker import append_rules
-from wireproof.live.loopback_broker.append_rules import BODY, AppendRefused, Arrival, ErrorCode, Form
+from wireproof.live.loopback_broker.append_rules import (
+    BODY,
+    AppendRefused,
+    Arrival,
+    ErrorCode,
+    Form,
+    finished,
+    form_of,
+)
 from wireproof.live.loopback_broker.faults import (
     HEADER,
     Step,
@@ -110,9 +117,25 @@ class AcceptsEmpty(ServedPartition):
         super().keep(evolve(form, header=header), data)
 
 
+def as_if(**fields: Any) -> Step:
+    """Take a step as if the object had these fields, each of which may be a function of the object."""
+
+    def taken(one: Any, step: Step, *words: Any, **named: Any) -> Any:
+        kept = {name: getattr(one, name) for name in fields}
+        try:
+            for name, value in fields.items():
+                setattr(one, name, value(one) if callable(value) else value)
+            return step(*words, **named)
+        finally:
+            for name, value in kept.items():
+                setattr(one, name, value)
+
+    return taken
+
+
 def with_settings(**settings: Any) -> Step:
-    """Check records as if the topic had these settings."""
-    return lambda log, _, sent, now: append_rules.check_records(sent, evolve(log.settings, **settings), now)
+    """Take a step as if the topic had these settings."""
+    return as_if(settings=lambda log: evolve(log.settings, **settings))
 
 
 def _leader_epoch(_: ServedPartition, check: Step, sent: Arrival, now: int) -> None:
@@ -137,8 +160,7 @@ def _half(log: ServedPartition, refused: AppendRefused, sent: Arrival, now: int)
     """Store the records before the first wrong one."""
     if refused.records and (good := sent.batch.records[: refused.records[0][0]]):
         first = evolve(sent.batch, records=good, last_offset_delta=len(good) - 1)
-        form = Form(first, append_rules.written_records(first))
-        _whole(log, refused, Arrival(append_rules.finished(form), first), now)
+        _whole(log, refused, Arrival(finished(form_of(first)), first), now)
     raise refused
 
 
@@ -177,12 +199,6 @@ def _codec_alone(_: ServedPartition, form: Step, sent: Arrival, now: int) -> For
     found: Form = form(sent, now)
     source, target = sent.batch.attributes & CODEC_MASK, found.header.attributes & CODEC_MASK
     return found if source == target else evolve(found, body=sent.data[BODY:])
-
-
-def in_codec(codec: int | None) -> Step:
-    return lambda log, _, sent, now: append_rules.stored_form(
-        sent, evolve(log.settings, codec=codec), log.end, now
-    )
 
 
 def _gap(log: ServedPartition, keep: Step, form: Form, data: bytes) -> None:
@@ -225,7 +241,7 @@ APPEND_FAULTS: Final = {
     "accepts-several-batches": fault(
         "two-batches", read=lambda _, read, data, version: read(data[: first_size(data)], version)
     ),
-    "always-gzip": fault("two-none", form=in_codec(GZIP)),
+    "always-gzip": fault("two-none", form=with_settings(codec=GZIP)),
     # It answers every refused record set with success, and drops it.
     "answers-no-error": fault("empty", append=refusing(lambda log, *_: Appended(log.end))),
     # It answers the number of all appends.
@@ -250,7 +266,7 @@ APPEND_FAULTS: Final = {
             lambda _, __, sent: {"attributes": sent.attributes, "max_timestamp": sent.max_timestamp}
         ),
     ),
-    "ignores-compression-type": fault("to-gzip-from-none", form=in_codec(None)),
+    "ignores-compression-type": fault("to-gzip-from-none", form=with_settings(codec=None)),
     "ignores-control-bit": fault("control-bit", read=_no_control),  # and stores the batch as data
     "keeps-append-time-bit": fault(
         "append-time-bit-none",

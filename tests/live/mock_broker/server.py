@@ -1,21 +1,20 @@
 """The loopback broker with one node, and with one fault or none."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import pytest
 from attrs import frozen
-from kafka.protocol.admin import DescribeConfigsRequest
 from kafka.protocol.consumer import FetchRequest
 
 from tests.live.judging import command_of
 from tests.live.mock_broker import variants
 from tests.live.mock_broker.faults import partition_class
 from tests.live.mock_broker.variants import ConvertingPartition
-from wireproof.live.loopback_broker import server
-from wireproof.live.loopback_broker.coordinator import Coordinator
-from wireproof.live.loopback_broker.replies import LoopbackCluster
+from wireproof.live.loopback_broker import replies, server
+from wireproof.live.loopback_broker.cluster import Answer, Coordinator, LoopbackCluster
 
 
 @frozen
@@ -55,6 +54,12 @@ def restartable(folder: Path, fault: str | None = None) -> Iterator[str]:
         yield f"{address}:{file}"
 
 
+def answering(patch: pytest.MonkeyPatch, kind: type[Any], other: Callable[[Answer], Answer]) -> None:
+    """Answer a request of every broker otherwise; `other` gets what answers it now."""
+    least, newest, answer = replies.APIS[kind]
+    patch.setitem(replies.APIS, kind, (least, newest, other(answer)))
+
+
 def cluster_of(fault: str | None = None, kind: Kind = PLAIN) -> LoopbackCluster:
     """Return the cluster of a mock broker."""
     chosen = partition_class(fault)
@@ -68,6 +73,5 @@ def cluster_of(fault: str | None = None, kind: Kind = PLAIN) -> LoopbackCluster:
         coordinator=getattr(chosen, "coordinator_class", usual)(),
         oldest={FetchRequest.API_KEY: 0} if kind.converting else {},
         fetching_class=getattr(chosen, "fetching_class", None),
-        apis={DescribeConfigsRequest: (1, 4)} if kind.expiring else {},
-        answers=variants.answers(variants.EXPIRING) if kind.expiring else {},
+        apis=variants.apis(variants.EXPIRING) if kind.expiring else {},
     )

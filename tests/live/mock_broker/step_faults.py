@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from tests.live.mock_broker.append_faults import cut, fault
+from tests.live.mock_broker.append_faults import as_if, cut, fault
 from tests.live.mock_broker.variants import (
     ConvertingPartition,
     ForgettingCoordinator,
@@ -22,7 +22,7 @@ from wireproof.live.loopback_broker.append_rules import (
     Form,
     batches_of,
 )
-from wireproof.live.loopback_broker.coordinator import Coordinator
+from wireproof.live.loopback_broker.cluster import Coordinator
 from wireproof.live.loopback_broker.faults import Step, patched
 from wireproof.live.loopback_broker.fetching import NO_LIMIT, Fetching, Part
 from wireproof.live.loopback_broker.partition import (
@@ -34,7 +34,6 @@ from wireproof.live.loopback_broker.partition import (
     StoredEntry,
     batch_in,
     data_in,
-    records_in,
 )
 
 Rows = dict[str, tuple[str, type[Any]]]
@@ -43,22 +42,6 @@ Rows = dict[str, tuple[str, type[Any]]]
 
 def nothing(*_: Any) -> None:
     """Do nothing in place of a step."""
-
-
-def as_if(**fields: Any) -> Step:
-    """Take a step as if the object had these fields, each of which may be a function of the object."""
-
-    def taken(one: Any, step: Step, *words: Any, **named: Any) -> Any:
-        kept = {name: getattr(one, name) for name in fields}
-        try:
-            for name, value in fields.items():
-                setattr(one, name, value(one) if callable(value) else value)
-            return step(*words, **named)
-        finally:
-            for name, value in kept.items():
-                setattr(one, name, value)
-
-    return taken
 
 
 def recorded(entries: Iterable[StoredEntry]) -> list[Record]:
@@ -155,7 +138,7 @@ def _marker(log: ServedPartition, _: Step, producer: int, epoch: int, *, commit:
 
 def _last_markers(_: ServedPartition, cleaned: Step, entries: list[StoredEntry]) -> list[StoredEntry]:
     """Leave the last marker of each key, as if markers were records."""
-    last = {records_in(one)[0].key: one.base_offset for one in entries if one.is_marker}
+    last = {batch_in(one).records[0].key: one.base_offset for one in entries if one.is_marker}
     return [one for one in cleaned(entries) if not one.is_marker or one.base_offset in last.values()]
 
 
@@ -189,8 +172,10 @@ TRANSACTION: Final[Rows] = {
     "commit-is-abort": fault("commit", write_marker=_notes_commit),
     "markers-keep-times": fault("append-time-commit", marker=_marker),
     # It names those before the fetched range too.
-    "names-all-aborted": fault("aborted-range", aborted_between=lambda _, found, __, end: found(0, end)),
-    "names-no-aborted": fault("abort", aborted_between=lambda *_: []),
+    "names-all-aborted": fault(
+        "aborted-range", aborted_for=lambda _, found, __, end, **named: found(0, end, **named)
+    ),
+    "names-no-aborted": fault("abort", aborted_for=lambda *_, **__: []),
     "stable-offset-is-end": fault("commit", last_stable_offset=lambda log, _: log.end),
     # Every marker moves it to the end, whoever else is in a transaction.
     "stable-offset-of-ended": fault("first-open", write_marker=_closes_all),

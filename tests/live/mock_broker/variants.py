@@ -11,12 +11,11 @@ from wireproof.kafka import entry
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME
 from wireproof.kafka.layouts import NO_TIMESTAMP
 from wireproof.kafka.values import Message, RecordBatch
-from wireproof.live.loopback_broker import server
+from wireproof.live.loopback_broker import replies
 from wireproof.live.loopback_broker.append_rules import ZSTD, AppendRefused, ErrorCode, batches_of
-from wireproof.live.loopback_broker.coordinator import Coordinator
+from wireproof.live.loopback_broker.cluster import Answer, Api, Coordinator, LoopbackCluster, Reply, Request
 from wireproof.live.loopback_broker.fetching import Fetching
 from wireproof.live.loopback_broker.partition import CleaningPartition, ServedPartition
-from wireproof.live.loopback_broker.replies import Answer, LoopbackCluster, Reply, Request
 from wireproof.wire.writer import Writer
 
 # --- what a broker forgets: producers and transactional ids, after times that it describes ---
@@ -73,10 +72,13 @@ def forget_idle(cluster: LoopbackCluster, settings: Mapping[str, int], now: int)
         cluster.coordinator.forget_idle(now, age)
 
 
-def answers(settings: Mapping[str, int]) -> Mapping[int, Answer]:
-    """Return the answers of a broker with these settings: it forgets first, and describes them."""
-    rows = {**server.ANSWERS, DescribeConfigsRequest.API_KEY: partial(_describe_configs, settings)}
-    return {key: _after_forgetting(settings, answer) for key, answer in rows.items()}
+def apis(settings: Mapping[str, int]) -> Mapping[type[Any], Api]:
+    """Return the APIs of a broker with these settings: it forgets first, and describes them."""
+    rows = {**replies.APIS, DescribeConfigsRequest: (1, 4, partial(_describe_configs, settings))}
+    return {
+        kind: (least, newest, _after_forgetting(settings, answer))
+        for kind, (least, newest, answer) in rows.items()
+    }
 
 
 def _after_forgetting(settings: Mapping[str, int], answer: Answer) -> Answer:

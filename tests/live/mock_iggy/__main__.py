@@ -3,17 +3,12 @@
 The first line on stdout is the address. It ends with Ctrl-C and with the process that started it.
 """
 
-import os
-import sys
-import time
-
 import click
 
+from tests.live.judging import stay
 from tests.live.mock_iggy import http
 from tests.live.mock_iggy.faults import FAULTS
 from tests.live.mock_iggy.server import running
-
-LOOK_SECONDS = 0.5
 
 
 @click.command(help=__doc__)
@@ -23,13 +18,9 @@ LOOK_SECONDS = 0.5
 @click.option("--http", "by_http", is_flag=True, help="over HTTP, without a fault")
 def main(fault: str | None, port: int, delay: float, *, by_http: bool) -> None:
     """Start a mock server, without a fault or with one, and print its address."""
-    parent = os.getppid()
     with http.running(port=port) if by_http else running(fault or "", port=port) as server:
         server.delay = delay
-        click.echo(server.address)
-        sys.stdout.flush()
-        while os.getppid() == parent:
-            time.sleep(LOOK_SECONDS)
+        stay(server.address)
 
 
 if __name__ == "__main__":

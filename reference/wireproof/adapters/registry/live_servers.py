@@ -21,9 +21,6 @@ from wireproof.formats import FAMILIES
 from wireproof.install_hint import install_command
 
 CLEANUP_SECONDS: Final = 60.0
-MOST_NAMED: Final = 3
-"""Runs that a note names."""
-
 PREFIX: Final = "wireproof-"
 """The beginning of every name on a server. Only what has it, and the token of a run, is ever deleted."""
 
@@ -116,22 +113,16 @@ def left_by_others(spec: str, names: Iterable[str], things: str) -> tuple[str, .
     others = runs_of(names)
     if not others:
         return ()
-    prefixes = ", ".join(f"{PREFIX}{token}-…" for token in sorted(others)[:MOST_NAMED])
-    more = ", …" if len(others) > MOST_NAMED else ""
+    prefixes = ", ".join(f"{PREFIX}{token}-…" for token in sorted(others)[:3])
+    more = ", …" if len(others) > 3 else ""
     count = sum(others.values())
     return (f"{count} {things} of other runs are there, named {prefixes}{more}: {cleaning(spec)}",)
 
 
-# --- server address ---
-#
-# The name of a live server, `KIND:HOST:PORT` or `KIND:HOST:PORT:FILE`, and its registry entry.
+# --- the name of a live server, `KIND:HOST:PORT` or `KIND:HOST:PORT:FILE`, and its registry entry ---
 #
 # A family that has servers names its kinds, and the module of its program: `live.worker`. Its protocols may
 # have a scheme before the host, such as `KIND:http://HOST:PORT`.
-
-
-START_SECONDS: Final = 60.0
-"""Time limit of a hello, before which the worker creates something on the server."""
 
 _PARTS: Final = re.compile(
     r"(?:(?P<scheme>[a-z]+)://)?(?P<host>\[[^\]]+\]|[^:/\[\]]+):(?P<port>\d{1,5})(?::(?P<file>.+))?"
@@ -163,7 +154,9 @@ class ServerAddress:
         kind, _, rest = spec.partition(":")
         found = _PARTS.fullmatch(rest)
         if found is None or not 0 < int(found["port"]) < 65536 or found["scheme"] not in (None, *schemes):
-            raise UnknownAdapter(f"{spec}: a live server is written {_forms(kind, schemes)}")
+            forms = ("HOST:PORT", "HOST:PORT:FILE", *(f"{scheme}://HOST:PORT" for scheme in schemes))
+            *others, last = (f"{kind}:{form}" for form in forms)
+            raise UnknownAdapter(f"{spec}: a live server is written {', '.join(others)} or {last}")
         return cls(found["host"].strip("[]"), int(found["port"]), found["file"] or "", found["scheme"] or "")
 
     def __str__(self) -> str:
@@ -184,20 +177,11 @@ def server_entry(entry: Entry, program: str, schemes: tuple[str, ...] = ()) -> E
         command=command,
         cleanup=(*command, "clean"),
         environment={"PYTHONPATH": paths},
-        start_seconds=START_SECONDS,
+        start_seconds=60.0,  # before a hello, the worker creates something on the server
     )
 
 
-def _forms(kind: str, schemes: tuple[str, ...]) -> str:
-    first = f"{kind}:HOST:PORT"
-    forms = [first, f"{first}:FILE", *(f"{kind}:{scheme}://HOST:PORT" for scheme in schemes)]
-    return f"{', '.join(forms[:-1])} or {forms[-1]}"
-
-
-# --- relay ---
-#
-# A live server as the path between writers and readers: it is given bytes, and gives back what it stored.
-
+# --- a live server as the path between writers and readers: it gives back what it stored ---
 
 Carried = Accepted | Refused | Unsupported
 """The stored bytes as `data`, empty if there are none in spite of the acknowledgement; the refusal of the

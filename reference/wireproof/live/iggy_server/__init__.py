@@ -2,22 +2,16 @@
 
 from typing import Final
 
-from wireproof.adapters.registry.live_servers import ServerAddress, server_entry
+from wireproof.adapters.registry.live_servers import server_entry
 from wireproof.adapters.registry.registered import Entry
 
 HTTP: Final = "http"
 SCHEMES: Final = (HTTP,)
 """The protocols that a name can have before the host; without one it is TCP."""
 
-CASE_SECONDS: Final = 60.0
-"""Least time limit of a case: its requests have limits of their own, and the server may be started again."""
-
 
 def entry_of_server(spec: str) -> Entry:
     """Return the entry of `iggy-server:[http://]HOST:PORT[:FILE]`, for one run; raise `UnknownAdapter`."""
-    entry = Entry(spec, "a running Iggy server", formats=("iggy",), case_seconds=CASE_SECONDS)
+    # the requests of a case have limits of their own, and the server may be started again
+    entry = Entry(spec, "a running Iggy server", formats=("iggy",), case_seconds=60.0)
     return server_entry(entry, f"{__name__}.worker", SCHEMES)
-
-
-def address_of(spec: str) -> ServerAddress:
-    return ServerAddress.of(spec, SCHEMES)

@@ -8,14 +8,13 @@ from attrs import define, field
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello, Request
 from wireproof.adapters.python_object import line_of
-from wireproof.adapters.registry.live_servers import ServerAddress
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.cases.steps import ERROR, SEQUENCE
 from wireproof.formats import FORMATS
-from wireproof.live.iggy_server import HTTP, requests, send_case
+from wireproof.live.iggy_server import requests, send_case
 from wireproof.live.iggy_server.requests import DEFAULT_TOPIC, Topic, error_of, topic_of, with_stream
-from wireproof.live.iggy_server.send_case import HttpSendCases, SendCases, asked_twice, unreadable
-from wireproof.live.iggy_server.server import Connection, HttpServer, IggyClientProperties, OwnStreams, Server
+from wireproof.live.iggy_server.send_case import SendCases, asked_twice, unreadable
+from wireproof.live.iggy_server.server import Connection, HttpServer, OwnStreams, Server
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected
 
@@ -25,9 +24,6 @@ Fields: TypeAlias = Mapping[str, Any]
 
 UNREADABLE: Final = "unreadable"
 """The field of the answer to a poll that a consumer refuses."""
-
-COUNT: Final = 100
-"""The number of messages that a poll without a count asks for."""
 
 
 class NotSuccessfulError(Exception):
@@ -71,7 +67,6 @@ class PollSequences:
     """Runs cases with steps, one after another."""
 
     def __init__(self, server: Server, names: str) -> None:
-        """Use streams whose names begin with the prefix and `names`."""
         self._server = server
         self._streams = OwnStreams(server, f"{names}-s")
 
@@ -82,27 +77,31 @@ class PollSequences:
             text = f"the server closes the connection without an answer: {line_of(error)}"
             return Refused(text=text, untyped=True)
 
-        return asked_twice(self._server, lambda _: self._on_own_stream(request), closed)
-
-    def _on_own_stream(self, request: Request) -> Outcome:
-        with self._streams.lend() as (name, stream):
-            # The topic is that of the sends of the case, with as many partitions as they need.
+        def ask(_: bool) -> Outcome:
+            # the topic is that of the sends of the case, with as many partitions as they need
             sent = (bytes.fromhex(str(step["hex"])) for step in request.steps if "hex" in step)
             named = (topic_of(self._server.protocol, data) for data in sent)
             wanted = max(named, key=lambda topic: topic.partitions, default=DEFAULT_TOPIC)
-            topic = self._server.create_topic(stream, wanted)
-            with self._server.connected() as connection:
-                session = PollSession(self._server, connection, name, stream, topic)
-                answers: list[Json] = []
-                texts: list[str] = []
-                for step in request.steps:
-                    try:
-                        answer = _OPS[str(step["op"])](session, step)
-                    except NotSuccessfulError as error:
-                        answer = {ERROR: str(error)}
-                    texts += [str(answer[UNREADABLE])] if UNREADABLE in answer else []
-                    answers.append(answer)
-                return Accepted({"steps": answers}, broken=tuple(map(unreadable, texts)))
+            with self._streams.lend() as (name, stream):
+                topic = self._server.create_topic(stream, wanted)
+                with self._server.connected() as connection:
+                    return _answers(PollSession(self._server, connection, name, stream, topic), request)
+
+        return asked_twice(self._server, ask, closed)
+
+
+def _answers(session: PollSession, request: Request) -> Accepted:
+    """Take the steps of a request, one after another."""
+    answers: list[Json] = []
+    texts: list[str] = []
+    for step in request.steps:
+        try:
+            answer = _OPS[str(step["op"])](session, step)
+        except NotSuccessfulError as error:
+            answer = {ERROR: str(error)}
+        texts += [str(answer[UNREADABLE])] if UNREADABLE in answer else []
+        answers.append(answer)
+    return Accepted({"steps": answers}, broken=tuple(map(unreadable, texts)))
 
 
 def consumer(fields: Fields) -> Json:
@@ -142,7 +141,7 @@ def _poll(session: PollSession, fields: Fields) -> dict[str, Json]:
 def _polled(session: PollSession, fields: Fields, value: int) -> Any:  # noqa: ANN401 - of the revision
     """Return the decoded answer to a poll; raise `Rejected`, `NotSuccessfulError`."""
     protocol = session.server.protocol
-    number, commit = int(fields.get("count", COUNT)), bytes((bool(fields.get("autoCommit")),))
+    number, commit = int(fields.get("count", 100)), bytes((bool(fields.get("autoCommit")),))
     strategy = bytes((_STRATEGIES[str(fields["strategy"])],)) + requests.U64.pack(value)
     body = session.about(fields) + strategy + requests.U32.pack(number) + commit
     return formats.decode(protocol.poll_format, session.ask(requests.POLL_MESSAGES, body)).value
@@ -194,12 +193,6 @@ _OPS: Final[Mapping[str, Callable[[PollSession, Fields], dict[str, Json]]]] = {
 """The function of each op."""
 
 # --- claims ---
-#
-# What a server is asked: the sends of its revision.
-
-
-SEQUENCES: Final = Claim((SEQUENCE,), ("none",), ("reader", "produce"))
-"""Only cases with steps are about polls of a server: it writes polls, and reads none."""
 
 
 def hello_of(server: Server) -> Hello:
@@ -210,7 +203,8 @@ def hello_of(server: Server) -> Hello:
         sequences = {}
     else:
         format_id, shown = f"iggy.send/{server.protocol.send}", send_case.FIELDS
-        sequences = {format_id.replace("send", "poll"): SEQUENCES}
+        # a server writes polls, and reads none: only cases with steps are about them
+        sequences = {format_id.replace("send", "poll"): Claim((SEQUENCE,), ("none",), ("reader", "produce"))}
     observed = tuple(f"messages[].{name}" for name in shown)
     features = tuple(
         atom.partition(":")[2] for atom in FORMATS[format_id].capabilities if atom.startswith("feature:")
@@ -218,9 +212,6 @@ def hello_of(server: Server) -> Hello:
     claim = Claim(("decode",), ("none",), ("reader", "produce"), observed, features)
     revisions = {format_id: claim, **sequences}
     return Hello(server.properties.name, server.version, revisions, errors="coarse", cost="slow")
-
-
-# --- cases ---
 
 
 class TcpCases:
@@ -235,13 +226,3 @@ class TcpCases:
     def run(self, request: Request) -> Outcome:
         """Return what the server does with a request."""
         return self._sequences.run(request) if request.op == SEQUENCE else self._sends.run(request)
-
-
-def server_at(address: ServerAddress, properties: IggyClientProperties) -> Server:
-    """Return the server at an address; raise `AdapterStartError`."""
-    return (HttpServer if address.scheme == HTTP else Server)(address, properties)
-
-
-def cases_of(server: Server, names: str) -> TcpCases | HttpSendCases:
-    """Return what runs the cases; the names of its streams begin with `names`."""
-    return (HttpSendCases if isinstance(server, HttpServer) else TcpCases)(server, names)

@@ -12,9 +12,7 @@ from wireproof.iggy.header_kinds import is_utf8
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import RejectClass
 
-# --- protocol ---
-#
-# What differs between the servers that are judged: iggy.md, sections 1, 3.2, 5 and 8.
+# --- what differs between the servers that are judged: iggy.md, sections 1, 3.2, 5 and 8 ---
 
 
 @frozen
@@ -62,10 +60,8 @@ class Protocol:
     @property
     def most_partitions(self) -> int:
         """Return the number of the last partition that a topic can have: `CreateTopic::validate`."""
-        return MOST_PARTITIONS - 1 + self.first
+        return 999 + self.first
 
-
-MOST_PARTITIONS: Final = 1000
 
 _OF_0_5: Final = Protocol(
     "0.7", "0.0.92", "0.0.30", "0.7", "0.7", first=1, chosen=True, optional=False, consumer="id"
@@ -74,26 +70,18 @@ _OF_0_6: Final = Protocol("0.8", "0.8", "0.8", "0.8", "0.7")
 _OF_0_7: Final = Protocol("0.9", "0.8", "0.8", "0.9", "0.9")
 _OF_0_8: Final = Protocol("0.9", "0.10", "0.8", "0.10", "0.10")
 
-BY_VERSION: Final[Mapping[str, Protocol]] = {
-    "0.5": _OF_0_5,
-    "0.6": _OF_0_6,
-    "0.7": _OF_0_7,
-    "0.8": _OF_0_8,
-}
+BY_VERSION: Final[Mapping[str, Protocol]] = {"0.5": _OF_0_5, "0.6": _OF_0_6, "0.7": _OF_0_7, "0.8": _OF_0_8}
 """The protocol by the first two numbers of a server's version."""
 
 BY_REVISION: Final[Mapping[str, Protocol]] = {"0.7": _OF_0_5, "0.8": _OF_0_6, "0.9": _OF_0_8}
 """The protocol by the revision of a send that a properties file names."""
 
 
-# --- commands ---
-#
-# The bodies of the requests that a case needs around its own, as servers 0.5 to 0.8 take them.
+# --- the bodies of the requests that a case needs around its own, as servers 0.5 to 0.8 take them ---
 #
 # Codes and bodies: `core/common/src/types/command/mod.rs` and `core/common/src/commands/` at the tags
 # server-0.5.0 and server-0.6.0, `core/binary_protocol/src/` at server-0.8.0. Identifiers, sends and polls
 # are formats of this package and are written by its codecs.
-
 
 PING: Final = 1
 GET_STATS: Final = 10
@@ -125,11 +113,6 @@ _STATS: Final = Struct("<IffQQQQQQQQIIIIQII")
 _STREAM: Final = Struct("<IQIQQ")
 """Number, time, topics, size and messages of a stream; its name follows."""
 
-_NEVER: Final = (1 << 64) - 1
-"""Messages do not expire."""
-
-_NO_COMPRESSION: Final = 1
-
 
 def login(user: str, password: str) -> bytes:
     """Return a login without the version and the context of a client."""
@@ -143,7 +126,9 @@ def create_stream(protocol: Protocol, name: str) -> bytes:
 
 def create_topic(protocol: Protocol, stream: int, number: int, name: bytes, partitions: int) -> bytes:
     """Return the creation of a topic; number 0 lets the server choose one, and from 0.6 on it always does."""
-    facts = _chosen(protocol, number) + _TOPIC.pack(partitions, _NO_COMPRESSION, _NEVER, 0, 1)
+    facts = _chosen(protocol, number) + _TOPIC.pack(
+        partitions, 1, (1 << 64) - 1, 0, 1
+    )  # no compression, no expiry
     return identifier(protocol, numeric(stream)) + facts + bytes((len(name),)) + name
 
 
@@ -194,12 +179,6 @@ def version_in(stats: bytes) -> str:
     return text.decode(errors="replace")
 
 
-def number_in(created: bytes) -> int:
-    """Return the number of a stream or a topic in the answer to its creation."""
-    number: int = U32.unpack_from(created)[0]
-    return number
-
-
 def streams_in(body: bytes) -> Iterator[tuple[int, str]]:
     """Yield the number and the name of each stream in the list of all."""
     at = 0
@@ -216,21 +195,15 @@ def _short_text(text: str) -> bytes:
     return bytes((len(data),)) + data
 
 
-# --- destination ---
-#
-# The stream, topic and partition that the bytes of a send name: iggy.md, sections 2.2 and 5.
+# --- the stream, topic and partition that the bytes of a send name: iggy.md, sections 2.2 and 5 ---
 #
 # The bytes of a case may be damaged, so they are read without the codec: only the places of the three parts
 # matter here. The stream becomes one of our own; the topic is created there as the bytes name it.
-
 
 NUMERIC, STRING = 1, 2
 """The kinds of an identifier."""
 
 PARTITION_ID: Final = 2
-_LENGTH: Final = Struct("<I")
-_NUMBER: Final = Struct("<I")
-
 VALUE_AT: Final = 6
 """The place of the value of the stream: after the length of the metadata, the kind and the size."""
 
@@ -246,7 +219,7 @@ class Part:
     @property
     def number(self) -> int:
         """Return the value as a number; 0 if it has not four bytes."""
-        number: int = _NUMBER.unpack(self.value)[0] if len(self.value) == _NUMBER.size else 0
+        number: int = U32.unpack(self.value)[0] if len(self.value) == U32.size else 0
         return number
 
     @property
@@ -280,7 +253,7 @@ DEFAULT_TOPIC: Final = Topic({"kind": "string", "value": b"topic".hex()}, 0, b"t
 def parts_of(data: bytes) -> tuple[Part, ...]:
     """Return the stream, the topic and the partitioning, as far as the bytes have them whole."""
     parts: list[Part] = []
-    at = _LENGTH.size
+    at = U32.size
     while len(parts) < 3 and at + 2 <= len(data):
         value = data[at + 2 : at + 2 + data[at + 1]]
         if len(value) < data[at + 1]:
@@ -299,27 +272,27 @@ def with_stream(protocol: Protocol, data: bytes, number: int, name: str) -> byte
     """
     if len(data) < VALUE_AT:
         return data
-    kind, size = data[_LENGTH.size : VALUE_AT]
+    kind, size = data[U32.size : VALUE_AT]
     value = data[VALUE_AT : VALUE_AT + size]
     if kind != STRING:
-        none = protocol.first and value == bytes(_NUMBER.size)
-        return data if none else _overwritten(data, _NUMBER.pack(number))
+        none = protocol.first and value == bytes(U32.size)
+        return data if none else _overwritten(data, U32.pack(number))
     if len(value) < size:
         return _overwritten(data, name.encode()[: len(value)])
     if not value:
         return data
     ours = name.encode()
-    (length,) = _LENGTH.unpack_from(data)
-    metadata = _LENGTH.pack((length + len(ours) - size) % (1 << 32))
+    (length,) = U32.unpack_from(data)
+    metadata = U32.pack((length + len(ours) - size) % (1 << 32))
     return metadata + bytes((STRING, len(ours))) + ours + data[VALUE_AT + size :]
 
 
 def with_topic(data: bytes, number: int) -> bytes:
     """Return the bytes with the number that the server gave to the topic, if they name one by its number."""
     parts = parts_of(data)
-    if len(parts) < 2 or parts[1].kind != NUMERIC or len(parts[1].value) != _NUMBER.size:
+    if len(parts) < 2 or parts[1].kind != NUMERIC or len(parts[1].value) != U32.size:
         return data
-    return data[: parts[1].end - _NUMBER.size] + _NUMBER.pack(number) + data[parts[1].end :]
+    return data[: parts[1].end - U32.size] + U32.pack(number) + data[parts[1].end :]
 
 
 def _overwritten(data: bytes, value: bytes) -> bytes:
@@ -330,13 +303,17 @@ def _overwritten(data: bytes, value: bytes) -> bytes:
 
 def topic_of(protocol: Protocol, data: bytes) -> Topic:
     """Return the topic that the bytes name, with as many partitions as they need."""
-    parts = parts_of(data)
-    topic = _named(parts[1], protocol.first) if len(parts) > 1 else DEFAULT_TOPIC
-    topic = evolve(topic, partition=protocol.first)
+    parts, first, topic = parts_of(data), protocol.first, DEFAULT_TOPIC
+    if len(parts) > 1:
+        part = parts[1]
+        if part.kind == STRING and part.value and is_utf8(part.value):
+            topic = Topic({"kind": "string", "value": part.value.hex()}, 0, part.value)
+        elif part.kind == NUMERIC and len(part.value) == U32.size and part.number >= first:
+            topic = Topic(numeric(part.number), part.number, DEFAULT_TOPIC.name)
     partition = _partition(parts)
-    if not protocol.first <= partition <= protocol.most_partitions:
-        return topic
-    return evolve(topic, partitions=partition + 1 - protocol.first, partition=partition)
+    if not first <= partition <= protocol.most_partitions:
+        return evolve(topic, partition=first)
+    return evolve(topic, partitions=partition + 1 - first, partition=partition)
 
 
 def with_partition(protocol: Protocol, data: bytes) -> bytes:
@@ -344,27 +321,17 @@ def with_partition(protocol: Protocol, data: bytes) -> bytes:
     parts = parts_of(data)
     if _partition(parts) <= protocol.most_partitions:
         return data
-    return data[: parts[2].end - _NUMBER.size] + _NUMBER.pack(protocol.first) + data[parts[2].end :]
+    return data[: parts[2].end - U32.size] + U32.pack(protocol.first) + data[parts[2].end :]
 
 
 def _partition(parts: Sequence[Part]) -> int:
     """Return the number of the partition that is named; -1 if none is."""
-    if len(parts) < 3 or parts[2].kind != PARTITION_ID or len(parts[2].value) != _NUMBER.size:
+    if len(parts) < 3 or parts[2].kind != PARTITION_ID or len(parts[2].value) != U32.size:
         return -1
     return parts[2].number
 
 
-def _named(part: Part, first: int) -> Topic:
-    if part.kind == STRING and part.value and is_utf8(part.value):
-        return Topic({"kind": "string", "value": part.value.hex()}, 0, part.value)
-    if part.kind == NUMERIC and len(part.value) == _NUMBER.size and part.number >= first:
-        return Topic(numeric(part.number), part.number, DEFAULT_TOPIC.name)
-    return DEFAULT_TOPIC
-
-
-# --- error codes ---
-#
-# The error codes of an Iggy server as reject classes: iggy.md, section 9.
+# --- the error codes of a server as reject classes: iggy.md, section 9 ---
 
 
 @frozen

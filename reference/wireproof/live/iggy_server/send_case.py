@@ -16,16 +16,9 @@ from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import line_of
 from wireproof.cases.outcome import Accepted, BrokenRule, Crashed, Outcome, Refused, Stalled, Unsupported
 from wireproof.live.iggy_server import requests
-from wireproof.live.iggy_server.requests import (
-    MOST_POLLED,
-    U32,
-    Topic,
-    topic_of,
-    with_partition,
-    with_stream,
-    with_topic,
-)
+from wireproof.live.iggy_server.requests import U32, Topic
 from wireproof.live.iggy_server.server import (
+    TEXT,
     Connection,
     ConnectionEndedError,
     HttpConnection,
@@ -40,10 +33,7 @@ from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.text import one_line
 
-# --- stored ---
-#
-# The messages of a partition, polled and decoded, and what is wrong with them.
-
+# --- the messages of a partition, polled and decoded, and what is wrong with them ---
 
 LOG: Final = "iggy.send.log"
 CLOCK_TOLERANCE_US: Final = 60_000_000
@@ -110,31 +100,12 @@ def broken_around(earlier: Stored, found: Stored) -> Iterator[BrokenRule]:
         yield BrokenRule("iggy.send.time", "the time of the append is not that of this machine")
 
 
-def shown_messages(stored: Sequence[Any], ids: Sequence[int], names: Sequence[str]) -> list[Json]:
-    """Return these fields of the messages; an id that the server had to set is shown as it was sent."""
-    shown: list[Json] = []
-    for index, message in enumerate(stored):
-        whole = to_json(message)
-        assert isinstance(whole, dict)
-        fields = {name: whole[name] for name in names}
-        if index < len(ids) and ids[index] == 0:
-            fields["id"] = "0"
-        shown.append(fields)
-    return shown
-
-
-# --- outcome ---
-#
-# The outcome of a send by what is answered and by what is stored: live-servers.md, "Iggy servers".
-
+# --- the outcome of a send by what is answered and by what is stored: live-servers.md, "Iggy servers" ---
 
 CLOSED: Final = "connection closed"
 """Stands for the error of a server that closes the connection."""
 
 GONE: Final = "the server is gone or hangs, nothing answers at its address"
-
-TEXT: Final = 200
-"""Characters of the text of an error that are kept."""
 
 WAIT: Final = 0.5
 """The part of a case's time limit after which a server without an answer is asked again."""
@@ -155,59 +126,9 @@ class Sent:
     out_of_step: str = ""
 
 
-def answered(send: Callable[[float], Sent], seconds: float, server: Server, *, last: bool) -> Sent | Outcome:
-    """Send; return an outcome if the server is gone or waits.
-
-    If the connection ends or no answer comes, raise `ConnectionEndedError`, unless it is the last attempt.
-    """
-    sent = send(seconds * PATIENCE if last else seconds)
-    if sent.reply is None and not last:
-        raise ConnectionEndedError(sent.closed or "no answer")
-    if sent.closed and not server.is_listening():
-        return Crashed(f"{GONE}: {sent.closed}")
-    if sent.reply is None and not sent.closed:
-        return Stalled("no answer: the server waits for more bytes than the request has")
-    return sent
-
-
-def outcome_of(
-    refused: Refused | None,
-    out_of_step: str,
-    earlier: Stored,
-    found: Stored,
-    ids: Sequence[int],
-    fields: Sequence[str],
-) -> Outcome:
-    """Return the outcome of a send that was answered, or whose connection ended.
-
-    Args:
-        refused: the answer of the server, if it is an error.
-        out_of_step: what is wrong with the answer to the next request; empty if nothing is.
-        earlier: the partition before the send.
-        found: the partition after it.
-        ids: those that the send names.
-        fields: those of a message that the send has.
-    """
-    broken = list(broken_around(earlier, found))
-    grown = found.messages[len(earlier.messages) :]
-    if refused is not None:
-        if grown:
-            text = f"{refused.detail} is answered, and {len(grown)} messages are stored"
-            broken.insert(0, BrokenRule("iggy.send.nothing", text))
-        return evolve(refused, broken=tuple(broken))
-    if out_of_step:
-        broken.append(BrokenRule("iggy.send.in-step", out_of_step))
-    return Accepted({"messages": shown_messages(grown, ids, fields)}, broken=tuple(broken))
-
-
 def gone(error: OSError) -> Crashed:
     """Return the outcome of a case after which nothing listens any more."""
     return Crashed(f"{GONE}: {line_of(error)}")
-
-
-def around_send(error: OSError) -> Stalled:
-    """Return the outcome of a case for which a request around the send is not answered."""
-    return Stalled(f"around the send: {line_of(error)}")
 
 
 def asked_twice(
@@ -285,22 +206,50 @@ class SendCases:
 
     def run(self, request: Request) -> Outcome:
         """Send the bytes of a request and return what the server answers and stores."""
-        return asked_twice(self._server, partial(self._on_own_stream, request), around_send)
+
+        def around(error: OSError) -> Stalled:
+            """Return the outcome of a case for which a request around the send is not answered."""
+            return Stalled(f"around the send: {line_of(error)}")
+
+        return asked_twice(self._server, partial(self._on_own_stream, request), around)
 
     def _on_own_stream(self, request: Request, last: bool) -> Outcome:
+        """Return the outcome of a case; before the last attempt, raise an error if no answer comes."""
         if last and self._connection:  # what ended the first attempt may have ended this connection too
             self._connection.close()
             self._connection = None
         with self._streams.lend() as (name, stream):
             words, data, polled = self._begin(request.data, stream, name)
             earlier = polled()
-            send = partial(self._send, words, data)
-            sent = answered(send, request.limits.ms / 1000 * WAIT, self._server, last=last)
-            if not isinstance(sent, Sent):
-                return sent
+            sent = self._send(words, data, request.limits.ms / 1000 * WAIT * (PATIENCE if last else 1))
+            if sent.reply is None and not last:
+                raise ConnectionEndedError(sent.closed or "no answer")
+            if sent.closed and not self._server.is_listening():
+                return Crashed(f"{GONE}: {sent.closed}")
+            if sent.reply is None and not sent.closed:
+                return Stalled("no answer: the server waits for more bytes than the request has")
             found = polled()
-            ids = self._ids(request.data, found.messages[len(earlier.messages) :])
-            return outcome_of(self._refused(sent), sent.out_of_step, earlier, found, ids, self.fields)
+        grown = found.messages[len(earlier.messages) :]
+        broken = list(broken_around(earlier, found))
+        refused = self._refused(sent)
+        if refused is not None:
+            if grown:
+                text = f"{refused.detail} is answered, and {len(grown)} messages are stored"
+                broken.insert(0, BrokenRule("iggy.send.nothing", text))
+            return evolve(refused, broken=tuple(broken))
+        if sent.out_of_step:
+            broken.append(BrokenRule("iggy.send.in-step", sent.out_of_step))
+        return Accepted({"messages": self._shown(grown, request.data)}, broken=tuple(broken))
+
+    def _shown(self, stored: Sequence[Any], data: bytes) -> list[Json]:
+        """Return the fields of messages that the bytes of a case have; an id that the server set as sent."""
+        ids, rows = self._ids(data, stored), list[Json]()
+        for index, message in enumerate(stored):
+            whole = to_json(message)
+            assert isinstance(whole, dict)
+            own = {"id": "0"} if index < len(ids) and ids[index] == 0 else {}
+            rows.append({name: whole[name] for name in self.fields} | own)
+        return rows
 
     def _begin(
         self, data: bytes, stream: int, name: str
@@ -313,7 +262,7 @@ class SendCases:
         Raises:
             RefusedError, OSError: a request around the send failed.
         """
-        topic = self._server.create_topic(stream, topic_of(self._protocol, data))
+        topic = self._server.create_topic(stream, requests.topic_of(self._protocol, data))
         place = {"kind": "partition_id", "value": requests.U32.pack(topic.partition).hex()}
         owner = requests.numeric(stream)
         value: Json = {
@@ -324,8 +273,10 @@ class SendCases:
         }
         first = formats.encode(self._protocol.send_format, value)
         self._server.ask("sending", requests.SEND_MESSAGES, first)
-        data = with_stream(self._protocol, with_partition(self._protocol, data), stream, name)
-        data = data if self._protocol.chosen else with_topic(data, topic.number)
+        data = requests.with_stream(
+            self._protocol, requests.with_partition(self._protocol, data), stream, name
+        )
+        data = data if self._protocol.chosen else requests.with_topic(data, topic.number)
         return (requests.SEND_MESSAGES,), data, partial(poll_all, self._server, stream, topic)
 
     def _ids(self, data: bytes, _: Sequence[Any]) -> Sequence[int]:
@@ -377,17 +328,11 @@ class SendCases:
         return Refused(error.cls, detail=error.name, text=text, untyped=untyped or bool(sent.out_of_step))
 
 
-# --- http case ---
-#
-# One case over HTTP: post its JSON to a topic of our own, and poll what is stored then, as JSON.
-
+# --- one case over HTTP: post its JSON to a topic of our own, and poll what is stored then, as JSON ---
 
 TOPIC: Final = "topic"
 HTTP_FIELDS: Final = ("id", "headers", "payload")
 """The fields of a message that a send over HTTP has."""
-
-HTTP_EARLIER: Final = {"id": 7, "payload": base64.b64encode(b"earlier").decode()}
-"""The message before each case."""
 
 
 class HttpSendCases(SendCases):
@@ -410,7 +355,10 @@ class HttpSendCases(SendCases):
         self._server.ask("creating a topic", "POST", place, json_bytes(facts | unlimited))
         path = f"{place}/{TOPIC}/messages"
         where = {"kind": "partition_id", "value": base64.b64encode(U32.pack(partition)).decode()}
-        body = {"partitioning": where, "messages": [HTTP_EARLIER]}
+        body = {
+            "partitioning": where,
+            "messages": [{"id": 7, "payload": base64.b64encode(b"earlier").decode()}],
+        }
         self._server.ask("sending", "POST", path, json_bytes(body))
         return ("POST", path), data, partial(self._polled, path, partition)
 
@@ -419,7 +367,7 @@ class HttpSendCases(SendCases):
         protocol = self._protocol
         query = {
             protocol.consumer: 1, "partition_id": partition, "kind": "offset", "value": 0,
-            "count": MOST_POLLED, "auto_commit": "false",
+            "count": requests.MOST_POLLED, "auto_commit": "false",
         }  # fmt: skip
         with self._server.connected() as connection:
             reply = connection.request("GET", f"{path}?{urlencode(query)}")

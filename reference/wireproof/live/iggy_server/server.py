@@ -35,9 +35,7 @@ from wireproof.wire.text import one_line
 
 # --- connections ---
 #
-# A connection in the classic framing: iggy.md, section 2.1. The sockets are those of Python: the clients of
-# Iggy write every body themselves, and send no bytes of others.
-
+# The sockets are those of Python: the clients of Iggy write every body themselves, and send no others.
 
 SECONDS: Final = 10.0
 """Time limit of a connection and of an answer to a request that is no case."""
@@ -45,8 +43,8 @@ SECONDS: Final = 10.0
 LARGEST: Final = 256 * 1024**2
 """Bytes of the largest answer that is read."""
 
-_REQUEST: Final = Struct("<II")
-_REPLY: Final = Struct("<II")
+_HEAD: Final = Struct("<II")
+"""Size and code of a request, status and size of an answer: the classic framing, iggy.md, section 2.1."""
 
 
 class ConnectionEndedError(OSError):
@@ -96,15 +94,15 @@ class Connection(OneConnection):
         self._client = socket.create_connection((address.host, address.port), timeout=SECONDS)
         self._client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._replies = FrameStream(
-            self._client, prefix=_REPLY.size, size=lambda head: _REPLY.unpack(head)[1], most=LARGEST
+            self._client, prefix=_HEAD.size, size=lambda head: _HEAD.unpack(head)[1], most=LARGEST
         )
 
     def request(self, code: int, body: bytes, seconds: float = SECONDS) -> Reply:
         """Send a request whole, and return its answer."""
         self._client.settimeout(seconds)
-        self._client.sendall(_REQUEST.pack(4 + len(body), code) + body)
+        self._client.sendall(_HEAD.pack(4 + len(body), code) + body)
         head, content = self._replies.take(time.monotonic() + seconds)
-        return Reply(_REPLY.unpack(head)[0], content)
+        return Reply(_HEAD.unpack(head)[0], content)
 
     def ping(self, seconds: float = SECONDS) -> str:
         """Return what a ping is answered with; empty for what is right."""
@@ -112,13 +110,9 @@ class Connection(OneConnection):
         return "" if reply == Reply(0, b"") else f"status {reply.status}"
 
 
-# --- http connection ---
-#
-# A connection to an Iggy server over HTTP: iggy.md, section 8. The client is that of Python's library.
-
+# --- over HTTP: iggy.md, section 8 ---
 
 JSON: Final = "application/json"
-PONG: Final = b"pong"
 TEXT: Final = 200
 """Characters of the text of an error that are kept."""
 
@@ -133,13 +127,7 @@ class HttpReply:
 
     @property
     def success(self) -> bool:
-        """Return True for a status from 200 to 299."""
         return 200 <= self.status < 300
-
-    @property
-    def is_json(self) -> bool:
-        """Return True if the body is announced as JSON."""
-        return self.kind.startswith(JSON)
 
     def value(self) -> Any:  # noqa: ANN401 - any JSON
         """Return the JSON value of the body; None if it is none."""
@@ -187,18 +175,10 @@ class HttpConnection(OneConnection):
     def ping(self, seconds: float = SECONDS) -> str:
         """Return what a ping is answered with; empty for what is right."""
         reply = self.request("GET", "/ping", seconds=seconds)
-        return "" if reply.body == PONG else f"HTTP {reply.status}"
+        return "" if reply.body == b"pong" else f"HTTP {reply.status}"
 
 
-# --- own streams ---
-#
-# The streams of our own on a server: one for each case, deleted after it. No other stream is touched.
-
-
-RETURN_SECONDS: Final = 10.0
-"""Time in which a server that is started again answers."""
-
-PAUSE: Final = 0.1
+# --- a server, and the streams of our own on it: one for each case, deleted after it ---
 
 
 class RefusedError(Exception):
@@ -277,7 +257,7 @@ class Server:
         body = requests.create_stream(self.protocol, name)
         answer = self.ask(f"creating the stream {name}", requests.CREATE_STREAM, body)
         if len(answer) >= 4:
-            return requests.number_in(answer)
+            return int(requests.U32.unpack_from(answer)[0])
         return next(number for number, found in self.streams() if found == name)
 
     def create_topic(self, stream: int, topic: Topic) -> Topic:
@@ -286,12 +266,11 @@ class Server:
         answer = self.ask("creating a topic", requests.CREATE_TOPIC, body)
         if self.protocol.chosen:
             return topic
-        number = requests.number_in(answer)
+        number = int(requests.U32.unpack_from(answer)[0])
         shown = requests.numeric(number) if topic.by_number else topic.identifier
         return evolve(topic, number=number, identifier=shown)
 
     def delete_stream(self, number: int) -> None:
-        """Delete a stream of our own."""
         body = requests.identifier(self.protocol, requests.numeric(number))
         self.ask(f"deleting the stream {number}", requests.DELETE_STREAM, body)
 
@@ -323,13 +302,12 @@ class Server:
 
     def returns(self) -> bool:
         """Wait for a server that is started again; return False if it does not answer in time."""
-        deadline = time.monotonic() + RETURN_SECONDS
+        deadline = time.monotonic() + 10.0
         while not (found := self.is_listening()) and time.monotonic() < deadline:
-            time.sleep(PAUSE)
+            time.sleep(0.1)
         return found
 
     def names(self, prefix: str = "") -> list[str]:
-        """Return the names of the streams with a prefix."""
         return [name for _, name in self.streams() if name.startswith(prefix)]
 
     def delete_streams(self, prefix: str) -> dict[str, str]:
@@ -368,21 +346,18 @@ class OwnStreams:
         self._server.delete_stream(self._server.create_stream(next(self._names)))
 
 
-# --- client properties ---
-#
-# The properties file of a client of an Iggy server: its user, and facts that no request asks for.
+# --- the properties file of a client: its user, and facts that no request asks for ---
 
-
-USER_KEY: Final = "username"
-PASSWORD_KEY: Final = "password"  # noqa: S105 - the name of a key
-NAME_KEY: Final = "wireproof.server.name"
-REVISION_KEY: Final = "wireproof.server.revision"
-KEYS: Final = (USER_KEY, PASSWORD_KEY, NAME_KEY, REVISION_KEY)
+KEYS: Final = {
+    "username": "user",
+    "password": "password",
+    "wireproof.server.name": "name",
+    "wireproof.server.revision": "revision",
+}
+"""The attributes of `IggyClientProperties` by their keys."""
 
 LONGEST: Final = 255
 """Bytes of a user and of a password: their length is one byte."""
-
-_SECTION: Final = "properties"
 
 
 @frozen
@@ -410,33 +385,21 @@ def read_properties(path: str) -> IggyClientProperties:
     )
     parser.optionxform = str  # type: ignore[assignment,method-assign] # keys keep their case
     try:
-        parser.read_string(f"[{_SECTION}]\n{Path(path).read_text(encoding='utf-8')}")
+        parser.read_string(f"[all]\n{Path(path).read_text(encoding='utf-8')}")
     except (OSError, UnicodeDecodeError, configparser.Error) as error:
         text = str(error).partition("\n")[0]
         raise AdapterStartError(f"the properties file {path} cannot be read: {text}") from None
-    found = dict(parser[_SECTION])
+    found = dict(parser["all"])
     if unknown := found.keys() - set(KEYS):
         raise AdapterStartError(f"{path}: {min(unknown)} is no key; the keys are {', '.join(KEYS)}")
-    if long := [key for key in (USER_KEY, PASSWORD_KEY) if len(found.get(key, "").encode()) > LONGEST]:
+    if long := [key for key in ("username", "password") if len(found.get(key, "").encode()) > LONGEST]:
         raise AdapterStartError(f"{path}: {long[0]} has more than {LONGEST} bytes")
-    default = IggyClientProperties()
-    return IggyClientProperties(
-        found.get(USER_KEY, default.user),
-        found.get(PASSWORD_KEY, default.password),
-        found.get(NAME_KEY, default.name),
-        found.get(REVISION_KEY, default.revision),
-    )
-
-
-# --- server ---
-
-
-_VERSION: Final = re.compile(r"(\d+\.\d+)\.\d+")
+    return IggyClientProperties(**{KEYS[key]: value for key, value in found.items()})
 
 
 def protocol_of(wished: str, version: str, address: ServerAddress) -> Protocol:
     """Return the protocol of a server by its properties, or by its version; raise `AdapterStartError`."""
-    found = _VERSION.match(version)
+    found = re.match(r"(\d+\.\d+)\.\d+", version)
     protocol = BY_VERSION.get(found[1]) if found else None
     if wished and (protocol is None or protocol.send != wished):
         protocol = BY_REVISION.get(wished)
@@ -452,15 +415,6 @@ def said(reply: Reply | HttpReply, doing: str) -> Any:  # noqa: ANN401 - bytes, 
     if reply.success:
         return reply.value()
     raise RefusedError(f"{doing} is refused with {reply.refusal()}")
-
-
-# --- http server ---
-#
-# A server over HTTP that is logged in: its version, and the streams of our own on it.
-
-
-HTTP_ERRORS: Final[Mapping[int, ServerError]] = {413: ServerError("HTTP 413", "limit-exceeded")}
-"""The errors of the HTTP layer that have a class: a body may be larger than a server is configured for."""
 
 
 class HttpServer(Server):
@@ -492,8 +446,9 @@ class HttpServer(Server):
         Errors of the HTTP layer itself are texts, or have the HTTP status as code: iggy.md, section 8.3.
         """
         text = one_line(reply.body.decode("utf-8", "replace"), TEXT)
-        error = HTTP_ERRORS.get(reply.status) or ServerError(f"HTTP {reply.status}")
-        if reply.is_json:
+        # a body may be larger than a server is configured for
+        error = ServerError(f"HTTP {reply.status}", "limit-exceeded" if reply.status == 413 else "other")
+        if reply.kind.startswith(JSON):
             row = formats.get("iggy.json.error", self.protocol.json_error)
             try:
                 number = int(formats.decode(row, reply.body).value.id)

@@ -9,18 +9,20 @@ from attrs import evolve
 
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.python_object import line_of
-from wireproof.adapters.registry.live_servers import left_by_others
-from wireproof.live.iggy_server import address_of
-from wireproof.live.iggy_server.cases import cases_of, hello_of, server_at
-from wireproof.live.iggy_server.server import RefusedError, Server, read_properties
+from wireproof.adapters.registry.live_servers import ServerAddress, left_by_others
+from wireproof.live.iggy_server import HTTP, SCHEMES
+from wireproof.live.iggy_server.cases import TcpCases, hello_of
+from wireproof.live.iggy_server.send_case import HttpSendCases
+from wireproof.live.iggy_server.server import HttpServer, RefusedError, Server, read_properties
 from wireproof.live.worker import LiveServer, Service, main, note_of
 
 
 @contextmanager
 def connected(spec: str) -> Iterator[Server]:
     """Connect to the server that `spec` names; raise `AdapterStartError` also for what it refuses then."""
-    address = address_of(spec)
-    server = server_at(address, read_properties(address.properties))
+    address = ServerAddress.of(spec, SCHEMES)
+    kind = HttpServer if address.scheme == HTTP else Server
+    server = kind(address, read_properties(address.properties))
     try:
         yield server
     except RefusedError as error:
@@ -34,7 +36,8 @@ def opened(spec: str, token: str) -> Iterator[Service]:
     """Connect, and check the permissions for what each case needs; raise `AdapterError`."""
     with connected(spec) as server:
         # a process that starts again after a fault takes other names
-        cases = cases_of(server, f"{token}-{secrets.token_hex(2)}")
+        kind = HttpSendCases if isinstance(server, HttpServer) else TcpCases
+        cases = kind(server, f"{token}-{secrets.token_hex(2)}")
         others = server.names()
         cases.check()
     hello = evolve(hello_of(server), notes=left_by_others(spec, others, "streams"))

@@ -1,14 +1,7 @@
 """A live Kafka broker as an adapter, `kafka-broker:HOST:PORT[:FILE]`: its registry entry."""
 
-from typing import Final
-
 from wireproof.adapters.registry.live_servers import server_entry
 from wireproof.adapters.registry.registered import Entry
-
-KIND: Final = "kafka-broker"
-
-CASE_SECONDS: Final = 150.0
-"""Least time limit of a case: its requests have limits of their own, and the broker may be started again."""
 
 
 def entry_of_broker(spec: str) -> Entry:
@@ -20,6 +13,6 @@ def entry_of_broker(spec: str) -> Entry:
         modules=("kafka",),
         relay=f"{__name__}.relay:connected",
         formats=("kafka",),
-        case_seconds=CASE_SECONDS,
+        case_seconds=150.0,  # its requests have limits of their own, and the broker may be started again
     )
     return server_entry(entry, f"{__name__}.worker")

@@ -24,26 +24,16 @@ from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.python_object import line_of
 from wireproof.live.kafka_broker.requests import FETCH, PRODUCE, VERSIONS
 
-PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 PASSWORD_MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
-MECHANISMS: Final = (*PASSWORD_MECHANISMS, "OAUTHBEARER")
 
+# Our own keys, which Kafka's tools ignore.
 NAME_KEY: Final = "wireproof.broker.name"
 VERSION_KEY: Final = "wireproof.broker.version"
 RESTART_KEY: Final = "wireproof.broker.restart"
-"""A command that starts the broker again, and ends when it was started."""
-
 API_KEYS: Final = {"wireproof.produce.version": PRODUCE, "wireproof.fetch.version": FETCH}
-"""Our own keys, which Kafka's tools ignore; the latter are the versions of the two requests."""
 
 WAIT_KEY: Final = "fetch.max.wait.ms"
 """A key of Kafka's consumer. Its default there is 500; here 0, because no case waits for records."""
-
-LONGEST_WAIT_MS: Final = 1_000
-
-_JAAS_OPTION: Final = re.compile(r"(\w+)\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^\s;\"]+))")
-_LINE: Final = re.compile(r"((?:[^=:\s\\]|\\.)+)\s*[=:\s]\s*(.*)", re.DOTALL)
-_ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 @frozen
@@ -74,72 +64,66 @@ def read_properties(path: str) -> ClientProperties:
         properties = parse(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise AdapterStartError(f"the properties file {path} cannot be read: {error}") from None
-    name = properties.get(NAME_KEY, "kafka-broker")
+    numbers = {key: VERSIONS[api] for key, api in API_KEYS.items()} | {WAIT_KEY: (0, 1_000)}
     try:
+        settings = _settings(properties)
+        for key, (least, most) in numbers.items():
+            text = properties.get(key, str(least))
+            known = text.isdecimal() and least <= int(text) <= most
+            _check(known, f"{key} is {text}; it is a number from {least} to {most}")
         return ClientProperties(
-            _settings(properties),
-            name,
+            settings,
+            properties.get(NAME_KEY, "kafka-broker"),
             properties.get(VERSION_KEY, ""),
-            _api_versions(properties),
-            _fetch_wait_ms(properties),
+            {api: int(properties[key]) for key, api in API_KEYS.items() if key in properties},
+            int(properties.get(WAIT_KEY, "0")),
             properties.get(RESTART_KEY, ""),
         )
     except ValueError as error:
         raise AdapterStartError(f"{path}: {error}") from None
 
 
+def _check(condition: bool, text: str) -> None:
+    if not condition:
+        raise ValueError(text)
+
+
 def parse(text: str) -> dict[str, str]:
     """Return the properties of a file: `#` and `!` begin comments, a backslash continues a line."""
     joined = re.sub(r"\\\r?\n[ \t]*", "", text)
     lines = (line.strip() for line in joined.splitlines())
-    pairs = (_LINE.fullmatch(line) for line in lines if line and line[0] not in "#!")
-    return {_unescaped(pair[1]): _unescaped(pair[2]) for pair in pairs if pair is not None}
+    pair = re.compile(r"((?:[^=:\s\\]|\\.)+)\s*[=:\s]\s*(.*)", re.DOTALL)
+    pairs = (pair.fullmatch(line) for line in lines if line and line[0] not in "#!")
+    return {_unescaped(found[1]): _unescaped(found[2]) for found in pairs if found is not None}
 
 
 def _unescaped(text: str) -> str:
-    return re.sub(r"\\(.)", lambda found: _ESCAPED.get(found[1], found[1]), text)
+    escaped = {"n": "\n", "t": "\t", "r": "\r"}
+    return re.sub(r"\\(.)", lambda found: escaped.get(found[1], found[1]), text)
+
+
+def _choice(properties: Mapping[str, str], key: str, default: str, choices: tuple[str, ...]) -> str:
+    value = properties.get(key, default).upper()
+    _check(value in choices, f"{key} is {value}; it is one of {', '.join(choices)}")
+    return value
 
 
 def _settings(properties: Mapping[str, str]) -> dict[str, Any]:
-    protocol = properties.get("security.protocol", "PLAINTEXT").upper()
-    if protocol not in PROTOCOLS:
-        raise ValueError(f"security.protocol is {protocol}; it is one of {', '.join(PROTOCOLS)}")
+    protocols = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+    protocol = _choice(properties, "security.protocol", "PLAINTEXT", protocols)
     settings: dict[str, Any] = {"security_protocol": protocol}
     if protocol.endswith("SSL"):
         settings["ssl_context"] = context_of(properties)
-    if protocol.startswith("SASL"):
-        settings |= _sasl(properties)
-    return settings
-
-
-def _api_versions(properties: Mapping[str, str]) -> dict[int, int]:
-    wished = {key: properties[key] for key in API_KEYS.keys() & properties.keys()}
-    for key, text in wished.items():
-        least, most = VERSIONS[API_KEYS[key]]
-        if not text.isdecimal() or not least <= int(text) <= most:
-            raise ValueError(f"{key} is {text}; it is a number from {least} to {most}")
-    return {API_KEYS[key]: int(text) for key, text in wished.items()}
-
-
-def _fetch_wait_ms(properties: Mapping[str, str]) -> int:
-    text = properties.get(WAIT_KEY, "0")
-    if not text.isdecimal() or int(text) > LONGEST_WAIT_MS:
-        raise ValueError(f"{WAIT_KEY} is {text}; it is a number from 0 to {LONGEST_WAIT_MS}")
-    return int(text)
-
-
-def _sasl(properties: Mapping[str, str]) -> dict[str, Any]:
-    mechanism = properties.get("sasl.mechanism", "GSSAPI").upper()
-    if mechanism not in MECHANISMS:
-        raise ValueError(f"sasl.mechanism is {mechanism}; it is one of {', '.join(MECHANISMS)}")
+    if not protocol.startswith("SASL"):
+        return settings
+    mechanism = _choice(properties, "sasl.mechanism", "GSSAPI", (*PASSWORD_MECHANISMS, "OAUTHBEARER"))
+    settings["sasl_mechanism"] = mechanism
     jaas = jaas_options(properties.get("sasl.jaas.config", ""))
     if mechanism == "OAUTHBEARER":
-        provider = provider_of(properties, jaas)
-        return {"sasl_mechanism": mechanism, "sasl_oauth_token_provider": provider}
-    if not {"username", "password"} <= jaas.keys():
-        raise ValueError(f"sasl.jaas.config needs username and password for {mechanism}")
-    return {
-        "sasl_mechanism": mechanism,
+        return settings | {"sasl_oauth_token_provider": provider_of(properties, jaas)}
+    known = {"username", "password"} <= jaas.keys()
+    _check(known, f"sasl.jaas.config needs username and password for {mechanism}")
+    return settings | {
         "sasl_plain_username": jaas["username"],
         "sasl_plain_password": jaas["password"],
     }
@@ -147,26 +131,19 @@ def _sasl(properties: Mapping[str, str]) -> dict[str, Any]:
 
 def jaas_options(text: str) -> dict[str, str]:
     """Return the options of a login module, such as `… required username="u" password="p";`."""
+    option = re.compile(r"(\w+)\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^\s;\"]+))")
     return {
         found[1]: re.sub(r"\\(.)", r"\1", found[2]) if found[2] is not None else found[3]
-        for found in _JAAS_OPTION.finditer(text)
+        for found in option.finditer(text)
     }
 
 
-# --- oauth tokens ---
-#
-# Tokens for SASL OAUTHBEARER, from the properties that Kafka's clients have for it.
+# --- tokens for SASL OAUTHBEARER ---
 #
 # Three ways: a token in a file (`sasl.oauthbearer.token.endpoint.url=file:…`), a token endpoint with the
 # credentials of a client (KIP-768), and the unsecured token of KIP-255, which only test brokers accept.
 
-
 URL: Final = "sasl.oauthbearer.token.endpoint.url"
-LIFETIME: Final = 3600
-"""Seconds for which an unsecured token is valid: the default of KIP-255."""
-
-SECONDS: Final = 10.0
-"""Time limit of a request to a token endpoint."""
 
 
 class TokenProvider(AbstractTokenProvider):  # type: ignore[misc] # the library has no types
@@ -200,48 +177,35 @@ def provider_of(properties: Mapping[str, str], jaas: Mapping[str, str]) -> Token
     if url.startswith("file:"):
         return TokenProvider(lambda: _fetched(urllib.request.Request(url)).strip(), extensions)  # noqa: S310 - the user's own file
     if url:
-        request = _request(url, jaas)
+        known = url.startswith(("https:", "http:")) and {"clientId", "clientSecret"} <= jaas.keys()
+        needs = "the latter needs clientId and clientSecret in sasl.jaas.config"
+        _check(known, f"{URL} is a file: or https: URL; {needs}")
+        form = {"grant_type": "client_credentials"} | ({"scope": jaas["scope"]} if "scope" in jaas else {})
+        basic = base64.b64encode(f"{jaas['clientId']}:{jaas['clientSecret']}".encode()).decode()
+        request = urllib.request.Request(  # noqa: S310 - the scheme is checked above
+            url, urllib.parse.urlencode(form).encode(), {"Authorization": f"Basic {basic}"}
+        )
         return TokenProvider(lambda: str(json.loads(_fetched(request))["access_token"]), extensions)
-    subject = jaas.get("unsecuredLoginStringClaim_sub")
-    if subject is None:
-        raise ValueError(f"OAUTHBEARER needs {URL}, or unsecuredLoginStringClaim_sub in sasl.jaas.config")
+    subject = jaas.get("unsecuredLoginStringClaim_sub", "")
+    named = "unsecuredLoginStringClaim_sub" in jaas
+    _check(named, f"OAUTHBEARER needs {URL}, or unsecuredLoginStringClaim_sub in sasl.jaas.config")
     return TokenProvider(lambda: unsecured_token(subject, time.time()), extensions)
 
 
-def _request(url: str, jaas: Mapping[str, str]) -> urllib.request.Request:
-    if not url.startswith(("https:", "http:")) or not {"clientId", "clientSecret"} <= jaas.keys():
-        raise ValueError(
-            f"{URL} is a file: or https: URL; the latter needs clientId and clientSecret in sasl.jaas.config"
-        )
-    form = {"grant_type": "client_credentials"} | ({"scope": jaas["scope"]} if "scope" in jaas else {})
-    basic = base64.b64encode(f"{jaas['clientId']}:{jaas['clientSecret']}".encode()).decode()
-    return urllib.request.Request(  # noqa: S310 - the scheme is checked above
-        url, urllib.parse.urlencode(form).encode(), {"Authorization": f"Basic {basic}"}
-    )
-
-
 def _fetched(request: urllib.request.Request) -> str:
-    with urllib.request.urlopen(request, timeout=SECONDS) as reply:  # noqa: S310 - as above
+    with urllib.request.urlopen(request, timeout=10.0) as reply:  # noqa: S310 - as above
         text: str = reply.read().decode()
         return text
 
 
 def unsecured_token(subject: str, now: float) -> str:
     """Return an unsecured JSON Web Signature: RFC 7515, appendix A.5."""
-    claims: dict[str, Any] = {"sub": subject, "iat": int(now), "exp": int(now) + LIFETIME}
-    return f"{_part({'alg': 'none'})}.{_part(claims)}."
+    parts = {"alg": "none"}, {"sub": subject, "iat": int(now), "exp": int(now) + 3600}  # as KIP-255 has it
+    encoded = (base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts)
+    return f"{'.'.join(encoded)}."
 
 
-def _part(tree: Mapping[str, Any]) -> str:
-    return base64.urlsafe_b64encode(json.dumps(tree).encode()).decode().rstrip("=")
-
-
-# --- pem stores ---
-#
-# The certificates of a properties file as a TLS context: PEM files, or PEM text in the file (KIP-651).
-
-
-PEM: Final = "PEM"
+# --- certificates as a TLS context: PEM files, or PEM text in the file (KIP-651) ---
 
 
 def context_of(properties: Mapping[str, str]) -> ssl.SSLContext:
@@ -267,10 +231,8 @@ def context_of(properties: Mapping[str, str]) -> ssl.SSLContext:
 def _identify(context: ssl.SSLContext, properties: Mapping[str, str]) -> None:
     """Load the client's own certificate and key, if there are any."""
     chain, key = properties.get("ssl.keystore.certificate.chain"), properties.get("ssl.keystore.key")
-    place, password = (
-        properties.get("ssl.keystore.location"),
-        properties.get("ssl.key.password", _no_password),
-    )
+    place = properties.get("ssl.keystore.location")
+    password = properties.get("ssl.key.password", _no_password)
     if not (place or (chain and key)):
         return
     _refuse_java(properties, "ssl.keystore")
@@ -291,7 +253,5 @@ def _no_password() -> str:
 
 def _refuse_java(properties: Mapping[str, str], store: str) -> None:
     kind = properties.get(f"{store}.type", "JKS").upper()
-    if kind != PEM:
-        raise ValueError(
-            f"{store}.type is {kind}: only PEM can be read; set {store}.type=PEM and convert the store"
-        )
+    text = f"{store}.type is {kind}: only PEM can be read; set {store}.type=PEM and convert the store"
+    _check(kind == "PEM", text)

@@ -43,16 +43,6 @@ RETURN_SECONDS: Final = 30.0
 """Time in which a broker that is started again answers: Apache Kafka takes one that was killed when its old
 session has ended, after nine seconds by default (`broker.session.timeout.ms`)."""
 
-PAUSE: Final = 0.1
-
-FIRST_PAUSE: Final = 0.03
-LONGEST_PAUSE: Final = 0.5
-"""Seconds before a request is repeated; each pause is twice the one before it."""
-
-NO_WISH: Final[Mapping[int, int]] = MappingProxyType({})
-
-PLAINTEXT: Final = "PLAINTEXT"
-
 SAID_BY: Final[dict[type[Exception], str]] = {
     errors.SaslAuthenticationFailedError: "refuses the credentials",
     errors.UnsupportedSaslMechanismError: "does not know this sasl.mechanism",
@@ -64,18 +54,17 @@ CERTIFICATE_ALERT: Final = re.compile("ALERT_[A-Z_]*(CERTIFICATE|UNKNOWN_CA)")
 """The alerts of TLS about a certificate: RFC 8446, §6.2."""
 
 NOT_KAFKA: Final = "does not answer as Kafka does"
-HINT: Final = "; if it expects TLS or SASL, set security.protocol in a properties file"
 
 
 def tries(seconds: float) -> Iterator[None]:
     """Yield at once, and again after pauses that grow, until some time is over."""
-    deadline, pause = time.monotonic() + seconds, FIRST_PAUSE
+    deadline, pause = time.monotonic() + seconds, 0.03
     while True:
         yield
         if time.monotonic() > deadline:
             return
         time.sleep(pause)
-        pause = min(2 * pause, LONGEST_PAUSE)
+        pause = min(2 * pause, 0.5)
 
 
 class HangsError(errors.KafkaError):  # type: ignore[misc] # the library has no types
@@ -106,7 +95,7 @@ class Cluster:
         self,
         address: ServerAddress,
         settings: dict[str, Any],
-        wished: Mapping[int, int] = NO_WISH,
+        wished: Mapping[int, int] = MappingProxyType({}),
         fetch_wait_ms: int = 0,
     ) -> None:
         """Connect; raise `AdapterStartError` with the reason if that fails."""
@@ -146,9 +135,13 @@ class Cluster:
         except errors.KafkaError as error:
             self.close()
             reason = said_by(error)
-            plain = self._settings.get("security_protocol", PLAINTEXT) == PLAINTEXT
-            hint = HINT if (said := _said(error)) == NOT_KAFKA and plain else ""
-            raise AdapterStartError(f"the broker at {self.address} {said}: {reason}{hint}") from None
+            plain = self._settings.get("security_protocol", "PLAINTEXT") == "PLAINTEXT"
+            said = next((text for kind, text in SAID_BY.items() if isinstance(error, kind)), NOT_KAFKA)
+            if CERTIFICATE_ALERT.search(reason):
+                said = "refuses the certificate of this client, or wants one by ssl.keystore"
+            hint = "if it expects TLS or SASL, set security.protocol in a properties file"
+            rest = f"; {hint}" if said == NOT_KAFKA and plain else ""
+            raise AdapterStartError(f"the broker at {self.address} {said}: {reason}{rest}") from None
         except KeyError:
             raise AdapterStartError(f"the broker at {self.address} {NOT_KAFKA}: it has no Metadata") from None
 
@@ -166,13 +159,13 @@ class Cluster:
         seconds: float = REQUEST_SECONDS,
     ) -> Any:  # noqa: ANN401 - as above
         """Send a request to a node, or to any, and return its response; raise an error of kafka-python."""
-        return self._exchange([(request, version)], node, seconds)[0]
+        (answer,) = self.call_all([(request, version)], node, seconds)
+        return answer
 
-    def call_all(self, rows: Sequence[tuple[Any, int]], node: int | None) -> list[Any]:
+    def call_all(
+        self, rows: Sequence[tuple[Any, int]], node: int | None, seconds: float = REQUEST_SECONDS
+    ) -> list[Any]:
         """Send requests on one connection, none of them after an answer; return their responses in order."""
-        return self._exchange(rows, node, REQUEST_SECONDS)
-
-    def _exchange(self, rows: Sequence[tuple[Any, int]], node: int | None, seconds: float) -> list[Any]:
         connection = self._connection(node)
         try:
             answers = connection.exchange(rows, seconds)
@@ -251,7 +244,7 @@ class Cluster:
                 with contextlib.suppress(errors.KafkaError, AdapterStartError):
                     self.metadata()
                     return True
-            time.sleep(PAUSE)
+            time.sleep(0.1)
         return self.is_alive()
 
     def is_alive(self) -> bool:
@@ -267,13 +260,6 @@ class Cluster:
         while self._open:
             if self._open.pop().close():
                 self.asked_again["connections with an answer that nobody asked for at the end"] += 1
-
-
-def _said(error: errors.KafkaError) -> str:
-    """Return what the broker says by an error while it is connected."""
-    if CERTIFICATE_ALERT.search(said_by(error)):
-        return "refuses the certificate of this client, or wants one by ssl.keystore"
-    return next((text for kind, text in SAID_BY.items() if isinstance(error, kind)), NOT_KAFKA)
 
 
 def _look(address: ServerAddress, context: ssl.SSLContext | None) -> None:
@@ -295,16 +281,10 @@ def _look(address: ServerAddress, context: ssl.SSLContext | None) -> None:
             raise AdapterStartError(f"no TLS at {address}: {error}") from None
 
 
-# --- restarts ---
-#
-# Restarts of a broker in the middle of a case, by a command of its operator, while no other one is asked.
-
+# --- restarts in the middle of a case, by a command of the operator, while no other case is asked ---
 
 GATHER_SECONDS: Final = 2
 """Time in which further cases may come that wait for the same restart, which takes much longer."""
-
-COMMAND_SECONDS: Final = 120
-MOST_OF_OUTPUT: Final = 200
 
 
 class RestartError(AdapterError):
@@ -339,22 +319,22 @@ class Restarts:
 
     def restart(self) -> None:
         """Start the broker again when every other case has ended, or waits too; raise `RestartError`."""
+
+        def came(begun: int) -> bool:
+            """Report whether a restart was made since, or a case has begun."""
+            return self._done != before or self._begun != begun or self._running > 0
+
         with self._changed:
             before = self._done
             self._count(running=-1, waiting=1)
             try:
                 while self._done == before:
                     self._changed.wait_for(lambda: self._done != before or not self._running)
-                    others = partial(self._others_came, before, self._begun)
-                    if not self._changed.wait_for(others, GATHER_SECONDS):
+                    if not self._changed.wait_for(partial(came, self._begun), GATHER_SECONDS):
                         self._run()
                         self._done += 1
             finally:
                 self._count(running=1, waiting=-1)
-
-    def _others_came(self, done: int, begun: int) -> bool:
-        """Report whether a restart was made since, or a case has begun."""
-        return self._done != done or self._begun != begun or self._running > 0
 
     def _count(self, running: int, waiting: int = 0) -> None:
         with self._changed:
@@ -366,10 +346,10 @@ class Restarts:
         try:
             subprocess.run(  # noqa: S603 - the command of the properties file
                 shlex.split(self._command), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE, text=True, timeout=COMMAND_SECONDS, check=True,
+                stderr=subprocess.PIPE, text=True, timeout=120, check=True,
             )  # fmt: skip
         except (OSError, ValueError, subprocess.SubprocessError) as error:
-            said = one_line(str(getattr(error, "stderr", None) or error), MOST_OF_OUTPUT)
+            said = one_line(str(getattr(error, "stderr", None) or error), 200)
             raise RestartError(f"the command that starts the broker again failed: {said}") from None
         if not self._cluster.returns():
             raise RestartError(

@@ -23,10 +23,6 @@ from wireproof.wire.text import one_line
 
 CONNECT_SECONDS: Final = 5.0
 LARGEST_ANSWER: Final = 128 * 1024 * 1024
-SHOWN: Final = 16
-"""Bytes of an answer that cannot be read, as an error shows them."""
-
-MOST_OF_REASON: Final = 120
 MOST_OF_ERROR: Final = 200
 
 NEXT_SECONDS: Final = 0.2
@@ -226,7 +222,7 @@ def read_whole(kind: Any, frame: bytes, name: str) -> Any:  # noqa: ANN401 - of 
     try:
         answer = kind.decode(frame, header=True)
     except Exception as error:  # noqa: BLE001 - of whatever kind
-        reason = one_line(f"{type(error).__name__}: {error}", MOST_OF_REASON)
+        reason = one_line(f"{type(error).__name__}: {error}", 120)
         raise FrameError(f"{name}: an answer that cannot be read, of {_count(frame)} ({reason})") from None
     if (longer := _decoded(kind, frame + b"\0")) is not None and longer.to_dict() != answer.to_dict():
         raise FrameError(f"{name}: an answer that is too short, of {_count(frame)}")
@@ -253,16 +249,12 @@ def _written(answer: Any) -> bytes:  # noqa: ANN401 - as above
 
 
 def _count(frame: bytes) -> str:
-    return f"{len(frame)} bytes: {frame[:SHOWN].hex()}{'…' if len(frame) > SHOWN else ''}"
-
-
-# --- messages ---
-#
-# Messages of Kafka's protocol from plain values: in kafka-python each part is an object of its own class.
+    """Return the number of bytes of an answer that cannot be read, and the first of them."""
+    return f"{len(frame)} bytes: {frame[:16].hex()}{'…' if len(frame) > 16 else ''}"
 
 
 def message(kind: Any, version: int | None = None, **fields: Any) -> Any:  # noqa: ANN401 - a class of kafka-python
-    """Return a request or a response.
+    """Return a request or a response from plain values: in kafka-python each part has a class of its own.
 
     A field that is left out has the default of Kafka's message definition; one that the version does not have
     is not sent.
@@ -279,10 +271,9 @@ def message(kind: Any, version: int | None = None, **fields: Any) -> Any:  # noq
 
 
 def _parts(kind: Any, fields: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - as above
-    return {name: _part(kind.fields[name], value) for name, value in fields.items()}
-
-
-def _part(field: Any, value: Any) -> Any:  # noqa: ANN401 - as above
-    if value is None or not field.is_struct_array():
-        return value
-    return [field.data_class(**_parts(field.data_class, one)) for one in value]
+    parts = dict(fields)
+    for name, value in fields.items():
+        field = kind.fields[name]
+        if value is not None and field.is_struct_array():
+            parts[name] = [field.data_class(**_parts(field.data_class, one)) for one in value]
+    return parts

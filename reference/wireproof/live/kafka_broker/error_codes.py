@@ -70,3 +70,7 @@ DENIED: Final = frozenset({29, 31})
 def error_of(code: int) -> BrokerError:
     """Return the error of a code; one without a class for a code that says nothing about records."""
     return ERRORS.get(code) or BrokerError(f"error {code}")
+
+
+def name_of(code: int) -> str:
+    return error_of(code).name

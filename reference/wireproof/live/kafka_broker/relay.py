@@ -15,14 +15,6 @@ from wireproof.live.kafka_broker import entry_of_broker, error_codes, requests
 from wireproof.live.kafka_broker.claims import MESSAGE_FIELDS, V2_FIELDS, WINDOW, legacy_magics
 from wireproof.live.kafka_broker.client_properties import read_properties
 from wireproof.live.kafka_broker.cluster import Cluster
-from wireproof.live.kafka_broker.requests import (
-    MAGICS,
-    entries_of,
-    magic_of,
-    next_offset,
-    producer_of,
-    read_log,
-)
 from wireproof.live.kafka_broker.topics import OwnTopics, Partitions, TopicError
 
 
@@ -46,13 +38,13 @@ class BrokerRelay:
 
     def carry(self, format_id: str, messages: Iterable[bytes]) -> Iterator[Accepted | Refused | Unsupported]:
         """Yield for each entry what was fetched, in the order of the entries."""
-        magic = MAGICS[format_id.partition("/")[2]]
+        magic = requests.MAGICS[format_id.partition("/")[2]]
         with ThreadPoolExecutor(WINDOW) as threads:
             yield from threads.map(partial(self._carried, magic), messages)
 
     def _carried(self, magic: int, data: bytes) -> Accepted | Refused | Unsupported:
         try:
-            with self._partitions.lent({}, magic, producer_of(data)) as partition:
+            with self._partitions.lent({}, magic, requests.producer_of(data)) as partition:
                 answer = requests.produce(self._cluster, partition, data, magic)
                 if answer.code:
                     named = error_codes.error_of(answer.code)
@@ -60,12 +52,16 @@ class BrokerRelay:
                         return Refused(named.cls, detail=named.name, text=answer.message)
                     about = "about the producer, not about the bytes"
                     return Unsupported(f"the broker answers {named.name}: {about}")
-                found = read_log(self._cluster, partition, answer.base_offset, magic, answer.base_offset)
-                entries = list(entries_of(found.data))
-                partition.end = max((next_offset(*entry) for entry in entries), default=partition.end)
+                found = requests.read_log(
+                    self._cluster, partition, answer.base_offset, magic, answer.base_offset
+                )
+                entries = list(requests.entries_of(found.data))
+                partition.end = max(
+                    (requests.next_offset(*entry) for entry in entries), default=partition.end
+                )
         except (TopicError, errors.KafkaError) as error:
             return Unsupported(line_of(error))
-        stored = {magic_of(entry, "") for _, entry in entries}
+        stored = {requests.magic_of(entry, "") for _, entry in entries}
         if not entries:
             return Accepted(data=b"")
         if len(entries) != 1 or stored != {magic}:

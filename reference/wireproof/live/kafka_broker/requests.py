@@ -1,7 +1,7 @@
 """Produce and Fetch with raw bytes, in the version that fits the entries."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from struct import Struct
+from struct import Struct, pack_into, unpack_from
 from typing import Any, Final, TypeVar
 
 from attrs import evolve, field, frozen
@@ -33,9 +33,6 @@ SECONDS: Final = 6.0
 """Time limit of an answer, after which a broker hangs."""
 
 FETCH_BYTES: Final = 64 * 1024 * 1024
-ALL_REPLICAS: Final = -1
-SETTLE_SECONDS: Final = 5.0
-
 ISOLATION: Final = {"read_uncommitted": 0, "read_committed": 1}
 
 
@@ -45,12 +42,6 @@ class MalformedAnswerError(Exception):
 
 class LostTopicError(errors.KafkaError):  # type: ignore[misc] # the library has no types
     """The broker does not know a topic any more that it created for us: it may have been started again."""
-
-
-def check_known(code: int) -> None:
-    """Raise `LostTopicError` for an answer that the topic or partition of a case is unknown."""
-    if code in error_codes.UNKNOWN_TOPIC:
-        raise LostTopicError("the broker does not know its topic any more")
 
 
 def only(rows: Sequence[Any], what: str) -> Any:  # noqa: ANN401 - a part of a response
@@ -126,7 +117,7 @@ def repeated(
     send: Callable[[], AnswerT],
     code: Callable[[AnswerT], int],
     waited_for: Collection[int] = error_codes.RETRIED,
-    seconds: float = SETTLE_SECONDS,
+    seconds: float = 5.0,
 ) -> AnswerT:
     """Send until the answer is about the request, not about the state of the cluster: leaders start late.
 
@@ -137,7 +128,8 @@ def repeated(
         answer = send()
         if (found := code(answer)) not in waited_for:
             break
-    check_known(found)
+    if found in error_codes.UNKNOWN_TOPIC:
+        raise LostTopicError("the broker does not know its topic any more")
     return answer
 
 
@@ -148,7 +140,7 @@ def produce_request(partition: Partition, data: bytes, name: str | None) -> Any:
     return message(
         ProduceRequest,
         transactional_id=name,
-        acks=ALL_REPLICAS,
+        acks=-1,
         timeout_ms=TIMEOUT_MS,
         topic_data=[topic],
     )
@@ -214,31 +206,20 @@ def fetch(cluster: Cluster, partition: Partition, offset: int, magic: int) -> Fe
     return repeated(send, lambda answer: answer.code)
 
 
-# --- entry bytes ---
-#
-# The bytes of entries, of which only the parts are read that every version has.
-
+# --- the bytes of entries, of which only the parts are read that every version has ---
 
 V2: Final = 2
 MAGICS: Final = {"v0": 0, "v1": 1, "v2": V2}
 NO_PRODUCER: Final = -1
-BATCH_HEADER: Final = 61
-"""Bytes of a batch before its records."""
-
-PRODUCER_FIELDS: Final = {"producerId": 8, "producerEpoch": 2, "baseSequence": 4}
-"""The fields of an idempotent producer, and their sizes."""
-
 _PREFIX: Final = Struct(">qi")
-PREFIX: Final = _PREFIX.size
-"""Bytes of an entry up to the end of its length, which counts the bytes after it."""
 
 
 def entries_of(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield the offset and the bytes of each whole entry: kafka.md §1.4."""
     at = 0
-    while len(data) - at >= PREFIX:
+    while len(data) - at >= _PREFIX.size:
         offset, length = _PREFIX.unpack_from(data, at)
-        end = at + PREFIX + length
+        end = at + _PREFIX.size + length
         if length < 0 or end > len(data):
             return
         yield offset, data[at:end]
@@ -269,22 +250,18 @@ def producer_of(data: bytes) -> int:
 
 def is_batch(data: bytes) -> bool:
     """Return True for an entry of v2 with a whole header."""
-    return len(data) >= BATCH_HEADER and data[MAGIC_AT] == V2
+    return len(data) >= 61 and data[MAGIC_AT] == V2
 
 
 def is_idempotent(data: bytes) -> bool:
     """Return True if the first batch has a producer id, an epoch and a sequence: KIP-98."""
-    return is_batch(data) and all(_number(data, name, size) >= 0 for name, size in PRODUCER_FIELDS.items())
+    sizes = {"producerId": 8, "producerEpoch": 2, "baseSequence": 4}
+    return is_batch(data) and all(_number(data, name, size) >= 0 for name, size in sizes.items())
 
 
 def _number(data: bytes, field: str, size: int) -> int:
     at = BATCH.offset(field)
     return int.from_bytes(data[at : at + size], signed=True)
-
-
-# --- log reading ---
-#
-# The log of a partition up to its high watermark, in as many fetches as the broker needs.
 
 
 BOUND_MS: Final = 1_000
@@ -311,24 +288,13 @@ def read_log(cluster: Cluster, partition: Partition, since: int, magic: int, bey
     return evolve(found, data=b"".join(data for _, data in entries) + rest, highest=highest)
 
 
-# --- producer ids ---
-#
-# The producer ids of a case: the broker gives others than those in the bytes of a fixture.
-#
-# A batch of a fixture has the id that `init-producer` names. On the wire the broker's own id takes its
-# place, and the checksum is computed again; in answers it is replaced back. Nothing else of a batch is
-# touched.
-
-
-_PRODUCER: Final = Struct(">q")
-_CRC: Final = Struct(">I")
-_PRODUCER_AT: Final = BATCH.offset("producerId")
-_CRC_AT: Final = BATCH.offset("crc")
-_CHECKED_FROM: Final = BATCH.offset("attributes")
-
-
 class ProducerIds:
-    """The ids of one case, each way."""
+    """The producer ids of one case, each way: the broker gives others than those in the bytes of a fixture.
+
+    A batch of a fixture has the id that `init-producer` names. On the wire the broker's own id takes its
+    place, and the checksum is computed again; in answers it is replaced back. Nothing else of a batch is
+    touched.
+    """
 
     def __init__(self) -> None:
         self._of_broker: dict[int, int] = {}
@@ -362,8 +328,9 @@ class ProducerIds:
         if number is None:
             return entry
         changed = bytearray(entry)
-        _PRODUCER.pack_into(changed, _PRODUCER_AT, number)
-        (crc,) = _CRC.unpack_from(entry, _CRC_AT)
-        fault = crc ^ crc32c(entry[_CHECKED_FROM:])  # a wrong checksum stays as wrong as it was
-        _CRC.pack_into(changed, _CRC_AT, crc32c(bytes(changed[_CHECKED_FROM:])) ^ fault)
+        crc_at, checked_from = BATCH.offset("crc"), BATCH.offset("attributes")
+        pack_into(">q", changed, BATCH.offset("producerId"), number)
+        (crc,) = unpack_from(">I", entry, crc_at)
+        fault = crc ^ crc32c(entry[checked_from:])  # a wrong checksum stays as wrong as it was
+        pack_into(">I", changed, crc_at, crc32c(bytes(changed[checked_from:])) ^ fault)
         return bytes(changed)

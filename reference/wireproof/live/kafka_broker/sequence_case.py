@@ -18,7 +18,7 @@ from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 from wireproof.cases.steps import ERROR
 from wireproof.live.kafka_broker import step_requests
-from wireproof.live.kafka_broker.append_case import asked_again, named_time, stalled
+from wireproof.live.kafka_broker.append_case import asked_again, named_time
 from wireproof.live.kafka_broker.cluster import Cluster, Restarts, tries
 from wireproof.live.kafka_broker.connection import message
 from wireproof.live.kafka_broker.requests import (
@@ -42,22 +42,8 @@ RESTART: Final = "restart"
 """The op of a step in which the broker is started again."""
 
 UNTIL_SECONDS: Final = 10.0
-CLEANED_SECONDS: Final = 40.0
-SETTLED_SECONDS: Final = 0.3
-"""Time in which the last stable offset follows a high watermark with the marker of a transaction."""
-
-FAR_SESSION: Final = 1_000_000_007
 LARGEST_SESSION: Final = (1 << 31) - 1
-"""Distance of a session that is not ours, and the modulus of ids: a broker that counts its sessions gives the
-next ids to other cases."""
 
-WAITING_SECONDS: Final = 0.3
-"""Time after which a fetch that waits has reached the broker."""
-
-LARGEST_TIME: Final = -3
-"""The number of ListOffsets whose answer has a time, as that of a time has: KIP-734."""
-
-PAUSE: Final = 0.03
 NOBODY: Final = (-1, -1)
 
 
@@ -107,41 +93,35 @@ class SequenceCases:
         return asked_again(self._cluster, partial(self._ask, request), lambda _: None)
 
     def _ask(self, request: Request) -> Outcome:
+        answers: list[Json] = []
         try:
-            answers = list(self._answers(request))
-            return Accepted({"steps": answers}, broken=tuple(step_requests.broken_in(answers)))
-        except (TopicError, NotAskedError) as error:
+            session = self._session(request)
+            for group in _groups(request.steps):
+                waits = "meanwhile" in group[0]
+                answers += (self._waiting if waits else self._taken)(session, group)
+        except NotAskedError as error:
             return Unsupported(str(error))
-        except errors.RequestTimedOutError as error:
-            return stalled(error)
         except KeyError as error:
             return Unsupported(f"the broker has no API {error}")
-
-    def _answers(self, request: Request) -> Iterator[Json]:
-        session = self._session(request)
-        for group in _groups(request.steps):
-            first = group[0]
-            if "meanwhile" in first:
-                yield from self._waiting(session, group)
-            else:
-                yield from self._taken(session, group)
+        return Accepted({"steps": answers}, broken=tuple(step_requests.broken_in(answers)))
 
     def _waiting(self, session: Session, group: Sequence[Fields]) -> Sequence[Json]:
         """Fetch on a connection of its own, and take the other steps while the broker waits."""
         with ThreadPoolExecutor(1) as pool:
             pool.submit(self._cluster.metadata).result()  # connects
             waiting = pool.submit(self._answer, session, group[0])
-            time.sleep(WAITING_SECONDS)
+            time.sleep(0.3)  # the fetch that waits has reached the broker then
             others = [answer for fields in group[1:] for answer in self._taken(session, [fields])]
             return [waiting.result(), *others]
 
-    def _taken(self, session: Session, group: Sequence[Fields]) -> Iterator[Json]:
-        if group[0]["op"] == "produce":
-            yield from self._produced(session, group)
-        elif group[0]["op"] == RESTART:
-            yield self._restart(session)
-        else:
-            yield self._answer(session, group[0])
+    def _taken(self, session: Session, group: Sequence[Fields]) -> Sequence[Json]:
+        match group[0]["op"]:
+            case "produce":
+                return self._produced(session, group)
+            case "restart":
+                return [self._restart(session)]
+            case _:
+                return [self._answer(session, group[0])]
 
     def _answer(self, session: Session, fields: Fields) -> Json:
         try:
@@ -157,10 +137,17 @@ class SequenceCases:
             raise TopicError(
                 f"a topic of the broker has {len(created)} partitions, and the case needs {wanted}"
             )
-        partitions = sorted(created, key=lambda one: one.index)
-        self._await(partitions)
-        session = Session(partitions, f"{self._prefix}-{next(self._numbers)}")
-        self._give_ids(session, request.steps)
+        session = Session(sorted(created, key=lambda one: one.index), f"{self._prefix}-{next(self._numbers)}")
+        self._await(session.partitions)
+        if InitProducerIdRequest.API_KEY in self._cluster.versions:
+            # an id of the broker for each producer that no step begins: it may know only its own
+            steps: Sequence[Fields] = request.steps
+            begun = {int(step["producerId"]) for step in steps if step["op"] == "init-producer"}
+            sent = (ProducerIds.named_in(bytes.fromhex(step["hex"])) for step in steps if "hex" in step)
+            for own in sorted({number for named in sent for number in named if number >= 0} - begun):
+                with suppress(AnsweredError):
+                    found = step_requests.init_producer(self._cluster, None, NOBODY)
+                    session.ids.learn(own, found.producer_id)
         return session
 
     def _await(self, partitions: Sequence[Partition]) -> None:
@@ -178,45 +165,37 @@ class SequenceCases:
             except errors.KafkaError:
                 if time.monotonic() > deadline:
                     raise
-                time.sleep(PAUSE)
+                time.sleep(0.03)
             else:
                 return {"restarted": True}
 
-    def _give_ids(self, session: Session, steps: Sequence[Fields]) -> None:
-        """Return an id of the broker for each producer that no step begins: it may know only its own."""
-        if InitProducerIdRequest.API_KEY not in self._cluster.versions:
-            return
-        begun = {int(step["producerId"]) for step in steps if step["op"] == "init-producer"}
-        sent = (ProducerIds.named_in(bytes.fromhex(step["hex"])) for step in steps if "hex" in step)
-        for own in sorted({number for named in sent for number in named if number >= 0} - begun):
-            with suppress(AnsweredError):
-                session.ids.learn(own, step_requests.init_producer(self._cluster, None, NOBODY).producer_id)
-
-    def _produced(self, session: Session, group: Sequence[Fields]) -> Iterator[Json]:
+    def _produced(self, session: Session, group: Sequence[Fields]) -> list[Json]:
         """Append the batches of a group, each sent before the answer to the one before it."""
-        rows = [self._produce_request(session, fields) for fields in group]
+        rows: list[tuple[Any, int]] = []
+        for fields in group:
+            name = session.transactional_id(fields)
+            data = session.ids.in_bytes(bytes.fromhex(fields["hex"]))
+            version = step_requests.produce_version(
+                self._cluster, name, int(fields.get("transactionVersion", 1))
+            )
+            rows.append((produce_request(session.partition(fields), data, name), version))
         node = session.partition(group[0]).node
         time.sleep(int(group[0].get("afterMs", 0)) / 1000)
         if len(rows) == 1:
-            ((wanted, version),) = rows
-            replies = [
-                step_requests.repeated(
-                    lambda: step_requests.produced(self._cluster.call(wanted, version, node))
-                )
-            ]
+            replies = [step_requests.repeated(lambda: produced(self._cluster.call(*rows[0], node)))]
         else:
-            replies = [step_requests.produced(one) for one in self._cluster.call_all(rows, node)]
+            replies = [produced(one) for one in self._cluster.call_all(rows, node)]
+        answers: list[Json] = []
         for reply in replies:
             code = reply.error_code
             session.append_times[reply.base_offset] = reply.log_append_time_ms
-            yield step_requests.error(code) if code else {"baseOffset": str(reply.base_offset)}
+            answers.append(step_requests.error(code) if code else {"baseOffset": str(reply.base_offset)})
+        return answers
 
-    def _produce_request(self, session: Session, fields: Fields) -> tuple[Any, int]:
-        name = session.transactional_id(fields)
-        data = session.ids.in_bytes(bytes.fromhex(fields["hex"]))
-        wanted = produce_request(session.partition(fields), data, name)
-        version = int(fields.get("transactionVersion", 1))
-        return wanted, step_requests.produce_version(self._cluster, name, version)
+
+def produced(response: Any) -> Any:  # noqa: ANN401 - a response and a part of it
+    """Return the answer of the one partition of a Produce."""
+    return only_partition(response.responses, "partition_responses")
 
 
 def _groups(steps: Sequence[Fields]) -> Iterator[list[Fields]]:
@@ -301,7 +280,7 @@ def _fetch(cluster: Cluster, session: Session, fields: Fields) -> Json:
         end = int(fields["until"])
         answer = _waited(ask, lambda one: int(one["highWatermark"]) >= end, UNTIL_SECONDS)
         if not (ERROR in answer or answer.get("lastStableOffset") in (None, answer["highWatermark"])):
-            time.sleep(SETTLED_SECONDS)
+            time.sleep(0.3)  # the last stable offset follows a high watermark with a marker
             answer = ask()
     else:
         answer = ask()
@@ -311,7 +290,7 @@ def _fetch(cluster: Cluster, session: Session, fields: Fields) -> Json:
         def cleaned(found: Fetched) -> bool:
             return sum(map(step_requests.count_records, found.get("entries", ()))) <= most
 
-        answer = _waited(ask, cleaned, CLEANED_SECONDS)
+        answer = _waited(ask, cleaned, 40.0)
     return damaged | answer  # a consumer would have read the answers before the last one too
 
 
@@ -381,7 +360,8 @@ def _fetch_session(cluster: Cluster, session: Session, fields: Fields) -> Json:
     forget = tuple(session.partitions[int(number)] for number in fields.get("forget", ()))
     number, other = session.fetch_session, int(fields.get("otherSession", 0))
     if other:
-        number = (number + other * FAR_SESSION) % LARGEST_SESSION
+        # far away: a broker that counts its sessions gives the next ids to other cases
+        number = (number + other * 1_000_000_007) % LARGEST_SESSION
     limits = evolve(_limits(fields), session=(number, int(fields["epoch"])), forget=forget)
     response = step_requests.fetch(cluster, wanted, limits, session.partitions[0].node)
     if response.error_code:
@@ -432,7 +412,7 @@ def _list_offset(cluster: Cluster, session: Session, fields: Fields) -> Json:
         lambda: only_partition(cluster.call(request, version, partition.node).topics, "partitions")
     )
     found: dict[str, Json] = {"offset": str(reply.offset)}
-    if asked >= 0 or asked == LARGEST_TIME:
+    if asked >= 0 or asked == -3:  # KIP-734: its answer has a time too
         found["timestamp"] = str(named_time(reply.timestamp, session.append_times.values()))
     return found
 

@@ -27,7 +27,7 @@ from wireproof.live.kafka_broker.append_case import (
     Frame,
     named_time,
     read_by_consumer,
-    relative_message,
+    relative_entry,
     unreadable,
 )
 from wireproof.live.kafka_broker.cluster import Cluster
@@ -54,16 +54,10 @@ ONE_TRANSACTION: Final = 3
 OLD_FETCH: Final = max(requests.LEGACY_FETCH.values())
 """The newest version of Fetch without batches: the answer has messages, and no last stable offset."""
 
-CONCURRENT_TRANSACTIONS: Final = 51
-WAITED_FOR: Final = RETRIED | {15, 16, CONCURRENT_TRANSACTIONS}
+WAITED_FOR: Final = RETRIED | {15, 16, 51}
 """Codes after which a client repeats its request: the coordinator is not ready, or still writes markers."""
 
-SETTLE_SECONDS: Final = 10.0
 TRANSACTION_MS: Final = 60_000
-TRANSACTIONS: Final = 1
-"""The type of the key of FindCoordinator."""
-
-TRANSACTION_FEATURE: Final = "transaction.version"
 V2: Final = 2
 
 
@@ -82,7 +76,7 @@ def code_of(answer: Any) -> int:  # noqa: ANN401 - a response, or a part of it
 
 def repeated(send: Callable[[], Any], code: Callable[[Any], int] = code_of) -> Any:  # noqa: ANN401 - a response
     """Send until the answer is about the request, and not about a broker that is busy."""
-    return requests.repeated(send, code, WAITED_FOR, SETTLE_SECONDS)
+    return requests.repeated(send, code, WAITED_FOR, seconds=10.0)
 
 
 def settled(send: Callable[[], Any], code: Callable[[Any], int] = code_of) -> Any:  # noqa: ANN401 - a response
@@ -108,18 +102,18 @@ def transaction_version(cluster: Cluster) -> int:
         cluster.newest(ApiVersionsRequest, 3),
     )
     found = {one.name: one.max_version_level for one in getattr(response, "finalized_features", None) or ()}
-    return V2 if found.get(TRANSACTION_FEATURE, 0) >= V2 else 1
+    return V2 if found.get("transaction.version", 0) >= V2 else 1
 
 
 def coordinator(cluster: Cluster, name: str) -> int:
     """Return the node that coordinates a transactional id; raise `AnsweredError`."""
-    version = cluster.newest(FindCoordinatorRequest)
+    version, of_transactions = cluster.newest(FindCoordinatorRequest), 1
 
     def ask() -> Any:  # noqa: ANN401 - a part of a response
         if version >= 4:  # several keys: KIP-699
-            request = FindCoordinatorRequest(key_type=TRANSACTIONS, coordinator_keys=[name])
+            request = FindCoordinatorRequest(key_type=of_transactions, coordinator_keys=[name])
             return requests.only(cluster.call(request, version).coordinators, "coordinators")
-        return cluster.call(FindCoordinatorRequest(key=name, key_type=TRANSACTIONS), version)
+        return cluster.call(FindCoordinatorRequest(key=name, key_type=of_transactions), version)
 
     return int(settled(ask).node_id)
 
@@ -147,11 +141,6 @@ def produce_version(cluster: Cluster, name: str | None, version: int) -> int:
     return cluster.newest(ProduceRequest, IMPLICIT_PRODUCE - 1 if explicit else None)
 
 
-def produced(response: Any) -> Any:  # noqa: ANN401 - a response and a part of it
-    """Return the answer of the one partition of a Produce."""
-    return requests.only_partition(response.responses, "partition_responses")
-
-
 def fetch(
     cluster: Cluster, wanted: Sequence[tuple[Partition, int]], limits: FetchLimits, node: int | None = None
 ) -> Any:  # noqa: ANN401 - a response
@@ -162,13 +151,8 @@ def fetch(
     return cluster.call(request, version, wanted[0][0].node if node is None else node)
 
 
-# --- step answers ---
-#
-# The answers of a broker as values of steps: numbers as texts, errors by name, batches in a few fields.
+# --- answers as values of steps: numbers as texts, errors by name, batches in a few fields ---
 
-
-NO_PRODUCER: Final = -1
-READABLE: Final = "kafka.fetch.readable"
 UNREADABLE: Final = "unreadable"
 """The field of an answer with the rule that it breaks."""
 
@@ -192,8 +176,24 @@ def of_partition(reply: Any, ids: ProducerIds, append_times: Collection[int] | N
         "lastStableOffset": str(reply.last_stable_offset),
         "logStartOffset": str(reply.log_start_offset),
         "aborted": sorted(aborted, key=str),
-        **of_log(bytes(reply.records or b""), ids, append_times),
+        **_batches(bytes(reply.records or b""), ids, append_times),
     }
+
+
+def _batches(data: bytes, ids: ProducerIds, append_times: Collection[int] | None) -> dict[str, Json]:
+    """Return the whole batches of fetched bytes; a response may end inside one."""
+    entries = _entries(data)
+    if isinstance(entries, dict):
+        return entries
+    rows: list[Json] = []
+    for batch in (entry for entry in entries if isinstance(entry, RecordBatch)):
+        row = entry_json(batch, ids)
+        if append_times is not None:
+            row["timestampType"] = "append" if batch.attributes & LOG_APPEND_TIME else "create"
+            if not batch.attributes & CONTROL:  # the time of a marker is in no answer
+                row["maxTimestamp"] = str(named_time(batch.max_timestamp, append_times))
+        rows.append(row)
+    return {"entries": rows}
 
 
 def of_old_partition(reply: Any, append_times: Collection[int]) -> dict[str, Any]:  # noqa: ANN401 - as above
@@ -203,20 +203,9 @@ def of_old_partition(reply: Any, append_times: Collection[int]) -> dict[str, Any
     entries = _entries(bytes(reply.records or b""))
     if not isinstance(entries, dict):  # a batch, which has no place there, is shown whole
         placed = Frame(0, 0, append_times)
-        timeless = (relative_message(one, placed) if isinstance(one, Message) else one for one in entries)
+        timeless = (relative_entry(one, placed) if isinstance(one, Message) else one for one in entries)
         entries = {"entries": list(map(to_json, timeless))}
     return {"highWatermark": str(reply.high_watermark), **entries}
-
-
-def of_log(data: bytes, ids: ProducerIds, append_times: Collection[int] | None = None) -> dict[str, Json]:
-    """Return the whole entries of fetched bytes; a response may end inside an entry."""
-    entries = _entries(data)
-    if isinstance(entries, dict):
-        return entries
-    batches = [entry for entry in entries if isinstance(entry, RecordBatch)]
-    if append_times is None:
-        return {"entries": [entry_json(batch, ids) for batch in batches]}
-    return {"entries": [entry_json(batch, ids) | _time_json(batch, append_times) for batch in batches]}
 
 
 def _entries(data: bytes) -> Sequence[LogEntry] | dict[str, Json]:
@@ -228,7 +217,11 @@ def _entries(data: bytes) -> Sequence[LogEntry] | dict[str, Json]:
         return {UNREADABLE: {broken.rule: broken.text}}
     for before, (offset, _) in pairwise(rows):
         if offset < (end := next_offset(*before)):
-            return {UNREADABLE: {READABLE: f"offset {offset} behind an entry that ends before {end}"}}
+            return {
+                UNREADABLE: {
+                    "kafka.fetch.readable": f"offset {offset} behind an entry that ends before {end}"
+                }
+            }
     return found.batches
 
 
@@ -253,19 +246,11 @@ def count_records(entry: Mapping[str, Any]) -> int:
     return len(entry.get("records", ()))
 
 
-def _time_json(batch: RecordBatch, append_times: Collection[int]) -> dict[str, Json]:
-    """Return timestamp type and greatest time of a batch; of a marker, which no answer names, the type."""
-    kind: dict[str, Json] = {"timestampType": "append" if batch.attributes & LOG_APPEND_TIME else "create"}
-    if batch.attributes & CONTROL:
-        return kind
-    return {**kind, "maxTimestamp": str(named_time(batch.max_timestamp, append_times))}
-
-
 def entry_json(batch: RecordBatch, ids: ProducerIds) -> dict[str, Json]:
     """Return a batch: its offsets, its producer, its kind, and the value of each record by its offset."""
     last = batch.base_offset + batch.last_offset_delta
     named: dict[str, Json] = {"baseOffset": str(batch.base_offset), "lastOffset": str(last)}
-    if batch.producer_id != NO_PRODUCER:
+    if batch.producer_id != -1:
         named |= {
             "producerId": str(ids.in_case(batch.producer_id)),
             "producerEpoch": str(batch.producer_epoch),
@@ -275,26 +260,17 @@ def entry_json(batch: RecordBatch, ids: ProducerIds) -> dict[str, Json]:
         named["deleteHorizon"] = True
     elif batch.records and batch.records[0].offset != batch.base_offset:
         named["baseTimestamp"] = str(batch.base_timestamp)  # of the first record that cleaning left
-    named["kind"] = _kind(batch)
+    named["kind"] = "transaction" if batch.attributes & TRANSACTIONAL else "data"
+    if batch.attributes & CONTROL:
+        kinds = (ENDS.get(one.control.type, "control") for one in batch.records if one.control)
+        named["kind"] = next(kinds, "control")
     if named["kind"] in ENDS.values():
         return named
     values = ((one.offset, one.value) for one in batch.records)
     return {**named, "records": {str(at): None if one is None else one.hex() for at, one in values}}
 
 
-def _kind(batch: RecordBatch) -> str:
-    if batch.attributes & CONTROL:
-        return next(
-            (ENDS.get(record.control.type, "control") for record in batch.records if record.control),
-            "control",
-        )
-    return "transaction" if batch.attributes & TRANSACTIONAL else "data"
-
-
-# --- expiry ---
-#
-# How long a broker remembers idle producers and transactional ids, by its own settings.
-
+# --- how long a broker remembers idle producers and transactional ids, by its own settings ---
 
 SETTINGS: Final[Mapping[str, tuple[str, str]]] = {
     "producer": ("producer.id.expiration.ms", "producer.id.expiration.check.interval.ms"),
@@ -305,21 +281,11 @@ SETTINGS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """What expires, with two settings of a broker: the age at which it does, and how often the broker looks."""
 
-BROKER: Final = 4
-"""The type of the resource: protocol guide, DescribeConfigs."""
-
-CHECKS: Final = 2
-"""A check may have begun when the age is reached: the next one finds what is expired."""
-
-MARGIN_MS: Final = 1_000
 LONGEST_MS: Final = 20_000
 """The longest time that a case waits."""
 
 SHORTEST_MS: Final = 1_000
 """The shortest age: a case must be able to send a few requests before it."""
-
-
-NUMBER: Final = re.compile("[0-9]{1,18}")
 
 
 class NotAskedError(Exception):
@@ -346,18 +312,20 @@ def can_be_awaited(cluster: Cluster, what: str) -> bool:
 
 def _of_broker(cluster: Cluster, node: int, what: str) -> int:
     names = SETTINGS[what]
-    asked = {"resource_type": BROKER, "resource_name": str(node), "configuration_keys": list(names)}
+    asked = {"resource_type": 4, "resource_name": str(node), "configuration_keys": list(names)}
     request = message(DescribeConfigsRequest, resources=[asked])
     settings: dict[str, int] = {}
     for answer in cluster.call(request, cluster.newest(DescribeConfigsRequest), node).results:
         if code := answer.error_code:
             reason = "is not permitted" if code in DENIED else f"fails with error {code}"
             raise NotAskedError(f"describing the settings of broker {node} {reason}")
-        settings |= {row.name: int(row.value) for row in answer.configs if NUMBER.fullmatch(row.value or "")}
+        settings |= {
+            row.name: int(row.value) for row in answer.configs if re.fullmatch("[0-9]{1,18}", row.value or "")
+        }
     if missing := [name for name in names if name not in settings]:
         raise NotAskedError(f"broker {node} does not name its setting {missing[0]}, which is long by default")
     age, interval = (settings[name] for name in names)
-    waited = age + CHECKS * interval + MARGIN_MS
+    waited = age + 2 * interval + 1_000  # a check may have begun when the age is reached
     if age < SHORTEST_MS or waited > LONGEST_MS:
         named = " and ".join(f"{name}={settings[name]}" for name in names)
         raise NotAskedError(f"{named} of broker {node} are too short or too long to be tested")

@@ -20,12 +20,11 @@ from wireproof.wire.text import one_line
 READY_SECONDS: Final = 20.0
 TIMEOUT_MS: Final = 15_000
 
-UNBOUNDED: Final = str((1 << 63) - 1)
 NEUTRAL: Final[Mapping[str, str]] = {
     "retention.ms": "-1",
     "retention.bytes": "-1",
-    "message.timestamp.before.max.ms": UNBOUNDED,
-    "message.timestamp.after.max.ms": UNBOUNDED,
+    "message.timestamp.before.max.ms": str((1 << 63) - 1),
+    "message.timestamp.after.max.ms": str((1 << 63) - 1),
 }
 """Settings without which a topic refuses or deletes records because of their age, which no case is about."""
 
@@ -77,7 +76,6 @@ class OwnTopics:
     """
 
     def __init__(self, cluster: Cluster, token: str) -> None:
-        """Store the token, which is part of every name."""
         self._cluster = cluster
         self._token = token
         self._numbers = count(1)
@@ -182,34 +180,24 @@ def _delete(cluster: Cluster, name: str) -> str:
     if DeleteTopicsRequest.API_KEY not in cluster.versions:
         return "the broker has no DeleteTopics"
     version = cluster.newest(DeleteTopicsRequest)
-    if version >= 6:
-        topics = [{"name": name, "topic_id": None}]
-        request = message(DeleteTopicsRequest, topics=topics, timeout_ms=TIMEOUT_MS)
-    else:
-        request = message(DeleteTopicsRequest, topic_names=[name], timeout_ms=TIMEOUT_MS)
+    by_name = {"topics": [{"name": name, "topic_id": None}]} if version >= 6 else {"topic_names": [name]}
+    request = message(DeleteTopicsRequest, **by_name, timeout_ms=TIMEOUT_MS)
     try:
         try:
-            replies: Iterable[object] = cluster.call(request, version).responses
+            (reply,) = cluster.call(request, version).responses
         except errors.KafkaConnectionError:  # once more on another connection: a topic may be deleted twice
-            replies = cluster.call(request, version).responses
+            (reply,) = cluster.call(request, version).responses
     except errors.KafkaError as error:
         return said_by(error)
-    (code,) = (getattr(reply, "error_code", 0) for reply in replies)
-    if code in DENIED:
+    if reply.error_code in DENIED:
         return "deleting it is not permitted"
-    return "" if code in (0, UNKNOWN_TOPIC) else str(errors.for_code(code).message)
+    return "" if reply.error_code in (0, UNKNOWN_TOPIC) else str(errors.for_code(reply.error_code).message)
 
 
-# --- partitions ---
-#
-# Partitions for the cases: of a topic with the configuration of the case, one case at a time each.
+# --- partitions for the cases: of a topic with the configuration of the case, one case at a time each ---
 
-
-SIZE: Final = 16
-"""Partitions of the topic with the neutral settings."""
-
-SMALL: Final = 4
-"""Partitions of a topic with settings of a case."""
+SIZE, SMALL = 16, 4
+"""Partitions of the topic with the neutral settings, and of one with settings of a case."""
 
 Key: TypeAlias = tuple[int, tuple[tuple[str, str], ...]]
 """The magic of the entries, and the configuration of the topic."""

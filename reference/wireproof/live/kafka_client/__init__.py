@@ -5,16 +5,9 @@ The suite is its broker, on the loopback. See `clients.md`.
 
 import os
 import sys
-from typing import Final
 
 from wireproof.adapters.registry.registered import Entry
 from wireproof.live.kafka_client.program import listed_options, parse_spec
-
-START_SECONDS: Final = 120.0
-"""Time limit of a hello: the program starts several times."""
-
-CASE_SECONDS: Final = 120.0
-"""Least time limit of a case: the program starts for each, and may pause before it asks again."""
 
 
 def entry_of_client(spec: str) -> Entry:
@@ -29,8 +22,8 @@ def entry_of_client(spec: str) -> Entry:
         extra="broker",
         modules=("kafka",),
         formats=("kafka",),
-        start_seconds=START_SECONDS,
-        case_seconds=CASE_SECONDS,
+        start_seconds=120.0,  # the program starts several times
+        case_seconds=120.0,  # it starts for each case, and may pause before it asks again
         options=listed_options(),
         client=True,
     )

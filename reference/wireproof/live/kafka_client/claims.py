@@ -1,7 +1,7 @@
 """What a client program is asked: a probe shows which fields, codecs and commands it knows."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,56 +16,34 @@ from wireproof.live.kafka_client.produce_case import CODECS, Producers
 from wireproof.live.kafka_client.program import ClientOptions
 from wireproof.live.loopback_broker.served_log import Serving
 
-# --- start errors ---
-#
-# Why a program cannot be judged, in one line: what it did at a plain record, and what to do next.
-
+# --- why a program cannot be judged: what it did at a plain record, and what to do next ---
 
 BROKER: Final = "127.0.0.1:9092"
 """An address for a command that a user types; a broker of their own may be there."""
-
-LINES: Final = "print only the lines of clients.md on stdout, and log to stderr"
-CONNECT: Final = "it must connect to ADDRESS and read partition 0 of TOPIC from OFFSET on"
-FLUSH: Final = "it fetched the whole log and printed nothing: print each record, and flush each line"
 
 
 def not_consumed(
     options: ClientOptions, words: Sequence[str], seen: Consumption, outcome: Outcome | None
 ) -> AdapterStartError:
     """Return the error for a program that does not deliver the one record of a log."""
-    by_hand = _by_hand(words, options.start, BROKER, "TOPIC", "read_uncommitted", "0")
     found = f"{len(seen.records)} records of one" if outcome is None else getattr(outcome, "text", "")
     if isinstance(outcome, Stalled) and not seen.served.fetches:
-        after = CONNECT
+        after = "it must connect to ADDRESS and read partition 0 of TOPIC from OFFSET on"
     elif isinstance(outcome, Stalled) and seen.shown is None and seen.served.end_at is not None:
-        after = FLUSH
+        after = "it fetched the whole log and printed nothing: print each record, and flush each line"
     else:
-        after = _next_step(outcome, by_hand)
+        after = _next_step(outcome, *words, options.start, BROKER, "TOPIC", UNCOMMITTED, "0")
     return AdapterStartError(f"{options.name} does not consume a plain record: {found}; {after}")
 
 
-def not_produced(options: ClientOptions, words: Sequence[str], outcome: Outcome) -> AdapterStartError:
-    """Return the error for a program that does not produce one record."""
-    after = _next_step(outcome, _by_hand(words, "produce", BROKER, "TOPIC", "none", "plain"))
-    if options.side == "both":
-        after = f"{after}; side=consume judges the consumer alone"
-    return AdapterStartError(
-        f"{options.name} does not produce a plain record: {getattr(outcome, 'text', '')}; {after}"
-    )
-
-
-def _next_step(outcome: Outcome | None, by_hand: str) -> str:
+def _next_step(outcome: Outcome | None, *by_hand: str) -> str:
     match outcome:
         case Faulty(text) if text.startswith(NO_LINE):
-            return LINES
+            return "print only the lines of clients.md on stdout, and log to stderr"
         case Faulty():
             return f"correct the command; it is started in {Path.cwd()}"
         case _:
-            return by_hand
-
-
-def _by_hand(words: Sequence[str], *arguments: str) -> str:
-    return f"start it by hand: {shlex.join([*words, *arguments])}"
+            return f"start it by hand: {shlex.join(by_hand)}"
 
 
 # --- claims ---
@@ -79,12 +57,6 @@ READS: Final = (
     *("delete-horizon", "idempotent", "transactional", "fetch-offset"),
 )
 """The features of a log that a client must read; it reads control batches, and delivers none of them."""
-
-READS_COMMITTED: Final = "read-committed"
-"""The feature of a client that knows this isolation; old libraries do not."""
-
-MODES: Final = {"idempotent": 0, "transactional": TRANSACTIONAL}
-"""The modes of a producer that has an id, and their bits: each is a feature."""
 
 SHOWN: Final = {
     "offset": ("batches[].offset", "batches[].messages[].offset", "batches[].records[].offset"),
@@ -105,15 +77,6 @@ WRITTEN: Final = (
 Epoch and sequence are compared where there is a producer id: `produce_case.wrong_identity`.
 """
 
-_RECORD: Final[dict[str, Any]] = {
-    "attributes": "0",
-    "timestampDelta": "0",
-    "offsetDelta": "0",
-    "key": "6b",
-    "value": "76",
-    "headers": [["68", "78"]],
-}
-
 
 def batch_value(codec: int = 0, offset: int = 0) -> dict[str, Any]:
     """Return the value of a batch with one record that has everything."""
@@ -128,7 +91,16 @@ def batch_value(codec: int = 0, offset: int = 0) -> dict[str, Any]:
         "producerId": "-1",
         "producerEpoch": "-1",
         "baseSequence": "-1",
-        "records": [_RECORD],
+        "records": [
+            {
+                "attributes": "0",
+                "timestampDelta": "0",
+                "offsetDelta": "0",
+                "key": "6b",
+                "value": "76",
+                "headers": [["68", "78"]],
+            }
+        ],
     }
 
 
@@ -152,17 +124,21 @@ def _reads(consumers: Consumers, software: list[str]) -> Claim:
     Raises:
         AdapterStartError: it does not deliver a record without compression.
     """
+
+    def alone(codec: int) -> tuple[bool, Consumption, Outcome | None]:
+        seen, outcome = consumers.consume(Serving(_batches([codec])), UNCOMMITTED)
+        return outcome is None and len(seen.records) == 1, seen, outcome
+
     seen, outcome = consumers.consume(Serving(_batches(range(len(CODECS)))), COMMITTED)
     codecs: tuple[str, ...] = CODECS
-    features: tuple[str, ...] = (*READS, READS_COMMITTED)
+    features: tuple[str, ...] = (*READS, "read-committed")
     if isinstance(outcome, Stalled) and not seen.served.fetches:
         raise not_consumed(consumers.options, consumers.words, seen, outcome)
     if outcome is not None or len(seen.records) != len(CODECS):
-        seen, outcome = consumers.consume(Serving(_batches([0])), UNCOMMITTED)
-        if outcome is not None or len(seen.records) != 1:
+        plain, seen, outcome = alone(0)
+        if not plain:
             raise not_consumed(consumers.options, consumers.words, seen, outcome)
-        read = (name for code, name in enumerate(CODECS) if code and _has(consumers, code))
-        codecs = (*CODECS[:1], *read)
+        codecs = (*CODECS[:1], *(name for code, name in enumerate(CODECS) if code and alone(code)[0]))
         _, outcome = consumers.consume(Serving(_batches([0])), COMMITTED)
         if isinstance(outcome, Refused) and not outcome.untyped:  # it does not know this isolation
             features = READS
@@ -171,37 +147,32 @@ def _reads(consumers: Consumers, software: list[str]) -> Claim:
     return Claim(("decode",), codecs, ("reader",), (*fields, "nextOffset"), features)
 
 
-def _has(consumers: Consumers, codec: int) -> bool:
-    """Return True if the program delivers a record in a codec."""
-    seen, outcome = consumers.consume(Serving(_batches([codec])), UNCOMMITTED)
-    return outcome is None and len(seen.records) == 1
-
-
 def _batches(codecs: Iterable[int]) -> bytes:
     form = formats.get("kafka.batch", "v2")
     return b"".join(formats.encode(form, batch_value(codec, offset)) for offset, codec in enumerate(codecs))
 
 
 def _writes(producers: Producers) -> Claim:
-    """Return what the program produces.
+    """Return what the program produces: a mode is known unless it is an error, or sends no producer id.
 
     Raises:
         AdapterStartError: it does not produce a plain record.
     """
     outcome = producers.produce(batch_value())
     if not isinstance(outcome, Accepted):
-        raise not_produced(producers.options, producers.words, outcome)
-    return Claim(("encode",), CODECS, ("reader",), WRITTEN, ("headers", *_modes(producers)))
-
-
-def _modes(producers: Producers) -> Iterator[str]:
-    """Yield the modes that the program has: it reports an error for another one, or sends no producer id."""
-    for name, bits in MODES.items():
+        options = producers.options
+        after = _next_step(outcome, *producers.words, "produce", BROKER, "TOPIC", "none", "plain")
+        if options.side == "both":
+            after = f"{after}; side=consume judges the consumer alone"
+        found = getattr(outcome, "text", "")
+        raise AdapterStartError(f"{options.name} does not produce a plain record: {found}; {after}")
+    modes = []
+    for name, bits in {"idempotent": 0, "transactional": TRANSACTIONAL}.items():
         identity = {"producerId": "1", "producerEpoch": "0", "baseSequence": "0"}
-        outcome = producers.produce(batch_value(bits) | identity)
-        match outcome:
+        match producers.produce(batch_value(bits) | identity):
             case Refused(untyped=False):
                 continue
             case Accepted(data=data) if data and peek_batch(data).producer_id < 0:
                 continue
-        yield name
+        modes.append(name)
+    return Claim(("encode",), CODECS, ("reader",), WRITTEN, ("headers", *modes))

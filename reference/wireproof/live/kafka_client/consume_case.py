@@ -15,18 +15,11 @@ from kafka.protocol.consumer import FetchRequest
 
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Crashed, Faulty, Outcome, Refused, Stalled
-from wireproof.live.kafka_client.program import (
-    ClientOptions,
-    ClientProgram,
-    Delivered,
-    Ended,
-    Failed,
-    LineRead,
-    parse_line,
-)
+from wireproof.live.kafka_client import program
+from wireproof.live.kafka_client.program import LONGEST, ClientOptions, Delivered, Ended, Failed, LineRead
 from wireproof.live.loopback_broker import server
+from wireproof.live.loopback_broker.cluster import LoopbackCluster, ServedTopic
 from wireproof.live.loopback_broker.regroup_records import SeenRecord, assign_records, log_value
-from wireproof.live.loopback_broker.replies import LoopbackCluster, ServedTopic
 from wireproof.live.loopback_broker.served_log import END, ServedLog, Serving
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS
@@ -52,15 +45,10 @@ PAUSE_SECONDS: Final = 10.0
 SLOW_SECONDS: Final = 60.0
 """How long a client that pauses may take for such Fetches."""
 
-LATE_SECONDS: Final = 0.5
-"""How long an error may be reported after the Fetch that repeats."""
-
 MOST_FETCHES: Final = 2000
 MOST_RECORDS: Final = 1_000_000
 MOST_BYTES: Final = 256 * 1024 * 1024
 """Bytes of keys and values: no log of a case has so many."""
-
-LONGEST: Final = 300
 
 NO_LINE: Final = "not a line of a client program"
 
@@ -122,9 +110,9 @@ class Consumption:
                     deadline = min(time.monotonic() + pause, self.served.since + SLOW_SECONDS)
 
     def _line(self, text: bytes) -> tuple[bool, Outcome | None]:
-        """Take a line; return True and the outcome if it is the last one."""
+        """Take a line; return True and the outcome if it is the last one, as the record after the log is."""
         try:
-            line = parse_line(text)
+            line = program.parse_line(text)
         except ValueError as error:
             return True, no_line(text, error)
         match line:
@@ -132,18 +120,14 @@ class Consumption:
                 expected = self.served.refuses  # the broker answered with an error on purpose
                 return not expected, Refused(text=one_line(reason, LONGEST))
             case Delivered(record, shown):
-                return self._record(record, shown)
+                if record.value == END and record.offset == self.served.end_at:
+                    return True, None
+                self.records.append(record)
+                self.shown = shown if self.shown is None else self.shown & shown
+                self.size += len(record.key or b"") + len(record.value or b"")
+                over = len(self.records) > MOST_RECORDS or self.size > MOST_BYTES
+                return over, Stalled(f"{self._so_far()}, more than the log has") if over else None
         return True, no_line(text, "a record must show more than its offset")
-
-    def _record(self, record: SeenRecord, shown: frozenset[str]) -> tuple[bool, Outcome | None]:
-        """Take a record; the one after the log is the last one."""
-        if record.value == END and record.offset == self.served.end_at:
-            return True, None
-        self.records.append(record)
-        self.shown = shown if self.shown is None else self.shown & shown
-        self.size += len(record.key or b"") + len(record.value or b"")
-        over = len(self.records) > MOST_RECORDS or self.size > MOST_BYTES
-        return over, Stalled(f"{self._so_far()}, more than the log has") if over else None
 
     def _ended(self, end: Ended) -> Outcome:
         if end.code == 0 and not end.has_crashed:
@@ -151,10 +135,10 @@ class Consumption:
         return failed(end)
 
     def _repeating(self) -> Outcome:
-        """Wait a little for an error; else the client has stalled."""
+        """Wait a little for an error, which may come after the Fetch that repeats; else it has stalled."""
         seconds = max(time.monotonic() - self.served.since, 0.001)
         count = self.served.repeated + 1
-        deadline = time.monotonic() + LATE_SECONDS
+        deadline = time.monotonic() + 0.5
         while (left := deadline - time.monotonic()) > 0:
             try:
                 event = self.events.get(timeout=left)
@@ -220,7 +204,7 @@ class Consumers:
         with server.running(cluster, nodes=nodes) as address:
             words = [*self.words, self.options.start, address, TOPIC, isolation, str(serving.start)]
             try:
-                with ClientProgram(words, events):
+                with program.ClientProgram(words, events):
                     return seen, seen.run()
             except OSError as error:
                 return seen, not_started(words[0], error)

@@ -13,8 +13,9 @@ from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled, Unsuppo
 from wireproof.kafka.append import TopicSettings
 from wireproof.kafka.attribute_bits import CODEC_MASK, TRANSACTIONAL
 from wireproof.kafka.entry import peek_batch
-from wireproof.live.kafka_client.consume_case import LONGEST, TOPIC, failed, no_line, not_started
+from wireproof.live.kafka_client.consume_case import TOPIC, failed, no_line, not_started
 from wireproof.live.kafka_client.program import (
+    LONGEST,
     ClientOptions,
     ClientProgram,
     Ended,
@@ -24,19 +25,14 @@ from wireproof.live.kafka_client.program import (
     parse_line,
 )
 from wireproof.live.loopback_broker import server
-from wireproof.live.loopback_broker.coordinator import Coordinator
+from wireproof.live.loopback_broker.cluster import Coordinator, LoopbackCluster, ServedTopic
 from wireproof.live.loopback_broker.partition import Appended, ServedPartition, StoredEntry
-from wireproof.live.loopback_broker.replies import LoopbackCluster, ServedTopic
 from wireproof.live.loopback_broker.server import HangUp
 from wireproof.wire.text import one_line
 
-# --- produced log ---
-#
-# A partition that keeps what a producer sends, and appends it as Kafka does.
-
 
 class ProducedLog(ServedPartition):
-    """A partition to which a program produces.
+    """A partition that keeps what a program produces, and appends it as Kafka does.
 
     Attributes:
         before: how many records are sent before those of the case.
@@ -45,7 +41,6 @@ class ProducedLog(ServedPartition):
     """
 
     def __init__(self, before: int = 0, *, loses: bool = False) -> None:
-        """Begin with an empty log, of a topic without limits."""
         super().__init__(TopicSettings())
         self.before = before
         self.loses = loses
@@ -65,9 +60,6 @@ class ProducedLog(ServedPartition):
     def stored_of_case(self) -> list[StoredEntry]:
         """Return the batches of the case, without the marker of their transaction."""
         return [one for one in self.stored if one.base_offset >= self.before and not one.is_marker]
-
-
-# --- produce case ---
 
 
 SECONDS: Final = 30.0
@@ -105,14 +97,21 @@ class Producers:
 
     def produce(self, value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
         """Return the outcome for the value of a batch."""
-        nobody = value["producerId"] == NOBODY
-        before = 0 if nobody else int(value["baseSequence"])
+        nobody, mode = value["producerId"] == NOBODY, "plain"
+        before, coordinator = 0, Coordinator()
+        if not nobody:
+            before, number, epoch = (
+                int(value[name]) for name in ("baseSequence", "producerId", "producerEpoch")
+            )
+            # in a transaction they are of its transactional id: some clients ask for an id without one too
+            mode, coordinator = "transactional", Coordinator(given=number, reserved={TOPIC: (number, epoch)})
+            if not int(value["attributes"]) & TRANSACTIONAL:
+                mode, coordinator = "idempotent", Coordinator(given=number - 1, first_epoch=epoch)
         log = ProducedLog(before, loses=not nobody and self.options.lost == "answers")
-        coordinator = Coordinator() if nobody else _coordinator(value)
         topics = {TOPIC: ServedTopic(uuid4(), [log])}
         cluster = LoopbackCluster(topics=topics, coordinator=coordinator, software=self.software)
         events: Queue[LineRead | Ended] = Queue()
-        codec, mode = CODECS[int(value["attributes"]) & CODEC_MASK], _mode(value)
+        codec = CODECS[int(value["attributes"]) & CODEC_MASK]
         with server.running(cluster) as address:
             words = [*self.words, "produce", address, TOPIC, codec, mode]
             try:
@@ -121,23 +120,6 @@ class Producers:
                     return _answered(events, before + len(value["records"])) or _sent(log, value)
             except OSError as error:
                 return not_started(words[0], error)
-
-
-def _coordinator(value: Any) -> Coordinator:  # noqa: ANN401 - a JSON value
-    """Return one that gives a producer the id and the epoch of a value.
-
-    In a transaction they are of its transactional id: some clients ask for an id without one too.
-    """
-    number, epoch = int(value["producerId"]), int(value["producerEpoch"])
-    if _mode(value) == "idempotent":
-        return Coordinator(given=number - 1, first_epoch=epoch)
-    return Coordinator(given=number, reserved={TOPIC: (number, epoch)})
-
-
-def _mode(value: Any) -> str:  # noqa: ANN401 - a JSON value
-    if value["producerId"] == NOBODY:
-        return "plain"
-    return "transactional" if int(value["attributes"]) & TRANSACTIONAL else "idempotent"
 
 
 def _commands(value: Any, mode: str) -> Iterator[bytes]:  # noqa: ANN401 - a JSON value
@@ -183,18 +165,15 @@ def _answered(events: "Queue[LineRead | Ended]", count: int) -> Outcome | None:
 
 def _sent(log: ProducedLog, value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
     """Return the one record set that the program sent; a retry sends the same again, which is stored once."""
-    match log.stored_of_case():
-        case [_] if len({bytes(data) for data in log.arrived}) == 1:
-            return wrong_identity(value, log.arrived[0]) or Accepted(data=log.arrived[0])
-        case [_]:
-            return Refused(cls="invalid-value", text="the batch of a retry is another one than the first")
-        case []:
-            return Stalled("no record was stored")
-        case several:
-            return Refused(
-                cls="invalid-value",
-                text=f"{len(several)} batches are stored, from {len(log.arrived)} that were sent",
-            )
+    stored, arrived = log.stored_of_case(), log.arrived
+    if not stored:
+        return Stalled("no record was stored")
+    if len(stored) > 1:
+        text = f"{len(stored)} batches are stored, from {len(arrived)} that were sent"
+        return Refused(cls="invalid-value", text=text)
+    if any(data != arrived[0] for data in arrived):
+        return Refused(cls="invalid-value", text="the batch of a retry is another one than the first")
+    return wrong_identity(value, arrived[0]) or Accepted(data=arrived[0])
 
 
 def wrong_identity(value: Any, data: bytes) -> Refused | None:  # noqa: ANN401 - a JSON value
@@ -206,11 +185,10 @@ def wrong_identity(value: Any, data: bytes) -> Refused | None:  # noqa: ANN401 -
         return None
     header = peek_batch(data)
     sent = {"producerEpoch": str(header.producer_epoch), "baseSequence": str(header.base_sequence)}
-    texts = (
-        f"{name} is {one}, but must be {value[name]}" for name, one in sent.items() if one != value[name]
-    )
-    wrong = next(texts, None)
-    return Refused(cls="invalid-value", text=wrong) if wrong else None
+    for name, one in sent.items():
+        if one != value[name]:
+            return Refused(cls="invalid-value", text=f"{name} is {one}, but must be {value[name]}")
+    return None
 
 
 def _is_text(name: str | None) -> bool:

@@ -32,11 +32,8 @@ KIND: Final = "kafka-client"
 
 OLDEST_FETCH: Final = 4
 NEWEST_FETCH: Final = 17
-"""The versions of Fetch that can be the newest one."""
 
 Side = Literal["both", "consume", "produce"]
-
-_OPTION: Final = re.compile(r"(?P<name>[a-z]+)=(?P<value>.*)")
 
 
 @frozen
@@ -99,29 +96,32 @@ def listed_options() -> tuple[AdapterOption, ...]:
 
 def parse_spec(spec: str) -> tuple[ClientOptions, tuple[str, ...]]:
     """Return the options and the words of the command in `kafka-client:…`; raise `UnknownAdapter`."""
+    given: dict[str, Any] = {}
     try:
         words = shlex.split(spec.partition(":")[2])
-        count = next((place for place, word in enumerate(words) if not _OPTION.fullmatch(word)), len(words))
-        options = _options(words[:count])
+        while words and (found := re.fullmatch(r"([a-z]+)=(.*)", words[0])):
+            given[found[1]] = found[2]
+            del words[0]
+        options = _options(given)
     except ValueError as error:
         raise UnknownAdapter(f"{spec}: {error}") from None
-    if count == len(words):
+    if not words:
         raise UnknownAdapter(f"{spec}: a command is missing; a client is written {KIND}:COMMAND")
-    return options, tuple(words[count:])
+    return options, tuple(words)
 
 
-def _options(words: Sequence[str]) -> ClientOptions:
-    given: dict[str, Any] = dict(word.split("=", 1) for word in words)
+def _options(given: dict[str, Any]) -> ClientOptions:
     known = attrs.fields_dict(ClientOptions)
     for name, value in given.items():
         if name not in known:
             raise ValueError(f"no option {name}: there are {', '.join(known)}")
-        choices = get_args(known[name].type)
-        if choices and value not in choices:
+        if (choices := get_args(known[name].type)) and value not in choices:
             raise ValueError(f"{name}: must be one of {', '.join(choices)}, not {value}")
-    if not re.fullmatch(r"\d{1,3}", given.get("fetch", "4")):
-        raise ValueError(f"fetch: must be a number, not {given['fetch']}")
-    return ClientOptions(**(given | ({"fetch": int(given["fetch"])} if "fetch" in given else {})))
+    if "fetch" in given:
+        if not re.fullmatch(r"\d{1,3}", given["fetch"]):
+            raise ValueError(f"fetch: must be a number, not {given['fetch']}")
+        given["fetch"] = int(given["fetch"])
+    return ClientOptions(**given)
 
 
 # --- the program ---
@@ -135,20 +135,12 @@ LONG_LINE: Final = 64 * 1024
 LINES_AHEAD: Final = 1000
 """Shorter lines that may wait to be taken: who prints more waits too."""
 
-LOOK_SECONDS: Final = 0.01
-"""How often is looked if there is room for another line."""
-
 END_SECONDS: Final = 1.0
-"""How long a program may take to end after SIGTERM."""
-
 LAST_LINES: Final = 20
 LONGEST: Final = 300
 
 PANICS: Final = ("panic:", "panicked at", "fatal error:", "terminate called", "FATAL EXCEPTION")
 """Words of runtimes whose program died of a fault of its own."""
-
-NO_SPACE: Final = "no space left on device"
-"""What the system says of a full disk; the other last lines of a program may hide it."""
 
 FULL: Final = "its disk is full"
 
@@ -169,14 +161,13 @@ class Ended:
 
     @property
     def text(self) -> str:
-        """Return how it ended, for a report."""
         how = "ended with" if self.code >= 0 else "was ended by"
         rest = f": {self.stderr}" if self.stderr else " and wrote nothing to stderr"
         return f"the program {how} {how_it_ended(self.code)}{rest}"
 
     @property
     def has_full_disk(self) -> bool:
-        """Return True if the program says that its disk is full, which is no fault of a library."""
+        """Return True if the program says so, which is no fault of a library."""
         return self.stderr.startswith(FULL)
 
     @property
@@ -217,12 +208,12 @@ class ClientProgram:
         assert self._process.stdout
         while line := self._process.stdout.readline(LONGEST_LINE):
             most = LINES_AHEAD if len(line) < LONG_LINE else 0
-            while self._events.qsize() > most and not self._is_over.wait(LOOK_SECONDS):
+            while self._events.qsize() > most and not self._is_over.wait(0.01):
                 pass
             if not self._is_over.is_set():
                 self._events.put(LineRead(line))
         self._error_thread.join(END_SECONDS)
-        full = [f"{FULL}: {line}" for line in self._errors if NO_SPACE in line.lower()]
+        full = [f"{FULL}: {line}" for line in self._errors if "no space left on device" in line.lower()]
         self._events.put(Ended(self._process.wait(), one_line(" | ".join(full or self._errors), LONGEST)))
 
     def _read_errors(self) -> None:
@@ -275,17 +266,9 @@ class ClientProgram:
             os.killpg(self._process.pid, number)
 
 
-# --- program lines ---
-#
-# The lines that a client program prints: records, errors, and answers to what it produced.
-
+# --- the lines that a program prints: records, errors, and answers to what it produced ---
 
 TIMESTAMP_TYPES: Final = {"CreateTime": "create", "LogAppendTime": "log-append", None: "none"}
-
-NO_TIME: Final = -1
-
-_DECIMAL: Final = re.compile(r"-?\d{1,40}")
-"""A number as a library shows it: one that does not check a varint may show more than 64 bits."""
 
 FIELDS: Final = ("offset", "timestamp", "timestampType", "key", "value", "headers")
 """The fields of a record; a library need not show each of them."""
@@ -328,31 +311,26 @@ def parse_line(text: bytes) -> Line:
         return Failed(str(row["error"]))
     if set(row) == {"offset"}:
         return StoredRecord(_number(row, "offset"))
-    unknown = set(row) - set(FIELDS)
-    if unknown:
+    if unknown := set(row) - set(FIELDS):
         raise ValueError(f"unknown field {min(unknown)}")
-    return Delivered(_record(row), frozenset(row))
-
-
-def _record(row: Mapping[str, object]) -> SeenRecord:
     kind = row.get("timestampType")
     if kind is not None and kind not in TIMESTAMP_TYPES:
         raise ValueError("timestampType: must be CreateTime, LogAppendTime or null")
-    assert kind is None or isinstance(kind, str)
-    time = NO_TIME if row.get("timestamp") is None else _number(row, "timestamp")
-    return SeenRecord(
+    record = SeenRecord(
         _number(row, "offset"),
-        time,
+        -1 if row.get("timestamp") is None else _number(row, "timestamp"),
         _bytes(row.get("key"), "key"),
         _bytes(row.get("value"), "value"),
         _headers(row.get("headers")),
         TIMESTAMP_TYPES[kind] if "timestampType" in row else None,
     )
+    return Delivered(record, frozenset(row))
 
 
 def _number(row: Mapping[str, object], name: str) -> int:
+    """Return a number as a library shows it: without a check of a varint it has more than 64 bits."""
     text = row.get(name)
-    if not isinstance(text, str) or not _DECIMAL.fullmatch(text):
+    if not isinstance(text, str) or not re.fullmatch(r"-?\d{1,40}", text):
         raise ValueError(f"{name}: must be a decimal number in a string")
     return int(text)
 

@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
 
 from wireproof.live.kafka_client.claims import hello_of_client
 from wireproof.live.kafka_client.consume_case import Consumers
@@ -15,15 +14,12 @@ from wireproof.live.kafka_client.produce_case import Producers
 from wireproof.live.kafka_client.program import ClientOptions
 from wireproof.live.worker import Service, serve
 
-MOST: Final = 4
-"""Programs that run at the same time."""
-
 
 @contextmanager
 def opened(arguments: Sequence[str]) -> Iterator[Service]:
     """Find out what the program knows; raise `AdapterError`."""
     options, words = ClientOptions.of_json(arguments[0]), tuple(arguments[1:])
-    window = min(MOST, os.cpu_count() or 1)
+    window = min(4, os.cpu_count() or 1)  # programs that run at the same time
     hello = hello_of_client(options, words, window)
     runs = {"decode": Consumers(options, words).decode, "encode": Producers(options, words).encode}
     yield Service(hello, lambda request: runs[request.op](request), window, is_server=False)

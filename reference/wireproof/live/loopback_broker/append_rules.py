@@ -11,7 +11,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof.kafka import log
-from wireproof.kafka.append import TopicSettings, deciding, read_setting, stored_batch, wrong_records
+from wireproof.kafka.append import TopicSettings, read_setting
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, TRANSACTIONAL
 from wireproof.kafka.batch import BATCH
 from wireproof.kafka.control_types import ABORT, COMMIT
@@ -29,10 +29,7 @@ from wireproof.wire.writer import Writer
 
 # --- topic settings ---
 
-
-HOUR_MS: Final = 3_600_000
-
-DEFAULTS: Final = TopicSettings(max_bytes=1_048_588, after_ms=HOUR_MS)
+DEFAULTS: Final = TopicSettings(max_bytes=1_048_588, after_ms=3_600_000)
 """The settings of a topic that names none."""
 
 IGNORED: Final = frozenset(
@@ -53,7 +50,7 @@ def settings_of(configs: Mapping[str, str | None]) -> TopicSettings:
     return evolve(DEFAULTS, **dict(known))
 
 
-# --- append rules ---
+# --- what is refused ---
 
 
 class ErrorCode(IntEnum):
@@ -106,46 +103,18 @@ class AppendRefused(Exception):  # noqa: N818 - an answer, not an error of the b
         self.records = records
 
 
-PRODUCE: Final = Options(profile="produce")
-
-APPEND_TIME_SET: Final = "a producer must not set LogAppendTime"
-
 BODY: Final = 61
 """Bytes of a header; the records follow: kafka.md §1.1."""
 
-NO_TIMESTAMP: Final = -1
-MAGIC: Final = 2
 ZSTD: Final = 4
-ZSTD_SINCE: Final = 7
-"""The version of Produce from which on zstd may be used: KIP-110."""
 
 
 @frozen
 class Arrival:
-    """A record set as it came.
-
-    Attributes:
-        data: the bytes of the one batch.
-        batch: what they say.
-    """
+    """A record set as it came: the bytes of the one batch, and what they say."""
 
     data: bytes
     batch: RecordBatch
-
-
-def check_transaction(data: bytes, transactional_id: str | None) -> None:
-    """Check that a transactional batch comes with a transactional id: KafkaApis.handleProduceRequest.
-
-    Raises:
-        AppendRefused: it does not.
-    """
-    if len(data) < BODY or transactional_id is not None:
-        return
-    header = peek_batch(data)
-    if header.magic == MAGIC and header.attributes & TRANSACTIONAL:
-        raise AppendRefused(
-            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transactional batch without an id"
-        )
 
 
 def one_batch(data: bytes, version: int) -> bytes:
@@ -159,7 +128,7 @@ def one_batch(data: bytes, version: int) -> bytes:
     reader, ends = Reader(data), []
     try:
         while prefix := peek_whole_entry(reader, len(data)):
-            if prefix.magic != MAGIC:
+            if prefix.magic != V2:
                 raise AppendRefused(ErrorCode.INVALID_RECORD, f"magic {prefix.magic}")
             reader.pos += prefix.total
             ends.append(reader.pos)
@@ -168,22 +137,11 @@ def one_batch(data: bytes, version: int) -> bytes:
     if len(ends) != 1:
         raise AppendRefused(ErrorCode.INVALID_RECORD, f"{len(ends)} batches, but one must be")
     header = peek_batch(data)
-    if header.attributes & CODEC_MASK == ZSTD and version < ZSTD_SINCE:
+    if header.attributes & CODEC_MASK == ZSTD and version < 7:  # KIP-110
         raise AppendRefused(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"zstd in Produce version {version}")
     if header.base_offset:
         raise AppendRefused(ErrorCode.INVALID_RECORD, f"baseOffset {header.base_offset}")
     return data[: ends[0]]
-
-
-def check_size(size: int, settings: TopicSettings) -> None:
-    """Check a batch against `max.message.bytes`: UnifiedLog.
-
-    Raises:
-        AppendRefused: it is larger.
-    """
-    if settings.max_bytes is not None and size > settings.max_bytes:
-        text = f"the batch has {size} bytes, at most {settings.max_bytes}"
-        raise AppendRefused(ErrorCode.MESSAGE_TOO_LARGE, text)
 
 
 def read_batch(data: bytes) -> Arrival:
@@ -193,42 +151,23 @@ def read_batch(data: bytes) -> Arrival:
         AppendRefused: a rule is broken.
     """
     try:
-        (batch,) = log.decode(Reader(data), PRODUCE).batches
+        (batch,) = log.decode(Reader(data), Options(profile="produce")).batches
     except Rejected as rejected:
-        raise _refused(data, rejected) from None
-    if not isinstance(batch, RecordBatch):
-        raise AppendRefused(ErrorCode.INVALID_RECORD, "the magic is not 2")
+        if rejected.path.endswith("maxTimestamp"):
+            text = "a producer must not set LogAppendTime"
+            count = sum(len(batch.records) for batch in batches_of(data))
+            records = tuple((index, text) for index in range(count))
+            raise AppendRefused(ErrorCode.INVALID_TIMESTAMP, text, records) from None
+        codes = {
+            "crc-mismatch": ErrorCode.CORRUPT_MESSAGE,
+            "unknown-codec": ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
+        }
+        raise AppendRefused(codes.get(rejected.cls, ErrorCode.INVALID_RECORD), str(rejected)) from None
+    assert isinstance(batch, RecordBatch)
     return Arrival(data, batch)
 
 
-def _refused(data: bytes, rejected: Rejected) -> AppendRefused:
-    codes = {
-        "crc-mismatch": ErrorCode.CORRUPT_MESSAGE,
-        "unknown-codec": ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
-    }
-    if not rejected.path.endswith("maxTimestamp"):
-        return AppendRefused(codes.get(rejected.cls, ErrorCode.INVALID_RECORD), str(rejected))
-    (batch,) = log.decode(Reader(data), DEFAULT_OPTIONS).batches
-    records = tuple((index, APPEND_TIME_SET) for index, _ in enumerate(batch.records))  # type: ignore[union-attr]
-    return AppendRefused(ErrorCode.INVALID_TIMESTAMP, APPEND_TIME_SET, records)
-
-
-def check_records(arrival: Arrival, settings: TopicSettings, now: int) -> None:
-    """Check each record against the settings of the topic.
-
-    Raises:
-        AppendRefused: one has no key in a compacted topic, or a time that it must not have.
-    """
-    if wrong := list(wrong_records([arrival.batch], settings, now)):
-        one = deciding(wrong)
-        code = ErrorCode.INVALID_TIMESTAMP if one.cls == "invalid-value" else ErrorCode.INVALID_RECORD
-        raise AppendRefused(code, one.text, tuple((row.index, row.text) for row in wrong))
-
-
-# --- stored form ---
-#
-# The bytes of a batch that a broker stores: `kafka.append` has the rules.
-
+# --- the bytes of a batch that a broker stores: `kafka.append` has the rules ---
 
 LEADER_EPOCH: Final = 0
 
@@ -246,18 +185,11 @@ class Form:
     body: bytes
 
 
-def stored_form(arrival: Arrival, settings: TopicSettings, base_offset: int, now: int) -> Form:
-    """Return the form in which the batch is stored at `base_offset`; `now` is the time of the append."""
-    batch, kept = stored_batch([arrival.batch], settings, now)
-    body = arrival.data[BODY:] if kept else written_records(batch)
-    return Form(evolve(batch, base_offset=base_offset, partition_leader_epoch=LEADER_EPOCH), body)
-
-
-def written_records(batch: RecordBatch) -> bytes:
-    """Return the records as bytes, compressed with the codec of the batch."""
+def form_of(batch: RecordBatch) -> Form:
+    """Return a batch with its records as bytes, compressed with its codec."""
     writer = Writer()
     write_region(writer, batch.records, batch.attributes)
-    return bytes(writer.data)
+    return Form(batch, bytes(writer.data))
 
 
 def finished(form: Form) -> bytes:
@@ -278,20 +210,9 @@ def batches_of(data: bytes) -> Iterator[RecordBatch]:
         yield one
 
 
-# --- markers ---
-#
-# The markers of the end of a transaction: kafka.md §1.9, from Kafka's EndTransactionMarker.
-
-
-VERSION: Final = 0
-COORDINATOR_EPOCH: Final = 0
-NO_SEQUENCE: Final = -1
-
-
 def marker(producer: int, epoch: int, *, commit: bool, offset: int, now: int) -> Form:
-    """Return the control batch that ends a transaction of a producer."""
-    key = pack(">hh", VERSION, COMMIT if commit else ABORT)
-    records = (Record(0, 0, 0, key, pack(">hi", VERSION, COORDINATOR_EPOCH), ()),)
-    place = offset, LEADER_EPOCH, MAGIC, TRANSACTIONAL | CONTROL, 0
-    batch = RecordBatch(*place, now, now, producer, epoch, NO_SEQUENCE, records)
-    return Form(batch, written_records(batch))
+    """Return the control batch that ends a transaction: kafka.md §1.9, from Kafka's EndTransactionMarker."""
+    key = pack(">hh", 0, COMMIT if commit else ABORT)
+    records = (Record(0, 0, 0, key, pack(">hi", 0, 0), ()),)  # the epoch of the coordinator is 0
+    place = offset, LEADER_EPOCH, V2, TRANSACTIONAL | CONTROL, 0
+    return form_of(RecordBatch(*place, now, now, producer, epoch, -1, records))

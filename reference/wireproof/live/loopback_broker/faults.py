@@ -12,10 +12,10 @@ from wireproof.family import TrialServer
 from wireproof.kafka.batch import BATCH
 from wireproof.kafka.layouts import HEADS
 from wireproof.kafka.values import Record, RecordBatch
-from wireproof.live.loopback_broker import append_rules, server
-from wireproof.live.loopback_broker.append_rules import BODY, Arrival, Form
+from wireproof.live.loopback_broker import server
+from wireproof.live.loopback_broker.append_rules import BODY, Arrival, Form, form_of
+from wireproof.live.loopback_broker.cluster import LoopbackCluster
 from wireproof.live.loopback_broker.partition import CleaningPartition, ServedPartition
-from wireproof.live.loopback_broker.replies import LoopbackCluster
 from wireproof.wire.checksums import crc32c
 
 CRC_AT: Final = BATCH.offset("crc")
@@ -44,8 +44,7 @@ def with_numbers(data: bytes, **numbers: int) -> bytes:
 
 def with_records(form: Form, records: tuple[Record, ...]) -> Form:
     """Return the form of a batch with these records."""
-    header = evolve(form.header, records=records)
-    return Form(header, append_rules.written_records(header))
+    return form_of(evolve(form.header, records=records))
 
 
 # --- faults ---

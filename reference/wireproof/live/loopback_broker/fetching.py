@@ -7,19 +7,14 @@ from typing import Any, Final
 from attrs import define
 
 from wireproof.live.loopback_broker.append_rules import AppendRefused, ErrorCode
-from wireproof.live.loopback_broker.coordinator import FetchSession, is_news
+from wireproof.live.loopback_broker.cluster import FetchSession, LoopbackCluster, Reply, Request
 from wireproof.live.loopback_broker.partition import ServedPartition
-from wireproof.live.loopback_broker.replies import READ_COMMITTED, LoopbackCluster, Reply, Request
 
-SESSION: Final = 7
-"""The version of Fetch from which on there are sessions: KIP-227."""
-
+READ_COMMITTED: Final = 1
 RESPONSE_LIMIT: Final = 3
 """The version of Fetch from which on there is a limit for the whole response: KIP-74."""
 
 NO_LIMIT: Final = 1 << 31
-
-NO_SESSION: Final = 0
 
 Part = tuple[Any, Request, Reply]
 """Key of a partition, the topic as it was asked for, and the answer."""
@@ -48,8 +43,8 @@ class Fetching:
             for topic in request.topics or ()
             for one in topic.partitions
         }
-        number, session = NO_SESSION, None
-        if request.version >= SESSION:
+        number, session = 0, None
+        if request.version >= 7:  # KIP-227
             forgotten = [
                 (_topic_key(topic), index)
                 for topic in request.forgotten_topics_data or ()
@@ -107,7 +102,7 @@ class Fetching:
         """Return the reply; in a session, with the partitions that have news only."""
         topics: dict[Any, Reply] = {}
         for key, topic, answer in parts:
-            if self.session is None or is_news(self.session, key, answer):
+            if self.session is None or self.session.is_news(key, answer):
                 first = {"topic": topic.topic, "topic_id": topic.topic_id, "partitions": []}
                 topics.setdefault(_topic_key(topic), first)["partitions"].append(answer)
         return {"session_id": self.number, "responses": list(topics.values())}

@@ -7,40 +7,35 @@ from typing import Final
 
 from attrs import Factory, define, evolve, frozen
 
-from wireproof.kafka.append import TopicSettings, with_time
+from wireproof.kafka.append import TopicSettings, deciding, stored_batch, with_time, wrong_records
 from wireproof.kafka.attribute_bits import DELETE_HORIZON, TRANSACTIONAL
+from wireproof.kafka.entry import V2, peek_batch
 from wireproof.kafka.layouts import NO_TIMESTAMP
 from wireproof.kafka.values import Record, RecordBatch
 from wireproof.live.loopback_broker import append_rules
 from wireproof.live.loopback_broker.append_rules import (
+    BODY,
+    LEADER_EPOCH,
     AppendRefused,
     Arrival,
     ErrorCode,
     Form,
     batches_of,
     finished,
-    written_records,
+    form_of,
 )
 from wireproof.wire.rejection import Rejected
-
-KNOWN_BATCHES: Final = 5
-"""How many of a producer's last batches are known as duplicates: ProducerStateEntry."""
 
 SEQUENCES: Final = 1 << 31
 """After the sequence 2³¹ − 1 comes 0: kafka.md §1.7."""
 
-
-EARLIEST: Final = -2
-"""The number of ListOffsets for the beginning of a log; every version has it, and -1 for the end."""
-
-LISTED_SINCE: Final = {-3: 7, -4: 8, -5: 9}
-"""The version of ListOffsets from which on it has a number: KIP-734, KIP-405, KIP-1005."""
+LISTED_SINCE: Final = {-1: 0, -2: 0, -3: 7, -4: 8, -5: 9}
+"""The version of ListOffsets from which on it has a number below 0: KIP-734, KIP-405, KIP-1005."""
 
 DELETE_RETENTION_MS: Final = 86_400_000
 """How long a record without a value is left: the default of `delete.retention.ms`."""
 
 NO_EPOCH: Final = -1
-END_OF_LOG: Final = -1
 
 
 @frozen
@@ -73,17 +68,19 @@ class Aborted:
 
 @define
 class KnownProducer:
-    """What is known of a producer: its epoch, and (first, last sequence, answer) of its last batches.
+    """What is known of a producer.
 
-    `latest` is the time from which its age counts: the maxTimestamp of its last batch, or that of a marker.
-
-    The answer to a duplicate has the batch's maxTimestamp as append time, also under CreateTime:
-    `duplicate.timestamp` in UnifiedLog.
+    Attributes:
+        epoch: the latest one.
+        latest: the time from which its age counts: the maxTimestamp of its last batch, or that of a marker.
+        batches: first and last sequence of its last batches, and the answer to each as a duplicate: it has
+            the batch's maxTimestamp as append time, also under CreateTime (`duplicate.timestamp` in
+            UnifiedLog). Five are known: ProducerStateEntry.
     """
 
     epoch: int
     latest: int = NO_TIMESTAMP
-    batches: deque[tuple[int, int, Appended]] = Factory(lambda: deque(maxlen=KNOWN_BATCHES))
+    batches: deque[tuple[int, int, Appended]] = Factory(lambda: deque(maxlen=5))
 
 
 class ServedPartition:
@@ -113,7 +110,11 @@ class ServedPartition:
         Raises:
             AppendRefused: nothing was appended.
         """
-        append_rules.check_transaction(data, transactional_id)
+        if len(data) >= BODY and transactional_id is None:  # KafkaApis.handleProduceRequest
+            header = peek_batch(data)
+            if header.magic == V2 and header.attributes & TRANSACTIONAL:
+                code = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+                raise AppendRefused(code, "a transactional batch without an id")
         arrival = self.read(data, version)
         self.check(arrival, now)
         known = self.known_producer(arrival.batch)
@@ -121,12 +122,12 @@ class ServedPartition:
             return known
         self.check_transaction(arrival.batch)
         form = self.form(arrival, now)
-        finished = self.finish(form, arrival)
-        append_rules.check_size(len(finished), self.settings)
+        stored = self.finish(form, arrival)
+        self._check_size(len(stored))
         answer = self.answer(form, now)
         if arrival.batch.attributes & TRANSACTIONAL:
             self.open.setdefault(arrival.batch.producer_id, self.end)
-        self.keep(form, finished)
+        self.keep(form, stored)
         if known is not None:
             first = arrival.batch.base_sequence
             last = (first + arrival.batch.last_offset_delta) % SEQUENCES
@@ -135,25 +136,40 @@ class ServedPartition:
             known.latest = form.header.max_timestamp
         return answer
 
+    def _check_size(self, size: int) -> None:
+        """Check a batch against `max.message.bytes`: UnifiedLog; raises `AppendRefused`."""
+        if self.settings.max_bytes is not None and size > self.settings.max_bytes:
+            text = f"the batch has {size} bytes, at most {self.settings.max_bytes}"
+            raise AppendRefused(ErrorCode.MESSAGE_TOO_LARGE, text)
+
     # --- the steps of an append ---
 
     def read(self, data: bytes, version: int) -> Arrival:
         """Return the batch of a record set; raises `AppendRefused`."""
         batch = append_rules.one_batch(data, version)
-        append_rules.check_size(len(batch), self.settings)
+        self._check_size(len(batch))
         return append_rules.read_batch(batch)
 
     def check(self, arrival: Arrival, now: int) -> None:
-        """Check the records against the settings of the topic; raises `AppendRefused`."""
-        append_rules.check_records(arrival, self.settings, now)
+        """Check the records against the settings of the topic.
+
+        Raises:
+            AppendRefused: one has no key in a compacted topic, or a time that it must not have.
+        """
+        if wrong := list(wrong_records([arrival.batch], self.settings, now)):
+            one = deciding(wrong)
+            code = ErrorCode.INVALID_TIMESTAMP if one.cls == "invalid-value" else ErrorCode.INVALID_RECORD
+            raise AppendRefused(code, one.text, tuple((row.index, row.text) for row in wrong))
 
     def form(self, arrival: Arrival, now: int) -> Form:
         """Return the form in which a batch is stored."""
-        return append_rules.stored_form(arrival, self.settings, self.end, now)
+        batch, kept = stored_batch([arrival.batch], self.settings, now)
+        body = arrival.data[BODY:] if kept else form_of(batch).body
+        return Form(evolve(batch, base_offset=self.end, partition_leader_epoch=LEADER_EPOCH), body)
 
     def finish(self, form: Form, _: Arrival) -> bytes:
         """Return the bytes that are stored."""
-        return append_rules.finished(form)
+        return finished(form)
 
     def answer(self, form: Form, now: int) -> Appended:
         return Appended(form.header.base_offset, now if self.settings.append_time else -1)
@@ -181,7 +197,8 @@ class ServedPartition:
         first = batch.base_sequence
         begins = batch.producer_epoch > known.epoch
         if begins:
-            self.check_new_epoch(known, first)
+            if first and known.epoch != NO_EPOCH:
+                raise _out_of_order(first, 0)
             known.epoch = batch.producer_epoch
             known.batches.clear()
         last = (first + batch.last_offset_delta) % SEQUENCES
@@ -193,17 +210,10 @@ class ServedPartition:
         return known
 
     def check_epoch(self, known: KnownProducer, epoch: int) -> None:
-        """Check that an epoch is not older than the last one; raises `AppendRefused`."""
         if epoch < known.epoch:
             raise AppendRefused(ErrorCode.INVALID_PRODUCER_EPOCH, f"epoch {epoch} after {known.epoch}")
 
-    def check_new_epoch(self, known: KnownProducer, first: int) -> None:
-        """Check that the first batch of a new epoch begins at 0; raises `AppendRefused`."""
-        if first and known.epoch != NO_EPOCH:
-            raise _out_of_order(first, 0)
-
     def check_sequence(self, known: KnownProducer, first: int) -> None:
-        """Check that a sequence follows the last one; raises `AppendRefused`."""
         expected = (known.batches[-1][1] + 1) % SEQUENCES if known.batches else 0
         if first != expected:
             raise _out_of_order(first, expected)
@@ -225,7 +235,7 @@ class ServedPartition:
         first = self.open.pop(producer, None)
         if first is not None and not commit:
             self.aborted.append(Aborted(producer, first, self.end))
-        ServedPartition.keep(self, form, append_rules.finished(form))
+        ServedPartition.keep(self, form, finished(form))
         self.stored[-1] = evolve(self.stored[-1], is_marker=True)
 
     def marker(self, producer: int, epoch: int, *, commit: bool, now: int) -> Form:
@@ -237,13 +247,9 @@ class ServedPartition:
         """Return the first offset of an open transaction, or the high watermark."""
         return min(self.open.values(), default=self.end)
 
-    def aborted_between(self, offset: int, end: int) -> list[Aborted]:
-        """Return the aborted transactions of a fetched range: collectAbortedTransactions."""
-        return [one for one in self.aborted if one.last >= offset and one.first < end]
-
     def aborted_for(self, offset: int, end: int, *, committed: bool) -> list[Aborted]:
-        """Return those that a fetch names: none unless it is read_committed."""
-        return self.aborted_between(offset, end) if committed else []
+        """Return those that a fetch of a range names, if it is read_committed: collectAbortedTransactions."""
+        return [one for one in self.aborted if committed and one.last >= offset and one.first < end]
 
     # --- deleting ---
 
@@ -253,7 +259,7 @@ class ServedPartition:
         Raises:
             AppendRefused: the offset is past the end.
         """
-        wanted = self.end if offset == END_OF_LOG else offset
+        wanted = self.end if offset == -1 else offset
         if wanted > self.end:
             raise AppendRefused(ErrorCode.OFFSET_OUT_OF_RANGE, f"{wanted} is past {self.end}")
         self.start = max(self.start, wanted)
@@ -320,7 +326,7 @@ class ServedPartition:
 
     def check_listed(self, timestamp: int, version: int) -> None:
         """Check that a version of ListOffsets has a number below 0; raises `AppendRefused`."""
-        if timestamp < EARLIEST and version < LISTED_SINCE.get(timestamp, version + 1):
+        if timestamp < 0 and version < LISTED_SINCE.get(timestamp, version + 1):
             raise AppendRefused(ErrorCode.UNSUPPORTED_VERSION, f"ListOffsets {version} of {timestamp}")
 
 
@@ -350,15 +356,13 @@ class CleaningPartition(ServedPartition):
         lasts = {
             batch.producer_id: one.last_offset for one, batch in data_in(entries) if batch.producer_id >= 0
         }
+        rows = (one if one.is_marker else _left(one, kept) for one in entries)
         return [
-            left
-            for one in entries
-            if (left := one if one.is_marker else _left(one, kept)) is not None
-            and (
-                left.is_marker
-                or records_in(left)
-                or lasts.get(batch_in(left).producer_id) == left.last_offset
-            )
+            one
+            for one in rows
+            if one.is_marker
+            or (batch := batch_in(one)).records
+            or lasts.get(batch.producer_id) == one.last_offset
         ]
 
     def kept(self, entries: list[StoredEntry]) -> set[int]:
@@ -384,10 +388,6 @@ def batch_in(entry: StoredEntry) -> RecordBatch:
     return batch
 
 
-def records_in(entry: StoredEntry) -> tuple[Record, ...]:
-    return batch_in(entry).records
-
-
 def data_in(entries: list[StoredEntry]) -> Iterator[tuple[StoredEntry, RecordBatch]]:
     """Yield the entries that are no markers, each with its batch."""
     return ((one, batch_in(one)) for one in entries if not one.is_marker)
@@ -410,4 +410,4 @@ def _left(entry: StoredEntry, kept: set[int]) -> StoredEntry:
         attributes |= DELETE_HORIZON
     written = tuple(evolve(one, timestamp_delta=one.timestamp - base) for one in records)
     header = evolve(batch, attributes=attributes, base_timestamp=base, records=written)
-    return evolve(entry, data=finished(Form(header, written_records(header))))
+    return evolve(entry, data=finished(form_of(header)))

@@ -5,13 +5,14 @@ which offsets it spans; a record belongs to the entry that spans its offset. A w
 consumer returns, are copied from the served bytes.
 """
 
-from collections.abc import Iterator, Sequence
-from struct import Struct
+from collections.abc import Sequence
+from struct import unpack_from
 from typing import Final
 
 from attrs import define, field, frozen
 
 from wireproof.kafka.attribute_bits import CODEC_MASK
+from wireproof.kafka.entry import V2
 from wireproof.kafka.layouts import HEADS
 from wireproof.kafka.size_and_magic import MAGIC_AT, peek_whole_entry
 from wireproof.wire.json_values import Json
@@ -20,10 +21,6 @@ from wireproof.wire.rejection import Rejected
 
 _ATTRIBUTES_AT: Final = MAGIC_AT + 1
 """The position of a message's attributes: kafka.md §2.1."""
-
-_KEY_LENGTH: Final = Struct(">i")
-_TIME: Final = Struct(">q")
-_NEWEST: Final = 2
 
 
 @frozen
@@ -61,11 +58,6 @@ class ServedEntry:
         """Report whether a record with this offset may belong to the entry."""
         return (self.first is None or self.first <= offset) and offset <= self.last
 
-    @property
-    def has_all(self) -> bool:
-        """Return True if it has as many records as its header counts."""
-        return self.count is not None and len(self.records) >= self.count
-
 
 @frozen
 class RegroupedLog:
@@ -90,19 +82,18 @@ def split_log(data: bytes) -> RegroupedLog:
     try:
         while prefix := peek_whole_entry(reader):
             entry = data[reader.pos : reader.pos + prefix.total]
-            entries.append(_served_entry(entry, prefix.magic))
+            if prefix.magic < V2:
+                one = ServedEntry(entry, prefix.magic, None, int.from_bytes(entry[:8], signed=True))
+            else:
+                numbers = dict(zip(HEADS[V2].names, HEADS[V2].peek(entry), strict=True))
+                last = numbers["baseOffset"] + numbers["lastOffsetDelta"]
+                count = numbers["recordsCount"]
+                one = ServedEntry(entry, prefix.magic, numbers["baseOffset"], last, count=count)
+            entries.append(one)
             reader.pos += prefix.total
     except Rejected:
         return RegroupedLog(tuple(entries), sound=False)
     return RegroupedLog(tuple(entries), sound=True)
-
-
-def _served_entry(data: bytes, magic: int) -> ServedEntry:
-    if magic < _NEWEST:
-        return ServedEntry(data, magic, None, int.from_bytes(data[:8], signed=True))
-    numbers = dict(zip(HEADS[_NEWEST].names, HEADS[_NEWEST].peek(data), strict=True))
-    base, delta = numbers["baseOffset"], numbers["lastOffsetDelta"]
-    return ServedEntry(data, magic, base, base + delta, count=numbers["recordsCount"])
 
 
 def assign_records(log: RegroupedLog, records: Sequence[SeenRecord]) -> tuple[ServedEntry, ...]:
@@ -112,11 +103,13 @@ def assign_records(log: RegroupedLog, records: Sequence[SeenRecord]) -> tuple[Se
     entry has all its records: a lastOffsetDelta may reach over the following batches. A record that no entry
     spans is added to the current entry. Without any complete entry, one is made up for all records.
     """
-    entries = log.entries or ((ServedEntry(b"", _NEWEST, None, 0),) if records else ())
+    entries = log.entries or ((ServedEntry(b"", V2, None, 0),) if records else ())
     at, before = 0, None
     for record in records:
-        grows = before is None or record.offset > before or not entries[at].records
-        begin = at if grows and not entries[at].has_all else at + 1
+        one = entries[at]
+        grows = before is None or record.offset > before or not one.records
+        has_all = one.count is not None and len(one.records) >= one.count
+        begin = at if grows and not has_all else at + 1
         at = next((place for place in range(begin, len(entries)) if entries[place].spans(record.offset)), at)
         entries[at].records.append(record)
         before = record.offset
@@ -125,22 +118,19 @@ def assign_records(log: RegroupedLog, records: Sequence[SeenRecord]) -> tuple[Se
 
 def log_value(entries: Sequence[ServedEntry], *, whole: bool) -> Json:
     """Return the value of a log; unless `whole`, without the entries of which nothing was delivered."""
-    return {"batches": list(_values(entries, whole=whole))}
-
-
-def _values(entries: Sequence[ServedEntry], *, whole: bool) -> Iterator[Json]:
+    values: list[Json] = []
     for entry in entries:
-        if entry.magic >= _NEWEST and (entry.records or whole):
-            yield {
-                "records": [
-                    _record_json(one) | {"headers": [[key.hex(), _hex(part)] for key, part in one.headers]}
-                    for one in entry.records
-                ]
-            }
-        elif entry.data[_ATTRIBUTES_AT] & CODEC_MASK and (entry.records or whole):
-            yield _wrapper(entry) | {"messages": [_record_json(record) for record in entry.records]}
-        elif entry.magic < _NEWEST:
-            yield from (_record_json(record) | {"messages": None} for record in entry.records)
+        rows = [_record_json(one) for one in entry.records]
+        if entry.magic >= V2 and (rows or whole):
+            headers = ([[key.hex(), _hex(part)] for key, part in one.headers] for one in entry.records)
+            values.append(
+                {"records": [row | {"headers": own} for row, own in zip(rows, headers, strict=True)]}
+            )
+        elif entry.data[_ATTRIBUTES_AT] & CODEC_MASK and (rows or whole):
+            values.append(_wrapper(entry) | {"messages": rows})
+        elif entry.magic < V2:
+            values += (row | {"messages": None} for row in rows)
+    return {"batches": values}
 
 
 def _record_json(record: SeenRecord) -> dict[str, Json]:
@@ -161,7 +151,7 @@ def _hex(data: bytes | None) -> str | None:
 def _wrapper(entry: ServedEntry) -> dict[str, Json]:
     """Return the fields of a wrapper that no consumer returns, from the served bytes (kafka.md §2.1)."""
     at = _ATTRIBUTES_AT + 1 + 8 * entry.magic
-    time = _TIME.unpack_from(entry.data, at - 8)[0] if entry.magic else -1
-    size = _KEY_LENGTH.unpack_from(entry.data, at)[0]
+    (time,) = unpack_from(">q", entry.data, at - 8) if entry.magic else (-1,)
+    (size,) = unpack_from(">i", entry.data, at)
     key = None if size < 0 else entry.data[at + 4 : at + 4 + size]
     return {"offset": str(entry.last), "timestamp": str(time), "key": _hex(key), "value": None}

@@ -1,31 +1,14 @@
-"""The answers to requests about topics and records, as the fields of kafka-python's message classes."""
+"""The answers to requests, as the fields of kafka-python's message classes, and the APIs of the broker."""
 
+import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
-from typing import Any, Final, Self, TypeAlias
-from uuid import UUID, uuid4
+from typing import Any, Final, TypeVar
+from uuid import uuid4
 
-from attrs import Factory, define, evolve
-from kafka.protocol.admin import CreateTopicsRequest, DeleteRecordsRequest, DeleteTopicsRequest
-from kafka.protocol.consumer import (
-    FetchRequest,
-    HeartbeatRequest,
-    JoinGroupRequest,
-    LeaveGroupRequest,
-    ListOffsetsRequest,
-    OffsetCommitRequest,
-    OffsetFetchRequest,
-    OffsetForLeaderEpochRequest,
-    SyncGroupRequest,
-)
+from kafka.protocol import admin, consumer, producer
 from kafka.protocol.metadata import ApiVersionsRequest, FindCoordinatorRequest, MetadataRequest
-from kafka.protocol.producer import (
-    AddPartitionsToTxnRequest,
-    EndTxnRequest,
-    InitProducerIdRequest,
-    ProduceRequest,
-)
 
 from wireproof.kafka.append import InvalidSettingError
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
@@ -37,48 +20,21 @@ from wireproof.live.loopback_broker.append_rules import (
     ErrorCode,
     settings_of,
 )
-from wireproof.live.loopback_broker.coordinator import Coordinator, Groups, Sessions
+from wireproof.live.loopback_broker.cluster import (
+    NOBODY,
+    NODE,
+    Api,
+    LoopbackCluster,
+    Reply,
+    Request,
+    ServedTopic,
+)
+from wireproof.live.loopback_broker.fetching import READ_COMMITTED, Fetching
 from wireproof.live.loopback_broker.partition import ServedPartition
 
-NODE: Final = 1
-IMPLICIT: Final = 12
-"""The version of Produce from which on a batch adds its partition to the transaction: KIP-890."""
+LOOK_SECONDS: Final = 0.01
 
-READ_COMMITTED: Final = 1
-
-VERSIONS: Final = {
-    ProduceRequest: (3, 13),
-    FetchRequest: (4, 17),
-    ListOffsetsRequest: (1, 9),
-    MetadataRequest: (0, 13),
-    ApiVersionsRequest: (0, 4),
-    CreateTopicsRequest: (2, 7),
-    DeleteTopicsRequest: (1, 6),
-    InitProducerIdRequest: (0, 5),
-    FindCoordinatorRequest: (1, 6),
-    AddPartitionsToTxnRequest: (0, 3),
-    EndTxnRequest: (0, 5),
-    DeleteRecordsRequest: (0, 2),
-    OffsetForLeaderEpochRequest: (2, 4),
-    JoinGroupRequest: (0, 9),
-    SyncGroupRequest: (0, 5),
-    HeartbeatRequest: (0, 4),
-    LeaveGroupRequest: (0, 5),
-    OffsetCommitRequest: (2, 9),
-    OffsetFetchRequest: (1, 9),
-}
-"""The versions of each request that the broker takes."""
-
-FEATURES_SINCE: Final = 3
-"""The version of ApiVersions from which on it has features: KIP-584."""
-
-Request: TypeAlias = Any
-"""A message of kafka-python, whose fields come from a schema at run time."""
-
-Reply: TypeAlias = dict[str, Any]
-"""The fields of a response, or of a part of it: `messages`."""
-
-Answer: TypeAlias = Callable[["LoopbackCluster", Request], Reply | Awaitable[Reply]]
+T = TypeVar("T")
 
 
 class ListedTime(IntEnum):
@@ -91,99 +47,49 @@ class ListedTime(IntEnum):
     LATEST_TIERED = -5
 
 
-@define
-class ServedTopic:
-    """A topic: its id, its partitions, and the node that leads them since `leader_epoch`."""
-
-    id: UUID
-    partitions: list[ServedPartition]
-    leader: int = NODE
-    leader_epoch: int = LEADER_EPOCH
-
-    def move_to(self, node: int) -> None:
-        self.leader, self.leader_epoch = node, self.leader_epoch + 1
-
-
-@define
-class LoopbackCluster:
-    """A cluster, as one of its nodes sees it; the nodes share all but their number and their sessions.
-
-    Attributes:
-        partition_class: of each partition that a client creates; a fault is a class of its own.
-        newest, oldest: the newest and the oldest version that is announced of an API, by its key; else those
-            of `VERSIONS`.
-        node: the number of this node.
-        ports: where each node listens.
-        topics: by name.
-        coordinator: of transactions.
-        groups: of consumers.
-        sessions: of consumers.
-        fetching_class: of the answers to a Fetch, a class of its own for a fault; None for the right one.
-        software: name and version of the last client that said them: KIP-511.
-        apis: the requests that it takes beside those of `VERSIONS`, each with its versions.
-        answers: the functions that answer in place of those of every broker, by the key of the API.
-    """
-
-    partition_class: type[ServedPartition] = ServedPartition
-    newest: Mapping[int, int] = Factory(dict)
-    oldest: Mapping[int, int] = Factory(dict)
-    node: int = NODE
-    ports: dict[int, int] = Factory(dict)
-    topics: dict[str, ServedTopic] = Factory(dict)
-    coordinator: Coordinator = Factory(Coordinator)
-    groups: Groups = Factory(Groups)
-    sessions: Sessions = Factory(Sessions)
-    fetching_class: type[Any] | None = None
-    software: list[str] = Factory(list)
-    apis: Mapping[type[Any], tuple[int, int]] = Factory(dict)
-    answers: Mapping[int, Answer] = Factory(dict)
-
-    def other_node(self, node: int) -> Self:
-        """Return the same cluster as another node sees it."""
-        return evolve(self, node=node, sessions=Sessions())
-
-    @property
-    def port(self) -> int:
-        return self.ports[self.node]
-
-    def versions(self) -> Mapping[type[Any], tuple[int, int]]:
-        """Return the least and the newest version of each request that is taken."""
-        return {
-            one: (self.oldest.get(one.API_KEY, least), min(most, self.newest.get(one.API_KEY, most)))
-            for one, (least, most) in {**VERSIONS, **self.apis}.items()
-        }
-
-    def topic(self, name: str | None, number: UUID | None) -> tuple[str, ServedTopic | None]:
-        """Return name and topic by its name or its id."""
-        if name:
-            return name, self.topics.get(name)
-        return next(
-            ((known, topic) for known, topic in self.topics.items() if topic.id == number), ("", None)
+def versions_of(cluster: LoopbackCluster) -> Mapping[type[Any], tuple[int, int]]:
+    """Return the least and the newest version of each request that a node takes."""
+    return {
+        one: (
+            cluster.oldest.get(one.API_KEY, least),
+            min(newest, cluster.newest.get(one.API_KEY, newest)),
         )
+        for one, (least, newest, _) in {**APIS, **cluster.apis}.items()
+    }
 
-    def partition(self, name: str | None, number: UUID | None, index: int) -> ServedPartition:
-        """Return a partition by the name or the id of its topic.
 
-        Raises:
-            AppendRefused: there is none.
-        """
-        _, topic = self.topic(name, number)
-        if topic is None and not name:
-            raise AppendRefused(ErrorCode.UNKNOWN_TOPIC_ID, "no topic with this id")
-        if topic is None or not 0 <= index < len(topic.partitions):
-            raise AppendRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "no such partition")
-        if topic.leader != self.node:
-            raise AppendRefused(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"node {topic.leader} leads")
-        return topic.partitions[index]
+def _now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _tried(ask: Callable[[], T], otherwise: T) -> tuple[int, T]:
+    """Return the error code of what may be refused, and its result or another one."""
+    try:
+        return ErrorCode.NONE, ask()
+    except AppendRefused as refused:
+        return refused.code, otherwise
+
+
+def _of_partitions(topics: Sequence[Request], reply: Callable[[str, Request], Reply]) -> Reply:
+    """Return what is said of each partition that is asked for, by topic."""
+    return {
+        "topics": [
+            {"name": topic.name, "partitions": [reply(topic.name, one) for one in topic.partitions]}
+            for topic in topics
+        ]
+    }
+
+
+# --- the cluster and its topics ---
 
 
 def api_versions(cluster: LoopbackCluster, request: Request) -> Reply:
     """Return the versions of each API; remember what the client is."""
     keys = [
         {"api_key": one.API_KEY, "min_version": span[0], "max_version": span[1]}
-        for one, span in cluster.versions().items()
+        for one, span in versions_of(cluster).items()
     ]
-    if request.version < FEATURES_SINCE:
+    if request.version < 3:  # KIP-511, KIP-584
         return {"api_keys": keys}
     cluster.software[:] = [str(request.client_software_name), str(request.client_software_version)]
     # transactions v2: KIP-890
@@ -192,7 +98,7 @@ def api_versions(cluster: LoopbackCluster, request: Request) -> Reply:
 
 
 def metadata(cluster: LoopbackCluster, request: Request) -> Reply:
-    """Return the broker, and the topics that were asked for."""
+    """Return the nodes, and the topics that were asked for."""
     if request.topics is None or not (request.version or request.topics):
         found: list[tuple[str, ServedTopic | None]] = list(cluster.topics.items())
     else:
@@ -213,17 +119,14 @@ def metadata(cluster: LoopbackCluster, request: Request) -> Reply:
 def _topic_metadata(name: str, topic: ServedTopic | None) -> Reply:
     if topic is None:
         return {"error_code": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "name": name, "partitions": []}
-    partitions = [
-        {
-            "partition_index": index,
-            "leader_id": topic.leader,
-            "leader_epoch": topic.leader_epoch,
-            "replica_nodes": [topic.leader],
-            "isr_nodes": [topic.leader],
-            "offline_replicas": [],
-        }
-        for index in range(len(topic.partitions))
-    ]
+    partition = {
+        "leader_id": topic.leader,
+        "leader_epoch": topic.leader_epoch,
+        "replica_nodes": [topic.leader],
+        "isr_nodes": [topic.leader],
+        "offline_replicas": [],
+    }
+    partitions = [{"partition_index": index, **partition} for index in range(len(topic.partitions))]
     return {"name": name, "topic_id": topic.id, "partitions": partitions}
 
 
@@ -234,7 +137,7 @@ def create_topics(cluster: LoopbackCluster, request: Request) -> Reply:
 def _created(cluster: LoopbackCluster, wanted: Request, request: Request) -> Reply:
     count = 1 if wanted.num_partitions == -1 else wanted.num_partitions
     try:
-        _check_new(cluster, wanted, count)
+        check_new(cluster, wanted, count)
         settings = settings_of({one.name: one.value for one in wanted.configs})
     except AppendRefused as refused:
         return {"name": wanted.name, "error_code": refused.code, "error_message": refused.text}
@@ -247,7 +150,8 @@ def _created(cluster: LoopbackCluster, wanted: Request, request: Request) -> Rep
     return {**known, "num_partitions": count, "replication_factor": 1, "configs": []}
 
 
-def _check_new(cluster: LoopbackCluster, wanted: Request, count: int) -> None:
+def check_new(cluster: LoopbackCluster, wanted: Request, count: int) -> None:
+    """Check that a topic with so many partitions can be created; raise `AppendRefused`."""
     if wanted.name in cluster.topics:
         raise AppendRefused(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {wanted.name} exists")
     if count < 1:
@@ -272,6 +176,9 @@ def delete_topics(cluster: LoopbackCluster, request: Request) -> Reply:
     return {"responses": responses}
 
 
+# --- records ---
+
+
 def produce(cluster: LoopbackCluster, request: Request) -> Reply:
     """Append the record sets, each to its partition."""
     responses = [
@@ -289,7 +196,7 @@ def produce(cluster: LoopbackCluster, request: Request) -> Reply:
 
 
 def _appended(cluster: LoopbackCluster, request: Request, topic: Request, asked: Request) -> Reply:
-    now = time.time_ns() // 1_000_000
+    now = _now()
     try:
         partition = cluster.partition(topic.name, topic.topic_id, asked.index)
         data = bytes(asked.records or b"")
@@ -324,48 +231,54 @@ def _join_transaction(
     if request.transactional_id is None or len(data) < BODY:
         return
     header = peek_batch(data)
-    producer = header.producer_id, header.producer_epoch
     if not header.attributes & TRANSACTIONAL:
         return
+    known = header.producer_id, header.producer_epoch
     try:
-        if request.version >= IMPLICIT:
-            cluster.coordinator.add(request.transactional_id, producer, {place: partition})
+        if request.version >= 12:  # KIP-890
+            cluster.coordinator.add(request.transactional_id, known, {place: partition})
         elif header.producer_id not in partition.open:
-            cluster.coordinator.verify(request.transactional_id, producer, place)
+            cluster.coordinator.verify(request.transactional_id, known, place)
     except AppendRefused as refused:
         if refused.code != ErrorCode.PRODUCER_FENCED:
             raise
         raise AppendRefused(ErrorCode.INVALID_PRODUCER_EPOCH, refused.text) from None
 
 
-def list_offsets(cluster: LoopbackCluster, request: Request) -> Reply:
-    return {
-        "topics": [
-            {
-                "name": topic.name,
-                "partitions": [_offset(cluster, request, topic.name, asked) for asked in topic.partitions],
-            }
-            for topic in request.topics
-        ]
-    }
-
-
-def _offset(cluster: LoopbackCluster, request: Request, name: str, asked: Request) -> Reply:
-    code, found = ErrorCode.NONE, (-1, -1)
-    committed = request.version >= 2 and request.isolation_level == READ_COMMITTED
+async def fetch(cluster: LoopbackCluster, request: Request) -> Reply:
+    """Answer a Fetch as soon as there is something, or after its time."""
     try:
-        partition = cluster.partition(name, None, asked.partition_index)
-        partition.check_listed(asked.timestamp, request.version)
-        found = _time_and_offset(partition, asked.timestamp, committed=committed)
-    except AppendRefused as refused:
-        code = refused.code
-    return {
-        "partition_index": asked.partition_index,
-        "error_code": code,
-        "timestamp": found[0],
-        "offset": found[1],
-        "leader_epoch": LEADER_EPOCH if found[1] >= 0 else -1,
-    }
+        fetching = (cluster.fetching_class or Fetching).begin(cluster, request)
+    except AppendRefused as refused:  # the session
+        return {"error_code": refused.code, "responses": []}
+    loop = asyncio.get_running_loop()
+    end = loop.time() + request.max_wait_ms / 1000
+    parts = fetching.look()
+    while request.min_bytes and not fetching.is_ready(parts) and loop.time() < end:
+        await asyncio.sleep(LOOK_SECONDS)
+        parts = fetching.look()
+    return fetching.reply(parts)
+
+
+def list_offsets(cluster: LoopbackCluster, request: Request) -> Reply:
+    committed = request.version >= 2 and request.isolation_level == READ_COMMITTED
+
+    def listed(name: str, asked: Request) -> Reply:
+        def found() -> tuple[int, int]:
+            partition = cluster.partition(name, None, asked.partition_index)
+            partition.check_listed(asked.timestamp, request.version)
+            return _time_and_offset(partition, asked.timestamp, committed=committed)
+
+        code, (timestamp, offset) = _tried(found, NOBODY)
+        return {
+            "partition_index": asked.partition_index,
+            "error_code": code,
+            "timestamp": timestamp,
+            "offset": offset,
+            "leader_epoch": LEADER_EPOCH if offset >= 0 else -1,
+        }
+
+    return _of_partitions(request.topics, listed)
 
 
 def _time_and_offset(partition: ServedPartition, timestamp: int, *, committed: bool) -> tuple[int, int]:
@@ -387,12 +300,192 @@ def _time_and_offset(partition: ServedPartition, timestamp: int, *, committed: b
     return record.timestamp, record.offset
 
 
-ANSWERS: Final[Mapping[int, Answer]] = {
-    ProduceRequest.API_KEY: produce,
-    ListOffsetsRequest.API_KEY: list_offsets,
-    MetadataRequest.API_KEY: metadata,
-    ApiVersionsRequest.API_KEY: api_versions,
-    CreateTopicsRequest.API_KEY: create_topics,
-    DeleteTopicsRequest.API_KEY: delete_topics,
+def delete_records(cluster: LoopbackCluster, request: Request) -> Reply:
+    def deleted(name: str, asked: Request) -> Reply:
+        index = asked.partition_index
+        code, start = _tried(lambda: cluster.partition(name, None, index).delete_before(asked.offset), -1)
+        return {"partition_index": index, "low_watermark": start, "error_code": code}
+
+    return _of_partitions(request.topics, deleted)
+
+
+def leader_epochs(cluster: LoopbackCluster, request: Request) -> Reply:
+    """Return the end of the log as the end of whatever epoch: nothing of a log is ever cut off."""
+
+    def ended(name: str, asked: Request) -> Reply:
+        code, end = _tried(lambda: cluster.partition(name, None, asked.partition).end, -1)
+        where = {"partition": asked.partition, "leader_epoch": asked.leader_epoch}
+        return {**where, "error_code": code, "end_offset": end}
+
+    rows = [(topic.topic, [ended(topic.topic, one) for one in topic.partitions]) for topic in request.topics]
+    return {"topics": [{"topic": name, "partitions": partitions} for name, partitions in rows]}
+
+
+# --- producers and transactions ---
+
+
+def find_coordinator(cluster: LoopbackCluster, request: Request) -> Reply:
+    """Return this broker: it coordinates everything."""
+    where = {"node_id": cluster.node, "host": "127.0.0.1", "port": cluster.port, "error_message": None}
+    if request.version < 4:  # one key: KIP-699
+        return where
+    return {"coordinators": [{"key": key, **where} for key in request.coordinator_keys]}
+
+
+def init_producer_id(cluster: LoopbackCluster, request: Request) -> Reply:
+    known = (request.producer_id, request.producer_epoch) if request.version >= 3 else NOBODY
+    return _producer(lambda: cluster.coordinator.init(request.transactional_id, known, _now()))
+
+
+def end_transaction(cluster: LoopbackCluster, request: Request) -> Reply:
+    return _producer(
+        lambda: cluster.coordinator.end(
+            request.transactional_id,
+            (request.producer_id, request.producer_epoch),
+            _now(),
+            commit=request.committed,
+            raises=request.version >= 5,  # KIP-890
+        )
+    )
+
+
+def _producer(ask: Callable[[], tuple[int, int]]) -> Reply:
+    code, (number, epoch) = _tried(ask, NOBODY)
+    return {"error_code": code, "producer_id": number, "producer_epoch": epoch}
+
+
+def add_partitions(cluster: LoopbackCluster, request: Request) -> Reply:
+    asked = request.v3_and_below_topics
+
+    def add() -> None:
+        places = {
+            (topic.name, number): cluster.partition(topic.name, None, number)
+            for topic in asked
+            for number in topic.partitions
+        }
+        known = request.v3_and_below_producer_id, request.v3_and_below_producer_epoch
+        cluster.coordinator.add(request.v3_and_below_transactional_id, known, places)
+
+    code, _ = _tried(add, None)
+    rows = [
+        {
+            "name": topic.name,
+            "results_by_partition": [
+                {"partition_index": number, "partition_error_code": code} for number in topic.partitions
+            ],
+        }
+        for topic in asked
+    ]
+    return {"results_by_topic_v3_and_below": rows}
+
+
+# --- groups of consumers, for clients that only subscribe ---
+
+
+def join_group(cluster: LoopbackCluster, request: Request) -> Reply:
+    """Make the client the leader and only member of its group, with a name if it has none."""
+    group = cluster.group(request.group_id)
+    group.generation += 1
+    group.member = request.member_id or f"member-{group.generation}"
+    chosen = request.protocols[0] if request.protocols else None
+    member = {
+        "member_id": group.member,
+        "group_instance_id": request.group_instance_id if request.version >= 5 else None,
+        "metadata": chosen.metadata if chosen else b"",
+    }
+    return {
+        "generation_id": group.generation,
+        "protocol_type": request.protocol_type,
+        "protocol_name": chosen.name if chosen else "",
+        "leader": group.member,
+        "member_id": group.member,
+        "members": [member],
+    }
+
+
+def sync_group(_: LoopbackCluster, request: Request) -> Reply:
+    """Return the assignment that the leader, who is the only member, chose for itself."""
+    own = [one.assignment for one in request.assignments if one.member_id == request.member_id]
+    return {
+        "protocol_type": request.protocol_type if request.version >= 5 else None,
+        "protocol_name": request.protocol_name if request.version >= 5 else None,
+        "assignment": own[0] if own else b"",
+    }
+
+
+def leave_group(_: LoopbackCluster, request: Request) -> Reply:
+    """Let every member go."""
+    members = request.members if request.version >= 3 else ()  # KIP-345
+    rows = [{"member_id": one.member_id, "group_instance_id": one.group_instance_id} for one in members]
+    return {"members": rows}
+
+
+def commit_offsets(cluster: LoopbackCluster, request: Request) -> Reply:
+    """Keep the offsets of a group."""
+    committed = cluster.group(request.group_id).committed
+
+    def commit(name: str, asked: Request) -> Reply:
+        index, code = asked.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if name in cluster.topics:
+            committed[name, index], code = asked.committed_offset, ErrorCode.NONE
+        return {"partition_index": index, "error_code": code}
+
+    return _of_partitions(request.topics, commit)
+
+
+def committed_offsets(cluster: LoopbackCluster, request: Request) -> Reply:
+    """Return the offsets of one group, or of several."""
+    if request.version < 8:  # KIP-709
+        return {"topics": _committed(cluster, request.group_id, request.topics)}
+    rows = [
+        {"group_id": one.group_id, "topics": _committed(cluster, one.group_id, one.topics)}
+        for one in request.groups
+    ]
+    return {"groups": rows}
+
+
+def _committed(cluster: LoopbackCluster, name: str, asked: Sequence[Request] | None) -> list[Reply]:
+    """Return the committed offsets of a group; of all partitions that have one, if no topic is named."""
+    committed = cluster.group(name).committed
+    if asked is None:
+        wanted = [(topic, [index]) for topic, index in committed]
+    else:
+        wanted = [(topic.name, topic.partition_indexes) for topic in asked]
+    rows = [
+        (topic, [(index, committed.get((topic, index), -1)) for index in indexes])
+        for topic, indexes in wanted
+    ]
+    return [
+        {
+            "name": topic,
+            "partitions": [
+                {"partition_index": index, "committed_offset": offset, "metadata": ""}
+                for index, offset in offsets
+            ],
+        }
+        for topic, offsets in rows
+    ]
+
+
+APIS: Final[dict[type[Any], Api]] = {
+    producer.ProduceRequest: (3, 13, produce),
+    consumer.FetchRequest: (4, 17, fetch),
+    consumer.ListOffsetsRequest: (1, 9, list_offsets),
+    MetadataRequest: (0, 13, metadata),
+    ApiVersionsRequest: (0, 4, api_versions),
+    admin.CreateTopicsRequest: (2, 7, create_topics),
+    admin.DeleteTopicsRequest: (1, 6, delete_topics),
+    producer.InitProducerIdRequest: (0, 5, init_producer_id),
+    FindCoordinatorRequest: (1, 6, find_coordinator),
+    producer.AddPartitionsToTxnRequest: (0, 3, add_partitions),
+    producer.EndTxnRequest: (0, 5, end_transaction),
+    admin.DeleteRecordsRequest: (0, 2, delete_records),
+    consumer.OffsetForLeaderEpochRequest: (2, 4, leader_epochs),
+    consumer.JoinGroupRequest: (0, 9, join_group),
+    consumer.SyncGroupRequest: (0, 5, sync_group),
+    consumer.HeartbeatRequest: (0, 4, lambda *_: {}),  # nothing changed
+    consumer.LeaveGroupRequest: (0, 5, leave_group),
+    consumer.OffsetCommitRequest: (2, 9, commit_offsets),
+    consumer.OffsetFetchRequest: (1, 9, committed_offsets),
 }
-"""The function that answers each API, by its key."""
+"""The requests that the broker takes."""

@@ -6,23 +6,18 @@ everything before it. So no time must pass until an answer is known.
 
 import time
 from collections.abc import Callable
+from functools import cached_property
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final, Literal
 
-from attrs import field, frozen
+from attrs import frozen
 
 from wireproof.kafka import log
 from wireproof.kafka.append import TopicSettings
 from wireproof.kafka.attribute_bits import CONTROL
 from wireproof.kafka.control_types import ABORT
 from wireproof.kafka.values import Record, RecordBatch
-from wireproof.live.loopback_broker.append_rules import (
-    AppendRefused,
-    ErrorCode,
-    Form,
-    finished,
-    written_records,
-)
+from wireproof.live.loopback_broker.append_rules import AppendRefused, ErrorCode, finished, form_of
 from wireproof.live.loopback_broker.partition import Aborted, ServedPartition
 from wireproof.live.loopback_broker.regroup_records import RegroupedLog, split_log
 from wireproof.wire.options import DEFAULT_OPTIONS
@@ -30,7 +25,7 @@ from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
 if TYPE_CHECKING:
-    from wireproof.live.loopback_broker.replies import ServedTopic
+    from wireproof.live.loopback_broker.cluster import ServedTopic
 
 Manner = Literal["pieces", "whole", "cut", "error", "leader"]
 """How a log is served. An answer begins at the entry that holds the offset, as Kafka's does, but in `whole`.
@@ -69,40 +64,36 @@ class Serving:
         start: the offset from which the client is told to fetch.
         aborted: (producerId, firstOffset) of aborted transactions, which every answer names.
         manner: how it is served.
-        log: the entries of `data`.
-        first: the number of the entry that holds `start`.
-        begins_before: whether the first answer has all bytes, also of entries before the offset.
-        aborted_rows: the aborted transactions, with the offsets of their markers.
     """
 
     data: bytes
     start: int = 0
     aborted: tuple[tuple[int, int], ...] = ()
     manner: Manner = "pieces"
-    log: RegroupedLog = field(init=False)
-    first: int = field(init=False)
-    begins_before: bool = field(init=False)
-    aborted_rows: tuple[Aborted, ...] = field(init=False)
 
-    @log.default
-    def _split(self) -> RegroupedLog:
+    @cached_property
+    def log(self) -> RegroupedLog:
+        """Return the entries of `data`."""
         return split_log(self.data)
 
-    @first.default
-    def _find_first(self) -> int:
+    @cached_property
+    def first(self) -> int:
+        """Return the number of the entry that holds `start`."""
         entries = self.log.entries
         return next((place for place, one in enumerate(entries) if one.last >= self.start), len(entries))
 
-    @begins_before.default
-    def _find_overlap(self) -> bool:
+    @cached_property
+    def begins_before(self) -> bool:
+        """Return True if the first answer has all bytes, also of entries before the offset."""
         if self.manner == "whole":
             return True
         lasts = [entry.last for entry in self.log.entries]
         steps = (pairwise(lasts), pairwise(offsets_of(self.data)))
         return any(one >= after for one, after in chain.from_iterable(steps))
 
-    @aborted_rows.default
-    def _find_markers(self) -> tuple[Aborted, ...]:
+    @cached_property
+    def aborted_rows(self) -> tuple[Aborted, ...]:
+        """Return the aborted transactions, with the offsets of their markers."""
         if not self.aborted:
             return ()
         markers = [(entry.last, abort_of(entry.data)) for entry in self.log.entries]
@@ -189,7 +180,8 @@ class ServedLog(ServedPartition):
         serving = self.serving
         if serving.manner == "error" and self.fetches == 1:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER, b""
-        if serving.manner == "leader" and self._moves():
+        if serving.manner == "leader" and self.has_served and self.topic and self.topic.leader != OTHER_NODE:
+            self.topic.move_to(OTHER_NODE)
             return ErrorCode.NOT_LEADER_OR_FOLLOWER, b""
         if not self.has_served and serving.data:
             self.has_served = True
@@ -202,13 +194,6 @@ class ServedLog(ServedPartition):
         self.end_at = offset
         self.end = max(self.end, offset + 1)
         return ErrorCode.NONE, end_batch(offset)
-
-    def _moves(self) -> bool:
-        """Make the other node the leader after the first answer; return True once."""
-        if self.topic is None or not self.has_served or self.topic.leader == OTHER_NODE:
-            return False
-        self.topic.move_to(OTHER_NODE)
-        return True
 
     def _is_past(self, offset: int) -> bool:
         return self.serving.log.is_read(offset)
@@ -269,4 +254,4 @@ def end_batch(offset: int) -> bytes:
     """Return the batch with the record after a log."""
     records = (Record(0, 0, 0, KEY, END, ()),)
     batch = RecordBatch(offset, 0, 2, 0, 0, TIMESTAMP, TIMESTAMP, -1, -1, -1, records)
-    return finished(Form(batch, written_records(batch)))
+    return finished(form_of(batch))

@@ -11,15 +11,13 @@ from struct import Struct
 from typing import Any, Final
 
 from kafka.protocol.api_header import ResponseClassRegistry
-from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.metadata import ApiVersionsRequest, ApiVersionsResponse
 from kafka.protocol.producer import ProduceRequest
 
 from wireproof.live.kafka_broker.connection import message
-from wireproof.live.loopback_broker import coordinator_replies, replies
-from wireproof.live.loopback_broker.append_rules import AppendRefused
-from wireproof.live.loopback_broker.fetching import Fetching
-from wireproof.live.loopback_broker.replies import Answer, LoopbackCluster, Reply, Request
+from wireproof.live.loopback_broker import replies
+from wireproof.live.loopback_broker.append_rules import ErrorCode
+from wireproof.live.loopback_broker.cluster import LoopbackCluster
 
 SIZE: Final = Struct(">i")
 HEAD: Final = Struct(">hhi")
@@ -30,12 +28,6 @@ LARGEST: Final = 64 * 1024 * 1024
 
 MOST_CONNECTIONS: Final = 256
 """Open connections; one more is closed at once."""
-
-UNSUPPORTED_VERSION: Final = 35
-LOOK_SECONDS: Final = 0.01
-
-TURNS_TO_CLOSE: Final = 3
-"""Turns of the loop after which every closed connection has ended."""
 
 
 class Hang(Exception):  # noqa: N818 - an order to the server
@@ -97,16 +89,22 @@ class LoopbackServer:
     async def _reply(self, node: LoopbackCluster, frame: bytes) -> bytes | None:
         """Return the framed answer, empty for none; None to close the connection."""
         key, version, correlation = HEAD.unpack_from(frame)
-        apis = {one.API_KEY: (one, span) for one, span in node.versions().items()}
-        request_class, (least, most) = apis.get(key, (None, (0, -1)))
-        if request_class is None or not least <= version <= most:
-            return _unsupported(node, correlation) if request_class is ApiVersionsRequest else None
+        apis = {one.API_KEY: (one, span) for one, span in replies.versions_of(node).items()}
+        kind, (least, newest) = apis.get(key, (None, (0, -1)))
+        if kind is None or (not least <= version <= newest and kind is not ApiVersionsRequest):
+            return None
         try:
-            request = request_class.decode(frame, version=version, header=True)
-            fields = (node.answers.get(key) or ANSWERS[key])(node, request)
+            if not least <= version <= newest:  # is answered in the form of version 0: KIP-511
+                known = {"api_key": key, "min_version": least, "max_version": newest}
+                fields: Any = {"error_code": ErrorCode.UNSUPPORTED_VERSION, "api_keys": [known]}
+                return _framed(ApiVersionsResponse, 0, fields, correlation)
+            request = kind.decode(frame, version=version, header=True)
+            *_, answer = node.apis.get(kind) or replies.APIS[kind]
+            fields = answer(node, request)
             fields = await fields if isawaitable(fields) else fields
-            kind = ResponseClassRegistry.get_response_class(request.header)
-            reply = _framed(kind, version, fields, correlation)
+            reply = _framed(
+                ResponseClassRegistry.get_response_class(request.header), version, fields, correlation
+            )
         except Hang:
             await asyncio.Event().wait()
         except Die:
@@ -121,41 +119,10 @@ class LoopbackServer:
         return b"" if silent else reply
 
 
-async def _fetch(node: LoopbackCluster, request: Request) -> Reply:
-    """Answer a Fetch as soon as there is something, or after its time."""
-    try:
-        fetching = (node.fetching_class or Fetching).begin(node, request)
-    except AppendRefused as refused:  # the session
-        return {"error_code": refused.code, "responses": []}
-    loop = asyncio.get_running_loop()
-    end = loop.time() + request.max_wait_ms / 1000
-    parts = fetching.look()
-    while request.min_bytes and not fetching.is_ready(parts) and loop.time() < end:
-        await asyncio.sleep(LOOK_SECONDS)
-        parts = fetching.look()
-    return fetching.reply(parts)
-
-
-ANSWERS: Final[dict[int, Answer]] = {
-    **replies.ANSWERS,
-    **coordinator_replies.ANSWERS,
-    FetchRequest.API_KEY: _fetch,
-}
-"""The function that answers each API, by its key."""
-
-
 def _framed(kind: Any, version: int, fields: Mapping[str, Any], correlation: int) -> bytes:  # noqa: ANN401 - a class of kafka-python
     reply = message(kind, version, **fields)
     reply.with_header(correlation_id=correlation)
     return bytes(reply.encode(header=True, framed=True))
-
-
-def _unsupported(node: LoopbackCluster, correlation: int) -> bytes:
-    """Return the answer to ApiVersions in an unknown version, in the form of version 0: KIP-511."""
-    least, newest = node.versions()[ApiVersionsRequest]
-    known = {"api_key": ApiVersionsRequest.API_KEY, "min_version": least, "max_version": newest}
-    fields = {"error_code": UNSUPPORTED_VERSION, "api_keys": [known]}
-    return _framed(ApiVersionsResponse, 0, fields, correlation)
 
 
 @contextmanager
@@ -188,5 +155,5 @@ async def _end(stop: Callable[[], Awaitable[None]]) -> None:
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
-    for _ in range(TURNS_TO_CLOSE):  # a closed transport lets go of its socket in a later turn of the loop
+    for _ in range(3):  # a closed transport lets go of its socket in a later turn of the loop
         await asyncio.sleep(0)

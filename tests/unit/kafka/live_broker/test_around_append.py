@@ -5,7 +5,9 @@ import pytest
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
 from tests.authoring.kafka.entry_bytes import batch, message, record
+from wireproof import formats
 from wireproof.cases.outcome import BrokenRule
+from wireproof.kafka.values import Log, RecordBatch
 from wireproof.live.kafka_broker import append_case, requests
 from wireproof.live.kafka_broker.requests import FetchAnswer, ProduceAnswer, is_idempotent
 from wireproof.live.kafka_broker.topics import Partition, TopicError
@@ -128,7 +130,8 @@ def test_only_a_batch_with_producer_epoch_and_sequence_is_sent_twice() -> None:
 
 
 def test_compaction_leaves_both_records_of_the_batch_before_an_append() -> None:
-    value = append_case.EARLIER_BATCH
-    assert isinstance(value, dict)
-    keys = [record["key"] for record in value["records"]]  # type: ignore[index, call-overload, union-attr]
-    assert sorted(keys) == ["00", "01"]
+    log = formats.decode(formats.get("kafka.log", "mixed"), append_case.BATCH_BEFORE).value
+    assert isinstance(log, Log)
+    (found,) = log.batches
+    assert isinstance(found, RecordBatch)
+    assert [one.key for one in found.records] == [b"\0", b"\1"]

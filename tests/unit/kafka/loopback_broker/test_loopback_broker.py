@@ -16,8 +16,8 @@ from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from kafka.protocol.producer import ProduceRequest
 
 from tests.live.raw_client import RawClient
-from wireproof.live.loopback_broker import server
-from wireproof.live.loopback_broker.replies import VERSIONS, LoopbackCluster, ServedTopic
+from wireproof.live.loopback_broker.cluster import LoopbackCluster, ServedTopic
+from wireproof.live.loopback_broker.replies import APIS, versions_of
 from wireproof.live.loopback_broker.served_log import ServedLog, Serving, end_batch
 from wireproof.live.loopback_broker.server import LARGEST, running
 
@@ -38,8 +38,8 @@ def address(cluster: LoopbackCluster) -> Iterator[str]:
 
 
 def span(request: type[Any]) -> range:
-    least, most = VERSIONS[request]
-    return range(least, most + 1)
+    least, newest, _ = APIS[request]
+    return range(least, newest + 1)
 
 
 def fetch(
@@ -135,8 +135,8 @@ def test_a_version_that_is_not_announced_ends_the_connection() -> None:
 def test_a_broker_of_an_old_format_announces_and_takes_old_versions() -> None:
     """A client chooses the format by the versions: librdkafka writes v0 if Produce ends at 1."""
     cluster = LoopbackCluster(newest={ProduceRequest.API_KEY: 1}, oldest={ProduceRequest.API_KEY: 0})
-    assert cluster.versions()[ProduceRequest] == (0, 1)
-    assert LoopbackCluster().versions()[ProduceRequest][0] > 1
+    assert versions_of(cluster)[ProduceRequest] == (0, 1)
+    assert versions_of(LoopbackCluster())[ProduceRequest][0] > 1
     with running(cluster) as address, RawClient(address) as client:
         assert client.ask(ProduceRequest, 0, acks=-1, timeout_ms=1, topic_data=[]).responses == []
 
@@ -177,15 +177,12 @@ def test_bytes_that_no_client_sends_end_one_connection_only(
 
 
 def test_a_request_that_cannot_be_answered_ends_one_connection_only(
-    cluster: LoopbackCluster,
-    address: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    cluster: LoopbackCluster, address: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object) -> Any:
         raise AttributeError("no such field")
 
-    monkeypatch.setitem(server.ANSWERS, messages.HeartbeatRequest.API_KEY, fail)
+    cluster.apis = {messages.HeartbeatRequest: (0, 4, fail)}
     with RawClient(address) as other, RawClient(address) as client:
         with pytest.raises(ConnectionResetError):
             client.ask(messages.HeartbeatRequest, 0, group_id="g", generation_id=1, member_id="m")

@@ -11,9 +11,8 @@ from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.producer import ProduceRequest
 
 from wireproof.kafka.append import TopicSettings
-from wireproof.live.loopback_broker.coordinator import Coordinator
+from wireproof.live.loopback_broker.cluster import Coordinator, LoopbackCluster, ServedTopic
 from wireproof.live.loopback_broker.partition import Appended, ServedPartition
-from wireproof.live.loopback_broker.replies import LoopbackCluster, ServedTopic
 from wireproof.live.loopback_broker.server import running
 
 TOPIC: Final = "t"
