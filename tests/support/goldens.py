@@ -43,12 +43,12 @@ def cases_by_size(*, largest: bool) -> tuple[Case, ...]:
     return tuple(case for case in load().cases if is_large(case) is largest)
 
 
-def by_size(*, others: str = "", largest: str = "largest") -> tuple[Any, ...]:
+def by_size(*, others: str = "") -> tuple[Any, ...]:
     """Return the parameters of a test that runs all cases, with the markers of the two halves.
 
     The largest cases are one in a hundred, and take nine tenths of the time.
     """
     return tuple(
         pytest.param(size, id=name, marks=[getattr(pytest.mark, lane)] if lane else [])
-        for size, name, lane in ((False, "but-the-largest", others), (True, "the-largest", largest))
+        for size, name, lane in ((False, "but-the-largest", others), (True, "the-largest", "largest"))
     )
