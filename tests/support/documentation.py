@@ -112,8 +112,8 @@ def follow(section: Section, follower: Follower) -> None:
     """
     page = steps_of(section.page)
     last = max(number for number, step in enumerate(page) if step.section == section.title)
-    rows = (ROWS[step.typed] for step in page if step.section == section.title and _has_row(step))
-    need(*(tool for row in rows for tool in row.needs))
+    typed = [step.typed for step in page if step.section == section.title and isinstance(step, Command)]
+    need(*(tool for one in typed if one in ROWS for tool in ROWS[one].needs))
     for step in page[: last + 1]:
         match step:
             case Source() if step.name:
@@ -122,10 +122,6 @@ def follow(section: Section, follower: Follower) -> None:
                 follower.tries(step)
             case Command() if step.section == section.title and not left(step):
                 follower.types(step, ROWS.get(step.typed, Row()))
-
-
-def _has_row(step: Command | Source) -> bool:
-    return isinstance(step, Command) and step.typed in ROWS
 
 
 def tables(text: str, heading: str) -> list[list[list[str]]]:
@@ -138,11 +134,13 @@ def tables(text: str, heading: str) -> list[list[list[str]]]:
     section = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#|\Z)", text, re.DOTALL | re.MULTILINE)
     assert section, heading
     found = re.findall(r"(?:^\|.*\n)+", section[1], re.MULTILINE)
-    return [[_cells(row) for row in one.splitlines()[2:]] for one in found]
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", row.strip()[1:-1])]
+    return [
+        [
+            [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", row.strip()[1:-1])]
+            for row in one.splitlines()[2:]
+        ]
+        for one in found
+    ]
 
 
 def words(cell: str) -> list[str]:
