@@ -55,7 +55,6 @@ LEFT: Final = [Left(**row) for row in _TABLE["left"]]
 
 
 def text_of(page: str) -> str:
-    """Return the text of a page by the name of its file."""
     match page:
         case "README.md":
             return README
@@ -75,18 +74,15 @@ def pages() -> tuple[str, ...]:
 
 @cache
 def steps_of(page: str) -> tuple[Command | Source, ...]:
-    """Return the commands and sources of a page, from top to bottom."""
     return tuple(steps(text_of(page)))
 
 
 def commands() -> Iterator[Command]:
-    """Yield every command of every page."""
     for page in pages():
         yield from (step for step in steps_of(page) if isinstance(step, Command))
 
 
 def left(command: Command) -> bool:
-    """Report whether a command is not run."""
     return command.typed.startswith(tuple(one.typed for one in LEFT))
 
 

@@ -24,7 +24,6 @@ def load(folders: Sequence[Path] = ()) -> Suite:
 
 
 def golden(name: str) -> str:
-    """The bytes of a golden case, in hex."""
     case = load().by_id[name]
     return case.input.data.hex()  # type: ignore[union-attr]
 
@@ -39,7 +38,6 @@ def stored_cases(system: str = "") -> list[Case]:
 
 
 def cases_by_size(*, largest: bool) -> tuple[Case, ...]:
-    """Return the largest cases, or all others."""
     return tuple(case for case in load().cases if is_large(case) is largest)
 
 

@@ -41,7 +41,6 @@ class KafkaPayload:
 
     @property
     def label(self) -> str:
-        """Return the name of the example in a list of tests."""
         return f"{self.topic}-{self.name}-{self.version}"
 
 
@@ -62,7 +61,6 @@ def program_folder() -> Path:
 
 
 def jars() -> list[Path]:
-    """Return the jars of Kafka, which have its schemas."""
     return sorted((program_folder() / "lib").glob("kafka-*.jar"))
 
 

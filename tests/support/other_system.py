@@ -65,7 +65,6 @@ def hide() -> None:
 
 
 def main() -> None:
-    """Run the command line as on macOS."""
     hide()
     from wireproof.cli import main as command  # noqa: PLC0415 - what is hidden comes first
 

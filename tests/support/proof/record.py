@@ -86,7 +86,6 @@ def command(*words: str, codes: tuple[int, ...] = (0,), cwd: Path | None = None,
 
 
 def digest(value: object) -> str:
-    """Return a short digest of a value in JSON form."""
     text = json.dumps(value, sort_keys=True, default=repr)
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 

@@ -14,8 +14,12 @@ from found_faults import CLASSES, FOUND, with_tables
 from goldens import load
 from machine import needs
 
-from tests.fixture_tables.vectors import layout_of
-from tests.support.documented_layouts import DocumentedField, DocumentedLayout, documented_layouts
+from tests.fixture_tables.documented_layouts import (
+    DocumentedField,
+    DocumentedLayout,
+    documented_layouts,
+    layout_of,
+)
 from wireproof import __version__
 from wireproof.adapters.contract import PROTOCOL
 from wireproof.adapters.registry.peers import peers_folder
@@ -481,7 +485,6 @@ TEXT: Final = (TOP / "reference/docs/kafka.md").read_text(encoding="utf-8")
 
 
 def printed(topic: str) -> list[str]:
-    """Return the rows of the table in the section of a topic."""
     section = TEXT.split(f" `{topic}`\n")[1].split("\n### ")[0]
     return [line for line in section.splitlines() if line.startswith("| ") and line[2].isdigit()]
 

@@ -398,7 +398,6 @@ PINNING = {"mvn": {"-C"}, "cargo": {"--locked"}, "pip": {"--require-hashes"}, "n
 
 
 def commands(entry: Entry) -> Iterator[list[str]]:
-    """The commands of a build, also those in its scripts."""
     for step in entry.prepare.steps:
         yield list(step)
         if step[0] == "sh":
