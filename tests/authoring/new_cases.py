@@ -47,7 +47,6 @@ class NewCases:
         self.rows: dict[str, dict[str, Any]] = {}
 
     def of(self, form: str, revision: str) -> "CaseBuilder":
-        """Return the builder of the cases of a format and revision."""
         return CaseBuilder(self, f"{form}/{revision}/")
 
     def add(self, row: Mapping[str, Any]) -> str:

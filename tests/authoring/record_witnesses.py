@@ -87,7 +87,6 @@ def ready_peers(*, clients: bool) -> Iterator[str]:
 
 
 def selected(suite: Suite, given: Namespace) -> list[Case]:
-    """Return the cases that the options ask for."""
     cases = unexplained(suite) if given.missing else cases_on_code(suite) if given.answers else suite.cases
     wanted = {case.id for case in cases}
     return [case for case in select(suite, given.patterns or ("**",)) if case.id in wanted]

@@ -60,7 +60,6 @@ def _all_members(suite: Suite, page: Edition, one: RequirementSet) -> dict[str, 
 
 
 def takes(definition: Definition, case: Case) -> bool:
-    """Return whether a case belongs to the set."""
     return (
         case.format_id in definition.formats
         and case.op in definition.ops
@@ -96,7 +95,6 @@ def _with_lists(text: str, page: Edition, suite: Suite) -> str:
 
 
 def main() -> None:
-    """Rewrite the file of this checkout."""
     path = fixtures_folder() / SETS_FILE
     path.write_text(with_lists(path.read_text(encoding="utf-8"), read_sets(path).editions, load()), "utf-8")
     for page in read_sets(path).editions:

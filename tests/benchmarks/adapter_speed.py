@@ -86,7 +86,6 @@ def main(*, adapter: str, mib: int, plain: bool, rounds: int) -> None:
 
 
 def scanned(spark: SparkSession, adapter: str, folder: Path, out: Path) -> None:
-    """A scan as the verb makes it."""
     shutil.rmtree(out, ignore_errors=True)
     settings = ScanSettings("wireproof.kafka_log", source_options([str(folder)]), (adapter,))
     open_scan(settings, out).run(spark)

@@ -34,7 +34,6 @@ FRAMES: dict[str, Callable[[int], bytes]] = {
 
 
 def of_kafka(name: str, mib: int, rounds: int) -> None:
-    """Print the speeds of the searches for an entry."""
     data = b"\xff" * 20 + DATA[name](mib * MIB)
     few = data[:SMALL]
 
@@ -56,7 +55,6 @@ def of_kafka(name: str, mib: int, rounds: int) -> None:
 
 
 def of_heka(name: str, mib: int, rounds: int) -> None:
-    """Print the speed of the reference's scan, in pieces as from a file."""
     data = FRAMES[name](mib * MIB)
     pieces = [data[at : at + MIB] for at in range(0, len(data), MIB)]
     scan = of_process(lambda: sum(1 for _ in formats.scan(STREAM, pieces, DEFAULT_OPTIONS)))

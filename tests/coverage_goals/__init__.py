@@ -6,14 +6,13 @@ reach a state does not test what lies behind it.
 
 from typing import Final
 
-from tests.coverage_goals import heka, iggy, iggy_json, kafka
+from tests.coverage_goals import heka, iggy, kafka
 from tests.coverage_goals.state import State
 from wireproof.formats import Format, TracedDecode
 
 STATES: Final[dict[str, tuple[State, ...]]] = {
     **kafka.STATES,
     **iggy.STATES,
-    **iggy_json.STATES,
     **heka.STATES,
 }
 """The states by the format id of a row, or by the name of the format for its other revisions."""
@@ -25,7 +24,6 @@ def states_of(row: Format) -> tuple[State, ...]:
 
 
 def reached(states: tuple[State, ...], seen: TracedDecode) -> list[State]:
-    """Return the states that a layout has reached."""
     return [state for state in states if state.holds(seen)]
 
 

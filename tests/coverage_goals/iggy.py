@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from tests.coverage_goals.state import State, partly, refused, remarked, valued
+from tests.coverage_goals.state import State, partly, refused, remarked, some, valued
 from wireproof.iggy.headers import HeaderMap, key_bytes
 
 FIXED: Final = ("int8", "int128", "uint64", "float64")
@@ -17,11 +17,6 @@ def kinds(headers: HeaderMap | bytes) -> set[str]:
 
 def _of_kind(kind: str) -> Callable[[Any], bool]:
     return lambda value: kind in kinds(value.headers)
-
-
-def messages(test: Callable[[Any], object]) -> Callable[[Any], bool]:
-    """Return a test of values in which a message passes a test."""
-    return lambda value: any(test(message) for message in value.messages)
 
 
 def _headers() -> Iterator[State]:
@@ -86,36 +81,38 @@ _BALANCED: Final = remarked("balanced with a value", "iggy-balanced-value")
 _NOT_BALANCED: Final = refused("balanced with a value", "bad-length", "length")
 
 
-def message_states() -> Iterator[State]:
+def _message_states() -> Iterator[State]:
     """Yield the states that the messages of every body and file share."""
     yield valued("two messages", lambda v: len(v.messages) > 1)
-    yield valued("id of 128 bits", messages(lambda m: m.id >> 127))
-    yield valued("payload of 128 bytes and more", messages(lambda m: len(m.payload) > 127))
-    yield valued("header", messages(lambda m: m.headers))
-    yield valued("two headers", messages(lambda m: isinstance(m.headers, tuple) and len(m.headers) > 1))
-    yield valued("header of a fixed width", messages(lambda m: kinds(m.headers) & set(FIXED)))
+    yield valued("id of 128 bits", some("messages", lambda m: m.id >> 127))
+    yield valued("payload of 128 bytes and more", some("messages", lambda m: len(m.payload) > 127))
+    yield valued("header", some("messages", lambda m: m.headers))
+    yield valued(
+        "two headers", some("messages", lambda m: isinstance(m.headers, tuple) and len(m.headers) > 1)
+    )
+    yield valued("header of a fixed width", some("messages", lambda m: kinds(m.headers) & set(FIXED)))
     yield remarked("key twice", "iggy-duplicate-header")
     yield remarked("size of another kind", "iggy-header-size")
 
 
 def _binary() -> Iterator[State]:
-    yield from message_states()
+    yield from _message_states()
     yield refused("header kind unknown", "bad-kind", "kind")
     yield refused("header of 0 bytes", "bad-length", "val_len")
 
 
 def _kept() -> Iterator[State]:
     """Messages from 0.7.0 on: nobody looks inside a block of headers, §5."""
-    yield from message_states()
+    yield from _message_states()
     yield remarked("block that is no map", "iggy-opaque-headers")
 
 
-def polled(*, states: bool) -> Iterator[State]:
+def _polled(*, states: bool) -> Iterator[State]:
     """Yield the states of polls and files: offsets, times, and the message state of 0.0.40."""
-    yield valued("offset beyond 63 bits", messages(lambda m: m.offset >> 63))
+    yield valued("offset beyond 63 bits", some("messages", lambda m: m.offset >> 63))
     yield remarked("empty payload", "iggy-empty-payload")
     if states:
-        yield valued("poisoned", messages(lambda m: m.state == "poisoned"))
+        yield valued("poisoned", some("messages", lambda m: m.state == "poisoned"))
 
 
 _PLACED: Final = (
@@ -138,8 +135,8 @@ _INDEXED: Final = (
 
 _DELIVERED: Final = (
     *_kept(),
-    valued("offset beyond 63 bits", messages(lambda m: m.offset >> 63)),
-    valued("empty payload", messages(lambda m: not m.payload)),
+    valued("offset beyond 63 bits", some("messages", lambda m: m.offset >> 63)),
+    valued("empty payload", some("messages", lambda m: not m.payload)),
     remarked("checksum", "iggy-message-checksum"),
     remarked("fewer counted", "iggy-message-count"),
     refused("more counted", "count-mismatch", "count"),
@@ -187,8 +184,8 @@ _POLLED_110: Final = (
     *_FRAMED,
     valued("two batches", lambda v: len(v.batches) > 1),
     valued("batch sliced", lambda v: v.messages and v.messages[0].offset_delta),
-    valued("offset beyond 63 bits", messages(lambda m: m.offset >> 63)),
-    valued("empty payload", messages(lambda m: not m.payload)),
+    valued("offset beyond 63 bits", some("messages", lambda m: m.offset >> 63)),
+    valued("empty payload", some("messages", lambda m: not m.payload)),
     remarked("checksum of a frame", "iggy-message-checksum"),
     remarked("checksum of a batch", "iggy-batch-checksum"),
     remarked("another count of frames", "iggy-batch-count"),
@@ -197,24 +194,20 @@ _POLLED_110: Final = (
 )
 
 
-def _batches(test: Callable[[Any], object]) -> Callable[[Any], bool]:
-    return lambda value: any(test(one) for batch in value.batches for one in batch.messages)
-
-
 _LOG_OF_BATCHES: Final = (
     valued("two batches", lambda v: len(v.batches) > 1),
     valued("two messages in one", lambda v: any(len(one.messages) > 1 for one in v.batches)),
     valued("batch without messages", lambda v: any(not one.messages for one in v.batches)),
-    valued("id of 128 bits", _batches(lambda m: m.id >> 127)),
-    valued("header", _batches(lambda m: m.headers)),
-    valued("payload of 128 bytes and more", _batches(lambda m: len(m.payload) > 127)),
+    valued("id of 128 bits", some("batches.messages", lambda m: m.id >> 127)),
+    valued("header", some("batches.messages", lambda m: m.headers)),
+    valued("payload of 128 bytes and more", some("batches.messages", lambda m: len(m.payload) > 127)),
     remarked("key twice", "iggy-duplicate-header"),
     partly("records before the fault"),
 )
 
 _RETAINED: Final = (
     *_LOG_OF_BATCHES,
-    valued("poisoned", _batches(lambda m: m.state == "poisoned")),
+    valued("poisoned", some("batches.messages", lambda m: m.state == "poisoned")),
     remarked("empty payload", "iggy-empty-payload"),
     refused("checksum", "crc-mismatch", "checksum"),
     refused("state unknown", "bad-kind", "state"),
@@ -229,8 +222,8 @@ _LOG_110: Final = (
 
 _LOG_70: Final = (
     *_kept(),
-    valued("offset beyond 63 bits", messages(lambda m: m.offset >> 63)),
-    valued("empty payload", messages(lambda m: not m.payload)),
+    valued("offset beyond 63 bits", some("messages", lambda m: m.offset >> 63)),
+    valued("empty payload", some("messages", lambda m: not m.payload)),
     refused("checksum", "crc-mismatch", "checksum"),
     partly("records before the fault"),
 )
@@ -247,7 +240,7 @@ _COUNTED: Final = (
 def _logged(*, states: bool) -> tuple[State, ...]:
     return (
         *_binary(),
-        *polled(states=states),
+        *_polled(states=states),
         refused("checksum", "crc-mismatch", "checksum"),
         partly("records before the fault"),
     )
@@ -335,20 +328,15 @@ REPLY: Final = (
 )
 
 
-def confirmed(test: Callable[[Any], object]) -> Callable[[Any], object]:
-    """Return a test of values in which a confirmation passes a test."""
-    return lambda v: any(test(one) for one in v.confirmations)
-
-
 REPLY_110: Final = (
     valued("none", lambda v: not v.confirmations),
     valued("one", lambda v: len(v.confirmations) == 1),
     valued("two", lambda v: len(v.confirmations) > 1),
-    valued("stream beyond 31 bits", confirmed(lambda one: one.stream_id >> 31)),
-    valued("topic beyond 31 bits", confirmed(lambda one: one.topic_id >> 31)),
-    valued("partition beyond 31 bits", confirmed(lambda one: one.partition_id >> 31)),
-    valued("offset beyond 63 bits", confirmed(lambda one: one.base_offset >> 63)),
-    valued("offset 0", confirmed(lambda one: not one.base_offset)),
+    valued("stream beyond 31 bits", some("confirmations", lambda one: one.stream_id >> 31)),
+    valued("topic beyond 31 bits", some("confirmations", lambda one: one.topic_id >> 31)),
+    valued("partition beyond 31 bits", some("confirmations", lambda one: one.partition_id >> 31)),
+    valued("offset beyond 63 bits", some("confirmations", lambda one: one.base_offset >> 63)),
+    valued("offset 0", some("confirmations", lambda one: not one.base_offset)),
     refused("bytes behind", "trailing-data"),
     refused("count cut", "truncated", "count"),
     refused("last one cut", "truncated", "base_offset"),
@@ -368,16 +356,12 @@ _WAITING: Final = (
 """Requests that wait: §6.2."""
 
 
-def _targets(test: Callable[[Any], object]) -> Callable[[Any], bool]:
-    return lambda value: any(test(one) for one in value.targets)
-
-
 _FETCH_REQUEST: Final = (
     *_WAITING,
     valued("two targets", lambda v: len(v.targets) > 1),
-    valued("from an offset", _targets(lambda one: one.strategy.kind == "offset")),
-    valued("from the next", _targets(lambda one: one.strategy.kind == "next")),
-    valued("incarnation beyond 63 bits", _targets(lambda one: one.incarnation >> 63)),
+    valued("from an offset", some("targets", lambda one: one.strategy.kind == "offset")),
+    valued("from the next", some("targets", lambda one: one.strategy.kind == "next")),
+    valued("incarnation beyond 63 bits", some("targets", lambda one: one.incarnation >> 63)),
     valued("committed", lambda v: v.auto_commit),
     remarked("flag of 2", "iggy-flag"),
     refused("no targets", "invalid-value", "targets"),
@@ -385,22 +369,68 @@ _FETCH_REQUEST: Final = (
 )
 
 
-def _sections(test: Callable[[Any], object]) -> Callable[[Any], bool]:
-    return lambda value: any(test(one) for one in value.sections)
-
-
 _FETCH: Final = (
     valued("none", lambda v: not v.sections),
     valued("two sections", lambda v: len(v.sections) > 1),
-    valued("section of an error", _sections(lambda one: one.status)),
-    valued("section with a message", _sections(lambda one: one.messages)),
-    valued("section without one", _sections(lambda one: not one.status and not one.messages)),
-    valued("next offset beyond 63 bits", _sections(lambda one: one.next_offset >> 63)),
+    valued("section of an error", some("sections", lambda one: one.status)),
+    valued("section with a message", some("sections", lambda one: one.messages)),
+    valued("section without one", some("sections", lambda one: not one.status and not one.messages)),
+    valued("next offset beyond 63 bits", some("sections", lambda one: one.next_offset >> 63)),
     refused("error with records", "invalid-value"),
     refused("too many sections", "limit-exceeded", "sections_count"),
     refused("more counted", "count-mismatch"),
     refused("bytes behind", "trailing-data", "sections"),
     refused("cut", "truncated"),
+)
+
+# --- JSON: iggy.md §8 ---
+
+_JSON: Final = (
+    remarked("unknown member", "iggy-json-unknown-field"),
+    refused("no JSON", "bad-json"),
+    refused("member missing", "missing-field"),
+    refused("member of another type", "type-mismatch"),
+)
+
+
+_JSON_LATER: Final = (
+    *_JSON,
+    valued("two messages", lambda v: len(v.messages) > 1),
+    valued("payload of 128 bytes and more", some("messages", lambda m: len(m.payload) > 127)),
+    valued("header", some("messages", lambda m: m.headers)),
+    valued("header of a fixed width", some("messages", lambda m: kinds(m.headers) & set(FIXED))),
+    remarked("key twice", "iggy-duplicate-header"),
+    remarked("size of another kind", "iggy-header-size"),
+)
+
+_JSON_POLL: Final = (
+    *_JSON_LATER,
+    valued("id of 128 bits", some("messages", lambda m: m.id >> 127)),
+    valued("offset beyond 63 bits", some("messages", lambda m: m.offset >> 63)),
+    remarked("another length", "iggy-json-length"),
+)
+_JSON_COUNT: Final = remarked("another count", "iggy-message-count")
+_JSON_RESERVED: Final = remarked("reserved set", "iggy-json-reserved")
+_JSON_OPAQUE: Final = remarked("block that is no map", "iggy-opaque-headers")
+
+_JSON_REPLY: Final = (
+    *_JSON,
+    valued("none", lambda v: not v.confirmations),
+    valued("one", lambda v: len(v.confirmations) == 1),
+    valued("two", lambda v: len(v.confirmations) > 1),
+    valued("partition 0", some("confirmations", lambda one: one.partition_id == 0)),
+    valued("offset beyond 63 bits", some("confirmations", lambda one: one.base_offset >> 63)),
+    refused("number too wide", "invalid-value"),
+)
+
+_JSON_ERROR: Final = (
+    *_JSON,
+    valued("id beyond 31 bits", lambda v: v.id >> 31),
+    valued("text beyond ASCII", lambda v: not v.reason.isascii()),
+    valued("empty text", lambda v: not v.code),
+    valued("long reason", lambda v: len(v.reason) > 8),
+    valued("code beyond ASCII", lambda v: not v.code.isascii()),
+    refused("id too wide", "invalid-value", "id"),
 )
 
 STATES: Final[dict[str, tuple[State, ...]]] = {
@@ -425,9 +455,9 @@ STATES: Final[dict[str, tuple[State, ...]]] = {
     "iggy.send/0.0.30": (*_binary(), *_PLACED),
     "iggy.send/0.9": (*_kept(), *_INDEXED, _RESERVED),
     "iggy.poll": _DELIVERED,
-    "iggy.poll/0.0.30": (*_binary(), *polled(states=False), *_COUNTED),
-    "iggy.poll/0.0.40": (*_binary(), *polled(states=True), *_COUNTED),
-    "iggy.poll/0.0.60": (*_binary(), *polled(states=True), *_COUNTED),
+    "iggy.poll/0.0.30": (*_binary(), *_polled(states=False), *_COUNTED),
+    "iggy.poll/0.0.40": (*_binary(), *_polled(states=True), *_COUNTED),
+    "iggy.poll/0.0.60": (*_binary(), *_polled(states=True), *_COUNTED),
     "iggy.poll/0.9": (*_DELIVERED, _RESERVED),
     "iggy.send/0.11": _SENT_110,
     "iggy.poll/0.11": _POLLED_110,
@@ -458,6 +488,40 @@ STATES: Final[dict[str, tuple[State, ...]]] = {
         *_LOG_110,
         *_PRODUCED[:1],
         valued("producer", lambda v: any(one.producer is not None for one in v.batches)),
+    ),
+    "iggy.json.send": (*_message_states(), *_JSON),
+    "iggy.json.send/0.7": (*_JSON_LATER, valued("id of 64 bits", some("messages", lambda m: m.id >> 63))),
+    "iggy.json.send/0.9": (*_JSON_LATER, valued("id of 128 bits", some("messages", lambda m: m.id >> 127))),
+    "iggy.json.send/0.10": (
+        *_JSON_LATER,
+        valued("id of 128 bits", some("messages", lambda m: m.id >> 127)),
+        _JSON_OPAQUE,
+    ),
+    "iggy.json.send/0.11.1-edge": (
+        *_JSON_LATER,
+        valued("id of 128 bits", some("messages", lambda m: m.id >> 127)),
+        _JSON_OPAQUE,
+        valued("context", lambda v: v.context),
+        valued("no context", lambda v: v.context is None),
+    ),
+    "iggy.json.poll/0.7": (*_JSON_POLL, _JSON_COUNT),
+    "iggy.json.poll/0.9": (*_JSON_POLL, _JSON_COUNT, _JSON_RESERVED),
+    "iggy.json.poll/0.10": (*_JSON_POLL, _JSON_COUNT, _JSON_RESERVED, _JSON_OPAQUE),
+    "iggy.json.poll/0.11.1-edge": (
+        *_JSON_POLL,
+        _JSON_RESERVED,
+        _JSON_OPAQUE,
+        refused("another count", "count-mismatch", "count"),
+        valued("incarnation beyond 63 bits", lambda v: v.context.incarnation >> 63),
+    ),
+    "iggy.json.poll/0.0.30": (*_message_states(), *_polled(states=False), *_JSON),
+    "iggy.json.poll": (*_message_states(), *_polled(states=True), *_JSON),
+    "iggy.json.reply": _JSON_REPLY,
+    "iggy.json.error": _JSON_ERROR,
+    "iggy.json.error/0.0.40": (
+        *_JSON_ERROR,
+        valued("field", lambda v: v.field),
+        valued("no field", lambda v: v.field is None),
     ),
 }
 """By format id, else by the name of the format."""

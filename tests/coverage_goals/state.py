@@ -52,3 +52,10 @@ def refused(name: str, cls: RejectClass, path: str = "", *, packed: bool | None 
 def partly(name: str) -> State:
     """Return a state that holds for rejected bytes of which a part was delivered first."""
     return State(name, lambda seen: seen.rejected is not None and seen.rejected.before is not None)
+
+
+def some(path: str, test: Callable[[Any], object]) -> Callable[[Any], bool]:
+    """Return a test of values of which an element passes `test`; `batches.messages` is a list in a list."""
+    first, _, rest = path.partition(".")
+    inner = some(rest, test) if rest else test
+    return lambda value: any(inner(one) for one in getattr(value, first))

@@ -13,29 +13,14 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from tests.support.documented_layouts import DocumentedField, DocumentedLayout, documented_layouts
 from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, Steps, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.reference_answers import decode_answer
-from wireproof.cases.rules import SOURCES_FILE, resolve
 from wireproof.derive.derived import derived_cases
 from wireproof.files import read_limited_text
 from wireproof.formats import FORMATS
 from wireproof.lint.sources import Problem
-from wireproof.schema.layout import (
-    Checksum,
-    Count,
-    Layout,
-    Length,
-    Number,
-    Octets,
-    Packed,
-    Part,
-    Repeated,
-    When,
-    all_layouts,
-)
 
 DOCUMENTS: Final = Path(__file__).parents[2] / "reference" / "docs"
 
@@ -138,7 +123,18 @@ def _row(key: str, cells: Mapping[str, str]) -> Vector:
         verdict, name = _strict(cells["strict verdict"])
         return Vector(key, printed, len(printed[0]) if printed else None, verdict, name)
     if "Repository" in cells:
-        return Vector(key, links=_links(cells["Repository"], cells["Issue, pull request or commit"]))
+        return Vector(
+            key,
+            links=tuple(
+                issue
+                or (
+                    f"{cells['Repository']}@{commit}"
+                    if commit
+                    else f"{other or cells['Repository']}#{number}"
+                )
+                for other, number, issue, commit in _LINK.findall(cells["Issue, pull request or commit"])
+            ),
+        )
     return Vector(key, printed)
 
 
@@ -152,13 +148,6 @@ def _strict(text: str) -> tuple[str, str]:
             return "IMPL", rest[0].upper()
         case _:
             return "INVALID", word
-
-
-def _links(repository: str, text: str) -> tuple[str, ...]:
-    found = []
-    for other, number, issue, commit in _LINK.findall(text):
-        found.append(issue or f"{other or repository}#{number}" if not commit else f"{repository}@{commit}")
-    return tuple(found)
 
 
 def _block(lines: Sequence[str], anchor: re.Pattern[str]) -> tuple[bytes, ...]:
@@ -233,12 +222,14 @@ def _problems_of(vector: Vector, rows: Sequence[tuple[Case, str]]) -> Iterator[s
     if bool(rows) == bool(vector.exclusion):
         yield "needs a case that names it, or a row with the reason in the table of ids without a case"
     for case, family in rows:
-        if family and not _has(case, family):
+        if family and not any(one.id.startswith(f"{case.id}~{family}:") for one in derived_cases(case)):
             yield f"{case.id} has no derived cases of {family}"
     cases = [case for case, _ in rows]
     if vector.links:
+        # In the text a blank may stand before the `#`, and in place of the `@`.
         for case in cases:
-            if not any(_has_link(case.why, link) for link in vector.links):
+            why = case.why.replace(" #", "#")
+            if not any(link in why or link.replace("@", " ") in case.why for link in vector.links):
                 yield f"the why of {case.id} contains none of {', '.join(vector.links)}"
     if not any(case.source.differs for case in cases):
         yield from (
@@ -278,15 +269,6 @@ def _measured_differences(vector: Vector, case: Case) -> Iterator[str]:
         yield f"{case.id} is {verdict_text}, not {vector.verdict} {vector.name}".rstrip()
 
 
-def _has_link(why: str, link: str) -> bool:
-    """Search `why` for `link`; it may contain a blank before the `#` and in place of the `@`."""
-    return link in why.replace(" #", "#") or link.replace("@", " ") in why
-
-
-def _has(case: Case, family: str) -> bool:
-    return any(one.id.startswith(f"{case.id}~{family}:") for one in derived_cases(case))
-
-
 def _inputs(case: Case) -> tuple[bytes, ...]:
     """Return the input of a case, or the outputs that an encoder may write for it."""
     match case.input:
@@ -323,65 +305,3 @@ def count_lines(suite: Suite) -> Iterator[str]:
             f"{system}.md: {len(vectors)} ids, {len(vectors) - without} with cases ({len(cases)}, "
             f"{differing} that differ), {without} with a reason why not"
         )
-
-
-# --- documented layouts ---
-#
-# Layouts as format documents print them, in `sources.toml` of the fixtures, and their comparison.
-#
-# Names and types are those of the document, so that a layout of the suite is compared with a text that
-# others wrote; the meaning of a field is in our own words.
-
-
-def layout_of(documented: DocumentedLayout) -> Layout | None:
-    """Return the layout of the suite that a document prints; None if there is none of its name."""
-    row = FORMATS.get(documented.format)
-    found = all_layouts(row.layout) if row is not None and row.layout is not None else ()
-    return next((one for one in found if one.name == documented.layout), None)
-
-
-def check_documented_layouts(suite: Suite) -> Iterator[Problem]:
-    """Check that the layouts are those that the documents print; raise `FixtureError`."""
-    for documented in documented_layouts(suite):
-        for text in _problems(documented, suite):
-            yield Problem(f"{SOURCES_FILE} {documented.format} {documented.layout}", text)
-
-
-def _problems(documented: DocumentedLayout, suite: Suite) -> Iterator[str]:
-    try:
-        resolve(documented.cites, suite.sources)
-    except ValueError as error:
-        yield str(error)
-    layout = layout_of(documented)
-    if layout is None:
-        yield "the format has no layout of this name"
-    else:
-        yield from differences(layout.parts, documented.fields)
-
-
-def differences(parts: Sequence[Part], fields: Sequence[DocumentedField]) -> Iterator[str]:
-    """Yield what differs between the parts of a layout and the fields that a document prints."""
-    names = [part.name for part in parts]
-    printed = [one.field or one.name for one in fields]
-    if names != printed:
-        yield f"has the fields {', '.join(printed)}, the layout {', '.join(names)}"
-        return
-    for part, one in zip(parts, fields, strict=True):
-        if one.type not in printed_types(part):
-            yield f"{one.name} is {one.type}, in the layout {' or '.join(printed_types(part))}"
-
-
-def printed_types(part: Part) -> tuple[str, ...]:
-    """Return the types that a document can print for a part."""
-    match part:
-        case Number(kind=kind) | Length(kind=kind) | Count(kind=kind) | Checksum(kind=kind):
-            return (kind,)
-        case Octets(text=True):
-            return ("String",)
-        case Octets():
-            return ("byte[]",)
-        case Repeated(of=layout):
-            return f"[{layout.name}]", f"[{layout.name.removeprefix('Record')}]"
-        case Packed(of=inner) | When(part=inner):
-            return printed_types(inner)
-    return ()

@@ -71,7 +71,6 @@ def _field(rng: Random, size: int) -> bytes:
 
 
 def message(rng: Random) -> bytes:
-    """Return a message of one of the shapes."""
     count, size, value = rng.choice(SHAPES)
     head = _bytes(1, rng.randbytes(16)) + _number(2, 1_428_523_950_000_000_000 + rng.getrandbits(50))
     middle = _bytes(3, b"telemetry") + _bytes(4, b"ops") + _number(5, rng.randrange(8))
@@ -85,7 +84,6 @@ def framed(header: bytes, body: bytes) -> bytes:
 
 
 def _whole(body: bytes) -> bytes:
-    """Return the frame of an unsigned message."""
     return framed(_number(1, len(body)), body)
 
 
@@ -135,7 +133,6 @@ refused and contains a whole frame (S31)."""
 
 
 def damaged_frame(rng: Random) -> Piece:
-    """Return a frame with one of the faults."""
     return rng.choice(DAMAGES)(_without_1e(rng))
 
 

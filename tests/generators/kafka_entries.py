@@ -1,12 +1,10 @@
 """Entries for generated segments: intact ones of every revision, codec and size, and damaged ones.
 
-They are packed with `struct` from the tables of the specification, not by the reference's encoder, so that a
-scan is checked against independent code. The names of the faults are those of kafka.md §1.4, §1.5, §2.1.
+They are made of named parts (`entry_bytes`), not by the encoder of the reference: a scan is checked against
+independent code. The names of the faults are those of kafka.md §1.4, §1.5, §2.1.
 """
 
-import zlib
 from collections.abc import Callable
-from functools import lru_cache
 from random import Random
 from struct import pack
 from typing import Final
@@ -14,9 +12,9 @@ from typing import Final
 import google_crc32c
 from attrs import evolve, frozen
 
+from tests.authoring.kafka import entry_bytes
+from tests.authoring.kafka.entry_bytes import T
 from wireproof.wire.compression import COMPRESSION_CODECS, LZ4_KIP57
-
-NOW: Final = 1_700_000_000_000
 
 SHAPES: Final = ((200, 40, 8), (40, 200, 16), (12, 1_500, 16), (4, 12_000, 24), (1, 90_000, 0))
 """Records of an entry, approximate bytes of a value, bytes of a key; from tiny records to large ones."""
@@ -87,61 +85,34 @@ def _cut(rng: Random, pool: bytes, size: int) -> bytes:
 # --- record batches: kafka.md §1.1, §1.3 ---
 
 
-@lru_cache(maxsize=1 << 16)
-def _varint(number: int) -> bytes:
-    """Return the zigzag varint of a number that is not negative: kafka.md §4."""
-    number *= 2
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    return bytes((*out, number))
+HEADERS: Final = ((b"span", b"ok"),)
+"""The one header of every sixteenth record."""
 
 
-HEADERS: Final = _varint(1) + _varint(4) + b"span" + _varint(2) + b"ok"
-"""The header count and the one header of every sixteenth record."""
-
-
-def _record(at: int, key: bytes, value: bytes) -> bytes:
-    headers = HEADERS if not at % 16 else b"\0"
-    body = b"\0" + _varint(at) + _varint(at) + _varint(len(key)) + key + _varint(len(value)) + value + headers
-    return _varint(len(body)) + body
-
-
-def _batch(parts: list[tuple[bytes, bytes]], codec: int, count: int | None = None) -> bytes:
-    packed = b"".join(_record(at, key, value) for at, (key, value) in enumerate(parts))
+def _batch(parts: list[tuple[bytes, bytes]], codec: int) -> bytes:
+    packed = b"".join(
+        entry_bytes.record(key, value, () if at % 16 else HEADERS, ts=at, off=at)
+        for at, (key, value) in enumerate(parts)
+    )
     packed = COMPRESSION_CODECS[codec].pack(packed) if codec else packed
-    last = len(parts) - 1
-    told = len(parts) if count is None else count
-    return _framed(pack(">hiqqqhii", codec, last, NOW, NOW + last, -1, -1, -1, told) + packed)
+    return entry_bytes.batch(packed, len(parts), attributes=codec, max_ts=T + len(parts) - 1)
 
 
-def _framed(covered: bytes, magic: int = 2) -> bytes:
+def _framed(covered: bytes) -> bytes:
     """Return a batch: the bytes from the attributes on, behind their length and checksum."""
-    return pack(">qiibI", 0, len(covered) + 9, 0, magic, google_crc32c.value(covered)) + covered
+    return pack(">qiibI", 0, len(covered) + 9, 0, 2, google_crc32c.value(covered)) + covered
 
 
 # --- messages: kafka.md §2.1, §2.2 ---
 
 
-def _message(magic: int, offset: int, attributes: int, key: bytes | None, value: bytes) -> bytes:
-    time = pack(">q", NOW) if magic else b""
-    body = pack(">bb", magic, attributes) + time + _octets(key) + _octets(value)
-    return pack(">qiI", offset, len(body) + 4, zlib.crc32(body)) + body
-
-
-def _octets(data: bytes | None) -> bytes:
-    return pack(">i", -1) if data is None else pack(">i", len(data)) + data
-
-
 def _old(magic: int, codec: int, parts: list[tuple[bytes, bytes]]) -> Entry:
     if not codec:
-        return Entry(_message(magic, 0, 0, *parts[0]), magic, 0)
-    inner = b"".join(_message(magic, at, 0, key, value) for at, (key, value) in enumerate(parts))
-    packer = (
-        LZ4_KIP57 if (magic, codec) == (0, 3) else COMPRESSION_CODECS[codec]
-    )  # §2.3: the old header checksum
-    outer = _message(magic, len(parts) - 1, codec, None, packer.pack(inner))
+        return Entry(entry_bytes.message(magic, *parts[0]), magic, 0)
+    inner = b"".join(entry_bytes.message(magic, *part, offset=at) for at, part in enumerate(parts))
+    packer = LZ4_KIP57 if (magic, codec) == (0, 3) else COMPRESSION_CODECS[codec]  # §2.3: another checksum
+    value = packer.pack(inner)
+    outer = entry_bytes.message(magic, None, value, offset=len(parts) - 1, attributes=codec)
     return Entry(outer, magic, codec, movable=False)
 
 

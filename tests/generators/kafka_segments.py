@@ -53,12 +53,10 @@ class Manifest:
     bytes: Counter[Verdict] = field(factory=Counter)
 
     def add(self, verdict: Verdict, size: int, count: int = 1) -> None:
-        """Add `count` items of `size` bytes together."""
         self.items[verdict] += count
         self.bytes[verdict] += size
 
     def lines(self) -> list[str]:
-        """Return one line for each verdict, in order."""
         return [
             f"{one.format} {one.kind} {one.cls or '-'}: {self.items[one]} items, {self.bytes[one]} bytes"
             for one in sorted(self.items)
@@ -85,7 +83,6 @@ def entries(seed: int, number: int, size: int, every: int, *, plain: bool = Fals
 
 
 def verdict(entry: Entry) -> Verdict:
-    """Return the expected verdict on an entry."""
     named = f"kafka.batch/v{entry.magic}" if entry.bounded else "kafka.log/mixed"
     return Verdict(named, "garbage" if entry.cls else "frame", entry.cls)
 
@@ -112,12 +109,11 @@ def generate(
 
 def rows_of(manifest: Manifest) -> list[dict[str, Any]]:
     """Return the rows of `manifest.json`."""
-    verdicts = sorted(manifest.items)
-    return [{**_named(one), "count": manifest.items[one], "bytes": manifest.bytes[one]} for one in verdicts]
-
-
-def _named(one: Verdict) -> dict[str, str]:
-    return {"format": one.format, "kind": one.kind, "class": one.cls}
+    return [
+        {"format": one.format, "kind": one.kind, "class": one.cls,
+         "count": manifest.items[one], "bytes": manifest.bytes[one]}
+        for one in sorted(manifest.items)
+    ]  # fmt: skip
 
 
 def read(rows: Iterable[dict[str, Any]]) -> Manifest:

@@ -84,7 +84,6 @@ def rows_of(form: str, fixtures: Path = FIXTURES) -> Iterator[tuple[Row, Path]]:
 
 
 def report_of(form: str, fixtures: Path = FIXTURES) -> Report:
-    """Check every case of a format."""
     report = Report()
     for row, folder in rows_of(form, fixtures):
         try:

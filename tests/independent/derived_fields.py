@@ -31,7 +31,6 @@ def completed(case: Mapping[str, Any], folder: Path) -> Any:
 
 
 def bare(tree: Any) -> Any:
-    """Return JSON without derived fields."""
     if isinstance(tree, dict):
         return {name: bare(part) for name, part in tree.items() if name not in NAMES}
     return [bare(part) for part in tree] if isinstance(tree, list) else tree

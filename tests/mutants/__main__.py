@@ -89,7 +89,6 @@ class Cell:
     error: str = ""
 
     def line(self) -> str:
-        """Return the cell as a line of text."""
         by, name = self.killed.by, self.name.removeprefix(PREFIX)
         short = by if len(by) <= LONGEST else f"{by[: LONGEST - 1]}…"
         alive = f"ALIVE, {self.killed.passed} cases pass"

@@ -130,7 +130,6 @@ class ReferenceCodec(Reference):
     # --- the contract ---
 
     def decode(self, request: Request) -> Outcome:
-        """Decode through the hooks."""
         row = FORMATS[f"{request.format}/{request.revision}"]
         try:
             decoded = self.read(row, self.patch_input(request.data, request), self.options(request))
@@ -154,7 +153,6 @@ class ReferenceCodec(Reference):
         return rejected.with_before(self.patch_value(before, request, request.data))
 
     def encode(self, request: Request) -> Outcome:
-        """Encode through the hooks."""
         row = FORMATS[f"{request.format}/{request.revision}"]
         value = deepcopy(request.value)  # tests of one process share the cases, and so their values
         try:
@@ -164,7 +162,6 @@ class ReferenceCodec(Reference):
         return Accepted(data=self.patch_output(data, request))
 
     def scan(self, request: Request) -> Outcome:
-        """Scan through the hooks, in the chunks of the request."""
         row = FORMATS[f"{request.format}/{request.revision}"]
         data = b"".join(request.chunks)
         chunks = _cut_like(self.patch_input(data, request), request.chunks)
@@ -195,17 +192,14 @@ class Patched(ReferenceCodec):
     patches: ClassVar[tuple[Patch, ...]] = ()
 
     def decode(self, request: Request) -> Outcome:
-        """Decode with the patches applied."""
         with self._patched():
             return super().decode(request)
 
     def encode(self, request: Request) -> Outcome:
-        """Encode with the patches applied."""
         with self._patched():
             return super().encode(request)
 
     def scan(self, request: Request) -> Outcome:
-        """Scan with the patches applied."""
         with self._patched():
             return super().scan(request)
 

@@ -52,7 +52,6 @@ class Place:
 
     @property
     def layout(self) -> StructLayout:
-        """Return the structure."""
         found = getattr(self.module, self.name)
         layout: StructLayout = found if self.index is None else found[self.index]
         return layout
@@ -88,7 +87,6 @@ class Described:
     place: Place | None = None
 
     def applied(self) -> AbstractContextManager[object]:
-        """Put the structure into its place until the context ends."""
         return self.place.replaced(self.layout) if self.place else nullcontext()
 
 
@@ -96,19 +94,15 @@ class DescribedCodec(ReferenceCodec):
     """The reference with the changed codec of one format."""
 
     def __init__(self, fmt: Format) -> None:
-        """Store the changed format."""
         self.fmt = fmt
 
     def read(self, row: Format, data: bytes, options: Options) -> Decoded:
-        """Decode with the changed format in the place of its own."""
         return super().read(self.fmt if row.format_id == self.fmt.format_id else row, data, options)
 
     def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        """Scan with the changed format in the place of its own."""
         return super().items(self.fmt if row.format_id == self.fmt.format_id else row, chunks, options)
 
     def encode(self, request: Request) -> Outcome:
-        """Encode with the changed format."""
         try:
             return Accepted(data=formats.encode(self.fmt, request.value, request.options))
         except Rejected as rejected:
@@ -224,7 +218,6 @@ def killer(mutant: Described, cases: Iterable[Case]) -> str:
 
 
 def stated_remarks(expect: Expect) -> set[str]:
-    """Return the remarks that an expectation states."""
     match expect:
         case Accept(remarks=remarks):
             return set(remarks)

@@ -71,16 +71,13 @@ class ChangingCodec(ReferenceCodec):
     """The reference with one such fault."""
 
     def __init__(self, change: Confusion) -> None:
-        """Store the fault."""
         self.change = change
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Change what was read."""
         del data
         return self.change.of_value(value) if self._is_about(request, "decode") else value
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Change what is written."""
         return self.change.of_value(value) if self._is_about(request, "encode") else value
 
     def _is_about(self, request: Request, op: str) -> bool:

@@ -16,12 +16,10 @@ import yaml
 
 
 def page(path: Path) -> Any:
-    """Return the content of a workflow or of an action."""
     return yaml.safe_load(path.read_text("utf-8"))
 
 
 def steps(action: Path) -> dict[str, Any]:
-    """Return the steps of an action by their names."""
     return {step["name"]: step for step in page(action)["runs"]["steps"]}
 
 

@@ -56,7 +56,6 @@ def code(*cases: CaseEvent, text: str = TEXT, today: date = TODAY, **run: object
 
 
 def written(seen: EventStream, owner: str, reason: str, expires: date, issue: str = "") -> str:
-    """Return a new baseline of the failures of a run."""
     names = CaseNames({event.id.partition("~")[0] for event in seen.cases}, [f"{FORMAT}/property/decode"])
     model = KnownFailure("", "", "", reason, owner, expires, issue)
     return baseline_adding.add("", [seen], names, model, today=TODAY).text

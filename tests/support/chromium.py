@@ -150,14 +150,12 @@ class Chromium:
         self.wait(until)
 
     def wait(self, until: str) -> None:
-        """Wait until an expression is true."""
         end = time.monotonic() + SECONDS
         while not self.run(until):
             assert time.monotonic() < end, f"not true in {SECONDS} s: {until}"
             time.sleep(0.02)
 
     def run(self, expression: str) -> Any:
-        """The value of an expression of the page, which may be a promise."""
         found = self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
@@ -176,5 +174,4 @@ class Chromium:
         self.ask("Input.insertText", text=text)
 
     def picture(self, file: Path) -> None:
-        """The window as PNG."""
         file.write_bytes(base64.b64decode(self.ask("Page.captureScreenshot")["data"]))

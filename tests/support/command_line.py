@@ -14,7 +14,6 @@ class Done:
     err: str
 
     def one_line(self) -> str:
-        """The only line on stderr."""
         (line,) = self.err.splitlines()
         assert line.startswith("wireproof: ")
         assert "Traceback" not in self.out

@@ -44,7 +44,6 @@ def places(data: bytes, count: int, seed: int, sure: int) -> list[tuple[int, int
 
 
 def flipped(data: bytes, at: int, bit: int) -> bytes:
-    """Return the bytes with one bit changed."""
     return data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :]
 
 
@@ -71,7 +70,6 @@ def thirty_iggy() -> list[tuple[int, str, bytes]]:
 
 
 def surveyed(fmt: Format, data: bytes) -> FileSurvey:
-    """Return what `explain` finds in a log."""
     listing = listing_of(fmt)
     assert listing is not None
     with open_bytes(data) as found:

@@ -55,7 +55,6 @@ LEFT: Final = [Left(**row) for row in _TABLE["left"]]
 
 
 def text_of(page: str) -> str:
-    """Return the text of a page by the name of its file."""
     match page:
         case "README.md":
             return README
@@ -75,18 +74,15 @@ def pages() -> tuple[str, ...]:
 
 @cache
 def steps_of(page: str) -> tuple[Command | Source, ...]:
-    """Return the commands and sources of a page, from top to bottom."""
     return tuple(steps(text_of(page)))
 
 
 def commands() -> Iterator[Command]:
-    """Yield every command of every page."""
     for page in pages():
         yield from (step for step in steps_of(page) if isinstance(step, Command))
 
 
 def left(command: Command) -> bool:
-    """Report whether a command is not run."""
     return command.typed.startswith(tuple(one.typed for one in LEFT))
 
 
@@ -112,8 +108,8 @@ def follow(section: Section, follower: Follower) -> None:
     """
     page = steps_of(section.page)
     last = max(number for number, step in enumerate(page) if step.section == section.title)
-    rows = (ROWS[step.typed] for step in page if step.section == section.title and _has_row(step))
-    need(*(tool for row in rows for tool in row.needs))
+    typed = [step.typed for step in page if step.section == section.title and isinstance(step, Command)]
+    need(*(tool for one in typed if one in ROWS for tool in ROWS[one].needs))
     for step in page[: last + 1]:
         match step:
             case Source() if step.name:
@@ -122,10 +118,6 @@ def follow(section: Section, follower: Follower) -> None:
                 follower.tries(step)
             case Command() if step.section == section.title and not left(step):
                 follower.types(step, ROWS.get(step.typed, Row()))
-
-
-def _has_row(step: Command | Source) -> bool:
-    return isinstance(step, Command) and step.typed in ROWS
 
 
 def tables(text: str, heading: str) -> list[list[list[str]]]:
@@ -138,11 +130,13 @@ def tables(text: str, heading: str) -> list[list[list[str]]]:
     section = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#|\Z)", text, re.DOTALL | re.MULTILINE)
     assert section, heading
     found = re.findall(r"(?:^\|.*\n)+", section[1], re.MULTILINE)
-    return [[_cells(row) for row in one.splitlines()[2:]] for one in found]
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", row.strip()[1:-1])]
+    return [
+        [
+            [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", row.strip()[1:-1])]
+            for row in one.splitlines()[2:]
+        ]
+        for one in found
+    ]
 
 
 def words(cell: str) -> list[str]:

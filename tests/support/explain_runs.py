@@ -30,7 +30,6 @@ finally:
 
 
 def rows(out: str) -> list[str]:
-    """The lines of the entries."""
     return [line for line in out.splitlines() if re.match(r" *\d+ +\d+  ", line)]
 
 

@@ -62,7 +62,6 @@ def write(root: Path, *rows: dict[str, Any], rules: str = RULE, place: str = PLA
 
 
 def only(root: Path, monkeypatch: Any) -> Suite:
-    """The suite of one shelf and nothing else."""
     monkeypatch.setattr("wireproof.cases.fixtures.fixtures_folder", lambda: root)
     return load()
 
@@ -76,5 +75,4 @@ def formats(root: Path, monkeypatch: Any, *names: str) -> None:
 
 
 def problems(root: Path, monkeypatch: Any) -> list[str]:
-    """The lines of the linter about one shelf."""
     return [str(problem) for problem in lint(only(root, monkeypatch))]

@@ -22,7 +22,6 @@ class Flaky(ReferenceCodec):
     system: ClassVar[str] = "iggy.identifier"
 
     def __init__(self) -> None:
-        """Count this process."""
         starts = Path(os.environ["STARTS"])
         with starts.open("ab") as file:
             file.write(b".")
@@ -38,7 +37,6 @@ class Flaky(ReferenceCodec):
         return Refused("other") if self.refuses(request) else right
 
     def refuses(self, request: Request) -> bool:
-        """Return whether the request is refused."""
         raise NotImplementedError  # each codec below refuses at other times
 
 

@@ -57,7 +57,6 @@ class Found:
 
     @property
     def name(self) -> str:
-        """Return the adapter without its options."""
         return self.adapter.partition(":")[0]
 
     @property
@@ -73,7 +72,6 @@ class Found:
 
     @property
     def line(self) -> str:
-        """Return the row of its table."""
         file = self.code.rpartition("/")[2]
         links = ", ".join(f"[{short_link(link)}]({link})" for link in self.threads)
         known = CLASSES[self.cls]

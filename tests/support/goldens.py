@@ -24,7 +24,6 @@ def load(folders: Sequence[Path] = ()) -> Suite:
 
 
 def golden(name: str) -> str:
-    """The bytes of a golden case, in hex."""
     case = load().by_id[name]
     return case.input.data.hex()  # type: ignore[union-attr]
 
@@ -39,16 +38,15 @@ def stored_cases(system: str = "") -> list[Case]:
 
 
 def cases_by_size(*, largest: bool) -> tuple[Case, ...]:
-    """Return the largest cases, or all others."""
     return tuple(case for case in load().cases if is_large(case) is largest)
 
 
-def by_size(*, others: str = "", largest: str = "largest") -> tuple[Any, ...]:
+def by_size(*, others: str = "") -> tuple[Any, ...]:
     """Return the parameters of a test that runs all cases, with the markers of the two halves.
 
     The largest cases are one in a hundred, and take nine tenths of the time.
     """
     return tuple(
         pytest.param(size, id=name, marks=[getattr(pytest.mark, lane)] if lane else [])
-        for size, name, lane in ((False, "but-the-largest", others), (True, "the-largest", largest))
+        for size, name, lane in ((False, "but-the-largest", others), (True, "the-largest", "largest"))
     )

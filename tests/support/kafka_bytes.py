@@ -1,16 +1,13 @@
-"""Kafka entries from their fields: struct and other libraries' checksums, no part of the codec under test."""
+"""Kafka entries from their fields, by no part of the codec under test, and what it answers on them."""
 
 import gzip
-import struct
-import zlib
 from typing import Any
 
-import google_crc32c
-
+from tests.authoring.kafka import entry_bytes
+from tests.authoring.kafka.entry_bytes import T as NOW
 from wireproof import formats
 from wireproof.wire.rejection import Rejected
 
-NOW = 1700000000000
 PLAIN = bytes.fromhex("10000000026b027600")
 """The record of E01: k→v."""
 
@@ -31,24 +28,20 @@ V0 = formats.get("kafka.batch", "v0")
 LOG = formats.get("kafka.log", "mixed")
 
 
-def batch(records: bytes = PLAIN, count: int = 1, **fields: int) -> bytes:
+def batch(
+    records: bytes = PLAIN,
+    count: int = 1,
+    *,
+    base_time: int = NOW,
+    max_time: int = NOW,
+    producer: int = -1,
+    epoch: int = -1,
+    sequence: int = -1,
+    **fields: int,
+) -> bytes:
     """Return a v2 batch with its checksum: kafka.md §1.1."""
-    get = fields.get
-    tail = struct.pack(
-        ">hiqqqhii",
-        get("attributes", 0),
-        get("last", max(count - 1, 0)),
-        get("base_time", NOW),
-        get("max_time", NOW),
-        get("producer", -1),
-        get("epoch", -1),
-        get("sequence", -1),
-        count,
-    )
-    tail += records
-    seal = get("crc", google_crc32c.value(tail))
-    head = struct.pack(">qiibI", get("base", 0), get("length", len(tail) + 9), 0, get("magic", 2), seal)
-    return head + tail
+    times = {"base_ts": base_time, "max_ts": max_time}
+    return entry_bytes.batch(records, count, pid=producer, pepoch=epoch, seq=sequence, **times, **fields)
 
 
 def record(body: str, length: int | None = None) -> bytes:
@@ -57,21 +50,11 @@ def record(body: str, length: int | None = None) -> bytes:
     return bytes([2 * (len(data) if length is None else length)]) + data
 
 
-def message(magic: int, key: bytes | None = b"k", value: bytes | None = b"v", **fields: int) -> bytes:
+def message(
+    magic: int, key: bytes | None = b"k", value: bytes | None = b"v", *, time: int = NOW, **fields: Any
+) -> bytes:
     """Return a v0 or v1 message with its checksum: kafka.md §2.1."""
-    return raw_message(magic, octets(key) + octets(value), **fields)
-
-
-def octets(data: bytes | None) -> bytes:
-    return struct.pack(">i", -1) if data is None else struct.pack(">i", len(data)) + data
-
-
-def raw_message(magic: int, fields_raw: bytes, **fields: int) -> bytes:
-    get = fields.get
-    tail = struct.pack(">bb", magic, get("attributes", 0))
-    tail += (struct.pack(">q", get("time", NOW)) if magic else b"") + fields_raw
-    seal = get("crc", zlib.crc32(tail))
-    return struct.pack(">qiI", get("offset", 0), get("size", len(tail) + 4), seal) + tail
+    return entry_bytes.message(magic, key, value, ts=time, **fields)
 
 
 def wrapper(magic: int, inner: bytes, **fields: int) -> bytes:

@@ -41,25 +41,18 @@ class KafkaPayload:
 
     @property
     def label(self) -> str:
-        """Return the name of the example in a list of tests."""
         return f"{self.topic}-{self.name}-{self.version}"
 
 
 @cache
 def kafka_payloads() -> tuple[KafkaPayload, ...]:
     """Return the examples of `EXAMPLES`, which `python -m tests.broker.payload_bytes` writes."""
-    return tuple(_example(json.loads(line)) for line in EXAMPLES.read_text(encoding="utf-8").splitlines())
-
-
-def _example(row: dict[str, Any]) -> KafkaPayload:
-    return KafkaPayload(
-        row["topic"], row["name"], row["version"], _bytes(row["key"]), _bytes(row["value"]),
-        row.get("keyJson"), row.get("valueJson"),
-    )  # fmt: skip
-
-
-def _bytes(text: str | None) -> bytes | None:
-    return None if text is None else bytes.fromhex(text)
+    found = []
+    for row in map(json.loads, EXAMPLES.read_text(encoding="utf-8").splitlines()):
+        key, value = (None if row[part] is None else bytes.fromhex(row[part]) for part in ("key", "value"))
+        forms = row.get("keyJson"), row.get("valueJson")
+        found.append(KafkaPayload(row["topic"], row["name"], row["version"], key, value, *forms))
+    return tuple(found)
 
 
 def program_folder() -> Path:
@@ -68,7 +61,6 @@ def program_folder() -> Path:
 
 
 def jars() -> list[Path]:
-    """Return the jars of Kafka, which have its schemas."""
     return sorted((program_folder() / "lib").glob("kafka-*.jar"))
 
 

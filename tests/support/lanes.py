@@ -20,7 +20,7 @@ LANES: Final = {
     "releases": "old releases of libraries, built with the bugs that others reported: in `.ci/full`",
     "builds": "libraries in Rust that take minutes to build: in `.ci/full`",
     "benchmarks": "ratios of two speeds in one run, each with its bar: in a workflow of their own",
-    "largest": "cases of tens of MiB or very many records on codecs with a planted bug: in `.ci/full`",
+    "largest": "cases of tens of MiB or very many records on reference and planted bugs: in `.ci/full`",
 }
 """Markers whose tests the README's test command leaves out; `.ci/run` runs after it all but `FULL`."""
 

@@ -99,7 +99,8 @@ def lacking_extra(error: BaseException | None) -> str:
     for one in _causes(error):
         for name, modules in EXTRAS.items():
             known = {module.partition(".")[0] for module in modules}
-            if _first(one) in known or f"[{name}]'" in str(one):
+            missing = re.match(r"No module named '(\w+)", str(one))
+            if (missing and missing[1] in known) or f"[{name}]'" in str(one):
                 shown_once.add(reason := _reason(f"[{name}]"))
                 return "" if os.environ.get("CI") == "true" else reason
     return ""
@@ -110,8 +111,3 @@ def _causes(error: BaseException | None) -> Iterator[ImportError]:
         if isinstance(error, ImportError):
             yield error
         error = error.__cause__
-
-
-def _first(error: ImportError) -> str:
-    found = re.match(r"No module named '(\w+)", str(error))
-    return found[1] if found else ""

@@ -112,7 +112,6 @@ def _prompts(block: str) -> Iterator[tuple[str, str]]:
 
 
 def _closed(typed: str) -> bool:
-    """Return True if all quotes are closed."""
     try:
         shlex.split(typed)
     except ValueError:

@@ -6,24 +6,18 @@ takes seconds `revisions`.
 """
 
 from collections.abc import Callable, Iterable
+from itertools import groupby
 from typing import Any, Final
 
 import pytest
 
 from wireproof.formats import FORMATS
 
-
-def _revisions() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for format_id in FORMATS:
-        found.setdefault(format_id.rpartition("/")[0], []).append(format_id)
-    return found
-
-
 SWEPT: Final = frozenset(
     format_id
-    for name, ids in _revisions().items()
+    for name, rows in groupby(FORMATS.values(), key=lambda row: row.name)
     if name.startswith("iggy.")
+    for ids in [[row.format_id for row in rows]]
     for format_id in (ids[:-1] if name.startswith("iggy.json.") else ids[1:-1])
 )
 """The ids of formats that differ little from others."""
@@ -37,11 +31,8 @@ def each_format(
     others: str = "",
 ) -> list[Any]:
     """Return parameters for `pytest.mark.parametrize`: `SWEPT` ones have a marker, others another."""
+    named = [(value, id_of(value), swept if id_of(value) in SWEPT else others) for value in values]
     return [
-        pytest.param(value, id=id_of(value), marks=_marks(swept if id_of(value) in SWEPT else others))
-        for value in values
+        pytest.param(value, id=name, marks=[getattr(pytest.mark, lane)] if lane else [])
+        for value, name, lane in named
     ]
-
-
-def _marks(name: str) -> list[pytest.MarkDecorator]:
-    return [getattr(pytest.mark, name)] if name else []

@@ -51,15 +51,11 @@ def hide() -> None:
     for module, names in ATTRIBUTES.items():
         for name in names:
             vars(module).pop(name, None)
-    _hide_proc()
     sys.platform = "darwin"
-
-
-def _hide_proc() -> None:
-    """Make every file below /proc missing, but for psutil, which has other sources on other systems."""
     opened = builtins.open
 
     def without_proc(file: Any, *words: Any, **more: Any) -> Any:
+        """Find nothing below /proc, but for psutil, which has other sources on other systems."""
         caller = sys._getframe(1).f_globals["__name__"]
         if str(file).startswith("/proc") and not caller.startswith("psutil"):
             raise FileNotFoundError(2, "No such file or directory", file)
@@ -69,7 +65,6 @@ def _hide_proc() -> None:
 
 
 def main() -> None:
-    """Run the command line as on macOS."""
     hide()
     from wireproof.cli import main as command  # noqa: PLC0415 - what is hidden comes first
 

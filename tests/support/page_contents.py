@@ -8,7 +8,6 @@ from typing import Any
 
 
 def data(page: str) -> dict[str, Any]:
-    """The data of a page, unpacked."""
     found = re.search(r'<script id="data" type="application/(\w+)">(.*?)</script>', page, re.DOTALL)
     assert found is not None
     text = found[2] if found[1] == "json" else gzip.decompress(base64.b64decode(found[2])).decode()
@@ -25,7 +24,6 @@ def shown(page: str) -> str:
 
 
 def words(tree: Any) -> list[str]:
-    """All texts of some data."""
     if isinstance(tree, str):
         return [tree]
     parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()

@@ -168,14 +168,12 @@ class Planted:
     bugs: tuple[Bug, ...] = ()
 
     def __init__(self) -> None:
-        """Read which bugs are on."""
         self.revisions = {self.format_id: {"ops": ["decode"]}}
         chosen = os.environ.get("PLANTED", "all")
         self._on = [bug for bug in self.bugs if chosen in ("all", bug.name)]
         self._seen = Path(os.environ["PLANTED_SEEN"]) if "PLANTED_SEEN" in os.environ else None
 
     def decode(self, request: Request) -> Accepted:
-        """Decode as the reference does, and change the value."""
         row = formats.get(request.format, request.revision)
         decoded = formats.decode(row, request.data, request.options)
         value = to_json(decoded.value)

@@ -14,7 +14,6 @@ class RefuseRemarked(ReferenceCodec):
     name = "refuse-remarked"
 
     def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
-        """Refuse an answer with such a remark."""
         del request
         refused = any(REMARK_CLASSES[name].rejectable for name in outcome.remarks)
         return Refused("not-permitted") if refused else outcome
@@ -26,11 +25,9 @@ class RefuseEachTenth(ReferenceCodec):
     name = "refuse-each-tenth"
 
     def __init__(self) -> None:
-        """Begin to count."""
         super().__init__()
         self._read = count(1)
 
     def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
-        """Refuse one in ten."""
         del request
         return outcome if next(self._read) % 10 else Refused("other")

@@ -11,7 +11,6 @@ USER = "user:secret"
 
 @contextmanager
 def served() -> Iterator[str]:
-    """The address of a new server, as `host:port`."""
     one = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     one.start()
     host, port = one.get_host_and_port()
@@ -20,7 +19,6 @@ def served() -> Iterator[str]:
 
 
 def options_of(address: str) -> str:
-    """The query part of URIs of a server."""
     return f"?scheme=http&endpoint_override={address}&region=us-east-1&allow_bucket_creation=true"
 
 

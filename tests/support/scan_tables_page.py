@@ -44,7 +44,6 @@ def _lines(tables: Mapping[str, tuple[TableColumn, ...]], level: str) -> Iterato
 
 
 def page() -> str:
-    """The text of the page."""
     return "".join((HEAD, *_lines(TABLES, "##"), CAMPAIGNS, *_lines(CAMPAIGN_TABLES, "###")))
 
 

@@ -26,7 +26,6 @@ def say(head: Head) -> None:
 
 
 def right(ask: Head) -> Head:
-    """The right answer."""
     data = bytes.fromhex(ask["hex"])
     if data[:2] == b"\x01\x04" and len(data) >= 6:
         value = {"kind": "numeric", "value": data[2:6].hex()}
@@ -35,7 +34,6 @@ def right(ask: Head) -> Head:
 
 
 def wrong(ask: Head, **more: object) -> None:
-    """An answer that says `more`."""
     say(right(ask) | more)
 
 

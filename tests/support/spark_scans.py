@@ -25,7 +25,6 @@ def scanned(spark: SparkSession, folder: Path, out: Path, *adapters: str, **more
 
 
 def table(out: Path, name: str) -> Rows:
-    """The rows of a table of the newest scan."""
     return stored_rows(latest_table(out, name))
 
 

@@ -24,12 +24,10 @@ HEAD: Final = "# The value classes, for type checkers: python -m tests.support.v
 
 
 def stub_path(name: str) -> Path:
-    """Return the file of a family."""
     return Path(wireproof.__file__).parent / name / "values.pyi"
 
 
 def stub_of(family: Family) -> str:
-    """Return the text of the stub of a family."""
     classes = dict(sorted(value_classes(family).items()))
     names = {cls: name for name, found in classes.items() for cls in found}
     body = [line for name, found in classes.items() for line in _class(name, found, names)]

@@ -11,10 +11,11 @@ wrong.
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeAlias
@@ -60,17 +61,19 @@ def rows_of(fixtures: Path) -> dict[str, dict[str, Any]]:
 def changes(before: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]) -> Changes:
     """Compare cases by what decides their verdicts."""
 
-    def decides(row: Mapping[str, Any]) -> dict[str, Any]:
-        return {key: part for key, part in row.items() if key not in ("id", *WORDS)}
-
     added, changed = [], []
     for name, row in sorted(now.items()):
         was = before.get(name)
         if was is None:
             added.append(name)
-        elif decides(was) != decides(row):
+        elif _part(was, words=False) != _part(row, words=False):
             changed.append(name)
     return Changes(tuple(added), tuple(changed))
+
+
+def _part(row: Mapping[str, Any], *, words: bool) -> dict[str, Any]:
+    """Return the id and the words of a case, or all that decides its verdicts."""
+    return {key: part for key, part in row.items() if (key in ("id", *WORDS)) is words}
 
 
 # --- runs ---
@@ -127,15 +130,37 @@ def verdicts(
     return dict(found)
 
 
-def fixtures_of(commit: str, room: Path) -> Path:
-    """Return the fixtures of a commit, unpacked into a folder."""
+def rows_at(commit: str) -> dict[str, dict[str, Any]]:
+    """Return each case of the fixtures of a commit."""
     packed = subprocess.run(
         ["git", "archive", "--format=tar", commit, "fixtures"], cwd=TOP, capture_output=True, check=False
     )
     if packed.returncode:
         raise click.ClickException(f"{commit}: {packed.stderr.decode().strip()}")
-    subprocess.run(["tar", "-x", "-C", room], input=packed.stdout, check=True)
-    return room / "fixtures"
+    with TemporaryDirectory() as room:
+        subprocess.run(["tar", "-x", "-C", room], input=packed.stdout, check=True)
+        return rows_of(Path(room) / "fixtures")
+
+
+def with_former_cases(
+    fixtures: Path, former: Mapping[str, Mapping[str, Any]], changed: Collection[str], into: Path
+) -> Path:
+    """Copy some fixtures into a folder, with what decided the verdicts of the changed cases before.
+
+    Rules, sources and the words of a case are those of today: their form may have been another one.
+    """
+    shutil.copytree(fixtures, into)
+    for path in into.glob("*/*/*.json"):
+        page = json.loads(path.read_text("utf-8"))
+        if any(row["id"] in changed for row in page["cases"]):
+            page["cases"] = [
+                {**_part(row, words=True), **_part(former[row["id"]], words=False)}
+                if row["id"] in changed
+                else row
+                for row in page["cases"]
+            ]
+            path.write_text(json.dumps(page), "utf-8")
+    return into
 
 
 # --- tables ---
@@ -209,8 +234,9 @@ def main(commit: str, adapters: tuple[str, ...]) -> None:
             f"{len(chosen)} codecs are ready here, and {LEAST} are wanted: `wireproof adapters prepare NAME…`"
         )
     with TemporaryDirectory() as room:
-        old = fixtures_of(commit, Path(room))
-        found = changes(rows_of(old), rows_of(TOP / "fixtures"))
+        former = rows_at(commit)
+        found = changes(former, rows_of(TOP / "fixtures"))
+        old = with_former_cases(TOP / "fixtures", former, found.changed, Path(room) / "former")
         now = verdicts(TOP / "fixtures", chosen, (*found.added, *found.changed))
         before = verdicts(old, chosen, found.changed)
     click.echo(f"{len(chosen)} implementations: {', '.join(chosen)}\n")

@@ -1,8 +1,7 @@
 """Bytes of Kafka entries from named parts, with the value that the format document gives them.
 
-Nothing here comes from the codec under test: integers are packed by `struct`, checksums and compressed
-blocks come from their own libraries, values are put together from the parts by the rules of
-kafka.md §1.3, §1.8 and §2.2.
+Nothing here comes from the codec under test: integers are packed by `struct`, checksums come from their own
+libraries, values are put together from the parts by the rules of kafka.md §1.3, §1.8 and §2.2.
 """
 
 import struct
@@ -10,11 +9,8 @@ import zlib
 from typing import Any
 
 import google_crc32c
-import xxhash
-import zstandard
 
 T = 1700000000000
-
 
 Json = Any
 
@@ -208,65 +204,3 @@ def message_value(
         "value": hexed(value),
         "messages": messages,
     }
-
-
-def gzip(data: bytes, *, flags: int = 0, optional: bytes = b"", crc: int | None = None, isize: int | None = None,
-         method: int = 8) -> bytes:  # fmt: skip
-    """One gzip member (RFC 1952) with the header of Java's writer."""
-    deflate = zlib.compressobj(6, zlib.DEFLATED, -15)
-    block = deflate.compress(data) + deflate.flush()
-    head = struct.pack("<BBBBIBB", 0x1F, 0x8B, method, flags, 0, 0, 0xFF) + optional
-    return (
-        head
-        + block
-        + struct.pack(
-            "<II",
-            zlib.crc32(data) if crc is None else crc,
-            len(data) & 0xFFFFFFFF if isize is None else isize,
-        )
-    )
-
-
-def snappy_block(data: bytes) -> bytes:
-    """A raw snappy block of literals only: the length, then literals of at most 60 bytes."""
-    out = bytearray(base128(len(data)))
-    for start in range(0, len(data), 60):
-        piece = data[start : start + 60]
-        out.append((len(piece) - 1) << 2)
-        out += piece
-    return bytes(out)
-
-
-XERIAL = bytes.fromhex("82534e4150505900")
-
-
-def xerial(*blocks: bytes, versions: bytes = i32(1) + i32(1)) -> bytes:
-    return XERIAL + versions + b"".join(i32(len(block)) + block for block in blocks)
-
-
-def lz4(
-    data: bytes,
-    *,
-    flg: int = 0x60,
-    bd: int = 0x40,
-    kip57: bool = False,
-    hc: int | None = None,
-    size: bytes = b"",
-    end: bytes = bytes(4),
-    after: bytes = b"",
-    block_checksum: int | None = None,
-) -> bytes:
-    """An LZ4 frame of one stored block."""
-    descriptor = bytes((flg, bd)) + size
-    over = b"\x04\x22\x4d\x18" + descriptor if kip57 else descriptor
-    seal = xxhash.xxh32(over).intdigest() >> 8 & 0xFF if hc is None else hc
-    block = struct.pack("<I", len(data) | 0x80000000) + data
-    if flg & 0x10:
-        block += struct.pack(
-            "<I", xxhash.xxh32(data).intdigest() if block_checksum is None else block_checksum
-        )
-    return b"\x04\x22\x4d\x18" + descriptor + bytes((seal,)) + block + end + after
-
-
-def zstd(data: bytes, *, content_size: bool = True, checksum: bool = False) -> bytes:
-    return zstandard.ZstdCompressor(write_content_size=content_size, write_checksum=checksum).compress(data)

@@ -74,23 +74,15 @@ def prepare(commit: str, room: Path) -> Path:
         shutil.rmtree(folder / "venv", ignore_errors=True)
         run("git", "clone", "-q", TOP, folder / "checkout")
         run("git", "checkout", "-q", name, cwd=folder / "checkout")
-        _make_environment(folder)
+        # The environment starts with the packages of this one, as hard links where that is possible: it takes
+        # little of the disk and of the time, and both commits see the same versions. Pip adds.
+        venv, ours = folder / "venv", Path(sysconfig.get_paths()["purelib"])
+        run(sys.executable, "-m", "venv", "--without-pip", venv)
+        shutil.copytree(ours, venv / ours.relative_to(sys.prefix), copy_function=_link, dirs_exist_ok=True)
+        words = ("-m", "pip", "install", "-q", "--no-warn-script-location", "-e", f".[{EXTRAS}]")
+        run(venv / "bin/python", *words, cwd=folder / "checkout")
         (folder / "ready").touch()
     return folder
-
-
-def _make_environment(folder: Path) -> None:
-    """Install a checkout into an environment that starts with the packages of this one.
-
-    They are hard links where that is possible: an environment takes little of the disk and of the time, and
-    both commits see the same versions. Pip installs what a commit wants beyond them.
-    """
-    venv = folder / "venv"
-    run(sys.executable, "-m", "venv", "--without-pip", venv)
-    ours = Path(sysconfig.get_paths()["purelib"])
-    shutil.copytree(ours, venv / ours.relative_to(sys.prefix), copy_function=_link, dirs_exist_ok=True)
-    words = ("-m", "pip", "install", "-q", "--no-warn-script-location", "-e", f".[{EXTRAS}]")
-    run(venv / "bin/python", *words, cwd=folder / "checkout")
 
 
 def _link(source: str, target: str) -> None:

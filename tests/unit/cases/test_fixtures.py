@@ -10,12 +10,13 @@ import pytest
 from attrs import evolve
 from each import each
 from fixture_folders import GOOD, PLACE, RULE, only, write
-from fixture_schema import validator
 from goldens import load
+from jsonschema import Draft202012Validator
 from layout_check import layout_errors
 
-from tests.fixture_tables import vectors
+import wireproof
 from tests.fixture_tables.checks import table_problems
+from tests.fixture_tables.documented_layouts import documented_layouts
 from tests.fixture_tables.history import known_bugs
 from tests.fixture_tables.vectors import count_lines
 from tests.fixture_tables.witness_reasons import reasons_of, without_witness
@@ -28,6 +29,10 @@ from wireproof.cases.id_patterns import compile_pattern
 from wireproof.cases.rules import read_rules
 from wireproof.family import Family
 from wireproof.wire.reader import TracingReader
+
+SCHEMA = Draft202012Validator(
+    json.loads((Path(wireproof.__file__).parent / "schemas/fixture.schema.json").read_text("utf-8"))
+)
 
 ROW: dict[str, Any] = {
     "id": "toy.frame/v1/basic/good",
@@ -66,8 +71,9 @@ def made(**changes: Any) -> Any:
 )
 def test_the_schema_refuses_a_case_that_is_none(change: dict[str, Any]) -> None:
     page = {"schema": 1, "format": "toy.frame", "revision": "v1", "cases": [ROW]}
-    assert validator().is_valid(page)
-    assert not validator().is_valid({**page, "cases": [{**ROW, **change}]})
+    SCHEMA.check_schema(SCHEMA.schema)
+    assert SCHEMA.is_valid(page)
+    assert not SCHEMA.is_valid({**page, "cases": [{**ROW, **change}]})
 
 
 def test_inputs_are_read_in_all_four_forms(tmp_path: Path) -> None:
@@ -308,7 +314,7 @@ FILES = sorted(fixtures_folder().glob("*/*/*.json"))
 
 @each("path", FILES, ids=lambda path: "/".join(path.parts[-3:]))
 def test_every_fixture_file_follows_the_schema(path: Path) -> None:
-    errors = [error.message for error in validator().iter_errors(json.loads(path.read_text("utf-8")))]
+    errors = [error.message for error in SCHEMA.iter_errors(json.loads(path.read_text("utf-8")))]
     assert errors == []
 
 
@@ -361,7 +367,7 @@ def test_what_stands_behind_the_cases_of_the_package_has_no_problem() -> None:
     assert [line.partition(" with cases")[0] for line in count_lines(suite)] == [
         "kafka.md: 472 ids, 469", "heka.md: 236 ids, 232", "iggy.md: 139 ids, 124",
     ]  # fmt: skip
-    printed = {one.layout for one in vectors.documented_layouts(suite)}
+    printed = {one.layout for one in documented_layouts(suite)}
     assert printed >= {"RecordBatch", "Record", "RecordHeader"}
 
 

@@ -92,7 +92,7 @@ ROWS: list[tuple[str, Format, bytes]] = [
     ("v0 wrapper", V0, kafka_bytes.wrapper(0, messages(0), offset=1)),
     ("v1 wrapper, crc", V1, kafka_bytes.wrapper(1, messages(1), offset=1, crc=1)),
     ("v1 wrapper, inner crc", V1, kafka_bytes.wrapper(1, flipped(messages(1)), offset=1)),
-    ("v1 key past the end", V1, kafka_bytes.raw_message(1, struct.pack(">i", 4000) + VALUE)),
+    ("v1 key past the end", V1, kafka_bytes.message(1, raw=struct.pack(">i", 4000) + VALUE)),
     ("log", LOG, batch() + kafka_bytes.message(1, KEY, VALUE) + batch(1)),
     ("heka payload", formats.get("heka.message", "0.10"), logs.heka_frame(SECRET * 3)[5:]),
     ("heka cut", formats.get("heka.message", "0.10"), logs.heka_frame(SECRET * 3)[5:-4]),

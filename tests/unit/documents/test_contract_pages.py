@@ -57,7 +57,6 @@ ANSWERS = {name: CONTRACT_SCHEMA[name]["properties"] for name in ("accepted", "r
 
 
 def first_words(heading: str, number: int = 0) -> list[str]:
-    """The words in the first column of a table."""
     return [words(row[0])[0] for row in tables(CONTRACT, heading)[number]]
 
 

@@ -21,7 +21,6 @@ from machine import need
 from markdown_commands import Source
 from packaging.requirements import Requirement
 
-import wireproof
 from tests.mutants.registry import spec_of
 from wireproof.adapters.registry.registered import Entry
 from wireproof.adapters.registry.registry import entries
@@ -378,13 +377,6 @@ def test_the_image_has_two_stages_of_which_the_last_one_runs_without_rights() ->
     assert "org.opencontainers.image.licenses=Apache-2.0" in [word for row in last for word in row]
 
 
-# --- the version ---
-
-
-def test_the_list_of_changes_has_this_version() -> None:
-    assert f"### {wireproof.__version__}" in (TOP / "reference" / "docs" / "releases.md").read_text("utf-8")
-
-
 # --- what a peer's build fetches ---
 
 
@@ -398,7 +390,6 @@ PINNING = {"mvn": {"-C"}, "cargo": {"--locked"}, "pip": {"--require-hashes"}, "n
 
 
 def commands(entry: Entry) -> Iterator[list[str]]:
-    """The commands of a build, also those in its scripts."""
     for step in entry.prepare.steps:
         yield list(step)
         if step[0] == "sh":

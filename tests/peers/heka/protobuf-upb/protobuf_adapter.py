@@ -57,7 +57,6 @@ REFUSALS: Final = Refusals(documented=(DecodeError, EncodeError))
 
 
 def _message_class() -> Any:  # noqa: ANN401 - a class that the library makes
-    """Return the class of Heka messages."""
     file = descriptor_pb2.FileDescriptorProto(name="message.proto", package="message", syntax="proto2")
     _describe(file.message_type.add(name="Message"), MESSAGE, ".message.Field")
     field = file.message_type.add(name="Field")
@@ -94,7 +93,6 @@ class Protobuf:
     }
 
     def __init__(self) -> None:
-        """Make the class of messages."""
         self._message = _message_class()
 
     def decode(self, request: Request) -> Outcome:
@@ -107,7 +105,6 @@ class Protobuf:
             return REFUSALS.outcome(error)
 
     def encode(self, request: Request) -> Outcome:
-        """Set the fields of a message and serialise it."""
         try:
             message = self._message()
             _set(message, MESSAGE, request.value)

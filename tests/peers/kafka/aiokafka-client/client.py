@@ -70,12 +70,10 @@ def failed(error: Exception) -> "asyncio.Future[Any]":
 
 
 def answer(done: RecordMetadata | BaseException) -> dict[str, str]:
-    """Return the line for the answer to a record."""
     return {"error": repr(done)} if isinstance(done, BaseException) else {"offset": str(done.offset)}
 
 
 def settings(topic: str, codec: str, mode: str) -> dict[str, Any]:
-    """Return the settings of a producer."""
     options = {"compression_type": None if codec == "none" else codec, "enable_idempotence": mode != "plain"}
     sizes = {"linger_ms": 100, "max_batch_size": 1 << 24, "max_request_size": 1 << 25}
     identity = {"transactional_id": topic} if mode == "transactional" else {}
@@ -83,17 +81,14 @@ def settings(topic: str, codec: str, mode: str) -> dict[str, Any]:
 
 
 def show(**line: object) -> None:
-    """Print one line of JSON."""
     print(json.dumps(line), flush=True)
 
 
 def hexed(data: bytes | None) -> str | None:
-    """Return bytes as hex."""
     return None if data is None else data.hex()
 
 
 def unhexed(text: str | None) -> bytes | None:
-    """Return hex as bytes."""
     return None if text is None else bytes.fromhex(text)
 
 

@@ -66,29 +66,24 @@ def produce(address: str, topic: str, codec: str, mode: str) -> None:
 
 
 def record_of(line: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a record for `Producer.produce`."""
     timestamp = {"timestamp": int(line["timestamp"])} if "timestamp" in line else {}
     headers = [(name, unhexed(value)) for name, value in line.get("headers", [])]
     return {"key": unhexed(line["key"]), "value": unhexed(line["value"]), "headers": headers, **timestamp}
 
 
 def answer(error: KafkaError | None, record: Message) -> None:
-    """Print the broker's answer to one record."""
     show(**{"error": str(error)} if error else {"offset": str(record.offset())})
 
 
 def show(**line: object) -> None:
-    """Print one line of JSON."""
     print(json.dumps(line), flush=True)
 
 
 def hexed(data: bytes | None) -> str | None:
-    """Return bytes as hex."""
     return None if data is None else data.hex()
 
 
 def unhexed(text: str | None) -> bytes | None:
-    """Return hex as bytes."""
     return None if text is None else bytes.fromhex(text)
 
 

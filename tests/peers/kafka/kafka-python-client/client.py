@@ -75,7 +75,6 @@ def chosen(client: type, default: object, **option: object) -> dict[str, object]
 
 
 def answer(sent: list[Future]) -> None:
-    """Print the answers to records."""
     for future in sent:
         if future.succeeded():
             show(offset=str(future.value.offset))
@@ -84,17 +83,14 @@ def answer(sent: list[Future]) -> None:
 
 
 def show(**line: object) -> None:
-    """Print one line of JSON."""
     print(json.dumps(line), flush=True)
 
 
 def hexed(data: bytes | None) -> str | None:
-    """Return bytes as hex."""
     return None if data is None else data.hex()
 
 
 def unhexed(text: str | None) -> bytes | None:
-    """Return hex as bytes."""
     return None if text is None else bytes.fromhex(text)
 
 

@@ -67,7 +67,6 @@ class Kio:
     }
 
     def decode(self, request: Request) -> Outcome:
-        """Read the batch at the start of `request.data`."""
         try:
             batch, size = read_batch(request.data, 0)
             return Accepted(value=_shown(batch), consumed=size)

@@ -131,7 +131,6 @@ class Librdkafka:
                 self._unused.append(partition)
 
     def close(self) -> None:
-        """End the clients and the servers."""
         self._close_consumers()
         self._producers.close()
         self._broker.close()

@@ -29,7 +29,6 @@ class FakeIggyHttp:
 
     @property
     def address(self) -> str:
-        """Return host and port, such as `127.0.0.1:4711`."""
         return f"127.0.0.1:{self._server.server_port}"
 
     def serve(self, body: bytes) -> None:
@@ -44,13 +43,11 @@ class FakeIggyHttp:
             return list(self._sent)
 
     def close(self) -> None:
-        """Stop listening."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join(IDLE_SECONDS)
 
     def answer(self, path: str, method: str, body: bytes) -> bytes:
-        """Return the body of the reply to one request."""
         if path.endswith("/login"):
             return TOKEN
         if not path.endswith("/messages"):

@@ -39,7 +39,6 @@ class FakeIggyTcp:
 
     @property
     def address(self) -> str:
-        """Return host and port, such as `127.0.0.1:4711`."""
         return f"127.0.0.1:{self._server.port}"
 
     def serve(self, code: int, body: bytes) -> None:
@@ -54,15 +53,12 @@ class FakeIggyTcp:
             return [sent.body for sent in self._sent if sent.code == code]
 
     def close(self) -> None:
-        """Stop listening and close every connection."""
         self._server.close()
 
     def __enter__(self) -> Self:
-        """Return the server itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
         self.close()
 
     def _listening(self) -> LoopbackServer:

@@ -115,7 +115,6 @@ class SdkClient:
         return self._outcome(self._send(self._connected(server), request.value, sent), request)
 
     def close(self) -> None:
-        """End the servers and the loop."""
         if self._web is not None:
             self._web.close()
         if self._server is not None:

@@ -12,7 +12,6 @@ _FLOATS: Final = {"float32": "<f", "float64": "<d"}
 
 
 def message_json(message: Any) -> Json:  # noqa: ANN401 - of the library
-    """Return a polled message."""
     return {
         "offset": str(message.offset()),
         "timestamp": str(message.timestamp()),
@@ -58,7 +57,6 @@ def header_argument(kind: str, value: str) -> Any:  # noqa: ANN401 - what `_byte
 
 
 def confirmation_json(one: Any) -> Json:  # noqa: ANN401 - of the library
-    """Return the confirmation of a send for one partition."""
     return {
         name: str(getattr(one, name)) for name in ("stream_id", "topic_id", "partition_id", "base_offset")
     }

@@ -29,7 +29,6 @@ class Forgotten(ServedPartition):
     """A partition without records, of which every offset may be asked for: a late Fetch is no error."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         super().__init__(TopicSettings())
 
     def check_range(self, _: int) -> None:
@@ -44,12 +43,10 @@ class KeptAsSent(ServedPartition):
     """
 
     def __init__(self) -> None:
-        """Begin with none."""
         super().__init__(TopicSettings())
         self.produced: list[bytes] = []
 
     def append(self, data: bytes, _: int, __: str | None, ___: int) -> Appended:
-        """Keep a record set."""
         self.produced.append(data)
         return Appended(0)
 
@@ -77,7 +74,6 @@ class ClientBroker:
         self._topic.partitions[index] = partition
 
     def forget(self, index: int) -> None:
-        """Empty a partition."""
         self.put(index, Forgotten())
 
     def identify(self, producer: int, epoch: int) -> None:
@@ -85,5 +81,4 @@ class ClientBroker:
         self._cluster.coordinator = Coordinator(given=producer - 1, first_epoch=epoch)
 
     def close(self) -> None:
-        """Stop listening and close every connection."""
         self._running.close()

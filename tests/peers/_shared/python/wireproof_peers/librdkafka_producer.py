@@ -81,7 +81,6 @@ class Producers:
             return REFUSALS.outcome(error)
 
     def close(self) -> None:
-        """End the producers and the brokers."""
         self._known.clear()
         for broker in self._brokers.values():
             broker.close()

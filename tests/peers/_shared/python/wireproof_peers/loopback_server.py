@@ -48,12 +48,10 @@ class LoopbackServer:
 
     @property
     def port(self) -> int:
-        """Return the port of 127.0.0.1."""
         port: int = self._server.socket.getsockname()[1]
         return port
 
     def close(self) -> None:
-        """Stop listening and close every connection."""
         self._server.shutdown()
         self._server.hang_up()
         self._server.server_close()
