@@ -15,7 +15,7 @@ import json
 import mmap
 import struct
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -24,11 +24,15 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from attrs import evolve, frozen
 
+from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case, Level, Reject
+from wireproof.cases.outcome import Outcome, Refused
+from wireproof.cases.reference_answers import reference_answer
 from wireproof.cases.token import TokenError, from_token, save_token
 from wireproof.derive.examples import with_expectation
 from wireproof.files import lock_file, read_limited_bytes, replace_bytes, replace_text
-from wireproof.judge.signature import Signature, shape_of_finding
+from wireproof.judge.judge import Reference, judge_ways
+from wireproof.judge.signature import Signature, shape_of_finding, signature
 from wireproof.judge.verdicts import NO_FINDING_GATES, ROWS, Verdict, VerdictName
 from wireproof.run.events import CaseEvent, case_event
 from wireproof.strict_parsing import parse_json, structure, to_tree
@@ -73,6 +77,9 @@ WayToFail: TypeAlias = tuple[Signature, str]
 MAX_INPUTS: Final = 4
 """Inputs of a finding that are kept, each with other capabilities."""
 
+
+MOST_WAYS: Final = 4
+"""Ways of one wrong value that can be new findings: a reader that has lost its place has many more."""
 
 LOOKED_AT: Final = 32
 """Occurrences of a finding of which each is looked at, and of the later ones one in so many."""
@@ -190,6 +197,57 @@ def is_finding(verdict: Verdict) -> bool:
     return gates or verdict.name == "info"
 
 
+@frozen
+class Failure:
+    """A way in which an adapter fails a case, or in which its answer differs from that of the reference."""
+
+    verdict: Verdict
+    signature: Signature
+
+    @property
+    def shape(self) -> str:
+        """Return what findings of one signature may differ in."""
+        return shape_of_finding(self.verdict)
+
+    @property
+    def fails(self) -> bool:
+        """Return True if the format leaves the answer not open, and the refusal is not the only surprise."""
+        return is_finding(self.verdict) and self.verdict.name != "info"
+
+    def __str__(self) -> str:
+        """Return signature and shape in one line."""
+        return " · ".join(filter(None, (str(self.signature), self.shape)))
+
+
+def failures_of(
+    hello: Hello, case: Case, sent: Case, outcome: Outcome, reference: Reference = reference_answer
+) -> list[Failure]:
+    """Return the ways in which the answer to a case can be a finding; those of a wrong value are several.
+
+    Args:
+        hello: of the adapter.
+        case: the case: a failure is one of its format, whatever the form in which it was sent.
+        sent: the case as it was sent: as a stream, for some adapters.
+        outcome: the answer.
+        reference: answers `sent`.
+    """
+    verdicts = judge_ways(sent, outcome, hello=hello, reference=reference)
+    found = ((one, signature_of_finding(hello.name, case, one, outcome)) for one in verdicts)
+    return [Failure(verdict, sign) for verdict, sign in found if sign is not None]
+
+
+def signature_of_finding(
+    implementation: str, case: Case, verdict: Verdict, outcome: Outcome
+) -> Signature | None:
+    """Return the signature of a verdict that becomes a finding, or of an undocumented refusal; else None."""
+    if is_finding(verdict):
+        return signature(implementation, case, verdict)
+    if verdict.passing and isinstance(outcome, Refused) and outcome.untyped:
+        sign = signature(implementation, case, verdict)
+        return evolve(sign, kind="untyped", cls=outcome.text.partition(":")[0], path="")
+    return None
+
+
 class Findings:
     """The folder of findings, as one worker writes to it. Several workers may write at the same time."""
 
@@ -204,6 +262,15 @@ class Findings:
             for finding in read_findings(folder)
             if finding.state != "mended"  # else any input opens it again
         }
+
+    def separate(self, ways: Sequence[Failure]) -> list[Failure]:
+        """Return which ways of one wrong value are findings: the first, known ones, and a few others or none.
+
+        So a codec with many bugs has a finding for each, found one by one, and a lost reader has one.
+        """
+        known = [finding_name(one.signature, one.shape) in self._kept for one in ways]
+        new = known[1:].count(False)
+        return [one for place, one in enumerate(ways) if not place or known[place] or new < MOST_WAYS]
 
     def is_settled(self, signature: Signature, shape: str, size: int) -> bool:
         """Return whether it need not be known what an input of `size` bytes needs: it is hardly one to keep.

@@ -14,10 +14,17 @@ from wireproof.cases.case import PROPERTY, Case, Data
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.outcome import NotRun
 from wireproof.derive.examples import capabilities_of_case
-from wireproof.fuzz.findings import Finding, Findings, State, case_of_token, finding_name, read_findings
+from wireproof.fuzz.findings import (
+    Finding,
+    Findings,
+    State,
+    case_of_token,
+    failures_of,
+    finding_name,
+    read_findings,
+)
 from wireproof.fuzz.property_run import known_signatures
 from wireproof.fuzz.shrink import ONE_AT_A_TIME, NothingToShrinkError, Shrinker
-from wireproof.fuzz.target import failures_of
 from wireproof.judge.signature import Signature
 from wireproof.run.baselines.known_failures import Baseline, KnownFailure, failure_of
 from wireproof.run.engine import Engine
@@ -69,7 +76,7 @@ def _judged(engine: Engine, store: Findings, finding: Finding, cases: list[Case]
         if finding.name not in ways:
             data = case.input.data if isinstance(case.input, Data) else store.data_of(finding.name)
             more = {"version": engine.hello.version, "origin": f"replay of {finding.name}"}
-            for one in ways.values():
+            for one in store.separate(failures):
                 store.add(one.signature, one.verdict, case, data, **more)
         yield from ways or ("",)
 

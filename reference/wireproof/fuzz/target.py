@@ -7,19 +7,16 @@ import traceback
 from collections.abc import Iterable
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case
 from wireproof.cases.outcome import Outcome, Refused
-from wireproof.cases.reference_answers import reference_answer
 from wireproof.derive.examples import Examples, capabilities_of_case, with_expectation
-from wireproof.fuzz.findings import NOT_GATING, Findings, is_finding
+from wireproof.fuzz.findings import NOT_GATING, Findings, failures_of
 from wireproof.fuzz.process import Answer, CpuTimer, Executor, SharedInput
 from wireproof.fuzz.relations import Violation, violations
 from wireproof.judge.context import exclusion_reason
-from wireproof.judge.judge import Reference, judge_ways
-from wireproof.judge.signature import Signature, shape_of_finding, signature
+from wireproof.judge.signature import Signature
 from wireproof.judge.verdicts import Verdict
 
 REFERENCE: Final = "reference"
@@ -126,7 +123,7 @@ class FuzzTarget:
     def _judge_one(self, case: Case, data: bytes, sent: Case, outcome: Outcome) -> None:
         assert self.executor is not None
         hello, store, size = self.executor.hello, self._findings, len(data)
-        ways = failures_of(hello, case, sent, outcome, self._examples.answer)
+        ways = store.separate(failures_of(hello, case, sent, outcome, self._examples.answer))
         if not ways:
             return
         settled = all(store.is_settled(way.signature, way.shape, size) for way in ways)
@@ -143,54 +140,3 @@ class FuzzTarget:
             if store.count(way.signature, way.shape, case.needs, size) and not settled:
                 kept = with_expectation(evolve(case, limits=sent.limits))
                 store.save(way.signature, way.verdict, kept, data, version=hello.version, origin=self._origin)
-
-
-@frozen
-class Failure:
-    """A way in which an adapter fails a case, or in which its answer differs from that of the reference."""
-
-    verdict: Verdict
-    signature: Signature
-
-    @property
-    def shape(self) -> str:
-        """Return what findings of one signature may differ in."""
-        return shape_of_finding(self.verdict)
-
-    @property
-    def fails(self) -> bool:
-        """Return True if the format leaves the answer not open, and the refusal is not the only surprise."""
-        return is_finding(self.verdict) and self.verdict.name != "info"
-
-    def __str__(self) -> str:
-        """Return signature and shape in one line."""
-        return " · ".join(filter(None, (str(self.signature), self.shape)))
-
-
-def failures_of(
-    hello: Hello, case: Case, sent: Case, outcome: Outcome, reference: Reference = reference_answer
-) -> list[Failure]:
-    """Return the ways in which the answer to a case becomes a finding; those of a wrong value are several.
-
-    Args:
-        hello: of the adapter.
-        case: the case: a failure is one of its format, whatever the form in which it was sent.
-        sent: the case as it was sent: as a stream, for some adapters.
-        outcome: the answer.
-        reference: answers `sent`.
-    """
-    verdicts = judge_ways(sent, outcome, hello=hello, reference=reference)
-    found = ((one, signature_of_finding(hello.name, case, one, outcome)) for one in verdicts)
-    return [Failure(verdict, sign) for verdict, sign in found if sign is not None]
-
-
-def signature_of_finding(
-    implementation: str, case: Case, verdict: Verdict, outcome: Outcome
-) -> Signature | None:
-    """Return the signature of a verdict that becomes a finding, or of an undocumented refusal; else None."""
-    if is_finding(verdict):
-        return signature(implementation, case, verdict)
-    if verdict.passing and isinstance(outcome, Refused) and outcome.untyped:
-        sign = signature(implementation, case, verdict)
-        return evolve(sign, kind="untyped", cls=outcome.text.partition(":")[0], path="")
-    return None
