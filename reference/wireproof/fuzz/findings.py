@@ -41,15 +41,9 @@ NOT_GATING: Final = frozenset({"info", "untyped", "lenient"})
 """Kinds that do not count against the implementation.
 
 `info` is an answer that the format leaves open, `untyped` a rejection by an undocumented exception type,
-`lenient` an answer to bytes that only a case of level `should` or `may` refuses.
+`lenient` an answer to bytes that only a case of level `should` or `may` refuses. The last two count where the
+level `should` does, as in `check --level should`.
 """
-
-FAILING_AT_SHOULD: Final = frozenset({"untyped", "lenient"})
-"""Those of these kinds that count where the level `should` does, as in `check --level should`."""
-
-
-MAX_JSON_BYTES: Final = 4 * 1024 * 1024
-"""Size limit in bytes of the JSON file of a finding. A long token has a file of its own."""
 
 
 def case_of_token(folder: Path, token: str) -> Case:
@@ -142,12 +136,10 @@ class Finding:
     state: State = "open"
 
     def __str__(self) -> str:
-        """Return signature and shape in one line."""
         return f"{self.signature} · {self.shape}" if self.shape else str(self.signature)
 
     @property
     def way(self) -> WayToFail:
-        """Return what the finding is about."""
         return self.signature, self.shape
 
     @property
@@ -171,14 +163,13 @@ class Finding:
     def gates_at(self, hold: Level) -> bool:
         """Return True if the finding counts where `hold` is the lowest level whose failures do."""
         kind = self.signature.kind.partition(":")[0]
-        if hold == "should" and kind in FAILING_AT_SHOULD:
+        if hold == "should" and kind in ("untyped", "lenient"):
             return self.level in ("must", "should")
         return kind not in NOT_GATING
 
 
 @lru_cache(maxsize=1024)
 def finding_name(signature: Signature, shape: str = "") -> str:
-    """Return the name of the finding with this signature and shape."""
     text = f"{signature} · {shape}" if shape else str(signature)
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
@@ -215,7 +206,6 @@ class Failure:
         return is_finding(self.verdict) and self.verdict.name != "info"
 
     def __str__(self) -> str:
-        """Return signature and shape in one line."""
         return " · ".join(filter(None, (str(self.signature), self.shape)))
 
 
@@ -311,10 +301,8 @@ class Findings:
                 token = save_token(case, self._folder)
                 token = f"@{Path(token[1:]).name}" if token.startswith("@") else token
                 mine = KeptInput(case.needs, token, len(data))
-                others = sorted(
-                    (one for one in inputs if one.facets != mine.facets), key=lambda one: one.size
-                )
-                others = others[: MAX_INPUTS - 1]
+                others = [one for one in inputs if one.facets != mine.facets]
+                others = sorted(others, key=lambda one: one.size)[: MAX_INPUTS - 1]
                 if before is not None and others and others[0].size <= mine.size:  # it stays the smallest
                     finding = evolve(before, others=(*others[1:], mine))
                 else:
@@ -336,7 +324,6 @@ class Findings:
             self.save(signature, verdict, case, data, **details)
 
     def set_state(self, name: str, state: State) -> None:
-        """Store the state of a finding."""
         with self._locked():
             finding = read_finding(self._path(name))
             if finding.state != state:
@@ -353,7 +340,6 @@ class Findings:
                 (self._folder / f"{name}.{suffix}").unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Close the file of the counts."""
         self._counts.close()
 
     def _path(self, name: str) -> Path:
@@ -386,7 +372,7 @@ def finding_files(folder: Path) -> list[Path]:
 def read_finding(path: Path) -> Finding:
     """Return the finding of a JSON file, with the count of its last change; raises `FindingError`."""
     try:
-        page: Any = parse_json(read_limited_bytes(path, MAX_JSON_BYTES))
+        page: Any = parse_json(read_limited_bytes(path, 4 << 20))  # a long token has a file of its own
         return structure(page, Finding, "the finding")
     except (OSError, ValueError) as error:
         text = f"{path} is not a finding of this version: {error}; move the file away to continue"
@@ -409,8 +395,6 @@ def update_counts(folder: Path) -> list[Finding]:
     return found
 
 
-# --- how often each finding occurred ---
-
 COUNTER: Final = struct.Struct("<16sQ")
 """One counter: the name of the finding in hexadecimal, and the count."""
 
@@ -432,7 +416,6 @@ class FindingCounts:
         self._places = {name: place for place, (name, _) in enumerate(_counters(self._map))}
 
     def add(self, name: str) -> None:
-        """Add one to the count of the finding `name`."""
         place = self._places.setdefault(name, len(self._places))
         if place < MAX_COUNTERS:
             at = place * COUNTER.size
@@ -441,7 +424,6 @@ class FindingCounts:
             self._map[at : at + COUNTER.size] = COUNTER.pack(name.encode(), count + 1)
 
     def close(self) -> None:
-        """Unmap the file."""
         self._map.close()
 
 
@@ -453,7 +435,6 @@ def _counters(data: bytes | mmap.mmap) -> list[tuple[str, int]]:
 def total_counts(folder: Path) -> Counter[str]:
     """Return the count of each finding, summed over the files in `folder`."""
     counts: Counter[str] = Counter()
-    for path in sorted(folder.glob("*.tally")):
-        for name, count in _counters(path.read_bytes()):
-            counts[name] += count
+    for path in folder.glob("*.tally"):
+        counts.update(dict(_counters(path.read_bytes())))
     return counts

@@ -33,6 +33,7 @@ from wireproof.formats import FORMATS
 from wireproof.judge.differences import differences, short_value
 from wireproof.judge.judge import REFERENCE_HELLO, judge
 from wireproof.judge.likely_rules import layout_of_decode, leaf_of, likely_rules, most_like, rejected_field
+from wireproof.judge.signature import without_indices
 from wireproof.lint.cases import lint
 from wireproof.lint.sources import Problem, backed_level
 from wireproof.run.engine import Engine
@@ -40,9 +41,6 @@ from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.text import counted
 from wireproof.wire.trace import FieldSpan
-
-MAX_FIELDS: Final = 2
-"""Number of differing fields that a title names."""
 
 
 @frozen
@@ -61,10 +59,6 @@ class Difference:
     got: str = ""
 
 
-NO_DIFFERENCE: Final = Difference()
-"""The difference of a case that no finding names."""
-
-
 def proposed_title(case: Case, suite: Suite, difference: Difference) -> str:
     """Return a title that says what is special in the bytes of a finding.
 
@@ -73,16 +67,28 @@ def proposed_title(case: Case, suite: Suite, difference: Difference) -> str:
     differently, or else after the fields in which it differs from the most similar case.
     """
     if isinstance(case.expect, Reject):
-        return _title_of_rejection(case, case.expect)
+        layout = layout_of_decode(case)
+        fault = layout.rejected if layout is not None else None
+        if layout is None or fault is None or not fault.path:
+            size = counted(len(input_bytes(case)), "byte", grouped=False)
+            return f"{size}: {fault.text if fault and fault.text else case.expect.cls}"
+        fmt = FORMATS[case.format_id]
+        fixed = formats.decode_with_trace(fmt, repair(fmt, input_bytes(case)), case.options)
+        wrong = _value_at(layout.spans, fault.path)
+        right = _value_at(fixed.spans, fault.path) if fixed.rejected is None else None
+        if None not in (wrong, right) and wrong != right:
+            return f"{fault.path} is {wrong} instead of {right}: {fault.cls}"
+        leaf, text = leaf_of(fault.path), fault.text or fault.cls
+        return fault.path + (text.removeprefix(leaf) if text.startswith(f"{leaf} ") else f": {text}")
     if difference.kind.startswith("fail:wrong-value") and " = " in difference.want:
         field, _, value = difference.want.partition(" = ")
         return f"{field} is {_bare(value)}, not {_bare(difference.got.partition(' = ')[2])}"
     near = most_like(case, suite)
     if near is None:
         return f"{counted(len(input_bytes(case)), 'byte that is', 'bytes that are', grouped=False)} accepted"
-    found = list(islice(differences(_value(near), _value(case)), MAX_FIELDS + 1))
-    shown = " and ".join(f"{one.path} {_bare(short_value(one.got))}" for one in found[:MAX_FIELDS])
-    more = " and more" if len(found) > MAX_FIELDS else ""
+    found = list(islice(differences(_value(near), _value(case)), 3))
+    shown = " and ".join(f"{one.path} {_bare(short_value(one.got))}" for one in found[:2])
+    more = " and more" if len(found) > 2 else ""
     return f"As {near.id}, with {shown}{more}" if shown else f"The value of {near.id}, in other bytes"
 
 
@@ -98,22 +104,6 @@ def _value(case: Case) -> Json:
     return case.expect.value if isinstance(case.expect, Accept) else None
 
 
-def _title_of_rejection(case: Case, expect: Reject) -> str:
-    layout = layout_of_decode(case)
-    fault = layout.rejected if layout is not None else None
-    if layout is None or fault is None or not fault.path:
-        size = counted(len(input_bytes(case)), "byte", grouped=False)
-        return f"{size}: {fault.text if fault and fault.text else expect.cls}"
-    fmt = FORMATS[case.format_id]
-    fixed = formats.decode_with_trace(fmt, repair(fmt, input_bytes(case)), case.options)
-    value = _value_at(layout.spans, fault.path)
-    right = _value_at(fixed.spans, fault.path) if fixed.rejected is None else None
-    if None in (value, right) or value == right:
-        leaf, text = leaf_of(fault.path), fault.text or fault.cls
-        return fault.path + (text.removeprefix(leaf) if text.startswith(f"{leaf} ") else f": {text}")
-    return f"{fault.path} is {value} instead of {right}: {fault.cls}"
-
-
 def _value_at(spans: Iterable[FieldSpan], path: str) -> int | None:
     """Return the number in a field; None if the field is missing or no number."""
     found = next((span.value for span in spans if span.path == path), None)
@@ -121,15 +111,11 @@ def _value_at(spans: Iterable[FieldSpan], path: str) -> int | None:
 
 
 def propose_rules(
-    case: Case, suite: Suite, difference: Difference = NO_DIFFERENCE
+    case: Case, suite: Suite, difference: Difference
 ) -> tuple[tuple[str, ...], tuple[Rule, ...]]:
     """Return the ids of the rules that `case` may test, the likeliest first, and those that are new.
 
-    A rejected case may be of a rule whose cases are rejected with the same class at the same field. An
-    accepted case may be of a rule whose section the reference cites in a remark at the field that was read
-    differently, or whose sentence names this field. Where none fits, it is the rule of the most similar case.
-    The rule whose case is most similar comes first. If there is no such case, a new rule is proposed, and the
-    author of the fixture writes its text.
+    If no rule of a similar case fits, a new one is proposed, and the author of the fixture writes its text.
     """
     fitting = likely_rules(case, suite, difference.path)
     if fitting:
@@ -148,9 +134,6 @@ def propose_rules(
 
 CONFIRMATIONS: Final = 3
 """Number of fresh processes of the reference that must give the same answer."""
-
-DEFAULT_TOPIC: Final = "found"
-"""Topic of a promoted finding if `--name` does not contain one."""
 
 
 class PromotionError(ValueError):
@@ -183,7 +166,7 @@ def promote(
     name: str = "",
     why: str = "",
     *,
-    difference: Difference = NO_DIFFERENCE,
+    difference: Difference = Difference(),
     choose: Callable[[tuple[str, ...]], str] = itemgetter(0),
 ) -> Promoted:
     """Write `case` into the fixtures under `to`.
@@ -229,9 +212,6 @@ def promote(
     return Promoted(fixture, twin, new, fitting, _write(cases, new, to))
 
 
-# --- the answer of the reference ---
-
-
 def _with_expectation(case: Case) -> Case:
     """Return the case with the answer of the reference as its expectation.
 
@@ -240,29 +220,23 @@ def _with_expectation(case: Case) -> Case:
     if case.format_id not in FORMATS:
         raise PromotionError(f"{case.format_id} is no format")
     expect = reference_expectation(case)
-    if contradiction := _contradiction(case):
-        raise PromotionError(f"the reference disagrees with itself: {contradiction}")
+    if isinstance(case.input, Data):
+        given = FORMATS[case.format_id], case.input.data, case.effective_options
+        traced, what = formats.decode_with_trace(*given), "value"
+        try:
+            same = formats.decode(*given) == traced.decoded
+        except Rejected as rejected:
+            other, what = traced.rejected, "rejection"
+            same = other is not None and (other.cls, other.at) == (rejected.cls, rejected.at)
+        if not same:
+            fault = f"with a trace the {what} is another one"
+            raise PromotionError(f"the reference disagrees with itself: {fault}")
     if case.expect != expect:
         outcome = reference_answer(case).outcome
         verdict = judge(case, outcome, hello=REFERENCE_HELLO, twin=None)
         if not verdict.passing and verdict.name != "blocked":
             raise PromotionError(f"the reference disagrees with the token's expectation: {verdict.text}")
     return evolve(case, expect=expect)
-
-
-def _contradiction(case: Case) -> str:
-    """Return how a decode with a layout trace differs from one without; empty if they are equal."""
-    if not isinstance(case.input, Data):
-        return ""
-    given = FORMATS[case.format_id], case.input.data, case.effective_options
-    traced = formats.decode_with_trace(*given)
-    try:
-        plain = formats.decode(*given)
-    except Rejected as rejected:
-        other = traced.rejected
-        same = other is not None and (other.cls, other.at) == (rejected.cls, rejected.at)
-        return "" if same else "with a trace the rejection is another one"
-    return "" if traced.decoded == plain else "with a trace the value is another one"
 
 
 def confirm(case: Case) -> None:
@@ -278,18 +252,20 @@ def confirm(case: Case) -> None:
             raise PromotionError(fault)
 
 
-# --- name and twin ---
-
-
 def _named(case: Case, name: str, why: str) -> Case:
     """Return the case with the id and the origin of a fixture; a fuzzed case has no title of its own."""
     topic, _, last = name.rpartition("/")
     digest = hashlib.sha256(input_bytes(case)).hexdigest()[:8]
-    last = last or f"{_subject(case)}-{digest}"
+    subject: str = "accepted" if case.op == "decode" else case.op
+    if isinstance(case.expect, Reject):  # class and field
+        field = getattr(reference_answer(case).outcome, "path", "").rpartition(".")[2]
+        words = f"{case.expect.cls} {without_indices(field)}"
+        subject = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
+    last = last or f"{subject}-{digest}"
     origin = case.source.document or case.id
     return evolve(
         case,
-        id=f"{case.format}/{case.revision}/{topic or DEFAULT_TOPIC}/{last}",
+        id=f"{case.format}/{case.revision}/{topic or 'found'}/{last}",
         title="" if case.family == FUZZ else case.title,
         why=why or case.why or "A codec answered these bytes in another way than the format requires.",
         source=Source("fuzz", f"promoted from {origin}, sha256 {digest}"),
@@ -298,15 +274,6 @@ def _named(case: Case, name: str, why: str) -> Case:
         twin=None,
         rules=(),
     )
-
-
-def _subject(case: Case) -> str:
-    """Return class and field of a rejection, or else the op, as a part of an id."""
-    if not isinstance(case.expect, Reject):
-        return "accepted" if case.op == "decode" else case.op
-    outcome = reference_answer(case).outcome
-    field = re.sub(r"\[\d+\]", "", getattr(outcome, "path", "")).rpartition(".")[2]
-    return re.sub(r"[^a-z0-9]+", "-", f"{case.expect.cls} {field}".lower()).strip("-")
 
 
 def _twin(case: Case, suite: Suite) -> tuple[Case | None, str | None]:
@@ -337,9 +304,6 @@ def _twin(case: Case, suite: Suite) -> tuple[Case | None, str | None]:
     if near is None:
         raise PromotionError("no accepted case of this format is known that could be its twin")
     return None, near.id
-
-
-# --- files ---
 
 
 def _write(cases: list[Case], rules: tuple[Rule, ...], to: Path) -> tuple[Path, ...]:

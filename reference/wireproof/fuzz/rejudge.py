@@ -72,20 +72,13 @@ def _judged(engine: Engine, store: Findings, finding: Finding, cases: list[Case]
             yield None
             continue
         failures = failures_of(engine.hello, case, ran.case, ran.outcome)
-        ways = {finding_name(one.signature, one.shape): one for one in failures}
-        if finding.name not in ways:
+        names = [finding_name(one.signature, one.shape) for one in failures]
+        if finding.name not in names:
             data = case.input.data if isinstance(case.input, Data) else store.data_of(finding.name)
             more = {"version": engine.hello.version, "origin": f"replay of {finding.name}"}
             for one in store.separate(failures):
                 store.add(one.signature, one.verdict, case, data, **more)
-        yield from ways or ("",)
-
-
-CANDIDATES: Final = 300
-"""Candidates that are tried to make a finding smaller."""
-
-CANDIDATES_ALONE: Final = 8
-"""The same if each may end a process or take all of its time."""
+        yield from names or ("",)
 
 
 def shrink_findings(folder: Path, spec: str, findings: Iterable[Finding], seconds: float) -> None:
@@ -111,7 +104,7 @@ def shrink_findings(folder: Path, spec: str, findings: Iterable[Finding], second
                 continue
             if (shrinker.signature, shrinker.shape) != finding.way:
                 continue
-            most = CANDIDATES_ALONE if shrinker.verdict.name in ONE_AT_A_TIME else CANDIDATES
+            most = 8 if shrinker.verdict.name in ONE_AT_A_TIME else 300
             small = shrinker.run(until - time.monotonic(), most)
             assert isinstance(small.case.input, Data), "a smaller input is of the same kind"
             data = small.case.input.data
@@ -120,9 +113,6 @@ def shrink_findings(folder: Path, spec: str, findings: Iterable[Finding], second
             if len(data) < len(case.input.data):
                 origin = f"{finding.origin}, shrunk"
                 store.save(small.signature, small.verdict, kept, data, version=finding.version, origin=origin)
-
-
-# --- a baseline ---
 
 
 @frozen
@@ -138,7 +128,6 @@ class KnownWays:
     examples: tuple[KnownFailure, ...] = ()
 
     def has(self, sign: Signature) -> bool:
-        """Return whether failures with this signature are known."""
         return sign in self.signatures or any(
             entry.failure == failure_of(sign.kind, sign.cls, exact=entry.exact)
             and entry.is_about(f"{sign.format}/{PROPERTY}/{sign.op}~")

@@ -10,8 +10,8 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Iterable
+from contextlib import closing, suppress
 from math import inf
 from pathlib import Path
 from typing import Final, Literal, NoReturn
@@ -60,32 +60,12 @@ from wireproof.judge.signature import Signature, signature
 from wireproof.judge.verdicts import Verdict
 from wireproof.run.engine import Engine
 
-INPUT_SECONDS: Final = 2.0
-"""Processor time that one input may take: the time limit of a case."""
-
-MAX_CPU_SECONDS: Final = 4.0
-"""The same as seen from outside the process: a loop in C is not ended by the timer within."""
-
-WAITING_FACTOR: Final = 20.0
-"""How many times longer a process may wait for a batch of another process than it may work on one input."""
-
-WARM_UP_SECONDS: Final = 120.0
-"""Processor time that the first call of the adapter may take. It is not counted."""
-
-EXTRA_MEMORY: Final = MEMORY
-"""Address space in bytes that a fuzzing process may map beyond what is mapped at its start.
-
-A codec that allocates as much as a length field states gets an error then, and the machine keeps its memory.
-"""
+INPUT_SECONDS, MAX_CPU_SECONDS = 2.0, 4.0
+"""Processor time that one input may take, which is the time limit of a case; the same as seen from outside
+the process, since a loop in C is not ended by the timer within."""
 
 RESIDENT_LIMIT: Final = 1024 * 1024 * 1024
 """Resident memory in bytes at which a process ends and a fresh one takes over, which costs one fork."""
-
-MEMORY_CHECK_INTERVAL, CLOCK_CHECK_INTERVAL = 64, 8
-"""Executions between two checks of the memory, and of the time."""
-
-POLL_SECONDS: Final = 0.05
-"""Seconds between two looks at the fuzzing process."""
 
 STATS_SECONDS: Final = 2.0
 """Seconds between two lines of the statistics."""
@@ -101,9 +81,6 @@ TARGET_ERROR: Final = "the fuzz target raised an exception"
 
 NO_PROGRESS: Final = "no progress"
 """Beginning of the reason of a process that was stopped as hanging."""
-
-_STATUS: Final = re.compile(rb"cov: (\d+) ft: (\d+) corp: (\d+)")
-"""The numbers in a line of libFuzzer's output."""
 
 
 class Worker:
@@ -155,9 +132,8 @@ def supported_variants(
     variants: Iterable[OptionVariant], case: Case, hello: Hello
 ) -> tuple[OptionVariant, ...]:
     """Return the variants in which an adapter with this `hello` can run `case`."""
-    return tuple(
-        variant for variant in variants if isinstance(prepare_case(with_variant(case, variant), hello), Case)
-    )
+    cases = ((one, prepare_case(with_variant(case, one), hello)) for one in variants)
+    return tuple(one for one, prepared in cases if isinstance(prepared, Case))
 
 
 class Session:
@@ -189,8 +165,7 @@ class Session:
         self.dictionary = work.folder / f"{slug(format_id)}.dict"
         self.dictionary.write_text(dictionary_text(dictionary(self.fmt)), encoding="ascii")
         cases = () if work.minimal_seeds else worker.suite.cases
-        kept = [case for case in cases if case.id not in work.held_out]
-        seeds = write_seeds(work.folder / "seeds" / slug(format_id), self.fmt, kept)
+        seeds = write_seeds(work.folder / "seeds" / slug(format_id), self.fmt, cases)
         corpus = work.corpus(format_id)
         corpus.mkdir(parents=True, exist_ok=True)
         self.folders = (corpus, seeds, *(Path(one) for one in (work.inputs,) if one))
@@ -211,7 +186,7 @@ class Session:
         """
         for format_id in {self.fmt.format_id, "/".join((self.fmt.wrapped_by or ())[:2])} - {""}:
             load_levels(format_id)
-        data, timer = seed(self.fmt), CpuTimer(WARM_UP_SECONDS)
+        data, timer = seed(self.fmt), CpuTimer(120.0)
         case, executor = self.examples.decode_case(data), self._worker.executor(timer)
         if isinstance(executor, InProcessExecutor):
             timer.start()
@@ -220,7 +195,6 @@ class Session:
             timer.stop()
 
     def target(self) -> FuzzTarget:
-        """Return the target; call it in the process that fuzzes."""
         timer = CpuTimer(INPUT_SECONDS)
         return FuzzTarget(
             self.examples,
@@ -232,7 +206,6 @@ class Session:
         )
 
     def mutator(self) -> Mutator:
-        """Return what makes the inputs."""
         seeds = [path.read_bytes() for path in input_files(self.folders[1:2])]
         return Mutator(self.fmt, seeds, self.examples.keys, is_copy=self._worker.is_guided)
 
@@ -252,8 +225,6 @@ class Session:
     def _findings(self) -> Findings:
         return Findings(self.work.findings_folder, self.work.worker)
 
-    # --- the fuzzing process ---
-
     def fuzz(self, number: int, turn: Turn, parent: int, done: int = 0) -> NoReturn:
         """Turn this process into the fuzzing process of one turn.
 
@@ -267,38 +238,31 @@ class Session:
         os.dup2(log, 1)
         os.dup2(log, 2)
         target = self.target()
-        limit_memory(own_address_space() + EXTRA_MEMORY)
+        # A codec that allocates what a length field states gets an error, and the machine keeps its memory.
+        limit_memory(own_address_space() + MEMORY)
         target.timer.start()
         if self.work.replays:
             for path in self.files[done:]:  # of those that are there still
                 with suppress(FileNotFoundError), path.open("rb") as file:
                     target(file.read(MAX_SIZE))
         else:
-            left = turn.runs - done if turn.runs else inf
-            callback = self._until(
-                target, left, lambda: time.monotonic() > turn.until or os.getppid() != parent
-            )
+            left, count = turn.runs - done if turn.runs else inf, 0
+
+            def callback(data: bytes) -> None:
+                """Run the target, and end the process in time or when it is too large."""
+                nonlocal count
+                target(data)
+                count += 1
+                looks = count % 8 == 0
+                done = count >= left or (looks and (time.monotonic() > turn.until or os.getppid() != parent))
+                if done or (count % 64 == 0 and own_resident() > RESIDENT_LIMIT):
+                    target.finish()
+                    sys.stderr.flush()
+                    os._exit(EXIT_DONE if done else EXIT_TOO_LARGE)
+
             run_libfuzzer(sys.argv[0], self.arguments(number), callback, self.mutator())
         target.finish()
         os._exit(EXIT_DONE)
-
-    def _until(self, target: FuzzTarget, runs: float, is_over: Callable[[], bool]) -> Callable[[bytes], None]:
-        """Return a callback that runs `target`, and ends the process in time or when it is too large."""
-        count = 0
-
-        def callback(data: bytes) -> None:
-            nonlocal count
-            target(data)
-            count += 1
-            done = count >= runs or (count % CLOCK_CHECK_INTERVAL == 0 and is_over())
-            if done or (count % MEMORY_CHECK_INTERVAL == 0 and own_resident() > RESIDENT_LIMIT):
-                target.finish()
-                sys.stderr.flush()
-                os._exit(EXIT_DONE if done else EXIT_TOO_LARGE)
-
-        return callback
-
-    # --- a turn ---
 
     def run_turn(self, number: int, turn: Turn, parent: int) -> None:
         """Start and watch processes until a turn ends, or until the process `parent` does.
@@ -356,19 +320,24 @@ class Session:
             self.line.executions = before + state.executions
             if ended:
                 self.line.resident = max(self.line.resident, usage.ru_maxrss * 1024)
-                return _how_it_ended(status)
+                code = os.waitstatus_to_exitcode(status)
+                if code < 0:
+                    return f"died by {signal.Signals(-code).name}"
+                if code in (EXIT_BUG, EXIT_UNCAUGHT):
+                    return TARGET_ERROR
+                return "" if code in (EXIT_DONE, EXIT_TOO_LARGE) else f"ended with exit code {code}"
             self._report()
             if state.executions != seen:
                 seen, spent = state.executions, cpu_seconds(process)
-            waits = state.data is None
-            hangs = state.seconds > self.work.hang_seconds * (WAITING_FACTOR if waits else 1.0) or (
+            waits = state.data is None  # for a batch of another process
+            hangs = state.seconds > self.work.hang_seconds * (20.0 if waits else 1.0) or (
                 not waits and cpu_seconds(process) - spent > MAX_CPU_SECONDS
             )
             if hangs or os.getppid() != parent:
                 os.kill(process, signal.SIGKILL)
                 os.wait4(process, 0)
                 return f"{NO_PROGRESS} for {state.seconds:.0f} s"
-            time.sleep(POLL_SECONDS)
+            time.sleep(0.05)
 
     def _reproduce(self, reason: str, state: InputState) -> None:
         """Run the last input of a process again; raises `AdapterStartError` if the target had a bug."""
@@ -381,20 +350,16 @@ class Session:
         if state.data is None:
             return
         remove_input(self.folders, state.data)
-        findings, origin = self._findings(), f"seed {self.work.seed} #{state.executions}"
-        try:
+        origin = f"seed {self.work.seed} #{state.executions}"
+        with closing(self._findings()) as findings:
             reproduce_crash(self.work.adapter, self.examples, findings, state.data, reason, origin)
-        finally:
-            findings.close()
-
-    # --- statistics ---
 
     def _report(self, *, force: bool = False) -> None:
         """Append a line to the statistics if it is time for one."""
         if not force and time.monotonic() - self._reported < STATS_SECONDS:
             return
         self._reported = time.monotonic()
-        found = _STATUS.findall(_tail(self.log))
+        found = re.findall(rb"cov: (\d+) ft: (\d+) corp: (\d+)", _tail(self.log))
         if found:
             self.line.coverage, self.line.features, self.line.corpus = map(int, found[-1])
         self.line.seconds = round(self._reported - self._begin, 1)
@@ -406,24 +371,12 @@ class Session:
         return next((line.strip() for line in reversed(lines) if line.strip()), "no output")
 
 
-def _how_it_ended(status: int) -> str:
-    """Return why a process ended, from its wait status; empty if it ended well."""
-    if os.WIFSIGNALED(status):
-        return f"died by {signal.Signals(os.WTERMSIG(status)).name}"
-    code = os.waitstatus_to_exitcode(status)
-    if code in (EXIT_BUG, EXIT_UNCAUGHT):
-        return TARGET_ERROR
-    return "" if code in (EXIT_DONE, EXIT_TOO_LARGE) else f"ended with exit code {code}"
-
-
 def _tail(path: Path) -> bytes:
     """Return the last 8 KiB of a file; empty if it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - 8192))
-            return file.read()
-    except OSError:
-        return b""
+    with suppress(OSError), path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 8192))
+        return file.read()
+    return b""
 
 
 def reproduce_crash(

@@ -85,8 +85,13 @@ def different_fields(want: Json, got: Json) -> tuple[str, ...]:
     return names if len(names) <= MOST_FIELDS else (*names[:MOST_FIELDS], "…")
 
 
-def differences(want: Json, got: Json, *, masked: bool = False) -> Iterator[ValueDifference]:
+def differences(
+    want: Json, got: Json, *, masked: bool = False, every: bool = False
+) -> Iterator[ValueDifference]:
     """Yield the differences in the order of the fields.
+
+    Of lists of two lengths only the first is: what follows may have moved. With `every`, all are if the last
+    elements that both have are equal, so that nothing has.
 
     Iterative, because an adapter can return values of any depth.
     """
@@ -99,13 +104,13 @@ def differences(want: Json, got: Json, *, masked: bool = False) -> Iterator[Valu
             pairs = [(f"{head}{key}", left.get(key, MISSING), right.get(key, MISSING)) for key in keys]
             pending.extend(reversed(pairs))
         elif isinstance(left, list) and isinstance(right, list):
+            found: list[tuple[str, JsonOrMissing, JsonOrMissing]] = list(_unequal(path, left, right))
             if len(left) != len(right):
-                shared = next(_unequal(path, left, right), None)
-                pending.extend(
-                    [(f"{path}.length", str(len(left)), str(len(right)))] if shared is None else [shared]
-                )
-            else:
-                pending.extend(reversed(list(_unequal(path, left, right))))
+                shared = min(len(left), len(right))
+                found.append((f"{path}.length", str(len(left)), str(len(right))))
+                if not (every and shared and left[shared - 1] == right[shared - 1]):
+                    del found[1:]
+            pending.extend(reversed(found))
         elif left is MISSING or right is MISSING or type(left) is not type(right) or left != right:
             yield ValueDifference(one_line(path, LONGEST_PATH), left, right)
 

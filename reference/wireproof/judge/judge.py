@@ -117,7 +117,7 @@ def judge_ways(
         return (first,)
     left, right, _ = _compared(context.expected(expect), outcome.value, context)
     ways: dict[tuple[str, str], Verdict] = {}
-    for found in islice(differences(left, right), MOST_DIFFERENCES):
+    for found in islice(differences(left, right, every=True), MOST_DIFFERENCES):
         wanted, actual = short_field(found)
         way = evolve(first, path=found.path, want=wanted, got=actual, shape=shape_of(found))
         ways.setdefault((without_indices(found.path), way.shape), way)

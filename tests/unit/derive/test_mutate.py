@@ -17,7 +17,7 @@ from wireproof.derive.mutate.decode_trace import cached_trace
 from wireproof.derive.mutate.encodings import mended, sample, written
 from wireproof.derive.mutate.splice import Splice, apply_splices
 from wireproof.derive.mutate.value_mutations import mutate_value
-from wireproof.derive.mutate.values_of_type import edit_sites, fitted, replace_part
+from wireproof.derive.mutate.values_of_type import edit_sites, integer_field, replace_part
 from wireproof.formats import FORMATS, Format
 from wireproof.heka.stream import HEKA_HEADER
 from wireproof.iggy.message import POLLED
@@ -57,6 +57,11 @@ def test_the_fullest_encoding_is_accepted_without_a_remark_and_holds_more_than_t
     assert len(cached_trace(row, sample(row)).spans) >= len(cached_trace(row, seed(row)).spans)
     if hasattr(seen.value, "messages") and row.name != "kafka.batch":
         assert seen.value.messages[0].headers
+
+
+def fitted(owner: type, name: str, value: int) -> int:
+    field = integer_field(owner, name)
+    return value if field is None else field.wrapped(value)
 
 
 @each(

@@ -32,7 +32,7 @@ from wireproof.fuzz.findings import (
     signature_of_finding,
 )
 from wireproof.fuzz.rejudge import judge_again, known_ways, shrink_findings
-from wireproof.judge.differences import MISSING, ValueDifference, shape_of
+from wireproof.judge.differences import MISSING, ValueDifference, differences, shape_of
 from wireproof.judge.judge import judge, judge_ways
 from wireproof.judge.signature import Signature, shape_of_finding
 from wireproof.judge.verdicts import Verdict
@@ -112,6 +112,18 @@ def test_a_wrong_field_hides_no_other() -> None:
     assert [(one.path, one.shape) for one in ways] == [("kind", "longer"), ("value", "cut")]
     assert [one.text for one in ways] == ["", "the answer differs first in kind (longer)"]
     assert [one.passing for one in judge_ways(case, Accepted(right, 7), hello=hello)] == [True]
+
+
+@each("got, paths", [
+    (["x", "2", "3"], ["[0]", ".length"]),  # the end is cut off
+    (["1", "2", "3"], [".length"]),
+    (["x", "3", "4"], ["[0]"]),  # the second is left out, and what follows has moved
+    ([], [".length"]),
+])  # fmt: skip
+def test_a_cut_list_hides_no_wrong_element(got: list[str], paths: list[str]) -> None:
+    want = ["1", "2", "3", "4"]
+    assert [one.path for one in differences(want, got, every=True)] == paths
+    assert [one.path for one in differences(want, got)] == paths[:1]
 
 
 def test_each_of_many_bugs_is_found_and_a_lost_reader_once(tmp_path: Path) -> None:

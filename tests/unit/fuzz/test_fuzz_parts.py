@@ -347,7 +347,7 @@ def test_a_quarter_of_the_executions_is_not_guided() -> None:
 
 
 def test_a_worker_gets_its_work_as_json(tmp_path: Path) -> None:
-    campaign = Campaign("x", tmp_path, workers=2, runs=5, seed=3, held_out=("a",), level="should")
+    campaign = Campaign("x", tmp_path, workers=2, runs=5, seed=3, level="should")
     one, two = campaign.works(("a/1", "b/1"), float("inf"))
     assert (one.formats, two.formats, two.seed) == (("a/1", "b/1"), ("b/1", "a/1"), 100_003)
     assert (one.runs, one.worker, two.worker) == (3, "w0", "w1")

@@ -153,7 +153,7 @@ def test_a_value_is_of_the_rule_of_the_value_most_like_it(like: str) -> None:
     assert isinstance(near.input, Value)
     value = json.loads(json.dumps(near.input.value))
     value["baseOffset"] = "77"
-    rules, new = propose_rules(evolve(near, id="mine", rules=(), input=Value(value)), load())
+    rules, new = propose_rules(evolve(near, id="mine", rules=(), input=Value(value)), load(), Difference())
     assert (rules[:1], new) == (near.rules[:1], ())
 
 
