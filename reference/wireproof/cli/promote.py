@@ -10,7 +10,7 @@ import click
 from wireproof.adapters.registry.registry import is_registered
 from wireproof.cases.fixtures import Suite, fixtures_folder, load
 from wireproof.cli.case_names import find_named
-from wireproof.fuzz.promote import Difference, promote
+from wireproof.fuzz.promote import Difference, likeliest, promote
 from wireproof.fuzz.redaction_check import redact_case
 from wireproof.judge.differences import short_expect
 from wireproof.suggestions import suggestion
@@ -54,7 +54,7 @@ def command(given: str, to: Path | None, rule: str, redact: bool, adapter: str, 
     )
     click.echo(f"{promoted.case.id}: {short_expect(promoted.case.expect)}")
     click.echo(f"title {escape_unsafe(promoted.case.title)}")
-    click.echo(f"rule  {', '.join(promoted.case.rules)}{' (new: word it)' if promoted.rules else ''}")
+    click.echo(f"rule  {', '.join(promoted.case.rules)}")
     if others := [name for name in promoted.fitting if name not in promoted.case.rules]:
         click.echo(f"also  {', '.join(others)} fit this place: name one with --rule")
     if promoted.case.twin:
@@ -75,8 +75,8 @@ def _chooser(suite: Suite, rule: str) -> Callable[[tuple[str, ...]], str]:
     def choose(fitting: tuple[str, ...]) -> str:
         if rule:
             return rule
-        if len(fitting) == 1 or not (sys.stdin.isatty() and sys.stdout.isatty()):
-            return fitting[0]
+        if len(fitting) < 2 or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            return likeliest(fitting)
         for number, name in enumerate(fitting, 1):
             click.echo(f"{number}  {name}: {suite.rules[name].text}")
         number = click.prompt("Which rule", type=click.IntRange(1, len(fitting)), default=1)

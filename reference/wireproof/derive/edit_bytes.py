@@ -112,11 +112,7 @@ def _at(pos: int, start: int, end: int, grown: int) -> int:
 def fix_up(damaged: EditedBytes, *, lengths: bool = True, spare: str = "", grow: bool = False) -> EditedBytes:
     """Fix up lengths, then checksums, those of smaller ranges first.
 
-    Args:
-        damaged: the bytes, and their present layout.
-        lengths: whether lengths are fixed up too.
-        spare: the path of a field that stays as it was edited.
-        grow: whether a varint may change its number of bytes.
+    The field with the path `spare` stays as it was edited; with `grow` a varint may change its size.
     """
     data, spans = damaged.data, damaged.spans
     order = [

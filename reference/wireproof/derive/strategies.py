@@ -12,9 +12,10 @@ from which Hypothesis's own search would take constants. Hypothesis is an option
 """
 
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache, partial
+from itertools import cycle, islice
 from random import Random
 from typing import Any, Final, TypeAlias, TypeVar, get_args, get_type_hints
 
@@ -206,17 +207,14 @@ def lists_of(
     if not ask.edges or not sizes:
         return short
     pattern = st.lists(element(evolve(ask, edges=False)), min_size=1, max_size=2)
-    return seldom(short, st.builds(_repeated, pattern, st.sampled_from(sizes)), 12)
+    long = st.builds(lambda some, size: tuple(islice(cycle(some), size)), pattern, st.sampled_from(sizes))
+    return seldom(short, long, 12)
 
 
 @st.composite
 def seldom(draw: DrawFn, often: SearchStrategy[T], other: SearchStrategy[T], one_in: int) -> T:
     """Draw from `other` once in `one_in` times; it shrinks to `often`."""
     return draw(other if draw(st.integers(0, one_in - 1)) == one_in - 1 else often)
-
-
-def _repeated(pattern: Sequence[Any], size: int) -> tuple[Any, ...]:
-    return tuple(pattern[at % len(pattern)] for at in range(size))
 
 
 @cache

@@ -80,13 +80,11 @@ class Campaign(Work):
 
 @define
 class CampaignResult:
-    """The result of a campaign.
+    """The findings of this run and of earlier ones, and of these the mended ones.
 
     Attributes:
-        findings: of this run and of earlier ones.
         worker_errors: one line for each reason why a worker could not continue.
         corpora: the minimised corpora, by the id of their format.
-        mended: findings of earlier runs that are mended since then.
     """
 
     findings: list[Finding]

@@ -109,13 +109,7 @@ def write_seeds(folder: Path, fmt: Format, cases: Iterable[Case]) -> Path:
 
 @frozen
 class Minimised:
-    """The result of a minimisation.
-
-    Attributes:
-        inputs: number of inputs before and after.
-        features: number of libFuzzer's features before and after.
-        kept: whether the smaller corpus has replaced the larger one.
-    """
+    """The numbers of inputs and of libFuzzer's features before and after, and whether the smaller is kept."""
 
     inputs: tuple[int, int]
     features: tuple[int, int]
@@ -130,11 +124,8 @@ def minimise(
     libFuzzer starts itself again by the name of its program when it merges. If that program cannot be
     started, the merge keeps no input and reports no error: so the features of both corpora are compared.
 
-    Args:
-        folder: the corpus; no process may fuzz with it meanwhile.
-        command: runs the target with libFuzzer's own flags.
-        environment: of the command.
-        seconds: time limit; a corpus that would take longer is left as it was.
+    No process may fuzz with it meanwhile. `command` runs the target with libFuzzer's own flags. A corpus that
+    would take more than `seconds` is left as it was.
     """
     until = time.monotonic() + seconds
     smaller = folder.with_name(f".{folder.name}.smaller")

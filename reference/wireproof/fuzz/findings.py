@@ -71,7 +71,6 @@ WayToFail: TypeAlias = tuple[Signature, str]
 MAX_INPUTS: Final = 4
 """Inputs of a finding that are kept, each with other capabilities."""
 
-
 MOST_WAYS: Final = 4
 """Ways of one wrong value that can be new findings: a reader that has lost its place has many more."""
 
@@ -81,13 +80,7 @@ LOOKED_AT: Final = 32
 
 @frozen
 class KeptInput:
-    """An input of a finding beside the smallest one.
-
-    Attributes:
-        facets: the capabilities that it needs, such as `codec:zstd`.
-        token: as that of the finding.
-        size: in bytes.
-    """
+    """An input of a finding: the capabilities that it needs, such as `codec:zstd`, its token, its bytes."""
 
     facets: tuple[str, ...]
     token: str
@@ -214,12 +207,7 @@ def failures_of(
 ) -> list[Failure]:
     """Return the ways in which the answer to a case can be a finding; those of a wrong value are several.
 
-    Args:
-        hello: of the adapter.
-        case: the case: a failure is one of its format, whatever the form in which it was sent.
-        sent: the case as it was sent: as a stream, for some adapters.
-        outcome: the answer.
-        reference: answers `sent`.
+    They are of the format of `case`, whatever the form in which it was `sent`, as a stream for some adapters.
     """
     verdicts = judge_ways(sent, outcome, hello=hello, reference=reference)
     found = ((one, signature_of_finding(hello.name, case, one, outcome)) for one in verdicts)
@@ -283,12 +271,8 @@ class Findings:
     def save(self, signature: Signature, verdict: Verdict, case: Case, data: bytes, **details: str) -> None:
         """Save an input, unless another worker has saved one of at most the same size.
 
-        Args:
-            signature: the group of the finding.
-            verdict: of the judge.
-            case: what `replay` runs; its needs are the facets of the input.
-            data: the input that the case was made from.
-            details: `version` and `origin` of the finding.
+        The needs of `case`, which `replay` runs and which was made from `data`, are the facets of the input;
+        `details` are `version` and `origin` of the finding.
         """
         shape = shape_of_finding(verdict)
         name = finding_name(signature, shape)

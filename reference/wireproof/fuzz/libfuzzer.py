@@ -84,13 +84,9 @@ SUPERVISED_FLAGS: Final = (
 def run_libfuzzer(
     program: str, arguments: Sequence[str], callback: Callable[[bytes], None], mutator: Mutator
 ) -> None:
-    """Run libFuzzer in this process with `arguments`; `callback` checks an input.
+    """Run libFuzzer in this process with its own `arguments`; `callback` checks an input.
 
-    Args:
-        program: the command that libFuzzer gives to a shell when it needs a further process.
-        arguments: flags and folders, as on libFuzzer's command line.
-        callback: is called with each input.
-        mutator: makes the inputs.
+    `program` is the command that libFuzzer gives to a shell when it needs a further process.
     """
     import atheris  # noqa: PLC0415 - an extra, and only in a process that fuzzes
 

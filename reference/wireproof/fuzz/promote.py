@@ -5,17 +5,15 @@ itself, and `lint` accepts the new fixtures.
 """
 
 import hashlib
-import json
 import re
 import shutil
 from collections.abc import Callable, Iterable
 from itertools import islice
-from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from attrs import asdict, evolve, frozen
+from attrs import evolve, frozen
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data, Generated, Reject, Source, Steps, Value
@@ -25,14 +23,14 @@ from wireproof.cases.fixtures import FROZEN, Suite, fixture_files, load, own_fol
 from wireproof.cases.id_patterns import most_similar
 from wireproof.cases.made_case import input_bytes
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
-from wireproof.cases.rules import ID_COMPONENT, Rule, lacks_cases
+from wireproof.cases.rules import ID_COMPONENT
 from wireproof.derive.examples import FUZZ, capabilities_of_case
 from wireproof.derive.mutate import repair
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
 from wireproof.judge.differences import differences, short_value
 from wireproof.judge.judge import REFERENCE_HELLO, judge
-from wireproof.judge.likely_rules import layout_of_decode, leaf_of, likely_rules, most_like, rejected_field
+from wireproof.judge.likely_rules import layout_of_decode, leaf_of, likely_rules, most_like
 from wireproof.judge.signature import without_indices
 from wireproof.lint.cases import lint
 from wireproof.lint.sources import Problem, backed_level
@@ -110,34 +108,21 @@ def _value_at(spans: Iterable[FieldSpan], path: str) -> int | None:
     return found if isinstance(found, int) else None
 
 
-def propose_rules(
-    case: Case, suite: Suite, difference: Difference
-) -> tuple[tuple[str, ...], tuple[Rule, ...]]:
-    """Return the ids of the rules that `case` may test, the likeliest first, and those that are new.
+class PromotionError(ValueError):
+    """The finding cannot become a fixture; the message gives the reason in one line."""
 
-    If no rule of a similar case fits, a new one is proposed, and the author of the fixture writes its text.
-    """
-    fitting = likely_rules(case, suite, difference.path)
-    if fitting:
-        return fitting, ()
-    path, kind, cls = rejected_field(case), "value", "accepted"
-    text = "PROPOSED: a reader accepts these bytes."
-    if isinstance(case.expect, Reject):
-        kind, cls = "refusing", case.expect.cls
-        text = f"PROPOSED: a reader rejects {f'the field {path}' if path else 'the bytes'} with {cls}."
-    words = re.sub(r"[^a-z0-9]+", "-", f"{path} {cls}".lower()).strip("-")
-    lacking = lacks_cases(kind, int(kind == "value"), int(kind == "refusing"))
-    todo = "Proposed for a finding; the author writes the text and adds the missing cases."
-    rule = Rule(f"{case.format}.{words}", kind, text, "proposed", case.id, exclusion=todo if lacking else "")
-    return (rule.id,), (rule,)
+
+def likeliest(fitting: tuple[str, ...]) -> str:
+    """Return the first of the rules that fit; raises `PromotionError` if there is none."""
+    if not fitting:
+        raise PromotionError(
+            "no rule has a case like this one: add the rule to rules.toml, and name it with --rule"
+        )
+    return fitting[0]
 
 
 CONFIRMATIONS: Final = 3
 """Number of fresh processes of the reference that must give the same answer."""
-
-
-class PromotionError(ValueError):
-    """The finding cannot become a fixture; the message gives the reason in one line."""
 
 
 @frozen
@@ -147,14 +132,12 @@ class Promoted:
     Attributes:
         case: the fixture.
         twin: the twin that was made for it; None if an existing case is the twin, or if it needs none.
-        rules: the new rules.
         fitting: ids of the rules that fit, the likeliest first; the first is that of the case.
         files: the files that were changed.
     """
 
     case: Case
     twin: Case | None
-    rules: tuple[Rule, ...]
     fitting: tuple[str, ...]
     files: tuple[Path, ...]
 
@@ -167,7 +150,7 @@ def promote(
     why: str = "",
     *,
     difference: Difference = Difference(),
-    choose: Callable[[tuple[str, ...]], str] = itemgetter(0),
+    choose: Callable[[tuple[str, ...]], str] = likeliest,
 ) -> Promoted:
     """Write `case` into the fixtures under `to`.
 
@@ -201,15 +184,14 @@ def promote(
     if not fixture.title:
         fixture = evolve(fixture, title=proposed_title(fixture, suite, difference))
         twin = evolve(twin, title=f"{fixture.title}, repaired") if twin is not None else None
-    fitting, new = propose_rules(fixture, suite, difference)
+    fitting = likely_rules(fixture, suite, difference.path)
     rules = (choose(fitting),)
-    new = tuple(rule for rule in new if rule.id in rules)
     needs = capabilities_of_case(fixture)
     fixture = backed_level(evolve(fixture, twin=twin_id, rules=rules, needs=needs), suite)
     if twin is not None:
         twin = backed_level(evolve(twin, rules=rules, needs=capabilities_of_case(twin)), suite)
     cases = [fixture] if twin is None else [fixture, twin]
-    return Promoted(fixture, twin, new, fitting, _write(cases, new, to))
+    return Promoted(fixture, twin, fitting, _write(cases, to))
 
 
 def _with_expectation(case: Case) -> Case:
@@ -306,7 +288,7 @@ def _twin(case: Case, suite: Suite) -> tuple[Case | None, str | None]:
     return None, near.id
 
 
-def _write(cases: list[Case], rules: tuple[Rule, ...], to: Path) -> tuple[Path, ...]:
+def _write(cases: list[Case], to: Path) -> tuple[Path, ...]:
     """Write the files, after `lint` has accepted a copy of them; a kill leaves each file old or new."""
     with TemporaryDirectory(prefix="wireproof-") as temporary:
         copy = Path(temporary) / to.name
@@ -314,36 +296,19 @@ def _write(cases: list[Case], rules: tuple[Rule, ...], to: Path) -> tuple[Path, 
             target = copy / path.relative_to(to)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
-        changed = _changed_files(cases, rules, copy)
+        first = cases[0]
+        page = Path(first.format, first.revision, f"{first.topic}.json")
+        known = read(copy / page) if (copy / page).exists() else []
+        made = fixture_page(first.format, first.revision, [*known, *cases])
+        # The file of the cases is the last one: the bytes that it names are there before it.
+        changed = {page.parent / name: data for name, data in made.files.items()}
+        changed[page] = made.text.encode()
         for path, data in changed.items():
             replace_bytes(copy / path, data, durable=False)
         if problems := _problems(cases, to, copy):
             raise PromotionError(f"lint reports a problem, nothing is written: {problems[0]}")
     _replace_files({to / path: data for path, data in changed.items()})
     return tuple(to / path for path in changed)
-
-
-def _changed_files(cases: list[Case], rules: tuple[Rule, ...], root: Path) -> dict[Path, bytes]:
-    """Return the contents of the changed files, by their paths relative to `root`.
-
-    The file of the cases is the last one: the rules and bytes that it names are there before it.
-    """
-    first = cases[0]
-    changed: dict[Path, bytes] = {}
-    if rules:
-        path = Path(first.format, "rules.toml")
-        old = (root / path).read_bytes() if (root / path).exists() else b""
-        for rule in rules:
-            pairs = ((key, value) for key, value in asdict(rule).items() if value)
-            lines = "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in pairs)
-            old += f"\n[[rule]]\n{lines}".encode()
-        changed[path] = old
-    path = Path(first.format, first.revision, f"{first.topic}.json")
-    known = read(root / path) if (root / path).exists() else []
-    page = fixture_page(first.format, first.revision, [*known, *cases])
-    changed |= {path.parent / name: data for name, data in page.files.items()}
-    changed[path] = page.text.encode()
-    return changed
 
 
 def _replace_files(changed: dict[Path, bytes]) -> None:

@@ -8,6 +8,7 @@ before shrinking.
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -59,10 +60,9 @@ def release_seed(release: str = __version__) -> int:
 
 def hypothesis_version() -> str:
     """Return the version of Hypothesis; empty if it is not installed."""
-    try:
+    with suppress(PackageNotFoundError):
         return version("hypothesis") if find_spec("hypothesis") else ""
-    except PackageNotFoundError:
-        return ""
+    return ""
 
 
 @frozen
@@ -153,16 +153,8 @@ def run(
 ) -> Iterator[CaseEvent]:
     """Yield the events of all targets of an adapter, numbered from `start`.
 
-    The notes of the engine report the examples that were generated again.
-
-    Args:
-        engine: an engine that has been entered.
-        ask: the examples.
-        start: number of the first event.
-        level: failures that gate at this level are shrunk.
-
-    Raises:
-        PropertyError: Hypothesis is missing.
+    The notes of the engine report the examples that were generated again. Failures that gate at `level` are
+    shrunk. Raises `PropertyError` if Hypothesis is missing.
     """
     tally = RedrawCounts()
     number = start

@@ -117,12 +117,7 @@ def shrink_findings(folder: Path, spec: str, findings: Iterable[Finding], second
 
 @frozen
 class KnownWays:
-    """Ways to fail that are known.
-
-    Attributes:
-        signatures: of the cases that fail as the baseline says.
-        examples: its entries about generated examples, which have no case of their own.
-    """
+    """Ways to fail that are known: of cases that fail as a baseline says, and its entries about examples."""
 
     signatures: frozenset[Signature] = frozenset()
     examples: tuple[KnownFailure, ...] = ()
@@ -142,14 +137,7 @@ NOTHING_KNOWN: Final = KnownWays()
 def known_ways(adapter: str, baseline: Baseline, suite: Suite, formats: Sequence[str]) -> KnownWays:
     """Judge the cases of a baseline on an adapter, and return the ways in which they fail as it says.
 
-    Args:
-        adapter: name of the adapter, as users write it.
-        baseline: the known failures; those that have expired are left out.
-        suite: the cases.
-        formats: ids of the formats; empty for all.
-
-    Raises:
-        AdapterError: the adapter cannot be started.
+    Entries that have expired are left out; without `formats` all formats count. Raises `AdapterError`.
     """
     now = datetime.now(tz=UTC)
     entries = tuple(entry for entry in baseline.entries if entry.expires >= now.date())

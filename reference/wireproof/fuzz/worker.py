@@ -56,7 +56,7 @@ from wireproof.fuzz.process import (
 from wireproof.fuzz.target import REFERENCE, FuzzTarget
 from wireproof.fuzz.work import StatsLine, Turn, Work, append_line, slug
 from wireproof.judge.judge import judge
-from wireproof.judge.signature import Signature, signature
+from wireproof.judge.signature import signature
 from wireproof.judge.verdicts import Verdict
 from wireproof.run.engine import Engine
 
@@ -226,13 +226,10 @@ class Session:
         return Findings(self.work.findings_folder, self.work.worker)
 
     def fuzz(self, number: int, turn: Turn, parent: int, done: int = 0) -> NoReturn:
-        """Turn this process into the fuzzing process of one turn.
+        """Turn this process into the fuzzing process of one turn, whose seed `number` is added to.
 
-        Args:
-            number: added to the random seed.
-            turn: when to stop, and after how many executions.
-            parent: id of the worker; the process stops when the worker has ended.
-            done: executions of the turn so far; where nothing but files is read, so many were read.
+        It stops when the process `parent` has ended. `done` are the executions of the turn so far; where
+        nothing but files is read, so many were read.
         """
         log = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
         os.dup2(log, 1)
@@ -340,19 +337,35 @@ class Session:
             time.sleep(0.05)
 
     def _reproduce(self, reason: str, state: InputState) -> None:
-        """Run the last input of a process again; raises `AdapterStartError` if the target had a bug."""
+        """Run each case of the last input of a process in fresh processes, and keep crashes as findings.
+
+        A crash that does not happen again is kept too; a hang is not: its cause was the load of the machine.
+        Raises `AdapterStartError` if the target had a bug.
+        """
         if reason == TARGET_ERROR:
             self.work.check_space()
             raise AdapterStartError(
                 f"{TARGET_ERROR}: {self._last_output()}; this is a bug of wireproof, "
                 f"please report it with {self.log}"
             )
-        if state.data is None:
+        data = state.data
+        if data is None:
             return
-        remove_input(self.folders, state.data)
-        origin = f"seed {self.work.seed} #{state.executions}"
-        with closing(self._findings()) as findings:
-            reproduce_crash(self.work.adapter, self.examples, findings, state.data, reason, origin)
+        remove_input(self.folders, data)
+        case, found = with_expectation(self.examples.decode_case(data)), False
+        cases = [case, *self.examples.follow_ups(case)]
+        with closing(self._findings()) as findings, Engine(self.work.adapter) as engine:
+            hello = engine.hello
+            more = {"version": hello.version, "origin": f"seed {self.work.seed} #{state.executions}"}
+            for sent, ran in zip(cases, engine.run(cases), strict=True):
+                verdict = judge(ran.case, ran.outcome, hello=hello)
+                if is_finding(verdict) and verdict.name in ("crash", "timeout", "resource"):
+                    found = True
+                    findings.add(signature(hello.name, sent, verdict), verdict, sent, data, **more)
+            if not found and not reason.startswith(NO_PROGRESS):
+                verdict = Verdict("crash", text=f"{reason}; not again in a fresh process")
+                sign = evolve(signature(hello.name, case, verdict), path="not repeated")
+                findings.add(sign, verdict, case, data, **more)
 
     def _report(self, *, force: bool = False) -> None:
         """Append a line to the statistics if it is time for one."""
@@ -377,42 +390,6 @@ def _tail(path: Path) -> bytes:
         file.seek(max(0, path.stat().st_size - 8192))
         return file.read()
     return b""
-
-
-def reproduce_crash(
-    spec: str, examples: Examples, findings: Findings, data: bytes, reason: str, origin: str
-) -> list[Signature]:
-    """Run each case of `data` in fresh processes of the adapter, and keep the crashes as findings.
-
-    Args:
-        spec: the adapter.
-        examples: makes the same cases as in the process that stopped.
-        findings: where crashes, timeouts and exhausted memory are added.
-        data: the input that the process worked on.
-        reason: how the process stopped; the text of the finding if the crash does not happen again.
-        origin: seed and number of the execution, for the record.
-
-    Returns:
-        The signatures of what was added. A crash that does not happen again is added too. A hang that does
-        not happen again is not: the cause was the load of the machine.
-    """
-    case = with_expectation(examples.decode_case(data))
-    cases = [case, *examples.follow_ups(case)]
-    found: list[Signature] = []
-    with Engine(spec) as engine:
-        hello = engine.hello
-        for sent, ran in zip(cases, engine.run(cases), strict=True):
-            verdict = judge(ran.case, ran.outcome, hello=hello)
-            if is_finding(verdict) and verdict.name in ("crash", "timeout", "resource"):
-                sign = signature(hello.name, sent, verdict)
-                findings.add(sign, verdict, sent, data, version=hello.version, origin=origin)
-                found.append(sign)
-    if not found and not reason.startswith(NO_PROGRESS):
-        verdict = Verdict("crash", text=f"{reason}; not again in a fresh process")
-        sign = evolve(signature(hello.name, case, verdict), path="not repeated")
-        findings.add(sign, verdict, case, data, version=hello.version, origin=origin)
-        found.append(sign)
-    return found
 
 
 def main(text: str) -> int:

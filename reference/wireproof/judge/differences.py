@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from itertools import islice
 from json import JSONEncoder
+from operator import eq
 from typing import Final, TypeAlias
 
 from attrs import frozen
@@ -90,8 +91,8 @@ def differences(
 ) -> Iterator[ValueDifference]:
     """Yield the differences in the order of the fields.
 
-    Of lists of two lengths only the first is: what follows may have moved. With `every`, all are if the last
-    elements that both have are equal, so that nothing has.
+    Of lists of two lengths only the first is: what follows may have moved. With `every`, all are where it has
+    not.
 
     Iterative, because an adapter can return values of any depth.
     """
@@ -106,9 +107,8 @@ def differences(
         elif isinstance(left, list) and isinstance(right, list):
             found: list[tuple[str, JsonOrMissing, JsonOrMissing]] = list(_unequal(path, left, right))
             if len(left) != len(right):
-                shared = min(len(left), len(right))
                 found.append((f"{path}.length", str(len(left)), str(len(right))))
-                if not (every and shared and left[shared - 1] == right[shared - 1]):
+                if not every or _has_moved(left, right):
                     del found[1:]
             pending.extend(reversed(found))
         elif left is MISSING or right is MISSING or type(left) is not type(right) or left != right:
@@ -124,6 +124,17 @@ def _unequal(path: str, left: list[Json], right: list[Json]) -> Iterator[tuple[s
     for number, (one, other) in enumerate(zip(left, right, strict=False)):
         if one != other:
             yield f"{path}[{number}]", one, other
+
+
+def _has_moved(left: list[Json], right: list[Json]) -> bool:
+    """Return whether behind the first difference more elements are equal one place or more further on."""
+    longer, shorter = (left, right) if len(left) > len(right) else (right, left)
+    at = next(
+        (number for number, (one, other) in enumerate(zip(left, right, strict=False)) if one != other), 0
+    )
+    further = at + len(longer) - len(shorter)
+    here, there = (list(map(eq, longer[start:], shorter[at:])) for start in (at, further))
+    return here.count(True) <= there.count(True)
 
 
 _NUMBER: Final = re.compile(r"-?[0-9]{1,20}")

@@ -2,9 +2,8 @@
 
 import pytest
 from each import each
-from goldens import load
+from goldens import golden_bytes
 
-from wireproof.cases.case import Data
 from wireproof.derive.edit_bytes import (
     companions_of_lists,
     counts_of_lists,
@@ -139,8 +138,6 @@ def test_the_index_of_a_message_goes_with_it() -> None:
 
 
 def test_a_poll_that_is_cut_in_a_payload_is_repaired() -> None:
-    poll, case = FORMATS["iggy.poll/0.9"], load().by_id["iggy.poll/0.9/torn/in-the-last-payload"]
-    assert isinstance(case.input, Data)
-    cut = case.input.data
+    poll, cut = FORMATS["iggy.poll/0.9"], golden_bytes("iggy.poll/0.9/torn/in-the-last-payload")
     assert str(cached_trace(poll, cut).rejected).startswith("truncated at 149, messages[1].payload")
     assert cached_trace(poll, repair(poll, cut)).rejected is None

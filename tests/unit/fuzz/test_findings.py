@@ -117,7 +117,9 @@ def test_a_wrong_field_hides_no_other() -> None:
 @each("got, paths", [
     (["x", "2", "3"], ["[0]", ".length"]),  # the end is cut off
     (["1", "2", "3"], [".length"]),
+    (["x", "2", "y"], ["[0]", "[2]", ".length"]),
     (["x", "3", "4"], ["[0]"]),  # the second is left out, and what follows has moved
+    (["1", "0", "2", "3", "4"], ["[1]"]),
     ([], [".length"]),
 ])  # fmt: skip
 def test_a_cut_list_hides_no_wrong_element(got: list[str], paths: list[str]) -> None:

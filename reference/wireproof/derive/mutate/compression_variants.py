@@ -31,12 +31,8 @@ SKIPPABLE_FRAME: Final = pack("<II", zstd.SKIPPABLE[0], 3) + b"abc"
 def compress_variant(codec: str, data: bytes, rng: Random, ends: Sequence[int] = ()) -> bytes:
     """Compress `data` in a random kind of frame with at most one faulty part.
 
-    Args:
-        codec: its name in traces.
-        data: the content.
-        rng: the source of all randomness.
-        ends: the positions where elements of `data` end. Blocks often end there, so that a reader that loses
-            a block loses complete elements.
+    Blocks often end where elements of `data` do, at one of `ends`, so that a reader that loses a block loses
+    complete elements.
     """
     frame = FRAME_WRITERS[codec]
     match below(rng, 8):

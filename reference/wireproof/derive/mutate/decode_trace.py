@@ -47,15 +47,7 @@ class SpaceKeepingReader(TracingReader):
 
 @frozen
 class Element:
-    """An element of a list, or a field of a protobuf message.
-
-    Attributes:
-        many: the path of the list.
-        index: the index in the list.
-        space: the space of the bytes.
-        start: the first byte.
-        end: one past the last byte.
-    """
+    """An element of the list with the path `many`, or a field of a protobuf message: the bytes of a space."""
 
     many: str
     index: int
@@ -66,14 +58,9 @@ class Element:
 
 @frozen
 class EncodedField:
-    """A protobuf field as it is encoded.
+    """A protobuf field as it is encoded: its number and wire type, and its bytes with the key.
 
     Attributes:
-        number: the field number.
-        wire: the wire type.
-        space: the space of the field.
-        start: the first byte of its key.
-        end: one past its last byte.
         payload: the bytes after its key and its length.
         numbers: whether it was read as one or more numbers.
     """

@@ -40,13 +40,8 @@ def mutate(
 ) -> bytes:
     """Return a mutation of `data`: a changed field, or changed bytes with fixed up lengths and checksums.
 
-    Args:
-        fmt: the format of the bytes.
-        data: any bytes. Bytes that hardly decode are mostly replaced by a generated encoding of the format.
-        rng: the source of all randomness.
-        max_size: the largest size of the result, in bytes.
-        aware: the percentage of field-aware edits.
-        keys: HMAC keys, as in `Options.keys`; with them, most results are signed again.
+    Bytes that hardly decode are mostly replaced by a generated encoding of the format. `aware` is the
+    percentage of field-aware edits. With HMAC `keys`, as in `Options.keys`, most results are signed again.
     """
     rules = rules_of(fmt)
     child = None if below(rng, 16) else _mutated_sample(fmt, rng)

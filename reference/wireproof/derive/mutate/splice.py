@@ -40,14 +40,9 @@ REGION_ENCODERS: Final[dict[str, Callable[[bytes], bytes]]] = {
 
 @frozen
 class Splice:
-    """An edit: replace the bytes `start` to `end` of a space by `new`.
+    """An edit: replace the bytes `start` to `end` of a space, empty for the wire, by `new`.
 
-    Attributes:
-        space: the space of the trace; empty for the wire.
-        start: the first byte to replace.
-        end: one past the last byte to replace.
-        new: the replacement.
-        spare: the path of a field that is not fixed up after the edit.
+    `spare` is the path of a field that is not fixed up after the edit.
     """
 
     space: str
@@ -60,13 +55,9 @@ class Splice:
 def apply_splices(
     parent: DecodeTrace, splices: Sequence[Splice], *, lengths: bool = True, sums: bool = True
 ) -> bytes:
-    """Return the parent's bytes with the splices applied. Of overlapping splices, apply the last one.
+    """Return the parent's bytes with the splices applied, in any spaces; of overlapping ones the last one.
 
-    Args:
-        parent: the bytes to edit and their trace.
-        splices: the edits, in any spaces; their positions refer to the parent.
-        lengths: whether to fix up lengths.
-        sums: whether to fix up checksums; if not, lengths are not fixed up either.
+    Lengths are fixed up with `lengths`, checksums with `sums`; without checksums no lengths are either.
     """
     if len(parent.spaces) == 1:
         return _splice_space(parent, "", splices, lengths=lengths, sums=sums)
