@@ -75,16 +75,11 @@ class PytestRun:
     """The run of one adapter over the selected cases.
 
     Attributes:
-        spec: the adapter, as given by `--codec`.
-        suite: all cases.
         selected: the selected cases, with the large ones.
         named: the ids, and other patterns, whose large cases run; None runs all of them.
         filters: the patterns of `--codec-run`.
-        families: True to run the derived families too.
-        level: lowest level whose failures fail an item.
         expected: the file of known failures; an empty one without `--codec-baseline`.
-        examples: number of generated examples of each format and operation.
-        seed: random seed of the examples.
+        examples, seed: number of generated examples of each format and op, and their seed.
         chosen: names of the items that pytest runs.
         explained: ids of cases outside of the items whose failure was shown, as the cause of another one.
         judged: the events of each item that was asked: of a golden case with its derived cases, or of

@@ -349,19 +349,18 @@ def examples_of(row: Format, op: Op, sample: "Sample") -> Iterator[Example]:
 
 def example_case(row: Format, op: Op, name: str, example: Example, sample: "Sample", source: str) -> Case:
     """Return the property case of an example; what a reader may refuse or read otherwise is no `must`."""
-    # The capabilities of the frames from which the input was made, and those that it needs itself: an edited
-    # value may need headers, an id, another kind.
-    shown = {*capabilities_of(row, sample.data, example.options)}
-    match example.input:
-        case Data(data):
-            shown.update(capabilities_of(row, data, example.options))
-        case Chunks():
-            shown.add("feature:partial-tail")
-        case Value(value):
-            shown.update(family_of(row).value_capabilities(value))
-            with suppress(Rejected):
-                encoded = formats.encode(row, value, example.options)
-                shown.update(capabilities_of(row, encoded, example.options))
+    # The capabilities that the input needs, and those of the frames from which it was made.
+    own = example.input.data if isinstance(example.input, Data) else sample.data
+    shown = {*capabilities_of(row, own, example.options), *capabilities_of(row, sample.data, example.options)}
+    if isinstance(example.input, Chunks):
+        shown.add("feature:partial-tail")
+    if isinstance(example.input, Value):
+        found = set(family_of(row).value_capabilities(example.input.value))
+        shown.update(tuple(atom for atom in row.capabilities if atom in found))
+        # an edited value may need more than the sample that it was made from: headers, an id, another kind
+        with suppress(Rejected):
+            encoded = formats.encode(row, example.input.value, example.options)
+            shown.update(capabilities_of(row, encoded, example.options))
     case = unanswered(
         row,
         name,

@@ -158,23 +158,16 @@ def ops_of(row: Format) -> tuple[Op, ...]:
 
 @frozen
 class SeededCases:
-    """The cases of a campaign.
-
-    Attributes:
-        formats: ids of the formats, which take turns.
-        ops: what the cases ask for.
-        seed: random seed of the campaign.
-    """
+    """The cases of a campaign; the formats, by their ids, take turns."""
 
     formats: tuple[str, ...]
     ops: tuple[Op, ...]
     seed: int
 
     def case(self, number: int) -> Case:
-        """Return case `number`; it depends on the number, the attributes and the version of this package.
+        """Return case `number`, which depends on the attributes and the version of this package too.
 
-        Raises:
-            PropertyError: Hypothesis is missing.
+        Raises `PropertyError` if Hypothesis is missing.
         """
         source = _campaign_sources(self.formats, self.ops)[number % len(self.formats)]
         name = f"{_CAMPAIGN} {self.seed} {number}"

@@ -6,9 +6,9 @@ which a length takes one more byte; what the encoder refuses is not drawn. A fam
 of some types and fields, for example to make counts and deltas agree; and it has strategies for options by
 the name of the format.
 
-A sample is drawn from its own block of bytes of a seeded generator (`fuzz_one_input`). So sample n of a seed
-does not depend on the samples before it or on their number. It also does not depend on the imported modules,
-from which Hypothesis's own search would take constants. Hypothesis is an optional dependency.
+A sample is drawn from its own block of bytes of a seeded generator (`fuzz_one_input`), so that it depends
+neither on other samples nor on the imported modules, from which Hypothesis's own search takes constants.
+Hypothesis is an optional dependency.
 """
 
 import struct

@@ -97,14 +97,12 @@ class CampaignProgress:
     """What a campaign has done so far, read from its work directory while it runs.
 
     Attributes:
-        executions: number of inputs that were checked.
-        rate: inputs a second, since the fuzzing began.
+        executions, rate: number of inputs that were checked, and inputs a second since the fuzzing began.
         edges: edges of the code that inputs of the present format have reached.
         format_id: the present format; empty until the first is fuzzed.
         kinds: numbers of the failures that no earlier run has, by the kind of their verdict.
         permitted: number of permitted differences that no earlier run has.
         newest: the newest of the failures.
-        reader: reads the statistics of each format.
     """
 
     def __init__(self, campaign: Campaign) -> None:

@@ -74,9 +74,7 @@ class PropertySettings:
         seed: of all examples.
         rows: ids of the formats; None takes every format that the adapter claims.
         known: signatures of known failures. An example that fails with one of them is replaced by another
-            and counted, and fails nothing; the known failure's own case checks the bug. Findings with one
-            signature are one finding, so a second bug is hidden only where every report would show it as the
-            first one.
+            and counted, and fails nothing; the known failure's own case checks the bug.
         held: the known failures that examples alone show. They are not shrunk.
         candidates: maximum candidates that are tried to shrink one failure.
     """

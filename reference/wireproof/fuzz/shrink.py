@@ -47,9 +47,7 @@ class Shrunk:
     """The result of shrinking.
 
     Attributes:
-        case: the smallest case with the signature.
-        signature, behind: as of the shrinker.
-        verdict: on the smallest case.
+        case, verdict: the smallest case with the signature.
         asked: number of candidates that were run.
         kept: number of candidates that were smaller and had the signature.
         seconds: time that it took.

@@ -62,7 +62,6 @@ class Work:
         root: the work directory.
         formats: ids of the formats, in the order of their turns.
         minutes: wall-clock time of all formats together; 0 only reads findings and corpora again.
-        seed: random seed of libFuzzer.
         fixtures: folders of further fixtures that serve as seeds.
         minimal_seeds: begin with the minimal encodings only, without the fixtures.
         runs: executions of each format after which its turn ends; 0 for any number.
@@ -148,8 +147,6 @@ class StatsLine:
     """The statistics of one turn of a format up to a moment, or of all turns.
 
     Attributes:
-        worker, turn: name of the worker, and number of its turn.
-        adapter, format_id: name of the adapter and id of the format.
         seconds: since the turn began.
         executions: inputs that were checked.
         coverage, features, corpus: as libFuzzer counts them.

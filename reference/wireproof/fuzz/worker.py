@@ -87,9 +87,6 @@ class Worker:
     """The parts that a worker imports and opens once, before its first fork.
 
     Attributes:
-        work: what it does.
-        suite: the fixtures.
-        hello: the claims of the adapter.
         shared_input: the input that a fuzzing process works on.
         is_guided: whether the codecs are instrumented.
     """
@@ -140,11 +137,8 @@ class Session:
     """One format of a worker: its examples and files, and the fuzzing processes that use them.
 
     Attributes:
-        work: what the worker does.
-        fmt: the format.
         examples: turns bytes into cases.
-        log: the file with the output of libFuzzer.
-        dictionary: the file with the words that libFuzzer inserts.
+        log, dictionary: the files with the output of libFuzzer, and with the words that it inserts.
         folders: the folders of the corpus, of the seeds, and of further inputs.
         files: the inputs in these folders when the worker began.
         line: the statistics of the present turn.

@@ -79,8 +79,6 @@ class DecodeTrace:
     """The trace of a decode.
 
     Attributes:
-        row: the format.
-        data: the decoded bytes.
         spans: in the order of the decode.
         spaces: the bytes of each space.
         value: the decoded value; for refused bytes the part that was delivered before the refusal, or None.

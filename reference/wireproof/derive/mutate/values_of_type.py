@@ -88,12 +88,9 @@ def alternatives_of(hint: Any) -> tuple[Any, ...]:  # noqa: ANN401 - as `part_ty
 
 @frozen
 class EditSite:
-    """A part of a value.
+    """A part of a value: the path to it, its type, and its current value.
 
     Attributes:
-        steps: the path to the part.
-        kind: its type.
-        now: its current value.
         owner: the class that has the part, directly or in a tuple.
         name: the field of that class.
     """
