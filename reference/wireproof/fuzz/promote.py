@@ -116,7 +116,7 @@ def likeliest(fitting: tuple[str, ...]) -> str:
     """Return the first of the rules that fit; raises `PromotionError` if there is none."""
     if not fitting:
         raise PromotionError(
-            "no rule has a case like this one: add the rule to rules.toml, and name it with --rule"
+            "no rule has a case like this one: name one with --rule, or add it to rules.toml first"
         )
     return fitting[0]
 
