@@ -19,37 +19,20 @@ ADAPTER: Final = "codec"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("wireproof", "conformance of a message codec")
-    group.addoption(
-        "--codec", action="append", default=[], metavar="ADAPTER", help="run the cases on this adapter"
-    )
-    group.addoption(
-        "--codec-run", action="append", default=[], metavar="PATTERN", help="run only matching cases"
-    )
-    group.addoption(
-        "--codec-level",
-        default="must",
-        choices=("must", "should"),
-        help="lowest level whose failures fail an item [default: must]",
-    )
-    group.addoption(
-        "--codec-families",
-        action="store_true",
-        help="run the derived families too, in the items of their cases",
-    )
-    group.addoption(
-        "--codec-large", action="store_true",
-        help="run the cases of more than 8 MiB or 10,000 records too, which take most of the time",
-    )  # fmt: skip
-    group.addoption(
-        "--codec-baseline", default=None, metavar="FILE",
-        help="known failures: their items are strict xfails, which fail once the cases pass",
-    )  # fmt: skip
-    group.addoption(
-        "--codec-property", type=int, default=0, metavar="N",
-        help="also run N generated examples of each format and op that the codec claims, one item each",
-    )  # fmt: skip
-    group.addoption("--codec-seed", type=int, default=0, help="random seed of the generated examples")
+    add = parser.getgroup("wireproof", "conformance of a message codec").addoption
+    add("--codec", action="append", default=[], metavar="ADAPTER", help="run the cases on this adapter")
+    add("--codec-run", action="append", default=[], metavar="PATTERN", help="run only matching cases")
+    add("--codec-level", default="must", choices=("must", "should"),
+        help="lowest level whose failures fail an item [default: must]")  # fmt: skip
+    add("--codec-families", action="store_true",
+        help="run the derived families too, in the items of their cases")  # fmt: skip
+    large = "run the cases of more than 8 MiB or 10,000 records too, which take most of the time"
+    add("--codec-large", action="store_true", help=large)
+    add("--codec-baseline", default=None, metavar="FILE",
+        help="known failures: their items are strict xfails, which fail once the cases pass")  # fmt: skip
+    examples = "also run N generated examples of each format and op that the codec claims, one item each"
+    add("--codec-property", type=int, default=0, metavar="N", help=examples)
+    add("--codec-seed", type=int, default=0, help="random seed of the generated examples")
 
 
 TYPED: Final = pytest.StashKey[list[str]]()

@@ -39,7 +39,6 @@ from wireproof.run.baselines.baseline import (
     NO_BASELINE,
     AppliedBaseline,
     EntryLookup,
-    Overlay,
     applied_baseline,
     known_origin_text,
 )
@@ -76,16 +75,11 @@ class PytestRun:
     """The run of one adapter over the selected cases.
 
     Attributes:
-        spec: the adapter, as given by `--codec`.
-        suite: all cases.
         selected: the selected cases, with the large ones.
         named: the ids, and other patterns, whose large cases run; None runs all of them.
         filters: the patterns of `--codec-run`.
-        families: True to run the derived families too.
-        level: lowest level whose failures fail an item.
         expected: the file of known failures; an empty one without `--codec-baseline`.
-        examples: number of generated examples of each format and operation.
-        seed: random seed of the examples.
+        examples, seed: number of generated examples of each format and op, and their seed.
         chosen: names of the items that pytest runs.
         explained: ids of cases outside of the items whose failure was shown, as the cause of another one.
         judged: the events of each item that was asked: of a golden case with its derived cases, or of
@@ -127,8 +121,6 @@ class PytestRun:
     @property
     def known_failures(self) -> tuple[KnownFailure, ...]:
         return self.expected.entries
-
-    # --- items ---
 
     @property
     def hello(self) -> Hello:
@@ -180,8 +172,6 @@ class PytestRun:
         """Return the name of the item for the entries that are about the derived cases of several items."""
         broad = any(entry.broad and not entry.of_examples for entry in self.known_failures)
         return [f"baseline:{self.expected.file}"] if broad and self.families and self.cases else []
-
-    # --- run ---
 
     @cached_property
     def engine(self) -> Engine:
@@ -263,8 +253,6 @@ class PytestRun:
         complete = not any(event.verdict == "not-run" for event in events)
         return EventStream(self.head, events, Footer({}, complete=complete))
 
-    # --- results of items ---
-
     @cached_property
     def _entries(self) -> EntryLookup:
         return EntryLookup(self.known_failures)
@@ -279,29 +267,38 @@ class PytestRun:
             return NO_BASELINE
         return applied_baseline(self._stream([name]), self.expected, self.suite)
 
-    def _applied_to_all(self) -> AppliedBaseline:
-        """Return the effect of the entries that are about several items, if all of these run."""
-        broad = [entry for entry in self.known_failures if entry.broad and not entry.of_examples]
-        names = (case.id for case in self.cases if any(entry.selects(case.id) for entry in broad))
-        if self.head.filters:
-            return NO_BASELINE
-        return applied_baseline(self._stream(names), evolve(self.expected, entries=tuple(broad)), self.suite)
-
     def failure(self, name: str) -> str:
         """Return why an item fails; empty if it does not.
 
         A case fails it that would fail `check` and that the baseline does not expect, and so does an entry
         of the baseline whose cases pass.
         """
-        if name in self._baseline_items:
-            return "\n".join(self._stale(self._applied_to_all().stale)) or self.error
+        if name in self._baseline_items:  # the entries that are about several items, if all of these run
+            broad = tuple(entry for entry in self.known_failures if entry.broad and not entry.of_examples)
+            names = (case.id for case in self.cases if any(entry.selects(case.id) for entry in broad))
+            if self.head.filters:
+                return self.error
+            all_items = applied_baseline(
+                self._stream(names), evolve(self.expected, entries=broad), self.suite
+            )
+            return "\n".join(self._stale(all_items.stale)) or self.error
         events, applied = self.events(name), self._applied(name)
         if not events:
             return self.error
         overlays = applied.overlays
         failing = [event for event in events if self._fails(event) and overlays.get(event.id) != "expected"]
         stale = self._stale(entry for entry in applied.stale if entry.fixture == name)
-        notes = dict.fromkeys(filter(None, (self._note(event, overlays) for event in failing)))
+        notes: dict[str, None] = {}  # why an entry about a failing case does not hold
+        for event in failing:
+            entry, overlay = self._entries.entry_of(event), overlays.get(event.id)
+            if entry is not None and overlay:
+                said = f"{place(self.expected.file, entry)}: {entry.id}"
+                kind = f"{entry.kind} {entry.cls}".rstrip()
+                notes[
+                    f"{said}: expired on {entry.expires.isoformat()}, {entry.who}"
+                    if overlay == "expired"
+                    else f"{said}: fails in another way than its entry says, {kind}; {self._mend('rewrites')}"
+                ] = None
         parts = ["\n".join(notes), *self._blocks(failing, applied), "\n".join(stale)]
         return "\n\n".join(filter(None, parts))
 
@@ -331,17 +328,6 @@ class PytestRun:
     def _fails(self, event: CaseEvent) -> bool:
         return event.verdict == "not-run" or sets_exit_code(event, self.head)
 
-    def _note(self, event: CaseEvent, overlays: dict[str, Overlay]) -> str:
-        """Return why an entry about a failing case does not hold."""
-        entry, overlay = self._entries.entry_of(event), overlays.get(event.id)
-        if entry is None or not overlay:
-            return ""
-        said = f"{place(self.expected.file, entry)}: {entry.id}"
-        if overlay == "expired":
-            return f"{said}: expired on {entry.expires.isoformat()}, {entry.who}"
-        kind = f"{entry.kind} {entry.cls}".rstrip()
-        return f"{said}: fails in another way than its entry says, {kind}; {self._mend('rewrites')}"
-
     def _stale(self, entries: Iterable[KnownFailure]) -> list[str]:
         """Return a line for each entry whose cases pass, as pytest says it of a strict xfail."""
         return [
@@ -353,8 +339,6 @@ class PytestRun:
     def _mend(self, what: str) -> str:
         return f"`wireproof baseline fix {self.expected.file} RUN` {what} it, with a RUN of `check --out`"
 
-    # --- texts ---
-
     @cached_property
     def _lookups(self) -> CaseLookup:
         return CaseLookup(self.suite)
@@ -362,7 +346,16 @@ class PytestRun:
     def _blocks(self, failing: Collection[CaseEvent], applied: AppliedBaseline) -> Iterator[str]:
         """Yield the text of each kind of failure, as in the terminal output of `check`, its cause first."""
         for twin in dict.fromkeys(event.kind for event in failing if event.verdict == "blocked"):
-            yield from self._cause(twin)
+            said = f"blocked by {twin}, which it does not accept either"
+            if twin in self.chosen:
+                why = self.known_failure(twin)[0] if twin in self._known_items else ""
+                yield f"{said}: {why or 'see the item of that case'}"
+                continue
+            yield f"{said}; that case is outside of the selection"
+            if twin in self.suite.by_id and twin not in self.explained:
+                self.explained.add(twin)
+                for event in self.events(twin):
+                    yield self._block(FailureGroup(event.signature(self.head.adapter), event))
         groups = failure_groups_of(EventStream(self.head, tuple(failing)))
         if failing and not groups:  # cases that were not run
             first, *others = failing
@@ -374,16 +367,3 @@ class PytestRun:
         origin = known_origin_text(applied, group.first, run)
         lines = failure_lines(group, run, lookups.case, lookups.twin, basis=lookups.basis, origin=origin)
         return "\n".join(lines)
-
-    def _cause(self, twin: str) -> Iterator[str]:
-        """Yield which case blocks another one, and how it fails if no item shows that."""
-        said = f"blocked by {twin}, which it does not accept either"
-        if twin in self.chosen:
-            why = self.known_failure(twin)[0] if twin in self._known_items else ""
-            yield f"{said}: {why or 'see the item of that case'}"
-            return
-        yield f"{said}; that case is outside of the selection"
-        if twin in self.suite.by_id and twin not in self.explained:
-            self.explained.add(twin)
-            for event in self.events(twin):
-                yield self._block(FailureGroup(event.signature(self.head.adapter), event))

@@ -1,7 +1,7 @@
 # The class of a value follows from its format where a type checker can know it.
 
 from collections.abc import Iterable
-from typing import Any, Generic, Literal, TypeVar, overload
+from typing import Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from attrs import frozen
 from hypothesis.strategies import SearchStrategy
@@ -12,6 +12,18 @@ from wireproof.kafka.values import Log, Message, RecordBatch
 from wireproof.wire.options import Profile
 
 _V = TypeVar("_V")
+
+_Batch: TypeAlias = Literal["kafka.batch"]
+_Log: TypeAlias = Literal["kafka.log"]
+_Message: TypeAlias = Literal["heka.message"]
+_Stream: TypeAlias = Literal["heka.stream"]
+_V2: TypeAlias = Literal["v2"]
+_V0V1: TypeAlias = Literal["v0", "v1"]
+
+class _Limits(TypedDict, total=False):
+    codecs: Iterable[str] | None
+    profile: Profile
+    max_records: int
 
 @frozen
 class Encoded(Generic[_V]):
@@ -25,165 +37,59 @@ class NearlyValid(Generic[_V]):
     edits: tuple[str, ...]
 
 @overload
-def values(
-    format: Literal["kafka.batch"],
-    revision: Literal["v2"],
-    *,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = "reader",
-    max_records: int = 129,
-) -> SearchStrategy[RecordBatch]: ...
+def values(format: _Batch, revision: _V2, **limits: Unpack[_Limits]) -> SearchStrategy[RecordBatch]: ...
 @overload
-def values(
-    format: Literal["kafka.batch"],
-    revision: Literal["v0", "v1"],
-    *,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = "reader",
-    max_records: int = 129,
-) -> SearchStrategy[Message]: ...
+def values(format: _Batch, revision: _V0V1, **limits: Unpack[_Limits]) -> SearchStrategy[Message]: ...
 @overload
-def values(
-    format: Literal["kafka.log"],
-    revision: str,
-    *,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = "reader",
-    max_records: int = 129,
-) -> SearchStrategy[Log]: ...
+def values(format: _Log, revision: str, **limits: Unpack[_Limits]) -> SearchStrategy[Log]: ...
 @overload
-def values(
-    format: Literal["heka.message"],
-    revision: str,
-    *,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = "reader",
-    max_records: int = 129,
-) -> SearchStrategy[HekaMessage]: ...
+def values(format: _Message, revision: str, **limits: Unpack[_Limits]) -> SearchStrategy[HekaMessage]: ...
 @overload
-def values(
-    format: Literal["heka.stream"],
-    revision: str,
-    *,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = "reader",
-    max_records: int = 129,
-) -> SearchStrategy[FrameStream]: ...
+def values(format: _Stream, revision: str, **limits: Unpack[_Limits]) -> SearchStrategy[FrameStream]: ...
 @overload
-def values(
-    format: str,
-    revision: str,
-    *,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = "reader",
-    max_records: int = 129,
-) -> SearchStrategy[Any]: ...
+def values(format: str, revision: str, **limits: Unpack[_Limits]) -> SearchStrategy[Any]: ...
 @overload
 def encoded(
-    format: Literal["kafka.batch"],
-    revision: Literal["v2"],
-    *,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = "reader",
-    max_records: int = 129,
+    format: _Batch, revision: _V2, **limits: Unpack[_Limits]
 ) -> SearchStrategy[Encoded[RecordBatch]]: ...
 @overload
 def encoded(
-    format: Literal["kafka.batch"],
-    revision: Literal["v0", "v1"],
-    *,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = "reader",
-    max_records: int = 129,
+    format: _Batch, revision: _V0V1, **limits: Unpack[_Limits]
 ) -> SearchStrategy[Encoded[Message]]: ...
 @overload
-def encoded(
-    format: Literal["kafka.log"],
-    revision: str,
-    *,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = "reader",
-    max_records: int = 129,
-) -> SearchStrategy[Encoded[Log]]: ...
+def encoded(format: _Log, revision: str, **limits: Unpack[_Limits]) -> SearchStrategy[Encoded[Log]]: ...
 @overload
 def encoded(
-    format: Literal["heka.message"],
-    revision: str,
-    *,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = "reader",
-    max_records: int = 129,
+    format: _Message, revision: str, **limits: Unpack[_Limits]
 ) -> SearchStrategy[Encoded[HekaMessage]]: ...
 @overload
 def encoded(
-    format: Literal["heka.stream"],
-    revision: str,
-    *,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = "reader",
-    max_records: int = 129,
+    format: _Stream, revision: str, **limits: Unpack[_Limits]
 ) -> SearchStrategy[Encoded[FrameStream]]: ...
 @overload
-def encoded(
-    format: str,
-    revision: str,
-    *,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = "reader",
-    max_records: int = 129,
-) -> SearchStrategy[Encoded[Any]]: ...
+def encoded(format: str, revision: str, **limits: Unpack[_Limits]) -> SearchStrategy[Encoded[Any]]: ...
 @overload
 def nearly_valid(
-    format: Literal["kafka.batch"],
-    revision: Literal["v2"],
-    *,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = "reader",
-    max_records: int = 129,
+    format: _Batch, revision: _V2, **limits: Unpack[_Limits]
 ) -> SearchStrategy[NearlyValid[RecordBatch]]: ...
 @overload
 def nearly_valid(
-    format: Literal["kafka.batch"],
-    revision: Literal["v0", "v1"],
-    *,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = "reader",
-    max_records: int = 129,
+    format: _Batch, revision: _V0V1, **limits: Unpack[_Limits]
 ) -> SearchStrategy[NearlyValid[Message]]: ...
 @overload
 def nearly_valid(
-    format: Literal["kafka.log"],
-    revision: str,
-    *,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = "reader",
-    max_records: int = 129,
+    format: _Log, revision: str, **limits: Unpack[_Limits]
 ) -> SearchStrategy[NearlyValid[Log]]: ...
 @overload
 def nearly_valid(
-    format: Literal["heka.message"],
-    revision: str,
-    *,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = "reader",
-    max_records: int = 129,
+    format: _Message, revision: str, **limits: Unpack[_Limits]
 ) -> SearchStrategy[NearlyValid[HekaMessage]]: ...
 @overload
 def nearly_valid(
-    format: Literal["heka.stream"],
-    revision: str,
-    *,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = "reader",
-    max_records: int = 129,
+    format: _Stream, revision: str, **limits: Unpack[_Limits]
 ) -> SearchStrategy[NearlyValid[FrameStream]]: ...
 @overload
 def nearly_valid(
-    format: str,
-    revision: str,
-    *,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = "reader",
-    max_records: int = 129,
+    format: str, revision: str, **limits: Unpack[_Limits]
 ) -> SearchStrategy[NearlyValid[Any]]: ...
 def value_classes(format: str, revision: str) -> dict[str, type]: ...

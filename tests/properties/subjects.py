@@ -1,9 +1,13 @@
 """The subjects of all properties: the formats, and their values, written and read."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 from attrs import fields
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 from one_of_a_kind import each_format
 
 from wireproof import formats
@@ -15,11 +19,14 @@ from wireproof.wire.rejection import Rejected
 
 __all__ = [
     "FORMATS",
+    "FRAMES",
     "LIFTED",
     "STREAMS",
     "each",
+    "each_drawn",
     "entries",
     "nearly",
+    "nearly_a_stream",
     "read",
     "valued",
     "without_computed_fields",
@@ -27,6 +34,8 @@ __all__ = [
 ]
 
 STREAMS = [row for row in FORMATS.values() if row.scan is not None]
+
+FRAMES = [row for row in FORMATS.values() if row.delimited]
 
 LIFTED = [row for row in FORMATS.values() if row.wrapped_by is not None]
 
@@ -37,12 +46,32 @@ def each(rows: Any = None, **lanes: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("row", each_format(chosen, lambda row: row.format_id, **lanes))
 
 
+def each_drawn(
+    draws: Callable[[Format], Sequence[SearchStrategy[Any]]], rows: Any = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Run a property for each row, as `each` does, with what is drawn from the strategies for the row."""
+
+    def of(holds: Callable[..., None]) -> Callable[..., None]:
+        @each(rows)
+        def test(row: Format) -> None:
+            given(st.tuples(*draws(row)))(lambda drawn: holds(row, *drawn))()
+
+        test.__doc__ = holds.__doc__
+        return test
+
+    return of
+
+
 def valued(row: Format) -> Any:
     return values(row.name, row.revision)
 
 
 def nearly(row: Format) -> Any:
     return nearly_valid(row.name, row.revision).map(lambda drawn: drawn.data)
+
+
+def nearly_a_stream(row: Format) -> Any:
+    return st.lists(st.one_of(nearly(row), st.binary(max_size=70)), max_size=3).map(b"".join)
 
 
 def read(row: Format, data: bytes) -> Decoded | Rejected:

@@ -3,9 +3,8 @@
 import contextlib
 from typing import Any
 
-from hypothesis import given
 from hypothesis import strategies as st
-from subjects import each, nearly, read, valued
+from subjects import each_drawn, nearly, read, valued
 
 from wireproof import formats
 from wireproof.formats import Format
@@ -23,36 +22,28 @@ LEAVES = (
 TREES = st.recursive(LEAVES, lambda part: st.lists(part) | st.dictionaries(st.text(), part), max_leaves=6)
 
 
-@each()
-def test_any_bytes_are_answered_or_refused(row: Format) -> None:
-    @given(st.one_of(st.binary(max_size=200), nearly(row)))
-    def holds(data: bytes) -> None:
-        seen = read(row, data)
-        if isinstance(seen, Rejected):
-            assert seen.cls in REJECT_CLASSES
-        else:
-            assert 0 <= seen.consumed <= len(data)
-            assert {remark.cls for remark in seen.remarks} <= REMARK_CLASSES.keys()
-
-    holds()
+@each_drawn(lambda row: [st.one_of(st.binary(max_size=200), nearly(row))])
+def test_any_bytes_are_answered_or_refused(row: Format, data: bytes) -> None:
+    seen = read(row, data)
+    if isinstance(seen, Rejected):
+        assert seen.cls in REJECT_CLASSES
+    else:
+        assert 0 <= seen.consumed <= len(data)
+        assert {remark.cls for remark in seen.remarks} <= REMARK_CLASSES.keys()
 
 
-@each()
-def test_a_trace_changes_no_answer(row: Format) -> None:
-    @given(st.one_of(st.binary(max_size=200), nearly(row)))
-    def holds(data: bytes) -> None:
-        seen, layout = read(row, data), formats.decode_with_trace(row, data)
-        if isinstance(seen, Rejected):
-            assert layout.rejected is not None
-            assert (layout.rejected.cls, layout.rejected.at, layout.rejected.path) == (
-                seen.cls,
-                seen.at,
-                seen.path,
-            )
-        else:
-            assert layout.decoded == seen
-
-    holds()
+@each_drawn(lambda row: [st.one_of(st.binary(max_size=200), nearly(row))])
+def test_a_trace_changes_no_answer(row: Format, data: bytes) -> None:
+    seen, layout = read(row, data), formats.decode_with_trace(row, data)
+    if isinstance(seen, Rejected):
+        assert layout.rejected is not None
+        assert (layout.rejected.cls, layout.rejected.at, layout.rejected.path) == (
+            seen.cls,
+            seen.at,
+            seen.path,
+        )
+    else:
+        assert layout.decoded == seen
 
 
 @st.composite
@@ -70,11 +61,7 @@ def _spoiled(draw: st.DrawFn, row: Format) -> Any:
     return tree
 
 
-@each()
-def test_any_tree_is_written_or_refused(row: Format) -> None:
-    @given(st.one_of(TREES, _spoiled(row)))
-    def holds(tree: Any) -> None:
-        with contextlib.suppress(Rejected):
-            assert isinstance(formats.encode(row, tree), bytes)
-
-    holds()
+@each_drawn(lambda row: [st.one_of(TREES, _spoiled(row))])
+def test_any_tree_is_written_or_refused(row: Format, tree: Any) -> None:
+    with contextlib.suppress(Rejected):
+        assert isinstance(formats.encode(row, tree), bytes)

@@ -1,8 +1,8 @@
 """One bit flipped under a checksum is noticed."""
 
-from hypothesis import assume, given
+from hypothesis import assume
 from hypothesis import strategies as st
-from subjects import FORMATS, each, read, valued, written
+from subjects import FORMATS, each_drawn, read, valued, written
 
 from wireproof import formats
 from wireproof.derive.edit_bytes import checksums
@@ -27,27 +27,19 @@ def sealed_bytes(row: Format, data: bytes) -> list[int]:
     return sorted(found)
 
 
-@each(SEALED)
-def test_a_bit_flipped_under_a_checksum_is_noticed(row: Format) -> None:
-    @given(valued(row), st.data())
-    def holds(value: object, data: st.DataObject) -> None:
-        whole = written(row, value)
-        places = sealed_bytes(row, whole)
-        assume(places)
-        flipped = bytearray(whole)
-        flipped[data.draw(st.sampled_from(places))] ^= 1 << data.draw(st.integers(0, 7))
-        seen = read(row, bytes(flipped))
-        if row.scan is not None and not isinstance(seen, Rejected) and seen.consumed < len(flipped):
-            return  # a length under the checksum says more than there is now: a cut tail
-        assert isinstance(seen, Rejected) or OPEN & {remark.cls for remark in seen.remarks}
-
-    holds()
+@each_drawn(lambda row: [valued(row), st.data()], SEALED)
+def test_a_bit_flipped_under_a_checksum_is_noticed(row: Format, value: object, data: st.DataObject) -> None:
+    whole = written(row, value)
+    places = sealed_bytes(row, whole)
+    assume(places)
+    flipped = bytearray(whole)
+    flipped[data.draw(st.sampled_from(places))] ^= 1 << data.draw(st.integers(0, 7))
+    seen = read(row, bytes(flipped))
+    if row.scan is not None and not isinstance(seen, Rejected) and seen.consumed < len(flipped):
+        return  # a length under the checksum says more than there is now: a cut tail
+    assert isinstance(seen, Rejected) or OPEN & {remark.cls for remark in seen.remarks}
 
 
-@each(row for row in FORMATS.values() if row not in SEALED)
-def test_no_other_row_has_a_checksum_over_bytes_of_the_wire(row: Format) -> None:
-    @given(valued(row))
-    def holds(value: object) -> None:
-        assert not sealed_bytes(row, written(row, value))
-
-    holds()
+@each_drawn(lambda row: [valued(row)], (row for row in FORMATS.values() if row not in SEALED))
+def test_no_other_row_has_a_checksum_over_bytes_of_the_wire(row: Format, value: object) -> None:
+    assert not sealed_bytes(row, written(row, value))

@@ -23,9 +23,12 @@ def load(folders: Sequence[Path] = ()) -> Suite:
     return fixtures.load(folders) if folders else _own()
 
 
+def golden_bytes(name: str) -> bytes:
+    return load().by_id[name].input.data  # type: ignore[union-attr]
+
+
 def golden(name: str) -> str:
-    case = load().by_id[name]
-    return case.input.data.hex()  # type: ignore[union-attr]
+    return golden_bytes(name).hex()
 
 
 def stored_cases(system: str = "") -> list[Case]:

@@ -42,12 +42,6 @@ from wireproof.wire.text import counted, escape_unsafe
 POLL_SECONDS: Final = 1.0
 """Seconds between two looks at the work directory of a running campaign."""
 
-LINE_SECONDS: Final = 30.0
-"""Seconds between two lines of numbers where the output is no terminal."""
-
-GUIDED_ONLY: Final = ("minutes", "runs", "corpora", "baseline_file", "workers", "level")
-"""Options of fuzzing that is guided by coverage."""
-
 SPARK_ONLY: Final = ("cases", "master", "archive", "wheel", "given")
 """Options of `--spark`."""
 
@@ -106,10 +100,10 @@ def command(
 
     Exit code: 0 nothing open, 1 findings, 4 adapter, 5 a bug of the suite.
     """
-    names = GUIDED_ONLY if spark else SPARK_ONLY
+    guided_only = ("minutes", "runs", "corpora", "baseline_file", "workers", "level")
     where = "without --spark" if spark else "with --spark"
     for param in ctx.command.params:
-        if param.name in names and _is_given(ctx, param.name):
+        if param.name in (guided_only if spark else SPARK_ONLY) and _is_given(ctx, param.name):
             raise click.UsageError(f"{param.opts[0]} is an option of fuzzing {where}")
     cluster = {name: more.pop(name) for name in SPARK_ONLY}
     if spark:
@@ -150,13 +144,9 @@ def _fuzz(campaign: Campaign, words: Sequence[str]) -> int:
         ended = CampaignResult(campaign.findings())
     for effort in display.progress.reader.formats():
         console.print(Text(_worked(effort)), soft_wrap=True)
-    gating = [finding for finding in ended.findings if finding.is_open_at(campaign.level)]
-    known = [finding for finding in ended.findings if finding.state == "known"]
-    apart = [
-        finding
-        for finding in ended.findings
-        if finding.state == "open" and not finding.gates_at(campaign.level)
-    ]
+    gating = [one for one in ended.findings if one.is_open_at(campaign.level)]
+    known = [one for one in ended.findings if one.state == "known"]
+    apart = [one for one in ended.findings if one.state == "open" and not one.gates_at(campaign.level)]
     for finding in ended.mended:
         console.print(Text(f"mended: {finding}"), soft_wrap=True)
     suite = load(tuple(map(Path, campaign.fixtures)))
@@ -199,7 +189,6 @@ class CampaignDisplay:
     """
 
     def __init__(self, campaign: Campaign, console: Console) -> None:
-        """Show `campaign`, which begins now, on `console`."""
         self._campaign, self._console = campaign, console
         self._begin = self._polled = self._printed = time.monotonic()
         self._newest_seconds = 0.0
@@ -207,11 +196,9 @@ class CampaignDisplay:
 
     @property
     def seconds(self) -> float:
-        """Return the seconds since the begin."""
         return time.monotonic() - self._begin
 
     def run(self) -> CampaignResult:
-        """Run the campaign; raises as `run_campaign` does."""
         if not self._console.is_terminal:
             return run_campaign(self._campaign, self.update)
         minutes, runs = self._campaign.minutes, self._campaign.runs
@@ -245,7 +232,7 @@ class CampaignDisplay:
             return
         for finding in found:
             self._print(f"found after {self.seconds:.0f} s: {finding}")
-        if now - self._printed >= LINE_SECONDS:
+        if now - self._printed >= 30:
             self._printed = now
             self._print(f"after {self.seconds:.0f} s: {self.numbers()}")
 
@@ -257,14 +244,10 @@ class CampaignDisplay:
         now = self.progress
         if not now.format_id:
             return "starting"
-        kinds = ", ".join(
-            f"{count:,} {kind.removeprefix('fail:')}" for kind, count in now.kinds.most_common()
-        )
-        edges = (
-            f"{counted(now.edges, 'edge')} of {now.format_id}"
-            if now.edges
-            else f"from the seeds of {now.format_id}"
-        )
+        often = now.kinds.most_common()
+        kinds = ", ".join(f"{count:,} {kind.removeprefix('fail:')}" for kind, count in often)
+        edges = f"{counted(now.edges, 'edge')} of" if now.edges else "from the seeds of"
+        edges = f"{edges} {now.format_id}"
         failures = f"new failures: {now.kinds.total():,}" + (f" ({kinds})" if kinds else "")
         return (
             f"{counted(now.executions, 'execution')} ({now.rate:,.0f}/s), {edges}, {failures}, "
@@ -278,7 +261,6 @@ class CampaignDisplay:
 
 
 def _worked(effort: StatsLine) -> str:
-    """Describe the effort for one format."""
     rate = effort.executions / max(effort.seconds, 1.0)
     deaths = f", {counted(effort.deaths, 'death')} survived" if effort.deaths else ""
     return (
@@ -289,14 +271,10 @@ def _worked(effort: StatsLine) -> str:
     )
 
 
-RUNAWAY: Final = ("crash", "timeout", "resource", "stalled")
-"""The kinds of findings that are printed first."""
-
-
 def _rank(finding: Finding) -> tuple[int, int]:
     """Return the place of a finding: what ends or blocks a process first, then the most frequent."""
-    kind = finding.signature.kind.partition(":")[0]
-    return RUNAWAY.index(kind) if kind in RUNAWAY else len(RUNAWAY), -finding.count
+    first, kind = ("crash", "timeout", "resource", "stalled"), finding.signature.kind.partition(":")[0]
+    return first.index(kind) if kind in first else len(first), -finding.count
 
 
 def _print_finding(console: Console, campaign: Campaign, finding: Finding, suite: Suite | None) -> None:

@@ -10,14 +10,11 @@ import click
 from wireproof.adapters.registry.registry import is_registered
 from wireproof.cases.fixtures import Suite, fixtures_folder, load
 from wireproof.cli.case_names import find_named
-from wireproof.fuzz.promote import NO_DIFFERENCE, Difference, promote
+from wireproof.fuzz.promote import Difference, likeliest, promote
 from wireproof.fuzz.redaction_check import redact_case
 from wireproof.judge.differences import short_expect
 from wireproof.suggestions import suggestion
 from wireproof.wire.text import escape_unsafe
-
-SHOW_RULES = "`wireproof show CASE` names the rule of a case"
-"""The advice for a name that resembles no rule."""
 
 
 @click.command("promote")
@@ -51,13 +48,13 @@ def command(given: str, to: Path | None, rule: str, redact: bool, adapter: str, 
         signature = found.signature if adapter in {"", found.adapter} else None
         case = redact_case(case, adapter or _trusted(found.adapter, given), signature)
     sign = found.signature
-    difference = Difference(sign.kind, sign.path, found.want, found.got) if sign else NO_DIFFERENCE
+    difference = Difference(sign.kind, sign.path, found.want, found.got) if sign else Difference()
     promoted = promote(
         case, suite, target, words["name"], words["why"], difference=difference, choose=_chooser(suite, rule)
     )
     click.echo(f"{promoted.case.id}: {short_expect(promoted.case.expect)}")
     click.echo(f"title {escape_unsafe(promoted.case.title)}")
-    click.echo(f"rule  {', '.join(promoted.case.rules)}{' (new: word it)' if promoted.rules else ''}")
+    click.echo(f"rule  {', '.join(promoted.case.rules)}")
     if others := [name for name in promoted.fitting if name not in promoted.case.rules]:
         click.echo(f"also  {', '.join(others)} fit this place: name one with --rule")
     if promoted.case.twin:
@@ -72,13 +69,14 @@ def _chooser(suite: Suite, rule: str) -> Callable[[tuple[str, ...]], str]:
     Raises `click.UsageError` for a rule that does not exist.
     """
     if rule and rule not in suite.rules:
-        raise click.UsageError(f"there is no rule {rule}: {suggestion(rule, suite.rules, SHOW_RULES)}")
+        advice = "`wireproof show CASE` names the rule of a case"
+        raise click.UsageError(f"there is no rule {rule}: {suggestion(rule, suite.rules, advice)}")
 
     def choose(fitting: tuple[str, ...]) -> str:
         if rule:
             return rule
-        if len(fitting) == 1 or not (sys.stdin.isatty() and sys.stdout.isatty()):
-            return fitting[0]
+        if len(fitting) < 2 or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            return likeliest(fitting)
         for number, name in enumerate(fitting, 1):
             click.echo(f"{number}  {name}: {suite.rules[name].text}")
         number = click.prompt("Which rule", type=click.IntRange(1, len(fitting)), default=1)

@@ -5,9 +5,10 @@ outermost bytes are edited; the mutators reach bytes inside a compressed region 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
 from struct import error
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from attrs import frozen
 
@@ -32,9 +33,6 @@ from wireproof.wire.reader import FIXED_WIDTH
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.trace import Cover, CoverKind, FieldSpan
 from wireproof.wire.writer import Writer
-
-SIZE_COVERS: Final[tuple[CoverKind, ...]] = ("length", "count")
-"""The covers that hold a size."""
 
 
 @cache
@@ -64,22 +62,16 @@ def encode_field(span: FieldSpan, value: int) -> bytes | None:
 
 @lru_cache(maxsize=1 << 14)  # a family encodes the same values of the same fields many times
 def _encoded(kind: str, value: int) -> bytes | None:
-    packing = FIXED_WIDTH.get(kind)
-    if packing is not None:
-        try:
-            return packing.pack(value)
-        except error:
-            return None
-    if kind == "uint128le":
-        return None if value < 0 or value >> 128 else value.to_bytes(16, "little")
-    if kind not in ("varint", "varlong", "uvarint"):
-        return None
-    writer = Writer()
-    try:
-        getattr(writer, kind)("", value)
-    except Rejected:
-        return None
-    return bytes(writer.data)
+    with suppress(error, OverflowError, Rejected):
+        if kind in FIXED_WIDTH:
+            return FIXED_WIDTH[kind].pack(value)
+        if kind == "uint128le":
+            return value.to_bytes(16, "little")
+        if kind in ("varint", "varlong", "uvarint"):
+            writer = Writer()
+            getattr(writer, kind)("", value)
+            return bytes(writer.data)
+    return None
 
 
 def replace_field(data: bytes, spans: Sequence[FieldSpan], span: FieldSpan, new: bytes) -> EditedBytes:
@@ -120,11 +112,7 @@ def _at(pos: int, start: int, end: int, grown: int) -> int:
 def fix_up(damaged: EditedBytes, *, lengths: bool = True, spare: str = "", grow: bool = False) -> EditedBytes:
     """Fix up lengths, then checksums, those of smaller ranges first.
 
-    Args:
-        damaged: the bytes, and their present layout.
-        lengths: whether lengths are fixed up too.
-        spare: the path of a field that stays as it was edited.
-        grow: whether a varint may change its number of bytes.
+    The field with the path `spare` stays as it was edited; with `grow` a varint may change its size.
     """
     data, spans = damaged.data, damaged.spans
     order = [
@@ -159,9 +147,6 @@ def correct_bytes(data: bytes, span: FieldSpan, cover: Cover) -> bytes | None:
 SizeKind: TypeAlias = Literal["length", "count"]
 """A number of bytes, or a number of elements."""
 
-COMPRESSED_SIZES: Final[Mapping[str, SizeKind]] = {"contentSize": "length"}
-"""The sizes in frames of LZ4 and Zstandard that cover no bytes of their own space."""
-
 
 def size_kind(span: FieldSpan, layout: Layout | None) -> SizeKind | None:
     """Return which size a field is, by its cover, and without a cover as the layout declares its name."""
@@ -181,16 +166,14 @@ def name_of(span: FieldSpan) -> str:
 @cache
 def size_fields(layout: Layout | None) -> Mapping[str, SizeKind]:
     """Return the names of the sizes in a layout, and in the compressed data that it may have."""
-    kinds: dict[str, SizeKind] = {}
+    # In frames of LZ4 and Zstandard, this size covers no bytes of its own space.
+    kinds: dict[str, SizeKind] = {"contentSize": "length"}
     for part in _parts(layout):
-        match part:
-            case Length():
-                kinds[part.name] = "length"
-            case Count():
-                kinds[part.name] = "count"
-            case Number(asks_for=asks_for) if asks_for:
-                kinds[part.name] = "count"
-    return {**COMPRESSED_SIZES, **kinds}
+        if isinstance(part, Length):
+            kinds[part.name] = "length"
+        elif isinstance(part, Count) or (isinstance(part, Number) and part.asks_for):
+            kinds[part.name] = "count"
+    return kinds
 
 
 @cache
@@ -200,16 +183,14 @@ def deciding_fields(layout: Layout | None) -> frozenset[str]:
     These are the sizes, the constants of a revision, and the numbers by which parts are there, are packed or
     have one of several layouts.
     """
-    return frozenset((*size_fields(layout), *map(_deciding_name, _whole_parts(layout)))) - {""}
-
-
-def _deciding_name(part: Part) -> str:
-    match part:
-        case When(number=name) | OneOf(number=name) | Packed(codec_of=name):
-            return name
-        case Number(name=name, const=int()):
-            return name
-    return ""
+    names = set(size_fields(layout))
+    for part in (part for one in all_layouts(layout) for part in one.parts):
+        match part:
+            case When(number=name) | OneOf(number=name) | Packed(codec_of=name):
+                names.add(name)
+            case Number(name=name, const=int()):
+                names.add(name)
+    return frozenset(names - {""})
 
 
 @cache
@@ -252,10 +233,4 @@ def _grouped(pairs: Iterator[tuple[str, str]]) -> Mapping[str, frozenset[str]]:
 
 def _parts(layout: Layout | None) -> Iterator[Part]:
     """Yield the parts of a layout and of all layouts in it; none for a format without a layout."""
-    return map(present, _whole_parts(layout))
-
-
-def _whole_parts(layout: Layout | None) -> Iterator[Part]:
-    """Yield the same parts, with the conditions under which they are there."""
-    for one in all_layouts(layout):
-        yield from one.parts
+    return (present(part) for one in all_layouts(layout) for part in one.parts)

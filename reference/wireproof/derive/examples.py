@@ -7,7 +7,7 @@ every choice, so they alone replay a case. `examples_of` makes those of a value 
 
 import hashlib
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -47,7 +47,6 @@ from wireproof.formats import FORMATS, Format, family_of
 from wireproof.wire.json_values import to_json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, Profile
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.trace import FieldSpan
 
 if TYPE_CHECKING:
     from wireproof.derive.strategies import Sample
@@ -66,33 +65,22 @@ def capabilities_of(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS
     found = {f"codec:{span.type}" for span in seen.spans}
     if any(".headers[" in span.path for span in seen.spans):
         found.add("feature:headers")
-    found.update(_of_options(options), family_of(row).capabilities(seen.spans, options))
+    of_options = {
+        "keys": "feature:hmac",
+        "resync": f"feature:resync-{options.resync}",
+        "fetch_offset": "feature:fetch-offset",
+        "isolation": "feature:read-committed",
+        "source": "feature:segment-file",
+        "compression": f"codec:{options.compression}",
+        "content": "feature:opaque-content",
+        "topic": "feature:append",
+    }
+    changed = (name for name in of_options if getattr(options, name) != getattr(DEFAULT_OPTIONS, name))
+    found.update(of_options[name] for name in changed)
+    found.update(family_of(row).capabilities(seen.spans, options))
     if seen.decoded is not None and seen.decoded.consumed < len(data):
         found.add("feature:partial-tail")
     return tuple(atom for atom in row.capabilities if atom in found)
-
-
-def _of_options(options: Options) -> Iterator[str]:
-    if options.keys is not None:
-        yield "feature:hmac"
-    if options.resync != DEFAULT_OPTIONS.resync:
-        yield f"feature:resync-{options.resync}"
-    if options.fetch_offset is not None:
-        yield "feature:fetch-offset"
-    if options.isolation != DEFAULT_OPTIONS.isolation:
-        yield "feature:read-committed"
-    if options.source != DEFAULT_OPTIONS.source:
-        yield "feature:segment-file"
-    if options.compression != DEFAULT_OPTIONS.compression:
-        yield f"codec:{options.compression}"
-    if options.content != DEFAULT_OPTIONS.content:
-        yield "feature:opaque-content"
-    if options.topic is not None:
-        yield "feature:append"
-
-
-UNCHANGED_ONE_IN: Final = 4
-"""One variant in this many is used with the values of the fixture, unchanged."""
 
 
 @frozen
@@ -125,81 +113,39 @@ def option_variants(
 
 
 def with_variant(case: Case, variant: OptionVariant) -> Case:
-    """Return `case` with the options of `variant`."""
     return evolve(case, options=variant.options, needs=variant.needs, profile=variant.profile)
-
-
-def signing_keys(variants: Iterable[OptionVariant]) -> Keys:
-    """Return every signing key of the variants; if two keys have the same name, the first one."""
-    keys: dict[str, bytes] = {}
-    for variant in variants:
-        for name, key in (variant.options.keys or {}).items():
-            keys.setdefault(name, key)
-    return keys
 
 
 def fit_options(fmt: Format, options: Options, data: bytes, drawn: int) -> Options:
     """Return `options` with limits and offsets near those in `data`, where `options` has such values.
 
-    One time in `UNCHANGED_ONE_IN`, and if nothing fits, return `options` unchanged. `drawn` seeds the choice.
+    One time in four, and if nothing fits, return `options` unchanged. `drawn` seeds the choice.
     """
-    wanted = [fit for applies, fit in OPTION_FITTERS if applies(options)]
-    if not wanted:
-        return options
+    limited, fetches = options.max_message is not None, options.fetch_offset is not None
+    committed = options.isolation == "read_committed"
     rng = Random(drawn)  # noqa: S311 - a function of the bytes
-    if not below(rng, UNCHANGED_ONE_IN):
+    if not (limited or fetches or committed) or not below(rng, 4):
         return options
-    spans = formats.decode_with_trace(fmt, data).spans
-    for fit in wanted:
-        options = fit(options, spans, rng)
+    numbers: dict[str, list[int]] = {"message_length": [], "offset": [], "producerId": []}
+    for span in formats.decode_with_trace(fmt, data).spans:
+        name = span.path.rpartition(".")[2]
+        name = "offset" if name == "baseOffset" else name
+        if name in numbers:
+            numbers[name].append(int(span.value))
+    offsets, producers = numbers["offset"], numbers["producerId"]
+    sizes = [size for size in numbers["message_length"] if 1 < size < 1 << 31]
+    if limited and sizes:
+        options = evolve(options, max_message=pick(rng, sizes) + pick(rng, (-1, 0, 0, 1)))
+    if fetches and offsets:  # the first offset of an entry, or one or two after it
+        offset = pick(rng, offsets) + pick(rng, (0, 1, 1, 2))
+        options = evolve(options, fetch_offset=max(0, min(offset, (1 << 63) - 1)))
+    if committed and offsets and producers:
+        pairs = (
+            (pick(rng, producers), min(pick(rng, offsets) + pick(rng, (0, 0, 1)), (1 << 63) - 1))
+            for _ in range(pick(rng, (1, 2, 2, 3)))
+        )
+        options = evolve(options, aborted=tuple(pairs))
     return options
-
-
-def _values(spans: Iterable[FieldSpan], *names: str) -> list[int]:
-    """Return the values of the fields with one of these names."""
-    return [int(span.value) for span in spans if span.path.rpartition(".")[2] in names]
-
-
-def _fit_limit(options: Options, spans: Sequence[FieldSpan], rng: Random) -> Options:
-    """Set the message limit to the size of a message, or one more or less."""
-    sizes = [size for size in _values(spans, "message_length") if 1 < size < 1 << 31]
-    return evolve(options, max_message=pick(rng, sizes) + pick(rng, (-1, 0, 0, 1))) if sizes else options
-
-
-def _offsets(spans: Iterable[FieldSpan]) -> list[int]:
-    return _values(spans, "baseOffset", "offset")
-
-
-def _fit_fetch_offset(options: Options, spans: Sequence[FieldSpan], rng: Random) -> Options:
-    """Set the fetched offset to the first offset of an entry, or one or two after it."""
-    offsets = _offsets(spans)
-    if not offsets:
-        return options
-    offset = pick(rng, offsets) + pick(rng, (0, 1, 1, 2))
-    return evolve(options, fetch_offset=max(0, min(offset, (1 << 63) - 1)))
-
-
-def _fit_aborted(options: Options, spans: Sequence[FieldSpan], rng: Random) -> Options:
-    """Set the aborted transactions to producers and offsets that occur in the data."""
-    offsets, producers = _offsets(spans), _values(spans, "producerId")
-    if not offsets or not producers:
-        return options
-    pairs = (
-        (pick(rng, producers), min(pick(rng, offsets) + pick(rng, (0, 0, 1)), (1 << 63) - 1))
-        for _ in range(pick(rng, (1, 2, 2, 3)))
-    )
-    return evolve(options, aborted=tuple(pairs))
-
-
-OptionFitter = Callable[[Options, Sequence[FieldSpan], Random], Options]
-"""Fits options to the spans of some bytes."""
-
-OPTION_FITTERS: Final[tuple[tuple[Callable[[Options], bool], OptionFitter], ...]] = (
-    (lambda options: options.max_message is not None, _fit_limit),
-    (lambda options: options.fetch_offset is not None, _fit_fetch_offset),
-    (lambda options: options.isolation == "read_committed", _fit_aborted),
-)
-"""Which options are fitted, and how."""
 
 
 NO_EXPECTATION: Final = Accept()
@@ -211,21 +157,8 @@ ENCODE_ONE_IN, SCAN_ONE_IN, RELATED_ONE_IN = 3, 4, 16
 SELECTED_REMAINDER: Final = 2
 """The remainder of the division by these numbers that selects an input."""
 
-REJECTED_BY_JSON_FORM: Final = {("v0", "timestamp")}
-"""Revision and field of values that our JSON form rejects and the format does not have.
-
-A v0 message has no timestamp that could be wrong (kafka.md §2.1).
-"""
-
 MAX_EDITED_BYTES: Final = 1 << 14
 """Maximum bytes of an edited example."""
-
-BYTE_BY_BYTE: Final = 256
-"""Bytes up to which an input is scanned one byte at a time."""
-
-EDITED_VALUES: Final = 3
-"""Edited values for each whole value."""
-
 
 FUZZ: Final = "fuzz"
 """The family of the cases that are made of the bytes of a fuzzer."""
@@ -244,9 +177,6 @@ def with_expectation(case: Case) -> Case:
     return with_refusal_level(evolve(case, expect=reference_expectation(case)))
 
 
-# --- of any bytes ---
-
-
 class Examples:
     """Makes the cases of one format."""
 
@@ -259,14 +189,9 @@ class Examples:
         scan_variants: Sequence[OptionVariant] = (),
         wrapped: bool = False,
     ) -> None:
-        """Make cases for the ops that the adapter claims.
+        """Make cases for the ops that the adapter claims, a decode with one of `variants`.
 
-        Args:
-            fmt: the format.
-            variants: the options of a decode.
-            ops: what the adapter can do.
-            scan_variants: further options that only a scan has.
-            wrapped: the adapter knows only the stream of `fmt`, so its cases will be wrapped as streams.
+        A scan has `scan_variants` too. For an adapter that knows only the stream, cases will be `wrapped`.
         """
         self.fmt = fmt
         self._wrapped = wrapped
@@ -277,17 +202,18 @@ class Examples:
 
     @property
     def keys(self) -> Keys:
-        """Return the signing keys of all variants."""
-        return signing_keys(self._variants)
+        """Return the signing keys of all variants; if two keys have the same name, the first one."""
+        keys: dict[str, bytes] = {}
+        for variant in self._variants:
+            for name, key in (variant.options.keys or {}).items():
+                keys.setdefault(name, key)
+        return keys
 
     def decode_case(self, data: bytes) -> Case:
         """Return the decode of `data`, with the answer of the reference as its expectation.
 
         A case that will be wrapped as a stream gets its expectation then, as a stream. A second answer here
-        would halve the executions per second.
-
-        Raises:
-            Exception: the reference has a bug; a rejection is an answer and is not raised.
+        would halve the executions per second. Raises what a bug of the reference raises.
         """
         case = self.without_expectation(data)
         if self._wrapped and zlib.crc32(data, 1) % RELATED_ONE_IN != SELECTED_REMAINDER:
@@ -360,7 +286,8 @@ class Examples:
         try:
             formats.encode(self.fmt, tree, case.options)
         except Rejected as rejected:
-            if (self.fmt.revision, rejected.path) not in REJECTED_BY_JSON_FORM:
+            # A v0 message has no timestamp (kafka.md §2.1); our JSON form refuses one all the same.
+            if (self.fmt.revision, rejected.path) != ("v0", "timestamp"):
                 encode = evolve(case, id=f"{case.id}-unwritable", op="encode", input=Value(tree))
                 return [with_refusal_level(evolve(encode, expect=Reject(rejected.cls)))]
         return []
@@ -404,9 +331,6 @@ def without_computed_fields(value: Any) -> Any:  # noqa: ANN401 - any value clas
     return [without_computed_fields(part) for part in value] if isinstance(value, tuple) else value
 
 
-# --- of a drawn value ---
-
-
 @frozen
 class Example:
     """One input: its kind in words, the input, and its options."""
@@ -418,8 +342,9 @@ class Example:
 
 def examples_of(row: Format, op: Op, sample: "Sample") -> Iterator[Example]:
     """Yield the inputs of one op for a sample; fewer than ten."""
-    rng = Random(sample.seed)  # noqa: S311 - examples, not secrets
-    return _ASK[op](row, sample, rng)
+    makers: dict[Op, Callable[[Format, Sample, Random], Iterator[Example]]]
+    makers = {"decode": _decodes, "encode": _encodes, "scan": _scans}
+    return makers[op](row, sample, Random(sample.seed))  # noqa: S311 - examples, not secrets
 
 
 def example_case(row: Format, op: Op, name: str, example: Example, sample: "Sample", source: str) -> Case:
@@ -473,7 +398,7 @@ def _encodes(_row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
     """Yield the value, and values with edited parts, of which some cannot be encoded."""
     options = evolve(sample.options, profile=DEFAULT_OPTIONS.profile, resync=DEFAULT_OPTIONS.resync)
     yield Example("whole", Value(to_json(sample.value)), options)
-    for _ in range(EDITED_VALUES):
+    for _ in range(3):
         value = sample.value
         for _ in range(rng.choice((1, 1, 2))):
             value = edit_value(value, rng)
@@ -492,12 +417,11 @@ def _scans(row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
     yield Example("damaged", Chunks(_pieces(sample.damaged + data, rng)), options)
     yield Example("edited", Chunks(_pieces(edited, rng)), options)
     yield Example("garbage", Chunks((junk + data + junk,)), options)
-    if len(data) <= BYTE_BY_BYTE:
+    if len(data) <= 256:
         yield Example("bytes", Chunks(tuple(data[at : at + 1] for at in range(len(data)))), options)
 
 
 def _flipped(data: bytes, rng: Random) -> bytes:
-    """Flip one bit, without any fix-up."""
     if not data:
         return b"\xff"
     flipped = bytearray(data)
@@ -509,11 +433,3 @@ def _pieces(data: bytes, rng: Random) -> tuple[bytes, ...]:
     """Split the bytes into two to four pieces, some of them empty."""
     edges = sorted(rng.randrange(len(data) + 1) for _ in range(rng.randrange(1, 4)))
     return tuple(data[start:end] for start, end in zip((0, *edges), (*edges, len(data)), strict=True))
-
-
-_ASK: Final[dict[Op, Callable[[Format, "Sample", Random], Iterator[Example]]]] = {
-    "decode": _decodes,
-    "encode": _encodes,
-    "scan": _scans,
-}
-"""The function that makes the inputs of an op."""

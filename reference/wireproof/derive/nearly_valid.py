@@ -27,12 +27,6 @@ from wireproof.derive.mutate.splice import Splice, apply_splices, random_splice
 from wireproof.derive.mutate.value_mutations import mutate_json
 from wireproof.formats import Format
 
-REPAIRS: Final = ((True, True), (True, True), (True, True), (False, True), (False, False))
-"""The repairs to draw from, as (lengths, checksums). `apply_splices` repairs lengths only with checksums."""
-
-SHOWN: Final = 64
-"""The most hexadecimal digits that an edit shows."""
-
 _BYTES: Final = st.integers(0, 255)
 """One draw. In larger ranges Hypothesis prefers small values, which would favour the first choices."""
 
@@ -44,24 +38,19 @@ class DrawnRandom(Random):
     """
 
     def __new__(cls, _draw: DrawFn) -> Self:
-        """Create a generator without a seed."""
         return super().__new__(cls)
 
     def __init__(self, draw: DrawFn) -> None:
-        """Draw with `draw`."""
         super().__init__(0)
         self._draw = draw
 
     def random(self) -> float:
-        """Draw a number from 0 to below 1, with 16 bits."""
         return (self._draw(_BYTES) << 8 | self._draw(_BYTES)) / (1 << 16)
 
     def getrandbits(self, k: int, /) -> int:
-        """Draw an integer of `k` bits."""
         return self._draw(st.integers(0, (1 << k) - 1))
 
     def randbytes(self, n: int) -> bytes:
-        """Draw `n` bytes."""
         return self._draw(st.binary(min_size=n, max_size=n))
 
 
@@ -85,34 +74,30 @@ def nearly_valid_encodings(fmt: Format, values: SearchStrategy[Any]) -> SearchSt
 
     @st.composite  # without arguments, as in `strategies`
     def edited(draw: DrawFn) -> NearlyValid:
-        value = draw(values)
-        return _edited(DrawnRandom(draw), value, trace_of(fmt, written(fmt, value)))
+        value, rng = draw(values), DrawnRandom(draw)
+        trace = trace_of(fmt, written(fmt, value))
+        if fmt.is_json and below(rng, 2):
+            text = mutate_json(rng, trace.data)
+            return NearlyValid(text or trace.data, value, ("members of the JSON text",) if text else ())
+        splices = [splice for _ in range(pick(rng, (1, 1, 1, 2))) for splice in _edit(trace, rng)]
+        splices = splices or [random_splice(rng, trace.data)]
+        # `apply_splices` repairs lengths only with checksums.
+        lengths, sums = pick(rng, (*[(True, True)] * 3, (False, True), (False, False)))
+        data = apply_splices(trace, splices, lengths=lengths, sums=sums)
+        edits = [_described(trace, splice) for splice in splices]
+        fixed_up = {"lengths": lengths, "checksums": sums}
+        edits += [f"{what} are not fixed up" for what, done in fixed_up.items() if not done]
+        match below(rng, 12):
+            case 11:
+                data = data[: below(rng, len(data) + 1)]
+                edits.append(f"cut to {len(data)} bytes")
+            case 10:
+                more = rng.randbytes(pick(rng, (1, 2, 4)))
+                data += more
+                edits.append(f"{more.hex()} after the end")
+        return NearlyValid(data, value, tuple(edits))
 
     return edited()
-
-
-def _edited(rng: Random, value: Any, trace: DecodeTrace) -> NearlyValid:  # noqa: ANN401 - a value of any format
-    """Return the encoding of a value with one or two edits."""
-    if trace.row.is_json and below(rng, 2):
-        text = mutate_json(rng, trace.data)
-        return NearlyValid(text or trace.data, value, ("members of the JSON text",) if text else ())
-    splices = [splice for _ in range(pick(rng, (1, 1, 1, 2))) for splice in _edit(trace, rng)]
-    splices = splices or [random_splice(rng, trace.data)]
-    lengths, sums = pick(rng, REPAIRS)
-    data = apply_splices(trace, splices, lengths=lengths, sums=sums)
-    edits = [_described(trace, splice) for splice in splices]
-    edits += [
-        f"{what} are not fixed up" for what, done in (("lengths", lengths), ("checksums", sums)) if not done
-    ]
-    match below(rng, 12):
-        case 11:
-            data = data[: below(rng, len(data) + 1)]
-            edits.append(f"cut to {len(data)} bytes")
-        case 10:
-            more = rng.randbytes(pick(rng, (1, 2, 4)))
-            data += more
-            edits.append(f"{more.hex()} after the end")
-    return NearlyValid(data, value, tuple(edits))
 
 
 def _described(trace: DecodeTrace, splice: Splice) -> str:
@@ -125,7 +110,7 @@ def _described(trace: DecodeTrace, splice: Splice) -> str:
     field = min(inside, key=lambda span: span.end - span.start).path if inside else ""
     place = f"{splice.space and f'{splice.space}>'}{splice.start}..{splice.end}"
     new = splice.new.hex()
-    shown = new if len(new) <= SHOWN else f"{new[:SHOWN]}… ({len(splice.new)} bytes)"
+    shown = new if len(new) <= 64 else f"{new[:64]}… ({len(splice.new)} bytes)"
     return f"{field} {place} -> {shown or 'nothing'}".strip()
 
 

@@ -48,18 +48,6 @@ MAX_EXAMPLES: Final = 100_000
 MAX_STALE_SAMPLES: Final = 64
 """Consecutive samples without a new example, after which a format has no more."""
 
-_EXAMPLE: Final = re.compile(r"s([0-9]{1,18}):([0-9]{1,6})")
-"""Seed and number of an example in its id. The id may come from a file, so its digits are limited."""
-
-_GENERATED: Final = 32
-"""One case in this many begins with what a strategy draws, which costs as much as thirty mutations."""
-
-_CROSSED: Final = 16
-"""One case in this many combines two inputs."""
-
-_CHAIN: Final = (0, 1, 1, 1, 2, 2, 3, 5)
-"""Possible lengths of the chain of mutations."""
-
 _CAMPAIGN: Final = "campaign"
 
 INTEROP: Final = "interop"
@@ -68,15 +56,9 @@ INTEROP: Final = "interop"
 WRITE_PART: Final = "write"
 """Stands in the id of an encode case where that of a decode has the name of the writer."""
 
-WRAPPER: Final = "feature:wrapper"
-"""Implied by a codec in v0 and v1, where a wrapper is the only way to compress."""
-
 
 class PropertyError(ValueError):
     """No cases can be generated; the message has the next step."""
-
-
-# --- what Hypothesis draws ---
 
 
 @lru_cache(maxsize=64)
@@ -91,11 +73,8 @@ def sample_drawer(format_id: str) -> Callable[[str], list[Any]]:
 def _value_drawer(name: str) -> Callable[[str], list[Any]]:
     """Return the same for the values of a format, or for message sets if `name` is their label."""
     strategies = _strategies()
-    places = (family.message_sets for family in FAMILIES.values())
-    sets = next(
-        (one for one in tuple(_message_sets_at(place) for place in places if place) if one.label == name),
-        None,
-    )
+    places = (family.message_sets for family in FAMILIES.values() if family.message_sets)
+    sets = next((one for one in map(_message_sets_at, places) if one.label == name), None)
     strategy = strategies.values(*name.split("/")) if sets is None else sets.strategy()
     draw: Callable[[str], list[Any]] = strategies.seeded_drawer(strategy)
     return draw
@@ -112,9 +91,6 @@ def _strategies() -> ModuleType:
     from wireproof.derive import strategies  # noqa: PLC0415 - as above
 
     return strategies
-
-
-# --- the property suite ---
 
 
 class PropertyExamples:
@@ -164,14 +140,15 @@ def property_case(name: str) -> Case | None:
     """Return the case of an id, generated again; None if the id is not one of a property case."""
     head, _, tail = name.partition("~")
     format_id, _, op = head.rpartition(f"/{PROPERTY}/")
-    found = _EXAMPLE.fullmatch(tail)
+    found = re.fullmatch(r"s([0-9]{1,18}):([0-9]{1,6})", tail)  # of a file perhaps, so its digits are limited
     if format_id not in FORMATS or found is None:
         return None
     seed, number = map(int, found.groups())
-    for known in ops_of(FORMATS[format_id]) if number < MAX_EXAMPLES else ():
-        if known == op:
-            return next(iter(property_examples(format_id, seed).cases(known, number, number + 1)), None)
-    return None
+    cases: Sequence[Case] = ()
+    for known in ops_of(FORMATS[format_id]):
+        if known == op and number < MAX_EXAMPLES:
+            cases = property_examples(format_id, seed).cases(known, number, number + 1)
+    return next(iter(cases), None)
 
 
 def ops_of(row: Format) -> tuple[Op, ...]:
@@ -179,28 +156,18 @@ def ops_of(row: Format) -> tuple[Op, ...]:
     return ("decode", "encode") if row.scan is None else ("decode", "encode", "scan")
 
 
-# --- campaigns ---
-
-
 @frozen
 class SeededCases:
-    """The cases of a campaign.
-
-    Attributes:
-        formats: ids of the formats, which take turns.
-        ops: what the cases ask for.
-        seed: random seed of the campaign.
-    """
+    """The cases of a campaign; the formats, by their ids, take turns."""
 
     formats: tuple[str, ...]
     ops: tuple[Op, ...]
     seed: int
 
     def case(self, number: int) -> Case:
-        """Return case `number`; it depends on the number, the attributes and the version of this package.
+        """Return case `number`, which depends on the attributes and the version of this package too.
 
-        Raises:
-            PropertyError: Hypothesis is missing.
+        Raises `PropertyError` if Hypothesis is missing.
         """
         source = _campaign_sources(self.formats, self.ops)[number % len(self.formats)]
         name = f"{_CAMPAIGN} {self.seed} {number}"
@@ -238,15 +205,15 @@ class _CampaignSource:
 
     def data(self, rng: Random, name: str) -> bytes:
         """Return a seed input after a chain of mutations."""
-        if below(rng, _GENERATED):
+        if below(rng, 32):
             data = pick(rng, self.seeds)
-        else:  # what a strategy draws: valid bytes, or as often bytes with one wrong field
+        else:  # valid bytes that a strategy draws, or as often bytes with one wrong field; they cost more
             drawn = sample_drawer(self.fmt.format_id)(f"{self.fmt.format_id} {name}")
             given = [one.damaged if one.seed & 1 else one.data for one in drawn]
             data = given[0] if given else sample(self.fmt)
-        for _ in range(pick(rng, _CHAIN)):
+        for _ in range(pick(rng, (0, 1, 1, 1, 2, 2, 3, 5))):
             data = mutate(self.fmt, data, rng, MAX_SIZE)
-        if not below(rng, _CROSSED):
+        if not below(rng, 16):
             data = crossover(self.fmt, data, pick(rng, self.seeds), rng, MAX_SIZE)
         return data[:MAX_SIZE]
 
@@ -269,9 +236,6 @@ def _campaign_sources(format_ids: tuple[str, ...], ops: tuple[Op, ...]) -> tuple
     return tuple(sources)
 
 
-# --- exchanges ---
-
-
 @frozen
 class EncodeCase:
     """An encode case: entry `part` of one encoding of value `number`."""
@@ -291,8 +255,17 @@ def encode_cases(format_id: str, count: int, seed: int) -> tuple[EncodeCase, ...
         value = exchanged_value(fmt.format_id if sets is None else sets.label, number, seed)
         for entries in ((value,),) if sets is None else sets.encodings(value, fmt.revision):
             for part, value in enumerate(entries):
-                name = f"{format_id}/{INTEROP}/{WRITE_PART}~s{seed}:{len(found)}"
-                found.append(EncodeCase(number, part, _encode_case(fmt, name, value)))
+                topic = f"{format_id}/{INTEROP}/{WRITE_PART}"
+                name = f"{topic}~s{seed}:{len(found)}"
+                case = exchange_case(fmt, name, topic, Value(to_json(value)), "encode")
+                match reference_answer(case).outcome:
+                    case Accepted(data=bytes(data)):
+                        # a codec implies a wrapper in v0 and v1, where it is the only way to compress
+                        needs = (atom for atom in capabilities_of(fmt, data) if atom != "feature:wrapper")
+                        case = evolve(case, expect=Accept(data=(data,)), needs=tuple(needs))
+                    case _:
+                        case = evolve(case, expect=reference_expectation(case))
+                found.append(EncodeCase(number, part, case))
     return tuple(found)
 
 
@@ -307,16 +280,6 @@ def exchange_case(fmt: Format, name: str, family: str, given: Data | Value, op: 
     """Return a case of an exchange, without an expectation."""
     values, title = f"values of {name.partition('~')[2]}", f"{op}, of an exchange"
     return unanswered(fmt, name, given, values, title=title, op=op, parent=family, family=INTEROP)
-
-
-def _encode_case(fmt: Format, name: str, value: Any) -> Case:  # noqa: ANN401 - a value of any format
-    topic = f"{fmt.format_id}/{INTEROP}/{WRITE_PART}"
-    case = exchange_case(fmt, name, topic, Value(to_json(value)), "encode")
-    match reference_answer(case).outcome:
-        case Accepted(data=bytes(data)):
-            needs = tuple(atom for atom in capabilities_of(fmt, data) if atom != WRAPPER)
-            return evolve(case, expect=Accept(data=(data,)), needs=needs)
-    return evolve(case, expect=reference_expectation(case))
 
 
 @frozen

@@ -6,15 +6,16 @@ which a length takes one more byte; what the encoder refuses is not drawn. A fam
 of some types and fields, for example to make counts and deltas agree; and it has strategies for options by
 the name of the format.
 
-A sample is drawn from its own block of bytes of a seeded generator (`fuzz_one_input`). So sample n of a seed
-does not depend on the samples before it or on their number. It also does not depend on the imported modules,
-from which Hypothesis's own search would take constants. Hypothesis is an optional dependency.
+A sample is drawn from its own block of bytes of a seeded generator (`fuzz_one_input`), so that it depends
+neither on other samples nor on the imported modules, from which Hypothesis's own search takes constants.
+Hypothesis is an optional dependency.
 """
 
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache, partial
+from itertools import cycle, islice
 from random import Random
 from typing import Any, Final, TypeAlias, TypeVar, get_args, get_type_hints
 
@@ -68,9 +69,6 @@ T = TypeVar("T")
 MAX_BYTES: Final = 40
 """The largest size of bytes that Hypothesis draws; longer ones have an edge size and one content."""
 
-SMALL_BYTES: Final = 4
-"""The same within a list of an edge size."""
-
 MAX_ELEMENTS: Final = 3
 """The largest number of elements that are drawn one by one; longer lists have an edge size."""
 
@@ -80,31 +78,12 @@ MOST_RECORDS: Final = 129
 BYTE_SIZES: Final = (*EDGE_SIZES[3:], 255, 256, 300)
 """The sizes of long bytes."""
 
-EDGE_ONE_IN, UNUSED_ONE_IN = 12, 8
-"""One list in this many has an edge size, one number with flags has a bit without a name."""
-
-TRIES: Final = 3
-"""Draws until one can be encoded."""
-
-CODEC: Final = "codec"
-"""The name of the flags that name a compression method."""
-
 TRAPS: Final = (b"", b"\0", b"k", b"\xff", "\u00e9".encode(), b'"\\/\n')
 """Bytes that readers take for others: none, no text, text that is not ASCII, what JSON escapes."""
-
-FILLS: Final = (b"\0", b"a", b"\xff", "\u00e9".encode())
-"""What long bytes are made of."""
-
-NANS: Final = (bytes.fromhex("7ff8000000000001"), bytes.fromhex("fff0000000000000"))
-
-BLOCK_SIZE: Final = 4096
-"""The size of the first block of bytes for a sample; a large sample needs more."""
 
 SETTINGS: Final = settings(
     phases=[Phase.generate], database=None, deadline=None, suppress_health_check=list(HealthCheck)
 )
-
-# --- what a caller wants ---
 
 
 @frozen
@@ -132,44 +111,19 @@ class Wanted:
         low = flag.mask & -flag.mask
         if not flag.codes:
             return [0, 0, 0, flag.mask]
-        if flag.name != CODEC or self.codecs is None:
+        if flag.name != "codec" or self.codecs is None:
             return [low * code for code in flag.codes]
-        return [low * code for code, name in flag.codes.items() if name in self.codecs]
-
-
-def wanted(
-    format: str,  # noqa: A002 - the public name of a format
-    revision: str,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = DEFAULT_OPTIONS.profile,
-    max_records: int = MOST_RECORDS,
-) -> Wanted:
-    """Return what these arguments of `values` ask for; raises as it does."""
-    fmt = formats.get(format, revision)
-    if profile not in get_args(Profile):
-        raise ValueError(f"profile {profile!r}: there are {' and '.join(get_args(Profile))}")
-    if max_records < 0:
-        raise ValueError(f"max_records {max_records}: a list has at least 0 elements")
-    if codecs is None:
-        return Wanted(fmt, None, profile, max_records)
-    names = (codecs,) if isinstance(codecs, str) else tuple(codecs)
-    known = codecs_of(fmt)
-    for name in names:
-        if name not in known:
-            raise ValueError(f"codec {name!r}: {fmt.format_id} has {', '.join(known)}")
-    if not names:
-        raise ValueError(f"no codecs: {fmt.format_id} has {', '.join(known)}")
-    return Wanted(fmt, names, profile, max_records)
+        # A part of a log may be of a revision that has none of the methods: it is not compressed.
+        return [low * code for code, name in flag.codes.items() if name in self.codecs] or [0]
 
 
 def codecs_of(fmt: Format) -> tuple[str, ...]:
     """Return the names of the compression methods that values of a format have; `none` if there are none."""
     parts = _parts(fmt).values()
-    flags = (flag for part in parts if isinstance(part, Number) for flag in part.flags if flag.name == CODEC)
+    numbers = (part for part in parts if isinstance(part, Number))
+    flags = (flag for part in numbers for flag in part.flags if flag.name == "codec")
     return tuple(dict.fromkeys(name for flag in flags for name in (flag.codes or {}).values())) or ("none",)
 
-
-# --- values by their types ---
 
 FieldName: TypeAlias = tuple[type, str]
 """A value class and the name of one of its fields."""
@@ -190,7 +144,7 @@ def values_of(ask: Wanted) -> SearchStrategy[Any]:
 
     @st.composite  # without arguments: Hypothesis prints a strategy, and these are large
     def valid(draw: DrawFn) -> Any:  # noqa: ANN401 - a value of the format
-        for _ in range(TRIES):
+        for _ in range(3):
             value = draw(drawn)
             with suppress(Rejected):
                 data = written(ask.fmt, value)
@@ -202,15 +156,11 @@ def values_of(ask: Wanted) -> SearchStrategy[Any]:
     return valid()
 
 
-@cache
-def _refinements(fmt: Format) -> Mapping[Any, Refinement]:
-    """Return the refinements of the family of a format."""
-    place = family_of(fmt).strategies
-    return object_at(place) if place else {}
-
-
 def _refined(ask: Wanted, key: Any, drawn: SearchStrategy[Any]) -> SearchStrategy[Any]:  # noqa: ANN401 - a type or a field
-    refine = _refinements(ask.fmt).get(key)
+    """Return a strategy as the family of the format refines it."""
+    place = family_of(ask.fmt).strategies
+    refinements: Mapping[Any, Refinement] = object_at(place) if place else {}
+    refine = refinements.get(key)
     return drawn if refine is None else refine(ask, drawn)
 
 
@@ -257,17 +207,14 @@ def lists_of(
     if not ask.edges or not sizes:
         return short
     pattern = st.lists(element(evolve(ask, edges=False)), min_size=1, max_size=2)
-    return seldom(short, st.builds(_repeated, pattern, st.sampled_from(sizes)), EDGE_ONE_IN)
+    long = st.builds(lambda some, size: tuple(islice(cycle(some), size)), pattern, st.sampled_from(sizes))
+    return seldom(short, long, 12)
 
 
 @st.composite
 def seldom(draw: DrawFn, often: SearchStrategy[T], other: SearchStrategy[T], one_in: int) -> T:
     """Draw from `other` once in `one_in` times; it shrinks to `often`."""
     return draw(other if draw(st.integers(0, one_in - 1)) == one_in - 1 else often)
-
-
-def _repeated(pattern: Sequence[Any], size: int) -> tuple[Any, ...]:
-    return tuple(pattern[at % len(pattern)] for at in range(size))
 
 
 @cache
@@ -300,19 +247,20 @@ def _instance(cls: type, **parts: Any) -> Any:  # noqa: ANN401 - an instance of 
 
 def _octets(ask: Wanted, name: FieldName) -> SearchStrategy[bytes]:
     """Return a strategy for bytes: those of a fixed size, a double, or any."""
-    most = MAX_BYTES
     match _parts(ask.fmt).get(name):
         case Octets(size=size) | ProtoField(size=size) if size:
             return st.binary(min_size=size, max_size=size)
         case ProtoField(of="double"):
             doubles = st.floats(width=64).map(lambda number: struct.pack(">d", number))
-            return st.one_of(doubles, st.sampled_from(NANS))
+            nans = bytes.fromhex("7ff8000000000001"), bytes.fromhex("fff0000000000000")
+            return st.one_of(doubles, st.sampled_from(nans))
     if not ask.edges:
-        return st.one_of(st.sampled_from(TRAPS), st.binary(max_size=SMALL_BYTES))
+        return st.one_of(st.sampled_from(TRAPS), st.binary(max_size=4))
     room = _room(ask.fmt).get(name, EDGE_SIZES[-1])
     sizes = sorted({*(size for size in (*BYTE_SIZES, room - 1) if size <= room), min(room, EDGE_SIZES[-1])})
-    long = st.builds(lambda fill, size: (fill * size)[:size], st.sampled_from(FILLS), st.sampled_from(sizes))
-    return st.one_of(st.sampled_from(TRAPS), st.binary(max_size=min(most, room)), long)
+    fills = st.sampled_from((b"\0", b"a", b"\xff", "\u00e9".encode()))
+    long = st.builds(lambda fill, size: (fill * size)[:size], fills, st.sampled_from(sizes))
+    return st.one_of(st.sampled_from(TRAPS), st.binary(max_size=min(MAX_BYTES, room)), long)
 
 
 @cache
@@ -326,42 +274,34 @@ def _room(fmt: Format) -> Mapping[FieldName, int]:
 
 
 def _integers(ask: Wanted, name: FieldName) -> SearchStrategy[int]:
-    """Return a strategy for the numbers of a field: its constant, its codes, its flags, or its width."""
+    """Return a strategy for the numbers of a field: its constant, its codes, its flags, or its width.
+
+    Flags are a sum, each with one of its codes or with all its bits, so that all pairs of them come up; one
+    in eight has a bit without a name too.
+    """
     codes = common_rules().codes
     coded = [st.sampled_from(codes[name])] if name in codes else []
-    part = _parts(ask.fmt).get(name)
-    match part:
+    match _parts(ask.fmt).get(name):
         case Number(const=int(const)):
             return st.just(const)
         case Number(codes=Mapping() as known) | Number(known=frozenset() as known):
             return st.one_of(st.sampled_from(sorted(known)), *coded)
-        case Number(flags=flags) if flags:
-            return _flags(ask, part)
+        case Number(kind=kind, flags=flags) if flags:
+            width = IntegerField(bits_of(kind), is_signed(kind))
+            unused = [1 << bit for bit in range(width.bits) if not named_bits(flags) >> bit & 1]
+            named = st.tuples(*(st.sampled_from(ask.numbers_of(flag)) for flag in flags)).map(sum)
+            if not unused:
+                return named.map(width.wrapped)
+            rest = seldom(st.just(0), st.sampled_from([*unused, sum(unused)]), 8)
+            return st.tuples(named, rest).map(sum).map(width.wrapped)
     field = integer_field(*name) or IntegerField(31, signed=False)
     return st.one_of(*coded, st.sampled_from(edge_numbers(*field.limits)), st.integers(*field.limits))
-
-
-def _flags(ask: Wanted, part: Number) -> SearchStrategy[int]:
-    """Return a strategy for a sum of flags, each with one of its codes or with all its bits; or of any bits.
-
-    Each flag is drawn by itself, so that all pairs of them come up, and the bits without a name are too.
-    """
-    width = IntegerField(bits_of(part.kind), is_signed(part.kind))
-    unused = [1 << bit for bit in range(width.bits) if not named_bits(part.flags) >> bit & 1]
-    named = st.tuples(*(st.sampled_from(ask.numbers_of(flag)) for flag in part.flags)).map(sum)
-    if not unused:
-        return named.map(width.wrapped)
-    rest = seldom(st.just(0), st.sampled_from([*unused, sum(unused)]), UNUSED_ONE_IN)
-    return st.tuples(named, rest).map(sum).map(width.wrapped)
 
 
 @cache
 def _parts(fmt: Format) -> Mapping[FieldName, Part]:
     """Return the parts of the layouts of a format by the fields of their values."""
     return {(cls, attribute_of(part.name)): part for cls, part in parts_of_classes(fmt.layout)}
-
-
-# --- what other packages use ---
 
 
 @frozen
@@ -403,37 +343,36 @@ def values(
         UnknownFormat: there is no such format, and the message has similar names.
         ValueError: the format has no such codec, there is no such profile, or `max_records` is below 0.
     """
-    return values_of(wanted(format, revision, codecs, profile, max_records))
+    fmt = formats.get(format, revision)
+    if profile not in get_args(Profile):
+        raise ValueError(f"profile {profile!r}: there are {' and '.join(get_args(Profile))}")
+    if max_records < 0:
+        raise ValueError(f"max_records {max_records}: a list has at least 0 elements")
+    if codecs is None:
+        return values_of(Wanted(fmt, None, profile, max_records))
+    names = (codecs,) if isinstance(codecs, str) else tuple(codecs)
+    known = codecs_of(fmt)
+    for name in names:
+        if name not in known:
+            raise ValueError(f"codec {name!r}: {fmt.format_id} has {', '.join(known)}")
+    if not names:
+        raise ValueError(f"no codecs: {fmt.format_id} has {', '.join(known)}")
+    return values_of(Wanted(fmt, names, profile, max_records))
 
 
-def encoded(
-    format: str,  # noqa: A002 - as above
-    revision: str,
-    *,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = DEFAULT_OPTIONS.profile,
-    max_records: int = MOST_RECORDS,
-) -> SearchStrategy[Encoded]:
+def encoded(format: str, revision: str, **limits: Any) -> SearchStrategy[Encoded]:  # noqa: A002, ANN401 - the stub has types
     """Return a strategy for values together with their encoding; the arguments are those of `values`."""
-    ask = wanted(format, revision, codecs, profile, max_records)
-    return values_of(ask).map(lambda value: Encoded(written(ask.fmt, value), value))
+    fmt, drawn = formats.get(format, revision), values(format, revision, **limits)
+    return drawn.map(lambda value: Encoded(written(fmt, value), value))
 
 
-def nearly_valid(
-    format: str,  # noqa: A002 - as above
-    revision: str,
-    *,
-    codecs: Iterable[str] | None = None,
-    profile: Profile = DEFAULT_OPTIONS.profile,
-    max_records: int = MOST_RECORDS,
-) -> SearchStrategy[NearlyValid]:
+def nearly_valid(format: str, revision: str, **limits: Any) -> SearchStrategy[NearlyValid]:  # noqa: A002, ANN401 - as above
     """Return a strategy for encoded values with one or two edits of fields, list elements or streams.
 
     Lengths and checksums are mostly fixed up afterwards. The arguments are those of `values`, before the
     edits.
     """
-    ask = wanted(format, revision, codecs, profile, max_records)
-    return nearly_valid_encodings(ask.fmt, values_of(ask))
+    return nearly_valid_encodings(formats.get(format, revision), values(format, revision, **limits))
 
 
 def value_classes(format: str, revision: str) -> dict[str, type]:  # noqa: A002 - as above
@@ -451,9 +390,6 @@ def value_classes(format: str, revision: str) -> dict[str, type]:  # noqa: A002 
             found[hint.__name__] = hint
             pending += get_type_hints(hint).values()
     return found
-
-
-# --- examples by name ---
 
 
 @frozen
@@ -498,8 +434,7 @@ def samples(fmt: Format) -> SearchStrategy[Sample]:
 def seeded_drawer(strategy: SearchStrategy[T]) -> Callable[[str], list[T]]:
     """Return a function that draws an example of a strategy for a name.
 
-    The same name always gives the same example. The function returns a list of it, or an empty list if it is
-    too large.
+    The same name always gives the same example. The list is empty if the example is too large.
     """
     examples: list[T] = []
 
@@ -510,12 +445,11 @@ def seeded_drawer(strategy: SearchStrategy[T]) -> Callable[[str], list[T]]:
 
     def draw(name: str) -> list[T]:
         examples.clear()
-        size = BLOCK_SIZE
-        while not examples and size <= BLOCK_SIZE << 4:
-            source = Random(f"{name} {size}")  # noqa: S311 - examples, not secrets
-            handle: Any = collect  # Hypothesis adds the attribute `hypothesis`, which the type does not have
-            handle.hypothesis.fuzz_one_input(source.randbytes(size))
-            size <<= 2
+        handle: Any = collect  # Hypothesis adds the attribute `hypothesis`, which the type does not have
+        for size in (4096, 16384, 65536):  # a large sample needs more bytes
+            if not examples:
+                source = Random(f"{name} {size}")  # noqa: S311 - examples, not secrets
+                handle.hypothesis.fuzz_one_input(source.randbytes(size))
         return list(examples)
 
     return draw

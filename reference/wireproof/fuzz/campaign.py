@@ -41,21 +41,6 @@ from wireproof.run.engine import Engine
 ERRORS: Final = "errors"
 """The file in the folder of a worker with what it writes."""
 
-GRACE_SECONDS: Final = 120.0
-"""Seconds that a worker may take beyond its time: to reproduce a crash, to wait for answers."""
-
-MINIMISE_SHARE: Final = 0.25
-"""The part of the time that large corpora of earlier runs may take to become smaller, before the fuzzing."""
-
-LEAST_MINIMISE_SECONDS: Final = 30.0
-"""Less time than this is not worth the attempt: a run of libFuzzer over a corpus starts three processes."""
-
-SHRINK_SHARE: Final = 0.1
-"""The part of its time that a campaign takes beyond it to make new findings smaller."""
-
-MOST_SHRINK_SECONDS: Final = 30.0
-LEAST_SHRINK_SECONDS: Final = 5.0
-
 
 @frozen
 class Campaign(Work):
@@ -95,13 +80,11 @@ class Campaign(Work):
 
 @define
 class CampaignResult:
-    """The result of a campaign.
+    """The findings of this run and of earlier ones, and of these the mended ones.
 
     Attributes:
-        findings: of this run and of earlier ones.
         worker_errors: one line for each reason why a worker could not continue.
         corpora: the minimised corpora, by the id of their format.
-        mended: findings of earlier runs that are mended since then.
     """
 
     findings: list[Finding]
@@ -114,14 +97,12 @@ class CampaignProgress:
     """What a campaign has done so far, read from its work directory while it runs.
 
     Attributes:
-        executions: number of inputs that were checked.
-        rate: inputs a second, since the fuzzing began.
+        executions, rate: number of inputs that were checked, and inputs a second since the fuzzing began.
         edges: edges of the code that inputs of the present format have reached.
         format_id: the present format; empty until the first is fuzzed.
         kinds: numbers of the failures that no earlier run has, by the kind of their verdict.
         permitted: number of permitted differences that no earlier run has.
         newest: the newest of the failures.
-        reader: reads the statistics of each format.
     """
 
     def __init__(self, campaign: Campaign) -> None:
@@ -178,7 +159,7 @@ def run_campaign(campaign: Campaign, tick: Callable[[], object] = lambda: None) 
     worker_errors, ended = _run_workers(campaign.works(format_ids, until), tick)
     new = [one for one in campaign.findings() if one.is_open_at(campaign.level) and one.name not in older]
     if new and adapter != REFERENCE and not ended:
-        seconds = max(LEAST_SHRINK_SECONDS, min(MOST_SHRINK_SECONDS, campaign.minutes * 60 * SHRINK_SHARE))
+        seconds = max(5.0, min(30.0, campaign.minutes * 60 * 0.1))  # beyond the time of the campaign
         try:
             shrink_findings(folder, adapter, new, seconds)
         except AdapterError as error:  # what was found is told all the same
@@ -206,10 +187,11 @@ def _format_ids(campaign: Campaign) -> tuple[str, ...]:
 def _run_workers(works: list[Work], tick: Callable[[], object]) -> tuple[list[str], bool]:
     """Run the workers; return the error lines of those that failed, and whether `tick` has ended them."""
     lines: list[str] = []
-    most = [inf if work.replays else work.minutes * 60 + GRACE_SECONDS for work in works]
-    running = [
-        (work, _start(work), time.monotonic() + seconds) for work, seconds in zip(works, most, strict=True)
-    ]
+    running = []
+    for work in works:
+        # Two minutes more, to reproduce a crash and to wait for answers.
+        most = inf if work.replays else work.minutes * 60 + 120
+        running.append((work, _start(work), time.monotonic() + most))
     try:
         while running:
             for worker in tuple(running):
@@ -271,21 +253,19 @@ def error_lines(work: Work, code: int) -> list[str]:
 
 
 def _minimise_large_corpora(campaign: Campaign, format_ids: Sequence[str]) -> Iterator[tuple[str, Minimised]]:
-    """Minimise the corpora that have grown large in earlier runs; no worker runs yet.
+    """Minimise the corpora that have grown large, in a quarter of the time; no worker runs yet.
 
     It is done before the fuzzing, so that a campaign ends in time and each of its processes, which reads the
-    whole corpus first, gains from it.
+    whole corpus first, gains from it. Each takes at least 30 s, as libFuzzer starts three processes.
     """
-    until = time.monotonic() + campaign.minutes * 60 * MINIMISE_SHARE
+    until = time.monotonic() + campaign.minutes * 60 / 4
     for format_id in format_ids:
         seconds, folder = until - time.monotonic(), campaign.corpus(format_id)
-        if seconds < LEAST_MINIMISE_SECONDS:
+        if seconds < 30:
             return
         if size_of(folder) >= MINIMISE_FROM:
-            yield (
-                format_id,
-                minimise(folder, *minimising(campaign, format_id), min(seconds, LIBFUZZER_TIMEOUT)),
-            )
+            most = min(seconds, LIBFUZZER_TIMEOUT)
+            yield format_id, minimise(folder, *minimising(campaign, format_id), most)
 
 
 def minimising(work: Work, format_id: str) -> tuple[list[str], dict[str, str]]:

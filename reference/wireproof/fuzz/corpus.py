@@ -15,6 +15,7 @@ from typing import Final
 from attrs import frozen
 
 from wireproof.cases.case import Case, Chunks, Data
+from wireproof.cases.made_case import input_bytes
 from wireproof.derive.mutate import seed
 from wireproof.derive.mutate.draws import MAX_SIZE
 from wireproof.formats import Format
@@ -22,20 +23,14 @@ from wireproof.formats import Format
 MAX_FILE_SIZE: Final = 1 << 20
 """A file of a corpus with more bytes is none of a fuzzer."""
 
-MAX_NAMED: Final = 4
-"""Files that a line about a corpus names."""
-
 MINIMISE_FROM: Final = 300
 """A corpus with fewer inputs is not minimised."""
 
 LIBFUZZER_TIMEOUT: Final = 600.0
 """Time limit in seconds of a minimisation."""
 
-_FEATURES: Final = re.compile(r"INITED cov: \d+ ft: (\d+)")
-
 
 def add_input(folder: Path, data: bytes) -> Path:
-    """Add `data` to the corpus in `folder`."""
     path = folder / _name(data)
     if not path.exists():
         path.write_bytes(data)
@@ -77,8 +72,8 @@ def left_out(folder: Path) -> str:
     faults = {path.name: fault for path in sorted(folder.iterdir()) if (fault := _fault(path))}
     if not faults:
         return ""
-    named = [f"{name} ({fault})" for name, fault in faults.items()][:MAX_NAMED]
-    more = f", and {len(faults) - MAX_NAMED} more" if len(faults) > MAX_NAMED else ""
+    named = [f"{name} ({fault})" for name, fault in faults.items()][:4]
+    more = f", and {len(faults) - 4} more" if len(faults) > 4 else ""
     return f"{folder}: not read as inputs: {', '.join(named)}{more}"
 
 
@@ -107,25 +102,14 @@ def write_seeds(folder: Path, fmt: Format, cases: Iterable[Case]) -> Path:
     for case in cases:
         if case.format_id != fmt.format_id:
             continue
-        match case.input:
-            case Data(data):
-                add_input(folder, data[:MAX_SIZE])
-            case Chunks(chunks):
-                add_input(folder, b"".join(chunks)[:MAX_SIZE])
-            case _:
-                pass
+        if isinstance(case.input, Data | Chunks):
+            add_input(folder, input_bytes(case)[:MAX_SIZE])
     return folder
 
 
 @frozen
 class Minimised:
-    """The result of a minimisation.
-
-    Attributes:
-        inputs: number of inputs before and after.
-        features: number of libFuzzer's features before and after.
-        kept: whether the smaller corpus has replaced the larger one.
-    """
+    """The numbers of inputs and of libFuzzer's features before and after, and whether the smaller is kept."""
 
     inputs: tuple[int, int]
     features: tuple[int, int]
@@ -140,11 +124,8 @@ def minimise(
     libFuzzer starts itself again by the name of its program when it merges. If that program cannot be
     started, the merge keeps no input and reports no error: so the features of both corpora are compared.
 
-    Args:
-        folder: the corpus; no process may fuzz with it meanwhile.
-        command: runs the target with libFuzzer's own flags.
-        environment: of the command.
-        seconds: time limit; a corpus that would take longer is left as it was.
+    No process may fuzz with it meanwhile. `command` runs the target with libFuzzer's own flags. A corpus that
+    would take more than `seconds` is left as it was.
     """
     until = time.monotonic() + seconds
     smaller = folder.with_name(f".{folder.name}.smaller")
@@ -153,7 +134,8 @@ def minimise(
 
     def features_of(inputs: Path) -> int:
         """Return the features that a fresh process counts; 0 if the process does not end well."""
-        found = _FEATURES.findall(_run(command, environment, until, "-runs=0", str(inputs)))
+        output = _run(command, environment, until, "-runs=0", str(inputs))
+        found = re.findall(r"INITED cov: \d+ ft: (\d+)", output)
         return int(found[-1]) if found else 0
 
     _run(command, environment, until, "-set_cover_merge=1", str(smaller), str(folder))

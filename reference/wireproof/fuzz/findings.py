@@ -15,7 +15,7 @@ import json
 import mmap
 import struct
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -24,11 +24,15 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from attrs import evolve, frozen
 
+from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case, Level, Reject
+from wireproof.cases.outcome import Outcome, Refused
+from wireproof.cases.reference_answers import reference_answer
 from wireproof.cases.token import TokenError, from_token, save_token
 from wireproof.derive.examples import with_expectation
 from wireproof.files import lock_file, read_limited_bytes, replace_bytes, replace_text
-from wireproof.judge.signature import Signature, shape_of_finding
+from wireproof.judge.judge import Reference, judge_ways
+from wireproof.judge.signature import Signature, shape_of_finding, signature
 from wireproof.judge.verdicts import NO_FINDING_GATES, ROWS, Verdict, VerdictName
 from wireproof.run.events import CaseEvent, case_event
 from wireproof.strict_parsing import parse_json, structure, to_tree
@@ -37,15 +41,9 @@ NOT_GATING: Final = frozenset({"info", "untyped", "lenient"})
 """Kinds that do not count against the implementation.
 
 `info` is an answer that the format leaves open, `untyped` a rejection by an undocumented exception type,
-`lenient` an answer to bytes that only a case of level `should` or `may` refuses.
+`lenient` an answer to bytes that only a case of level `should` or `may` refuses. The last two count where the
+level `should` does, as in `check --level should`.
 """
-
-FAILING_AT_SHOULD: Final = frozenset({"untyped", "lenient"})
-"""Those of these kinds that count where the level `should` does, as in `check --level should`."""
-
-
-MAX_JSON_BYTES: Final = 4 * 1024 * 1024
-"""Size limit in bytes of the JSON file of a finding. A long token has a file of its own."""
 
 
 def case_of_token(folder: Path, token: str) -> Case:
@@ -73,6 +71,8 @@ WayToFail: TypeAlias = tuple[Signature, str]
 MAX_INPUTS: Final = 4
 """Inputs of a finding that are kept, each with other capabilities."""
 
+MOST_WAYS: Final = 4
+"""Ways of one wrong value that can be new findings: a reader that has lost its place has many more."""
 
 LOOKED_AT: Final = 32
 """Occurrences of a finding of which each is looked at, and of the later ones one in so many."""
@@ -80,13 +80,7 @@ LOOKED_AT: Final = 32
 
 @frozen
 class KeptInput:
-    """An input of a finding beside the smallest one.
-
-    Attributes:
-        facets: the capabilities that it needs, such as `codec:zstd`.
-        token: as that of the finding.
-        size: in bytes.
-    """
+    """An input of a finding: the capabilities that it needs, such as `codec:zstd`, its token, its bytes."""
 
     facets: tuple[str, ...]
     token: str
@@ -135,12 +129,10 @@ class Finding:
     state: State = "open"
 
     def __str__(self) -> str:
-        """Return signature and shape in one line."""
         return f"{self.signature} · {self.shape}" if self.shape else str(self.signature)
 
     @property
     def way(self) -> WayToFail:
-        """Return what the finding is about."""
         return self.signature, self.shape
 
     @property
@@ -164,14 +156,13 @@ class Finding:
     def gates_at(self, hold: Level) -> bool:
         """Return True if the finding counts where `hold` is the lowest level whose failures do."""
         kind = self.signature.kind.partition(":")[0]
-        if hold == "should" and kind in FAILING_AT_SHOULD:
+        if hold == "should" and kind in ("untyped", "lenient"):
             return self.level in ("must", "should")
         return kind not in NOT_GATING
 
 
 @lru_cache(maxsize=1024)
 def finding_name(signature: Signature, shape: str = "") -> str:
-    """Return the name of the finding with this signature and shape."""
     text = f"{signature} · {shape}" if shape else str(signature)
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
@@ -190,6 +181,51 @@ def is_finding(verdict: Verdict) -> bool:
     return gates or verdict.name == "info"
 
 
+@frozen
+class Failure:
+    """A way in which an adapter fails a case, or in which its answer differs from that of the reference."""
+
+    verdict: Verdict
+    signature: Signature
+
+    @property
+    def shape(self) -> str:
+        """Return what findings of one signature may differ in."""
+        return shape_of_finding(self.verdict)
+
+    @property
+    def fails(self) -> bool:
+        """Return True if the format leaves the answer not open, and the refusal is not the only surprise."""
+        return is_finding(self.verdict) and self.verdict.name != "info"
+
+    def __str__(self) -> str:
+        return " · ".join(filter(None, (str(self.signature), self.shape)))
+
+
+def failures_of(
+    hello: Hello, case: Case, sent: Case, outcome: Outcome, reference: Reference = reference_answer
+) -> list[Failure]:
+    """Return the ways in which the answer to a case can be a finding; those of a wrong value are several.
+
+    They are of the format of `case`, whatever the form in which it was `sent`, as a stream for some adapters.
+    """
+    verdicts = judge_ways(sent, outcome, hello=hello, reference=reference)
+    found = ((one, signature_of_finding(hello.name, case, one, outcome)) for one in verdicts)
+    return [Failure(verdict, sign) for verdict, sign in found if sign is not None]
+
+
+def signature_of_finding(
+    implementation: str, case: Case, verdict: Verdict, outcome: Outcome
+) -> Signature | None:
+    """Return the signature of a verdict that becomes a finding, or of an undocumented refusal; else None."""
+    if is_finding(verdict):
+        return signature(implementation, case, verdict)
+    if verdict.passing and isinstance(outcome, Refused) and outcome.untyped:
+        sign = signature(implementation, case, verdict)
+        return evolve(sign, kind="untyped", cls=outcome.text.partition(":")[0], path="")
+    return None
+
+
 class Findings:
     """The folder of findings, as one worker writes to it. Several workers may write at the same time."""
 
@@ -204,6 +240,15 @@ class Findings:
             for finding in read_findings(folder)
             if finding.state != "mended"  # else any input opens it again
         }
+
+    def separate(self, ways: Sequence[Failure]) -> list[Failure]:
+        """Return which ways of one wrong value are findings: the first, known ones, and a few others or none.
+
+        So a codec with many bugs has a finding for each, found one by one, and a lost reader has one.
+        """
+        known = [finding_name(one.signature, one.shape) in self._kept for one in ways]
+        new = known[1:].count(False)
+        return [one for place, one in enumerate(ways) if not place or known[place] or new < MOST_WAYS]
 
     def is_settled(self, signature: Signature, shape: str, size: int) -> bool:
         """Return whether it need not be known what an input of `size` bytes needs: it is hardly one to keep.
@@ -226,12 +271,8 @@ class Findings:
     def save(self, signature: Signature, verdict: Verdict, case: Case, data: bytes, **details: str) -> None:
         """Save an input, unless another worker has saved one of at most the same size.
 
-        Args:
-            signature: the group of the finding.
-            verdict: of the judge.
-            case: what `replay` runs; its needs are the facets of the input.
-            data: the input that the case was made from.
-            details: `version` and `origin` of the finding.
+        The needs of `case`, which `replay` runs and which was made from `data`, are the facets of the input;
+        `details` are `version` and `origin` of the finding.
         """
         shape = shape_of_finding(verdict)
         name = finding_name(signature, shape)
@@ -244,10 +285,8 @@ class Findings:
                 token = save_token(case, self._folder)
                 token = f"@{Path(token[1:]).name}" if token.startswith("@") else token
                 mine = KeptInput(case.needs, token, len(data))
-                others = sorted(
-                    (one for one in inputs if one.facets != mine.facets), key=lambda one: one.size
-                )
-                others = others[: MAX_INPUTS - 1]
+                others = [one for one in inputs if one.facets != mine.facets]
+                others = sorted(others, key=lambda one: one.size)[: MAX_INPUTS - 1]
                 if before is not None and others and others[0].size <= mine.size:  # it stays the smallest
                     finding = evolve(before, others=(*others[1:], mine))
                 else:
@@ -269,7 +308,6 @@ class Findings:
             self.save(signature, verdict, case, data, **details)
 
     def set_state(self, name: str, state: State) -> None:
-        """Store the state of a finding."""
         with self._locked():
             finding = read_finding(self._path(name))
             if finding.state != state:
@@ -286,7 +324,6 @@ class Findings:
                 (self._folder / f"{name}.{suffix}").unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Close the file of the counts."""
         self._counts.close()
 
     def _path(self, name: str) -> Path:
@@ -319,7 +356,7 @@ def finding_files(folder: Path) -> list[Path]:
 def read_finding(path: Path) -> Finding:
     """Return the finding of a JSON file, with the count of its last change; raises `FindingError`."""
     try:
-        page: Any = parse_json(read_limited_bytes(path, MAX_JSON_BYTES))
+        page: Any = parse_json(read_limited_bytes(path, 4 << 20))  # a long token has a file of its own
         return structure(page, Finding, "the finding")
     except (OSError, ValueError) as error:
         text = f"{path} is not a finding of this version: {error}; move the file away to continue"
@@ -342,8 +379,6 @@ def update_counts(folder: Path) -> list[Finding]:
     return found
 
 
-# --- how often each finding occurred ---
-
 COUNTER: Final = struct.Struct("<16sQ")
 """One counter: the name of the finding in hexadecimal, and the count."""
 
@@ -365,7 +400,6 @@ class FindingCounts:
         self._places = {name: place for place, (name, _) in enumerate(_counters(self._map))}
 
     def add(self, name: str) -> None:
-        """Add one to the count of the finding `name`."""
         place = self._places.setdefault(name, len(self._places))
         if place < MAX_COUNTERS:
             at = place * COUNTER.size
@@ -374,7 +408,6 @@ class FindingCounts:
             self._map[at : at + COUNTER.size] = COUNTER.pack(name.encode(), count + 1)
 
     def close(self) -> None:
-        """Unmap the file."""
         self._map.close()
 
 
@@ -386,7 +419,6 @@ def _counters(data: bytes | mmap.mmap) -> list[tuple[str, int]]:
 def total_counts(folder: Path) -> Counter[str]:
     """Return the count of each finding, summed over the files in `folder`."""
     counts: Counter[str] = Counter()
-    for path in sorted(folder.glob("*.tally")):
-        for name, count in _counters(path.read_bytes()):
-            counts[name] += count
+    for path in folder.glob("*.tally"):
+        counts.update(dict(_counters(path.read_bytes())))
     return counts

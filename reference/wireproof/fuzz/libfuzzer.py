@@ -8,7 +8,7 @@ fix-up, no such input would get past a checksum.
 import gc
 import io
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stderr, suppress
 from functools import cache, partial
 from importlib import import_module
@@ -29,17 +29,6 @@ from wireproof.schema.struct import StructLayout
 from wireproof.wire import json_values, observed_fields, rejection
 from wireproof.wire.rejection import Rejected
 
-# --- its mutations ---
-
-LIBFUZZER_ONE_IN: Final = 8
-"""One mutation in this many is made by libFuzzer itself."""
-
-CHAINED_ONE_IN: Final = 4
-"""One of the others in this many does not begin with the input that coverage has chosen, but with a seed."""
-
-CHAIN: Final = (1, 1, 2, 3, 5)
-"""Numbers of mutations of a seed to draw from."""
-
 
 class Mutator:
     """The custom mutator and crossover of libFuzzer.
@@ -59,18 +48,17 @@ class Mutator:
         self._keys = keys or None
 
     def mutate(self, data: bytes, max_size: int, seed: int) -> bytes:
-        """Return a mutation of `data`."""
         import atheris  # noqa: PLC0415 - an extra, and only in a process that fuzzes
 
         rng = Random(seed)  # noqa: S311 - libFuzzer's seed, so that a run can be repeated
         mutation: bytes
-        if not rng.randrange(LIBFUZZER_ONE_IN):
-            # Looked up at each call: atheris binds another function to `Mutate` when `Fuzz` is called.
+        if not rng.randrange(8):
+            # By libFuzzer itself. Looked up at each call, as `Fuzz` binds another function to `Mutate`.
             mutation = self._mutators.repair(self._fmt, atheris.Mutate(data, max_size)[:max_size], self._keys)
             return mutation[:max_size]
         mutation, links = data, 1
-        if self._seeds and not rng.randrange(CHAINED_ONE_IN):
-            mutation, links = rng.choice(self._seeds), rng.choice(CHAIN)
+        if self._seeds and not rng.randrange(4):  # not what coverage has chosen
+            mutation, links = rng.choice(self._seeds), rng.choice((1, 1, 2, 3, 5))
         for _ in range(links):
             mutation = self._mutators.mutate(self._fmt, mutation, rng, max_size, keys=self._keys)
         return mutation
@@ -80,8 +68,6 @@ class Mutator:
         mutation: bytes = self._mutators.crossover(self._fmt, one, two, Random(seed), max_size)  # noqa: S311 - as above
         return mutation
 
-
-# --- the process ---
 
 MUTATOR_FLAGS: Final = ("-len_control=0", "-mutate_depth=2")
 """One call of our mutator already makes up to three edits."""
@@ -98,13 +84,9 @@ SUPERVISED_FLAGS: Final = (
 def run_libfuzzer(
     program: str, arguments: Sequence[str], callback: Callable[[bytes], None], mutator: Mutator
 ) -> None:
-    """Run libFuzzer in this process with `arguments`; `callback` checks an input.
+    """Run libFuzzer in this process with its own `arguments`; `callback` checks an input.
 
-    Args:
-        program: the command that libFuzzer gives to a shell when it needs a further process.
-        arguments: flags and folders, as on libFuzzer's command line.
-        callback: is called with each input.
-        mutator: makes the inputs.
+    `program` is the command that libFuzzer gives to a shell when it needs a further process.
     """
     import atheris  # noqa: PLC0415 - an extra, and only in a process that fuzzes
 
@@ -117,38 +99,21 @@ def run_libfuzzer(
     atheris.Fuzz()
 
 
-# --- what guides it ---
-
-NOT_INSTRUMENTED: Final = tuple(module.__name__ for module in (json_values, observed_fields, rejection))
-"""Modules of the reference that are left out: every value passes through them, whatever its format."""
-
-WIRE: Final = "wireproof.wire"
-SCHEMA: Final = "wireproof.schema"
-
-
 def modules_to_instrument(fmts: Iterable[Format], entry: Entry) -> tuple[str, ...]:
     """Return the modules whose coverage guides the fuzzing of `fmts` on an adapter.
 
     Their submodules belong to them. The rules of a description are in other modules than what is compiled.
     """
-    own = tuple(dict.fromkeys((WIRE, SCHEMA, *(package for fmt in fmts for package in _codec_packages(fmt)))))
-    if not entry.object:
-        return own
-    return (*own, *(entry.instrument or (entry.object.partition(":")[0],)))
-
-
-def _codec_packages(fmt: Format) -> Iterator[str]:
-    """Yield the packages of the modules that decode a format, or the modules if they are in no package."""
-    decode: Any = fmt.decode
-    while isinstance(decode, partial):
-        decode = decode.func
-    structures = (one for one in all_layouts(fmt.layout) if isinstance(one, StructLayout))
-    modules = (decode.__module__, *(rule.check.__module__ for one in structures for rule in one.rules))
-    return (module.rpartition(".")[0] or module for module in modules)
-
-
-SMALL: Final = 4096
-"""Bytes of the inputs whose decode compiles codecs."""
+    own = ["wireproof.wire", "wireproof.schema"]
+    for fmt in fmts:
+        decode: Any = fmt.decode
+        while isinstance(decode, partial):
+            decode = decode.func
+        structures = (one for one in all_layouts(fmt.layout) if isinstance(one, StructLayout))
+        modules = (decode.__module__, *(rule.check.__module__ for one in structures for rule in one.rules))
+        own += (module.rpartition(".")[0] or module for module in modules)  # packages, if they are in one
+    of_adapter = (entry.instrument or (entry.object.partition(":")[0],)) if entry.object else ()
+    return (*dict.fromkeys(own), *of_adapter)
 
 
 def compile_codecs(cases: Iterable[Case]) -> None:
@@ -157,7 +122,7 @@ def compile_codecs(cases: Iterable[Case]) -> None:
     Only functions that are there can be instrumented.
     """
     for case in cases:
-        if case.op == "decode" and isinstance(case.input, Data) and len(case.input.data) <= SMALL:
+        if case.op == "decode" and isinstance(case.input, Data) and len(case.input.data) <= 4096:
             with suppress(Rejected):
                 formats.decode(FORMATS[case.format_id], case.input.data, case.options)
 
@@ -166,13 +131,16 @@ def instrument(modules: Sequence[str]) -> int:
     """Instrument every loaded function of `modules`, and return the number of functions."""
     import atheris  # noqa: PLC0415 - an extra, and only in a process that fuzzes
 
+    # Every value passes through these modules of the reference, whatever its format.
+    shared = (module.__name__ for module in (json_values, observed_fields, rejection))
+    left_out = (*shared, *(f"{one}.suite" for one in modules))
     found = [
         function
         for function in gc.get_objects()
         if type(function) is FunctionType
         and (function.__module__ == COMPILED or not function.__code__.co_filename.startswith("<"))
         and _is_in(function.__module__, modules)
-        and not _is_in(function.__module__, (*NOT_INSTRUMENTED, *(f"{one}.suite" for one in modules)))
+        and not _is_in(function.__module__, left_out)
     ]
     with redirect_stderr(io.StringIO()):
         for function in found:
@@ -183,8 +151,6 @@ def instrument(modules: Sequence[str]) -> int:
 def _is_in(name: str | None, modules: Sequence[str]) -> bool:
     return name is not None and any(name == module or name.startswith(f"{module}.") for module in modules)
 
-
-# --- the copy without instrumentation ---
 
 PACKAGE: Final = __name__.partition(".")[0]
 
@@ -205,9 +171,8 @@ def uninstrumented_modules() -> tuple[ModuleType, ModuleType]:
     imported = removed()
     try:
         mutate, table = import_module(f"{PACKAGE}.derive.mutate"), import_module(f"{PACKAGE}.formats")
-        import_module(
-            f"{PACKAGE}.derive.mutate.mutation_rules"
-        ).all_rules()  # later they would be the first ones
+        rules = import_module(f"{PACKAGE}.derive.mutate.mutation_rules")
+        rules.all_rules()  # later they would be the first ones
         return mutate, table
     finally:
         removed()

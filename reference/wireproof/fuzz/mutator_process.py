@@ -33,15 +33,7 @@ FORMAT_VARIABLE: Final = "WIREPROOF_FORMAT"
 
 
 class MutatorError(Exception):
-    """The environment names no format, or a request is of no known kind."""
-
-
-def format_of_environment() -> Format:
-    """Return the format that WIREPROOF_FORMAT names; raises `MutatorError`."""
-    name = os.environ.get(FORMAT_VARIABLE, "")
-    if name not in FORMATS:
-        raise MutatorError(f"{FORMAT_VARIABLE}={name}: no such format; {suggestion(name, FORMATS)}")
-    return FORMATS[name]
+    """A request is of no known kind."""
 
 
 def answer(row: Format, kind: int, seed: int, max_size: int, inputs: tuple[bytes, bytes]) -> bytes:
@@ -72,8 +64,12 @@ def serve(row: Format, requests: BinaryIO, answers: BinaryIO) -> None:
 def main() -> None:
     """Serve the fuzzer that has started this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the fuzzer, whose end closes stdin
+    name = os.environ.get(FORMAT_VARIABLE, "")
+    if name not in FORMATS:
+        fault = f"{FORMAT_VARIABLE}={name}: no such format; {suggestion(name, FORMATS)}"
+        sys.exit(f"wireproof mutator: {fault}")
     try:
-        serve(format_of_environment(), sys.stdin.buffer, sys.stdout.buffer)
+        serve(FORMATS[name], sys.stdin.buffer, sys.stdout.buffer)
     except MutatorError as error:
         sys.exit(f"wireproof mutator: {error}")
     except BrokenPipeError:

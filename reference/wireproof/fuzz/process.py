@@ -26,8 +26,6 @@ from wireproof.run.engine import Engine
 
 T = TypeVar("T")
 
-# --- the processor time of a call ---
-
 TICK_SECONDS: Final = 0.2
 """Seconds of processor time between two checks."""
 
@@ -55,7 +53,6 @@ class CpuTimer:
         signal.setitimer(signal.ITIMER_PROF, TICK_SECONDS, TICK_SECONDS)
 
     def stop(self) -> None:
-        """Stop the system timer."""
         signal.setitimer(signal.ITIMER_PROF, 0)
 
     def run(self, call: Callable[[], T], on_timeout: Callable[[], T]) -> T:
@@ -84,17 +81,8 @@ class CpuTimer:
                 raise CpuTimeExceeded
 
 
-# --- the adapter ---
-
 BATCH_SIZE: Final = 64
 """Cases that are sent to a process at once."""
-
-MEMORY_FACTOR: Final = 8
-"""How many times its output limit a codec may allocate. More means that it trusted a length or a count."""
-
-SECONDS_OF_MIB: Final = 20e-6
-"""Less time than any machine takes to give out a MiB of memory: a call that was quicker is not measured. The
-system call for the largest memory so far takes longer than everything else about a small input."""
 
 Answer: TypeAlias = tuple[Case, bytes, Case, Outcome]
 """A case, the input that it was made from, the case as it was sent (perhaps as a stream), the outcome."""
@@ -111,7 +99,6 @@ class InProcessExecutor:
         self._peak, self._left = 0, -inf
 
     def run(self, cases: Iterable[Case], data: bytes) -> Iterator[Answer]:
-        """Call the object once for each case."""
         for case in cases:
             sent = prepare_case(case, self.hello)
             yield case, data, *(self._answer(sent) if isinstance(sent, Case) else (case, sent))
@@ -119,10 +106,13 @@ class InProcessExecutor:
     def _answer(self, case: Case) -> tuple[Case, Outcome]:
         """Return the outcome; if the call took too much memory, of the case with a memory limit.
 
-        With the limit in the case, every other run of it comes to the same verdict.
+        With the limit in the case, every other run of it comes to the same verdict. It is eight times the
+        output limit: who allocates more has trusted a length or a count. The system call for the largest
+        memory so far takes longer than everything else about a small input, so a call is not measured that
+        was quicker than any machine gives out so many MiB.
         """
-        request, limit = request_for(case, "0"), case.options.max_output * MEMORY_FACTOR >> 20
-        quick, begin = limit * SECONDS_OF_MIB, time.monotonic()
+        request, limit = request_for(case, "0"), case.options.max_output * 8 >> 20
+        quick, begin = limit * 20e-6, time.monotonic()
         if begin - self._left >= quick:  # the reference may have taken as much
             self._peak = own_peak_mib()
         outcome = self._timer.run(
@@ -146,7 +136,6 @@ class SubprocessExecutor:
     """Runs an adapter in a process of its own."""
 
     def __init__(self, spec: str) -> None:
-        """Start the adapter `spec`; raises `AdapterError`."""
         self._spec = spec
         self._engine = Engine(spec).__enter__()
         self.hello = self._engine.hello
@@ -172,8 +161,6 @@ class SubprocessExecutor:
 
 Executor: TypeAlias = InProcessExecutor | SubprocessExecutor
 """A way to run an adapter."""
-
-# --- the input ---
 
 HEADER: Final = struct.Struct("<Qdi")
 """Executions; time of the last change in seconds of the monotonic clock; length of the input, -1 for none."""

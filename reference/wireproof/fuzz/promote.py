@@ -5,17 +5,15 @@ itself, and `lint` accepts the new fixtures.
 """
 
 import hashlib
-import json
 import re
 import shutil
 from collections.abc import Callable, Iterable
 from itertools import islice
-from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from attrs import asdict, evolve, frozen
+from attrs import evolve, frozen
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data, Generated, Reject, Source, Steps, Value
@@ -25,14 +23,15 @@ from wireproof.cases.fixtures import FROZEN, Suite, fixture_files, load, own_fol
 from wireproof.cases.id_patterns import most_similar
 from wireproof.cases.made_case import input_bytes
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
-from wireproof.cases.rules import ID_COMPONENT, Rule, RuleKind, lacks_cases
+from wireproof.cases.rules import ID_COMPONENT
 from wireproof.derive.examples import FUZZ, capabilities_of_case
 from wireproof.derive.mutate import repair
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
 from wireproof.judge.differences import differences, short_value
 from wireproof.judge.judge import REFERENCE_HELLO, judge
-from wireproof.judge.likely_rules import layout_of_decode, leaf_of, likely_rules, most_like, rejected_field
+from wireproof.judge.likely_rules import layout_of_decode, leaf_of, likely_rules, most_like
+from wireproof.judge.signature import without_indices
 from wireproof.lint.cases import lint
 from wireproof.lint.sources import Problem, backed_level
 from wireproof.run.engine import Engine
@@ -40,9 +39,6 @@ from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.text import counted
 from wireproof.wire.trace import FieldSpan
-
-MAX_FIELDS: Final = 2
-"""Number of differing fields that a title names."""
 
 
 @frozen
@@ -61,10 +57,6 @@ class Difference:
     got: str = ""
 
 
-NO_DIFFERENCE: Final = Difference()
-"""The difference of a case that no finding names."""
-
-
 def proposed_title(case: Case, suite: Suite, difference: Difference) -> str:
     """Return a title that says what is special in the bytes of a finding.
 
@@ -73,16 +65,28 @@ def proposed_title(case: Case, suite: Suite, difference: Difference) -> str:
     differently, or else after the fields in which it differs from the most similar case.
     """
     if isinstance(case.expect, Reject):
-        return _title_of_rejection(case, case.expect)
+        layout = layout_of_decode(case)
+        fault = layout.rejected if layout is not None else None
+        if layout is None or fault is None or not fault.path:
+            size = counted(len(input_bytes(case)), "byte", grouped=False)
+            return f"{size}: {fault.text if fault and fault.text else case.expect.cls}"
+        fmt = FORMATS[case.format_id]
+        fixed = formats.decode_with_trace(fmt, repair(fmt, input_bytes(case)), case.options)
+        wrong = _value_at(layout.spans, fault.path)
+        right = _value_at(fixed.spans, fault.path) if fixed.rejected is None else None
+        if None not in (wrong, right) and wrong != right:
+            return f"{fault.path} is {wrong} instead of {right}: {fault.cls}"
+        leaf, text = leaf_of(fault.path), fault.text or fault.cls
+        return fault.path + (text.removeprefix(leaf) if text.startswith(f"{leaf} ") else f": {text}")
     if difference.kind.startswith("fail:wrong-value") and " = " in difference.want:
         field, _, value = difference.want.partition(" = ")
         return f"{field} is {_bare(value)}, not {_bare(difference.got.partition(' = ')[2])}"
     near = most_like(case, suite)
     if near is None:
         return f"{counted(len(input_bytes(case)), 'byte that is', 'bytes that are', grouped=False)} accepted"
-    found = list(islice(differences(_value(near), _value(case)), MAX_FIELDS + 1))
-    shown = " and ".join(f"{one.path} {_bare(short_value(one.got))}" for one in found[:MAX_FIELDS])
-    more = " and more" if len(found) > MAX_FIELDS else ""
+    found = list(islice(differences(_value(near), _value(case)), 3))
+    shown = " and ".join(f"{one.path} {_bare(short_value(one.got))}" for one in found[:2])
+    more = " and more" if len(found) > 2 else ""
     return f"As {near.id}, with {shown}{more}" if shown else f"The value of {near.id}, in other bytes"
 
 
@@ -98,64 +102,27 @@ def _value(case: Case) -> Json:
     return case.expect.value if isinstance(case.expect, Accept) else None
 
 
-def _title_of_rejection(case: Case, expect: Reject) -> str:
-    layout = layout_of_decode(case)
-    fault = layout.rejected if layout is not None else None
-    if layout is None or fault is None or not fault.path:
-        size = counted(len(input_bytes(case)), "byte", grouped=False)
-        return f"{size}: {fault.text if fault and fault.text else expect.cls}"
-    fmt = FORMATS[case.format_id]
-    fixed = formats.decode_with_trace(fmt, repair(fmt, input_bytes(case)), case.options)
-    value = _value_at(layout.spans, fault.path)
-    right = _value_at(fixed.spans, fault.path) if fixed.rejected is None else None
-    if None in (value, right) or value == right:
-        leaf, text = leaf_of(fault.path), fault.text or fault.cls
-        return fault.path + (text.removeprefix(leaf) if text.startswith(f"{leaf} ") else f": {text}")
-    return f"{fault.path} is {value} instead of {right}: {fault.cls}"
-
-
 def _value_at(spans: Iterable[FieldSpan], path: str) -> int | None:
     """Return the number in a field; None if the field is missing or no number."""
     found = next((span.value for span in spans if span.path == path), None)
     return found if isinstance(found, int) else None
 
 
-def propose_rules(
-    case: Case, suite: Suite, difference: Difference = NO_DIFFERENCE
-) -> tuple[tuple[str, ...], tuple[Rule, ...]]:
-    """Return the ids of the rules that `case` may test, the likeliest first, and those that are new.
+class PromotionError(ValueError):
+    """The finding cannot become a fixture; the message gives the reason in one line."""
 
-    A rejected case may be of a rule whose cases are rejected with the same class at the same field. An
-    accepted case may be of a rule whose section the reference cites in a remark at the field that was read
-    differently, or whose sentence names this field. Where none fits, it is the rule of the most similar case.
-    The rule whose case is most similar comes first. If there is no such case, a new rule is proposed, and the
-    author of the fixture writes its text.
-    """
-    fitting = likely_rules(case, suite, difference.path)
-    if fitting:
-        return fitting, ()
-    path, cls = rejected_field(case), "accepted"
-    kind: RuleKind = "value"
-    text = "PROPOSED: a reader accepts these bytes."
-    if isinstance(case.expect, Reject):
-        kind, cls = "refusing", case.expect.cls
-        text = f"PROPOSED: a reader rejects {f'the field {path}' if path else 'the bytes'} with {cls}."
-    words = re.sub(r"[^a-z0-9]+", "-", f"{path} {cls}".lower()).strip("-")
-    lacking = lacks_cases(kind, int(kind == "value"), int(kind == "refusing"))
-    todo = "Proposed for a finding; the author writes the text and adds the missing cases."
-    rule = Rule(f"{case.format}.{words}", kind, text, "proposed", case.id, exclusion=todo if lacking else "")
-    return (rule.id,), (rule,)
+
+def likeliest(fitting: tuple[str, ...]) -> str:
+    """Return the first of the rules that fit; raises `PromotionError` if there is none."""
+    if not fitting:
+        raise PromotionError(
+            "no rule has a case like this one: name one with --rule, or add it to rules.toml first"
+        )
+    return fitting[0]
 
 
 CONFIRMATIONS: Final = 3
 """Number of fresh processes of the reference that must give the same answer."""
-
-DEFAULT_TOPIC: Final = "found"
-"""Topic of a promoted finding if `--name` does not contain one."""
-
-
-class PromotionError(ValueError):
-    """The finding cannot become a fixture; the message gives the reason in one line."""
 
 
 @frozen
@@ -165,14 +132,12 @@ class Promoted:
     Attributes:
         case: the fixture.
         twin: the twin that was made for it; None if an existing case is the twin, or if it needs none.
-        rules: the new rules.
         fitting: ids of the rules that fit, the likeliest first; the first is that of the case.
         files: the files that were changed.
     """
 
     case: Case
     twin: Case | None
-    rules: tuple[Rule, ...]
     fitting: tuple[str, ...]
     files: tuple[Path, ...]
 
@@ -184,8 +149,8 @@ def promote(
     name: str = "",
     why: str = "",
     *,
-    difference: Difference = NO_DIFFERENCE,
-    choose: Callable[[tuple[str, ...]], str] = itemgetter(0),
+    difference: Difference = Difference(),
+    choose: Callable[[tuple[str, ...]], str] = likeliest,
 ) -> Promoted:
     """Write `case` into the fixtures under `to`.
 
@@ -219,18 +184,14 @@ def promote(
     if not fixture.title:
         fixture = evolve(fixture, title=proposed_title(fixture, suite, difference))
         twin = evolve(twin, title=f"{fixture.title}, repaired") if twin is not None else None
-    fitting, new = propose_rules(fixture, suite, difference)
+    fitting = likely_rules(fixture, suite, difference.path)
     rules = (choose(fitting),)
-    new = tuple(rule for rule in new if rule.id in rules)
     needs = capabilities_of_case(fixture)
     fixture = backed_level(evolve(fixture, twin=twin_id, rules=rules, needs=needs), suite)
     if twin is not None:
         twin = backed_level(evolve(twin, rules=rules, needs=capabilities_of_case(twin)), suite)
     cases = [fixture] if twin is None else [fixture, twin]
-    return Promoted(fixture, twin, new, fitting, _write(cases, new, to))
-
-
-# --- the answer of the reference ---
+    return Promoted(fixture, twin, fitting, _write(cases, to))
 
 
 def _with_expectation(case: Case) -> Case:
@@ -241,29 +202,23 @@ def _with_expectation(case: Case) -> Case:
     if case.format_id not in FORMATS:
         raise PromotionError(f"{case.format_id} is no format")
     expect = reference_expectation(case)
-    if contradiction := _contradiction(case):
-        raise PromotionError(f"the reference disagrees with itself: {contradiction}")
+    if isinstance(case.input, Data):
+        given = FORMATS[case.format_id], case.input.data, case.effective_options
+        traced, what = formats.decode_with_trace(*given), "value"
+        try:
+            same = formats.decode(*given) == traced.decoded
+        except Rejected as rejected:
+            other, what = traced.rejected, "rejection"
+            same = other is not None and (other.cls, other.at) == (rejected.cls, rejected.at)
+        if not same:
+            fault = f"with a trace the {what} is another one"
+            raise PromotionError(f"the reference disagrees with itself: {fault}")
     if case.expect != expect:
         outcome = reference_answer(case).outcome
         verdict = judge(case, outcome, hello=REFERENCE_HELLO, twin=None)
         if not verdict.passing and verdict.name != "blocked":
             raise PromotionError(f"the reference disagrees with the token's expectation: {verdict.text}")
     return evolve(case, expect=expect)
-
-
-def _contradiction(case: Case) -> str:
-    """Return how a decode with a layout trace differs from one without; empty if they are equal."""
-    if not isinstance(case.input, Data):
-        return ""
-    given = FORMATS[case.format_id], case.input.data, case.effective_options
-    traced = formats.decode_with_trace(*given)
-    try:
-        plain = formats.decode(*given)
-    except Rejected as rejected:
-        other = traced.rejected
-        same = other is not None and (other.cls, other.at) == (rejected.cls, rejected.at)
-        return "" if same else "with a trace the rejection is another one"
-    return "" if traced.decoded == plain else "with a trace the value is another one"
 
 
 def confirm(case: Case) -> None:
@@ -279,18 +234,20 @@ def confirm(case: Case) -> None:
             raise PromotionError(fault)
 
 
-# --- name and twin ---
-
-
 def _named(case: Case, name: str, why: str) -> Case:
     """Return the case with the id and the origin of a fixture; a fuzzed case has no title of its own."""
     topic, _, last = name.rpartition("/")
     digest = hashlib.sha256(input_bytes(case)).hexdigest()[:8]
-    last = last or f"{_subject(case)}-{digest}"
+    subject: str = "accepted" if case.op == "decode" else case.op
+    if isinstance(case.expect, Reject):  # class and field
+        field = getattr(reference_answer(case).outcome, "path", "").rpartition(".")[2]
+        words = f"{case.expect.cls} {without_indices(field)}"
+        subject = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
+    last = last or f"{subject}-{digest}"
     origin = case.source.document or case.id
     return evolve(
         case,
-        id=f"{case.format}/{case.revision}/{topic or DEFAULT_TOPIC}/{last}",
+        id=f"{case.format}/{case.revision}/{topic or 'found'}/{last}",
         title="" if case.family == FUZZ else case.title,
         why=why or case.why or "A codec answered these bytes in another way than the format requires.",
         source=Source("fuzz", f"promoted from {origin}, sha256 {digest}"),
@@ -299,15 +256,6 @@ def _named(case: Case, name: str, why: str) -> Case:
         twin=None,
         rules=(),
     )
-
-
-def _subject(case: Case) -> str:
-    """Return class and field of a rejection, or else the op, as a part of an id."""
-    if not isinstance(case.expect, Reject):
-        return "accepted" if case.op == "decode" else case.op
-    outcome = reference_answer(case).outcome
-    field = re.sub(r"\[\d+\]", "", getattr(outcome, "path", "")).rpartition(".")[2]
-    return re.sub(r"[^a-z0-9]+", "-", f"{case.expect.cls} {field}".lower()).strip("-")
 
 
 def _twin(case: Case, suite: Suite) -> tuple[Case | None, str | None]:
@@ -340,10 +288,7 @@ def _twin(case: Case, suite: Suite) -> tuple[Case | None, str | None]:
     return None, near.id
 
 
-# --- files ---
-
-
-def _write(cases: list[Case], rules: tuple[Rule, ...], to: Path) -> tuple[Path, ...]:
+def _write(cases: list[Case], to: Path) -> tuple[Path, ...]:
     """Write the files, after `lint` has accepted a copy of them; a kill leaves each file old or new."""
     with TemporaryDirectory(prefix="wireproof-") as temporary:
         copy = Path(temporary) / to.name
@@ -351,36 +296,19 @@ def _write(cases: list[Case], rules: tuple[Rule, ...], to: Path) -> tuple[Path, 
             target = copy / path.relative_to(to)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
-        changed = _changed_files(cases, rules, copy)
+        first = cases[0]
+        page = Path(first.format, first.revision, f"{first.topic}.json")
+        known = read(copy / page) if (copy / page).exists() else []
+        made = fixture_page(first.format, first.revision, [*known, *cases])
+        # The file of the cases is the last one: the bytes that it names are there before it.
+        changed = {page.parent / name: data for name, data in made.files.items()}
+        changed[page] = made.text.encode()
         for path, data in changed.items():
             replace_bytes(copy / path, data, durable=False)
         if problems := _problems(cases, to, copy):
             raise PromotionError(f"lint reports a problem, nothing is written: {problems[0]}")
     _replace_files({to / path: data for path, data in changed.items()})
     return tuple(to / path for path in changed)
-
-
-def _changed_files(cases: list[Case], rules: tuple[Rule, ...], root: Path) -> dict[Path, bytes]:
-    """Return the contents of the changed files, by their paths relative to `root`.
-
-    The file of the cases is the last one: the rules and bytes that it names are there before it.
-    """
-    first = cases[0]
-    changed: dict[Path, bytes] = {}
-    if rules:
-        path = Path(first.format, "rules.toml")
-        old = (root / path).read_bytes() if (root / path).exists() else b""
-        for rule in rules:
-            pairs = ((key, value) for key, value in asdict(rule).items() if value)
-            lines = "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in pairs)
-            old += f"\n[[rule]]\n{lines}".encode()
-        changed[path] = old
-    path = Path(first.format, first.revision, f"{first.topic}.json")
-    known = read(root / path) if (root / path).exists() else []
-    page = fixture_page(first.format, first.revision, [*known, *cases])
-    changed |= {path.parent / name: data for name, data in page.files.items()}
-    changed[path] = page.text.encode()
-    return changed
 
 
 def _replace_files(changed: dict[Path, bytes]) -> None:

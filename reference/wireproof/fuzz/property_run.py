@@ -7,7 +7,8 @@ before shrinking.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -38,9 +39,6 @@ from wireproof.wire.text import counted
 BLOCK_SIZE: Final = 64
 """Cases that are run at once."""
 
-MAX_LISTED: Final = 3
-"""Formats and ops that a note names."""
-
 MAX_DRAWS_FACTOR: Final = 4
 """Maximum examples drawn, as a multiple of those wanted: some are outside the claims, or known failures."""
 
@@ -51,13 +49,7 @@ MAX_CANDIDATES: Final = 600
 """Candidates that are tried to shrink one failure."""
 
 FEW_CANDIDATES: Final = 32
-"""The same for the examples that nobody asked for."""
-
-MAX_CANDIDATES_ALONE: Final = 32
-"""Candidates that are tried to shrink a failure if each may end a process or take all of its time."""
-
-FIRST_BLOCK_SIZE: Final = 8
-"""Examples after which an adapter without claims has shown whether it supports an op at all."""
+"""The same for the examples that nobody asked for, and where each may end a process or take all its time."""
 
 
 def release_seed(release: str = __version__) -> int:
@@ -68,13 +60,9 @@ def release_seed(release: str = __version__) -> int:
 
 def hypothesis_version() -> str:
     """Return the version of Hypothesis; empty if it is not installed."""
-    try:
+    with suppress(PackageNotFoundError):
         return version("hypothesis") if find_spec("hypothesis") else ""
-    except PackageNotFoundError:
-        return ""
-
-
-# --- a run ---
+    return ""
 
 
 @frozen
@@ -86,9 +74,7 @@ class PropertySettings:
         seed: of all examples.
         rows: ids of the formats; None takes every format that the adapter claims.
         known: signatures of known failures. An example that fails with one of them is replaced by another
-            and counted, and fails nothing; the known failure's own case checks the bug. Findings with one
-            signature are one finding, so a second bug is hidden only where every report would show it as the
-            first one.
+            and counted, and fails nothing; the known failure's own case checks the bug.
         held: the known failures that examples alone show. They are not shrunk.
         candidates: maximum candidates that are tried to shrink one failure.
     """
@@ -109,7 +95,6 @@ class PropertyTarget:
     op: Op
 
     def __str__(self) -> str:
-        """Return `kafka.batch/v2 decode`."""
         return f"{self.row.format_id} {self.op}"
 
 
@@ -135,13 +120,12 @@ class RedrawCounts:
         nouns = "example with a known failure was", "examples with a known failure were"
         again = f"{counted(sum(self.known.values()), *nouns, grouped=False)} replaced by others"
         less = "generated examples within the claims that do not fail as known, fewer than were asked for"
-        rows = ((again, self.known), (less, self.short))
-        return [f"{text}: {_listed(counts)}" for text, counts in rows if counts]
-
-
-def _listed(counts: Mapping[str, int]) -> str:
-    more = f" and {len(counts) - MAX_LISTED} more" if len(counts) > MAX_LISTED else ""
-    return ", ".join(f"{number} of {target}" for target, number in [*counts.items()][:MAX_LISTED]) + more
+        lines = []
+        for text, counts in ((again, self.known), (less, self.short)):
+            listed = ", ".join(f"{number} of {target}" for target, number in [*counts.items()][:3])
+            more = f" and {len(counts) - 3} more" if len(counts) > 3 else ""
+            lines += [f"{text}: {listed}{more}"] if counts else []
+        return lines
 
 
 def property_targets(hello: Hello, rows: Iterable[str] | None = None) -> list[PropertyTarget]:
@@ -167,16 +151,8 @@ def run(
 ) -> Iterator[CaseEvent]:
     """Yield the events of all targets of an adapter, numbered from `start`.
 
-    The notes of the engine report the examples that were generated again.
-
-    Args:
-        engine: an engine that has been entered.
-        ask: the examples.
-        start: number of the first event.
-        level: failures that gate at this level are shrunk.
-
-    Raises:
-        PropertyError: Hypothesis is missing.
+    The notes of the engine report the examples that were generated again. Failures that gate at `level` are
+    shrunk. Raises `PropertyError` if Hypothesis is missing.
     """
     tally = RedrawCounts()
     number = start
@@ -222,7 +198,8 @@ def run_target(
     """
     start = yielded = 0
     while yielded < ask.count and start < MAX_DRAWS_FACTOR * ask.count:
-        most = BLOCK_SIZE if start or engine.hello.revisions else FIRST_BLOCK_SIZE
+        # The first eight show whether an adapter without claims supports an op at all.
+        most = BLOCK_SIZE if start or engine.hello.revisions else 8
         stop = min(start + min(most, ask.count - yielded), MAX_DRAWS_FACTOR * ask.count)
         block = property_examples(target.row.format_id, ask.seed).cases(target.op, start, stop)
         if not block:
@@ -271,9 +248,6 @@ def _read_back(hello: Hello, rans: Iterable[CaseResult]) -> Iterator[Case]:
                 yield evolve(case, expect=reference_expectation(case))
 
 
-# --- shrinking ---
-
-
 def shrink_failure(engine: Engine, judged: JudgedCase, candidates: int) -> JudgedCase:
     """Return the failure with the smallest case found, or unchanged if it does not fail a second time.
 
@@ -286,14 +260,11 @@ def shrink_failure(engine: Engine, judged: JudgedCase, candidates: int) -> Judge
     if shrinker.signature != judged.signature:
         return judged
     alone = judged.verdict.name in ONE_AT_A_TIME
-    shrunk = shrinker.run(inf, min(candidates, MAX_CANDIDATES_ALONE) if alone else candidates)
+    shrunk = shrinker.run(inf, min(candidates, FEW_CANDIDATES) if alone else candidates)
     if weight(shrunk.case.input) >= weight(judged.case.input):
         return judged
     case = evolve(shrunk.case, id=judged.case.id, parent=judged.case.parent)
     return evolve(judged, case=case, verdict=shrunk.verdict)
-
-
-# --- known failures ---
 
 
 def known_signatures(
@@ -305,14 +276,12 @@ def known_signatures(
     wrapped as a stream fails under the id of the entry; its generated cases fail under that of the stream.
     """
     overlays = baseline.apply(stream, tuple(known_failures), today).overlays
-    expected = [event for event in stream.cases if overlays.get(event.id) == "expected"]
-    own = {event.signature(hello.name) for event in expected}
-    return frozenset(own | {_as_stream(hello, known) for known in own})
-
-
-def _as_stream(hello: Hello, known: Signature) -> Signature:
-    """Return the signature under the id of the stream, if the adapter knows the format only as a stream."""
-    fmt = FORMATS.get(known.format)
-    if fmt is None or fmt.wrapped_by is None or known.format in hello.revisions:
-        return known
-    return evolve(known, format=f"{fmt.wrapped_by[0]}/{fmt.wrapped_by[1]}")
+    found = set()
+    for event in stream.cases:
+        if overlays.get(event.id) == "expected":
+            known = event.signature(hello.name)
+            fmt = FORMATS.get(known.format)
+            found.add(known)
+            if fmt is not None and fmt.wrapped_by is not None and known.format not in hello.revisions:
+                found.add(evolve(known, format="/".join(fmt.wrapped_by[:2])))
+    return frozenset(found)

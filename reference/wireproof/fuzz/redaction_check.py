@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import accumulate, pairwise
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from wireproof.cases.case import Case, Chunks, Data, Source
 from wireproof.cases.outcome import Accepted, Refused
@@ -24,23 +24,6 @@ from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.trace import FieldSpan
 
 
-@frozen
-class CaseResults:
-    """The results of a case that a redaction must not change.
-
-    Attributes:
-        reference: accepted, with which remarks; or rejected, with which class and at which field.
-        adapter: signature of the adapter's verdict; None without an adapter.
-    """
-
-    reference: tuple[str, ...]
-    adapter: Signature | None
-
-    def __str__(self) -> str:
-        """Return one line."""
-        return " · ".join((*filter(None, self.reference), *([str(self.adapter)] if self.adapter else [])))
-
-
 def redact_case(case: Case, adapter: str = "", wanted: Signature | None = None) -> Case:
     """Return the case without its payload; reference and adapter answer it as they answer `case`.
 
@@ -54,16 +37,23 @@ def redact_case(case: Case, adapter: str = "", wanted: Signature | None = None) 
         UnknownAdapter, AdapterStartError: the adapter does not exist or cannot be started.
     """
     candidates = list(_candidates(case))
-    results = _results([case, *candidates], adapter, wanted)
-    if wanted is not None and results[0].adapter != wanted:
-        raise RedactionError(
-            f"{adapter} no longer reproduces the finding: got {results[0].adapter}, expected {wanted}"
-        )
+    cases = [case, *candidates]
+    signs: list[Signature | None] = [None] * len(cases)
+    if adapter:
+        with Engine(adapter) as engine:
+            for place, ran in enumerate(engine.run(cases)):
+                verdicts = judge_ways(ran.case, ran.outcome, hello=engine.hello)
+                ways = [signature(adapter, ran.case, one) for one in verdicts]
+                signs[place] = wanted if wanted in ways else ways[0]
+    if wanted is not None and signs[0] != wanted:
+        raise RedactionError(f"{adapter} no longer reproduces the finding: got {signs[0]}, expected {wanted}")
+    results = [(_by_reference(one), sign) for one, sign in zip(cases, signs, strict=True)]
     for candidate, result in zip(candidates, results[1:], strict=True):
         if result == results[0]:
             return candidate
+    expected, *_, got = [" · ".join(filter(None, (*answer, str(sign or "")))) for answer, sign in results]
     raise RedactionError(
-        f"redaction changes the result: got {results[-1]}, expected {results[0]}; run again without --redact"
+        f"redaction changes the result: got {got}, expected {expected}; run again without --redact"
     )
 
 
@@ -81,20 +71,6 @@ def _candidates(case: Case) -> Iterator[Case]:
         candidate = evolve(case, input=given, source=Source(case.source.origin, "payload redacted"))
         candidate = evolve(candidate, expect=reference_expectation(candidate))
         yield evolve(candidate, needs=capabilities_of_case(candidate))
-
-
-def _results(cases: list[Case], adapter: str, wanted: Signature | None) -> list[CaseResults]:
-    """Return the results of each case; of the ways in which one fails, that with the signature `wanted`."""
-    ours = [_by_reference(case) for case in cases]
-    if not adapter:
-        return [CaseResults(answered, None) for answered in ours]
-    with Engine(adapter) as engine:
-        theirs = []
-        for ran in engine.run(cases):
-            verdicts = judge_ways(ran.case, ran.outcome, hello=engine.hello)
-            signs = [signature(adapter, ran.case, one) for one in verdicts]
-            theirs.append(wanted if wanted in signs else signs[0])
-    return [CaseResults(*both) for both in zip(ours, theirs, strict=True)]
 
 
 def _by_reference(case: Case) -> tuple[str, ...]:
@@ -144,58 +120,42 @@ def redactions(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> 
 
 def _redacted(found: DecodeTrace, data: bytes) -> bytes:
     """Return the decoded bytes redacted; differences in `data` are kept."""
-    wrong = [
-        span
-        for span in found.integers
-        if not span.space and _bytes_of(span, data) != _bytes_of(span, found.data)
-    ]
-    kept = [Splice("", span.start, span.end, _bytes_of(span, data)) for span in wrong]
-    stubborn = {id(span) for span in (*wrong, *_wrong_covers(found))}
-    spans = tuple(evolve(span, cover=None) if id(span) in stubborn else span for span in found.spans)
-    bare = DecodeTrace(found.row, found.data, spans, found.spaces, found.value, found.rejected)
-    opened = dict(_decompressed_regions(bare))
+    kept, spans = [], []
+    for span in found.spans:
+        here, region = slice(span.start, span.end), found.spaces.get(span.space)
+        is_kept = span.type in INTEGER_TYPES and not span.space and data[here] != found.data[here]
+        if is_kept:
+            kept.append(Splice("", span.start, span.end, data[here]))
+        right = None  # of a length or a checksum
+        if span.cover is not None and region is not None:
+            right = correct_bytes(region, span, span.cover)
+        is_wrong = right is not None and region is not None and right != region[here]
+        spans.append(evolve(span, cover=None) if is_kept or is_wrong else span)
+    bare = DecodeTrace(found.row, found.data, tuple(spans), found.spaces, found.value, found.rejected)
+    opened: dict[str, FieldSpan] = {}  # what was decompressed whole
+    torn = bare.rejected if bare.rejected and bare.rejected.cls == "decompress-failed" else None
+    for space in filter(None, bare.spaces):
+        compressed = region_of_space(bare, space)
+        if compressed is not None and not (torn and torn.path.startswith(compressed.path)):
+            opened[space] = compressed
     fill = [splice for space in ("", *opened) for splice in _filled(bare, space, list(opened.values()))]
     return apply_splices(bare, [*fill, *kept])
-
-
-def _bytes_of(span: FieldSpan, data: bytes) -> bytes:
-    return data[span.start : span.end]
-
-
-def _wrong_covers(found: DecodeTrace) -> Iterator[FieldSpan]:
-    """Yield the lengths and checksums that are wrong."""
-    for span in found.spans:
-        data = found.spaces.get(span.space)
-        if span.cover is not None and data is not None:
-            correct = correct_bytes(data, span, span.cover)
-            if correct is not None and correct != _bytes_of(span, data):
-                yield span
 
 
 def _filled(found: DecodeTrace, space: str, opened: list[FieldSpan]) -> Iterator[Splice]:
     """Yield filler for all of a space but its structure and its decompressed regions."""
     redaction = family_of(found.row).redaction
-    here = [span for span in found.spans if span.space == space]
     if found.row.is_json and not space:
         return
-    stays = sorted((span.start, span.end) for span in here if _structure(span, redaction.kept_paths))
-    stays += [(span.start, span.end) for span in opened if span.space == space]
+    structure = (
+        span
+        for span in found.spans
+        if span.type in INTEGER_TYPES
+        or (span.type == "bytes" and without_indices(span.path).endswith(redaction.kept_paths))
+    )
+    stays = [(span.start, span.end) for span in (*structure, *opened) if span.space == space]
     at = 0 if space else min(redaction.kept_head_bytes, len(found.data))
     for start, end in (*sorted(stays), (len(found.spaces[space]),) * 2):
         if start > at:
             yield Splice(space, at, start, redaction.filler * (start - at))
         at = max(at, end)
-
-
-def _structure(span: FieldSpan, kept: tuple[str, ...]) -> bool:
-    is_kept = span.type == "bytes" and without_indices(span.path).endswith(kept)
-    return span.type in INTEGER_TYPES or is_kept
-
-
-def _decompressed_regions(found: DecodeTrace) -> Iterator[tuple[str, FieldSpan]]:
-    """Yield the spaces that were decompressed whole, with their regions."""
-    torn = found.rejected if found.rejected and found.rejected.cls == "decompress-failed" else None
-    for space in filter(None, found.spaces):
-        region = region_of_space(found, space)
-        if region is not None and not (torn and torn.path.startswith(region.path)):
-            yield space, region

@@ -14,10 +14,17 @@ from wireproof.cases.case import PROPERTY, Case, Data
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.outcome import NotRun
 from wireproof.derive.examples import capabilities_of_case
-from wireproof.fuzz.findings import Finding, Findings, State, case_of_token, finding_name, read_findings
+from wireproof.fuzz.findings import (
+    Finding,
+    Findings,
+    State,
+    case_of_token,
+    failures_of,
+    finding_name,
+    read_findings,
+)
 from wireproof.fuzz.property_run import known_signatures
 from wireproof.fuzz.shrink import ONE_AT_A_TIME, NothingToShrinkError, Shrinker
-from wireproof.fuzz.target import failures_of
 from wireproof.judge.signature import Signature
 from wireproof.run.baselines.known_failures import Baseline, KnownFailure, failure_of
 from wireproof.run.engine import Engine
@@ -65,20 +72,13 @@ def _judged(engine: Engine, store: Findings, finding: Finding, cases: list[Case]
             yield None
             continue
         failures = failures_of(engine.hello, case, ran.case, ran.outcome)
-        ways = {finding_name(one.signature, one.shape): one for one in failures}
-        if finding.name not in ways:
+        names = [finding_name(one.signature, one.shape) for one in failures]
+        if finding.name not in names:
             data = case.input.data if isinstance(case.input, Data) else store.data_of(finding.name)
             more = {"version": engine.hello.version, "origin": f"replay of {finding.name}"}
-            for one in ways.values():
+            for one in store.separate(failures):
                 store.add(one.signature, one.verdict, case, data, **more)
-        yield from ways or ("",)
-
-
-CANDIDATES: Final = 300
-"""Candidates that are tried to make a finding smaller."""
-
-CANDIDATES_ALONE: Final = 8
-"""The same if each may end a process or take all of its time."""
+        yield from names or ("",)
 
 
 def shrink_findings(folder: Path, spec: str, findings: Iterable[Finding], seconds: float) -> None:
@@ -104,7 +104,7 @@ def shrink_findings(folder: Path, spec: str, findings: Iterable[Finding], second
                 continue
             if (shrinker.signature, shrinker.shape) != finding.way:
                 continue
-            most = CANDIDATES_ALONE if shrinker.verdict.name in ONE_AT_A_TIME else CANDIDATES
+            most = 8 if shrinker.verdict.name in ONE_AT_A_TIME else 300
             small = shrinker.run(until - time.monotonic(), most)
             assert isinstance(small.case.input, Data), "a smaller input is of the same kind"
             data = small.case.input.data
@@ -115,23 +115,14 @@ def shrink_findings(folder: Path, spec: str, findings: Iterable[Finding], second
                 store.save(small.signature, small.verdict, kept, data, version=finding.version, origin=origin)
 
 
-# --- a baseline ---
-
-
 @frozen
 class KnownWays:
-    """Ways to fail that are known.
-
-    Attributes:
-        signatures: of the cases that fail as the baseline says.
-        examples: its entries about generated examples, which have no case of their own.
-    """
+    """Ways to fail that are known: of cases that fail as a baseline says, and its entries about examples."""
 
     signatures: frozenset[Signature] = frozenset()
     examples: tuple[KnownFailure, ...] = ()
 
     def has(self, sign: Signature) -> bool:
-        """Return whether failures with this signature are known."""
         return sign in self.signatures or any(
             entry.failure == failure_of(sign.kind, sign.cls, exact=entry.exact)
             and entry.is_about(f"{sign.format}/{PROPERTY}/{sign.op}~")
@@ -146,14 +137,7 @@ NOTHING_KNOWN: Final = KnownWays()
 def known_ways(adapter: str, baseline: Baseline, suite: Suite, formats: Sequence[str]) -> KnownWays:
     """Judge the cases of a baseline on an adapter, and return the ways in which they fail as it says.
 
-    Args:
-        adapter: name of the adapter, as users write it.
-        baseline: the known failures; those that have expired are left out.
-        suite: the cases.
-        formats: ids of the formats; empty for all.
-
-    Raises:
-        AdapterError: the adapter cannot be started.
+    Entries that have expired are left out; without `formats` all formats count. Raises `AdapterError`.
     """
     now = datetime.now(tz=UTC)
     entries = tuple(entry for entry in baseline.entries if entry.expires >= now.date())

@@ -1,7 +1,7 @@
 """The relations that must hold for the reference alone: `fuzz reference` has nothing to compare it with."""
 
-from collections.abc import Callable, Iterator
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterator
+from typing import Any
 
 from attrs import frozen
 
@@ -17,7 +17,6 @@ from wireproof.judge.differences import shorten
 from wireproof.wire.json_values import to_json
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.trace import FieldSpan
 
 
 @frozen
@@ -29,70 +28,48 @@ class Violation:
     text: str
 
 
-@frozen
-class AcceptedInput:
-    """Bytes that the reference accepts.
-
-    Attributes:
-        fmt: the format.
-        case: the decode.
-        data: the bytes.
-        value: the decoded value.
-        remarked: whether the reference accepted the bytes with a remark.
-        number: makes the random choices.
-    """
-
-    fmt: Format
-    case: Case
-    data: bytes
-    value: Any
-    remarked: bool
-    number: int
-
-    @property
-    def options(self) -> Options:
-        """Return the options of the decode."""
-        return self.case.options
-
-
-Oracle: TypeAlias = Callable[[AcceptedInput], Iterator[Violation]]
-
-
 def violations(fmt: Format, case: Case, number: int) -> Iterator[Violation]:
-    """Yield the relations that do not hold for an accepted decode; `number` chooses one of `ONE_PER_INPUT`.
+    """Yield the relations that do not hold for an accepted decode.
+
+    An accepted value, encoded and decoded again, is the same value, with three exceptions: one that was
+    accepted with a remark may be one that no writer writes; options may hide a part of the value; and a
+    signature does not hold for bytes that differ from the signed ones.
+
+    Of the other relations `number` chooses one for an input, as each costs as much as the decode itself: that
+    of a derived case (truncated, flipped, extended, joined, in chunks); of a field outside of every checksum;
+    of another compression, which changes nothing but the fields that name it.
 
     Raises whatever the reference raises.
     """
-    if isinstance(case.input, Data) and isinstance(case.expect, Accept):
-        found = formats.decode(fmt, case.input.data, case.options)
-        seen = AcceptedInput(fmt, case, case.input.data, found.value, bool(found.remarks), number)
-        yield from check_reencoding(seen)
-        yield from ONE_PER_INPUT[number % len(ONE_PER_INPUT)](seen)
-
-
-def check_reencoding(seen: AcceptedInput) -> Iterator[Violation]:
-    """Check that an accepted value, encoded and decoded again, is the same value.
-
-    Three exceptions: a value that was accepted with a remark may be one that no writer writes; options may
-    hide a part of the value; and a signature does not hold for bytes that differ from the signed ones.
-    """
-    if seen.options.fetch_offset is None and seen.options.isolation == "read_uncommitted":
-        allowed = ("invalid-value",) if seen.remarked else ()
-        yield from _written_again(seen, seen.value, "re-encode", "re-encoded", allowed, ("auth-failed",))
-
-
-def check_other_compression(seen: AcceptedInput) -> Iterator[Violation]:
-    """Check that another compression changes nothing but the fields that name it."""
-    found = None if seen.remarked else rules_of(seen.fmt).recompress(seen.fmt, seen.value, seen.number)
-    if found is not None:
-        codec, value = found
-        allowed = ("invalid-value", "limit-exceeded")
-        yield from _written_again(seen, value, "codec", f"written with {codec}", allowed, allowed)
+    if not isinstance(case.input, Data) or not isinstance(case.expect, Accept):
+        return
+    found, options = formats.decode(fmt, case.input.data, case.options), case.options
+    value, remarked = found.value, bool(found.remarks)
+    if options.fetch_offset is None and options.isolation == "read_uncommitted":
+        unwritable = ("invalid-value",) if remarked else ()
+        yield from _written_again(
+            fmt, value, options, "re-encode", "re-encoded", unwritable, ("auth-failed",)
+        )
+    match number % 3:
+        case 0:
+            for derived, answer in broken_relations(sample_derived(case, number)):
+                yield Violation("relation", derived.family or "", f"{derived.title}: {shorten(str(answer))}")
+        case 1:
+            yield from _uncovered_field(fmt, case.input.data, options, number)
+        case _:
+            packed = None if remarked else rules_of(fmt).recompress(fmt, value, number)
+            if packed is not None:
+                codec, value = packed
+                allowed = ("invalid-value", "limit-exceeded")
+                yield from _written_again(
+                    fmt, value, options, "codec", f"written with {codec}", allowed, allowed
+                )
 
 
 def _written_again(
-    seen: AcceptedInput,
+    fmt: Format,
     value: Any,  # noqa: ANN401 - of the format
+    options: Options,
     oracle: str,
     how: str,
     unwritten: tuple[str, ...],
@@ -100,13 +77,13 @@ def _written_again(
 ) -> Iterator[Violation]:
     """Check that a value is the same when it is written and read; the classes are of refusals that may be."""
     try:
-        data = written(seen.fmt, value, seen.options)
+        data = written(fmt, value, options)
     except Rejected as rejected:
         if rejected.cls not in unwritten:
             yield Violation(oracle, rejected.cls, f"an accepted value cannot be {how}: {rejected}")
         return
     try:
-        again = formats.decode(seen.fmt, data, seen.options).value
+        again = formats.decode(fmt, data, options).value
     except Rejected as rejected:
         if rejected.cls not in unread:
             yield Violation(oracle, rejected.cls, f"{how}, its bytes are rejected: {rejected}")
@@ -116,42 +93,24 @@ def _written_again(
         yield Violation(oracle, "value", text)
 
 
-def check_derived_case(seen: AcceptedInput) -> Iterator[Violation]:
-    """Check the relation of one derived case: truncated, flipped, extended, joined, or in chunks."""
-    for case, answer in broken_relations(sample_derived(seen.case, seen.number)):
-        yield Violation("relation", case.family or "", f"{case.title}: {shorten(str(answer))}")
-
-
-def check_uncovered_field(seen: AcceptedInput) -> Iterator[Violation]:
-    """Check that a field outside of every checksum can change without a checksum error."""
-    spans = formats.decode_with_trace(seen.fmt, seen.data, seen.case.options).spans
-    free = [span for span in spans if isinstance(span.value, int) and _is_free(seen.fmt, span, spans)]
-    if not free or not any(span.cover is not None and span.cover.kind in checksums() for span in spans):
+def _uncovered_field(fmt: Format, data: bytes, options: Options, number: int) -> Iterator[Violation]:
+    """Check that a field outside of every checksum, which decides nothing, can change without an error."""
+    spans = formats.decode_with_trace(fmt, data, options).spans
+    covers = [span.cover for span in spans if span.cover is not None and span.cover.kind in checksums()]
+    free = [
+        span
+        for span in spans
+        if isinstance(span.value, int)
+        and not (span.space or span.cover is not None or name_of(span) in deciding_fields(fmt.layout))
+        and not any(cover.start < span.end and span.start < cover.end for cover in covers)
+    ]
+    span = free[number % len(free)] if free and covers else None
+    new = encode_field(span, int(span.value) ^ 1) if span is not None else None
+    if span is None or new is None:
         return
-    span = free[seen.number % len(free)]
-    new = encode_field(span, int(span.value) ^ 1)
-    if new is None:
-        return
-    changed = replace_field(seen.data, spans, span, new).data
     try:
-        formats.decode(seen.fmt, changed, seen.case.options)
+        formats.decode(fmt, replace_field(data, spans, span, new).data, options)
     except Rejected as rejected:
         if rejected.cls == "crc-mismatch":
             text = f"a change of {span.path}, which no checksum covers, is a checksum error"
             yield Violation("uncovered", span.path, text)
-
-
-def _is_free(fmt: Format, span: FieldSpan, spans: tuple[FieldSpan, ...]) -> bool:
-    """Return whether no checksum covers the field, and it does not decide what a checksum covers."""
-    if span.space or span.cover is not None or name_of(span) in deciding_fields(fmt.layout):
-        return False
-    covers = [other.cover for other in spans if other.cover is not None and other.cover.kind in checksums()]
-    return not any(cover.start < span.end and span.start < cover.end for cover in covers)
-
-
-ONE_PER_INPUT: Final[tuple[Oracle, ...]] = (
-    check_derived_case,
-    check_uncovered_field,
-    check_other_compression,
-)
-"""An input is checked by one of these oracles: each costs as much as the decode itself."""

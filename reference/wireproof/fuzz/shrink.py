@@ -21,7 +21,7 @@ from wireproof.derive.mutate.decode_trace import DecodeTrace, cached_trace
 from wireproof.derive.mutate.encodings import mended, written
 from wireproof.derive.mutate.field_mutations import remove_elements
 from wireproof.derive.mutate.splice import Splice, apply_splices
-from wireproof.derive.mutate.values_of_type import EditSite, edit_sites, replace_part
+from wireproof.derive.mutate.values_of_type import edit_sites, replace_part
 from wireproof.formats import Format, get
 from wireproof.fuzz.findings import WayToFail, is_way
 from wireproof.judge.judge import judge, judge_ways
@@ -47,10 +47,7 @@ class Shrunk:
     """The result of shrinking.
 
     Attributes:
-        case: the smallest case with the signature.
-        signature: of the first case and of the smallest one.
-        verdict: on the smallest case.
-        behind: whether another difference stands before this one in the answer.
+        case, verdict: the smallest case with the signature.
         asked: number of candidates that were run.
         kept: number of candidates that were smaller and had the signature.
         seconds: time that it took.
@@ -114,10 +111,7 @@ class Shrinker:
         start = self._clock()
         self._max_candidates = max_candidates
         kept = 0
-        while self._clock() - start < seconds and not self._is_spent:
-            better = self._better(start + seconds)
-            if better is None:
-                break
+        while better := self._better(start + seconds):
             self.best, self.verdict = better
             kept += 1
         spent = self._clock() - start
@@ -126,7 +120,6 @@ class Shrinker:
 
     @property
     def _is_spent(self) -> bool:
-        """Return True if the allowed number of candidates has been run."""
         return self._max_candidates is not None and self._asked >= self._max_candidates
 
     def _better(self, until: float) -> tuple[Case, Verdict] | None:
@@ -134,7 +127,12 @@ class Shrinker:
         candidates = smaller_inputs(self._fmt, self.best.input)
         size = 1 if self.verdict.name in ONE_AT_A_TIME else BATCH_SIZE
         while self._clock() < until and not self._is_spent:
-            batch = [self._case(given) for given in islice(candidates, size)]
+            batch = []
+            for given in islice(candidates, size):
+                self._asked += 1
+                # It has an id of its own, so that crashes of others do not close its family.
+                name = f"{self.best.format_id}/shrink/n{self._asked}"
+                batch.append(_expecting(evolve(self.best, input=given, id=name, parent=None)))
             if not batch:
                 return None
             found = [
@@ -146,12 +144,6 @@ class Shrinker:
             if found:
                 return min(found, key=lambda pair: weight(pair[0].input))
         return None
-
-    def _case(self, given: Input) -> Case:
-        """Return a candidate. It has an id of its own, so that crashes of others do not close its family."""
-        self._asked += 1
-        case = evolve(self.best, input=given, id=f"{self.best.format_id}/shrink/n{self._asked}", parent=None)
-        return _expecting(case)
 
     def _judged(self, cases: Iterable[Case]) -> Iterator[list[tuple[Verdict, Signature, str]]]:
         """Run the cases, and yield how each fails first; what stands behind that too, if it is looked for."""
@@ -218,32 +210,26 @@ def _weight(data: bytes) -> Weight:
 
 def smaller_inputs(fmt: Format, given: Input) -> Iterator[Input]:
     """Yield candidates of less weight than `given`, without duplicates."""
+    candidates: Iterator[Input] = iter(())
+    match given:
+        case Data(data):
+            candidates = map(Data, _of_bytes(fmt, data))
+        case Value(value):
+            with suppress(Rejected):
+                candidates = (Value(to_json(one)) for one in _simpler(from_json(fmt.value, value)))
+        case Chunks(chunks):
+            candidates = map(Chunks, _of_chunks(fmt, chunks))
+        case Steps(steps):
+            candidates = map(Steps, fewer_steps(steps))
     limit, seen = weight(given), set[Weight]()
-    for candidate in _candidates(fmt, given):
+    for candidate in candidates:
         found = weight(candidate)
         if found < limit and found not in seen:
             seen.add(found)
             yield candidate
 
 
-def _candidates(fmt: Format, given: Input) -> Iterator[Input]:
-    match given:
-        case Data(data):
-            yield from map(Data, _of_bytes(fmt, data))
-        case Value(value):
-            with suppress(Rejected):
-                yield from (Value(to_json(one)) for one in _simpler(from_json(fmt.value, value)))
-        case Chunks(chunks):
-            yield from map(Chunks, _of_chunks(fmt, chunks))
-        case Steps(steps):
-            yield from map(Steps, fewer_steps(steps))
-
-
-# --- bytes ---
-
-
 def _of_bytes(fmt: Format, data: bytes) -> Iterator[bytes]:
-    """Yield smaller bytes of a format."""
     source = cached_trace(fmt, data)
     for simpler in (_fewer_elements, _simpler_values, _shorter_fields, _shorter_bytes, _simpler_bytes):
         yield from simpler(source)
@@ -278,26 +264,21 @@ def _simpler_values(source: DecodeTrace) -> Iterator[bytes]:
 def _simpler(value: Any) -> Iterator[Any]:  # noqa: ANN401 - a value class
     """Yield the value with one part simpler."""
     for site in edit_sites(value):
-        for part in _simpler_parts(site):
+        parts: tuple[Any, ...] = ()
+        match site.now:
+            case bool():
+                parts = (False,)
+            case int(number):
+                parts = 0, number & ~7, number & 7, -1, number // 2
+            case bytes(data):
+                parts = b"", data[: len(data) // 2], data[:-1], b"\0" * len(data), b"a" * len(data)
+            case tuple(items) if site.kind.holds == "list":
+                parts = (), items[: len(items) // 2], items[len(items) // 2 :], items[:-1]
+            case str():
+                parts = (site.kind.of[0],)
+        for part in (None, *parts) if site.kind.null else parts:
             with suppress(Rejected):  # the class allows no such value
                 yield replace_part(value, site.steps, part)
-
-
-def _simpler_parts(site: EditSite) -> Iterator[Any]:
-    """Yield simpler values for one place of a value."""
-    if site.kind.null:
-        yield None
-    match site.now:
-        case bool():
-            yield False
-        case int(number):
-            yield from (0, number & ~7, number & 7, -1, number // 2)
-        case bytes(data):
-            yield from (b"", data[: len(data) // 2], data[:-1], b"\0" * len(data), b"a" * len(data))
-        case tuple(items) if site.kind.holds == "list":
-            yield from ((), items[: len(items) // 2], items[len(items) // 2 :], items[:-1])
-        case str():
-            yield site.kind.of[0]
 
 
 def _shorter_fields(source: DecodeTrace) -> Iterator[bytes]:
@@ -332,9 +313,6 @@ def _simpler_bytes(source: DecodeTrace) -> Iterator[bytes]:
         for byte in (b"\0", b"\1"):
             yield apply_splices(source, [Splice("", at, at + 1, byte)])
             yield source.data[:at] + byte + source.data[at + 1 :]
-
-
-# --- chunks ---
 
 
 def _of_chunks(fmt: Format, chunks: tuple[bytes, ...]) -> Iterator[tuple[bytes, ...]]:

@@ -12,7 +12,6 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import Final
 
 from attrs import evolve
 
@@ -22,8 +21,6 @@ from wireproof.fuzz.libfuzzer import SUPERVISED_FLAGS, run_libfuzzer
 from wireproof.fuzz.work import MINIMISE, Work
 from wireproof.fuzz.worker import Session, Worker
 from wireproof.install_hint import install_command
-
-USAGE: Final = "usage: target.py FORMAT ADAPTER [options and folders of libFuzzer]"
 
 
 def main() -> None:
@@ -59,7 +56,7 @@ def _command_line() -> tuple[Work, list[str]]:
         work = Work.of_json(text)
         return work if work.worker == MINIMISE else evolve(work, worker=worker), sys.argv[1:]
     if len(sys.argv) < 3 or sys.argv[1].startswith("-"):
-        sys.exit(USAGE)
+        sys.exit("usage: target.py FORMAT ADAPTER [options and folders of libFuzzer]")
     name, adapter, *arguments = sys.argv[1:]
     root = os.environ.get("WIREPROOF_FUZZ", "wireproof-fuzz")
     work = Work(adapter, root, matching_ids((name,))[-1:], minutes=0.0, worker=worker)

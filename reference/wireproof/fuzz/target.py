@@ -7,19 +7,16 @@ import traceback
 from collections.abc import Iterable
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case
-from wireproof.cases.outcome import Outcome, Refused
-from wireproof.cases.reference_answers import reference_answer
+from wireproof.cases.outcome import Refused
 from wireproof.derive.examples import Examples, capabilities_of_case, with_expectation
-from wireproof.fuzz.findings import NOT_GATING, Findings, is_finding
+from wireproof.fuzz.findings import NOT_GATING, Findings, failures_of
 from wireproof.fuzz.process import Answer, CpuTimer, Executor, SharedInput
 from wireproof.fuzz.relations import Violation, violations
 from wireproof.judge.context import exclusion_reason
-from wireproof.judge.judge import Reference, judge_ways
-from wireproof.judge.signature import Signature, shape_of_finding, signature
+from wireproof.judge.signature import Signature
 from wireproof.judge.verdicts import Verdict
 
 REFERENCE: Final = "reference"
@@ -54,7 +51,6 @@ class FuzzTarget:
         self.failure = ""
 
     def __call__(self, data: bytes) -> None:
-        """Check one input."""
         self._shared_input.begin_input(data)
         cases = self._cases(data)
         if self.executor is not None and cases:
@@ -81,31 +77,31 @@ class FuzzTarget:
     def _origin(self) -> str:
         return f"{self._seed} #{self._shared_input.executions}"
 
-    # --- the reference ---
-
     def _cases(self, data: bytes) -> list[Case]:
-        """Return the cases of `data`; a failure of the reference becomes a finding."""
+        """Return the cases of `data` for the adapter; a failure of the reference becomes a finding.
+
+        Without an adapter, check the relations of the reference and return none.
+        """
+
+        def made() -> list[Case]:
+            case = self._examples.decode_case(data)
+            if self.executor is not None:
+                return [case, *self._examples.follow_ups(case)]
+            for fault in violations(self._examples.fmt, case, len(data) + sum(data[-8:])):
+                self._add_fault(fault, data, case)
+            return []
 
         def on_timeout() -> list[Case]:
             self._add_fault(Violation("time", "decode", "over its processor time"), data)
             return []
 
         try:
-            return self.timer.run(lambda: self._checked_cases(data), on_timeout)
+            return self.timer.run(made, on_timeout)
         except Exception as error:  # noqa: BLE001 - the oracle: the reference raises nothing but rejections
             frames = traceback.extract_tb(error.__traceback__)
             about = " in ".join((type(error).__name__, *(frame.name for frame in frames[-1:])))
             self._add_fault(Violation("exception", about, repr(error)), data)
             return []
-
-    def _checked_cases(self, data: bytes) -> list[Case]:
-        """Return the cases for the adapter; without an adapter, check the oracles and return none."""
-        case = self._examples.decode_case(data)
-        if self.executor is not None:
-            return [case, *self._examples.follow_ups(case)]
-        for fault in violations(self._examples.fmt, case, len(data) + sum(data[-8:])):
-            self._add_fault(fault, data, case)
-        return []
 
     def _add_fault(self, fault: Violation, data: bytes, case: Case | None = None) -> None:
         """Add a failure of the reference; without `case`, of a decode that the reference did not answer."""
@@ -114,83 +110,29 @@ class FuzzTarget:
         self.failure = f"{sign}: {fault.text}"
         self._findings.add(sign, Verdict("suite-bug", text=fault.text), case, data, origin=self._origin)
 
-    # --- the adapter ---
-
     def _judge(self, answers: Iterable[Answer]) -> None:
         """Judge answers, and add findings, unless a case needs what the adapter does not claim."""
-        for case, data, sent, outcome in answers:
-            # An encoder need not support every value of the format; what it writes is judged.
-            if not (case.op == "encode" and isinstance(outcome, Refused)):
-                self._judge_one(case, data, sent, outcome)
-
-    def _judge_one(self, case: Case, data: bytes, sent: Case, outcome: Outcome) -> None:
         assert self.executor is not None
-        hello, store, size = self.executor.hello, self._findings, len(data)
-        ways = failures_of(hello, case, sent, outcome, self._examples.answer)
-        if not ways:
-            return
-        settled = all(store.is_settled(way.signature, way.shape, size) for way in ways)
-        if (hello.revisions or not settled) and ways[0].fails:  # to know what is needed takes a trace
-            needs = tuple(dict.fromkeys((*case.needs, *capabilities_of_case(case))))
-            if exclusion_reason(hello, evolve(sent, needs=needs)):
-                return
-            case = evolve(case, needs=needs)
-        for way in reversed(ways):  # `failure` is that of the first
-            if way.signature.kind.partition(":")[0] not in NOT_GATING:
-                verdict = way.verdict
-                told = f"want {verdict.want}; got {verdict.got}" if verdict.want else verdict.text
-                self.failure = f"{way}: {told}"
-            if store.count(way.signature, way.shape, case.needs, size) and not settled:
-                kept = with_expectation(evolve(case, limits=sent.limits))
-                store.save(way.signature, way.verdict, kept, data, version=hello.version, origin=self._origin)
-
-
-@frozen
-class Failure:
-    """A way in which an adapter fails a case, or in which its answer differs from that of the reference."""
-
-    verdict: Verdict
-    signature: Signature
-
-    @property
-    def shape(self) -> str:
-        """Return what findings of one signature may differ in."""
-        return shape_of_finding(self.verdict)
-
-    @property
-    def fails(self) -> bool:
-        """Return True if the format leaves the answer not open, and the refusal is not the only surprise."""
-        return is_finding(self.verdict) and self.verdict.name != "info"
-
-    def __str__(self) -> str:
-        """Return signature and shape in one line."""
-        return " · ".join(filter(None, (str(self.signature), self.shape)))
-
-
-def failures_of(
-    hello: Hello, case: Case, sent: Case, outcome: Outcome, reference: Reference = reference_answer
-) -> list[Failure]:
-    """Return the ways in which the answer to a case becomes a finding; those of a wrong value are several.
-
-    Args:
-        hello: of the adapter.
-        case: the case: a failure is one of its format, whatever the form in which it was sent.
-        sent: the case as it was sent: as a stream, for some adapters.
-        outcome: the answer.
-        reference: answers `sent`.
-    """
-    verdicts = judge_ways(sent, outcome, hello=hello, reference=reference)
-    found = ((one, signature_of_finding(hello.name, case, one, outcome)) for one in verdicts)
-    return [Failure(verdict, sign) for verdict, sign in found if sign is not None]
-
-
-def signature_of_finding(
-    implementation: str, case: Case, verdict: Verdict, outcome: Outcome
-) -> Signature | None:
-    """Return the signature of a verdict that becomes a finding, or of an undocumented refusal; else None."""
-    if is_finding(verdict):
-        return signature(implementation, case, verdict)
-    if verdict.passing and isinstance(outcome, Refused) and outcome.untyped:
-        sign = signature(implementation, case, verdict)
-        return evolve(sign, kind="untyped", cls=outcome.text.partition(":")[0], path="")
-    return None
+        hello, store = self.executor.hello, self._findings
+        for asked, data, sent, outcome in answers:
+            if asked.op == "encode" and isinstance(outcome, Refused):
+                continue  # an encoder need not support every value of the format; what it writes is judged
+            case, size = asked, len(data)
+            ways = store.separate(failures_of(hello, case, sent, outcome, self._examples.answer))
+            if not ways:
+                continue
+            settled = all(store.is_settled(way.signature, way.shape, size) for way in ways)
+            if (hello.revisions or not settled) and ways[0].fails:  # to know what is needed takes a trace
+                needs = tuple(dict.fromkeys((*case.needs, *capabilities_of_case(case))))
+                if exclusion_reason(hello, evolve(sent, needs=needs)):
+                    continue
+                case = evolve(case, needs=needs)
+            for way in reversed(ways):  # `failure` is that of the first
+                if way.signature.kind.partition(":")[0] not in NOT_GATING:
+                    verdict = way.verdict
+                    told = f"want {verdict.want}; got {verdict.got}" if verdict.want else verdict.text
+                    self.failure = f"{way}: {told}"
+                if store.count(way.signature, way.shape, case.needs, size) and not settled:
+                    kept = with_expectation(evolve(case, limits=sent.limits))
+                    more = {"version": hello.version, "origin": self._origin}
+                    store.save(way.signature, way.verdict, kept, data, **more)

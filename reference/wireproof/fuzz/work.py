@@ -7,6 +7,7 @@ import json
 import re
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from math import ceil, inf
 from pathlib import Path
 from typing import Final
@@ -21,9 +22,6 @@ LEAST_SECONDS: Final = 5.0
 LONGEST_TURN: Final = 120.0
 """Seconds of one turn of a format at most, so that an interrupted run has reached every format."""
 
-TEST_FILE_BYTES: Final = 1 << 16
-"""Size in bytes of the test file that shows that the disk is not full."""
-
 PLAIN_SHARE: Final = 0.25
 """The part of the time and the executions that nothing guides: the seeds are mutated, and no function is
 instrumented, which makes an execution two to four times as fast. It comes first, since it reaches most bugs
@@ -32,12 +30,10 @@ sooner (fuzzing.md, section "what guidance is worth"), and takes at most `LONGES
 MINIMISE: Final = "minimise"
 """The name of the worker that reads all inputs of a corpus."""
 
-_UNSAFE: Final = re.compile(r"[^A-Za-z0-9.+-]+")
-
 
 def slug(name: str) -> str:
     """Return `name` as a safe file name."""
-    return _UNSAFE.sub("-", name).strip("-.")[:80] or "x"
+    return re.sub(r"[^A-Za-z0-9.+-]+", "-", name).strip("-.")[:80] or "x"
 
 
 @frozen
@@ -66,10 +62,8 @@ class Work:
         root: the work directory.
         formats: ids of the formats, in the order of their turns.
         minutes: wall-clock time of all formats together; 0 only reads findings and corpora again.
-        seed: random seed of libFuzzer.
         fixtures: folders of further fixtures that serve as seeds.
         minimal_seeds: begin with the minimal encodings only, without the fixtures.
-        held_out: ids of fixtures that do not serve as seeds.
         runs: executions of each format after which its turn ends; 0 for any number.
         inputs: a folder with further inputs for every format; empty if there is none.
         worker: name of the worker; two workers that run at the same time have different names.
@@ -84,7 +78,6 @@ class Work:
     seed: int = 1
     fixtures: tuple[str, ...] = ()
     minimal_seeds: bool = False
-    held_out: tuple[str, ...] = ()
     runs: int = 0
     inputs: str = ""
     worker: str = "w0"
@@ -93,11 +86,9 @@ class Work:
 
     @classmethod
     def of_json(cls, text: str) -> "Work":
-        """Return the work that a JSON text describes."""
         return structure(json.loads(text), Work, "the configuration")
 
     def json(self) -> str:
-        """Return it as JSON."""
         return json.dumps(to_tree(self))
 
     @property
@@ -107,21 +98,17 @@ class Work:
 
     @property
     def folder(self) -> Path:
-        """Return the folder of the files that belong to the worker."""
         return Path(self.root) / "work" / self.worker
 
     @property
     def findings_folder(self) -> Path:
-        """Return the folder of the findings in the adapter."""
         return Path(self.root) / "findings" / slug(self.adapter)
 
     @property
     def stats(self) -> Path:
-        """Return the file of the statistics of all workers."""
         return Path(self.root) / "stats.jsonl"
 
     def corpus(self, format_id: str) -> Path:
-        """Return the folder of the inputs of one format."""
         return Path(self.root) / "corpus" / slug(self.adapter) / slug(format_id)
 
     def corpora(self) -> list[Path]:
@@ -132,7 +119,7 @@ class Work:
     def check_space(self) -> None:
         """Write a test file; raises OSError if the disk is full or not writable."""
         with tempfile.TemporaryFile(dir=self.root) as file:
-            file.write(bytes(TEST_FILE_BYTES))
+            file.write(bytes(1 << 16))
 
     def turns(self, begin: float) -> Iterator[Turn]:
         """Yield the turns if the first begins now: a round without guidance, and one or more with it.
@@ -155,16 +142,11 @@ class Work:
             yield Turn(format_id, begin + number * share * (1 - part) / rounds, self.runs - plain_runs)
 
 
-# --- the statistics ---
-
-
 @define
 class StatsLine:
     """The statistics of one turn of a format up to a moment, or of all turns.
 
     Attributes:
-        worker, turn: name of the worker, and number of its turn.
-        adapter, format_id: name of the adapter and id of the format.
         seconds: since the turn began.
         executions: inputs that were checked.
         coverage, features, corpus: as libFuzzer counts them.
@@ -187,8 +169,12 @@ class StatsLine:
     resident: int = 0
 
 
+SUMMED: Final = ("seconds", "executions", "deaths")
+LARGEST: Final = ("coverage", "features", "corpus", "resident")
+"""What is added over the turns of a format, and of what the largest counts."""
+
+
 def append_line(work: Work, line: StatsLine) -> None:
-    """Append one line to the statistics of a campaign."""
     with work.stats.open("a", encoding="utf-8") as file:
         file.write(json.dumps(asdict(line)) + "\n")
 
@@ -208,33 +194,27 @@ class StatsReader:
         self.last: StatsLine | None = None
 
     def formats(self) -> list[StatsLine]:
-        """Read the lines that are new, and return the sum of the turns of each format."""
-        for line in self._new_lines():
-            if line.adapter == self._adapter:
-                self._turns[line.worker, line.turn] = self.last = line
-        by_format: dict[str, list[StatsLine]] = {}
-        for line in self._turns.values():
-            by_format.setdefault(line.format_id, []).append(line)
-        return [_sum(lines) for lines in by_format.values()]
+        """Read the lines that are new, and return the sum of the turns of each format.
 
-    def _new_lines(self) -> Iterator[StatsLine]:
-        """Yield the complete lines; one that was being written when its process was killed is left out."""
-        if not self._path.exists():
-            return
-        with self._path.open("rb") as file:
-            file.seek(self._place)
-            complete, newline, _ = file.read().rpartition(b"\n")
-        self._place += len(complete) + len(newline)
+        A line that was being written when its process was killed is left out.
+        """
+        complete = b""
+        if self._path.exists():
+            with self._path.open("rb") as file:
+                file.seek(self._place)
+                complete = file.read()
+            complete = complete[: complete.rfind(b"\n") + 1]
+        self._place += len(complete)
         for text in complete.splitlines():
-            try:
+            with suppress(ValueError):
                 line = structure(parse_json(text), StatsLine, "the line")
-            except ValueError:
-                continue
-            yield line
-
-
-def _sum(lines: list[StatsLine]) -> StatsLine:
-    """Return the sum of the last lines of the turns of one format; of what libFuzzer counts the largest."""
-    added = {name: sum(getattr(one, name) for one in lines) for name in ("seconds", "executions", "deaths")}
-    largest = ("coverage", "features", "corpus", "resident")
-    return evolve(lines[-1], **added, **{name: max(getattr(one, name) for one in lines) for name in largest})
+                if line.adapter == self._adapter:
+                    self._turns[line.worker, line.turn] = self.last = line
+        by_format: dict[str, StatsLine] = {}
+        for line in self._turns.values():
+            before = by_format.setdefault(line.format_id, line)
+            if before is not line:
+                added = {name: getattr(before, name) + getattr(line, name) for name in SUMMED}
+                largest = {name: max(getattr(before, name), getattr(line, name)) for name in LARGEST}
+                by_format[line.format_id] = evolve(line, **added, **largest)
+        return list(by_format.values())

@@ -10,8 +10,8 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Iterable
+from contextlib import closing, suppress
 from math import inf
 from pathlib import Path
 from typing import Final, Literal, NoReturn
@@ -56,36 +56,16 @@ from wireproof.fuzz.process import (
 from wireproof.fuzz.target import REFERENCE, FuzzTarget
 from wireproof.fuzz.work import StatsLine, Turn, Work, append_line, slug
 from wireproof.judge.judge import judge
-from wireproof.judge.signature import Signature, signature
+from wireproof.judge.signature import signature
 from wireproof.judge.verdicts import Verdict
 from wireproof.run.engine import Engine
 
-INPUT_SECONDS: Final = 2.0
-"""Processor time that one input may take: the time limit of a case."""
-
-MAX_CPU_SECONDS: Final = 4.0
-"""The same as seen from outside the process: a loop in C is not ended by the timer within."""
-
-WAITING_FACTOR: Final = 20.0
-"""How many times longer a process may wait for a batch of another process than it may work on one input."""
-
-WARM_UP_SECONDS: Final = 120.0
-"""Processor time that the first call of the adapter may take. It is not counted."""
-
-EXTRA_MEMORY: Final = MEMORY
-"""Address space in bytes that a fuzzing process may map beyond what is mapped at its start.
-
-A codec that allocates as much as a length field states gets an error then, and the machine keeps its memory.
-"""
+INPUT_SECONDS, MAX_CPU_SECONDS = 2.0, 4.0
+"""Processor time that one input may take, which is the time limit of a case; the same as seen from outside
+the process, since a loop in C is not ended by the timer within."""
 
 RESIDENT_LIMIT: Final = 1024 * 1024 * 1024
 """Resident memory in bytes at which a process ends and a fresh one takes over, which costs one fork."""
-
-MEMORY_CHECK_INTERVAL, CLOCK_CHECK_INTERVAL = 64, 8
-"""Executions between two checks of the memory, and of the time."""
-
-POLL_SECONDS: Final = 0.05
-"""Seconds between two looks at the fuzzing process."""
 
 STATS_SECONDS: Final = 2.0
 """Seconds between two lines of the statistics."""
@@ -102,17 +82,11 @@ TARGET_ERROR: Final = "the fuzz target raised an exception"
 NO_PROGRESS: Final = "no progress"
 """Beginning of the reason of a process that was stopped as hanging."""
 
-_STATUS: Final = re.compile(rb"cov: (\d+) ft: (\d+) corp: (\d+)")
-"""The numbers in a line of libFuzzer's output."""
-
 
 class Worker:
     """The parts that a worker imports and opens once, before its first fork.
 
     Attributes:
-        work: what it does.
-        suite: the fixtures.
-        hello: the claims of the adapter.
         shared_input: the input that a fuzzing process works on.
         is_guided: whether the codecs are instrumented.
     """
@@ -155,20 +129,16 @@ def supported_variants(
     variants: Iterable[OptionVariant], case: Case, hello: Hello
 ) -> tuple[OptionVariant, ...]:
     """Return the variants in which an adapter with this `hello` can run `case`."""
-    return tuple(
-        variant for variant in variants if isinstance(prepare_case(with_variant(case, variant), hello), Case)
-    )
+    cases = ((one, prepare_case(with_variant(case, one), hello)) for one in variants)
+    return tuple(one for one, prepared in cases if isinstance(prepared, Case))
 
 
 class Session:
     """One format of a worker: its examples and files, and the fuzzing processes that use them.
 
     Attributes:
-        work: what the worker does.
-        fmt: the format.
         examples: turns bytes into cases.
-        log: the file with the output of libFuzzer.
-        dictionary: the file with the words that libFuzzer inserts.
+        log, dictionary: the files with the output of libFuzzer, and with the words that it inserts.
         folders: the folders of the corpus, of the seeds, and of further inputs.
         files: the inputs in these folders when the worker began.
         line: the statistics of the present turn.
@@ -189,8 +159,7 @@ class Session:
         self.dictionary = work.folder / f"{slug(format_id)}.dict"
         self.dictionary.write_text(dictionary_text(dictionary(self.fmt)), encoding="ascii")
         cases = () if work.minimal_seeds else worker.suite.cases
-        kept = [case for case in cases if case.id not in work.held_out]
-        seeds = write_seeds(work.folder / "seeds" / slug(format_id), self.fmt, kept)
+        seeds = write_seeds(work.folder / "seeds" / slug(format_id), self.fmt, cases)
         corpus = work.corpus(format_id)
         corpus.mkdir(parents=True, exist_ok=True)
         self.folders = (corpus, seeds, *(Path(one) for one in (work.inputs,) if one))
@@ -211,7 +180,7 @@ class Session:
         """
         for format_id in {self.fmt.format_id, "/".join((self.fmt.wrapped_by or ())[:2])} - {""}:
             load_levels(format_id)
-        data, timer = seed(self.fmt), CpuTimer(WARM_UP_SECONDS)
+        data, timer = seed(self.fmt), CpuTimer(120.0)
         case, executor = self.examples.decode_case(data), self._worker.executor(timer)
         if isinstance(executor, InProcessExecutor):
             timer.start()
@@ -220,7 +189,6 @@ class Session:
             timer.stop()
 
     def target(self) -> FuzzTarget:
-        """Return the target; call it in the process that fuzzes."""
         timer = CpuTimer(INPUT_SECONDS)
         return FuzzTarget(
             self.examples,
@@ -232,7 +200,6 @@ class Session:
         )
 
     def mutator(self) -> Mutator:
-        """Return what makes the inputs."""
         seeds = [path.read_bytes() for path in input_files(self.folders[1:2])]
         return Mutator(self.fmt, seeds, self.examples.keys, is_copy=self._worker.is_guided)
 
@@ -252,53 +219,41 @@ class Session:
     def _findings(self) -> Findings:
         return Findings(self.work.findings_folder, self.work.worker)
 
-    # --- the fuzzing process ---
-
     def fuzz(self, number: int, turn: Turn, parent: int, done: int = 0) -> NoReturn:
-        """Turn this process into the fuzzing process of one turn.
+        """Turn this process into the fuzzing process of one turn, whose seed `number` is added to.
 
-        Args:
-            number: added to the random seed.
-            turn: when to stop, and after how many executions.
-            parent: id of the worker; the process stops when the worker has ended.
-            done: executions of the turn so far; where nothing but files is read, so many were read.
+        It stops when the process `parent` has ended. `done` are the executions of the turn so far; where
+        nothing but files is read, so many were read.
         """
         log = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
         os.dup2(log, 1)
         os.dup2(log, 2)
         target = self.target()
-        limit_memory(own_address_space() + EXTRA_MEMORY)
+        # A codec that allocates what a length field states gets an error, and the machine keeps its memory.
+        limit_memory(own_address_space() + MEMORY)
         target.timer.start()
         if self.work.replays:
             for path in self.files[done:]:  # of those that are there still
                 with suppress(FileNotFoundError), path.open("rb") as file:
                     target(file.read(MAX_SIZE))
         else:
-            left = turn.runs - done if turn.runs else inf
-            callback = self._until(
-                target, left, lambda: time.monotonic() > turn.until or os.getppid() != parent
-            )
+            left, count = turn.runs - done if turn.runs else inf, 0
+
+            def callback(data: bytes) -> None:
+                """Run the target, and end the process in time or when it is too large."""
+                nonlocal count
+                target(data)
+                count += 1
+                looks = count % 8 == 0
+                done = count >= left or (looks and (time.monotonic() > turn.until or os.getppid() != parent))
+                if done or (count % 64 == 0 and own_resident() > RESIDENT_LIMIT):
+                    target.finish()
+                    sys.stderr.flush()
+                    os._exit(EXIT_DONE if done else EXIT_TOO_LARGE)
+
             run_libfuzzer(sys.argv[0], self.arguments(number), callback, self.mutator())
         target.finish()
         os._exit(EXIT_DONE)
-
-    def _until(self, target: FuzzTarget, runs: float, is_over: Callable[[], bool]) -> Callable[[bytes], None]:
-        """Return a callback that runs `target`, and ends the process in time or when it is too large."""
-        count = 0
-
-        def callback(data: bytes) -> None:
-            nonlocal count
-            target(data)
-            count += 1
-            done = count >= runs or (count % CLOCK_CHECK_INTERVAL == 0 and is_over())
-            if done or (count % MEMORY_CHECK_INTERVAL == 0 and own_resident() > RESIDENT_LIMIT):
-                target.finish()
-                sys.stderr.flush()
-                os._exit(EXIT_DONE if done else EXIT_TOO_LARGE)
-
-        return callback
-
-    # --- a turn ---
 
     def run_turn(self, number: int, turn: Turn, parent: int) -> None:
         """Start and watch processes until a turn ends, or until the process `parent` does.
@@ -356,45 +311,62 @@ class Session:
             self.line.executions = before + state.executions
             if ended:
                 self.line.resident = max(self.line.resident, usage.ru_maxrss * 1024)
-                return _how_it_ended(status)
+                code = os.waitstatus_to_exitcode(status)
+                if code < 0:
+                    return f"died by {signal.Signals(-code).name}"
+                if code in (EXIT_BUG, EXIT_UNCAUGHT):
+                    return TARGET_ERROR
+                return "" if code in (EXIT_DONE, EXIT_TOO_LARGE) else f"ended with exit code {code}"
             self._report()
             if state.executions != seen:
                 seen, spent = state.executions, cpu_seconds(process)
-            waits = state.data is None
-            hangs = state.seconds > self.work.hang_seconds * (WAITING_FACTOR if waits else 1.0) or (
+            waits = state.data is None  # for a batch of another process
+            hangs = state.seconds > self.work.hang_seconds * (20.0 if waits else 1.0) or (
                 not waits and cpu_seconds(process) - spent > MAX_CPU_SECONDS
             )
             if hangs or os.getppid() != parent:
                 os.kill(process, signal.SIGKILL)
                 os.wait4(process, 0)
                 return f"{NO_PROGRESS} for {state.seconds:.0f} s"
-            time.sleep(POLL_SECONDS)
+            time.sleep(0.05)
 
     def _reproduce(self, reason: str, state: InputState) -> None:
-        """Run the last input of a process again; raises `AdapterStartError` if the target had a bug."""
+        """Run each case of the last input of a process in fresh processes, and keep crashes as findings.
+
+        A crash that does not happen again is kept too; a hang is not: its cause was the load of the machine.
+        Raises `AdapterStartError` if the target had a bug.
+        """
         if reason == TARGET_ERROR:
             self.work.check_space()
             raise AdapterStartError(
                 f"{TARGET_ERROR}: {self._last_output()}; this is a bug of wireproof, "
                 f"please report it with {self.log}"
             )
-        if state.data is None:
+        data = state.data
+        if data is None:
             return
-        remove_input(self.folders, state.data)
-        findings, origin = self._findings(), f"seed {self.work.seed} #{state.executions}"
-        try:
-            reproduce_crash(self.work.adapter, self.examples, findings, state.data, reason, origin)
-        finally:
-            findings.close()
-
-    # --- statistics ---
+        remove_input(self.folders, data)
+        case, found = with_expectation(self.examples.decode_case(data)), False
+        cases = [case, *self.examples.follow_ups(case)]
+        with closing(self._findings()) as findings, Engine(self.work.adapter) as engine:
+            hello = engine.hello
+            more = {"version": hello.version, "origin": f"seed {self.work.seed} #{state.executions}"}
+            for sent, ran in zip(cases, engine.run(cases), strict=True):
+                verdict = judge(ran.case, ran.outcome, hello=hello)
+                if is_finding(verdict) and verdict.name in ("crash", "timeout", "resource"):
+                    found = True
+                    findings.add(signature(hello.name, sent, verdict), verdict, sent, data, **more)
+            if not found and not reason.startswith(NO_PROGRESS):
+                verdict = Verdict("crash", text=f"{reason}; not again in a fresh process")
+                sign = evolve(signature(hello.name, case, verdict), path="not repeated")
+                findings.add(sign, verdict, case, data, **more)
 
     def _report(self, *, force: bool = False) -> None:
         """Append a line to the statistics if it is time for one."""
         if not force and time.monotonic() - self._reported < STATS_SECONDS:
             return
         self._reported = time.monotonic()
-        found = _STATUS.findall(_tail(self.log))
+        found = re.findall(rb"cov: (\d+) ft: (\d+) corp: (\d+)", _tail(self.log))
         if found:
             self.line.coverage, self.line.features, self.line.corpus = map(int, found[-1])
         self.line.seconds = round(self._reported - self._begin, 1)
@@ -406,60 +378,12 @@ class Session:
         return next((line.strip() for line in reversed(lines) if line.strip()), "no output")
 
 
-def _how_it_ended(status: int) -> str:
-    """Return why a process ended, from its wait status; empty if it ended well."""
-    if os.WIFSIGNALED(status):
-        return f"died by {signal.Signals(os.WTERMSIG(status)).name}"
-    code = os.waitstatus_to_exitcode(status)
-    if code in (EXIT_BUG, EXIT_UNCAUGHT):
-        return TARGET_ERROR
-    return "" if code in (EXIT_DONE, EXIT_TOO_LARGE) else f"ended with exit code {code}"
-
-
 def _tail(path: Path) -> bytes:
     """Return the last 8 KiB of a file; empty if it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - 8192))
-            return file.read()
-    except OSError:
-        return b""
-
-
-def reproduce_crash(
-    spec: str, examples: Examples, findings: Findings, data: bytes, reason: str, origin: str
-) -> list[Signature]:
-    """Run each case of `data` in fresh processes of the adapter, and keep the crashes as findings.
-
-    Args:
-        spec: the adapter.
-        examples: makes the same cases as in the process that stopped.
-        findings: where crashes, timeouts and exhausted memory are added.
-        data: the input that the process worked on.
-        reason: how the process stopped; the text of the finding if the crash does not happen again.
-        origin: seed and number of the execution, for the record.
-
-    Returns:
-        The signatures of what was added. A crash that does not happen again is added too. A hang that does
-        not happen again is not: the cause was the load of the machine.
-    """
-    case = with_expectation(examples.decode_case(data))
-    cases = [case, *examples.follow_ups(case)]
-    found: list[Signature] = []
-    with Engine(spec) as engine:
-        hello = engine.hello
-        for sent, ran in zip(cases, engine.run(cases), strict=True):
-            verdict = judge(ran.case, ran.outcome, hello=hello)
-            if is_finding(verdict) and verdict.name in ("crash", "timeout", "resource"):
-                sign = signature(hello.name, sent, verdict)
-                findings.add(sign, verdict, sent, data, version=hello.version, origin=origin)
-                found.append(sign)
-    if not found and not reason.startswith(NO_PROGRESS):
-        verdict = Verdict("crash", text=f"{reason}; not again in a fresh process")
-        sign = evolve(signature(hello.name, case, verdict), path="not repeated")
-        findings.add(sign, verdict, case, data, version=hello.version, origin=origin)
-        found.append(sign)
-    return found
+    with suppress(OSError), path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 8192))
+        return file.read()
+    return b""
 
 
 def main(text: str) -> int:

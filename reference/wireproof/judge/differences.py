@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from itertools import islice
 from json import JSONEncoder
+from operator import eq
 from typing import Final, TypeAlias
 
 from attrs import frozen
@@ -67,8 +68,16 @@ def different_fields(want: Json, got: Json) -> tuple[str, ...]:
     return names if len(names) <= MOST_FIELDS else (*names[:MOST_FIELDS], "…")
 
 
-def differences(want: Json, got: Json, *, masked: bool = False) -> Iterator[ValueDifference]:
-    """Yield the differences in the order of the fields; without recursion, for values of any depth."""
+def differences(
+    want: Json, got: Json, *, masked: bool = False, every: bool = False
+) -> Iterator[ValueDifference]:
+    """Yield the differences in the order of the fields.
+
+    Of lists of two lengths only the first is: what follows may have moved. With `every`, all are where it has
+    not.
+
+    Iterative, because an adapter can return values of any depth.
+    """
     pending: list[tuple[str, JsonOrMissing, JsonOrMissing]] = [("", want, got)]
     while pending:
         path, left, right = pending.pop()
@@ -80,13 +89,12 @@ def differences(want: Json, got: Json, *, masked: bool = False) -> Iterator[Valu
             pairs = [(f"{head}{key}", left.get(key, MISSING), right.get(key, MISSING)) for key in keys]
             pending.extend(reversed(pairs))
         elif isinstance(left, list) and isinstance(right, list):
+            found: list[tuple[str, JsonOrMissing, JsonOrMissing]] = list(_unequal(path, left, right))
             if len(left) != len(right):
-                shared = next(_unequal(path, left, right), None)
-                pending.extend(
-                    [(f"{path}.length", str(len(left)), str(len(right)))] if shared is None else [shared]
-                )
-            else:
-                pending.extend(reversed(list(_unequal(path, left, right))))
+                found.append((f"{path}.length", str(len(left)), str(len(right))))
+                if not every or _has_moved(left, right):
+                    del found[1:]
+            pending.extend(reversed(found))
         elif left is MISSING or right is MISSING or type(left) is not type(right) or left != right:
             # The last step may be a name that an adapter made up.
             yield ValueDifference(one_line(path, 300), left, right)
@@ -96,6 +104,17 @@ def _unequal(path: str, left: list[Json], right: list[Json]) -> Iterator[tuple[s
     for number, (one, other) in enumerate(zip(left, right, strict=False)):
         if one != other:
             yield f"{path}[{number}]", one, other
+
+
+def _has_moved(left: list[Json], right: list[Json]) -> bool:
+    """Return whether behind the first difference more elements are equal one place or more further on."""
+    longer, shorter = (left, right) if len(left) > len(right) else (right, left)
+    at = next(
+        (number for number, (one, other) in enumerate(zip(left, right, strict=False)) if one != other), 0
+    )
+    further = at + len(longer) - len(shorter)
+    here, there = (list(map(eq, longer[start:], shorter[at:])) for start in (at, further))
+    return here.count(True) <= there.count(True)
 
 
 _NUMBER: Final = re.compile(r"-?[0-9]{1,20}")

@@ -103,16 +103,13 @@ def judge(
     return verdict
 
 
-MOST_WAYS: Final = 4
-"""Ways in which one value may be wrong, each a failure: a reader that has lost its place has many more."""
-
-
 def judge_ways(
     case: Case, outcome: Outcome, *, hello: Hello, reference: Reference = reference_answer
 ) -> tuple[Verdict, ...]:
     """Return the verdict, and for a wrong value the verdicts on what else differs in it.
 
     Each field and shape is a way: else the bug that changes most values would hide those of later fields.
+    `Findings.separate` says which of them are findings.
     """
     context = JudgeContext(case, hello, reference)
     first = judge(case, outcome, hello=hello, context=context)
@@ -121,12 +118,10 @@ def judge_ways(
         return (first,)
     left, right, _ = _compared(context.expected(expect), outcome.value, context)
     ways: dict[tuple[str, str], Verdict] = {}
-    for found in islice(differences(left, right), MOST_DIFFERENCES):
+    for found in islice(differences(left, right, every=True), MOST_DIFFERENCES):
         wanted, actual = short_field(found)
         way = evolve(first, path=found.path, want=wanted, got=actual, shape=shape_of(found))
         ways.setdefault((without_indices(found.path), way.shape), way)
-        if len(ways) > MOST_WAYS:
-            return (first,)
     text = f"the answer differs first in {without_indices(first.path)} ({first.shape})"
     return first, *(evolve(way, text=text) for way in [*ways.values()][1:])
 

@@ -9,7 +9,7 @@ The advice is about all claims: it names what was observed, and the correction.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal
+from typing import Literal
 
 from attrs import evolve, frozen
 
@@ -30,12 +30,6 @@ from wireproof.run.engine import Engine
 from wireproof.suggestions import closest
 from wireproof.wire.json_values import Json
 from wireproof.wire.observed_fields import field_tree, project
-
-ENOUGH: Final = 5
-"""Refusals that are needed before their classes allow advice."""
-
-AGAIN: Final = 200
-"""Cases that are run a second time, one by one."""
 
 Asked = tuple[Case, Outcome]
 
@@ -202,10 +196,8 @@ def _claimed(hello: Hello, thing: Thing) -> bool | None:
         return False if hello.revisions else None
     if claim.ops == ():
         return False
-    names = {"op": claim.ops, "codec": claim.codecs, "profile": claim.profiles, "feature": claim.features}[
-        kind
-    ]
-    if names is None:
+    parts = {"op": claim.ops, "codec": claim.codecs, "profile": claim.profiles, "feature": claim.features}
+    if (names := parts[kind]) is None:
         return {"op": name != SEQUENCE, "profile": name in DEFAULT_PROFILES}.get(kind, True)
     return name in names
 
@@ -216,15 +208,9 @@ def largest_failure(rows: Iterable[ProbedCase]) -> Sequence[ProbedCase]:
     for row in rows:
         if row.wanted and row.claimed and not row.right:
             verdict = row.verdict
-            key = (
-                row.case.format_id,
-                *signature_parts(verdict.label, verdict.cls, verdict.path, verdict.broken),
-            )
-            groups.setdefault(key, []).append(row)
+            parts = signature_parts(verdict.label, verdict.cls, verdict.path, verdict.broken)
+            groups.setdefault((row.case.format_id, *parts), []).append(row)
     return max(groups.values(), key=len, default=[])
-
-
-# --- advice ---
 
 
 @frozen
@@ -257,9 +243,6 @@ def fix_of(finding: ProbeResult) -> str:
             return ""
 
 
-# --- names ---
-
-
 def names(hello: Hello) -> Iterator[Advice]:
     """Yield advice for names that do not exist, which are probably misspelt."""
     for unknown in unknown_names(hello):
@@ -268,9 +251,6 @@ def names(hello: Hello) -> Iterator[Advice]:
         where = f"{kind} of {unknown.format_id}" if unknown.format_id else kind
         fix = f'write "{near}", or remove it' if near else "remove it"
         yield Advice(f'{where}: unknown name "{unknown.word}"', fix)
-
-
-# --- observes ---
 
 
 def observes(hello: Hello, asked: Sequence[Asked]) -> Iterator[Advice]:
@@ -321,9 +301,6 @@ def _alike(pairs: Sequence[tuple[Json, Json]], path: str) -> bool:
     return all(project(value, tree) == project(got, tree) for value, got in pairs)
 
 
-# --- errors ---
-
-
 def errors(hello: Hello, asked: Sequence[Asked]) -> Iterator[Advice]:
     """Yield advice if the classes of the refusals contradict the claim `errors`."""
     refused = [
@@ -339,7 +316,7 @@ def errors(hello: Hello, asked: Sequence[Asked]) -> Iterator[Advice]:
             f"{text}, such as {case.id}: {outcome.cls} for {want[0]}",
             'map its errors to these classes, or claim "coarse"',
         )
-    if hello.errors != "exact" and not other and len(refused) >= ENOUGH:
+    if hello.errors != "exact" and not other and len(refused) >= 5:
         text = f"errors: {hello.errors}, and the classes of all {len(refused)} refusals are right"
         yield Advice(text, 'claim "exact": until then a wrong class is no failure', wrong=False)
     if hello.errors == "none" and any(outcome.cls != "other" for _, outcome, _ in refused):
@@ -350,13 +327,10 @@ def errors(hello: Hello, asked: Sequence[Asked]) -> Iterator[Advice]:
         yield Advice(f"{text}, such as {untyped[0]}", "raise what it documents in their place", wrong=False)
 
 
-# --- window ---
-
-
 def window(runner: Engine, asked: Sequence[Asked]) -> Iterator[Advice]:
     """Yield advice if answers change when one request at a time is sent; run a part of the cases again."""
     first = [(case, outcome) for case, outcome in asked if not isinstance(outcome, NotRun)]
-    some = first[:: max(1, len(first) // AGAIN)]
+    some = first[:: max(1, len(first) // 200)]
     hello = runner.hello
     runner.hello = evolve(hello, window=1)
     try:

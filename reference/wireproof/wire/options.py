@@ -51,7 +51,7 @@ class Options:
 
     profile: Profile = "reader"
     max_output: int = MAX_OUTPUT
-    keys: Mapping[str, bytes] | None = None
+    keys: Mapping[str, bytes] | None = field(default=None, hash=False)
     max_message: int | None = None
     resync: ResyncMode = "strict"
     compression: Compression = "none"

@@ -5,10 +5,9 @@ from zlib import crc32
 
 import google_crc32c
 import pytest
-from goldens import load
+from goldens import golden_bytes
 
 from wireproof import formats
-from wireproof.cases.case import Data
 from wireproof.derive.edit_bytes import EditedBytes, encode_field, fix_up, replace_field
 from wireproof.formats import FORMATS, TracedDecode, decode_with_trace
 from wireproof.wire.rejection import Rejected
@@ -19,9 +18,8 @@ CRC_AT = 17
 
 
 def golden(name: str) -> tuple[bytes, TracedDecode]:
-    case = load().by_id[name]
-    assert isinstance(case.input, Data)
-    return case.input.data, decode_with_trace(FORMATS[case.format_id], case.input.data)
+    data = golden_bytes(name)
+    return data, decode_with_trace(FORMATS["/".join(name.split("/")[:2])], data)
 
 
 def span(found: TracedDecode, path: str) -> FieldSpan:

@@ -6,7 +6,7 @@ from zlib import crc32
 
 import pytest
 from each import each
-from goldens import load, stored_cases
+from goldens import golden_bytes, stored_cases
 from google_crc32c import value as crc32c
 from one_of_a_kind import each_format
 
@@ -17,7 +17,7 @@ from wireproof.derive.mutate.decode_trace import cached_trace
 from wireproof.derive.mutate.encodings import mended, sample, written
 from wireproof.derive.mutate.splice import Splice, apply_splices
 from wireproof.derive.mutate.value_mutations import mutate_value
-from wireproof.derive.mutate.values_of_type import edit_sites, fitted, replace_part
+from wireproof.derive.mutate.values_of_type import edit_sites, integer_field, replace_part
 from wireproof.formats import FORMATS, Format
 from wireproof.heka.stream import HEKA_HEADER
 from wireproof.iggy.message import POLLED
@@ -30,12 +30,6 @@ ROWS = list(FORMATS.values())
 BATCH = FORMATS["kafka.batch/v2"]
 STREAM = FORMATS["heka.stream/0.10"]
 WRAPPER = FORMATS["kafka.batch/v0"]
-
-
-def _fixture(name: str) -> bytes:
-    case = load().by_id[name]
-    assert isinstance(case.input, Data)
-    return case.input.data
 
 
 def _family(row: Format, number: int, count: int = 60) -> list[bytes]:
@@ -57,6 +51,11 @@ def test_the_fullest_encoding_is_accepted_without_a_remark_and_holds_more_than_t
     assert len(cached_trace(row, sample(row)).spans) >= len(cached_trace(row, seed(row)).spans)
     if hasattr(seen.value, "messages") and row.name != "kafka.batch":
         assert seen.value.messages[0].headers
+
+
+def fitted(owner: type, name: str, value: int) -> int:
+    field = integer_field(owner, name)
+    return value if field is None else field.wrapped(value)
 
 
 @each(
@@ -116,7 +115,7 @@ def test_a_good_share_of_children_passes_the_checks_of_the_frame(row: Format) ->
 
 
 def test_every_bit_of_a_batch_is_repaired_to_a_batch_with_the_right_checksum() -> None:
-    data = _fixture("kafka.batch/v2/headers/five")
+    data = golden_bytes("kafka.batch/v2/headers/five")
     for at in range(21, len(data)):
         flipped = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
         made = repair(BATCH, flipped)
@@ -124,7 +123,7 @@ def test_every_bit_of_a_batch_is_repaired_to_a_batch_with_the_right_checksum() -
 
 
 def test_a_record_that_was_made_longer_has_the_lengths_of_all_that_hold_it_follow() -> None:
-    data = _fixture("kafka.batch/v2/headers/five")
+    data = golden_bytes("kafka.batch/v2/headers/five")
     made = cached_trace(BATCH, data)
     key = next(span for span in made.octets if span.path == "records[0].key")
     longer = apply_splices(made, [Splice("", key.start, key.end, b"k" * 200)])
@@ -156,14 +155,14 @@ def test_a_checksum_inside_a_wrapper_is_repaired_too() -> None:
 
 
 def test_a_length_and_a_count_that_lie_are_repaired() -> None:
-    data = _fixture("kafka.batch/v2/headers/five")
+    data = golden_bytes("kafka.batch/v2/headers/five")
     for at, new in ((8, b"\0\0\0\x10"), (8, b"\0\1\0\0"), (57, b"\0\0\0\x09"), (57, b"\0\0\0\0")):
         lying = data[:at] + new + data[at + 4 :]
         assert formats.decode(BATCH, repair(BATCH, lying)).value is not None
 
 
 def test_crossover_takes_parts_of_both() -> None:
-    one, two = _fixture("kafka.batch/v2/headers/five"), seed(BATCH)
+    one, two = golden_bytes("kafka.batch/v2/headers/five"), seed(BATCH)
     rng, found = Random(1), set[int]()
     for _ in range(200):
         try:
@@ -195,9 +194,7 @@ def test_no_fixture_that_is_accepted_is_changed_by_a_repair() -> None:
 
 def test_a_signed_frame_that_was_damaged_is_signed_again_where_its_key_is_known() -> None:
     """heka.md, section 3, A01: signer `test`, version 1, key `testkey`, MD5; the digest is Python's own."""
-    case = load().by_id["heka.stream/0.10/hmac/md5"]
-    assert isinstance(case.input, Data)
-    data, keys = case.input.data, {"test_1": b"testkey"}
+    data, keys = golden_bytes("heka.stream/0.10/hmac/md5"), {"test_1": b"testkey"}
     assert repair(STREAM, data, keys) == data
     made = cached_trace(STREAM, data)
     payload = next(span for span in made.integers if span.path.endswith("message.timestamp"))

@@ -8,12 +8,13 @@ from goldens import load
 
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.derive.examples import Examples, fit_options, option_variants, signing_keys
+from wireproof.derive.examples import Examples, fit_options, option_variants
 from wireproof.derive.mutate import mutate, seed
 from wireproof.derive.mutate.decode_trace import cached_trace
+from wireproof.derive.mutate.draws import pick
 from wireproof.derive.mutate.encodings import sample, written
-from wireproof.derive.mutate.field_mutations import encode_variant
-from wireproof.derive.mutate.splice import apply_splices
+from wireproof.derive.mutate.field_mutations import FIELD_VARIANTS
+from wireproof.derive.mutate.splice import Splice, apply_splices
 from wireproof.formats import FORMATS
 from wireproof.fuzz.worker import supported_variants
 from wireproof.heka.stream import FrameStream
@@ -33,8 +34,12 @@ KEYS = {"test_1": b"testkey", "test_0": b"zero", "_1": b"noname"}
 def spellings() -> list[formats.TracedDecode]:
     """Four thousand respellings of one field of the fullest message."""
     parent, rng = cached_trace(MESSAGE, sample(MESSAGE)), Random(3)
-    made = (apply_splices(parent, [encode_variant(rng.choice(parent.fields), rng)]) for _ in range(4000))
-    return [formats.decode_with_trace(MESSAGE, data) for data in made]
+    made = []
+    for field in (rng.choice(parent.fields) for _ in range(4000)):
+        new = pick(rng, FIELD_VARIANTS[field.wire])(field, rng)
+        data = apply_splices(parent, [Splice(field.space, field.start, field.end, new)])
+        made.append(formats.decode_with_trace(MESSAGE, data))
+    return made
 
 
 @pytest.mark.sweeps
@@ -156,7 +161,7 @@ def test_the_first_asking_is_the_plain_one_and_scans_have_their_own() -> None:
     assert decodes[0].options == scans[0].options == DEFAULT_OPTIONS
     assert {way.options.resync for way in decodes} == {"strict"}
     assert {way.options.resync for way in scans} == {"strict", "go", "c"}
-    assert signing_keys(decodes)["test_1"] == b"testkey"
+    assert Examples(STREAM, decodes, ()).keys["test_1"] == b"testkey"
 
 
 def test_an_adapter_is_asked_in_the_ways_that_it_claims() -> None:

@@ -8,7 +8,7 @@ from attrs import evolve, fields, has
 
 from wireproof.derive.mutate import mutate, repair, seed
 from wireproof.derive.mutate.encodings import samples, written
-from wireproof.derive.mutate.mutation_rules import NO_RULES, all_rules, rules_of
+from wireproof.derive.mutate.mutation_rules import MutationRules, all_rules, rules_of
 from wireproof.derive.mutate.values_of_type import encoded_fields, part_type
 from wireproof.derive.strategies import Wanted, seeded_drawer, values_of
 from wireproof.formats import FAMILIES, FORMATS, decode
@@ -48,7 +48,7 @@ def test_no_class_has_rules_of_two_families() -> None:
 
 
 def test_a_format_without_rules_has_values_and_mutations() -> None:
-    assert rules_of(TOY) is NO_RULES
+    assert rules_of(TOY) == MutationRules()
     assert decode(TOY, seed(TOY)).consumed == len(seed(TOY))
     assert all(decode(TOY, data).consumed == len(data) for data in samples(TOY))
     rng = Random(1)

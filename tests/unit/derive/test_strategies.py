@@ -39,6 +39,9 @@ def test_only_the_named_codecs_are_drawn() -> None:
     for name, codec in (("none", 0), ("gzip", 1), ("snappy", 2), ("lz4", 3)):
         messages = drawn(values("kafka.batch", "v1", codecs=name))
         assert {message.attributes & CODEC_MASK for message in messages} == {codec}
+    logs = drawn(values("kafka.log", "mixed", codecs="zstd", max_records=3), 100)
+    found = {(entry.magic, entry.attributes & CODEC_MASK) for log in logs for entry in log.batches}
+    assert found == {(0, 0), (1, 0), (2, 4)}, "messages have no zstd"
 
 
 def test_each_class_of_entry_is_drawn_alike() -> None:

@@ -22,16 +22,18 @@ from wireproof.formats import FORMATS
 from wireproof.fuzz.corpus import copy_inputs, input_files, left_out
 from wireproof.fuzz.findings import (
     MAX_INPUTS,
+    MOST_WAYS,
     Finding,
     Findings,
     case_of_token,
+    failures_of,
     finding_name,
     read_findings,
+    signature_of_finding,
 )
 from wireproof.fuzz.rejudge import judge_again, known_ways, shrink_findings
-from wireproof.fuzz.target import signature_of_finding
-from wireproof.judge.differences import MISSING, ValueDifference, shape_of
-from wireproof.judge.judge import MOST_WAYS, judge, judge_ways
+from wireproof.judge.differences import MISSING, ValueDifference, differences, shape_of
+from wireproof.judge.judge import judge, judge_ways
 from wireproof.judge.signature import Signature, shape_of_finding
 from wireproof.judge.verdicts import Verdict
 from wireproof.run.baselines.known_failures import Baseline
@@ -100,7 +102,7 @@ def test_each_shape_has_a_finding_and_each_facet_an_input(tmp_path: Path) -> Non
     assert [one.size for one in cut.inputs] == [1, 7, 9, 20]
 
 
-def test_a_wrong_field_hides_no_other_unless_the_reader_is_lost() -> None:
+def test_a_wrong_field_hides_no_other() -> None:
     case = with_expectation(case_of(b"\2\5lmnop"))
     assert isinstance(case.expect, Accept)
     right = case.expect.value
@@ -109,9 +111,42 @@ def test_a_wrong_field_hides_no_other_unless_the_reader_is_lost() -> None:
     ways = judge_ways(case, Accepted({**right, "kind": "numeric", "value": "6c6d"}, 7), hello=hello)
     assert [(one.path, one.shape) for one in ways] == [("kind", "longer"), ("value", "cut")]
     assert [one.text for one in ways] == ["", "the answer differs first in kind (longer)"]
-    lost = {**right, **{f"field {number}": "1" for number in range(MOST_WAYS + 1)}}
-    assert [one.path for one in judge_ways(case, Accepted(lost, 7), hello=hello)] == ["field 0"]
     assert [one.passing for one in judge_ways(case, Accepted(right, 7), hello=hello)] == [True]
+
+
+@each("got, paths", [
+    (["x", "2", "3"], ["[0]", ".length"]),  # the end is cut off
+    (["1", "2", "3"], [".length"]),
+    (["x", "2", "y"], ["[0]", "[2]", ".length"]),
+    (["x", "3", "4"], ["[0]"]),  # the second is left out, and what follows has moved
+    (["1", "0", "2", "3", "4"], ["[1]"]),
+    ([], [".length"]),
+])  # fmt: skip
+def test_a_cut_list_hides_no_wrong_element(got: list[str], paths: list[str]) -> None:
+    want = ["1", "2", "3", "4"]
+    assert [one.path for one in differences(want, got, every=True)] == paths
+    assert [one.path for one in differences(want, got)] == paths[:1]
+
+
+def test_each_of_many_bugs_is_found_and_a_lost_reader_once(tmp_path: Path) -> None:
+    data, hello, store = b"\2\5lmnop", Hello("mine", "1"), Findings(tmp_path, "w0")
+    case = with_expectation(case_of(data))
+    assert isinstance(case.expect, Accept)
+    assert isinstance(case.expect.value, dict)
+
+    def found(*fields: int) -> list[str]:
+        """Store what an answer with these fields more is a finding for, and return the paths."""
+        value = {**case.expect.value, **{f"field {number}": "1" for number in fields}}
+        failures = store.separate(failures_of(hello, case, case, Accepted(value, len(data))))
+        for one in failures:
+            store.add(one.signature, one.verdict, case, data)
+        return [one.signature.path for one in failures]
+
+    every = range(MOST_WAYS + 2)
+    assert found(*every) == found(*every) == ["field 0"]
+    assert found(3, 4) == ["field 3", "field 4"]
+    assert found(*every) == [f"field {number}" for number in every]
+    assert len(read_findings(tmp_path)) == len(every)
 
 
 # --- judged again ---

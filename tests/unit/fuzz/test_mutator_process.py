@@ -13,10 +13,9 @@ from types import ModuleType
 
 import pytest
 from attrs import frozen
-from goldens import load
+from goldens import golden_bytes
 
 from wireproof import formats, report
-from wireproof.cases.case import Data
 from wireproof.derive.mutate import crossover, mutate, repair
 from wireproof.formats import FORMATS
 from wireproof.fuzz.mutator_process import (
@@ -33,12 +32,7 @@ from wireproof.wire.rejection import Rejected
 
 COMMAND = f"{shlex.quote(sys.executable)} -m wireproof.fuzz.mutator_process"
 ROW = FORMATS["kafka.batch/v2"]
-(ONE, TWO) = [
-    case.input.data
-    for case in load().cases
-    if case.id in ("kafka.batch/v2/batch/two-records", "kafka.batch/v2/batch/one-record")
-    and isinstance(case.input, Data)
-]
+ONE, TWO = (golden_bytes(f"kafka.batch/v2/batch/{name}") for name in ("one-record", "two-records"))
 
 
 def python(code: str) -> str:
@@ -81,14 +75,7 @@ def test_each_request_has_the_answer_of_the_mutators() -> None:
         repair(ROW, damaged),
         crossover(ROW, ONE, TWO, Random(9), 4096),
     ]
-
-
-def test_a_checksum_that_a_fuzzer_broke_is_right_again() -> None:
-    damaged = ONE[:-1] + bytes([ONE[-1] ^ 1])
-    with pytest.raises(Rejected):
-        formats.decode(ROW, damaged)
-    (again,) = served(Asked(FIX_UP, damaged))
-    formats.decode(ROW, again)
+    formats.decode(ROW, found[1])
 
 
 def test_no_answer_is_longer_than_was_asked_for() -> None:

@@ -10,21 +10,25 @@ import pytest
 from attrs import evolve
 from click.testing import CliRunner
 from command_line import Command
-from goldens import load
+from goldens import golden_bytes, load
 from kill_inside_call import every_kill, killed_at
 from small_runs import FAIL, RUN, stored, stream
 
 from wireproof.cases.case import Accept, Case, Data, Reject, Source, Value
+from wireproof.cases.fixtures import Suite
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.token import to_token
 from wireproof.cli.promote import command
 from wireproof.files import replace_text
 from wireproof.formats import FORMATS
 from wireproof.fuzz import promote as promoting
-from wireproof.fuzz.promote import Difference, PromotionError, promote, propose_rules
+from wireproof.fuzz.promote import Difference, PromotionError, promote
+from wireproof.judge.likely_rules import likely_rules
 from wireproof.lint.cases import lint
 from wireproof.wire.checksums import crc32c
 from wireproof.wire.options import Options
+
+FIVE = golden_bytes("kafka.batch/v2/headers/five")
 
 
 @pytest.fixture(autouse=True)
@@ -53,15 +57,9 @@ def _found(data: bytes, format_id: str = "kafka.batch/v2") -> Case:
     return evolve(case, expect=reference_expectation(case))
 
 
-def _fixture(name: str) -> bytes:
-    given = load().by_id[name].input
-    assert isinstance(given, Data)
-    return given.data
-
-
 def _broken() -> bytes:
     """A checksum that is wrong, in bytes that no fixture has."""
-    data = bytearray(_fixture("kafka.batch/v2/headers/five"))
+    data = bytearray(FIVE)
     data[7] = 9  # baseOffset, which no checksum covers
     data[-1] ^= 1
     return bytes(data)
@@ -84,7 +82,7 @@ def test_a_refusal_is_written_with_its_repaired_twin_and_the_rule_of_its_like(tm
 
 
 def test_an_accepted_finding_keeps_its_value_and_says_what_it_needs(tmp_path: Path) -> None:
-    data = bytearray(_fixture("kafka.batch/v2/headers/five"))
+    data = bytearray(FIVE)
     data[7] = 9
     made = promote(_found(bytes(data)), load(), tmp_path, "mine/with-headers", "Headers were lost.")
     case = load((tmp_path,)).by_id["kafka.batch/v2/mine/with-headers"]
@@ -96,7 +94,7 @@ def test_an_accepted_finding_keeps_its_value_and_says_what_it_needs(tmp_path: Pa
 
 
 def test_a_refusal_is_named_after_the_field_and_the_value_that_would_be_right(tmp_path: Path) -> None:
-    data = bytearray(_fixture("kafka.batch/v2/headers/five"))
+    data = bytearray(FIVE)
     data[16] = 7
     made = promote(evolve(_found(bytes(data)), title="found by fuzzing"), load(), tmp_path, "magic/seven")
     assert made.case.title == "magic 7"
@@ -105,7 +103,7 @@ def test_a_refusal_is_named_after_the_field_and_the_value_that_would_be_right(tm
 
 
 def test_a_value_is_named_after_the_difference_and_is_of_a_rule_that_names_its_field(tmp_path: Path) -> None:
-    data = bytearray(_fixture("kafka.batch/v2/headers/five"))
+    data = bytearray(FIVE)
     data[7] = 9
     field = "batches[0].records[0].offset"
     found = Difference("fail:wrong-value", "batches[].records[].offset", f'{field} = "9"', f'{field} = "0"')
@@ -120,7 +118,7 @@ def test_a_value_is_named_after_the_difference_and_is_of_a_rule_that_names_its_f
 
 
 def test_without_a_difference_a_value_is_named_after_its_like(tmp_path: Path) -> None:
-    data = bytearray(_fixture("kafka.batch/v2/headers/five"))
+    data = bytearray(FIVE)
     data[7] = 9
     case = promote(_found(bytes(data)), load(), tmp_path, "mine/nine").case
     assert case.title == "As kafka.batch/v2/headers/five, with baseOffset 9 and records[0].offset 9 and more"
@@ -139,7 +137,7 @@ def test_the_verb_names_the_other_rules_and_takes_one(wireproof: Command, tmp_pa
 
 
 def test_a_count_is_named_with_the_value_of_its_repaired_twin(tmp_path: Path) -> None:
-    data = bytearray(_fixture("kafka.batch/v2/headers/five"))
+    data = bytearray(FIVE)
     data[57:61] = (-3).to_bytes(4, "big", signed=True)  # recordsCount; the checksum is fixed up
     data[17:21] = crc32c(bytes(data[21:])).to_bytes(4, "big")
     case = promote(_found(bytes(data)), load(), tmp_path, "counts/minus-three").case
@@ -153,13 +151,19 @@ def test_a_value_is_of_the_rule_of_the_value_most_like_it(like: str) -> None:
     assert isinstance(near.input, Value)
     value = json.loads(json.dumps(near.input.value))
     value["baseOffset"] = "77"
-    rules, new = propose_rules(evolve(near, id="mine", rules=(), input=Value(value)), load())
-    assert (rules[:1], new) == (near.rules[:1], ())
+    rules = likely_rules(evolve(near, id="mine", rules=(), input=Value(value)), load(), "")
+    assert rules[:1] == near.rules[:1]
+
+
+def test_a_case_like_no_other_needs_the_name_of_a_rule(tmp_path: Path) -> None:
+    suite = Suite((), load().rules, {}, "")
+    with pytest.raises(PromotionError, match="no rule has a case like this one: name one with --rule"):
+        promote(_found(FIVE), suite, tmp_path)
 
 
 def test_a_finding_of_a_rule_without_a_text_is_should(tmp_path: Path) -> None:
     """Only Kafka's class refuses a dictionary of LZ4: `lint` takes such a case at `should`."""
-    data = bytearray(_fixture("kafka.batch/v2/lz4/dictionary-bit"))
+    data = bytearray(golden_bytes("kafka.batch/v2/lz4/dictionary-bit"))
     data[7] = 9  # baseOffset, which no checksum covers: bytes that no fixture has
     case = promote(_found(bytes(data)), load(), tmp_path, "found/one").case
     assert "kafka.lz4.dictionary" in case.rules
@@ -167,7 +171,7 @@ def test_a_finding_of_a_rule_without_a_text_is_should(tmp_path: Path) -> None:
 
 
 def test_long_bytes_go_to_a_file_beside(tmp_path: Path) -> None:
-    data = _fixture("kafka.batch/v2/headers/five") + b"\0" * 600
+    data = FIVE + b"\0" * 600
     promote(_found(data), load(), tmp_path, "long")
     page = json.loads((tmp_path / "kafka.batch/v2/found.json").read_text())
     assert page["cases"][0]["input"]["file"] == "found.long.bin"
@@ -175,7 +179,7 @@ def test_long_bytes_go_to_a_file_beside(tmp_path: Path) -> None:
 
 
 def test_two_findings_share_a_file_sorted(tmp_path: Path) -> None:
-    data = bytearray(_fixture("kafka.batch/v2/headers/five"))
+    data = bytearray(FIVE)
     for last, name in ((3, "b"), (5, "a")):
         data[7] = last
         promote(_found(bytes(data)), load(), tmp_path, name)
@@ -208,7 +212,7 @@ def test_a_reference_that_reads_two_ways_is_refused(tmp_path: Path, monkeypatch:
 
     monkeypatch.setitem(FORMATS, row.format_id, evolve(row, decode=fickle))
     with pytest.raises(PromotionError, match="disagrees with itself"):
-        promote(_found(_fixture("kafka.batch/v2/headers/five")), load(), tmp_path)
+        promote(_found(FIVE), load(), tmp_path)
 
 
 def test_a_lint_problem_leaves_everything_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 from click.testing import CliRunner
 from folders import SUPPORT
-from goldens import load
+from goldens import golden_bytes
 
 from tests.mutants.registry import spec_of
 from wireproof import formats
@@ -34,10 +34,7 @@ def _case(given: Input, format_id: str = "kafka.batch/v2", **more: object) -> Ca
     return evolve(case, **more)
 
 
-def _fixture(name: str) -> Data:
-    given = load().by_id[name].input
-    assert isinstance(given, Data)
-    return given
+FIVE = Data(golden_bytes("kafka.batch/v2/headers/five"))
 
 
 @pytest.fixture
@@ -47,7 +44,7 @@ def beside(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_every_candidate_weighs_less_than_what_it_came_from() -> None:
-    for given in (_fixture("kafka.batch/v2/headers/five"), Data(b"\xff" * 20), Chunks((b"abc", b"de"))):
+    for given in (FIVE, Data(b"\xff" * 20), Chunks((b"abc", b"de"))):
         row = FORMATS["kafka.log/mixed"] if isinstance(given, Chunks) else BATCH
         found = list(smaller_inputs(row, given))
         assert found
@@ -57,7 +54,7 @@ def test_every_candidate_weighs_less_than_what_it_came_from() -> None:
 
 def test_a_planted_fault_shrinks_to_one_record_with_one_header_and_a_right_checksum() -> None:
     with Engine(spec_of("mutant:null-header-value-as-empty"), in_process=True) as engine:
-        first = Shrinker(engine, _case(_fixture("kafka.batch/v2/headers/five")))
+        first = Shrinker(engine, _case(FIVE))
         found = first.run(20)
         again = Shrinker(engine, found.case)
     assert isinstance(found.case.input, Data)
@@ -71,7 +68,7 @@ def test_a_planted_fault_shrinks_to_one_record_with_one_header_and_a_right_check
 
 def test_what_is_shrunk_once_does_not_shrink_again() -> None:
     with Engine(spec_of("mutant:crc-skip"), in_process=True) as engine:
-        data = bytearray(_fixture("kafka.batch/v2/headers/five").data)
+        data = bytearray(FIVE.data)
         data[-1] ^= 1
         small = shrink(engine, _case(Data(bytes(data))), 20)
         assert shrink(engine, small.case, 20).kept == 0
@@ -86,11 +83,11 @@ def test_a_value_that_is_written_wrongly_shrinks() -> None:
 
 
 def _value() -> Json:
-    return to_json(formats.decode(BATCH, _fixture("kafka.batch/v2/headers/five").data).value)
+    return to_json(formats.decode(BATCH, FIVE.data).value)
 
 
 def test_a_scan_shrinks_to_few_chunks() -> None:
-    data = _fixture("kafka.batch/v2/headers/five").data
+    data = FIVE.data
     with Engine(REFUSES_ALL, in_process=True) as engine:
         case = _case(Chunks((data[:10], data[10:], data)), "kafka.log/mixed", op="scan")
         found = shrink(engine, case, 20)
@@ -114,9 +111,7 @@ def test_timeouts_and_crashes_shrink_by_a_bounded_number_of_questions(name: str,
 def test_a_shrink_ends_with_its_time() -> None:
     clock = count()
     with Engine(REFUSES_ALL, in_process=True) as engine:
-        shrinker = Shrinker(
-            engine, _case(_fixture("kafka.batch/v2/headers/five")), lambda: float(next(clock))
-        )
+        shrinker = Shrinker(engine, _case(FIVE), lambda: float(next(clock)))
         found = shrinker.run(4)
     assert not found.done
     assert next(clock) < 9
@@ -134,11 +129,11 @@ def test_what_passes_has_nothing_to_shrink() -> None:
         Engine("reference", in_process=True) as engine,
         pytest.raises(NothingToShrinkError, match="no failure"),
     ):
-        shrink(engine, _case(_fixture("kafka.batch/v2/headers/five")), 5)
+        shrink(engine, _case(FIVE), 5)
 
 
 def test_the_verb_prints_the_signature_the_fields_and_a_token_that_replays() -> None:
-    token = to_token(_case(_fixture("kafka.batch/v2/headers/five")))
+    token = to_token(_case(FIVE))
     adapter = spec_of("mutant:null-header-value-as-empty")
     said = CliRunner().invoke(group, ["shrink", token, adapter, "--in-process"])
     assert said.exit_code == 0, said.output

@@ -248,7 +248,7 @@ def test_a_signature_is_shown_once_and_small_with_a_token_that_fails_alike() -> 
 
 def test_a_crash_is_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(SUPPORT))
-    monkeypatch.setattr(property_run, "MAX_CANDIDATES_ALONE", 5)
+    monkeypatch.setattr(property_run, "FEW_CANDIDATES", 5)
     row = FORMATS["kafka.batch/v2"]
     with Engine("py:hanging_codecs:Dies") as engine:
         events = list(

@@ -24,25 +24,15 @@ from wireproof.wire.trace import FieldSpan
 _Frame = Callable[[bytes, Random, str, Sequence[int]], bytes]
 """Compresses data with one faulty part. The last argument has positions where blocks may end."""
 
-TRAILING_BYTES: Final = (b"\0garbag", b"\0", b"abc", b"\0" * 8)
-"""Bytes after a frame that are not a frame."""
-
 SKIPPABLE_FRAME: Final = pack("<II", zstd.SKIPPABLE[0], 3) + b"abc"
 """A skippable frame, the same in LZ4 and zstd."""
-
-LZ4_HEADER_SIZE: Final = 7
-"""The size of the smallest LZ4 frame header, in bytes: magic, FLG, BD and HC."""
 
 
 def compress_variant(codec: str, data: bytes, rng: Random, ends: Sequence[int] = ()) -> bytes:
     """Compress `data` in a random kind of frame with at most one faulty part.
 
-    Args:
-        codec: its name in traces.
-        data: the content.
-        rng: the source of all randomness.
-        ends: the positions where elements of `data` end. Blocks often end there, so that a reader that loses
-            a block loses complete elements.
+    Blocks often end where elements of `data` do, at one of `ends`, so that a reader that loses a block loses
+    complete elements.
     """
     frame = FRAME_WRITERS[codec]
     match below(rng, 8):
@@ -50,9 +40,9 @@ def compress_variant(codec: str, data: bytes, rng: Random, ends: Sequence[int] =
             cut = _cut(data, rng, ends)
             return frame(data[:cut], rng, "", ()) + frame(data[cut:], rng, "", ())
         case 1:
-            return frame(data, rng, "", ends) + pick(
-                rng, (*TRAILING_BYTES, SKIPPABLE_FRAME, frame(b"", rng, "", ()))
-            )
+            first = frame(data, rng, "", ends)
+            no_frames = b"\0garbag", b"\0", b"abc", b"\0" * 8
+            return first + pick(rng, (*no_frames, SKIPPABLE_FRAME, frame(b"", rng, "", ())))
         case 2:
             return pick(rng, (SKIPPABLE_FRAME, frame(b"", rng, "", ()))) + frame(data, rng, "", ends)
         case _:
@@ -72,9 +62,6 @@ def _random_flags(flags: tuple[int, ...], rng: Random) -> int:
     return sum(flag for flag in flags if not below(rng, 3))
 
 
-# --- RFC 1952; W06, N13, N14, X07 to X09, Z60 to Z66 ---
-
-
 def _gzip(data: bytes, rng: Random, fault: str, _: Sequence[int]) -> bytes:
     flags = _random_flags((gzip.FHCRC, gzip.FEXTRA, gzip.FNAME, gzip.FCOMMENT), rng)
     flags = _flipped_if(fault == "flags", flags | gzip.FHCRC if fault == "header crc" else flags, rng, 8)
@@ -86,23 +73,18 @@ def _gzip(data: bytes, rng: Random, fault: str, _: Sequence[int]) -> bytes:
         header += pack("<H", _flipped_if(fault == "header crc", crc32(header) & 0xFFFF, rng, 16))
     engine = zlib.compressobj(pick(rng, (0, 1, 9)), wbits=-zlib.MAX_WBITS)
     body = engine.compress(data) + engine.flush()
-    return (
-        header
-        + body
-        + pack(
-            "<II", _flipped_if(fault == "crc", crc32(data), rng), _flipped_if(fault == "size", len(data), rng)
-        )
-    )
-
-
-# --- section 3, column lz4; Z20 to Z44, X10, X14 ---
+    checksum = _flipped_if(fault == "crc", crc32(data), rng)
+    return header + body + pack("<II", checksum, _flipped_if(fault == "size", len(data), rng))
 
 
 def _lz4(data: bytes, rng: Random, fault: str, ends: Sequence[int]) -> bytes:
-    flags = lz4.VERSION_1 | lz4.INDEPENDENT * (fault != "linked")
-    flags |= _random_flags(
-        (lz4.BLOCK_CHECKSUM, lz4.CONTENT_SIZE, lz4.CONTENT_CHECKSUM), rng
-    ) | _ODD_FLAGS.get(fault, 0)
+    odd_flags = {
+        "content size": lz4.CONTENT_SIZE,
+        "content checksum": lz4.CONTENT_CHECKSUM,
+        "block checksum": lz4.BLOCK_CHECKSUM,
+    }
+    flags = lz4.VERSION_1 | lz4.INDEPENDENT * (fault != "linked") | odd_flags.get(fault, 0)
+    flags |= _random_flags((lz4.BLOCK_CHECKSUM, lz4.CONTENT_SIZE, lz4.CONTENT_CHECKSUM), rng)
     flags = _flipped_if(fault == "flags", flags, rng, 8)
     sizes = _flipped_if(fault == "sizes", pick(rng, range(lz4.MIN_SIZE_CODE, 8)) << 4, rng, 8)
     descriptor = bytes((flags, sizes))
@@ -113,7 +95,8 @@ def _lz4(data: bytes, rng: Random, fault: str, ends: Sequence[int]) -> bytes:
     header_checksum = _flipped_if(fault == "header checksum", lz4_header_checksum(hashed), rng, 8)
     pieces = _pieces(data, _cut(data, rng, ends), rng, empty=fault == "empty block")
     blocks = b"".join(_lz4_block(piece, flags, rng, fault) for piece in pieces)
-    frame = magic + descriptor + bytes((header_checksum,)) + blocks + _ENDS.get(fault, lz4.END_MARK)
+    end = {"stored end": pack("<I", lz4.STORED_FLAG), "no end": b""}.get(fault, lz4.END_MARK)
+    frame = magic + descriptor + bytes((header_checksum,)) + blocks + end
     if not flags & lz4.CONTENT_CHECKSUM:
         return frame
     return frame + pack("<I", _flipped_if(fault == "content checksum", xxh32(data), rng))
@@ -124,19 +107,10 @@ def _lz4_block(piece: bytes, flags: int, rng: Random, fault: str) -> bytes:
     if below(rng, 2) or not piece:
         block = pack("<I", len(piece) | lz4.STORED_FLAG) + piece
     else:
-        block = lz4.compress(piece)[LZ4_HEADER_SIZE : -len(lz4.END_MARK)]
+        block = lz4.compress(piece)[7 : -len(lz4.END_MARK)]  # behind magic, FLG, BD and HC
     if not flags & lz4.BLOCK_CHECKSUM:
         return block
     return block + pack("<I", _flipped_if(fault == "block checksum", xxh32(block[4:]), rng))
-
-
-_ODD_FLAGS: Final = {
-    "content size": lz4.CONTENT_SIZE,
-    "content checksum": lz4.CONTENT_CHECKSUM,
-    "block checksum": lz4.BLOCK_CHECKSUM,
-}
-
-_ENDS: Final = {"stored end": pack("<I", lz4.STORED_FLAG), "no end": b""}
 
 
 def _pieces(data: bytes, cut: int, rng: Random, *, empty: bool) -> tuple[bytes, ...]:
@@ -144,9 +118,6 @@ def _pieces(data: bytes, cut: int, rng: Random, *, empty: bool) -> tuple[bytes, 
     if empty:
         return data[:cut], b"", data[cut:]
     return (data,) if not 0 < cut < len(data) else pick(rng, ((data,), (data[:cut], data[cut:])))
-
-
-# --- section 3, column snappy; Z01 to Z13, X13 ---
 
 
 def _snappy(data: bytes, rng: Random, fault: str, ends: Sequence[int]) -> bytes:
@@ -159,9 +130,6 @@ def _snappy(data: bytes, rng: Random, fault: str, ends: Sequence[int]) -> bytes:
     blocks = [snappy.compress_block(piece) if piece or fault != "empty chunk" else b"" for piece in pieces]
     frame = b"".join(pack(">I", _flipped_if(fault == "length", len(block), rng)) + block for block in blocks)
     return snappy.MAGIC + versions + frame
-
-
-# --- RFC 8878; Z50 to Z58, X04 to X06, X12, X15 ---
 
 
 def _zstd(data: bytes, rng: Random, fault: str, _: Sequence[int]) -> bytes:
@@ -197,9 +165,6 @@ FRAME_FAULTS: Final[dict[str, tuple[str, ...]]] = {
     "zstd": ("", "checksum", "window", "descriptor", "content size"),
 }  # fmt: skip
 """Name of a codec to the possible faults of a frame; the empty fault is a valid frame."""
-
-
-# --- edits of compressed streams ---
 
 
 def compressed_regions(trace: DecodeTrace) -> list[FieldSpan]:

@@ -5,7 +5,8 @@ counts and checksums cover. Refused bytes have a trace up to the refusal.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import Any, Final, Self
 
@@ -24,9 +25,6 @@ VARINT_TYPES: Final = ("varint", "varlong", "uvarint")
 INTEGER_TYPES: Final = frozenset((*FIXED_WIDTH, "uint128le", *VARINT_TYPES))
 """The types of spans that hold an integer."""
 
-CACHED_TRACES: Final = 512
-"""The number of cached traces; a fuzzing campaign mutates the same few inputs many times."""
-
 _PLACE: Final = re.compile(r"\[\d+\]")
 _ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
 
@@ -37,7 +35,6 @@ class SpaceKeepingReader(TracingReader):
     __slots__ = ("spaces",)
 
     def __init__(self, data: bytes, **window: Any) -> None:  # noqa: ANN401 - the bounds of `Reader`
-        """Open a window as `Reader` does."""
         super().__init__(data, **window)
         self.spaces: dict[str, bytes] = {"": data}
 
@@ -50,15 +47,7 @@ class SpaceKeepingReader(TracingReader):
 
 @frozen
 class Element:
-    """An element of a list, or a field of a protobuf message.
-
-    Attributes:
-        many: the path of the list.
-        index: the index in the list.
-        space: the space of the bytes.
-        start: the first byte.
-        end: one past the last byte.
-    """
+    """An element of the list with the path `many`, or a field of a protobuf message: the bytes of a space."""
 
     many: str
     index: int
@@ -69,14 +58,9 @@ class Element:
 
 @frozen
 class EncodedField:
-    """A protobuf field as it is encoded.
+    """A protobuf field as it is encoded: its number and wire type, and its bytes with the key.
 
     Attributes:
-        number: the field number.
-        wire: the wire type.
-        space: the space of the field.
-        start: the first byte of its key.
-        end: one past its last byte.
         payload: the bytes after its key and its length.
         numbers: whether it was read as one or more numbers.
     """
@@ -95,8 +79,6 @@ class DecodeTrace:
     """The trace of a decode.
 
     Attributes:
-        row: the format.
-        data: the decoded bytes.
         spans: in the order of the decode.
         spaces: the bytes of each space.
         value: the decoded value; for refused bytes the part that was delivered before the refusal, or None.
@@ -110,35 +92,18 @@ class DecodeTrace:
     value: Any
     rejected: Rejected | None
 
-    def within(self, space: str) -> tuple[FieldSpan, ...]:
-        """Return the spans of one space, as if it were the wire."""
-        found = (span for span in self.spans if span.space == space)
-        if not space:
-            return tuple(found)
-        return tuple(
-            FieldSpan(span.path, "", span.start, span.end, span.type, span.value, span.cover)
-            for span in found
-        )
-
     @cached_property
     def covering_spans(self) -> Mapping[str, tuple[FieldSpan, ...]]:
-        """Return by space the spans that cover other bytes (lengths, counts, checksums), as `within` does."""
-        return {
-            space: tuple(span for span in self.within(space) if span.cover is not None)
-            for space in self.spaces
-        }
-
-    @cached_property
-    def covering_spans_without_lengths(self) -> Mapping[str, tuple[FieldSpan, ...]]:
-        """Return by space the spans of `covering_spans` without the lengths."""
-        return {
-            space: tuple(span for span in spans if span.cover is None or span.cover.kind != "length")
-            for space, spans in self.covering_spans.items()
-        }
+        """Return by space the spans that cover other bytes (lengths, counts, checksums), as on the wire."""
+        found: dict[str, list[FieldSpan]] = {space: [] for space in self.spaces}
+        for span in self.spans:
+            if span.cover is not None and span.space in found:
+                here = FieldSpan(span.path, "", span.start, span.end, span.type, span.value, span.cover)
+                found[span.space].append(here)
+        return {space: tuple(spans) for space, spans in found.items()}
 
     @cached_property
     def integers(self) -> tuple[FieldSpan, ...]:
-        """Return the spans that hold an integer."""
         return tuple(span for span in self.spans if span.type in INTEGER_TYPES)
 
     @cached_property
@@ -168,18 +133,59 @@ class DecodeTrace:
 
     @cached_property
     def octets(self) -> tuple[FieldSpan, ...]:
-        """Return the spans that hold bytes."""
         return tuple(span for span in self.spans if span.type == "bytes")
 
     @cached_property
     def elements(self) -> tuple[Element, ...]:
-        """Return the elements of all lists, each from its first to its last field."""
-        return tuple(_elements(self.spans))
+        """Return the elements of all lists in the order of their first fields, each to its last field.
+
+        The fields of a protobuf message are elements of the list `<scope>#`.
+        """
+        bounds: dict[tuple[str, str, int], list[int]] = {}
+        numbered: Counter[str] = Counter()
+        for at, span in enumerate(self.spans):
+            path = span.path
+            while match := _ELEMENT.search(path):
+                path = match[1]
+                bound = bounds.setdefault((span.space, path, int(match[2])), [span.start, span.end])
+                bound[1] = max(bound[1], span.end)
+            scope, _, name = span.path.rpartition(".")
+            if name == "key" and span.type == "uvarint":
+                fields = f"{scope.rpartition('.')[0]}#"
+                end = _payload_end(self.spans, at)
+                bounds[span.space, fields, numbered[fields]] = [span.start, end]
+                numbered[fields] += 1
+        return tuple(Element(many, index, space, *bound) for (space, many, index), bound in bounds.items())
 
     @cached_property
     def fields(self) -> tuple[EncodedField, ...]:
-        """Return the fields of all protobuf messages, without groups and fixed 32-bit fields."""
-        return tuple(_fields(self.spans, self.spaces))
+        """Return the fields of all protobuf messages, without groups and fixed 32-bit fields.
+
+        Of each the payload, with the first span behind the key, was read.
+        """
+        found = []
+        for at, key in enumerate(self.spans[:-1]):
+            body = self.spans[at + 1]
+            if not key.path.endswith(".key") or key.type != "uvarint" or body.start != key.end:
+                continue
+            number, wire = divmod(int(key.value), 8)
+            if wire in (VARINT, FIXED64):
+                start, end = body.start, body.end
+            elif wire == LENGTH_DELIMITED and body.cover is not None and body.cover.kind == "length":
+                start, end = body.cover.start, body.cover.end
+            else:
+                continue
+            data = self.spaces[key.space]
+            if end > len(data):
+                continue
+            # A payload that begins with a varint or a double is a packed array.
+            numbers = wire != LENGTH_DELIMITED or any(
+                span.start == start and span.end <= end and not span.path.endswith(".key")
+                and (span.type == "uvarint" or span.end - start == 8)
+                for span in self.spans[at + 2 : at + 3]
+            )  # fmt: skip
+            found.append(EncodedField(number, wire, key.space, key.start, end, data[start:end], numbers))
+        return tuple(found)
 
     @cached_property
     def lists(self) -> tuple[tuple[str, ...], ...]:
@@ -204,16 +210,18 @@ class DecodeTrace:
         scope, _, name = many.rpartition(".")
         elements = [element for element in self.elements if element.many == many]
         declared = counts_of_lists(self.row.layout).get(name, frozenset())
-        return tuple(
-            span
-            for span in self.integers
-            if (
-                (span.cover is not None and span.cover.kind == "count")
-                or (name_of(span) in declared and span.value == len(elements))
-                if span.path.rpartition(".")[0] == scope
-                else span.value == len(elements) and _counts_all(span, elements)
-            )
-        )
+
+        def counts_them(span: FieldSpan) -> bool:
+            cover = span.cover if span.cover is not None and span.cover.kind == "count" else None
+            is_number = span.value == len(elements)
+            if span.path.rpartition(".")[0] == scope:
+                return cover is not None or (is_number and name_of(span) in declared)
+            return cover is not None and is_number and all(
+                one.space == span.space and cover.start <= one.start and one.end <= cover.end
+                for one in elements
+            )  # fmt: skip
+
+        return tuple(filter(counts_them, self.integers))
 
     def companions(self, one: Element) -> tuple[Element, ...]:
         """Return the elements with the same index in the lists that have one for each, such as an index."""
@@ -225,18 +233,7 @@ class DecodeTrace:
         )
 
 
-def _counts_all(span: FieldSpan, elements: list[Element]) -> bool:
-    """Return whether the span is a count whose cover includes all the elements."""
-    cover = span.cover
-    if cover is None or cover.kind != "count":
-        return False
-    return all(
-        (element.space, cover.start <= element.start, element.end <= cover.end) == (span.space, True, True)
-        for element in elements
-    )
-
-
-@lru_cache(maxsize=CACHED_TRACES)
+@lru_cache(maxsize=512)  # a fuzzing campaign mutates the same few inputs many times
 def cached_trace(fmt: Format, data: bytes) -> DecodeTrace:
     """Return the cached trace of `data` in a format. Raise nothing."""
     return trace_of(fmt, data)
@@ -247,29 +244,6 @@ def trace_of(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> De
     reader = SpaceKeepingReader(data)
     traced = trace_with_reader(fmt, reader, options)
     return DecodeTrace(fmt, data, traced.spans, reader.spaces, traced.value, traced.rejected)
-
-
-def _elements(spans: tuple[FieldSpan, ...]) -> Iterator[Element]:
-    """Yield the elements in the order of their first fields.
-
-    The fields of a protobuf message are elements of the list `<scope>#`.
-    """
-    bounds: dict[tuple[str, str, int], list[int]] = {}
-    numbered: dict[str, int] = {}
-    for at, span in enumerate(spans):
-        path = span.path
-        while match := _ELEMENT.search(path):
-            path = match[1]
-            bound = bounds.setdefault((span.space, path, int(match[2])), [span.start, span.end])
-            bound[1] = max(bound[1], span.end)
-        scope, _, name = span.path.rpartition(".")
-        if name == "key" and span.type == "uvarint":
-            outer = scope.rpartition(".")[0]
-            list_path = f"{outer}#"
-            numbered[list_path] = numbered.get(list_path, -1) + 1
-            bounds[span.space, list_path, numbered[list_path]] = [span.start, _payload_end(spans, at)]
-    for (space, list_path, index), (start, end) in bounds.items():
-        yield Element(list_path, index, space, start, end)
 
 
 def _payload_end(spans: tuple[FieldSpan, ...], at: int) -> int:
@@ -283,30 +257,3 @@ def _payload_end(spans: tuple[FieldSpan, ...], at: int) -> int:
         end = span.end
         break
     return end
-
-
-def _fields(spans: tuple[FieldSpan, ...], spaces: Mapping[str, bytes]) -> Iterator[EncodedField]:
-    """Yield the fields whose payload, with the first span behind the key, was read."""
-    for at, key in enumerate(spans[:-1]):
-        body = spans[at + 1]
-        if not key.path.endswith(".key") or key.type != "uvarint" or body.start != key.end:
-            continue
-        number, wire = divmod(int(key.value), 8)
-        bounds, data = None, spaces[key.space]
-        if wire in (VARINT, FIXED64):
-            bounds = body.start, body.end
-        elif wire == LENGTH_DELIMITED and body.cover is not None and body.cover.kind == "length":
-            bounds = body.cover.start, body.cover.end
-        if bounds is not None and bounds[1] <= len(data):
-            numbers = wire != LENGTH_DELIMITED or _packed(spans[at + 2 : at + 3], *bounds)
-            payload = data[slice(*bounds)]
-            yield EncodedField(number, wire, key.space, key.start, bounds[1], payload, numbers)
-
-
-def _packed(inner: tuple[FieldSpan, ...], start: int, end: int) -> bool:
-    """Return whether the payload begins with a varint or a double, so that it is a packed array."""
-    return any(
-        span.start == start and span.end <= end and not span.path.endswith(".key")
-        and (span.type == "uvarint" or span.end - start == 8)
-        for span in inner
-    )  # fmt: skip

@@ -12,9 +12,6 @@ from wireproof.derive.mutate.values_of_type import PartType, encoded_fields, par
 from wireproof.formats import Format, family_of
 from wireproof.wire.writer import Writer
 
-LONGEST_WORD: Final = 64
-"""The largest size of a word, in bytes: libFuzzer ignores longer ones."""
-
 VARINT_BOUNDARIES: Final = (0, 1, -1, 63, 64, -64, -65, 127, 128, 8191, 8192, (1 << 31) - 1, -(1 << 31))
 """Numbers at which a varint takes one more byte, and the limits of 32 bits."""
 
@@ -31,9 +28,9 @@ INVALID_VARINTS: Final = (
 
 
 def dictionary(fmt: Format) -> tuple[bytes, ...]:
-    """Return the distinct words of a format in a fixed order. A word has 1 to 64 bytes."""
+    """Return the distinct words of a format, of 1 to 64 bytes: libFuzzer ignores longer ones."""
     words = (family_of(fmt).dictionary or common_words)(fmt)
-    return tuple(dict.fromkeys(word for word in words if 1 <= len(word) <= LONGEST_WORD))
+    return tuple(dict.fromkeys(word for word in words if 1 <= len(word) <= 64))
 
 
 def dictionary_text(words: Iterable[bytes]) -> str:
@@ -68,17 +65,12 @@ def varint(kind: str, value: int) -> bytes:
     return bytes(writer.data)
 
 
-# --- JSON ---
-
-
 def member_names(cls: type) -> Iterator[bytes]:
-    """Yield the names of the fields of a value class."""
-    names = [name for name, _ in _all_parts(cls) if name]
-    yield from (json.dumps(name).encode() + b":" for name in names)
+    """Yield the names of the fields of a value class, as members begin."""
+    yield from (json.dumps(name).encode() + b":" for name, _ in _all_parts(cls) if name)
 
 
 def enumerated_words(cls: type) -> list[str]:
-    """Return the words of the enumerations in a value class."""
     return [word for _, kind in _all_parts(cls) if kind.holds == "word" for word in kind.of]
 
 

@@ -32,12 +32,6 @@ def pick_early(rng: Random, items: Sequence[T]) -> T:
 POWERS: Final = (6, 7, 8, 13, 14, 15, 16, 20, 21, 28, 31, 31, 32, 62, 63, 63, 64, 128, 128)
 """Powers of 2 at which a field is full or a varint takes one more byte, with or without zigzag."""
 
-WIDTHS: Final = (31, 63, 64, 128)
-"""Widths of integers, in bits; the largest value of each is a boundary value."""
-
-TRUNCATED_WIDTHS: Final = (8, 16, 31, 32)
-"""Widths to which a reader may truncate a number: adding 2 to that power has no effect then."""
-
 HEADER_SIZES: Final = (4, 5, 8, 12, 14, 17, 22, 26, 34, 49, 61)
 """Sizes of the headers of frames and fields.
 
@@ -58,18 +52,12 @@ Of a longer one, its beginning is used.
 LONG_LISTS: Final = EDGE_SIZES[3:-1]
 """Sizes for lists in mutations."""
 
-SIZES: Final = (1, 8, 63, 64, 65, 127, 128, 129, 200, 255)
-"""Sizes for bytes fields in mutations, which are small as a whole."""
-
-DOUBLE_BITS: Final = 53
-"""The most bits of an integer that a reader with doubles for numbers keeps."""
-
 
 def edge_numbers(low: int, high: int) -> list[int]:
     """Return the numbers from `low` to `high` at which codecs most often have bugs, the smallest first."""
     powers = [1 << power for power in sorted({*POWERS, *range(6, 64, 7), *range(7, 64, 7)})]
     steps = [number for step in powers for number in (step - 1, step, -step, -step - 1)]
-    found = {0, 1, -1, 2, *steps, (1 << DOUBLE_BITS) + 1, low, high}
+    found = {0, 1, -1, 2, *steps, (1 << 53) + 1, low, high}  # what a double does not keep, too
     return sorted((number for number in found if low <= number <= high), key=lambda one: (abs(one), one < 0))
 
 
@@ -81,13 +69,14 @@ _INTEGERS: Final[tuple[Callable[[Random, int, int], int], ...]] = (
     lambda rng, *_: pick(rng, (0, 1, -1, 2, -2)),
     lambda rng, now, _: now ^ 1 << below(rng, 8),
     lambda rng, *_: (1 << pick(rng, POWERS)) - 1,
-    lambda rng, *_: (1 << pick(rng, WIDTHS)) - 1,
+    lambda rng, *_: (1 << pick(rng, (31, 63, 64, 128))) - 1,
     lambda rng, *_: (1 << pick(rng, POWERS)) + pick(rng, (0, 1, -2)),
     lambda rng, *_: pick(rng, (-1, 0, 0, 1)) - (1 << pick(rng, POWERS)),
     lambda rng, now, left: left + pick(rng, (-1, 0, 1)) if left else now + pick(rng, (-2, 2)),
     lambda rng, now, _: now + pick(rng, (-1, 1)) * pick(rng, HEADER_SIZES),
     lambda rng, *_: pick(rng, (-1, 1)) * pick(rng, HEADER_SIZES) + pick(rng, (-1, 0, 0, 1)),
-    lambda rng, now, _: now + pick(rng, (-1, 1)) * (1 << pick(rng, TRUNCATED_WIDTHS)),
+    # no change for a reader that truncates numbers
+    lambda rng, now, _: now + pick(rng, (-1, 1)) * (1 << pick(rng, (8, 16, 31, 32))),
     lambda rng, *_: below(rng, 256),
 )
 """Replacements for a number: a neighbour, a boundary value of a type or of the structure."""
@@ -99,7 +88,6 @@ def boundary_integer(rng: Random, now: int, left: int = 0) -> int:
 
 
 def boundary_bytes(rng: Random, now: bytes = b"") -> bytes:
-    """Return a replacement for the bytes `now`."""
     match below(rng, 7):
         case 0:
             return b""
@@ -113,5 +101,5 @@ def boundary_bytes(rng: Random, now: bytes = b"") -> bytes:
         case 4:
             return rng.randbytes(pick(rng, (1, 2, 4, 8, 16)))
         case _:
-            size = pick(rng, SIZES)
+            size = pick(rng, (1, 8, 63, 64, 65, 127, 128, 129, 200, 255))  # mutations are small as a whole
             return (pick(rng, FILLS) * size)[:size]

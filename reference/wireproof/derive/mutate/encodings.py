@@ -5,10 +5,10 @@ edits are lost. Faults that only bytes can have are left to the edits of bytes.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
-from itertools import count
 from operator import is_
-from typing import Any, Final, TypeAlias, get_args, get_type_hints
+from typing import Any, TypeAlias, get_args, get_type_hints
 
 from attrs import fields, has
 
@@ -22,13 +22,10 @@ from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
-SCALARS: Final = (bytes, int, str, bool, type(None))
-"""Classes without parts."""
-
 
 def mended(value: Any) -> Any:  # noqa: ANN401 - a value class, or a part of one
     """Return the normalised value; its parts are normalised first."""
-    if isinstance(value, SCALARS):
+    if isinstance(value, (bytes, int, str, type(None))):
         return value
     if isinstance(value, tuple):
         parts = [mended(part) for part in value]
@@ -63,18 +60,15 @@ def wrapped(value: int, bits: int) -> int:
 def seed(row: Format) -> bytes:
     """Return the smallest encoding of a format; lists that must not be empty have one element."""
     value = rules_of(row).for_format(row, smallest(row.value))
-    kind = row.value
-    hints = get_type_hints(kind)
-    parts = {a.name: getattr(value, a.name) for a in fields(kind)}
+    hints = get_type_hints(row.value)
+    parts = {a.name: getattr(value, a.name) for a in fields(row.value)}
     for name, part in parts.items():
         if part == () and get_args(hints[name])[-1:] == (Ellipsis,):
             parts[name] = (smallest(get_args(hints[name])[0], name),)
-    one = kind(**parts)
+    one = row.value(**parts)
     for candidate in (value, one, mended(one)):
-        try:
+        with suppress(Rejected):
             return written(row, candidate)
-        except Rejected:
-            continue
     return b""
 
 
@@ -88,12 +82,9 @@ def written(row: Format, value: Any, options: Options = DEFAULT_OPTIONS) -> byte
 @lru_cache(maxsize=256)
 def samples(row: Format) -> tuple[bytes, ...]:
     """Return the distinct encodings of the largest values of a format, one for each turn."""
-    found: dict[bytes, None] = {}
-    for turn in count():
-        data = sample(row, turn)
-        if data in found:
-            break
-        found[data] = None
+    found: list[bytes] = []
+    while (data := sample(row, len(found))) not in found:
+        found.append(data)
     return tuple(found)
 
 

@@ -5,8 +5,8 @@ from functools import cache
 from random import Random
 from typing import Final
 
-from wireproof.derive.edit_bytes import encode_field, size_kind
-from wireproof.derive.mutate.decode_trace import INTEGER_TYPES, DecodeTrace, Element, EncodedField
+from wireproof.derive.edit_bytes import encode_field, name_of, size_kind
+from wireproof.derive.mutate.decode_trace import DecodeTrace, Element, EncodedField
 from wireproof.derive.mutate.draws import below, boundary_bytes, boundary_integer, pick, pick_early
 from wireproof.derive.mutate.splice import Splice
 from wireproof.formats import Format
@@ -16,12 +16,6 @@ from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.trace import FieldSpan
 from wireproof.wire.writer import encode_uvarint
-
-TRUNCATED_BITS: Final = (1 << 8, 1 << 16, 1 << 32)
-"""Numbers that do not change a length for a reader that keeps only 8, 16 or 32 bits."""
-
-LONGEST_VARINTS: Final = (5, 6, 6, 10, 11)
-"""The largest sizes of varints of 32 and 64 bits, and one byte more: kafka.md §4."""
 
 MAX_CODE: Final = 32
 """The upper limit for drawn codes of kinds, states and flags; most formats define fewer."""
@@ -39,7 +33,17 @@ def edit_field(parent: DecodeTrace, rng: Random) -> list[Splice]:
         parent.varints,
         _limited(parent),
     )
-    kinds = [kind for kind, found in zip(FIELD_EDITS, targets, strict=True) if found]
+    edits = (
+        replace_number,
+        zero_number,
+        replace_bytes,
+        edit_elements,
+        edit_elements,
+        remove_covered_bytes,
+        lengthen_varint,
+        reach_limit,
+    )
+    kinds = [edit for edit, found in zip(edits, targets, strict=True) if found]
     return pick(rng, kinds)(parent, rng) if kinds else []
 
 
@@ -71,7 +75,7 @@ def _greatest(row: Format) -> Mapping[str, int]:
 def _limited(parent: DecodeTrace) -> list[tuple[FieldSpan, int]]:
     """Return the numbers that have such a limit, each with it."""
     greatest = _greatest(parent.row)
-    names = ((span, span.path.rpartition(".")[2]) for span in parent.integers if greatest)
+    names = ((span, name_of(span)) for span in parent.integers if greatest)
     return [(span, greatest[name]) for span, name in names if name in greatest]
 
 
@@ -104,10 +108,13 @@ def zero_number(parent: DecodeTrace, rng: Random) -> list[Splice]:
 
 
 def lengthen_varint(parent: DecodeTrace, rng: Random) -> list[Splice]:
-    """Encode a varint in more bytes: a few more, the most that its type allows, or one more than that."""
+    """Encode a varint in more bytes: a few more, the most that 32 or 64 bits allow, or one more than that.
+
+    See kafka.md §4.
+    """
     span = pick_early(rng, parent.varints)
     old = parent.spaces[span.space][span.start : span.end]
-    size = pick(rng, LONGEST_VARINTS) if below(rng, 3) else len(old) + pick(rng, (1, 2, 3))
+    size = pick(rng, (5, 6, 6, 10, 11)) if below(rng, 3) else len(old) + pick(rng, (1, 2, 3))
     last = pick(rng, (b"\0", b"\0", b"\0", b"\1"))
     new = old[:-1] + bytes([old[-1] | 0x80]) + b"\x80" * (size - len(old) - 1) + last
     return [Splice(span.space, span.start, span.end, new, span.path)]
@@ -116,9 +123,8 @@ def lengthen_varint(parent: DecodeTrace, rng: Random) -> list[Splice]:
 def _other_number(span: FieldSpan, rng: Random, remaining: int) -> int:
     """Return another number: mostly a small error for a length or a count, any number for other fields."""
     if span.cover is not None and below(rng, 2):
-        return int(span.value) + pick(
-            rng, (-1, 1, -int(span.value), -int(span.value) - 1, pick(rng, TRUNCATED_BITS))
-        )
+        beyond = 1 << pick(rng, (8, 16, 32))  # no change for a reader that keeps only so many bits
+        return int(span.value) + pick(rng, (-1, 1, -int(span.value), -int(span.value) - 1, beyond))
     if span.path.endswith(".key") and below(rng, 2):  # another field with the same wire type
         return (1 + below(rng, 15)) << 3 | int(span.value) & 7
     if span.type == "uint8" and below(rng, 2):  # mostly the code of a small enumeration
@@ -145,10 +151,21 @@ def remove_covered_bytes(parent: DecodeTrace, rng: Random) -> list[Splice]:
 def edit_elements(parent: DecodeTrace, rng: Random) -> list[Splice]:
     """Remove, duplicate or swap elements of a list; mostly the count is adjusted."""
     move = below(rng, 8)
-    if move > 4 or (move == 4 and parent.fields):
-        return _swap_elements(parent, rng)
-    list_path = _pick_list(parent, rng, parent.lists)
+    swaps = move > 4 or (move == 4 and parent.fields)
+    lists = (swaps and parent.several) or parent.lists
+    # For protobuf prefer the outer lists, whose order matters most to readers.
+    evenly = not parent.fields and below(rng, 2)
+    list_path = pick(rng, pick(rng, lists) if evenly else pick_early(rng, lists))
     elements = [one for one in parent.elements if one.many == list_path]
+    if swaps:
+        one = elements[0] if below(rng, 2) else pick(rng, elements)  # readers depend most on the first one
+        candidates = [other for other in elements if other.space == one.space]
+        other = pick(rng, [each for each in candidates if each != one] or candidates)
+        data = parent.spaces[one.space]
+        return [
+            Splice(one.space, one.start, one.end, data[other.start : other.end]),
+            Splice(one.space, other.start, other.end, data[one.start : one.end]),
+        ]
     if move == 4:
         return remove_elements(parent, elements)
     one = pick(rng, elements)
@@ -158,44 +175,16 @@ def edit_elements(parent: DecodeTrace, rng: Random) -> list[Splice]:
     return [Splice(one.space, one.start, one.end, new), *others]
 
 
-def _pick_list(parent: DecodeTrace, rng: Random, lists: Sequence[Sequence[str]]) -> str:
-    """Return the path of a list. For protobuf prefer the outer lists, whose order matters most to readers."""
-    evenly = not parent.fields and below(rng, 2)
-    return pick(rng, pick(rng, lists) if evenly else pick_early(rng, lists))
-
-
-def _swap_elements(parent: DecodeTrace, rng: Random) -> list[Splice]:
-    """Swap two elements of a list."""
-    list_path = _pick_list(parent, rng, parent.several or parent.lists)
-    elements = [one for one in parent.elements if one.many == list_path]
-    one = elements[0] if below(rng, 2) else pick(rng, elements)  # readers depend most on the first element
-    candidates = [other for other in elements if other.space == one.space]
-    other = pick(rng, [each for each in candidates if each != one] or candidates)
-    data = parent.spaces[one.space]
-    return [
-        Splice(one.space, one.start, one.end, data[other.start : other.end]),
-        Splice(one.space, other.start, other.end, data[one.start : one.end]),
-    ]
-
-
-FIELD_EDITS: Final = (
-    replace_number,
-    zero_number,
-    replace_bytes,
-    edit_elements,
-    edit_elements,
-    remove_covered_bytes,
-    lengthen_varint,
-    reach_limit,
-)
-"""The edits, in the order of the targets in `edit_field`."""
-
-
 def reencode_protobuf_fields(parent: DecodeTrace, rng: Random) -> list[Splice]:
     """Encode one or two protobuf fields in another way; the lengths around them are fixed up."""
     numeric = [one for one in parent.fields if one.numbers]
     fields = numeric if numeric and below(rng, 4) else parent.fields
-    return [encode_variant(pick_early(rng, fields), rng) for _ in range(pick(rng, (1, 1, 2)))]
+    splices = []
+    for _ in range(pick(rng, (1, 1, 2))):
+        field = pick_early(rng, fields)
+        new = pick(rng, FIELD_VARIANTS[field.wire])(field, rng)
+        splices.append(Splice(field.space, field.start, field.end, new))
+    return splices
 
 
 def adjust_counts_and_companions(parent: DecodeTrace, one: Element, times: int) -> list[Splice]:
@@ -223,12 +212,8 @@ def remove_elements(parent: DecodeTrace, gone: Sequence[Element]) -> list[Splice
 
 def adjust_counts(parent: DecodeTrace, many: str, step: int) -> list[Splice]:
     """Return the splices that add `step` to the counts of a list."""
-    splices: list[Splice] = []
-    for span in parent.counts(many):
-        new = encode_field(span, int(span.value) + step) if span.type in INTEGER_TYPES else None
-        if new is not None:
-            splices.append(Splice(span.space, span.start, span.end, new))
-    return splices
+    made = ((span, encode_field(span, int(span.value) + step)) for span in parent.counts(many))
+    return [Splice(span.space, span.start, span.end, new) for span, new in made if new is not None]
 
 
 def replace_count(parent: DecodeTrace, rng: Random) -> list[Splice]:
@@ -240,19 +225,7 @@ def replace_count(parent: DecodeTrace, rng: Random) -> list[Splice]:
     return _set(span, int(span.value) + pick(rng, (-1, 1, 2, -int(span.value) - 1, 1 << 20)))
 
 
-MAX_NUMBERS: Final = 16
-"""The most numbers of a packed array that are re-encoded."""
-
 MASK32, MASK64 = (1 << 32) - 1, (1 << 64) - 1
-
-NANS: Final = (0x7FF8 << 48, 0x7FF0 << 48 | 1, 0xFFF8 << 48 | 7, (1 << 64) - 1)
-"""NaNs with different bits: heka.md, section 4, M73."""
-
-
-def encode_variant(field: EncodedField, rng: Random) -> Splice:
-    """Return a splice that replaces a field by another encoding, sometimes of a boundary value."""
-    new = pick(rng, FIELD_VARIANTS[field.wire])(field, rng)
-    return Splice(field.space, field.start, field.end, new)
 
 
 def _key(field: EncodedField, wire: int) -> bytes:
@@ -269,7 +242,7 @@ def _numbers(payload: bytes) -> list[int]:
         numbers = list(read_packed_varints(Reader(payload), ""))
     except Rejected:
         return []
-    return numbers if len(numbers) <= MAX_NUMBERS else []
+    return numbers if len(numbers) <= 16 else []
 
 
 def varint_variant(value: int, rng: Random) -> bytes:
@@ -284,13 +257,9 @@ def varint_variant(value: int, rng: Random) -> bytes:
         case 3:
             return encode_uvarint(value << pick(rng, (7, 8, 31, 32)) & MASK64)
         case _:
-            shortest = encode_uvarint(value & MASK64)
-            return (
-                shortest[:-1]
-                + bytes([shortest[-1] | 0x80])
-                + b"\x80" * below(rng, 9 - min(len(shortest), 8))
-                + b"\0"
-            )
+            *first, last = encode_uvarint(value & MASK64)
+            more = b"\x80" * below(rng, 8 - min(len(first), 7))
+            return bytes([*first, last | 0x80]) + more + b"\0"
 
 
 def _renumbered(field: EncodedField, rng: Random) -> bytes:
@@ -317,7 +286,6 @@ def _unpacked(field: EncodedField, rng: Random) -> bytes:
 
 
 def _split(field: EncodedField, rng: Random) -> bytes:
-    """Split a packed array into two, between numbers if possible."""
     numbers = _numbers(field.payload)
     if numbers:
         at = below(rng, len(numbers) + 1)
@@ -336,12 +304,12 @@ def _one_more(field: EncodedField, rng: Random) -> bytes:
 
 
 def _nans(rng: Random, count: int) -> bytes:
-    return b"".join(pick(rng, NANS).to_bytes(8, "little") for _ in range(count))
+    """Return NaNs with different bits: heka.md, section 4, M73."""
+    nans = 0x7FF8 << 48, 0x7FF0 << 48 | 1, 0xFFF8 << 48 | 7, MASK64
+    return b"".join(pick(rng, nans).to_bytes(8, "little") for _ in range(count))
 
 
-_Variant = Callable[[EncodedField, Random], bytes]
-
-_VARIANTS: Final[dict[str, _Variant]] = {
+_VARIANTS: Final[dict[str, Callable[[EncodedField, Random], bytes]]] = {
     "wider": lambda field, rng: _key(field, VARINT) + varint_variant(_numbers(field.payload)[0], rng),
     # -1 in five or ten bytes (M14, M15), or 2^31
     "negative": lambda field, rng: _key(field, VARINT) + encode_uvarint(pick(rng, (MASK32, MASK64, 1 << 31))),

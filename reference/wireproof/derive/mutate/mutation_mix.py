@@ -18,53 +18,15 @@ from wireproof.derive.mutate.decode_trace import DecodeTrace, cached_trace, trac
 from wireproof.derive.mutate.draws import below, pick
 from wireproof.derive.mutate.encodings import samples, seed
 from wireproof.derive.mutate.field_mutations import edit_field, reencode_protobuf_fields, replace_count
-from wireproof.derive.mutate.mutation_rules import Keys, Signing, rules_of
+from wireproof.derive.mutate.mutation_rules import Keys, rules_of
 from wireproof.derive.mutate.splice import Splice, apply_splices, mutate_bytes, random_splice
 from wireproof.formats import Format
 
 FIELD_AWARE_PERCENT: Final = 30
 """The percentage of field-aware edits; the others are edits of bytes."""
 
-FIELD_AWARE_PERCENT_TEXT: Final = 70
-"""The percentage for JSON, whose fields no length or checksum protects from edits of bytes, and for protobuf,
-in which most edits of bytes make unknown fields."""
-
-FIELD_AWARE_PERCENT_FAVOURED: Final = 60
-"""The percentage if most edits of bytes make a length impossible to fix up: `MutationRules.favour_fields`."""
-
-VALUE_EDITS: Final = 3
-"""How many of five field-aware edits change the value; the others change fields on the wire."""
-
-FEWER_VALUE_EDITS: Final = 2
-"""The number for protobuf, where a third of the edits of fields re-encodes one, and with `favour_fields`,
-where encoders cannot write everything that readers must handle."""
-
-RESTARTED: Final = 8
-"""One in this many mutations of valid bytes starts from a generated encoding instead."""
-
-REFUSED_PARENTS, REFUSED_TEXT_PARENTS = 2, 4
-"""One in this many refused inputs is used as a parent, the second number for JSON: its parser stops at the
-first fault, so that an edit after it has no effect."""
-
-USEFUL_FIELDS: Final = 4
-"""The number of fields that refused bytes must have before the refusal to be a useful parent."""
-
-INSIDE, STREAM, COUNT, BROKEN = 15, 7, 5, 3
-"""The percentages of re-encoded values that are then damaged: in decompressed content, in a compressed
-stream, in a count, anywhere."""
-
 NOT_FIXED_UP: Final = 8
 """One in this many edits is not fixed up, to test the checks of checksums."""
-
-
-RECOMPRESSED: Final = 16
-"""One in this many mutations only compresses in another frame, if the format has compression."""
-
-FROM_MAXIMAL: Final = 16
-"""One in this many mutations applies many edits to a maximal value instead of the parent."""
-
-SIGNED, DAMAGED_SIGNATURE = 8, 8
-"""With HMAC keys, one in this many mutations gets a signer, or a damaged signature."""
 
 
 def mutate(
@@ -78,17 +40,12 @@ def mutate(
 ) -> bytes:
     """Return a mutation of `data`: a changed field, or changed bytes with fixed up lengths and checksums.
 
-    Args:
-        fmt: the format of the bytes.
-        data: any bytes. Bytes that hardly decode are mostly replaced by a generated encoding of the format.
-        rng: the source of all randomness.
-        max_size: the largest size of the result, in bytes.
-        aware: the percentage of field-aware edits.
-        keys: HMAC keys, as in `Options.keys`; with them, most results are signed again.
+    Bytes that hardly decode are mostly replaced by a generated encoding of the format. `aware` is the
+    percentage of field-aware edits. With HMAC `keys`, as in `Options.keys`, most results are signed again.
     """
     rules = rules_of(fmt)
-    child = None if below(rng, FROM_MAXIMAL) else _mutated_sample(fmt, rng)
-    if child is None and not below(rng, RECOMPRESSED):
+    child = None if below(rng, 16) else _mutated_sample(fmt, rng)
+    if child is None and not below(rng, 16):
         child = _recompressed(fmt, data, rng)
     if child is None:
         child = _single_edit(_parent(fmt, data, rng), rng, aware)
@@ -98,8 +55,13 @@ def mutate(
             child = compress(child)
         else:
             child = mutate_frame(child, rng, rules.empty_frames.get(fmt.name, b"\0"))
-    if keys and rules.signing is not None:
-        child = _with_signature(trace_of(fmt, child), rules.signing, keys, rng)
+    if keys and rules.signing is not None:  # most are signed again; some get a signer, or a damaged signature
+        if not below(rng, 8):
+            child = rules.signing.name_signer(trace_of(fmt, child), keys, rng)
+        if below(rng, NOT_FIXED_UP):
+            child = rules.signing.sign_again(trace_of(fmt, child), keys)
+            if not below(rng, 8):
+                child = rules.signing.damage_signature(trace_of(fmt, child), rng)
     return child[:max_size]
 
 
@@ -125,23 +87,27 @@ def _recompressed(fmt: Format, data: bytes, rng: Random) -> bytes | None:
     if parent.rejected:
         parent = cached_trace(fmt, pick(rng, samples(fmt)))
     compressed = value_mutations.compress_value(parent, rng)
-    trace = None if compressed is None else trace_of(fmt, compressed)
-    regions = [span for span in trace.spans if span.type in FRAME_WRITERS] if trace else []
-    if trace is None or not regions:
-        return compressed
-    region = pick(rng, regions)
-    frame = compress_otherwise(trace, region, rng)
-    if frame is None:
+    if compressed is None:
+        return None
+    trace = trace_of(fmt, compressed)
+    regions = [span for span in trace.spans if span.type in FRAME_WRITERS]
+    region = pick(rng, regions) if regions else None
+    frame = compress_otherwise(trace, region, rng) if region is not None else None
+    if region is None or frame is None:
         return compressed
     return apply_splices(trace, [Splice(region.space, region.start, region.end, frame)])
 
 
 def _single_edit(parent: DecodeTrace, rng: Random, aware: int) -> bytes:
-    """Apply a field-aware edit, or edits of bytes on the wire or in a region, as often as fits the format."""
+    """Apply a field-aware edit, or edits of bytes on the wire or in a region, as often as fits the format.
+
+    No length or checksum protects the fields of JSON from edits of bytes, and most of those of protobuf make
+    unknown fields. With `favour_fields`, most make a length impossible to fix up.
+    """
     if parent.row.is_json or parent.fields:
-        aware = max(aware, FIELD_AWARE_PERCENT_TEXT)
+        aware = max(aware, 70)
     elif rules_of(parent.row).favour_fields:
-        aware = max(aware, FIELD_AWARE_PERCENT_FAVOURED)
+        aware = max(aware, 60)
     if below(rng, 100) < aware:
         return _field_aware(parent, rng)
     spaces = tuple(parent.spaces)
@@ -151,34 +117,18 @@ def _single_edit(parent: DecodeTrace, rng: Random, aware: int) -> bytes:
     return apply_splices(parent, splices, lengths=bool(below(rng, 4)), sums=bool(below(rng, NOT_FIXED_UP)))
 
 
-def _with_signature(trace: DecodeTrace, signing: Signing, keys: Keys, rng: Random) -> bytes:
-    """Sign most mutations again; sometimes add a signer, sometimes damage a signature."""
-    if not below(rng, SIGNED):
-        trace = trace_of(trace.row, signing.name_signer(trace, keys, rng))
-    if not below(rng, NOT_FIXED_UP):
-        return trace.data
-    data = signing.sign_again(trace, keys)
-    if below(rng, DAMAGED_SIGNATURE):
-        return data
-    return signing.damage_signature(trace_of(trace.row, data), rng)
-
-
 def _parent(fmt: Format, data: bytes, rng: Random) -> DecodeTrace:
-    """Return the parent to edit: mostly the given bytes, else a generated encoding.
+    """Return the parent to edit: mostly the given bytes, else a maximal encoding, or a minimal one.
 
-    Refused bytes are often replaced, and bytes that are refused within their first fields nearly always.
+    Refused bytes are often replaced, and bytes that are refused within their first fields nearly always. The
+    parser of JSON stops at the first fault, so that an edit after it has no effect.
     """
     parent = cached_trace(fmt, data)
     if parent.value is not None:
-        return parent if below(rng, RESTARTED) else _generated(fmt, rng)
-    if len(parent.spans) >= USEFUL_FIELDS or not below(rng, 4):
-        hopeless = REFUSED_TEXT_PARENTS if fmt.is_json else REFUSED_PARENTS
-        return cached_trace(fmt, pick(rng, samples(fmt))) if below(rng, hopeless) else parent
-    return _generated(fmt, rng)
-
-
-def _generated(fmt: Format, rng: Random) -> DecodeTrace:
-    """Return a maximal encoding, or a minimal one."""
+        if below(rng, 8):
+            return parent
+    elif len(parent.spans) >= 4 or not below(rng, 4):
+        return cached_trace(fmt, pick(rng, samples(fmt))) if below(rng, 4 if fmt.is_json else 2) else parent
     return cached_trace(fmt, pick(rng, samples(fmt)) if below(rng, 4) else seed(fmt))
 
 
@@ -201,7 +151,9 @@ def _field_aware(parent: DecodeTrace, rng: Random) -> bytes:
         text = value_mutations.mutate_json(rng, parent.data)
         if text is not None:
             return text
-    valued_edits = FEWER_VALUE_EDITS if parent.fields or rules_of(parent.row).favour_fields else VALUE_EDITS
+    # Fewer for protobuf, where a third of the edits of fields re-encodes one, and with `favour_fields`, where
+    # encoders cannot write everything that readers must handle.
+    valued_edits = 2 if parent.fields or rules_of(parent.row).favour_fields else 3
     if parent.value is not None and below(rng, 5) < valued_edits:
         data = value_mutations.mutate_value(parent, rng)
         if data is not None:
@@ -218,16 +170,16 @@ def _field_aware(parent: DecodeTrace, rng: Random) -> bytes:
 
 
 def _maybe_damaged(fmt: Format, data: bytes, rng: Random) -> bytes:
-    """Damage the encoding of an edited value, in three of ten cases."""
+    """Damage the encoding of an edited value: 3 % anywhere, 5 % in a count, 7 % in a stream, 15 % inside."""
     percent = below(rng, 100)
-    if percent >= INSIDE + STREAM + COUNT + BROKEN:
+    if percent >= 30:
         return data
-    if percent < BROKEN:
+    if percent < 3:
         return mutate_bytes(rng, data)
     trace = trace_of(fmt, data)
-    if percent < BROKEN + COUNT:
+    if percent < 8:
         return apply_splices(trace, replace_count(trace, rng))
-    if percent < BROKEN + COUNT + STREAM:
+    if percent < 15:
         return apply_splices(trace, edit_stream(trace, rng))
     inner = [space for space in trace.spaces if space]
     if inner:

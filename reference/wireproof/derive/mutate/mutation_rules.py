@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from operator import attrgetter
 from random import Random
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import field, frozen
 
@@ -92,23 +92,18 @@ class MutationRules:
     signing: Signing | None = None
 
 
-NO_RULES: Final = MutationRules()
-
-
 @cache
 def _rules_at(place: str) -> MutationRules:
-    rules: MutationRules = object_at(place)
+    rules: MutationRules = object_at(place) if place else MutationRules()
     return rules
 
 
 def rules_of(fmt: Format) -> MutationRules:
     """Return the rules of the family of a format; none if it names none."""
-    place = family_of(fmt).mutation
-    return _rules_at(place) if place else NO_RULES
+    return _rules_at(family_of(fmt).mutation)
 
 
 def all_rules() -> tuple[MutationRules, ...]:
-    """Return the rules of all families."""
     return tuple(_rules_at(family.mutation) for family in FAMILIES.values() if family.mutation)
 
 
@@ -117,16 +112,11 @@ def merged(read: Callable[[MutationRules], Mapping[Key, Row]]) -> dict[Key, Row]
     return {key: row for rules in all_rules() for key, row in read(rules).items()}
 
 
-TABLES: Final = (
-    "computed", "unsigned_bits", "least", "named", "normalise", "codes", "edits", "compress", "entries"
-)  # fmt: skip
-"""The tables by class or by name."""
-
-
 @cache
 def common_rules() -> MutationRules:
     """Return the tables of all families as one; what is of one family alone is missing."""
-    tables: dict[str, Any] = {name: merged(attrgetter(name)) for name in TABLES}
+    names = "computed", "unsigned_bits", "least", "named", "normalise", "codes", "edits"
+    tables: Any = {name: merged(attrgetter(name)) for name in (*names, "compress", "entries")}
     return MutationRules(
         **tables,
         whole=tuple(cls for rules in all_rules() for cls in rules.whole),

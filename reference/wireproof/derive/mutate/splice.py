@@ -8,7 +8,7 @@ from base64 import b64encode
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 from random import Random
-from typing import Final
+from typing import Final, Literal
 
 from attrs import frozen
 
@@ -40,14 +40,9 @@ REGION_ENCODERS: Final[dict[str, Callable[[bytes], bytes]]] = {
 
 @frozen
 class Splice:
-    """An edit: replace the bytes `start` to `end` of a space by `new`.
+    """An edit: replace the bytes `start` to `end` of a space, empty for the wire, by `new`.
 
-    Attributes:
-        space: the space of the trace; empty for the wire.
-        start: the first byte to replace.
-        end: one past the last byte to replace.
-        new: the replacement.
-        spare: the path of a field that is not fixed up after the edit.
+    `spare` is the path of a field that is not fixed up after the edit.
     """
 
     space: str
@@ -60,13 +55,9 @@ class Splice:
 def apply_splices(
     parent: DecodeTrace, splices: Sequence[Splice], *, lengths: bool = True, sums: bool = True
 ) -> bytes:
-    """Return the parent's bytes with the splices applied. Of overlapping splices, apply the last one.
+    """Return the parent's bytes with the splices applied, in any spaces; of overlapping ones the last one.
 
-    Args:
-        parent: the bytes to edit and their trace.
-        splices: the edits, in any spaces; their positions refer to the parent.
-        lengths: whether to fix up lengths.
-        sums: whether to fix up checksums; if not, lengths are not fixed up either.
+    Lengths are fixed up with `lengths`, checksums with `sums`; without checksums no lengths are either.
     """
     if len(parent.spaces) == 1:
         return _splice_space(parent, "", splices, lengths=lengths, sums=sums)
@@ -89,9 +80,13 @@ def _splice_space(
 ) -> bytes:
     """Apply the splices of one space, and fix up its lengths and checksums."""
     data, covering = parent.spaces[space], parent.covering_spans[space] if sums else ()
-    if not lengths and covering:
-        covering = parent.covering_spans_without_lengths[space]
-    for splice in _separate(splices):
+    if not lengths:
+        covering = tuple([span for span in covering if span.cover and span.cover.kind != "length"])
+    separate: list[Splice] = []  # from the last to the first, without those that overlap a later one
+    for splice in sorted(splices, key=attrgetter("start", "end"), reverse=True):
+        if not separate or splice.end <= separate[-1].start:
+            separate.append(splice)
+    for splice in separate:
         start, end, new = splice.start, splice.end, splice.new
         data = data[:start] + new + data[end:]
         if covering:
@@ -100,17 +95,6 @@ def _splice_space(
         return data
     spare = next((splice.spare for splice in splices if splice.spare), "")
     return fix_up(EditedBytes(data, covering), lengths=lengths, spare=spare, grow=True).data
-
-
-def _separate(splices: Sequence[Splice]) -> Sequence[Splice]:
-    """Return the splices from the last to the first, without those that overlap a later one."""
-    if len(splices) < 2:
-        return splices
-    separate: list[Splice] = []
-    for splice in sorted(splices, key=attrgetter("start", "end"), reverse=True):
-        if not separate or splice.end <= separate[-1].start:
-            separate.append(splice)
-    return separate
 
 
 def region_of_space(parent: DecodeTrace, space: str) -> FieldSpan | None:
@@ -131,18 +115,12 @@ def recompress_lz4(parent: DecodeTrace, region: FieldSpan) -> bytes | None:
     data = parent.spaces.get(f"{region.space}{region.start}>")
     if region.type != LZ4_KIP57.name or data is None:
         return None
-    return (
-        REGION_ENCODERS[region.type](data)
-        if region_encoder(parent, region) is LZ4_KIP57.pack
-        else LZ4_KIP57.pack(data)
-    )
+    is_old = region_encoder(parent, region) is LZ4_KIP57.pack
+    return (REGION_ENCODERS[region.type] if is_old else LZ4_KIP57.pack)(data)
 
 
 def region_encoder(parent: DecodeTrace, region: FieldSpan) -> Callable[[bytes], bytes]:
-    """Return the function that compresses a region again.
-
-    LZ4 in a v0 message has another header checksum: kafka.md §2.3.
-    """
+    """Return what compresses a region again; LZ4 in v0 has another header checksum: kafka.md §2.3."""
     if region.type != LZ4_KIP57.name:
         return REGION_ENCODERS[region.type]
     magics = [
@@ -153,20 +131,10 @@ def region_encoder(parent: DecodeTrace, region: FieldSpan) -> Callable[[bytes], 
     return LZ4_KIP57.pack if magics and magics[-1].value == 0 else REGION_ENCODERS[region.type]
 
 
-ROUNDS: Final = 8
-"""The most repairs of one input; each takes at least one decode."""
-
-LENGTHS: Final[frozenset[RejectClass]] = frozenset(
-    (
-        "truncated",
-        "length-past-end",
-        "bad-length",
-        "negative-length",
-        "length-mismatch",
-        "trailing-data",
-        "count-mismatch",
-    )
-)
+LENGTHS: Final[frozenset[RejectClass]] = frozenset((
+    "truncated", "length-past-end", "bad-length", "negative-length", "length-mismatch", "trailing-data",
+    "count-mismatch",
+))  # fmt: skip
 """The refusals that another length or count can fix."""
 
 
@@ -176,7 +144,7 @@ def repair(row: Format, data: bytes, keys: Keys | None = None) -> bytes:
     With `keys`, fix up signatures as well. The repair stops at the first fault that no length, count or
     checksum explains. In accepted bytes, checksums that readers do not verify are fixed up too.
     """
-    for _ in range(ROUNDS):
+    for _ in range(8):  # each takes at least one decode
         made = trace_of(row, data)
         again = sealed(made)
         if again == data and made.rejected is not None:
@@ -190,23 +158,24 @@ def repair(row: Format, data: bytes, keys: Keys | None = None) -> bytes:
 
 def sealed(made: DecodeTrace) -> bytes:
     """Fix up every checksum, innermost first. Only compress a region again if a checksum in it was wrong."""
-    data = apply_splices(made, [], lengths=False)
-    rejected = made.rejected
-    if rejected is None or rejected.cls != "crc-mismatch":
-        return data
-    touched = [space for space in made.spaces if space and str(rejected.at).startswith(space)]
-    if not touched:
-        return data
-    nothing = [Splice(space, 0, 0, b"") for space in touched]
-    return apply_splices(made, nothing)
+    rejected, touched = made.rejected, []
+    if rejected is not None and rejected.cls == "crc-mismatch":
+        spaces = (space for space in made.spaces if space and str(rejected.at).startswith(space))
+        touched = [Splice(space, 0, 0, b"") for space in spaces]
+    return apply_splices(made, touched, lengths=bool(touched))
 
 
 def _mended(row: Format, made: DecodeTrace, rejected: Rejected) -> bytes:
     """Return the bytes with one length or count changed, if a reader then gets further."""
     if rejected.cls not in LENGTHS:
         return made.data
-    if not made.spans:
-        return _with_first_length(row, made.data)
+    if not made.spans:  # the length that values begin with becomes the number of bytes after it
+        data, known = made.data, first_length(row.layout)
+        if known is None or known[1] not in FIXED_WIDTH:
+            return data
+        at, packing = known[0], FIXED_WIDTH[known[1]]
+        end = at + packing.size
+        return data[:at] + packing.pack(len(data) - end) + data[end:] if len(data) > end else data
     best, reach = made.data, _reach(made)
     # The integers that may have caused the refusal, by its position and path, and the last ones.
     layout, (scope, _, name) = made.row.layout, rejected.path.rpartition(".")
@@ -220,7 +189,11 @@ def _mended(row: Format, made: DecodeTrace, rejected: Rejected) -> bytes:
     about = [one for one in made.integers if name_of(one) in lengths]
     found = [*named[-1:], *about[-1:], *made.integers[-1:], *counting[-2:]]
     for span in {one.path: one for one in found}.values():
-        for value in dict.fromkeys(_fitting(made, span)):
+        # What the number may have been: the remaining size, off by one, a count, 0, -1.
+        left, now = len(made.spaces[span.space]) - span.end, int(span.value)
+        many = [one.index for one in made.elements if one.space == span.space or not span.space]
+        counts = max(many, default=-1) + 1, max(many, default=0)
+        for value in dict.fromkeys((left, now - 1, now + 1, *counts, 0, -1)):
             new = encode_field(span, value)
             if new is None or value == span.value:
                 continue
@@ -234,27 +207,9 @@ def _mended(row: Format, made: DecodeTrace, rejected: Rejected) -> bytes:
     return best
 
 
-def _with_first_length(row: Format, data: bytes) -> bytes:
-    """Set the length that values begin with to the number of bytes after it."""
-    known = first_length(row.layout)
-    if known is None or known[1] not in FIXED_WIDTH:
-        return data
-    at, packing = known[0], FIXED_WIDTH[known[1]]
-    end = at + packing.size
-    return data[:at] + packing.pack(len(data) - end) + data[end:] if len(data) > end else data
-
-
 def _reach(made: DecodeTrace) -> tuple[bool, int]:
     """Return how far a reader got, for comparison."""
     return made.rejected is None, len(made.spans)
-
-
-def _fitting(made: DecodeTrace, span: FieldSpan) -> tuple[int, ...]:
-    """Return candidates for the original number: the remaining size, off by one, a count, 0, -1."""
-    left = len(made.spaces[span.space]) - span.end
-    now = int(span.value)
-    many = [one.index for one in made.elements if one.space == span.space or not span.space]
-    return (left, now - 1, now + 1, max(many, default=-1) + 1, max(many, default=0), 0, -1)
 
 
 BYTE_WIDTHS: Final = (1, 2, 4, 8)
@@ -275,10 +230,10 @@ def random_splice(
             return Splice(space, at, min(at + pick(rng, BYTE_WIDTHS), stop), b"")
         case 4 if at < stop:
             width = min(pick(rng, BYTE_WIDTHS), stop - at)
-            order = pick(rng, ("big", "little"))
-            now = int.from_bytes(data[at : at + width], "big" if order == "big" else "little")
+            order: Literal["big", "little"] = pick(rng, ("big", "little"))
+            now = int.from_bytes(data[at : at + width], order)
             new = boundary_integer(rng, now, len(data) - at - width) & (1 << 8 * width) - 1
-            return Splice(space, at, at + width, new.to_bytes(width, "big" if order == "big" else "little"))
+            return Splice(space, at, at + width, new.to_bytes(width, order))
         case 5 if at < stop:
             source = start + below(rng, stop - start)
             return Splice(space, at, at, data[source : source + pick(rng, (1, 4, 16))])

@@ -5,7 +5,7 @@ The encoder computes lengths, counts, checksums and frames.
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from copy import deepcopy
 from functools import lru_cache
@@ -31,23 +31,16 @@ from wireproof.derive.mutate.values_of_type import (
 from wireproof.formats import Format
 from wireproof.wire.rejection import Rejected
 
-MAX_TRIES: Final = 4
-"""The most attempts to find edits whose result can be encoded."""
-
 FEW_EDITS: Final = (1, 1, 2, 3)
 """Numbers of edits to draw from."""
 
 MANY_EDITS: Final = (3, 6, 10)
 """Numbers of edits for a generated value, which is the same for every mutation."""
 
-SPECIAL: Final = 5
-"""One in this many edits is a special one of the family, if it has any for the class."""
-
 
 @lru_cache(maxsize=512)
 def sites_of_value(parent: DecodeTrace) -> tuple[EditSite, ...]:
-    """Return the parts of the parent's value, without the value itself."""
-    return tuple(site for site in edit_sites(parent.value) if site.steps)
+    return tuple(edit_sites(parent.value))
 
 
 @lru_cache(maxsize=512)
@@ -61,39 +54,28 @@ def mutate_value(parent: DecodeTrace, rng: Random, many: Sequence[int] = FEW_EDI
 
     `many` has the numbers of edits to draw from.
     """
-    for _ in range(MAX_TRIES):
-        value = _changed(parent, rng, pick(rng, many))
+    special = common_rules().edits.get(type(parent.value))
+    for _ in range(4):
+        value, editable = parent.value, editable_sites(parent)
+        touched: list[tuple[PathStep, ...]] = []
+        for _ in range(pick(rng, many)):
+            if special is not None and not below(rng, 5):
+                _, change = pick(rng, special)
+                value, touched = change(value, rng), []
+                editable = tuple(filter(is_changeable, edit_sites(value)))
+            elif editable:
+                site = pick(rng, editable)
+                # lists, enumerations and flags lead to more code paths
+                if below(rng, 3) and site.kind.holds not in ("list", "word") and site.name != "attributes":
+                    site = pick(rng, editable)
+                # If one part contains the other, the site of the other is outdated after an edit of one.
+                if not any(all(map(eq, site.steps, steps)) for steps in touched):
+                    touched.append(site.steps)
+                    with suppress(Rejected):  # the validator of the class refuses the value
+                        value = replace_part(value, site.steps, replacement_for(site, rng, editable))
         with suppress(Rejected):
             return written(parent.row, mended(value))
     return None
-
-
-def _changed(parent: DecodeTrace, rng: Random, count: int) -> Any:  # noqa: ANN401 - a value
-    """Apply that many edits to the parent's value."""
-    value, editable = parent.value, editable_sites(parent)
-    touched: list[tuple[PathStep, ...]] = []
-    extra = common_rules().edits.get(type(value))
-    for _ in range(count):
-        if extra is not None and not below(rng, SPECIAL):
-            _, change = pick(rng, extra)
-            value, touched = change(value, rng), []
-            editable = tuple(site for site in edit_sites(value) if site.steps and is_changeable(site))
-        elif editable:
-            site = choose_site(editable, rng)
-            # Whether one part contains the other: after an edit of one, the site of the other is outdated.
-            if not any(all(map(eq, site.steps, steps)) for steps in touched):
-                touched.append(site.steps)
-                with suppress(Rejected):  # the validator of the class refuses the value
-                    value = replace_part(value, site.steps, replacement_for(site, rng, editable))
-    return value
-
-
-def choose_site(found: tuple[EditSite, ...], rng: Random) -> EditSite:
-    """Draw a site; prefer lists, enumerations and flags, because they lead to more code paths."""
-    site = found[below(rng, len(found))]
-    if below(rng, 3) and site.kind.holds not in ("list", "word") and site.name != "attributes":
-        site = found[below(rng, len(found))]
-    return site
 
 
 def compress_value(parent: DecodeTrace, rng: Random) -> bytes | None:
@@ -105,13 +87,13 @@ def compress_value(parent: DecodeTrace, rng: Random) -> bytes | None:
     change = common_rules().compress.get(type(entries[at])) if entries else None
     if change is None:
         return None
-    try:
-        entry = change(entries[at], rng)
-        changed: dict[str, Any] = {} if name is None else {name: (*entries[:at], entry, *entries[at + 1 :])}
-        whole = evolve(value, **changed) if changed else entry
+    with suppress(Rejected):
+        whole = change(entries[at], rng)
+        if name is not None:
+            changed: Any = {name: (*entries[:at], whole, *entries[at + 1 :])}
+            whole = evolve(value, **changed)
         return written(parent.row, mended(whole))
-    except Rejected:
-        return None
+    return None
 
 
 def cross_values(fmt: Format, one: DecodeTrace, two: DecodeTrace, rng: Random) -> bytes | None:
@@ -129,15 +111,14 @@ def cross_values(fmt: Format, one: DecodeTrace, two: DecodeTrace, rng: Random) -
     new = pick(rng, others)
     if target.kind.holds == "list" and target.now and new and below(rng, 2):
         new = (*target.now[: below(rng, len(target.now) + 1)], *new[below(rng, len(new)) :])[:MAX_ELEMENTS]
-    try:
+    with suppress(Rejected):
         return written(fmt, mended(replace_part(one.value, target.steps, new)))
-    except Rejected:
-        return None
+    return None
 
 
 def edit_value(value: Any, rng: Random) -> Any:  # noqa: ANN401 - a value class
     """Return the value with one part changed; half of the time the fields that depend on it follow."""
-    found = tuple(site for site in edit_sites(value) if site.steps)
+    found = tuple(edit_sites(value))
     if not found:
         return value
     site = found[rng.randrange(len(found))]
@@ -148,37 +129,11 @@ def edit_value(value: Any, rng: Random) -> Any:  # noqa: ANN401 - a value class
         return value
 
 
-MEMBER: Final = re.compile(r'("[^"]*": ?(?:\{[^{}]*\}|"[^"]*"|[0-9]+))')
-"""A member whose value contains no nested object."""
-
-OBJECT: Final = re.compile(r'"[^"]*": ?\{[^{}]*\}')
-"""A member whose value is an object without nested objects."""
-
 REPLACEMENTS: Final[tuple[Any, ...]] = (
-    None,
-    True,
-    0,
-    -1,
-    1.5,
-    1 << 127,
-    1 << 128,
-    (1 << 64) - 1,
-    "",
-    "x",
-    "\U0001f600",
-    "AA==",
-    "AB==",
-    "bool",
-    "int32",
-    "uint128",
-    [],
-    {},
-    [0],
-)
+    None, True, 0, -1, 1.5, 1 << 127, 1 << 128, (1 << 64) - 1, "", "x", "\U0001f600", "AA==", "AB==", "bool",
+    "int32", "uint128", [], {}, [0],
+)  # fmt: skip
 """Replacements for any JSON value."""
-
-NAME_SUFFIXES: Final = ("x", "_", " ", "\U0001f600")
-"""Suffixes for the names of members; the last one needs two escapes."""
 
 
 def mutate_json(rng: Random, data: bytes) -> bytes | None:
@@ -189,39 +144,36 @@ def mutate_json(rng: Random, data: bytes) -> bytes | None:
         return None
     duplicate = not below(rng, 4)
     for _ in range(pick(rng, (0, 0, 1) if duplicate else (1, 1, 1, 2))):
-        places = _by_type(_places(tree))
-        if not places:
+        places = _places_by_type(tree)
+        if places:
+            _change(rng, *pick(rng, pick(rng, places)))
+        else:
             tree = [tree]
-            continue
-        _change(rng, *pick(rng, pick(rng, places)))
     text = json.dumps(
         tree, separators=pick(rng, ((",", ":"), (", ", ": "))), ensure_ascii=bool(below(rng, 2))
     )
-    members = list(pick(rng, (MEMBER, OBJECT)).finditer(text)) if duplicate else []
-    if members:  # a duplicate member, which a tree cannot express
+    if duplicate:  # a member whose value has no nested object, once more: a tree cannot express that
+        pattern = pick(rng, (r'"[^"]*": ?(?:\{[^{}]*\}|"[^"]*"|[0-9]+)', r'"[^"]*": ?\{[^{}]*\}'))
+        members = list(re.finditer(pattern, text))
+    if duplicate and members:
         member = pick(rng, members)
         text = f"{text[: member.end()]},{member[0]}{text[member.end() :]}"
     return text.encode(errors="surrogatepass")
 
 
-def _places(tree: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - JSON
-    """Yield the container and the key of every member and item, without recursion."""
+def _places_by_type(tree: Any) -> list[list[tuple[Any, Any]]]:  # noqa: ANN401 - JSON
+    """Return the container and the key of every member and item, without recursion.
+
+    Grouped by type (list items, numbers, strings, others), so that frequent types do not dominate.
+    """
+    groups: dict[type, list[tuple[Any, Any]]] = {}
     pending = [tree]
     while pending:
         node = pending.pop()
-        pairs = list(
-            node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-        )
+        pairs = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
         for key, part in pairs:
-            yield node, key
+            groups.setdefault(_type_of(node, key), []).append((node, key))
             pending.append(part)
-
-
-def _by_type(places: Iterator[tuple[Any, Any]]) -> list[list[tuple[Any, Any]]]:
-    """Group places by type: list items, numbers, strings, others. So frequent types do not dominate."""
-    groups: dict[type, list[tuple[Any, Any]]] = {}
-    for holder, key in places:
-        groups.setdefault(_type_of(holder, key), []).append((holder, key))
     return list(groups.values())
 
 
@@ -242,7 +194,7 @@ def _change(rng: Random, holder: Any, key: Any) -> None:  # noqa: ANN401 - JSON
         case 0:
             del holder[key]
         case 1 if isinstance(holder, dict):
-            holder[key + pick(rng, NAME_SUFFIXES)] = holder.pop(key)
+            holder[key + pick(rng, ("x", "_", " ", "\U0001f600"))] = holder.pop(key)  # one takes two escapes
         case 2 if isinstance(holder, dict):
             holder["more"] = deepcopy(pick(rng, REPLACEMENTS))
         case 1:
@@ -257,11 +209,8 @@ def _replacement(rng: Random, part: Any) -> Any:  # noqa: ANN401 - JSON
         if type(part) is int:
             other = abs(boundary_integer(rng, part))
             return other + (other == part)
-        words = (
-            [enumeration for enumeration in common_rules().enumerations if part in enumeration]
-            if isinstance(part, str)
-            else []
-        )
+        enumerations = common_rules().enumerations if isinstance(part, str) else ()
+        words = next((words for words in enumerations if part in words), ())
         if words:
-            return pick(rng, words[0])
+            return pick(rng, words)
     return deepcopy(pick(rng, REPLACEMENTS))

@@ -9,17 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cache, lru_cache, partial
 from random import Random
 from types import NoneType, UnionType
-from typing import (
-    Any,
-    Final,
-    Literal,
-    TypeAlias,
-    Union,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any, Final, Literal, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
 from attrs import evolve, fields, frozen, has
 
@@ -52,15 +42,6 @@ LONG_ONE_IN: Final = 16
 FLIPS: Final = (*(1 << bit for bit in range(8)), 0x48, 0x30)
 """The bits to flip in attributes: one bit, or two that belong together or are unusual together."""
 
-ALTERNATIVE: Final = 3
-"""One in this many edits of a union draws another alternative."""
-
-CODED_FIELD: Final = 3
-"""One in this many edits of a number with known codes draws one of the codes."""
-
-
-# --- types ---
-
 
 @frozen
 class PartType:
@@ -79,18 +60,11 @@ class PartType:
     others: tuple[Any, ...] = ()
 
 
-_SCALARS: Final[dict[Any, PartType]] = {
-    int: PartType("int", null=False, of=()),
-    bytes: PartType("bytes", null=False, of=()),
-    bool: PartType("bool", null=False, of=()),
-}
-
-
 @lru_cache(maxsize=1024)
 def part_type(hint: Any) -> PartType:  # noqa: ANN401 - a type, as annotations have it
     """Return the type of a part from its annotation."""
-    if hint in _SCALARS:
-        return _SCALARS[hint]
+    if hint in (int, bytes, bool):
+        return PartType(hint.__name__, null=False, of=())
     origin, args = get_origin(hint), get_args(hint)
     if origin is Literal:
         return PartType("word", null=False, of=args)
@@ -112,17 +86,11 @@ def alternatives_of(hint: Any) -> tuple[Any, ...]:  # noqa: ANN401 - as `part_ty
     return tuple(arg for arg in get_args(hint) if arg is not NoneType) if is_union else (hint,)
 
 
-# --- the parts of a value ---
-
-
 @frozen
 class EditSite:
-    """A part of a value.
+    """A part of a value: the path to it, its type, and its current value.
 
     Attributes:
-        steps: the path to the part.
-        kind: its type.
-        now: its current value.
         owner: the class that has the part, directly or in a tuple.
         name: the field of that class.
     """
@@ -145,50 +113,26 @@ def encoded_fields(cls: Hashable) -> tuple[tuple[str, PartType], ...]:
 
 def edit_sites(value: Any) -> Iterator[EditSite]:  # noqa: ANN401 - a value class
     """Yield every part of a value, outer parts first, without recursion."""
-    pending: list[EditSite] = [EditSite((), PartType("value", null=False, of=()), value, type(value), "")]
+    pending = [EditSite((), PartType("value", null=False, of=()), value, type(value), "")]
     while pending:
         site = pending.pop()
-        yield site
-        if site.kind.holds in _SCALAR_NAMES or site.now is None:
-            continue
-        pending += _parts(site)
-
-
-_SCALAR_NAMES: Final = frozenset(("int", "bytes", "bool", "word"))
-"""The types without parts."""
-
-
-def _parts(site: EditSite) -> list[EditSite]:
-    steps, now, of = site.steps, site.now, site.kind.of
-    match site.kind.holds:
-        case "list":
-            inner = part_type(of[0])
-            return [EditSite((*steps, at), inner, part, site.owner, site.name) for at, part in enumerate(now)]
-        case "pair":
-            pairs = enumerate(zip(of, now, strict=True))
-            return [
-                EditSite((*steps, at), part_type(hint), part, site.owner, site.name)
-                for at, (hint, part) in pairs
+        if site.steps:
+            yield site
+        now, holds = site.now, site.kind.holds
+        if holds in ("list", "pair") and now is not None:
+            types = site.kind.of * (len(now) if holds == "list" else 1)
+            pending += [
+                EditSite((*site.steps, at), part_type(hint), part, site.owner, site.name)
+                for at, (hint, part) in enumerate(zip(types, now, strict=True))
             ]
-        case _:
-            cls = type(now)
-            rows = encoded_fields(cast("Hashable", cls))
-            parts = ((name, kind, getattr(now, name)) for name, kind in rows)
-            return [
-                EditSite((*steps, name), _actual_kind(kind, part), part, cls, name)
-                for name, kind, part in parts
-            ]
-
-
-def _actual_kind(kind: PartType, now: object) -> PartType:
-    """Return the type of the current value: headers are a list, or bytes if the block is not a map.
-
-    The content of a Heka frame keeps its type: an option says which of the two is encoded.
-    """
-    if kind.holds == "value" and bytes in kind.of:
-        return part_type(cast("Hashable", type(now)))
-    is_block = kind.holds == "list" and isinstance(now, bytes)
-    return PartType("bytes", null=False, of=(), others=kind.others) if is_block else kind
+        elif holds == "value" and now is not None:
+            for name, declared in encoded_fields(cast("Hashable", type(now))):
+                part, kind = getattr(now, name), declared
+                if kind.holds == "value" and bytes in kind.of:  # an option says which of the two is encoded
+                    kind = part_type(cast("Hashable", type(part)))
+                elif kind.holds == "list" and isinstance(part, bytes):  # a block of headers that is no map
+                    kind = PartType("bytes", null=False, of=(), others=kind.others)
+                pending.append(EditSite((*site.steps, name), kind, part, type(now), name))
 
 
 def replace_part(value: Any, steps: tuple[PathStep, ...], new: Any) -> Any:  # noqa: ANN401 - parts of a value
@@ -210,24 +154,12 @@ def change_part(value: Any, steps: tuple[PathStep, ...], change: Callable[[Any],
 
 @lru_cache(maxsize=256)
 def constructor_fields(cls: Hashable) -> tuple[str, ...]:
-    """Return the arguments of the constructor of a value class."""
     assert isinstance(cls, type)
     return tuple(a.name for a in fields(cls) if a.init)
 
 
-# --- the smallest and a large value ---
-
-_NAMED: Final = {"payload": b"p", "key": b"k"}
-"""Name of a field to bytes, for fields that must not be empty."""
-
 _EMPTY: Final[dict[str, Any]] = {"int": 0, "bool": False, "bytes": b"", "list": ()}
 """Type of a part to its smallest value."""
-
-_PRESENT: Final = {"int": 1, "bytes": b"v"}
-"""Type of a part to a value that is not the smallest one."""
-
-_LATER: Final[dict[str, Any]] = {"payload": b"p", "offset": 2}
-"""Fields of a value that follows another one: not empty, and in order."""
 
 
 @cache
@@ -256,7 +188,9 @@ def smallest(hint: Any, name: str = "") -> Any:  # noqa: ANN401 - a type, and a 
             return _instance(hint, smallest)
         case "word":
             return kind.of[0]
-    return rules.named.get(name, _NAMED.get(name, b"")) if kind.holds == "bytes" else _EMPTY[kind.holds]
+    # These bytes must not be empty.
+    named = {"payload": b"p", "key": b"k", **rules.named} if kind.holds == "bytes" else {}
+    return named.get(name, _EMPTY[kind.holds])
 
 
 def largest(hint: Any, name: str = "", turn: int = 0) -> Any:  # noqa: ANN401 - as `smallest`
@@ -273,26 +207,20 @@ def largest(hint: Any, name: str = "", turn: int = 0) -> Any:  # noqa: ANN401 - 
         some = classes if bytes in alternatives and classes else alternatives
         return largest(some[turn % len(some)], name, turn)
     match kind.holds:
-        case "list":
-            return _largest_list(kind.of[0], name, turn)
+        case "list":  # an element of each type and a smallest last one, where readers often have bugs
+            of = kind.of[0]
+            elements = _elements().get(of) or tuple(largest(one, name, turn) for one in alternatives_of(of))
+            if of not in _elements() and isinstance(of, type) and has(of):
+                last, later = smallest(of), {"payload": b"p", "offset": 2}  # not empty, and in order
+                last = evolve(last, **{part: later[part] for part in later if hasattr(last, part)})
+                elements = (*elements, last)
+            return elements
         case "pair":
             return tuple(largest(part, "key", turn) for part in kind.of)
         case "value":
             return _instance(hint, partial(largest, turn=turn))
     least = smallest(hint, name)
-    return least or _PRESENT.get(kind.holds, least)
-
-
-def _largest_list(hint: Any, name: str, turn: int) -> tuple[Any, ...]:  # noqa: ANN401 - as `smallest`
-    """Return a list with an element of each type and a smallest last one, where readers often have bugs."""
-    if hint in _elements():
-        return _elements()[hint]
-    elements = tuple(largest(one, name, turn) for one in alternatives_of(hint))
-    if not (isinstance(hint, type) and has(hint)):
-        return elements
-    last = smallest(hint)
-    later = {field: value for field, value in _LATER.items() if hasattr(last, field)}
-    return (*elements, evolve(last, **later))
+    return least or {"int": 1, "bytes": b"v"}.get(kind.holds, least)
 
 
 def _instance(cls: type, value_of: Callable[[Any, str], Any]) -> Any:  # noqa: ANN401 - an instance of it
@@ -327,14 +255,10 @@ def filled(cls: type, parts: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an ins
     return _instance(cls, value_of)
 
 
-# --- random values ---
-
-
 def replacement_for(site: EditSite, rng: Random, found: tuple[EditSite, ...]) -> Any:  # noqa: ANN401 - a part of a value
-    """Return a replacement for the part at a site."""
     if site.kind.null and (site.now is None or not below(rng, 4)):
         return random_part(site.kind, rng, site.name) if site.now is None else None
-    if site.kind.others and not below(rng, ALTERNATIVE):  # of a class, a large value or a small one
+    if site.kind.others and not below(rng, 3):  # of a class, a large value or a small one
         drawn = pick(rng, site.kind.others)
         kind = part_type(drawn)
         is_large = kind.holds == "value" and below(rng, 2)
@@ -350,10 +274,11 @@ def _integer(site: EditSite, rng: Random) -> int:
     """Return another number that fits the field; for attributes, flip bits."""
     now: int = site.now
     known = common_rules().codes.get((site.owner, site.name))
-    if known and not below(rng, CODED_FIELD):
+    if known and not below(rng, 3):
         return pick(rng, known)
     new = now ^ pick(rng, FLIPS) if site.name == "attributes" else boundary_integer(rng, now)
-    return fitted(site.owner, site.name, new)
+    field = integer_field(site.owner, site.name)
+    return new if field is None else field.wrapped(new)
 
 
 def _list(now: tuple[Any, ...], kind: PartType, rng: Random, name: str) -> tuple[Any, ...]:
@@ -388,7 +313,7 @@ def random_part(kind: PartType, rng: Random, name: str) -> Any:  # noqa: ANN401 
     """Return a value for a part that was None or did not exist."""
     if kind.holds == "value":
         value = smallest(pick(rng, kind.of))
-        parts = tuple(site for site in edit_sites(value) if site.steps)
+        parts = tuple(edit_sites(value))
         site = pick(rng, parts)
         try:
             return replace_part(value, site.steps, replacement_for(site, rng, parts))
@@ -398,16 +323,10 @@ def random_part(kind: PartType, rng: Random, name: str) -> Any:  # noqa: ANN401 
         return tuple(random_part(part_type(hint), rng, name) for hint in kind.of)
     if kind.holds == "list":
         return () if below(rng, 2) else (random_part(part_type(kind.of[0]), rng, name),)
-    return _RANDOM_SCALARS[kind.holds](kind, rng)
+    if kind.holds in ("bool", "word"):
+        return pick(rng, kind.of or (False, True))
+    return boundary_integer(rng, 0) if kind.holds == "int" else boundary_bytes(rng, b"k")
 
-
-_RANDOM_SCALARS: Final[dict[str, Callable[[PartType, Random], Any]]] = {
-    "int": lambda _, rng: boundary_integer(rng, 0),
-    "bytes": lambda _, rng: boundary_bytes(rng, b"k"),
-    "bool": lambda _, rng: bool(below(rng, 2)),
-    "word": lambda kind, rng: pick(rng, kind.of),
-}
-"""Scalar type to a function that returns a new value."""
 
 _CHANGES: Final[dict[str, Callable[[EditSite, Random], Any]]] = {
     "int": _integer,
@@ -440,7 +359,6 @@ class IntegerField:
         return low, low + (1 << self.bits) - 1
 
     def wrapped(self, value: int) -> int:
-        """Wrap a number to the width."""
         low = value & ((1 << self.bits) - 1)
         return low - (1 << self.bits) if self.signed and low >> self.bits - 1 else low
 
@@ -490,9 +408,3 @@ def integer_field(owner: type, name: str) -> IntegerField | None:
     """Return the width of the field `name` of `owner`; None if it is not known."""
     bits = common_rules().unsigned_bits.get(owner, {}).get(name)
     return integer_fields().get(owner, {}).get(name) or (bits and IntegerField(bits, signed=False)) or None
-
-
-def fitted(owner: type, name: str, value: int) -> int:
-    """Wrap `value` to the width of the field `name` of `owner`. Without a known width return it unchanged."""
-    row = integer_field(owner, name)
-    return value if row is None else row.wrapped(value)
