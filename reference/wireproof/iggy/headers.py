@@ -42,7 +42,7 @@ FIELD: Final = "headers"
 
 _KINDS: Final = {kind.code: kind.name for kind in HEADER_KINDS}
 
-_KEY: Final = (Length("key_len", "uint32le", of="key"), Octets("key", structure=True))
+_KEY: Final = (Length("key_len", "uint32le", of="key"), Octets("key"))
 
 _VALUE: Final = (Length("val_len", "uint32le", of="value"), Octets("value"))
 

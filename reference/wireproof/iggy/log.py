@@ -23,6 +23,7 @@ from wireproof.schema.struct import Struct, many, since, until
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.scan_items import next_valid
+from wireproof.wire.writer import MASK64
 
 SEGMENT: Final = Struct(
     "Segment",
@@ -123,7 +124,7 @@ def _candidates(revision: SegmentStream, data: bytes, length: int, before: int) 
 @lru_cache(maxsize=16)
 def _near_offsets(before: int) -> "re.Pattern[bytes]":
     """Return a pattern for little-endian u64 offsets soon after `before`, by their five high bytes."""
-    highs = {(before + step).to_bytes(8, "little")[3:] for step in (0, MAX_OFFSET_GAP)}
+    highs = {(before + step & MASK64).to_bytes(8, "little")[3:] for step in (0, MAX_OFFSET_GAP)}
     return re.compile(rb"(?s)(?=...(?:" + b"|".join(map(re.escape, sorted(highs))) + rb"))")
 
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from inspect import signature
 from typing import Any
 
-from wireproof.schema.block import Block
 from wireproof.schema.layout import (
     REST,
     WHOLE,
+    Block,
     Called,
     Checksum,
     Count,
@@ -83,7 +83,7 @@ class Read(Function):
             yield f'    raise reader.reject("trailing-data", {last!r}, f"{{reader.left}} bytes after it")'
         for rule in self.of_the_whole():
             yield f"if (fault := {self.call(rule)}) is not None:  # {rule.id}"
-            yield "    _report_inside(reader, _start, _layout, read, fault)"
+            yield "    _report_inside(reader, _layout, locals(), fault)"
         for part in () if self.layout.framed else self.checksums:
             if rules := self.verifying(part):
                 yield from self.checksum(part, rules)
@@ -108,7 +108,10 @@ class Read(Function):
         return place(over), f"{place(over)} + len({attribute_of(part.over)})"
 
     def marks(self, part: Part, at: str) -> Iterator[str]:
-        """Yield that the position of a part is noted, if a checksum needs it."""
+        """Yield that the position of a part is noted, if a checksum or a fault of the whole may need it."""
+        if self.of_the_whole() and self.layout.position(part.name) is None:
+            yield f"{place(part)} = {at}"
+            return
         verified = [] if self.layout.framed else [one for one in self.checksums if self.verifying(one)]
         if any(part is one or part.name == one.over for one in verified):
             yield f"{place(part)} = {at}"

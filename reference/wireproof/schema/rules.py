@@ -10,7 +10,7 @@ from functools import cached_property
 from inspect import signature
 from typing import Any, Final, TypeAlias
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 NUMBER: Final = "number"
 """The parameter for the number on the wire of a field whose value is another one, such as a name.
@@ -57,7 +57,7 @@ KEY: Final = "key"
 """Of a protobuf message: the place of a fault that is at the key of its field, and not at its payload."""
 
 
-@frozen(kw_only=True)
+@define(kw_only=True)  # a frozen one takes twice as long to make, and most inputs of a case have a fault
 class Fault:
     """What a rule finds wrong.
 

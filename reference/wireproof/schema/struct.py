@@ -13,20 +13,20 @@ the outer one. Mistakes in a description are errors when it is defined.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, reduce
+from functools import cache, cached_property, reduce
 from operator import or_
 from typing import Any, Literal, TypeAlias, cast
 
 import attrs
 from attrs import evolve, field, frozen
 
-from wireproof.schema.block import Block
 from wireproof.schema.compiling import Codec, compile_codec
 from wireproof.schema.layout import (
     REST,
     VARINTS,
     WHOLE,
     WIDTHS,
+    Block,
     Called,
     Checksum,
     Count,
@@ -78,31 +78,26 @@ def _placed(of: Any) -> Any:  # noqa: ANN401 - structures, and layouts in their 
     return of
 
 
-def inner(name: str, of: "Struct", meaning: str = "") -> Nested:
+def inner(name: str, of: "Struct") -> Nested:
     """Return a field that is another structure."""
-    return Nested(name, of=_placed(of), meaning=meaning)
+    return Nested(name, of=_placed(of))
 
 
 def many(
-    name: str,
-    of: "Struct",
-    meaning: str = "",
-    *,
-    joined: bool = False,
-    derive: Callable[..., Any] | None = None,
+    name: str, of: "Struct", *, joined: bool = False, derive: Callable[..., Any] | None = None
 ) -> Repeated:
     """Return a field that is a list of structures; `Repeated` has the arguments."""
-    return Repeated(name, of=_placed(of), meaning=meaning, joined=joined, derive=derive)
+    return Repeated(name, of=_placed(of), joined=joined, derive=derive)
 
 
-def choice(name: str, number: str, of: Mapping[int, "Struct"], meaning: str = "") -> OneOf:
+def choice(name: str, number: str, of: Mapping[int, "Struct"]) -> OneOf:
     """Return a field that is one of several structures, by an earlier number, which no value has."""
-    return OneOf(name, number=number, layouts=_placed(of), meaning=meaning)
+    return OneOf(name, number=number, layouts=_placed(of))
 
 
-def optional(name: str, number: str, of: "Struct", meaning: str = "") -> When:
+def optional(name: str, number: str, of: "Struct") -> When:
     """Return a field that is a structure or, if an earlier number, which no value has, is not 1, nothing."""
-    return When(inner(name, of, meaning), number=number, values=(1,))
+    return When(inner(name, of), number=number, values=(1,))
 
 
 @frozen(eq=False)
@@ -111,7 +106,6 @@ class ByRevision:
 
     name: str
     part_at: Callable[[str], Part]
-    meaning: str = ""
 
 
 Plain: TypeAlias = Part | ByRevision
@@ -152,11 +146,11 @@ class StructLayout(Layout):
         return tuple(name for name, _ in value_fields(self.parts))
 
     def decode(self, reader: Reader, options: Options) -> Any:  # noqa: ANN401 - a value of `type`
-        """Read a value of a format; `Codec` says what is raised."""
+        """Read a value of a format. Raises `Rejected`."""
         return self.codec.read(reader, options)
 
     def encode(self, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - a value of `type`
-        """Write a value of a format; `Codec` says what is raised."""
+        """Write a value of a format. Raises as `Codec.write`."""
         self.codec.write(writer, value, options)
 
     @cached_property
@@ -166,11 +160,9 @@ class StructLayout(Layout):
 
     def faults(self, **fields: Any) -> Iterator[Fault]:  # noqa: ANN401 - of any type
         """Yield what the rules find wrong with fields that come from elsewhere, such as a JSON body."""
-        for rule in self.rules:
-            if not rule.alone and fields.keys() >= set(rule.needs):
-                fault = rule.check(**{name: fields[name] for name in rule.needs})
-                if fault is not None:
-                    yield fault
+        for rule in _rules_of(self, frozenset(fields)):
+            if (fault := rule.check(**{name: fields[name] for name in rule.needs})) is not None:
+                yield fault
 
     @cached_property
     def inner_codec(self) -> Codec:
@@ -178,10 +170,16 @@ class StructLayout(Layout):
         return compile_codec(self, tuple(rule for rule in self.rules if not rule.alone), "")
 
 
+@cache
+def _rules_of(layout: StructLayout, names: frozenset[str]) -> tuple[Rule, ...]:
+    """Return the rules of a structure that need nothing but these fields."""
+    return tuple(rule for rule in layout.rules if not rule.alone and names.issuperset(rule.needs))
+
+
 class Struct:
     """A structure in all revisions."""
 
-    def __init__(  # noqa: PLR0913 - all but the fields are named by the caller
+    def __init__(
         self,
         name: str,
         *fields: Field,
@@ -189,13 +187,8 @@ class Struct:
         cites: str,
         value: type[Any] | None = None,
         extends: "Struct | None" = None,
-        whole: str = "",
-        empty: bool = False,
-        complete: Callable[[Any], Any] | None = None,
         base: type[Any] = object,
-        computed: tuple[str, ...] = (),
-        framed: bool = False,
-        build: Callable[..., Any] | None = None,
+        **more: Any,  # noqa: ANN401 - of many types
     ) -> None:
         """Describe a structure.
 
@@ -206,24 +199,18 @@ class Struct:
             cites: the section of the specification.
             value: a class of its values that exists already.
             extends: a structure whose fields and rules come before its own.
-            whole: the id of the rule that nothing follows the structure, if one says so.
-            empty: whether no bytes at all are a value, whose lists are empty.
-            complete: a function that completes a value before it is written, such as by a checksum.
             base: the base class of the classes of its values.
-            computed: the attributes of `value` that no field has, because a surrounding structure gives them.
-            framed: whether the window of a reader is the structure; `StructLayout` says more.
-            build: a function that makes a value of the fields, if its class has others too.
+            more: attributes of `StructLayout`.
 
         Raises:
             DescriptionError: the description contradicts itself.
         """
-        self.name, self.revisions, self.cites, self.whole = name, revisions, cites, whole
+        if unknown := [one for one in more if one not in attrs.fields_dict(StructLayout)]:
+            raise DescriptionError(f"{name}: a layout has no {unknown[0]}")
+        self.name, self.revisions, self.cites = name, revisions, cites
         self.fields: tuple[Field, ...] = (*extends.fields, *fields) if extends else fields
-        self._extends = extends
-        self._empty, self._complete, self._base = empty, complete, base
-        self._computed, self._framed, self._build = computed, framed, build
+        self._extends, self._value, self._base, self._more = extends, value, base, more
         self._rules: list[Rule] = []
-        self._value = value
         self._types: dict[Any, type[Any]] = {}
         self._layouts: dict[str, StructLayout] = {}
         self._check_ranges()
@@ -280,12 +267,7 @@ class Struct:
                 value=self._type(parts),
                 cites=self.cites,
                 rules=rules,
-                whole=self.whole,
-                empty=self._empty,
-                complete=self._complete,
-                computed=self._computed,
-                framed=self._framed,
-                build=self._build,
+                **self._more,
             )
         return self._layouts[revision]
 
@@ -460,12 +442,8 @@ def value_fields(parts: Sequence[Part]) -> Iterator[tuple[str, Any]]:
         if kind is not None:
             yield attribute_of(part.name), kind | None if part.name in present else kind
         if isinstance(part, Repeated):
-            yield from ((one.name, _type_of(one)) for one in joined_parts(part.of))
-
-
-def joined_parts(layout: Layout) -> Iterator[Repeated]:
-    """Yield the lists of a structure that a surrounding value has beside the list of structures."""
-    return (part for part in layout.parts if isinstance(part, Repeated) and part.joined)
+            inner_lists = (one for one in part.of.parts if isinstance(one, Repeated) and one.joined)
+            yield from ((one.name, _type_of(one)) for one in inner_lists)
 
 
 def fields_of(layout: StructLayout, value: Any) -> dict[str, Any]:  # noqa: ANN401 - a value of the layout
@@ -478,28 +456,25 @@ def fields_of(layout: StructLayout, value: Any) -> dict[str, Any]:  # noqa: ANN4
     }
 
 
-def _type_of(part: Part) -> Any:  # noqa: ANN401, C901 - a type; a case for each kind of part
+def _type_of(part: Part) -> Any:  # noqa: ANN401, PLR0911 - a type; a case for each kind of part
     """Return the type of the attribute of a part; None if no value has it."""
-    kind: Any = None
     match part:
-        case Called(type=called):
-            kind = called
+        case Called(type=kind) | Block(type=kind):
+            return kind
         case Number(presence_of=""):
-            kind = bool if part.truth else Literal[tuple(part.codes.values())] if part.codes else int
+            return bool if part.truth else Literal[tuple(part.codes.values())] if part.codes else int
         case Checksum(shown=True):
-            kind = int
-        case Block():
-            kind = part.type
+            return int
         case Octets():
-            kind = bytes
+            return bytes
         case ProtoField():
-            kind = type_of_field(part)
+            return type_of_field(part)
         case Nested(of=StructLayout() as layout):
-            kind = layout.type
+            return layout.type
         case Repeated(of=StructLayout() as layout):
-            kind = tuple.__class_getitem__((layout.type, ...))
+            return tuple.__class_getitem__((layout.type, ...))
         case When(part=Nested(of=StructLayout() as layout)):
-            kind = layout.type | None
+            return layout.type | None
         case OneOf(layouts=layouts):
-            kind = reduce(or_, (cast("StructLayout", layout).type for layout in layouts.values()))
-    return kind
+            return reduce(or_, (cast("StructLayout", layout).type for layout in layouts.values()))
+    return None

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
-from wireproof.schema.block import Block
 from wireproof.schema.layout import (
     REST,
     WHOLE,
+    Block,
     Checksum,
     Count,
     Length,

@@ -16,10 +16,15 @@ from each import each
 
 from wireproof import formats
 from wireproof.data_files import FileFinding, FileReport
-from wireproof.iggy.files import server_files
-from wireproof.iggy.files.index_file import INDEX_LAYOUTS, RecordPosition, RecordPositions, check_against_log
-from wireproof.iggy.files.server_files import read_server_info
+from wireproof.iggy import server_files
+from wireproof.iggy.server_files import read_server_info
 from wireproof.iggy.suite import index_files
+from wireproof.iggy.suite.index_files import (
+    INDEX_LAYOUTS,
+    RecordPosition,
+    RecordPositions,
+    check_against_log,
+)
 from wireproof.inspect.data_directory import (
     DirectoryTotals,
     FolderReport,

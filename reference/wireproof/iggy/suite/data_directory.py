@@ -17,7 +17,7 @@ from wireproof.data_files import (
     whole,
 )
 from wireproof.formats import FORMATS
-from wireproof.iggy.files import server_files
+from wireproof.iggy import server_files
 from wireproof.iggy.suite.index_files import SYSTEM, log_format
 from wireproof.inspect import data_directory
 from wireproof.inspect.data_directory import log_report
