@@ -194,8 +194,6 @@ def walk_frames(
 
 FRAMES_PER_CALL: Final = 1 << 14
 """Frames found by one call of the kernel."""
-REFERENCE_PIECE: Final = 512
-"""Bytes that the reference gets at first; twice as many each time that they are not enough."""
 
 
 @frozen
@@ -235,7 +233,7 @@ def heka_scan_steps(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> Itera
 
 def _reference_items(scanner: Scanner, view: memoryview, at: int) -> Iterator[Item]:
     """Yield the items from `at` on, to a position where the scanner has nothing pending, or to the end."""
-    scanner.base, read, piece = at, at, REFERENCE_PIECE
+    scanner.base, read, piece = at, at, 512  # twice as many bytes each time that they are not enough
     while read < view.nbytes:
         yield from scanner.feed(bytes(view[read : read + piece]))
         read, piece = read + piece, piece * 2
@@ -271,8 +269,7 @@ def scan_items(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[list[It
     return items_found, by_reference
 
 
-WARM_FRAME: Final = bytes.fromhex("1e0208141f0a10101112131415161718191a1b1c1d2e2f1001")
-"""A frame: heka.md §2."""
+_FRAME: Final = bytes.fromhex("1e0208141f0a10101112131415161718191a1b1c1d2e2f1001")
 
-FAST_DECODERS: Final = {"heka.stream/0.10": FastDecoder(scan=scan_items, warm=(WARM_FRAME,))}
+FAST_DECODERS: Final = {"heka.stream/0.10": FastDecoder(scan=scan_items, warm=(_FRAME,))}
 """The fast decoder, by format and revision."""

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import tee
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from attrs import define, evolve, field, frozen
 
@@ -61,12 +61,8 @@ def scan(chunks: Iterable[bytes], options: Options = DEFAULT_OPTIONS) -> Iterato
 # --- the modes: sections 2.1, 2.2, 2.4 ---
 
 
-@frozen
-class AcceptedHeader:
-    """A header that a mode accepts: its value and its remarks."""
-
-    header: HekaHeader
-    remarks: tuple[Remark, ...] = ()
+AcceptedHeader: TypeAlias = tuple[HekaHeader, tuple[Remark, ...]]
+"""A header that a mode accepts, and its remarks."""
 
 
 @frozen
@@ -93,7 +89,7 @@ def _strict(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
     except Rejected as rejected:
         return rejected.cls
     assert found is not None, "the caller passes the whole header"
-    return AcceptedHeader(found, tuple(reader.remarks))
+    return found, tuple(reader.remarks)
 
 
 def _c(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
@@ -107,7 +103,8 @@ def _c(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
         return rejected.cls
     if not 1 <= length <= max_message_size(options):
         return "limit-exceeded"
-    return AcceptedHeader(HEKA_HEADER.type(**{**_ABSENT, "message_length": length}))
+    absent = dict.fromkeys(part.name for part in _FIELDS.values())
+    return HEKA_HEADER.type(**{**absent, "message_length": length}), ()
 
 
 def _go(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
@@ -129,9 +126,9 @@ def _go(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
     cut = {number: one & 0xFFFF_FFFF if isinstance(one, int) else one for number, one in got.items()}
     values: dict[str, Any] = {part.name: cut.get(number) for number, part in _FIELDS.items()}
     values["message_length"] = values["message_length"] or 0
-    values["hmac_hash_function"] = _FUNCTIONS.get(values["hmac_hash_function"])
+    values["hmac_hash_function"] = dict(enumerate(HASH_FUNCTIONS)).get(values["hmac_hash_function"])
     found = HekaHeader(**values)
-    return AcceptedHeader(found) if found.message_length <= max_message_size(options) else "limit-exceeded"
+    return (found, ()) if found.message_length <= max_message_size(options) else "limit-exceeded"
 
 
 def _any_varint(reader: Reader) -> int:
@@ -143,10 +140,6 @@ def _any_varint(reader: Reader) -> int:
 LENGTH_FIELD: Final = 1
 _FIELDS: Final = {part.number: part for part in proto_fields(HEKA_HEADER) if not part.deprecated}
 """The fields of a header since 2013; message_encoding counts as unknown: S20."""
-
-_ABSENT: Final[dict[str, Any]] = {part.name: None for part in _FIELDS.values()}
-
-_FUNCTIONS: Final = dict(enumerate(HASH_FUNCTIONS))
 
 
 def _field(reader: Reader, got: dict[int, bytes | int]) -> None:
@@ -356,25 +349,23 @@ class Scanner:
             if have < 2 or have < (size := FRAME_OVERHEAD + self.buffer[self.pos + 1]):
                 return True
             match read_head(bytes(self.buffer[self.pos : self.pos + size]), self.framing, self.options):
-                case AcceptedHeader() as head:
-                    self.head, self.size = head, size + head.header.message_length
+                case (header, _) as head:
+                    self.head, self.size = head, size + header.message_length
                 case cls:
                     self.fault = cls
                     return False
         if have < self.size:
             return True
         if self.content is None:
-            self.content = self._read_content(self.head)
+            self.content = self._read_content(*self.head)
         search = self.content.cls is not None and self.framing.on_rejection == "aligned"
         return search and have == self.size and not final
 
-    def _read_content(self, head: AcceptedHeader) -> Item:
+    def _read_content(self, header: HekaHeader, remarks: tuple[Remark, ...]) -> Item:
         data = bytes(self.buffer[self.pos : self.pos + self.size])
-        reader = Reader(
-            data, pos=self.size - head.header.message_length, budget=Budget(self.options.max_output)
-        )
+        reader = Reader(data, pos=self.size - header.message_length, budget=Budget(self.options.max_output))
         try:
-            whole = stream.read_content(reader, head.header, self.options)
+            whole = stream.read_content(reader, header, self.options)
         except Rejected as rejected:
             self.credit -= self.size
             self.fault = rejected.cls
@@ -382,8 +373,8 @@ class Scanner:
                 "frame" if self.framing.on_rejection == "deliver" else "garbage"
             )
             return Item(kind, self.here, self.size, cls=rejected.cls)
-        remarks = (*head.remarks, *reader.remarks)
-        shifted = tuple(evolve(one, at=shift_position(one.at, self.here)) for one in remarks)
+        found = (*remarks, *reader.remarks)
+        shifted = tuple(evolve(one, at=shift_position(one.at, self.here)) for one in found)
         return Item("frame", self.here, self.size, whole, remarks=shifted)
 
     def _is_item(self) -> bool:

@@ -83,9 +83,6 @@ _LENGTHS: Final = {"balanced": range(1), "partition_id": range(4, 5), "messages_
 _LENGTHS_OF_CHOSEN: Final = {**_LENGTHS, "balanced": range(256)}
 """Up to 8594d7d4c the server checks neither the length of a balanced value nor its bytes."""
 
-SHORTEST: Final = 3
-"""The number of bytes that the server's reader requires, although a balanced partitioning has only two."""
-
 PARTITIONING: Final = Struct(
     "Partitioning",
     *_tagged(PARTITIONING_KINDS),
@@ -114,7 +111,8 @@ def _balanced_value(kind: str, value: bytes) -> Fault | None:
 
 @PARTITIONING.rule("", "iggy.partitioning.balanced", alone=True)
 def _bare(room: int) -> Fault | None:
-    return remarked("iggy-bare-balanced", path="kind") if room < SHORTEST else None
+    """Remark two bytes, which a balanced partitioning has, although the server's reader requires three."""
+    return remarked("iggy-bare-balanced", path="kind") if room < 3 else None
 
 
 # --- the destination of a send ---

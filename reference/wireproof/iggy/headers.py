@@ -206,18 +206,12 @@ def _read_entry(reader: Reader, tlv: TlvRules) -> HeaderEntry:
         key_kind = _read_kind(reader, "key_kind", tlv)
         key = _read_sized(reader, key_kind, ("key_len", "key"), tlv.key_detail, tlv)
     else:
-        key = _read_text(reader)
+        key = _read_octets(reader, "key_len", "key", "InvalidHeaderKey")
+        if not is_utf8(key):
+            at = reader.pos - len(key)
+            raise reader.reject("bad-utf8", "key", at=at, detail="InvalidHeaderKey")
     kind = _read_kind(reader, "val_kind" if tlv.keyed else "kind", tlv)
     return key, _read_sized(reader, kind, ("val_len", "value"), "InvalidHeaderValue", tlv)
-
-
-def _read_text(reader: Reader) -> bytes:
-    """Read a key of TLV v1."""
-    key = _read_octets(reader, "key_len", "key", "InvalidHeaderKey")
-    if not is_utf8(key):
-        start = reader.pos - len(key)
-        raise reader.reject("bad-utf8", "key", at=start, detail="InvalidHeaderKey")
-    return key
 
 
 def _read_kind(reader: Reader, name: str, tlv: TlvRules) -> HeaderKindName:
@@ -249,12 +243,6 @@ def _read_octets(reader: Reader, length_name: str, name: str, detail: str) -> by
         raise reader.reject("bad-length", length_name, f"{length} bytes", at=reader.pos - 4, detail=detail)
     reader.cover(length_name, "length", reader.pos, reader.pos + length)
     return reader.take(name, length)
-
-
-def remark_fault(reader: Reader, value: HeaderValue, at: int) -> None:
-    """Remark a value that its kind does not allow but that readers accept: section 10.3."""
-    if fault := value.fault():
-        reader.remark(fault, "value", at=at)
 
 
 def write_map(writer: Writer, headers: HeaderMap, tlv: TlvRules) -> None:

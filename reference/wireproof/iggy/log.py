@@ -164,6 +164,12 @@ def first_offset(record: Any) -> int:  # noqa: ANN401 - a revision's record
     return int(record.base_offset if hasattr(record, "base_offset") else record.offset)
 
 
+def timestamp(record: Any) -> int:  # noqa: ANN401 - a revision's record
+    """Return the timestamp of a record; for a batch, that of its last message or of all."""
+    names = ("timestamp", "base_timestamp", "max_timestamp")
+    return next(int(getattr(record, name)) for name in names if hasattr(record, name))
+
+
 def last_offset(record: Any) -> int:  # noqa: ANN401 - a revision's record
     """Return the offset of a record; for a batch, the offset of its last message."""
     messages = getattr(record, "messages", ())

@@ -21,6 +21,7 @@ from wireproof.schema.layout import (
     Repeated,
     attribute_of,
     proto_fields,
+    whole_width,
 )
 from wireproof.schema.protobuf import MESSAGE_HELPERS, ReadMessage, WriteMessage
 from wireproof.schema.reading import Read, place
@@ -98,14 +99,19 @@ def report_inside(reader: Reader, layout: Layout, variables: Mapping[str, Any], 
     A field behind parts without a fixed size has one of the `variables` of the reading function, with its
     position; inside, parts have fixed sizes.
     """
-    at = variables["_start"]
-    for step in filter(None, (fault.at or fault.path).split(".")):
+    at: int = variables["_start"]
+    for depth, step in enumerate(filter(None, (fault.at or fault.path).split("."))):
         name, _, index = step.removesuffix("]").partition("[")
-        part, offset = layout.part(name), layout.position(name)
-        at = variables[place(part)] if offset is None else at + offset
+        part = layout.part(name)
+        if depth:
+            at += sum(whole_width(one) or 0 for one in layout.parts[: layout.parts.index(part)])
+        elif (offset := layout.position(name)) is not None:
+            at += offset
+        else:
+            at = variables[place(part)]
         match part:
             case Repeated(of=layout):
-                at += int(index or 0) * layout.fixed_size
+                at += int(index or 0) * sum(whole_width(one) or 0 for one in layout.parts)
             case OneOf(layouts=layouts, number=number):
                 layout = layouts[variables[attribute_of(number)]]
     report(reader, fault.path, at, fault)

@@ -415,6 +415,14 @@ def width_of(part: Part) -> int | None:
     return None
 
 
+def whole_width(part: Part) -> int | None:
+    """Return the number of bytes that a part always has, also if it is another layout, or None."""
+    if not isinstance(part, Nested):
+        return width_of(part)
+    widths = [whole_width(one) for one in part.of.parts]
+    return None if None in widths else sum(width or 0 for width in widths)
+
+
 def end_of(part: Part, start: int) -> int | None:
     """Return the position in the layout where a part ends that begins at `start`; None if it varies."""
     if isinstance(part, Zero) and part.until:

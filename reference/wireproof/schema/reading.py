@@ -24,9 +24,8 @@ from wireproof.schema.layout import (
     attribute_of,
     width_of,
 )
-from wireproof.schema.packing import packing
 from wireproof.schema.rules import INDEX, NUMBER, ROOM, SURPLUS, Rule
-from wireproof.schema.source import Function, indented, inner_codec, is_block, runs_of
+from wireproof.schema.source import Function, indented, inner_codec, is_block, packing, runs_of
 
 
 class Read(Function):
@@ -36,11 +35,9 @@ class Read(Function):
         """Return whether a rule holds for readers."""
         return not rule.unread
 
-    def lines(self) -> Iterator[str]:
-        """Yield the lines of the function."""
-        first = ", first=0" if self.joined else ""
-        yield f"def read(reader, options=None, whole=True{first}):"
-        yield from indented(self.body())
+    def head(self) -> str:
+        """Return its name and its parameters."""
+        return f"read(reader, options=None, whole=True{', first=0' if self.joined else ''})"
 
     def body(self) -> Iterator[str]:
         """Yield its body."""
@@ -82,8 +79,7 @@ class Read(Function):
             yield f"if reader.pos < reader.end:  # {self.whole}"
             yield f'    raise reader.reject("trailing-data", {last!r}, f"{{reader.left}} bytes after it")'
         for rule in self.of_the_whole():
-            yield f"if (fault := {self.call(rule)}) is not None:  # {rule.id}"
-            yield "    _report_inside(reader, _layout, locals(), fault)"
+            yield from self.look(rule, "_report_inside(reader, _layout, locals(), fault)")
         for part in () if self.layout.framed else self.checksums:
             if rules := self.verifying(part):
                 yield from self.checksum(part, rules)
@@ -96,7 +92,7 @@ class Read(Function):
         if any(rule.verifies for rule in rules):
             yield f"reader.cover({part.name!r}, {part.algorithm.label!r}, {first}, {end})"
         for rule in rules:
-            yield from self.look(rule, part, place(part))
+            yield from self.look(rule, f"_report(reader, {part.name!r}, {place(part)}, fault)")
 
     def covered(self, part: Checksum) -> tuple[str, str]:
         """Return the expressions of the positions between which a checksum covers bytes."""
@@ -196,28 +192,24 @@ class Read(Function):
         """Yield the rules of a field, and what its number means."""
         early = [rule for rule in self.guarding(part) if NUMBER in rule.needs]
         late = [rule for rule in self.guarding(part) if NUMBER not in rule.needs]
+        report = f"_report(reader, {part.name!r}, {at}, fault)"
         for rule in early:
-            yield from self.look(rule, part, at)
+            yield from self.look(rule, report)
         if isinstance(part, Number):
             yield from self.meaning(part, at)
         for rule in late:
-            yield from self.look(rule, part, at)
+            yield from self.look(rule, report)
         if isinstance(part, Checksum) and self.layout.framed and (rules := self.verifying(part)):
             algorithm = self.name_of(f"_{attribute_of(part.name)}_of", part.algorithm.of)
             yield f"computed = {algorithm}(reader.data[{at} + {width_of(part)} : reader.end])"
             for rule in rules:
-                yield from self.look(rule, part, at)
+                yield from self.look(rule, report)
         if part is self.total and not self.layout.framed:
             begin = "_start" if part.of == WHOLE else f"{at} + {width_of(part)}"
             if self.is_windowed():
                 yield f"reader = reader.window({self.layout.parts[-1].name!r}, {attribute_of(part.name)})"
             else:
                 yield f"_end = {begin} + {attribute_of(part.name)}"
-
-    def look(self, rule: Rule, part: Part, at: str) -> Iterator[str]:
-        """Yield the look at a rule."""
-        yield f"if (fault := {self.call(rule)}) is not None:  # {rule.id}"
-        yield f"    _report(reader, {part.name!r}, {at}, fault)"
 
     def meaning(self, part: Number, at: str) -> Iterator[str]:
         """Yield the value that the number of a field means."""
@@ -289,7 +281,7 @@ class Read(Function):
             case _:
                 raise TypeError(f"no reader for {type(part).__name__}")
         for rule in rules:
-            yield from self.look(rule, part, "_at")
+            yield from self.look(rule, f"_report(reader, {part.name!r}, _at, fault)")
 
     def packed(self, part: Packed) -> Iterator[str]:
         """Yield the call that reads what a region contains; before a fault stands the value up to it."""

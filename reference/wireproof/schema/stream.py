@@ -11,9 +11,8 @@ from typing import Any, Final
 
 from attrs import evolve, frozen
 
-from wireproof.schema.layout import REST, WHOLE, Length, Nested, Part, Repeated, Zero, width_of
-from wireproof.schema.struct import DescriptionError, StructLayout
-from wireproof.schema.unreadable import check
+from wireproof.schema.layout import REST, WHOLE, Length, Repeated, Zero, whole_width
+from wireproof.schema.struct import DescriptionError, StructLayout, check
 from wireproof.wire.options import Options
 from wireproof.wire.reader import FIXED_WIDTH, Reader
 from wireproof.wire.rejection import Rejected
@@ -44,14 +43,6 @@ class _SizeStep:
     fixed: int
     of: str
     packing: Struct | None
-
-
-def _width_of(part: Part) -> int | None:
-    """Return the number of bytes that a part always has, also if it is another layout; else None."""
-    if not isinstance(part, Nested):
-        return width_of(part)
-    widths = [_width_of(one) for one in part.of.parts]
-    return None if None in widths else sum(width or 0 for width in widths)
 
 
 @frozen(eq=False)
@@ -110,7 +101,7 @@ class RecordStream:
         steps: list[_SizeStep] = []
         fixed, counted = 0, set[str]()
         for part in self.record.parts:
-            width = _width_of(part)
+            width = whole_width(part)
             fixed += width or 0
             if isinstance(part, Length) and width is not None:
                 steps.append(_SizeStep(fixed, part.of, FIXED_WIDTH[part.kind]))

@@ -32,7 +32,7 @@ from typing import (
     get_type_hints,
 )
 
-from attrs import NOTHING, Attribute, fields, has
+from attrs import NOTHING, fields, has
 
 from wireproof.wire.rejection import Rejected
 
@@ -48,8 +48,6 @@ DECIMAL_PATTERN: Final = r"-?(0|[1-9][0-9]*)"
 NUMBER_PATTERN: Final = r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?|-?inf|NaN"
 """A number without exponent, or what is no number in IEEE 754."""
 HEX_PATTERN: Final = r"([0-9a-f]{2})*"
-DIGEST_SIZE: Final = 16
-"""Size of a digest in bytes."""
 MAX_DIGITS: Final = 64
 """Limit for the digits of an integer: 128 bits need 39, and very long integers take quadratic time."""
 
@@ -127,7 +125,7 @@ def json_digest(tree: Json) -> str:
     """Return the canonical digest of a JSON value in hex: blake2b, 16 bytes. Bulk runs compare digests."""
     from hashlib import blake2b  # noqa: PLC0415 - it loads OpenSSL, which only bulk runs need
 
-    return blake2b(canonical_json(tree), digest_size=DIGEST_SIZE).hexdigest()
+    return blake2b(canonical_json(tree), digest_size=16).hexdigest()
 
 
 # --- values to JSON ---
@@ -403,20 +401,15 @@ def _schema_of(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:  # noq
         parts = [_schema_of(arg, definitions) for arg in args]
         return {"type": "array", "prefixItems": parts, "items": False, "minItems": len(parts)}
     if kind.__name__ not in definitions:
-        definitions[kind.__name__] = {}
-        definitions[kind.__name__] = _schema_of_class(kind, definitions)
+        definitions[kind.__name__] = {}  # it may contain itself
+        hints, attributes = get_type_hints(kind), fields(kind)
+        properties = {json_name(kind, a.name): _schema_of(hints[a.name], definitions) for a in attributes}
+        for name, own in derived_kinds(kind).items():
+            properties[json_name(kind, name)] = {**_schema_of(own, definitions), DERIVED: True}
+        definitions[kind.__name__] = {
+            "type": "object",
+            "additionalProperties": False,
+            "required": [json_name(kind, a.name) for a in attributes if a.default is NOTHING],
+            "properties": properties,
+        }
     return {"$ref": f"#/$defs/{kind.__name__}"}
-
-
-def _schema_of_class(cls: type, definitions: dict[str, Any]) -> dict[str, Any]:
-    hints = get_type_hints(cls)
-    attributes: tuple[Attribute[Any], ...] = fields(cls)
-    properties = {json_name(cls, a.name): _schema_of(hints[a.name], definitions) for a in attributes}
-    for name, kind in derived_kinds(cls).items():
-        properties[json_name(cls, name)] = {**_schema_of(kind, definitions), DERIVED: True}
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": [json_name(cls, a.name) for a in attributes if a.default is NOTHING],
-        "properties": properties,
-    }

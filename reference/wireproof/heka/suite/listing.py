@@ -96,13 +96,10 @@ def _record_line(cells: tuple[Any, ...]) -> str:
                 parts.append(instant(value, PER_SECOND, 9))
             case _:
                 parts.append(f"{name} {value}")
-    parts += [f"{octets(name)}: {_values(values)}" for name, values in cells[-1]]
+    for name, values in cells[-1]:
+        shown = [octets(one) if isinstance(one, bytes) else str(one) for one in values]
+        parts.append(f"{octets(name)}: {shown[0] if len(shown) == 1 else '[' + ', '.join(shown) + ']'}")
     return "  ".join(parts)
-
-
-def _values(values: Sequence[Any]) -> str:
-    shown = [octets(one) if isinstance(one, bytes) else str(one) for one in values]
-    return shown[0] if len(shown) == 1 else f"[{', '.join(shown)}]"
 
 
 @define

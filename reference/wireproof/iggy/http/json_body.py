@@ -308,13 +308,12 @@ class Array:
 
     def read(self, reader: Reader, node: JsonNode, name: str) -> tuple[Any, ...]:
         """Return the values."""
-        return tuple(self._values(reader, require_type(reader, node, name, "array"), name))
-
-    def _values(self, reader: Reader, node: JsonNode, name: str) -> Iterator[Any]:
-        for index, item in enumerate(node.items):
+        values = []
+        for index, item in enumerate(require_type(reader, node, name, "array").items):
             reader.enter(name, index)
-            yield self.of.read(reader, item, "")
+            values.append(self.of.read(reader, item, ""))
             reader.leave()
+        return tuple(values)
 
     def write(self, writer: Writer, value: tuple[Any, ...], name: str) -> list[Any]:
         """Return the trees of the values."""

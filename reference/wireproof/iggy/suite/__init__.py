@@ -66,13 +66,11 @@ _FORMATS: Final[tuple[Format, ...]] = (
 
 # --- the beginning of files ---
 
-JSON_NAMES: Final = (b'"messages"', b'"partition', b'"confirmations"', b'"reason"')
-"""Beginnings of members that a body of HTTP has: iggy.md §8."""
-
 
 def begins_like_json(data: bytes) -> bool:
     """Return whether it is a JSON text with a key of a request or an answer: iggy.md §8."""
-    return data.lstrip()[:1] == b"{" and any(name in data for name in JSON_NAMES)
+    names = (b'"messages"', b'"partition', b'"confirmations"', b'"reason"')
+    return data.lstrip()[:1] == b"{" and any(name in data for name in names)
 
 
 # --- the capabilities of requests, by their fields ---
@@ -104,9 +102,6 @@ def _capabilities(spans: Sequence[FieldSpan], _: Options) -> Iterator[str]:
 # and a server finds messages by this header. Its base offset is that of the first message in the first batch
 # of a segment; server 0.4.300 writes 0 in the others.
 
-NOT_RISING: Final = "offsets-not-monotonic"
-NOT_REPEATED: Final = "iggy-batch-header"
-
 
 class RecordOrder:
     """Checks that the header of a batch agrees with its messages, and that offsets rise."""
@@ -129,12 +124,13 @@ class RecordOrder:
         for name, header, messages, what in repeated:
             if header not in messages:
                 text = f"{header} in the header of the batch, but the {what} is {messages[-1]}"
-                yield one.damage(NOT_REPEATED, one.at + RETAINED_LAYOUT.offset(name), f"{path}.{name}", text)
+                at = one.at + RETAINED_LAYOUT.offset(name)
+                yield one.damage("iggy-batch-header", at, f"{path}.{name}", text)
         before = [] if self.last is None else [self.last]
         for earlier, later in pairwise([*before, *(message.offset for message in value.messages)]):
             if later <= earlier:
                 text = f"offset {later} after {earlier}: one of the two is damaged"
-                yield one.damage(NOT_RISING, one.at, f"{path}.messages", text)
+                yield one.damage("offsets-not-monotonic", one.at, f"{path}.messages", text)
                 break
         self.last = last.offset
 

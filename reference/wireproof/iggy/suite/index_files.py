@@ -31,7 +31,7 @@ from attrs import frozen
 from wireproof import formats
 from wireproof.data_files import FileFinding
 from wireproof.formats import Format, steps_of
-from wireproof.iggy.log import first_offset, last_offset
+from wireproof.iggy.log import first_offset, last_offset, timestamp
 from wireproof.inspect.data_directory import HEAD_BYTES, is_claimed_before
 from wireproof.inspect.detect_format import quick_survey
 from wireproof.segment_files import (
@@ -207,16 +207,8 @@ SYSTEM: Final = "Iggy"
 TICKS: Final = 1_000_000
 """Timestamps are in microseconds."""
 
-FILE_NAME: Final = re.compile(r"(?P<base>\d{1,20})(?P<kind>\.(?:index|timeindex|log))")
-"""Base offset and kind."""
-
-ENDING: Final = re.compile(r".*(?P<kind>\.(?:index|timeindex))", re.DOTALL)
-
 MAX_RECORDS: Final = 1 << 22
 """Records of a segment that are compared with an index: 160 MiB of positions."""
-
-TIMESTAMP_FIELDS: Final = ("max_timestamp", "base_timestamp", "timestamp")
-
 
 TOO_MANY: Final = f"the segment has more than {MAX_RECORDS} records,"
 
@@ -242,15 +234,10 @@ def log_format(head: bytes) -> Format | None:
     """Return the format of the Iggy segment that begins with `head`; None if no record is proven."""
     if is_claimed_before(head, SYSTEM) or not head.strip(b"\0"):  # zeros prove nothing, and are slow
         return None
-    formats_of_iggy = [fmt for fmt in formats.FORMATS.values() if fmt.name == "iggy.log"]
-    best = max(
-        (
-            (quick_survey(fmt, head).proven, not fmt.provisional, fmt.format_id, fmt)
-            for fmt in formats_of_iggy
-        ),
-        key=lambda found: found[:3],
-    )
-    return best[3] if best[0] else None
+    logs = [fmt for fmt in formats.FORMATS.values() if fmt.name == "iggy.log"]
+    found = [(quick_survey(fmt, head).proven, not fmt.provisional, fmt.format_id) for fmt in logs]
+    proven, _, format_id = max(found)
+    return formats.FORMATS[format_id] if proven else None
 
 
 def read_log(log: Path) -> SegmentRecords | None:
@@ -277,23 +264,13 @@ def _read_log(log: Path, size: int, _: int) -> SegmentRecords | None:
                     break
                 if item.kind == "frame":
                     record = item.value
-                    time = next(
-                        getattr(record, field) for field in TIMESTAMP_FIELDS if hasattr(record, field)
-                    )
-                    first, last = first_offset(record), last_offset(record)
-                    places.append(RecordPosition(first, last, item.at, item.at + item.length, time))
+                    first, last, end = first_offset(record), last_offset(record), item.at + item.length
+                    places.append(RecordPosition(first, last, item.at, end, timestamp(record)))
                 else:
                     why = why or f"{item.cls or 'torn'} at {item.at}"
         except ShrunkError as error:
             why = str(error)
     return SegmentRecords(fmt.revision, places, size, why)
-
-
-def _wrong(layout: IndexLayout, log: SegmentRecords, index: SegmentIndex) -> Iterator[FileFinding]:
-    yield from layout.entries.alone(index)
-    yield from check_against_log(layout, index, log.heads, sound=not log.why)
-    if log.why.startswith(TOO_MANY):
-        yield FileFinding(0, f"{log.why}; entries for them are not compared", is_error=False)
 
 
 def check(name: SegmentFileName, log: SegmentRecords) -> CheckedIndex:
@@ -306,7 +283,12 @@ def check(name: SegmentFileName, log: SegmentRecords) -> CheckedIndex:
     for layout in INDEX_LAYOUTS:
         if layout.kind == name.kind and log.revision in layout.revisions:
             index = layout.entries.read(data, name.base)
-            candidates.append((index, tuple(_wrong(layout, log, index))))
+            against = check_against_log(layout, index, log.heads, sound=not log.why)
+            faults = (*layout.entries.alone(index), *against)
+            if log.why.startswith(TOO_MANY):
+                text = f"{log.why}; entries for them are not compared"
+                faults = (*faults, FileFinding(0, text, is_error=False))
+            candidates.append((index, faults))
     text = f"a segment of Iggy {log.revision} has no such file"
     none = SegmentIndex((), RawEntries((), 0, 0), name.base), (FileFinding(0, text, is_error=False),)
     index, faults = min(candidates, key=lambda candidate: len(candidate[1]), default=none)
@@ -330,8 +312,8 @@ def fits_alone(name: SegmentFileName) -> CheckedIndex | None:
 RULES: Final = IndexRules(
     SYSTEM,
     tuple(dict.fromkeys(layout.kind for layout in INDEX_LAYOUTS)),
-    FILE_NAME,
-    ENDING,
+    re.compile(r"(?P<base>\d{1,20})(?P<kind>\.(?:index|timeindex|log))"),
+    re.compile(r".*(?P<kind>\.(?:index|timeindex))", re.DOTALL),
     lambda head: log_format(head) is not None,
     read_log,
     check,

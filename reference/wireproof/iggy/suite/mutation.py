@@ -78,15 +78,6 @@ CODES: Final[Mapping[tuple[type, str], tuple[int, ...]]] = {
 }
 """Class and field to codes: iggy.md, section 2.1."""
 
-# --- the widths of the numbers of JSON bodies, whose formats have no layout ---
-
-UNSIGNED_BITS: Final[Mapping[type, Mapping[str, int]]] = {
-    layout.type: {part.name: bits_of(part.kind) for part in layout.numbers if part.name in layout.attributes}
-    for struct in (JSON_POLLED, JSON_POLL, JSON_SENT, JSON_SENT_64, PARTITION_CONTEXT, JSON_ERROR)
-    for layout in map(struct.at, REVISIONS)
-}
-"""Class and field to bits, for the integers of JSON bodies: iggy.md, section 8."""
-
 # --- edited values that the encoder accepts ---
 
 
@@ -137,9 +128,6 @@ def _unsealed(message: Any) -> Any:  # noqa: ANN401 - one of two classes
     return evolve(message, headers=()) if isinstance(message.headers, bytes) else _headed(message)
 
 
-_OLD_POLL: Final = POLL.at("0.11").type
-
-
 def _batched(poll: Any) -> Any:  # noqa: ANN401 - one of two classes
     """Make the counts of the batches add up; the last batch gets the rest: iggy.md, section 6."""
     left, heads = len(poll.messages), list[Any]()
@@ -148,7 +136,7 @@ def _batched(poll: Any) -> Any:  # noqa: ANN401 - one of two classes
         left -= heads[-1].message_count
     if left:
         if not heads:
-            layout = BATCHES["poll"].at("0.11" if isinstance(poll, _OLD_POLL) else CONTEXT)
+            layout = BATCHES["poll"].at("0.11" if isinstance(poll, POLL.at("0.11").type) else CONTEXT)
             empty = {name: None if name == "producer" else 0 for name in layout.attributes}
             heads.append(layout.type(**empty))
         last = heads.pop()
@@ -270,18 +258,6 @@ NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {
 
 # --- mutations ---
 
-_LEAST: Final[dict[Any, Any]] = {
-    Identifier: Identifier("numeric", b"\x01\x00\x00\x00"),
-    HeaderValue: HeaderValue("raw", b"v"),
-}
-"""Class to value, for classes in which zeros are not valid."""
-
-_FULL: Final[dict[Any, Any]] = {
-    Partitioning: Partitioning("partition_id", b"\1\0\0\0"),
-    CLASSIC_REPLY.at("0.0.30").type: CLASSIC_REPLY.at("0.0.30").type(status=1, body=b"ok"),
-}
-"""Class to value, for classes whose parts depend on one another."""
-
 _KINDS: Final = (
     HeaderValue("raw", b"v"), HeaderValue("string", b"k"), HeaderValue("bool", b"\1"),
     HeaderValue("int32", b"\1\0\0\0"),
@@ -295,9 +271,18 @@ _ELEMENTS: Final[dict[Any, tuple[Any, ...]]] = {
 """Types to the elements of a list: header values of different kinds."""
 
 RULES: Final = MutationRules(
-    unsigned_bits=UNSIGNED_BITS,
-    least=_LEAST,
-    full=lambda: _FULL,
+    unsigned_bits={  # of the integers of JSON bodies, whose formats have no layout
+        layout.type: {
+            part.name: bits_of(part.kind) for part in layout.numbers if part.name in layout.attributes
+        }
+        for struct in (JSON_POLLED, JSON_POLL, JSON_SENT, JSON_SENT_64, PARTITION_CONTEXT, JSON_ERROR)
+        for layout in map(struct.at, REVISIONS)
+    },
+    least={Identifier: Identifier("numeric", b"\1\0\0\0"), HeaderValue: HeaderValue("raw", b"v")},
+    full=lambda: {
+        Partitioning: Partitioning("partition_id", b"\1\0\0\0"),
+        CLASSIC_REPLY.at("0.0.30").type: CLASSIC_REPLY.at("0.0.30").type(status=1, body=b"ok"),
+    },
     elements=lambda: _ELEMENTS,
     normalise=NORMALISERS,
     codes=CODES,
@@ -307,26 +292,24 @@ RULES: Final = MutationRules(
 
 # --- the dictionary: sections are those of iggy.md ---
 
-COMPUTED_MEMBERS: Final = (
-    b"header",
-    b"user_headers",
-    b"user_headers_length",
-    b"payload_length",
-    b"reserved",
-    b"count",
-    b"checksum",
-)
-"""Members of JSON bodies that are not fields of a value: iggy.md, section 8."""
-
 
 def words(fmt: Format) -> Iterator[bytes]:
-    """Yield the words of a JSON body.
+    """Yield the names of members, the words of enumerations, and difficult JSON: §8.
 
     Or of a binary format: tags (§2.2), kinds with the size of their values (§2.3), states (§3.3), and invalid
     UTF-8.
     """
     if fmt.is_json:
-        yield from _json_words(fmt)
+        names = tuple(member_names(fmt.value))
+        yield from names
+        yield from (json.dumps(word).encode() for word in enumerated_words(fmt.value))
+        if b'"messages":' in names:  # headers and their kinds, members that are no fields, base64: §8
+            yield from (b'"key":{"kind":"raw","value":"dg=="}', b'"kind":', b'"value":', b'"headers":null')
+            yield from (b'"header":', b'"user_headers":', b'"user_headers_length":', b'"payload_length":')
+            yield from (b'"reserved":', b'"count":', b'"checksum":')
+            yield from (json.dumps(kind.name).encode() for kind in HEADER_KINDS)
+            yield from (b'"AA=="', b'"AB=="')
+        yield from json_words()
         return
     yield from edges("<")
     yield from (bytes([code]) for code in IDENTIFIER_KINDS)
@@ -334,16 +317,3 @@ def words(fmt: Format) -> Iterator[bytes]:
     yield from (bytes([code]) for code in MESSAGE_STATES)
     yield pack("<I", 1) + b"k"
     yield from (b"\xc3\xa9", b"\xff\xfe", b"\xed\xa0\x80", bytes(16), b"\xff" * 16)
-
-
-def _json_words(fmt: Format) -> Iterator[bytes]:
-    """Yield the names of members, the words of enumerations, and difficult JSON: §8."""
-    names = tuple(member_names(fmt.value))
-    yield from names
-    yield from (json.dumps(word).encode() for word in enumerated_words(fmt.value))
-    if b'"messages":' in names:  # headers and their kinds, computed members, base64
-        yield from (b'"key":{"kind":"raw","value":"dg=="}', b'"kind":', b'"value":', b'"headers":null')
-        yield from (b'"%s":' % name for name in COMPUTED_MEMBERS)
-        yield from (json.dumps(kind.name).encode() for kind in HEADER_KINDS)
-        yield from (b'"AA=="', b'"AB=="')
-    yield from json_words()

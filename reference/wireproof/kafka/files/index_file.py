@@ -19,7 +19,7 @@ from wireproof.data_files import FileFinding
 from wireproof.kafka.control_types import ABORT
 from wireproof.kafka.layouts import NO_TIMESTAMP
 from wireproof.schema.layout import Layout, Number
-from wireproof.schema.packing import packing
+from wireproof.schema.source import packing
 from wireproof.segment_files import EntryLayout, NumberRows, Order, SegmentIndex
 
 # --- index files ---

@@ -76,29 +76,24 @@ def _frame(reader: Reader, out: OutputBuffer, engine: zstandard.ZstdDecompressor
     """Read one frame after its magic. W11, W12, Z50 to Z52, Z58, X15."""
     header = _header(reader, out)
     stream = _Frame(reader, out, engine, header)
+    index, last = 0, False
     try:
         stream.decode("header", start, reader.pos, start)
-        _blocks(reader, stream, header)
+        while not last:
+            reader.enter("blocks", index)
+            last = _block(reader, stream, header)
+            reader.leave()
+            index += 1
+        stream.check_size(header)
+        if header.checksum:
+            at = reader.pos
+            reader.uint32le("checksum")
+            stream.decode("checksum", at, reader.pos, at)
     except Rejected as rejected:
         if not rejected.detail:  # the frame is cut: Kafka then delivers what came before the cut
             stream.flush()
         raise
     stream.flush()
-
-
-def _blocks(reader: Reader, stream: "_Frame", header: FrameHeader) -> None:
-    """Read the blocks up to the last one, and the checksum."""
-    index, last = 0, False
-    while not last:
-        reader.enter("blocks", index)
-        last = _block(reader, stream, header)
-        reader.leave()
-        index += 1
-    stream.check_size(header)
-    if header.checksum:
-        at = reader.pos
-        reader.uint32le("checksum")
-        stream.decode("checksum", at, reader.pos, at)
 
 
 def _header(reader: Reader, out: OutputBuffer) -> FrameHeader:
