@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from inspect import signature
 from typing import Any
 
+import attrs
+
 from wireproof.schema.layout import (
     REST,
     WHOLE,
@@ -69,8 +71,12 @@ class Read(Function):
         yield f"return {self.value()}{beside}"
 
     def value(self) -> str:
-        """Return the expression of a value of all fields."""
-        return f"_type({', '.join(f'{name}={name}' for name in self.layout.attributes)})"
+        """Return the expression of a value of all fields; their names would take time."""
+        names, own = self.layout.attributes, attrs.fields(self.layout.type)
+        in_order = tuple(one.name for one in own if not one.kw_only)[: len(names)] == names
+        if in_order and self.layout.build is None:
+            return f"_type({', '.join(names)})"
+        return f"_type({', '.join(f'{name}={name}' for name in names)})"
 
     def end(self) -> Iterator[str]:
         """Yield what is looked at when the whole structure is read."""

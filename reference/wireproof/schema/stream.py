@@ -7,7 +7,7 @@ refuse is garbage of the size that its lengths give. A stream has no header, and
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from struct import Struct
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from attrs import evolve, frozen
 
@@ -73,16 +73,10 @@ class RecordStream:
                 raise DescriptionError(f"{self.record.name}.{step.of}: {text}")
             counted.add(step.of)
 
-    @cached_property
-    def _list(self) -> Repeated:
-        (part,) = self.layout.parts
-        assert isinstance(part, Repeated)
-        return part
-
     @property
     def name(self) -> str:
         """Return the name of the list of records in a value."""
-        return self._list.name
+        return self.layout.parts[0].name
 
     @property
     def value(self) -> type[Any]:
@@ -92,9 +86,7 @@ class RecordStream:
     @cached_property
     def record(self) -> StructLayout:
         """Return the layout of a record."""
-        record = self._list.of
-        assert isinstance(record, StructLayout)
-        return record
+        return cast("StructLayout", cast("Repeated", self.layout.parts[0]).of)
 
     @cached_property
     def _size_steps(self) -> tuple[_SizeStep, ...]:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from itertools import repeat
 from types import NoneType, UnionType
 from typing import (
@@ -23,7 +23,6 @@ from typing import (
     Any,
     Final,
     Literal,
-    NoReturn,
     TypeAlias,
     TypeVar,
     Union,
@@ -222,11 +221,6 @@ def _boolean(value: object) -> bool:
     return value
 
 
-def _null(value: object) -> None:
-    if value is not None:
-        raise _PartError("expected null")
-
-
 def _number(value: object) -> Decimal:
     if not isinstance(value, str) or not re.fullmatch(NUMBER_PATTERN, value):
         raise _PartError("expected a number as a decimal string")
@@ -234,7 +228,7 @@ def _number(value: object) -> Decimal:
 
 
 _READERS: Final[dict[Any, PartReader]] = {
-    int: _integer, bytes: _octets, bool: _boolean, NoneType: _null, Decimal: _number,
+    int: _integer, bytes: _octets, bool: _boolean, Decimal: _number,
 }  # fmt: skip
 
 
@@ -243,9 +237,9 @@ def _reader(kind: Any) -> PartReader:  # noqa: ANN401 - a type
     if kind not in _READERS:
         origin, args = get_origin(kind), get_args(kind)
         if origin is Literal:
-            _READERS[kind] = _literal_reader(args)
+            _READERS[kind] = partial(_word, args)
         elif origin is tuple:
-            _READERS[kind] = _tuple_reader(args)
+            _READERS[kind] = partial(_parts, args)
         elif origin in (Union, UnionType):
             _READERS[kind] = _union_reader(args)
         else:
@@ -253,31 +247,25 @@ def _reader(kind: Any) -> PartReader:  # noqa: ANN401 - a type
     return _READERS[kind]
 
 
-def _literal_reader(words: tuple[object, ...]) -> PartReader:
-    def read(value: object) -> object:
-        if value not in words:
-            raise _PartError(f"expected one of {', '.join(map(str, words))}")
-        return value
-
-    return read
+def _word(words: tuple[object, ...], value: object) -> object:
+    if value not in words:
+        raise _PartError(f"expected one of {', '.join(map(str, words))}")
+    return value
 
 
-def _tuple_reader(kinds: tuple[Any, ...]) -> PartReader:
-    def read(tree: object) -> tuple[Any, ...]:
-        if not isinstance(tree, list | tuple):
-            raise _PartError("expected a list")
-        if kinds[-1] is not Ellipsis and len(kinds) != len(tree):
-            raise _PartError(f"expected {len(kinds)} values, got {len(tree)}")
-        own = map(_reader, kinds) if kinds[-1] is not Ellipsis else repeat(_reader(kinds[0]))
-        parts: list[Any] = []
-        try:
-            parts += (read_part(part) for read_part, part in zip(own, tree, strict=False))
-        except _PartError as wrong:
-            wrong.path = f"[{len(parts)}]{wrong.path}"
-            raise
-        return tuple(parts)
-
-    return read
+def _parts(kinds: tuple[Any, ...], tree: object) -> tuple[Any, ...]:
+    if not isinstance(tree, list | tuple):
+        raise _PartError("expected a list")
+    if kinds[-1] is not Ellipsis and len(kinds) != len(tree):
+        raise _PartError(f"expected {len(kinds)} values, got {len(tree)}")
+    own = map(_reader, kinds) if kinds[-1] is not Ellipsis else repeat(_reader(kinds[0]))
+    parts: list[Any] = []
+    try:
+        parts += (read_part(part) for read_part, part in zip(own, tree, strict=False))
+    except _PartError as wrong:
+        wrong.path = f"[{len(parts)}]{wrong.path}"
+        raise
+    return tuple(parts)
 
 
 def _union_reader(kinds: tuple[Any, ...]) -> PartReader:
@@ -326,10 +314,6 @@ def _rows(cls: type) -> list[tuple[str, str, PartReader, bool]]:
     return [(json_name(cls, name), name, _reader(kind), needed) for name, (kind, needed) in kinds.items()]
 
 
-def _refuse_absence() -> NoReturn:
-    raise _PartError("is missing")
-
-
 def _object_reader(cls: type) -> PartReader:
     """Return the reader of an object, which checks derived fields and drops those that are not stored."""
     dropped = derived_kinds(cls).keys() - {one.name for one in fields(cls)}
@@ -345,7 +329,7 @@ def _object_reader(cls: type) -> PartReader:
                 if key in tree:
                     values[name] = read_part(tree[key])
                 elif needed:
-                    _refuse_absence()
+                    raise _PartError("is missing")  # noqa: TRY301 - its path is added below
         except _PartError as wrong:
             wrong.path = f".{key}{wrong.path}"
             raise

@@ -78,9 +78,9 @@ class Reader(Cursor):
         self.skip(name, length)
         return self._child(self.data, start, start + length, self.space, short)
 
-    def inner_reader(self, data: bytes, start: int, short: RejectClass = "length-past-end") -> Self:
+    def inner_reader(self, data: bytes, start: int) -> Self:
         """Return a reader of `data`, decompressed from the region that begins at `start` of this space."""
-        return self._child(data, 0, len(data), f"{self.space}{start}>", short)
+        return self._child(data, 0, len(data), f"{self.space}{start}>", "length-past-end")
 
     def _child(self, data: bytes, pos: int, end: int, space: str, short: RejectClass) -> Self:
         child = type(self)(
