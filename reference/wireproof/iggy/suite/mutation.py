@@ -49,7 +49,7 @@ from wireproof.iggy.requests import (
 )
 from wireproof.iggy.revision import REVISIONS
 from wireproof.iggy.send import CLASSIC_REPLY, PRODUCED_SEND, SEND
-from wireproof.schema.layout import Layout, Number, bits_of
+from wireproof.schema.layout import Layout, bits_of
 
 if TYPE_CHECKING:
     from wireproof.iggy import values
@@ -144,14 +144,6 @@ def _batched(poll: Any) -> Any:  # noqa: ANN401 - one of two classes
     return evolve(poll, batches=tuple(heads))
 
 
-def _producer(producer: "values.Producer") -> "values.Producer":
-    """Limit the numbers of a producer: iggy.md, section 6.1."""
-    parts = PRODUCER.at(CONTEXT).numbers
-    return evolve(
-        producer, **{part.name: min(getattr(producer, part.name), part.most or 0) for part in parts}
-    )
-
-
 def _sent_later(send: Any) -> Any:  # noqa: ANN401 - one of two classes
     """Replace ids of 0, and limit the time span to 2^32 - 1 microseconds: iggy.md, sections 2.5 and 6."""
     first = min((one.origin_timestamp for one in send.messages), default=0)
@@ -212,42 +204,40 @@ def _headed(message: Any) -> Any:  # noqa: ANN401 - a class with a header map
     return message if again is headers else evolve(message, headers=again)
 
 
-HEADED: Final = (
-    *{struct.at(revision).type: None for struct in (SENT, POLLED, STORED) for revision in REVISIONS},
-    HeaderBlock,
-    KeyedHeaderBlock,
-    BatchMessage,
-    JSON_SENT_64.at("0.7").type,
-    *{struct.at(revision).type: None for struct in (JSON_SENT, JSON_POLLED) for revision in REVISIONS},
-)
-"""The classes with a header map."""
+def _with_allowed_numbers(layout: Layout) -> Callable[[Any], Any]:
+    """Return a function that replaces numbers that a value may not have: iggy.md, sections 2.1 and 6.1."""
 
-
-def _with_known_codes(layout: Layout) -> Callable[[Any], Any]:
-    """Return a function that replaces each code that a frame's header may not have: iggy.md, section 2.1."""
-    known = {part.name: part.known for part in layout.parts if isinstance(part, Number) and part.known}
-
-    def normalise(header: Any) -> Any:  # noqa: ANN401 - the value class of the layout
-        wrong = {name: min(codes) for name, codes in known.items() if getattr(header, name) not in codes}
-        return evolve(header, **wrong) if wrong else header
+    def normalise(value: Any) -> Any:  # noqa: ANN401 - the value class of the layout
+        wrong = {}
+        for part in layout.numbers:
+            number = getattr(value, part.name)
+            if part.known and number not in part.known:
+                wrong[part.name] = min(part.known)
+            elif part.most is not None and number > part.most:
+                wrong[part.name] = part.most
+        return evolve(value, **wrong) if wrong else value
 
     return normalise
 
 
 NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {
-    **dict.fromkeys(HEADED, _headed),
+    **dict.fromkeys((HeaderBlock, KeyedHeaderBlock, BatchMessage, JSON_SENT_64.at("0.7").type), _headed),
+    **{
+        struct.at(revision).type: _headed
+        for struct in (SENT, POLLED, STORED, JSON_SENT, JSON_POLLED)
+        for revision in REVISIONS
+    },
     HeaderValue: _header_value,
     Identifier: _identifier,
     Partitioning: _partitioning,
     **{POLL.at(revision).type: _batched for revision in ("0.11", CONTEXT)},
-    PRODUCER.at(CONTEXT).type: _producer,
     DEFERRED_POLL_REQUEST.at(WAITING).type: _waiting,
     FETCH_REQUEST.at(WAITING).type: _fetch,
     FetchSection: _section,
     **{
-        layout.type: _with_known_codes(layout)
+        layout.type: _with_allowed_numbers(layout)
         for revision in ("0.11", CONTEXT)
-        for layout in (header.at(revision) for header in HEADERS.values())
+        for layout in (struct.at(revision) for struct in (*HEADERS.values(), PRODUCER))
     },
     **{JSON_ERROR.at(revision).type: _error for revision in REVISIONS},
     **dict.fromkeys((POLL_REQUEST.at(revision).type for revision in POLL_REQUEST_REVISIONS), _request),
