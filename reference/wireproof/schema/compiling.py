@@ -17,7 +17,6 @@ from wireproof.schema.layout import (
     Number,
     OneOf,
     Packed,
-    Part,
     Repeated,
     attribute_of,
     proto_fields,
@@ -65,16 +64,12 @@ def compile_codec(layout: "StructLayout", rules: Sequence[Rule], whole: str) -> 
     }
     read, write = (ReadMessage, WriteMessage) if proto_fields(layout) else (Read, Write)
     functions: list[Any] = [read(layout, rules, whole, names)]
-    if not any(is_only_read(part) for part in layout.parts):
+    by_hand = (part for part in layout.parts if isinstance(part, Called | Packed))
+    if all(isinstance(part, Packed) and part.write is not None for part in by_hand):
         functions.append(write(layout, rules, whole, names))
     source = "\n\n\n".join("\n".join(one.lines()) for one in functions)
     exec(compile(source, f"<{layout.name}>", "exec"), names)  # noqa: S102 - made from a description of ours
     return Codec(names["read"], names.get("write", _only_read), f"{source}\n")
-
-
-def is_only_read(part: Part) -> bool:
-    """Return whether functions by hand read a part, and none writes it."""
-    return isinstance(part, Called) or (isinstance(part, Packed) and part.write is None)
 
 
 def _only_read(*_: Any) -> None:  # noqa: ANN401 - the arguments of a writer

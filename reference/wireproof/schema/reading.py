@@ -31,7 +31,7 @@ from wireproof.schema.source import Function, indented, inner_codec, is_block, p
 
 
 class Read(Function):
-    """The source of `read`. Its last argument is whether the rules of the whole structure are looked at."""
+    """The source of `read`."""
 
     def holds(self, rule: Rule) -> bool:
         """Return whether a rule holds for readers."""
@@ -39,7 +39,7 @@ class Read(Function):
 
     def head(self) -> str:
         """Return its name and its parameters."""
-        return f"read(reader, options=None, whole=True{', first=0' if self.joined else ''})"
+        return f"read(reader, options=None{', first=0' if self.joined else ''})"
 
     def body(self) -> Iterator[str]:
         """Yield its body."""
@@ -63,10 +63,7 @@ class Read(Function):
                 yield from self.block(run[0])
             else:
                 yield from self.number(run[0])
-        late = any(map(self.verifying, self.checksums)) and not self.layout.framed
-        if self.whole or self.of_the_whole() or late:
-            yield "if whole:"
-            yield from indented(self.end())
+        yield from self.end()
         beside = f", {attribute_of(self.joined.name)}" if self.joined else ""
         yield f"return {self.value()}{beside}"
 

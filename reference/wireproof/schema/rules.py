@@ -121,12 +121,7 @@ class Rule:
     @property
     def verifies(self) -> bool:
         """Return whether it refuses a wrong checksum: after an edit it must be made right."""
-        fault = (
-            self.check(**{**dict.fromkeys(self.needs, 0), COMPUTED: 1}) if COMPUTED in self.needs else None
-        )
+        if COMPUTED not in self.needs:
+            return False
+        fault = self.check(**{**dict.fromkeys(self.needs, 0), COMPUTED: 1})
         return fault is not None and not fault.remark
-
-    @property
-    def holds_for_writers(self) -> bool:
-        """Return whether a writer looks at it, and has everything that it needs."""
-        return not self.unwritten and OF_READERS.isdisjoint(self.needs)

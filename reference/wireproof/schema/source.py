@@ -208,11 +208,8 @@ class Function(ABC):
     def raw(self, part: Part) -> str:
         """Return the variable of what is on the wire, where the value of the field is something else."""
         name = attribute_of(part.name)
-        return f"{name}_number" if self.converted(part) else name
-
-    def converted(self, part: Part) -> bool:
-        """Return whether the value of a field is not the number on the wire."""
-        return isinstance(part, Number) and bool(part.codes or part.truth or part.name in self.flags)
+        converted = isinstance(part, Number) and (part.codes or part.truth or part.name in self.flags)
+        return f"{name}_number" if converted else name
 
     def guarding(self, part: Part) -> Iterator[Rule]:
         """Yield the rules behind a field, but for those that need all bytes."""

@@ -24,7 +24,7 @@ from wireproof.schema.layout import (
     least_size_of,
     width_of,
 )
-from wireproof.schema.rules import Rule
+from wireproof.schema.rules import OF_READERS, Rule
 from wireproof.schema.source import Function, inner_codec, is_block, packing, runs_of
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Write(Function):
     def holds(self, rule: Rule) -> bool:
         """Return whether a writer has everything that a rule needs."""
         known_late = rule.guards and self.is_patched(self.layout.part(rule.guards))
-        return rule.holds_for_writers and not known_late
+        return not (rule.unwritten or known_late) and OF_READERS.isdisjoint(rule.needs)
 
     def head(self) -> str:
         """Return its name and its parameters."""
