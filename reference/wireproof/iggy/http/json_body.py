@@ -98,7 +98,7 @@ def parse_json(reader: Reader) -> JsonNode:  # noqa: C901, PLR0912 - a branch fo
             wanted = "a value"
         elif wanted == "a name" and kind == "string":
             names.append(JsonNode("string", start, end, _text_of(reader, kind, start, end)))
-            wanted = "a colon"
+            wanted, first = "a colon", False
         elif wanted == "a value" and kind not in "}]:,":
             if kind in _OPENED:
                 if len(inside) >= MAX_DEPTH:
