@@ -282,21 +282,16 @@ def check_map(writer: Writer, headers: HeaderMap) -> None:
     seen: set[HeaderKey] = set()
     for index, (key, value) in enumerate(headers):
         writer.enter(FIELD, index)
-        _check_key(writer, key)
+        if isinstance(key, HeaderValue):
+            if fault := key.fault():
+                raise writer.invalid("key", f"not a {key.kind}: {fault}")
+        elif len(key) not in SIZES:
+            raise writer.invalid("key", f"{len(key)} bytes, not 1 to 255")
+        elif not is_utf8(key):
+            raise writer.invalid("key", "not UTF-8")
         if key in seen:
             raise writer.invalid("key", "this key occurs twice")
         if fault := value.fault():
             raise writer.invalid("value", f"not a {value.kind}: {fault}")
         seen.add(key)
         writer.leave()
-
-
-def _check_key(writer: Writer, key: HeaderKey) -> None:
-    if isinstance(key, HeaderValue):
-        if fault := key.fault():
-            raise writer.invalid("key", f"not a {key.kind}: {fault}")
-        return
-    if len(key) not in SIZES:
-        raise writer.invalid("key", f"{len(key)} bytes, not 1 to 255")
-    if not is_utf8(key):
-        raise writer.invalid("key", "not UTF-8")

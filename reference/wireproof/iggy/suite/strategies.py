@@ -102,10 +102,7 @@ VALUES: Final[dict[Any, Refinement]] = {
 """Types and fields of classes to refinements of their strategies."""
 
 
-def _produce_options(_value: object) -> SearchStrategy[Options]:
-    """Return a strategy for options: now and then the profile of a producer."""
-    return st.sampled_from([*[DEFAULT_OPTIONS] * 5, Options(profile="produce")])
-
-
-OPTIONS: Final[dict[str, Callable[[Any], SearchStrategy[Options]]]] = {"iggy.send": _produce_options}
+OPTIONS: Final[dict[str, Callable[[Any], SearchStrategy[Options]]]] = {
+    "iggy.send": lambda _: st.sampled_from([*[DEFAULT_OPTIONS] * 5, Options(profile="produce")])
+}
 """Name of a format to the strategy for the options of a value."""
