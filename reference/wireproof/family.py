@@ -20,8 +20,7 @@ from attrs import field, frozen
 
 from wireproof.schema.layout import Layout
 from wireproof.schema.stream import RecordStream
-from wireproof.schema.struct import Struct
-from wireproof.schema.unreadable import layout_of
+from wireproof.schema.struct import Struct, layout_of
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader

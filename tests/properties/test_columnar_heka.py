@@ -8,7 +8,6 @@ from subjects import nearly, valued, written
 
 from wireproof import formats
 from wireproof.cases.case import Chunks, Data
-from wireproof.columnar.basic_kernels import KINDS
 from wireproof.formats import FORMATS
 from wireproof.heka import columnar
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
@@ -19,16 +18,16 @@ STREAM = FORMATS["heka.stream/0.10"]
 def assert_agrees(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[int, int]:
     """Hold the scan to the reference; how many frames there are, how many the kernels answered."""
     wanted = list(formats.scan(STREAM, [data], options))
-    frames = columnar.scan_heka(data, options)
-    columns = (frames.kind.tolist(), frames.position.tolist(), frames.length.tolist())
-    assert [
-        (KINDS[kind], at, length, frames.fault(row))
-        for row, (kind, at, length) in enumerate(zip(*columns, strict=True))
-    ] == [(item.kind, item.at, item.length, item.cls) for item in wanted]
-    answered = [item for item, handed in zip(wanted, frames.by_reference.tolist(), strict=True) if not handed]
-    assert [(item.kind, item.remarks) for item in answered] == [("frame", ())] * len(answered)
-    for item, message in zip(wanted, frames.message.tolist(), strict=True):
-        assert message == -1 or item.value.header.message_length == item.at + item.length - message
+    rows: list[tuple[str, int, int, str | None, int | None]] = []
+    for step in columnar.heka_scan_steps(data, options):
+        clean = zip(step.position.tolist(), step.length.tolist(), step.message.tolist(), strict=True)
+        rows += (("frame", at, length, None, message) for at, length, message in clean)
+        rows += ((item.kind, item.at, item.length, item.cls, None) for item in step.items)
+    assert [row[:4] for row in rows] == [(item.kind, item.at, item.length, item.cls) for item in wanted]
+    answered = [(item, row[4]) for item, row in zip(wanted, rows, strict=True) if row[4] is not None]
+    for item, message in answered:
+        assert not item.remarks
+        assert item.value.header.message_length == item.at + item.length - message
     return sum(item.kind == "frame" for item in wanted), len(answered)
 
 

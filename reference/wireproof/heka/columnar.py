@@ -1,22 +1,14 @@
-"""The fast decoder of Heka frames: whole buffers to arrays.
-
-    columnar.scan_heka(buffer)    # the items of a heka.stream: HekaFrames
-
-It is used like that of Kafka entries (`wireproof.kafka.columnar`): any contiguous bytes, and `Options` as in
-the reference's scan.
-"""
+"""The fast decoder of Heka frames: kernels find the clean ones in a buffer, any contiguous bytes."""
 
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from wireproof.columnar.basic_kernels import (
     BAD,
     EIGHT,
-    FRAME,
-    KINDS,
     ONE,
     ZERO,
     Array,
@@ -56,7 +48,7 @@ VARINT, FIXED64, LENGTH = 0, 1, 2
 MESSAGE_WIRES: Final = np.array([9, *(part.wires[0] for part in proto_fields(HEKA_MESSAGE))], np.int64)
 """The wire type of each field of Message; 9 for a number that is no field: §1."""
 
-NAME, VALUE_TYPE, REPRESENTATION = 1, 2, 3
+NAME, VALUE_TYPE = 1, 2
 FIRST_ARRAY: Final = 4
 """Field.value_string; the arrays of the other types follow in the order of the enum."""
 
@@ -202,8 +194,6 @@ def walk_frames(
 
 FRAMES_PER_CALL: Final = 1 << 14
 """Frames found by one call of the kernel."""
-REFERENCE_PIECE: Final = 512
-"""Bytes that the reference gets at first; twice as many each time that they are not enough."""
 
 
 @frozen
@@ -243,7 +233,7 @@ def heka_scan_steps(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> Itera
 
 def _reference_items(scanner: Scanner, view: memoryview, at: int) -> Iterator[Item]:
     """Yield the items from `at` on, to a position where the scanner has nothing pending, or to the end."""
-    scanner.base, read, piece = at, at, REFERENCE_PIECE
+    scanner.base, read, piece = at, at, 512  # twice as many bytes each time that they are not enough
     while read < view.nbytes:
         yield from scanner.feed(bytes(view[read : read + piece]))
         read, piece = read + piece, piece * 2
@@ -253,70 +243,6 @@ def _reference_items(scanner: Scanner, view: memoryview, at: int) -> Iterator[It
             return
     yield from scanner.finish()
     scanner.base, scanner.pos = view.nbytes, 0
-
-
-@frozen
-class HekaFrames:
-    """The items of a buffer: every byte of it, one row for each item, in order and without gaps.
-
-    Attributes:
-        position, length: int64, in bytes.
-        kind: uint8, as in `KafkaFrames`.
-        message: int64: the start of the message of a clean frame; -1 for other items.
-        by_reference: bool: the reference made this item, and not the kernels.
-        answers: the items of the reference by row, without values.
-    """
-
-    position: Array
-    length: Array
-    kind: Array
-    message: Array
-    by_reference: Array
-    answers: dict[int, Item]
-
-    def __len__(self) -> int:
-        """Return the number of items."""
-        return int(self.kind.size)
-
-    @property
-    def reference_share(self) -> float:
-        """Return the share of the frames that the reference had to decode, 0 to 1."""
-        frame = self.kind == FRAME
-        return float((self.by_reference & frame).sum() / max(frame.sum(), 1))
-
-    def fault(self, row: int) -> str | None:
-        """Return the class of the garbage at `row`; None for other items."""
-        return self.answers[row].cls if row in self.answers else None
-
-
-def scan_heka(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> HekaFrames:
-    """Scan a `heka.stream`; `Options.keys` and `max_message` mean the same as for the reference."""
-    answers: dict[int, Item] = {}
-    parts: list[tuple[Array, ...]] = [_rows_of_items(())]
-    rows = 0
-    for step in heka_scan_steps(buffer, options):
-        answers |= {rows + at: evolve(item, value=None) for at, item in enumerate(step.items)}
-        if step.items:
-            parts.append(_rows_of_items(step.items))
-        else:
-            columns = (step.position, step.length, step.message)
-            position, length, message = (column.astype(np.int64) for column in columns)
-            kind, by_reference = np.zeros(length.size, np.uint8), np.zeros(length.size, np.bool_)
-            parts.append((position, length, kind, message, by_reference))
-        rows += parts[-1][0].size
-    position, length, kind, message, by_reference = map(np.concatenate, zip(*parts, strict=True))
-    return HekaFrames(position, length, kind, message, by_reference, answers)
-
-
-def _rows_of_items(items: tuple[Item, ...]) -> tuple[Array, ...]:
-    size = len(items)
-    return (
-        np.fromiter((item.at for item in items), np.int64, size),
-        np.fromiter((item.length for item in items), np.int64, size),
-        np.fromiter((KINDS.index(item.kind) for item in items), np.uint8, size),
-        np.full(size, -1, np.int64),
-        np.ones(size, np.bool_),
-    )
 
 
 # --- decoders ---
@@ -343,8 +269,7 @@ def scan_items(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[list[It
     return items_found, by_reference
 
 
-WARM_FRAME: Final = bytes.fromhex("1e0208141f0a10101112131415161718191a1b1c1d2e2f1001")
-"""A frame: heka.md §2."""
+_FRAME: Final = bytes.fromhex("1e0208141f0a10101112131415161718191a1b1c1d2e2f1001")
 
-FAST_DECODERS: Final = {"heka.stream/0.10": FastDecoder(scan=scan_items, warm=(WARM_FRAME,))}
+FAST_DECODERS: Final = {"heka.stream/0.10": FastDecoder(scan=scan_items, warm=(_FRAME,))}
 """The fast decoder, by format and revision."""

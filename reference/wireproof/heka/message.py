@@ -74,7 +74,7 @@ FIELD: Final = Struct(
 )
 """A dynamic field. Only the array of its `value_type` may have values; None means STRING."""
 
-VALUE_ARRAYS: Final = ("value_string", "value_bytes", "value_integer", "value_double", "value_bool")
+VALUE_ARRAYS: Final = tuple(f"value_{name.lower()}" for name in VALUE_TYPES)
 """The array of each value type."""
 
 FIELD.rule("#", "heka.message.unknown")(_unknown)
@@ -136,10 +136,7 @@ add_common_rules(FIELD)
 
 def array_of(value_type: str | None) -> str:
     """Return the name of the array of a value type."""
-    return _ARRAYS[value_type or "STRING"]
-
-
-_ARRAYS: Final = dict(zip(VALUE_TYPES, VALUE_ARRAYS, strict=True))
+    return f"value_{(value_type or 'STRING').lower()}"
 
 
 HEKA_FIELD: Final = FIELD.at(REVISION)
@@ -162,9 +159,6 @@ MESSAGE: Final = Struct(
     revisions=(REVISION,),
     cites="heka.md §1",
 )
-
-MIN_NEGATIVE_INT32: Final = (1 << 64) - (1 << 31)
-"""The smallest uint64 that is a negative int32 in two's complement."""
 
 MESSAGE.rule("#", "heka.message.unknown")(_unknown)
 
@@ -193,8 +187,8 @@ def _five_bytes(number: int) -> Fault | None:
 @MESSAGE.rule("severity", "heka.message.int32.range")
 @MESSAGE.rule("pid", "heka.message.int32.range")
 def _wide(number: int) -> Fault | None:
-    """Refuse wider numbers: M17."""
-    if 1 << 32 <= number < MIN_NEGATIVE_INT32:
+    """Refuse wider numbers than an int32, which is sign-extended to 64 bits if it is negative: M17."""
+    if 1 << 32 <= number < (1 << 64) - (1 << 31):
         return Fault("bad-varint", f"{number} does not fit int32", detail="int32_overflow")
     return None
 

@@ -18,7 +18,6 @@ HEKA_REMARKS: Final[dict[str, RemarkClass]] = {
     "bad-utf8": RemarkClass(
         "heka.md section 4, M36 to M38, M85, M86: kept, replaced or rejected",
         "a string is not UTF-8",
-        rejectable=True,
         others=("replaced",),
     ),
     "duplicate-scalar": RemarkClass(
@@ -29,15 +28,13 @@ HEKA_REMARKS: Final[dict[str, RemarkClass]] = {
     "field-no-value": RemarkClass("heka.md section 4, M51, M66", "a field has no value", rejectable=False),
     "field-empty-name": RemarkClass("heka.md section 4, M52", "a field has an empty name", rejectable=False),
     "packed-empty": RemarkClass(
-        "heka.md section 4, M66: Lua's reader rejects it", "a packed list without values", rejectable=True
+        "heka.md section 4, M66: Lua's reader rejects it", "a packed list without values"
     ),
     "bool-not-01": RemarkClass(
         "heka.md section 4, M75, M77", "a boolean is neither 0 nor 1", rejectable=False
     ),
     "header-order": RemarkClass(
-        "heka.md section 2.4, S19: the C reader rejects it",
-        "the fields of a header are in another order",
-        rejectable=True,
+        "heka.md section 2.4, S19: the C reader rejects it", "the fields of a header are in another order"
     ),
     "header-unknown-field": RemarkClass(
         "heka.md section 2.4, S30", "a header has a field without a meaning", rejectable=False
@@ -46,10 +43,7 @@ HEKA_REMARKS: Final[dict[str, RemarkClass]] = {
         "heka.md section 3, A14: an unknown field, the number itself, or cut to 32 bits",
         "a header names a hash function that Heka does not have",
         rejectable=False,
-        others=(
-            "number",
-            "cut",
-        ),
+        others=("number", "cut"),
     ),
     "legacy-encoding": RemarkClass(
         "heka.md sections 1 and 2.4, S20",
@@ -59,6 +53,5 @@ HEKA_REMARKS: Final[dict[str, RemarkClass]] = {
     "legacy-encoding-json": RemarkClass(
         "heka.md sections 1 and 8, W11: it meant JSON until 2013-09-18; all readers now ignore it",
         "the header names JSON, which old Heka wrote",
-        rejectable=True,
     ),
 }

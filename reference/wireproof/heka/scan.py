@@ -10,9 +10,11 @@ message) and the current chunk. A decision waits until all bytes that it needs a
 stream into chunks does not change the result.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final, Literal
+from heapq import merge
+from itertools import tee
+from typing import Any, Final, Literal, TypeAlias
 
 from attrs import define, evolve, field, frozen
 
@@ -24,7 +26,6 @@ from wireproof.heka.stream import (
     MAX_HEADER,
     RECORD_SEPARATOR,
     UNIT_SEPARATOR,
-    HekaFrame,
     HekaHeader,
     max_message_size,
 )
@@ -32,7 +33,7 @@ from wireproof.schema.layout import proto_fields
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, ResyncMode
 from wireproof.wire.protobuf import VARINT
 from wireproof.wire.reader import Budget, Reader
-from wireproof.wire.rejection import RejectClass, Rejected, Remark
+from wireproof.wire.rejection import RejectClass, Rejected, Remark, shift_position
 from wireproof.wire.scan_items import Item
 
 REREAD_BYTES_PER_BYTE: Final = 4
@@ -60,12 +61,8 @@ def scan(chunks: Iterable[bytes], options: Options = DEFAULT_OPTIONS) -> Iterato
 # --- the modes: sections 2.1, 2.2, 2.4 ---
 
 
-@frozen
-class AcceptedHeader:
-    """A header that a mode accepts: its value and its remarks."""
-
-    header: HekaHeader
-    remarks: tuple[Remark, ...] = ()
+AcceptedHeader: TypeAlias = tuple[HekaHeader, tuple[Remark, ...]]
+"""A header that a mode accepts, and its remarks."""
 
 
 @frozen
@@ -92,7 +89,7 @@ def _strict(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
     except Rejected as rejected:
         return rejected.cls
     assert found is not None, "the caller passes the whole header"
-    return AcceptedHeader(found, tuple(reader.remarks))
+    return found, tuple(reader.remarks)
 
 
 def _c(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
@@ -106,7 +103,8 @@ def _c(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
         return rejected.cls
     if not 1 <= length <= max_message_size(options):
         return "limit-exceeded"
-    return AcceptedHeader(HEKA_HEADER.type(**{**_ABSENT, "message_length": length}))
+    absent = dict.fromkeys(part.name for part in _FIELDS.values())
+    return HEKA_HEADER.type(**{**absent, "message_length": length}), ()
 
 
 def _go(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
@@ -128,9 +126,9 @@ def _go(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
     cut = {number: one & 0xFFFF_FFFF if isinstance(one, int) else one for number, one in got.items()}
     values: dict[str, Any] = {part.name: cut.get(number) for number, part in _FIELDS.items()}
     values["message_length"] = values["message_length"] or 0
-    values["hmac_hash_function"] = _FUNCTIONS.get(values["hmac_hash_function"])
+    values["hmac_hash_function"] = dict(enumerate(HASH_FUNCTIONS)).get(values["hmac_hash_function"])
     found = HekaHeader(**values)
-    return AcceptedHeader(found) if found.message_length <= max_message_size(options) else "limit-exceeded"
+    return (found, ()) if found.message_length <= max_message_size(options) else "limit-exceeded"
 
 
 def _any_varint(reader: Reader) -> int:
@@ -142,10 +140,6 @@ def _any_varint(reader: Reader) -> int:
 LENGTH_FIELD: Final = 1
 _FIELDS: Final = {part.number: part for part in proto_fields(HEKA_HEADER) if not part.deprecated}
 """The fields of a header since 2013; message_encoding counts as unknown: S20."""
-
-_ABSENT: Final[dict[str, Any]] = {part.name: None for part in _FIELDS.values()}
-
-_FUNCTIONS: Final = dict(enumerate(HASH_FUNCTIONS))
 
 
 def _field(reader: Reader, got: dict[int, bytes | int]) -> None:
@@ -201,15 +195,6 @@ def read_head(data: bytes, mode: ModeRules, options: Options) -> AcceptedHeader 
 # --- the scan ---
 
 
-@frozen
-class FrameContent:
-    """The result of reading the message of a whole frame: the decoded frame, or a reject class."""
-
-    frame: HekaFrame | None
-    cls: RejectClass | None = None
-    remarks: tuple[Remark, ...] = field(default=())
-
-
 class Scanner:
     """A scan in progress.
 
@@ -229,7 +214,7 @@ class Scanner:
         head: the header of the frame that seems to begin at `pos`, if read.
         fault: the reject class of that frame, if it has one.
         size: the size of that frame in bytes.
-        content: its message, if read.
+        content: its item, if its message was read.
     """
 
     def __init__(self, options: Options) -> None:
@@ -248,7 +233,7 @@ class Scanner:
         self.head: AcceptedHeader | None = None
         self.fault: RejectClass | None = None
         self.size = 0
-        self.content: FrameContent | None = None
+        self.content: Item | None = None
 
     @property
     def here(self) -> int:
@@ -364,32 +349,33 @@ class Scanner:
             if have < 2 or have < (size := FRAME_OVERHEAD + self.buffer[self.pos + 1]):
                 return True
             match read_head(bytes(self.buffer[self.pos : self.pos + size]), self.framing, self.options):
-                case AcceptedHeader() as head:
-                    self.head, self.size = head, size + head.header.message_length
+                case (header, _) as head:
+                    self.head, self.size = head, size + header.message_length
                 case cls:
                     self.fault = cls
                     return False
         if have < self.size:
             return True
         if self.content is None:
-            self.content = self._read_content(self.head)
+            self.content = self._read_content(*self.head)
         search = self.content.cls is not None and self.framing.on_rejection == "aligned"
         return search and have == self.size and not final
 
-    def _read_content(self, head: AcceptedHeader) -> FrameContent:
+    def _read_content(self, header: HekaHeader, remarks: tuple[Remark, ...]) -> Item:
         data = bytes(self.buffer[self.pos : self.pos + self.size])
-        reader = Reader(
-            data, pos=self.size - head.header.message_length, budget=Budget(self.options.max_output)
-        )
+        reader = Reader(data, pos=self.size - header.message_length, budget=Budget(self.options.max_output))
         try:
-            whole = stream.read_content(reader, head.header, self.options)
+            whole = stream.read_content(reader, header, self.options)
         except Rejected as rejected:
             self.credit -= self.size
             self.fault = rejected.cls
-            return FrameContent(None, rejected.cls)
-        return FrameContent(
-            whole, None, tuple(_shift(r, self.here) for r in (*head.remarks, *reader.remarks))
-        )
+            kind: Literal["frame", "garbage"] = (
+                "frame" if self.framing.on_rejection == "deliver" else "garbage"
+            )
+            return Item(kind, self.here, self.size, cls=rejected.cls)
+        found = (*remarks, *reader.remarks)
+        shifted = tuple(evolve(one, at=shift_position(one.at, self.here)) for one in found)
+        return Item("frame", self.here, self.size, whole, remarks=shifted)
 
     def _is_item(self) -> bool:
         """Return True if the frame at `pos`, valid or rejected, is one item and is not searched inside."""
@@ -397,67 +383,35 @@ class Scanner:
             return False
         if self.content.cls is None or self.framing.on_rejection == "deliver" or self.credit < 0:
             return True
-        return self.framing.on_rejection == "aligned" and self.torn is None and self._is_aligned()
-
-    def _is_aligned(self) -> bool:
-        """Return True if a separator or the end of the stream follows the frame: S31 against S17."""
+        # a separator or the end of the stream follows the frame: S31 against S17
         end = self.pos + self.size
-        return end == len(self.buffer) or self.buffer[end] == RECORD_SEPARATOR
+        aligned = end == len(self.buffer) or self.buffer[end] == RECORD_SEPARATOR
+        return self.framing.on_rejection == "aligned" and self.torn is None and aligned
 
     def _take_item(self) -> Iterator[Item]:
         """Yield the garbage before the frame at `pos`, and the frame."""
-        content = self.content
-        assert content is not None, "only after _is_item"
+        item = self.content
+        assert item is not None, "only after _is_item"
         yield from self._end_run(self.here)
         self.torn = None
-        kind: Literal["frame", "garbage"] = (
-            "frame" if content.cls is None or self.framing.on_rejection == "deliver" else "garbage"
-        )
-        item = Item(kind, self.here, self.size, content.frame, content.cls, content.remarks)
         self._advance(self.size)
         self.credit = min(self.credit, self.most)
         self._forget()
         yield item
 
 
-def _shift(remark: Remark, base: int) -> Remark:
-    """Return the remark of a frame with its position in the stream, where the frame is at `base`."""
-    position, _, inner = str(remark.at).partition(">")
-    shifted = int(position) + base
-    return evolve(remark, at=f"{shifted}>{inner}" if inner else shifted)
-
-
-# --- mode comparison ---
-#
-# A scan of a stream in several resync modes at once, with byte counts and differences. heka.md, section 2.4.
-#
-# Memory is bounded: a scanner stores at most one frame, and an item is stored only until the other mode has
-# reached it.
-
+# --- a stream scanned in several modes at once: section 2.4 ---
 
 MAX_ITEMS_SHOWN: Final = 4
 """Number of items that a difference stores for each side; further ones are only counted."""
-
-KindAndClass = tuple[str, str | None]
-"""Kind and reject class of items."""
 
 
 @define
 class ModeCounts:
     """The numbers of items and of bytes that one mode found, by kind and reject class."""
 
-    items: Counter[KindAndClass] = field(factory=Counter)
-    bytes: Counter[KindAndClass] = field(factory=Counter)
-
-    def add(self, item: Item) -> None:
-        """Add an item to the counts."""
-        self.items[item.kind, item.cls] += 1
-        self.bytes[item.kind, item.cls] += item.length
-
-    @property
-    def total(self) -> int:
-        """Return the size of the stream in bytes: every byte belongs to exactly one item."""
-        return self.bytes.total()
+    items: Counter[tuple[str, str | None]] = field(factory=Counter)
+    bytes: Counter[tuple[str, str | None]] = field(factory=Counter)
 
 
 @define
@@ -498,48 +452,6 @@ class ModeDifference:
     right: DifferenceSide
 
 
-class ItemComparison:
-    """Finds the differences between two sequences of items that cover the same bytes."""
-
-    def __init__(self) -> None:
-        """Start at byte 0."""
-        self._queues: tuple[deque[Item], deque[Item]] = (deque(), deque())
-        self._sides: tuple[DifferenceSide, DifferenceSide] | None = None
-        self._at = 0
-
-    def feed(self, left: Iterable[Item], right: Iterable[Item]) -> Iterator[ModeDifference]:
-        """Take the next items of both sequences, and yield the differences that end with them."""
-        for queue, items in zip(self._queues, (left, right), strict=True):
-            queue.extend(evolve(item, value=None, remarks=()) for item in items)
-        while self._step():
-            if self._sides is not None and self._sides[0].end == self._sides[1].end:
-                yield ModeDifference(self._at, self._sides[0].end, *self._sides)
-                self._sides = None
-
-    def _step(self) -> bool:
-        """Take one item, or one from each queue; return False if a needed queue is empty."""
-        left, right = self._queues
-        if self._sides is not None:
-            shorter = 0 if self._sides[0].end < self._sides[1].end else 1
-            return self._take(shorter)
-        if not (left and right):
-            return False
-        if left[0] == right[0]:
-            left.popleft()
-            right.popleft()
-            return True
-        self._at = left[0].at
-        self._sides = (DifferenceSide(self._at), DifferenceSide(self._at))
-        return self._take(0) and self._take(1)
-
-    def _take(self, which: int) -> bool:
-        assert self._sides is not None, "only within a difference"
-        if not self._queues[which]:
-            return False
-        self._sides[which].take(self._queues[which].popleft())
-        return True
-
-
 def compare_modes(
     chunks: Iterable[bytes],
     modes: Sequence[ResyncMode],
@@ -548,27 +460,28 @@ def compare_modes(
 ) -> Iterator[ModeDifference]:
     """Scan a stream in each mode, and yield the differences between the last two modes.
 
+    Memory is bounded: the mode that is behind reads on, and no scanner is more than a frame ahead.
+
     Args:
         chunks: the stream, divided in any way.
         modes: names of modes, as in `Options.resync`.
         accounts: one object for each mode, to which the items are added.
         options: `keys`, `max_message` and `compression`, as for a scan.
     """
-    scanners = [Scanner(evolve(options, resync=mode)) for mode in modes]
-    comparison = ItemComparison()
-    feeds: Iterator[list[list[Item]]] = (
-        [list(scanner.feed(chunk)) for scanner in scanners] for chunk in chunks
-    )
-    for items in feeds:
-        yield from _count(items, accounts, comparison)
-    yield from _count([list(scanner.finish()) for scanner in scanners], accounts, comparison)
 
+    def items(number: int, copy: Iterator[bytes]) -> Iterator[tuple[int, Item]]:
+        for item in scan(copy, evolve(options, resync=modes[number])):
+            accounts[number].items[item.kind, item.cls] += 1
+            accounts[number].bytes[item.kind, item.cls] += item.length
+            yield number, evolve(item, value=None, remarks=())
 
-def _count(
-    items: Sequence[list[Item]], accounts: Sequence[ModeCounts], comparison: ItemComparison
-) -> Iterator[ModeDifference]:
-    for items_of_mode, counts in zip(items, accounts, strict=True):
-        for item in items_of_mode:
-            counts.add(item)
-    if len(items) > 1:
-        yield from comparison.feed(items[-2], items[-1])
+    last, left, right = len(modes) - 1, DifferenceSide(0), DifferenceSide(0)
+    scans = map(items, range(len(modes)), tee(chunks, len(modes)))
+    for number, item in merge(*scans, key=lambda found: found[1].at + found[1].length):
+        if number < last - 1:
+            continue
+        (right if number == last else left).take(item)
+        if left.end == right.end:
+            if left != right:
+                yield ModeDifference(left.first[0].at, left.end, left, right)
+            left, right = DifferenceSide(left.end), DifferenceSide(left.end)

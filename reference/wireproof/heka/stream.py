@@ -181,9 +181,8 @@ def encode_header(writer: Writer, value: HekaHeader, message_length: int) -> byt
 
 # --- the signature: an HMAC of the message bytes, section 3 ---
 #
-# `Options.keys` has the keys by `<signer>_<version>`; without keys nothing is verified and no frame has a
-# signer. Frames that Go's reader accepts without verification (a signer without HMAC, a header of 13 bytes or
-# less) are rejected: an authentication bypass is never normative.
+# Frames that Go's reader accepts without verification (a signer without HMAC, a header of 13 bytes or less)
+# are rejected: an authentication bypass is never normative.
 
 HASH_NAMES: Final[dict[str | None, str]] = {None: "md5", "MD5": "md5", "SHA1": "sha1"}
 """The hash functions: section 3, row functions. MD5 if the field is absent."""
@@ -201,7 +200,7 @@ def hmac_digest(header: HekaHeader, key: bytes, message: bytes) -> bytes:
 
 
 def verify(reader: Reader, header: HekaHeader, message: bytes, options: Options) -> bytes | None:
-    """Verify the signature; return the signer, or None for a message without signature.
+    """Verify the signature; return the signer, or None for a message without signature, or without keys.
 
     Raises:
         Rejected: `auth-failed`, with the `detail` of section 3.
@@ -348,7 +347,16 @@ def write(writer: Writer, value: HekaFrame, options: Options) -> None:
             which hekad writes no frame for (bug 3), a signer without key, or content that `Options.content`
             does not name, and as `message.encode` and `encode_header`.
     """
-    body, max_size = _content_bytes(writer, value.message, options), max_message_size(options)
+    content, max_size = value.message, max_message_size(options)
+    if isinstance(content, bytes) != (options.content == "opaque"):
+        found = "bytes" if isinstance(content, bytes) else "a message"
+        raise writer.invalid("message", f"{found}, but the option content is {options.content}")
+    if isinstance(content, bytes):
+        body = content
+    else:
+        inner = Writer(scope=(writer.scope, "message", -1))
+        message.encode(inner, content, options)
+        body = bytes(inner.data)
     if not body:
         raise writer.invalid("message", "no bytes; a frame has at least one")
     if len(body) > max_size:
@@ -359,19 +367,6 @@ def write(writer: Writer, value: HekaFrame, options: Options) -> None:
     writer.put("header", head)
     writer.uint8("unit_separator", UNIT_SEPARATOR)
     writer.put("message", body)
-
-
-def _content_bytes(writer: Writer, content: HekaMessage | bytes, options: Options) -> bytes:
-    """Return the bytes of the content: those given if it is opaque, else those of the encoded message."""
-    opaque = isinstance(content, bytes)
-    if opaque != (options.content == "opaque"):
-        found = "bytes" if opaque else "a message"
-        raise writer.invalid("message", f"{found}, but the option content is {options.content}")
-    if isinstance(content, bytes):
-        return content
-    inner = Writer(scope=(writer.scope, "message", -1))
-    message.encode(inner, content, options)
-    return bytes(inner.data)
 
 
 # --- the stream ---

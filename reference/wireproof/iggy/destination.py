@@ -32,19 +32,22 @@ def _tagged(codes: dict[int, str]) -> tuple[Part, ...]:
     return (
         Number("kind", "uint8", codes=codes, error="InvalidCommand"),
         Length("length", "uint8", of="value"),
-        Octets("value", structure=True),
+        Octets("value"),
     )
 
 
-def _wrong_length(kind: str, length: int, lengths: dict[str, range], **details: str) -> Fault | None:
-    if length in lengths[kind]:
-        return None
-    return Fault("bad-length", f"{length} bytes for {kind}", detail=details.get(kind, "InvalidCommand"))
+_DETAILS: Final = {"partition_id": "CannotParseSlice", "messages_key": "InvalidKeyValueLength"}
+"""The server's error for a wrong length, by kind; for others it is InvalidCommand."""
+
+
+def _wrong_length(kind: str, length: int) -> Fault:
+    return Fault("bad-length", f"{length} bytes for {kind}", detail=_DETAILS.get(kind, "InvalidCommand"))
 
 
 # --- identifiers ---
 
 IDENTIFIER_KINDS: Final = {1: "numeric", 2: "string"}
+_IDENTIFIER_LENGTHS: Final = {"numeric": range(4, 5), "string": range(1, 256)}
 
 IDENTIFIER: Final = Struct(
     "Identifier", *_tagged(IDENTIFIER_KINDS), revisions=REVISIONS, cites="iggy.md §2.2", value=Identifier
@@ -54,7 +57,7 @@ IDENTIFIER: Final = Struct(
 
 @IDENTIFIER.rule("length", "iggy.identifier.length")
 def _identifier_length(kind: str, length: int) -> Fault | None:
-    return _wrong_length(kind, length, {"numeric": range(4, 5), "string": range(1, 256)})
+    return None if length in _IDENTIFIER_LENGTHS[kind] else _wrong_length(kind, length)
 
 
 @IDENTIFIER.rule("value", "iggy.identifier.zero", until="0.8")
@@ -75,17 +78,10 @@ def _not_utf8(kind: str, value: bytes) -> Fault | None:
 
 PARTITIONING_KINDS: Final = {1: "balanced", 2: "partition_id", 3: "messages_key"}
 
-PARTITIONING_LENGTHS: Final = {
-    "balanced": range(1),
-    "partition_id": range(4, 5),
-    "messages_key": range(1, 256),
-}
-"""The valid lengths of a value by its kind."""
+_LENGTHS: Final = {"balanced": range(1), "partition_id": range(4, 5), "messages_key": range(1, 256)}
 
-PARTITIONING_ERRORS: Final = {"partition_id": "CannotParseSlice", "messages_key": "InvalidKeyValueLength"}
-
-SHORTEST: Final = 3
-"""The number of bytes that the server's reader requires, although a balanced partitioning has only two."""
+_LENGTHS_OF_CHOSEN: Final = {**_LENGTHS, "balanced": range(256)}
+"""Up to 8594d7d4c the server checks neither the length of a balanced value nor its bytes."""
 
 PARTITIONING: Final = Struct(
     "Partitioning",
@@ -98,14 +94,12 @@ PARTITIONING: Final = Struct(
 
 @PARTITIONING.rule("length", "iggy.partitioning.length", until="0.9")
 def _length_of_chosen(kind: str, length: int) -> Fault | None:
-    """Take any length of a balanced value: up to 8594d7d4c the server checks neither it nor the bytes."""
-    any_balanced = {**PARTITIONING_LENGTHS, "balanced": range(256)}
-    return _wrong_length(kind, length, any_balanced, **PARTITIONING_ERRORS)
+    return None if length in _LENGTHS_OF_CHOSEN[kind] else _wrong_length(kind, length)
 
 
 @PARTITIONING.rule("length", "iggy.partitioning.balanced-length", since="0.9")
 def _partitioning_length(kind: str, length: int) -> Fault | None:
-    return _wrong_length(kind, length, PARTITIONING_LENGTHS, **PARTITIONING_ERRORS)
+    return None if length in _LENGTHS[kind] else _wrong_length(kind, length)
 
 
 @PARTITIONING.rule("value", "iggy.partitioning.balanced")
@@ -117,7 +111,8 @@ def _balanced_value(kind: str, value: bytes) -> Fault | None:
 
 @PARTITIONING.rule("", "iggy.partitioning.balanced", alone=True)
 def _bare(room: int) -> Fault | None:
-    return remarked("iggy-bare-balanced", path="kind") if room < SHORTEST else None
+    """Remark two bytes, which a balanced partitioning has, although the server's reader requires three."""
+    return remarked("iggy-bare-balanced", path="kind") if room < 3 else None
 
 
 # --- the destination of a send ---

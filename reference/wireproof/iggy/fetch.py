@@ -6,8 +6,6 @@ section whose status is not 0 has no batches: its partition could not be read.
 
 from typing import Any, Final
 
-from attrs import frozen
-
 from wireproof.iggy.batch import BATCHES, add_up
 from wireproof.iggy.poll import CONTEXT, lost, uncounted
 from wireproof.iggy.requests import LARGEST_PARTITIONS
@@ -64,36 +62,18 @@ LAYOUT: Final = Layout(
     cites="iggy.md §6.2",
 )
 
-COUNTED: Final = ("messages_count", "records_len")
-"""The fields that the writer computes."""
-
 REVISIONS: Final = {EDGE: Revision(LAYOUT)}
 """Revision to its row."""
 
 
-@frozen
-class _Entry:
-    """An entry of the table, and its position."""
-
-    at: int
-    fields: dict[str, int]
-
-
 def decode(_: Revision, reader: Reader, __: Options) -> Any:  # noqa: ANN401 - a `FetchReply`
     """Read the table, and the batches to the end of the body."""
-    sections = [_read_section(reader, index, entry) for index, entry in enumerate(_read_table(reader))]
-    if reader.left:
-        raise reader.reject("trailing-data", "sections", f"{reader.left} bytes after the last section")
-    return FetchReply(sections=tuple(sections))
-
-
-def _read_table(reader: Reader) -> list[_Entry]:
     at, count = reader.pos, reader.uint32le("sections_count")
     if count > LARGEST_PARTITIONS:
         text = f"{count} sections, {LARGEST_PARTITIONS} allowed"
         raise reader.reject("limit-exceeded", "sections_count", text, at=at)
     reader.cover("sections_count", "count", reader.pos, reader.pos + count * ENTRY.fixed_size)
-    entries: list[_Entry] = []
+    entries: list[tuple[int, dict[str, int]]] = []
     while len(entries) < count:
         reader.enter("sections", len(entries))
         at = reader.pos
@@ -101,14 +81,17 @@ def _read_table(reader: Reader) -> list[_Entry]:
         if fields["status"] and fields["records_len"]:
             text = f"{fields['records_len']} bytes in a section of status {fields['status']}"
             raise reader.reject("invalid-value", "records_len", text, at=at + ENTRY.offset("records_len"))
-        entries.append(_Entry(at, fields))
+        entries.append((at, fields))
         reader.leave()
-    return entries
+    sections = [_read_section(reader, index, *entry) for index, entry in enumerate(entries)]
+    if reader.left:
+        raise reader.reject("trailing-data", "sections", f"{reader.left} bytes after the last section")
+    return FetchReply(sections=tuple(sections))
 
 
-def _read_section(reader: Reader, index: int, entry: _Entry) -> Any:  # noqa: ANN401 - a `FetchSection`
+def _read_section(reader: Reader, index: int, entry_at: int, fields: dict[str, int]) -> Any:  # noqa: ANN401 - a `FetchSection`
     """Read the batches of a section."""
-    count, length = (entry.fields[name] for name in COUNTED)
+    count, length = (fields.pop(name) for name in ("messages_count", "records_len"))
     reader.enter("sections", index)
     reader.cover("records_len", "length", reader.pos, reader.pos + length)
     window = reader.window("records", length)
@@ -122,10 +105,9 @@ def _read_section(reader: Reader, index: int, entry: _Entry) -> Any:  # noqa: AN
         batches.append(batch)
         messages += joined
     if (fault := lost(count, messages) or uncounted(count, messages)) is not None:
-        report(window, "count", entry.at + ENTRY.offset("messages_count"), fault)
+        report(window, "count", entry_at + ENTRY.offset("messages_count"), fault)
     reader.leave()
-    rest: dict[str, Any] = {name: part for name, part in entry.fields.items() if name not in COUNTED}
-    return FetchSection(**rest, batches=tuple(batches), messages=tuple(messages))
+    return FetchSection(**fields, batches=tuple(batches), messages=tuple(messages))
 
 
 def encode(_: Revision, writer: Writer, value: Any, __: Options) -> None:  # noqa: ANN401 - a `FetchReply`

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     Header: TypeAlias = values.RequestHeader | values.ReplyHeader | values.EvictionHeader
 
-SMALLEST_LENGTH: Final = 4
-"""The smallest length of a classic frame, in bytes: the code without a body."""
-
 HEADER_SIZE: Final = 256
 """The size of a VSR header, in bytes."""
 
@@ -71,7 +68,8 @@ CLASSIC_FRAME: Final = Struct(
 
 @CLASSIC_FRAME.rule("length", "iggy.frame.classic.length")
 def _short_length(length: int) -> Fault | None:
-    return Fault("bad-length", f"{length}", detail="InvalidCommand") if length < SMALLEST_LENGTH else None
+    """Refuse a length without room for the code."""
+    return Fault("bad-length", f"{length}", detail="InvalidCommand") if length < 4 else None
 
 
 # --- the headers of VSR frames: bytes 128 to 255, from core/binary_protocol/src/consensus/header.rs ---

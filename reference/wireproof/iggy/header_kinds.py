@@ -5,6 +5,7 @@ not check it (iggy.md, section 10.3, `int32_3bytes`). The accessors and the writ
 """
 
 import struct
+from contextlib import suppress
 from decimal import Decimal
 from math import isfinite, isnan
 from typing import Any, Final, Literal
@@ -14,54 +15,26 @@ from attrs import Attribute, field, frozen
 from wireproof.wire.json_values import derived
 from wireproof.wire.rejection import Rejected
 
-DIGITS: Final = {4: 9, 8: 17}
-"""Digits that tell any two numbers of a width in bytes apart: IEEE 754."""
-
-FORMATS: Final = {4: "<f", 8: "<d"}
-
 
 def float_text(data: bytes) -> str:
     """Return the text of a little-endian number: `1`, `123.45`, `-0`, `inf`, `-inf` or `NaN`."""
-    layout = FORMATS[len(data)]
+    layout, most = ("<f", 9) if len(data) == 4 else ("<d", 17)  # digits that tell any two numbers apart
     (number,) = struct.unpack(layout, data)
     if not isfinite(number):
         return "NaN" if isnan(number) else "inf" if number > 0 else "-inf"
-    for digits in range(1, DIGITS[len(data)]):
+    for digits in range(1, most + 1):
         text = f"{number:.{digits - 1}e}"
-        if _is_same(layout, text, data):
-            return _plain(text)
-    return _plain(f"{number:.{DIGITS[len(data)] - 1}e}")
-
-
-def _is_same(layout: str, text: str, data: bytes) -> bool:
-    try:
-        return struct.pack(layout, float(text)) == data
-    except OverflowError:  # rounded up beyond the largest float32
-        return False
-
-
-def _plain(text: str) -> str:
+        with suppress(OverflowError):  # rounded up beyond the largest float32
+            if digits == most or struct.pack(layout, float(text)) == data:
+                break
     plain = f"{Decimal(text):f}"
     return plain.rstrip("0").rstrip(".") if "." in plain else plain
 
 
 HeaderKindName = Literal[
-    "raw",
-    "string",
-    "bool",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "int128",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "uint128",
-    "float32",
-    "float64",
-]
+    "raw", "string", "bool", "int8", "int16", "int32", "int64", "int128", "uint8", "uint16", "uint32",
+    "uint64", "uint128", "float32", "float64",
+]  # fmt: skip
 """The names of the kinds in JSON."""
 
 WRONG_SIZE: Final = "iggy-header-size"
@@ -102,8 +75,6 @@ HEADER_KINDS: Final[tuple[HeaderKind, ...]] = (
 KINDS_BY_CODE: Final[dict[int, HeaderKind]] = {kind.code: kind for kind in HEADER_KINDS}
 KINDS_BY_NAME: Final[dict[str, HeaderKind]] = {kind.name: kind for kind in HEADER_KINDS}
 
-_FLOATS: Final = {"float32": "<f", "float64": "<d"}
-
 
 def _known(_: object, attribute: "Attribute[str]", name: str) -> None:
     if name not in KINDS_BY_NAME:
@@ -126,18 +97,6 @@ class HeaderValue:
     kind: HeaderKindName = field(validator=_known)
     value: bytes = field(validator=_sized)
 
-    @classmethod
-    def of(cls, kind: HeaderKindName, native: float | str | bytes) -> "HeaderValue":
-        """Return the header value for a Python value: bytes, str, bool, int or float, depending on the kind.
-
-        Raises:
-            Rejected: the number does not fit, or the Python type does not match the kind (`invalid-value`).
-        """
-        try:
-            return cls(kind, _packed(KINDS_BY_NAME[kind], native))
-        except (AttributeError, LookupError, OverflowError, TypeError, ValueError, struct.error) as error:
-            raise Rejected("invalid-value", -1, "value", f"{kind}: {error}") from None
-
     def fault(self) -> str | None:
         """Return the remark class of a value that its kind does not allow; None for a valid value.
 
@@ -154,32 +113,14 @@ class HeaderValue:
 
     def add_derived(self, tree: dict[str, Any]) -> None:
         """Add the derived field to the JSON form."""
-        tree["typed"] = self._typed()
-
-    def _typed(self) -> str | bool | None:
         if self.kind in ("raw", "string") or self.fault():
-            return None
-        if self.kind == "bool":
-            return self.value == b"\x01"
-        if self.kind in _FLOATS:
-            return float_text(self.value)
-        return str(int.from_bytes(self.value, "little", signed=self.kind.startswith("int")))
-
-
-def _packed(kind: HeaderKind, native: float | str | bytes) -> bytes:
-    match native:
-        case bytes() if kind.name == "raw":
-            return native
-        case str() if kind.name == "string":
-            return native.encode()
-        case bool() if kind.name == "bool":
-            return bytes([native])
-        case int() if not isinstance(native, bool) and "int" in kind.name and kind.size:
-            return native.to_bytes(kind.size, "little", signed=kind.name.startswith("int"))
-        case float() if kind.name in _FLOATS:
-            return struct.pack(_FLOATS[kind.name], native)
-        case _:
-            raise TypeError(f"cannot hold a {type(native).__name__}")
+            tree["typed"] = None
+        elif self.kind == "bool":
+            tree["typed"] = self.value == b"\x01"
+        elif self.kind.startswith("float"):
+            tree["typed"] = float_text(self.value)
+        else:
+            tree["typed"] = str(int.from_bytes(self.value, "little", signed=self.kind.startswith("int")))
 
 
 def is_utf8(data: bytes) -> bool:

@@ -42,7 +42,7 @@ FIELD: Final = "headers"
 
 _KINDS: Final = {kind.code: kind.name for kind in HEADER_KINDS}
 
-_KEY: Final = (Length("key_len", "uint32le", of="key"), Octets("key", structure=True))
+_KEY: Final = (Length("key_len", "uint32le", of="key"), Octets("key"))
 
 _VALUE: Final = (Length("val_len", "uint32le", of="value"), Octets("value"))
 
@@ -206,18 +206,12 @@ def _read_entry(reader: Reader, tlv: TlvRules) -> HeaderEntry:
         key_kind = _read_kind(reader, "key_kind", tlv)
         key = _read_sized(reader, key_kind, ("key_len", "key"), tlv.key_detail, tlv)
     else:
-        key = _read_text(reader)
+        key = _read_octets(reader, "key_len", "key", "InvalidHeaderKey")
+        if not is_utf8(key):
+            at = reader.pos - len(key)
+            raise reader.reject("bad-utf8", "key", at=at, detail="InvalidHeaderKey")
     kind = _read_kind(reader, "val_kind" if tlv.keyed else "kind", tlv)
     return key, _read_sized(reader, kind, ("val_len", "value"), "InvalidHeaderValue", tlv)
-
-
-def _read_text(reader: Reader) -> bytes:
-    """Read a key of TLV v1."""
-    key = _read_octets(reader, "key_len", "key", "InvalidHeaderKey")
-    if not is_utf8(key):
-        start = reader.pos - len(key)
-        raise reader.reject("bad-utf8", "key", at=start, detail="InvalidHeaderKey")
-    return key
 
 
 def _read_kind(reader: Reader, name: str, tlv: TlvRules) -> HeaderKindName:
@@ -249,12 +243,6 @@ def _read_octets(reader: Reader, length_name: str, name: str, detail: str) -> by
         raise reader.reject("bad-length", length_name, f"{length} bytes", at=reader.pos - 4, detail=detail)
     reader.cover(length_name, "length", reader.pos, reader.pos + length)
     return reader.take(name, length)
-
-
-def remark_fault(reader: Reader, value: HeaderValue, at: int) -> None:
-    """Remark a value that its kind does not allow but that readers accept: section 10.3."""
-    if fault := value.fault():
-        reader.remark(fault, "value", at=at)
 
 
 def write_map(writer: Writer, headers: HeaderMap, tlv: TlvRules) -> None:
@@ -294,21 +282,16 @@ def check_map(writer: Writer, headers: HeaderMap) -> None:
     seen: set[HeaderKey] = set()
     for index, (key, value) in enumerate(headers):
         writer.enter(FIELD, index)
-        _check_key(writer, key)
+        if isinstance(key, HeaderValue):
+            if fault := key.fault():
+                raise writer.invalid("key", f"not a {key.kind}: {fault}")
+        elif len(key) not in SIZES:
+            raise writer.invalid("key", f"{len(key)} bytes, not 1 to 255")
+        elif not is_utf8(key):
+            raise writer.invalid("key", "not UTF-8")
         if key in seen:
             raise writer.invalid("key", "this key occurs twice")
         if fault := value.fault():
             raise writer.invalid("value", f"not a {value.kind}: {fault}")
         seen.add(key)
         writer.leave()
-
-
-def _check_key(writer: Writer, key: HeaderKey) -> None:
-    if isinstance(key, HeaderValue):
-        if fault := key.fault():
-            raise writer.invalid("key", f"not a {key.kind}: {fault}")
-        return
-    if len(key) not in SIZES:
-        raise writer.invalid("key", f"{len(key)} bytes, not 1 to 255")
-    if not is_utf8(key):
-        raise writer.invalid("key", "not UTF-8")

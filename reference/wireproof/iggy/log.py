@@ -23,6 +23,7 @@ from wireproof.schema.struct import Struct, many, since, until
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.scan_items import next_valid
+from wireproof.wire.writer import MASK64
 
 SEGMENT: Final = Struct(
     "Segment",
@@ -123,7 +124,7 @@ def _candidates(revision: SegmentStream, data: bytes, length: int, before: int) 
 @lru_cache(maxsize=16)
 def _near_offsets(before: int) -> "re.Pattern[bytes]":
     """Return a pattern for little-endian u64 offsets soon after `before`, by their five high bytes."""
-    highs = {(before + step).to_bytes(8, "little")[3:] for step in (0, MAX_OFFSET_GAP)}
+    highs = {(before + step & MASK64).to_bytes(8, "little")[3:] for step in (0, MAX_OFFSET_GAP)}
     return re.compile(rb"(?s)(?=...(?:" + b"|".join(map(re.escape, sorted(highs))) + rb"))")
 
 
@@ -161,6 +162,12 @@ def first_offset(record: Any) -> int:  # noqa: ANN401 - a revision's record
     if isinstance(record, RetainedBatch) and record.messages:
         return int(record.messages[0].offset)
     return int(record.base_offset if hasattr(record, "base_offset") else record.offset)
+
+
+def timestamp(record: Any) -> int:  # noqa: ANN401 - a revision's record
+    """Return the timestamp of a record; for a batch, that of its last message or of all."""
+    names = ("timestamp", "base_timestamp", "max_timestamp")
+    return next(int(getattr(record, name)) for name in names if hasattr(record, name))
 
 
 def last_offset(record: Any) -> int:  # noqa: ANN401 - a revision's record

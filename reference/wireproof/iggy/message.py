@@ -23,8 +23,7 @@ from wireproof.iggy.headers import (
     write_map_or_block,
 )
 from wireproof.iggy.revision import REVISIONS
-from wireproof.schema.block import Block
-from wireproof.schema.layout import REST, Checksum, Length, Number, Octets, Repeated, Zero
+from wireproof.schema.layout import REST, Block, Checksum, Length, Number, Octets, Repeated, Zero
 from wireproof.schema.rules import Fault, remarked
 from wireproof.schema.struct import Field, Struct, since, until
 from wireproof.wire.reader import Reader
@@ -72,7 +71,6 @@ def headers_block(tlv: TlvRules, *, kept: bool = True, sealed: bool = False) -> 
     return Block(
         "headers",
         holds=Repeated("headers", of=entry),
-        read_as="headers",
         type=kind | bytes if kept else kind,
         read=partial(_read_headers, read_map_or_bytes if kept else read_map, tlv),
         write=partial(write_map_or_block if sealed else _write_map, tlv),

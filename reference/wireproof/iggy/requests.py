@@ -4,10 +4,7 @@ iggy.md, sections 3.2, 4, 5, 6.1 and 6.2. Times are in microseconds. A flag is t
 false for any other byte; since 0.10.0 `auto_commit` is true for every byte but 0.
 """
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
-
-from attrs import frozen
 
 from wireproof.iggy.destination import IDENTIFIER
 from wireproof.iggy.revision import REVISIONS
@@ -170,25 +167,13 @@ def _no_messages(count: int) -> Fault | None:
 # --- limits of requests that wait: §6.2 ---
 
 
-@frozen
-class Limit:
-    """The least and the largest number of a field; `most` is None if it has no largest one."""
-
-    path: str
-    number: int
-    least: int
-    most: int | None = None
-
-    def fault(self) -> Fault | None:
-        """Return the fault of a number outside the limits."""
-        if self.number >= self.least and (self.most is None or self.number <= self.most):
-            return None
-        allowed = f"at least {self.least}" if self.most is None else f"{self.least} to {self.most}"
-        return Fault("invalid-value", f"{self.number}, allowed: {allowed}", path=self.path)
-
-
-def _first_fault(*limits: Limit) -> Fault | None:
-    return next(filter(None, (limit.fault() for limit in limits)), None)
+def _outside(*limits: tuple[str, int, int, int | None]) -> Fault | None:
+    """Return the fault of the first field outside its limits: path, number, the least and the largest one."""
+    for path, number, least, most in limits:
+        if number < least or (most is not None and number > most):
+            allowed = f"at least {least}" if most is None else f"{least} to {most}"
+            return Fault("invalid-value", f"{number}, allowed: {allowed}", path=path)
+    return None
 
 
 @DEFERRED_POLL_REQUEST.rule("", "iggy.deferred-poll-request.limits")
@@ -196,12 +181,12 @@ def _deferred_limits(
     wait_us: int, count: int, min_count: int, max_bytes: int, request_timeout_us: int
 ) -> Fault | None:
     margin = DEFERRED_MARGIN if wait_us else 1
-    return _first_fault(
-        Limit("wait_us", wait_us, 0, LARGEST_WAIT),
-        Limit("count", count, 0),
-        Limit("min_count", min_count, 1, count),
-        Limit("max_bytes", max_bytes, LEAST_BYTES),
-        Limit("request_timeout_us", request_timeout_us, wait_us + margin, LARGEST_TIMEOUT),
+    return _outside(
+        ("wait_us", wait_us, 0, LARGEST_WAIT),
+        ("count", count, 0, None),
+        ("min_count", min_count, 1, count),
+        ("max_bytes", max_bytes, LEAST_BYTES, None),
+        ("request_timeout_us", request_timeout_us, wait_us + margin, LARGEST_TIMEOUT),
     )
 
 
@@ -216,12 +201,12 @@ def _too_many(targets_count: int) -> Fault | None:
 def _fetch_limits(
     wait_us: int, request_timeout_us: int, count: int, min_count: int, max_bytes: int
 ) -> Fault | None:
-    return _first_fault(
-        Limit("wait_us", wait_us, 0, LARGEST_WAIT),
-        Limit("request_timeout_us", request_timeout_us, wait_us + DEFERRED_MARGIN, LARGEST_TIMEOUT),
-        Limit("count", count, 0),
-        Limit("min_count", min_count, 1, count),
-        Limit("max_bytes", max_bytes, LEAST_BYTES),
+    return _outside(
+        ("wait_us", wait_us, 0, LARGEST_WAIT),
+        ("request_timeout_us", request_timeout_us, wait_us + DEFERRED_MARGIN, LARGEST_TIMEOUT),
+        ("count", count, 0, None),
+        ("min_count", min_count, 1, count),
+        ("max_bytes", max_bytes, LEAST_BYTES, None),
     )
 
 
@@ -231,18 +216,15 @@ def _target_limits(targets: tuple["values.FetchTarget", ...], max_bytes: int) ->
         return Fault(
             "invalid-value", f"0, allowed: 1 to {LARGEST_PARTITIONS}", path="targets", at="targets_count"
         )
-    return next(_target_faults(targets, max_bytes), None)
-
-
-def _target_faults(targets: tuple["values.FetchTarget", ...], max_bytes: int) -> Iterator[Fault]:
     seen: set[int] = set()
     for index, target in enumerate(targets):
         path = f"targets[{index}]"
         if target.strategy.kind not in STARTS:
             text = f"{target.strategy.kind}, allowed: {' and '.join(STARTS)}"
-            yield Fault("invalid-value", text, path=f"{path}.strategy")
-        if fault := Limit(f"{path}.max_bytes", target.max_bytes, LEAST_BYTES, max_bytes).fault():
-            yield fault
+            return Fault("invalid-value", text, path=f"{path}.strategy")
+        if fault := _outside((f"{path}.max_bytes", target.max_bytes, LEAST_BYTES, max_bytes)):
+            return fault
         if target.partition_id in seen:
-            yield Fault("invalid-value", f"{target.partition_id} twice", path=f"{path}.partition_id")
+            return Fault("invalid-value", f"{target.partition_id} twice", path=f"{path}.partition_id")
         seen.add(target.partition_id)
+    return None

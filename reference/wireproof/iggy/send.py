@@ -164,7 +164,16 @@ def decode(revision: SendRevision, reader: Reader, _: Options) -> Any:  # noqa: 
         start, parts["messages"] = _read_messages(reader, revision.message, count)
     else:
         start = reader.pos
-        parts |= _read_batch(reader, revision, revision.batch, count)
+        reader.enter("batch")
+        head, frames = revision.batch.inner_codec.read(reader)
+        reader.leave()
+        reader.cover("messages_count", "count", start + BATCH_HEADER_SIZE, reader.pos)
+        _check_rest(reader, count, len(frames))
+        if hasattr(head, "producer"):
+            parts["producer"] = head.producer
+        names = ("id", "origin_timestamp", "headers", "payload")
+        rows = ({name: getattr(one, name) for name in names} for one in frames)
+        parts["messages"] = tuple(revision.message.type(**row) for row in rows)
     for fault in revision.limited.faults(messages=parts["messages"]):
         report(reader, "messages", start, fault)
     return revision.value(**parts)
@@ -247,22 +256,6 @@ def _write_messages(writer: Writer, layout: StructLayout, messages: Sequence[Any
 
 
 # --- a batch: section 6 ---
-
-
-def _read_batch(reader: Reader, revision: SendRevision, batch: StructLayout, count: int) -> dict[str, Any]:
-    start = reader.pos
-    reader.enter("batch")
-    head, frames = batch.inner_codec.read(reader)
-    reader.leave()
-    reader.cover("messages_count", "count", start + BATCH_HEADER_SIZE, reader.pos)
-    _check_rest(reader, count, len(frames))
-    producer = {"producer": head.producer} if hasattr(head, "producer") else {}
-    message = revision.message.type
-    messages = (
-        message(id=one.id, origin_timestamp=one.origin_timestamp, headers=one.headers, payload=one.payload)
-        for one in frames
-    )
-    return {**producer, "messages": tuple(messages)}
 
 
 def _write_batch(writer: Writer, batch: StructLayout, value: Any) -> None:  # noqa: ANN401 - see `encode`

@@ -59,7 +59,7 @@ RECORD_HEADER: Final = Layout(
     "RecordHeader",
     (
         Length("keyLength", "varint", of="key"),
-        Octets("key", text=True, structure=True),
+        Octets("key", text=True),
         Length("valueLength", "varint", of="value", null=-1),
         Octets("value"),
     ),

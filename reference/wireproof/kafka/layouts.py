@@ -27,8 +27,8 @@ from wireproof.schema.layout import (
     When,
     named_bits,
 )
-from wireproof.schema.packing import Head
 from wireproof.schema.rules import Fault, remarked
+from wireproof.schema.source import Head
 from wireproof.schema.struct import ByRevision, Struct, StructLayout, since
 from wireproof.wire.checksums import crc32
 

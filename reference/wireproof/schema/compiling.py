@@ -6,18 +6,27 @@ Adjacent fields of fixed width are unpacked at once where nobody traces them and
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from struct import error as packing_error
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from attrs import frozen
 
-from wireproof.schema.layout import Called, Layout, Number, Packed, Part, proto_fields
+from wireproof.schema.layout import (
+    Called,
+    Layout,
+    Number,
+    OneOf,
+    Packed,
+    Repeated,
+    attribute_of,
+    proto_fields,
+    whole_width,
+)
 from wireproof.schema.protobuf import MESSAGE_HELPERS, ReadMessage, WriteMessage
-from wireproof.schema.reading import Read
+from wireproof.schema.reading import Read, place
 from wireproof.schema.rules import Fault, Rule
 from wireproof.schema.writing import Write
-from wireproof.wire.reader import Reader, TracingReader
+from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
@@ -55,16 +64,12 @@ def compile_codec(layout: "StructLayout", rules: Sequence[Rule], whole: str) -> 
     }
     read, write = (ReadMessage, WriteMessage) if proto_fields(layout) else (Read, Write)
     functions: list[Any] = [read(layout, rules, whole, names)]
-    if not any(is_only_read(part) for part in layout.parts):
+    by_hand = (part for part in layout.parts if isinstance(part, Called | Packed))
+    if all(isinstance(part, Packed) and part.write is not None for part in by_hand):
         functions.append(write(layout, rules, whole, names))
     source = "\n\n\n".join("\n".join(one.lines()) for one in functions)
     exec(compile(source, f"<{layout.name}>", "exec"), names)  # noqa: S102 - made from a description of ours
     return Codec(names["read"], names.get("write", _only_read), f"{source}\n")
-
-
-def is_only_read(part: Part) -> bool:
-    """Return whether functions by hand read a part, and none writes it."""
-    return isinstance(part, Called) or (isinstance(part, Packed) and part.write is None)
 
 
 def _only_read(*_: Any) -> None:  # noqa: ANN401 - the arguments of a writer
@@ -83,22 +88,28 @@ def report(reader: Reader, name: str, at: int, fault: Fault) -> None:
     reader.remark_once(fault.cls, name, at=at, others=others)
 
 
-def report_inside(reader: Reader, start: int, layout: Layout, read: Callable[..., Any], fault: Fault) -> None:
-    """Report a fault of a field of the structure that begins at `start`.
+def report_inside(reader: Reader, layout: Layout, variables: Mapping[str, Any], fault: Fault) -> None:
+    """Report a fault of a field of a structure, or of one in it.
 
-    Behind parts without a fixed size its position comes from a second read, with a trace: such faults are
-    rare, and noting each position is slow.
+    A field behind parts without a fixed size has one of the `variables` of the reading function, with its
+    position; inside, parts have fixed sizes.
     """
-    if (offset := layout.position(fault.at or fault.path)) is not None:
-        report(reader, fault.path, start + offset, fault)
-        return
-    tracer = TracingReader(reader.data, pos=start, end=reader.end, space=reader.space)
-    with suppress(Rejected):
-        read(tracer, whole=False)
-    place = fault.at or fault.path
-    inside = (f"{place}.", f"{place}[")
-    found = (span.start for span in tracer.spans if span.path == place or span.path.startswith(inside))
-    report(reader, fault.path, next(found, start), fault)
+    at: int = variables["_start"]
+    for depth, step in enumerate(filter(None, (fault.at or fault.path).split("."))):
+        name, _, index = step.removesuffix("]").partition("[")
+        part = layout.part(name)
+        if depth:
+            at += sum(whole_width(one) or 0 for one in layout.parts[: layout.parts.index(part)])
+        elif (offset := layout.position(name)) is not None:
+            at += offset
+        else:
+            at = variables[place(part)]
+        match part:
+            case Repeated(of=layout):
+                at += int(index or 0) * sum(whole_width(one) or 0 for one in layout.parts)
+            case OneOf(layouts=layouts, number=number):
+                layout = layouts[variables[attribute_of(number)]]
+    report(reader, fault.path, at, fault)
 
 
 def refuse(writer: Writer, name: str, fault: Fault) -> None:
@@ -116,8 +127,3 @@ _HELPERS: Final[dict[str, Any]] = {
     "_report": report, "_report_inside": report_inside, "_refuse": refuse, "_unknown_code": unknown_code,
     "_packing_errors": (packing_error, OverflowError), "_Rejected": Rejected, **MESSAGE_HELPERS,
 }  # fmt: skip
-
-
-def numbers_of(part: Number) -> Mapping[str, int]:
-    """Return the numbers of a code by name."""
-    return {name: number for number, name in (part.codes or {}).items()}

@@ -1,13 +1,14 @@
 """The vocabulary of layouts. A layout is an ordered list of parts, declared once and read by everything else.
 
-A declaration is the table of a specification: one part for each field, in the order of the wire, with the
-field's name as the specification writes it. Rules that are not layout (what a reader remarks, which check
-comes first, what a delta means) are in the codecs.
+A declaration is the table of a specification: one part for each field, in the order of the wire. The `name`
+of a part is that of the specification, its `kind` the primitive of `Reader` that reads it, such as `int32` or
+`varint`, and its `meaning` a line for the field tables.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
+from operator import or_
 from typing import Any, Final, Literal, TypeAlias
 
 from attrs import field, frozen
@@ -15,6 +16,7 @@ from attrs import field, frozen
 from wireproof.wire.protobuf import FIXED64, LENGTH_DELIMITED, VARINT
 from wireproof.wire.reader import FIXED_WIDTH, Reader
 from wireproof.wire.trace import CoverKind
+from wireproof.wire.writer import Writer
 
 REST: Final = "the rest"
 """All bytes from the end of the field to the end of the layout."""
@@ -59,10 +61,7 @@ class Flag:
 
 def named_bits(flags: Iterable[Flag]) -> int:
     """Return the bits that have a name."""
-    bits = 0
-    for flag in flags:
-        bits |= flag.mask
-    return bits
+    return reduce(or_, (flag.mask for flag in flags), 0)
 
 
 @frozen
@@ -78,8 +77,6 @@ class Number:
     """An integer.
 
     Attributes:
-        name: as the specification writes it.
-        kind: the primitive of `Reader` that reads it, such as `int32` or `varint`.
         const: the only number that the field has in this revision; None if it varies.
         most: the largest number that it may have, if `kind` has room for larger ones.
         known: the numbers that it may have; None for any.
@@ -89,7 +86,6 @@ class Number:
         asks_for: in a request, the list of the reply whose number of elements it limits; empty for others.
         truth: of a boolean, whether 1 alone or every number but 0 means true; empty for others.
         presence_of: the field of which it says whether it is there; such a number is in no value.
-        meaning: one line for the field tables.
     """
 
     name: str = field(kw_only=False)
@@ -105,24 +101,13 @@ class Number:
     truth: Literal["", "one", "any"] = ""
     presence_of: str = ""
 
-    def mask(self, flag: str) -> int:
-        """Return the bits of the flag with this name."""
-        return next(one.mask for one in self.flags if one.name == flag)
-
-    def code(self, name: str) -> int:
-        """Return the number of the code with this name."""
-        return next(number for number, one in (self.codes or {}).items() if one == name)
-
 
 @frozen(kw_only=True)
 class Length:
     """The number of bytes of the part `of`, which a surrounding layout may have, or of `REST` or `WHOLE`.
 
     Attributes:
-        name: as the specification writes it.
-        kind: the primitive of `Reader` that reads it.
         of: the part.
-        meaning: one line for the field tables.
         null: the number for a part that is absent.
     """
 
@@ -138,12 +123,9 @@ class Count:
     """The number of elements of the part `of`.
 
     Attributes:
-        name: as the specification writes it.
-        kind: the primitive of `Reader` that reads it.
         of: the part.
         advisory: whether readers read the elements until the bytes end, and only compare their number.
         loose: whether they accept any other number too, so that an edit need not make it right.
-        meaning: one line for the field tables.
     """
 
     name: str = field(kw_only=False)
@@ -171,12 +153,10 @@ class Zero:
     """Bytes that writers leave at 0 and that no value has.
 
     Attributes:
-        name: as the specification writes it.
         size: of bytes; 0 for others.
         kind: of a number; empty for bytes.
         until: the position in the layout where bytes without a fixed size end.
         error: the reader's name for the refusal of other bytes, if it has one.
-        meaning: one line for the field tables.
     """
 
     name: str = field(kw_only=False)
@@ -184,7 +164,6 @@ class Zero:
     kind: str = ""
     until: int = 0
     error: str = ""
-    meaning: str = ""
 
 
 @frozen(kw_only=True)
@@ -192,22 +171,33 @@ class Octets:
     """Bytes: `size` of them, or as many as an earlier `Length` says, or else all that are left.
 
     Attributes:
-        name: as the specification writes it.
         size: for a fixed size; 0 for others.
         text: whether they are UTF-8.
-        structure: whether they name something (a key of a header, an id), so that redaction keeps them.
         holds: a part that some of them contain, at the same positions, such as the key of a control record.
-        read_as: the type of their span in a trace if they were read as the part that they hold.
-        meaning: one line for the field tables.
     """
 
     name: str = field(kw_only=False)
     size: int = 0
     text: bool = False
-    structure: bool = False
     holds: "Part | None" = None
-    read_as: str = "bytes"
     meaning: str = ""
+
+
+@frozen(kw_only=True, eq=False)
+class Block(Octets):
+    """Bytes whose value functions by hand read and write, such as a map of tagged values.
+
+    Attributes:
+        type: of the value.
+        read: reads a value from a reader whose window is the block. Raises `Rejected`.
+        write: writes a value. Raises `Rejected`.
+        measure: returns the size of a value, in bytes.
+    """
+
+    type: Any = field()
+    read: Callable[[Reader], Any] = field()
+    write: Callable[[Writer, Any], None] = field()
+    measure: Callable[[Any], int] = field()
 
 
 @frozen(kw_only=True)
@@ -215,12 +205,10 @@ class Repeated:
     """Elements one after another: as many as an earlier `Count` says, else until the bytes end.
 
     Attributes:
-        name: as the specification writes it.
         of: the layout of an element.
         like: the part that has as many elements, if the `Count` is of that part.
         joined: whether the elements of all such parts of an outer list are one list, beside the outer one.
         derive: a function that completes an `element` by fields of the layout; its parameters name them.
-        meaning: one line for the field tables.
     """
 
     name: str = field(kw_only=False)
@@ -238,7 +226,6 @@ class Nested:
     name: str = field(kw_only=False)
     of: "Layout"
     inline: bool = False
-    meaning: str = ""
 
 
 @frozen(kw_only=True)
@@ -246,7 +233,6 @@ class Packed:
     """Bytes that are compressed if bits of an earlier number say so.
 
     Attributes:
-        name: of the region, and of what is in it.
         codec_of: the earlier number, or `OPTION`.
         mask: its bits with the number of the codec; 0 is no compression.
         of: the part that the bytes contain.
@@ -262,7 +248,6 @@ class Packed:
     of: "Part"
     read: Callable[..., Any] | None = None
     write: Callable[..., None] | None = None
-    meaning: str = ""
 
 
 @frozen(kw_only=True)
@@ -282,7 +267,8 @@ class When:
     @property
     def meaning(self) -> str:
         """Return the meaning of the part."""
-        return self.part.meaning
+        meaning: str = getattr(self.part, "meaning", "")
+        return meaning
 
 
 @frozen(kw_only=True)
@@ -295,13 +281,6 @@ class OneOf:
     name: str = field(kw_only=False)
     number: str
     layouts: Mapping[int, "Layout"]
-    meaning: str = ""
-
-    @property
-    def number_at(self) -> int | None:
-        """Return the position of the number inside the layouts; None if it is an earlier number."""
-        positions = {layout.position(self.number) for layout in self.layouts.values()}
-        return positions.pop() if len(positions) == 1 else None
 
 
 @frozen(kw_only=True)
@@ -310,7 +289,6 @@ class Tagged:
 
     name: str = field(kw_only=False)
     of: "Layout"
-    meaning: str = ""
 
 
 @frozen(kw_only=True)
@@ -318,7 +296,7 @@ class ProtoField:
     """A field of a protobuf message: a key, then a payload. The fields of a message come in any order.
 
     Attributes:
-        name, number: as in the schema.
+        number: as in the schema.
         of: a key of `PROTO_WIRES`, or the layout of the message that the payload is.
         required, repeated: the label; neither means optional.
         deprecated: whether readers ignore it; no value has it then.
@@ -326,7 +304,6 @@ class ProtoField:
         codes: the names of the numbers of an enum.
         cover, over: the part of the surrounding layout that it is the length or the checksum of, and which
             of them; empty for other fields.
-        meaning: one line for the field tables.
     """
 
     name: str = field(kw_only=False)
@@ -352,10 +329,6 @@ class ProtoField:
         wire = PROTO_WIRES[self.of] if isinstance(self.of, str) else LENGTH_DELIMITED
         return (wire, LENGTH_DELIMITED) if self.packable else (wire,)
 
-    def code(self, name: str) -> int:
-        """Return the number of an enum with this name."""
-        return next(number for number, one in (self.codes or {}).items() if one == name)
-
 
 @frozen(kw_only=True)
 class OtherFields:
@@ -374,14 +347,12 @@ class Called:
     """A part that a function of its own reads. A structure that has one is only read.
 
     Attributes:
-        name: as the specification writes it.
         type: of its values.
         function: None if that of a later part reads it too.
         also: the earlier parts whose values precede its own in the tuple that the function returns; None if
             it returns its own value alone.
         of: the layout of its value, or of the elements of its value.
         names: the names of some of its numbers.
-        meaning: one line for the field tables.
     """
 
     name: str = field(kw_only=False)
@@ -390,7 +361,6 @@ class Called:
     also: tuple[str, ...] | None = None
     of: "Layout | None" = None
     names: Mapping[int, str] | None = None
-    meaning: str = ""
 
 
 FixedPart: TypeAlias = Number | Length | Count | Checksum
@@ -418,7 +388,7 @@ Part: TypeAlias = (
 def tagged_fields() -> tuple[Part, ...]:
     """Return the parts of tagged fields; they are in the scope of the fields before them."""
     size = Length("tagSize", "uvarint", of="tagged")
-    one = Layout("TaggedField", (Number("tag", "uvarint"), size, Octets("tagged", structure=True)))
+    one = Layout("TaggedField", (Number("tag", "uvarint"), size, Octets("tagged")))
     return Count("tagCount", "uvarint", of="tags"), Tagged("tags", of=one)
 
 
@@ -443,6 +413,14 @@ def width_of(part: Part) -> int | None:
         case Octets(size=size):
             return size or None
     return None
+
+
+def whole_width(part: Part) -> int | None:
+    """Return the number of bytes that a part always has, also if it is another layout, or None."""
+    if not isinstance(part, Nested):
+        return width_of(part)
+    widths = [whole_width(one) for one in part.of.parts]
+    return None if None in widths else sum(width or 0 for width in widths)
 
 
 def end_of(part: Part, start: int) -> int | None:

@@ -120,10 +120,14 @@ _MEANINGS: Final[dict[str, str]] = {
 class ReadMessage(Function):
     """The source of `read`. The fields may have any order: M53, M54, M55, M91 of heka.md."""
 
-    def lines(self) -> Iterator[str]:
-        """Yield the lines of the function."""
-        yield "def read(reader, options=None):"
-        yield from indented(self.body())
+    def holds(self, rule: Rule) -> bool:
+        """Return whether a rule holds for readers: each does."""
+        del rule
+        return True
+
+    def head(self) -> str:
+        """Return its name and its parameters."""
+        return "read(reader, options=None)"
 
     def body(self) -> Iterator[str]:
         """Yield its body."""
@@ -143,11 +147,12 @@ class ReadMessage(Function):
         for other in self.layout.parts:
             if isinstance(other, OtherFields):
                 for rule in self.guarding(other):
-                    yield from indented(indented(self.look(rule, "_name")))
+                    report = "_report(reader, _name, _place_in(_field, fault), fault)"
+                    yield from indented(indented(self.look(rule, report)))
         yield from shared_lines(self.layout, whole, "[_names[one.number] for one in _seen]")
         for rule in whole:
-            yield f"if (fault := {self.call(rule)}) is not None:  # {rule.id}"
-            yield "    _report(reader, fault.path, _place_of(reader, _seen, _names, fault), fault)"
+            report = "_report(reader, fault.path, _place_of(reader, _seen, _names, fault), fault)"
+            yield from self.look(rule, report)
         yield f"return _type({', '.join(map(self.attribute, filter(type_of_field, fields)))})"
 
     @staticmethod
@@ -166,13 +171,14 @@ class ReadMessage(Function):
             yield f'_name = f"{part.name}[{{len({part.name})}}]"'
             name = "_name"
         early = [rule for rule in self.guarding(part) if {NUMBER, NUMBERS}.intersection(rule.needs)]
+        report = f"_report(reader, {name}, _place_in(_field, fault), fault)"
         yield from self.number(part)
         for rule in early:
-            yield from self.look(rule, name)
+            yield from self.look(rule, report)
         yield from self.value(part, name)
         for rule in self.guarding(part):
             if rule not in early:
-                yield from self.look(rule, name)
+                yield from self.look(rule, report)
         if not part.repeated:
             yield f"{part.name} = _value"
         else:
@@ -205,11 +211,6 @@ class ReadMessage(Function):
         else:
             yield f"_value = {_MEANINGS[part.of]}"
 
-    def look(self, rule: Rule, name: str) -> Iterator[str]:
-        """Yield the look at a rule of a field."""
-        yield f"if (fault := {self.call(rule)}) is not None:  # {rule.id}"
-        yield f"    _report(reader, {name}, _place_in(_field, fault), fault)"
-
     def argument(self, rule: Rule, need: str) -> str:
         """Return the expression for a parameter of a rule."""
         expressions = {
@@ -236,18 +237,14 @@ class WriteMessage(Function):
     """The source of `write`: the fields that are there, in ascending order, numbers packed."""
 
     def holds(self, rule: Rule) -> bool:
-        """Return whether a writer has everything that a rule needs; it knows lengths and the order too."""
-        known = {ORDER, FILLED, NUMBER} if self.is_of_bytes(rule.guards) else {ORDER, FILLED}
+        """Return whether a writer has everything that a rule needs; it knows the order and lengths too."""
+        octets = [part.name for part in proto_fields(self.layout) if part.of in ("bytes", "string")]
+        known = {ORDER, FILLED, *[NUMBER] * (rule.guards in octets)}
         return OF_READERS.isdisjoint({*rule.needs} - known)
 
-    def is_of_bytes(self, name: str) -> bool:
-        """Return whether a field is bytes or text."""
-        return any(part.name == name and part.of in ("bytes", "string") for part in proto_fields(self.layout))
-
-    def lines(self) -> Iterator[str]:
-        """Yield the lines of the function."""
-        yield "def write(writer, item, options=None):"
-        yield from indented(self.body())
+    def head(self) -> str:
+        """Return its name and its parameters."""
+        return "write(writer, item, options=None)"
 
     def body(self) -> Iterator[str]:
         """Yield its body."""
@@ -258,20 +255,16 @@ class WriteMessage(Function):
         order = self.name_of("field_order", tuple(part.name for part in fields))
         yield from shared_lines(self.layout, self.of_the_whole(), order)
         for rule in self.of_the_whole():
-            yield from self.look(rule, "")
+            yield from self.look(rule, "_refuse(writer, '', fault)")
         for part in fields:
-            lines = [line for rule in self.guarding(part) for line in self.look(rule, part.name)]
+            refusal = f"_refuse(writer, {part.name!r}, fault)"
+            lines = [line for rule in self.guarding(part) for line in self.look(rule, refusal)]
             lines += self.field(part)
             if part.required or (part.repeated and not part.packable):
                 yield from lines
             else:
                 yield f"if {part.name}:" if part.repeated else f"if {part.name} is not None:"
                 yield from indented(iter(lines))
-
-    def look(self, rule: Rule, name: str) -> Iterator[str]:
-        """Yield the look at a rule."""
-        yield f"if (fault := {self.call(rule)}) is not None:  # {rule.id}"
-        yield f"    _refuse(writer, {name!r}, fault)"
 
     def argument(self, rule: Rule, need: str) -> str:
         """Return the expression for a parameter of a rule."""

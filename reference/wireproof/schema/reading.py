@@ -4,10 +4,12 @@ from collections.abc import Iterator, Sequence
 from inspect import signature
 from typing import Any
 
-from wireproof.schema.block import Block
+import attrs
+
 from wireproof.schema.layout import (
     REST,
     WHOLE,
+    Block,
     Called,
     Checksum,
     Count,
@@ -24,23 +26,20 @@ from wireproof.schema.layout import (
     attribute_of,
     width_of,
 )
-from wireproof.schema.packing import packing
 from wireproof.schema.rules import INDEX, NUMBER, ROOM, SURPLUS, Rule
-from wireproof.schema.source import Function, indented, inner_codec, is_block, runs_of
+from wireproof.schema.source import Function, indented, inner_codec, is_block, packing, runs_of
 
 
 class Read(Function):
-    """The source of `read`. Its last argument is whether the rules of the whole structure are looked at."""
+    """The source of `read`."""
 
     def holds(self, rule: Rule) -> bool:
         """Return whether a rule holds for readers."""
         return not rule.unread
 
-    def lines(self) -> Iterator[str]:
-        """Yield the lines of the function."""
-        first = ", first=0" if self.joined else ""
-        yield f"def read(reader, options=None, whole=True{first}):"
-        yield from indented(self.body())
+    def head(self) -> str:
+        """Return its name and its parameters."""
+        return f"read(reader, options=None{', first=0' if self.joined else ''})"
 
     def body(self) -> Iterator[str]:
         """Yield its body."""
@@ -64,16 +63,17 @@ class Read(Function):
                 yield from self.block(run[0])
             else:
                 yield from self.number(run[0])
-        late = any(map(self.verifying, self.checksums)) and not self.layout.framed
-        if self.whole or self.of_the_whole() or late:
-            yield "if whole:"
-            yield from indented(self.end())
+        yield from self.end()
         beside = f", {attribute_of(self.joined.name)}" if self.joined else ""
         yield f"return {self.value()}{beside}"
 
     def value(self) -> str:
-        """Return the expression of a value of all fields."""
-        return f"_type({', '.join(f'{name}={name}' for name in self.layout.attributes)})"
+        """Return the expression of a value of all fields; their names would take time."""
+        names, own = self.layout.attributes, attrs.fields(self.layout.type)
+        in_order = tuple(one.name for one in own if not one.kw_only)[: len(names)] == names
+        if in_order and self.layout.build is None:
+            return f"_type({', '.join(names)})"
+        return f"_type({', '.join(f'{name}={name}' for name in names)})"
 
     def end(self) -> Iterator[str]:
         """Yield what is looked at when the whole structure is read."""
@@ -82,8 +82,7 @@ class Read(Function):
             yield f"if reader.pos < reader.end:  # {self.whole}"
             yield f'    raise reader.reject("trailing-data", {last!r}, f"{{reader.left}} bytes after it")'
         for rule in self.of_the_whole():
-            yield f"if (fault := {self.call(rule)}) is not None:  # {rule.id}"
-            yield "    _report_inside(reader, _start, _layout, read, fault)"
+            yield from self.look(rule, "_report_inside(reader, _layout, locals(), fault)")
         for part in () if self.layout.framed else self.checksums:
             if rules := self.verifying(part):
                 yield from self.checksum(part, rules)
@@ -96,7 +95,7 @@ class Read(Function):
         if any(rule.verifies for rule in rules):
             yield f"reader.cover({part.name!r}, {part.algorithm.label!r}, {first}, {end})"
         for rule in rules:
-            yield from self.look(rule, part, place(part))
+            yield from self.look(rule, f"_report(reader, {part.name!r}, {place(part)}, fault)")
 
     def covered(self, part: Checksum) -> tuple[str, str]:
         """Return the expressions of the positions between which a checksum covers bytes."""
@@ -108,7 +107,10 @@ class Read(Function):
         return place(over), f"{place(over)} + len({attribute_of(part.over)})"
 
     def marks(self, part: Part, at: str) -> Iterator[str]:
-        """Yield that the position of a part is noted, if a checksum needs it."""
+        """Yield that the position of a part is noted, if a checksum or a fault of the whole may need it."""
+        if self.of_the_whole() and self.layout.position(part.name) is None:
+            yield f"{place(part)} = {at}"
+            return
         verified = [] if self.layout.framed else [one for one in self.checksums if self.verifying(one)]
         if any(part is one or part.name == one.over for one in verified):
             yield f"{place(part)} = {at}"
@@ -193,28 +195,24 @@ class Read(Function):
         """Yield the rules of a field, and what its number means."""
         early = [rule for rule in self.guarding(part) if NUMBER in rule.needs]
         late = [rule for rule in self.guarding(part) if NUMBER not in rule.needs]
+        report = f"_report(reader, {part.name!r}, {at}, fault)"
         for rule in early:
-            yield from self.look(rule, part, at)
+            yield from self.look(rule, report)
         if isinstance(part, Number):
             yield from self.meaning(part, at)
         for rule in late:
-            yield from self.look(rule, part, at)
+            yield from self.look(rule, report)
         if isinstance(part, Checksum) and self.layout.framed and (rules := self.verifying(part)):
             algorithm = self.name_of(f"_{attribute_of(part.name)}_of", part.algorithm.of)
             yield f"computed = {algorithm}(reader.data[{at} + {width_of(part)} : reader.end])"
             for rule in rules:
-                yield from self.look(rule, part, at)
+                yield from self.look(rule, report)
         if part is self.total and not self.layout.framed:
             begin = "_start" if part.of == WHOLE else f"{at} + {width_of(part)}"
             if self.is_windowed():
                 yield f"reader = reader.window({self.layout.parts[-1].name!r}, {attribute_of(part.name)})"
             else:
                 yield f"_end = {begin} + {attribute_of(part.name)}"
-
-    def look(self, rule: Rule, part: Part, at: str) -> Iterator[str]:
-        """Yield the look at a rule."""
-        yield f"if (fault := {self.call(rule)}) is not None:  # {rule.id}"
-        yield f"    _report(reader, {part.name!r}, {at}, fault)"
 
     def meaning(self, part: Number, at: str) -> Iterator[str]:
         """Yield the value that the number of a field means."""
@@ -286,7 +284,7 @@ class Read(Function):
             case _:
                 raise TypeError(f"no reader for {type(part).__name__}")
         for rule in rules:
-            yield from self.look(rule, part, "_at")
+            yield from self.look(rule, f"_report(reader, {part.name!r}, _at, fault)")
 
     def packed(self, part: Packed) -> Iterator[str]:
         """Yield the call that reads what a region contains; before a fault stands the value up to it."""

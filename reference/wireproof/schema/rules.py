@@ -10,54 +10,31 @@ from functools import cached_property
 from inspect import signature
 from typing import Any, Final, TypeAlias
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
-NUMBER: Final = "number"
-"""The parameter for the number on the wire of a field whose value is another one, such as a name.
-
-Of bytes and text in a protobuf message it is their length, before they are read.
-"""
-
-ROOM: Final = "room"
-"""The parameter for the size of the window from the first byte of the structure on, in bytes."""
-
-COMPUTED: Final = "computed"
-"""The parameter for the right checksum, of a rule that guards one: it runs when all bytes are read."""
-
-SURPLUS: Final = "surplus"
-"""The parameter for whether the structure is behind as many as a count said."""
-
-INDEX: Final = "index"
-"""The parameter for the index of the structure in its list."""
-
-NUMBERS: Final = "numbers"
-"""Of a protobuf message: the parameter for the numbers of one payload of a repeated field."""
-
-OCTETS: Final = "octets"
-"""Of a protobuf message: the parameter for the bytes of the field, in a rule of several fields."""
-
-AGAIN: Final = "again"
-"""Of a protobuf message: the parameter for whether the field stood before."""
-
-ORDER: Final = "order"
-"""Of a protobuf message: the parameter for the names of its fields in the order of the wire."""
-
-FILLED: Final = "filled"
-"""Of a protobuf message: the parameter for the names of its repeated fields that have values."""
-
-OPTIONS: Final = "options"
-"""Of a protobuf message: the parameter for the options of the decode."""
+# The parameters that only a reader has: a rule with one of them does not hold for writers. From `NUMBERS` on
+# they are of protobuf messages.
+NUMBER: Final = "number"  # on the wire, if the value is another one; of bytes in a message their length
+ROOM: Final = "room"  # the size of the window from the first byte of the structure on, in bytes
+COMPUTED: Final = "computed"  # the right checksum, of a rule that guards one: it runs when all bytes are read
+SURPLUS: Final = "surplus"  # whether the structure is behind as many as a count said
+INDEX: Final = "index"  # of the structure in its list
+NUMBERS: Final = "numbers"  # of one payload of a repeated field
+OCTETS: Final = "octets"  # the bytes of the field, in a rule of several fields
+AGAIN: Final = "again"  # whether the field stood before
+ORDER: Final = "order"  # the names of the fields in the order of the wire
+FILLED: Final = "filled"  # the names of the repeated fields that have values
+OPTIONS: Final = "options"  # those of the decode
 
 OF_READERS: Final = frozenset(
     (NUMBER, ROOM, COMPUTED, SURPLUS, INDEX, NUMBERS, OCTETS, AGAIN, ORDER, FILLED, OPTIONS)
 )
-"""The parameters that only a reader has: a rule with one of them does not hold for writers."""
 
 KEY: Final = "key"
 """Of a protobuf message: the place of a fault that is at the key of its field, and not at its payload."""
 
 
-@frozen(kw_only=True)
+@define(kw_only=True)  # a frozen one takes much longer to make, and every refusal begins with one
 class Fault:
     """What a rule finds wrong.
 
@@ -121,12 +98,7 @@ class Rule:
     @property
     def verifies(self) -> bool:
         """Return whether it refuses a wrong checksum: after an edit it must be made right."""
-        fault = (
-            self.check(**{**dict.fromkeys(self.needs, 0), COMPUTED: 1}) if COMPUTED in self.needs else None
-        )
+        if COMPUTED not in self.needs:
+            return False
+        fault = self.check(**{**dict.fromkeys(self.needs, 0), COMPUTED: 1})
         return fault is not None and not fault.remark
-
-    @property
-    def holds_for_writers(self) -> bool:
-        """Return whether a writer looks at it, and has everything that it needs."""
-        return not self.unwritten and OF_READERS.isdisjoint(self.needs)

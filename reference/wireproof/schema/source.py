@@ -1,13 +1,18 @@
 """What the sources of both compiled functions of a structure share: names, rules, lengths, runs of fields."""
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import takewhile
+from operator import itemgetter
+from struct import Struct
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from wireproof.schema.layout import (
     REST,
     WHOLE,
     Checksum,
     Count,
+    FixedPart,
     Layout,
     Length,
     Nested,
@@ -20,14 +25,78 @@ from wireproof.schema.layout import (
     When,
     Zero,
     attribute_of,
+    width_of,
 )
-from wireproof.schema.packing import is_fixed
 from wireproof.schema.rules import COMPUTED, Rule
 from wireproof.wire.reader import FIXED_WIDTH
 
 if TYPE_CHECKING:
     from wireproof.schema.compiling import Codec
     from wireproof.schema.struct import StructLayout
+
+
+# --- fields of fixed width ---
+
+RunPart: TypeAlias = FixedPart | Zero | Octets
+"""The parts that are packed together: integers, and bytes of a fixed size."""
+
+
+def packing(parts: Iterable[RunPart]) -> Struct:
+    """Return the packing of adjacent fields, for `struct`; an integer of 128 bits is 16 bytes in it.
+
+    Raises:
+        ValueError: a field has no packing, or the byte orders differ.
+    """
+    formats = [_format(part) for part in parts]
+    wide = {one[0] for one in formats if one[-1] not in "bBs"}
+    if len(wide) > 1:
+        raise ValueError("the byte orders of the fields differ")
+    return Struct((wide or {">"}).pop() + "".join(one[1:] for one in formats))
+
+
+def _format(part: RunPart) -> str:
+    match part:
+        case Zero(size=size) | Octets(size=size) if size:
+            return f">{size}s"
+        case Octets():
+            raise ValueError(f"{part.name} has no fixed size")
+        case _ if part.kind == "uint128le":
+            return ">16s"
+        case _ if part.kind in FIXED_WIDTH:
+            return FIXED_WIDTH[part.kind].format
+    raise ValueError(f"no packing for {part.kind!r}")
+
+
+def is_fixed(part: Part) -> bool:
+    """Return whether a part is packed together with its neighbours."""
+    return isinstance(part, RunPart) and width_of(part) is not None
+
+
+class Head:
+    """The fields of fixed width at the beginning of a layout, for a look at them without a reader."""
+
+    def __init__(self, layout: Layout) -> None:
+        """Find the fields."""
+        self.parts: Final = tuple(cast("Iterable[RunPart]", takewhile(is_fixed, layout.parts)))
+        self.names: Final = tuple(part.name for part in self.parts)
+        self.packing: Final = packing(self.parts)
+        self.size: Final = self.packing.size
+
+    def peek(self, data: bytes | bytearray, at: int = 0) -> tuple[Any, ...]:
+        """Return all of them in the order of the wire; their bytes must be there."""
+        return self.packing.unpack_from(data, at)
+
+    def select(self, *names: str) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+        """Return a function that selects at least two of them by name."""
+        return itemgetter(*map(self.names.index, names))
+
+    def fields(self, data: bytes | bytearray, at: int = 0) -> dict[str, Any]:
+        """Return those that a value has, by its attributes."""
+        pairs = zip(self.parts, self.peek(data, at), strict=True)
+        return {attribute_of(part.name): number for part, number in pairs if isinstance(part, Number)}
+
+
+# --- functions ---
 
 
 def indented(lines: Iterator[str]) -> Iterator[str]:
@@ -72,7 +141,7 @@ def is_block(part: Part) -> bool:
     return block and not is_fixed(part)
 
 
-class Function:
+class Function(ABC):
     """The source of a function. `names` are the objects that it refers to."""
 
     def __init__(
@@ -95,10 +164,27 @@ class Function:
         self.checksums = [part for part in parts if isinstance(part, Checksum)]
         self.joined = next((part for part in parts if isinstance(part, Repeated) and part.joined), None)
 
+    @abstractmethod
     def holds(self, rule: Rule) -> bool:
         """Return whether a rule belongs into the function."""
-        del rule
-        return True
+
+    @abstractmethod
+    def head(self) -> str:
+        """Return its name and its parameters."""
+
+    @abstractmethod
+    def body(self) -> Iterator[str]:
+        """Yield the lines of its body."""
+
+    def lines(self) -> Iterator[str]:
+        """Yield its lines."""
+        yield f"def {self.head()}:"
+        yield from indented(self.body())
+
+    def look(self, rule: Rule, report: str) -> Iterator[str]:
+        """Yield the look at a rule, and the call that reports a fault."""
+        yield f"if (fault := {self.call(rule)}) is not None:  # {rule.id}"
+        yield f"    {report}"
 
     def name_of(self, stem: str, thing: Any) -> str:  # noqa: ANN401 - any object
         """Return a name for an object: `stem`, with more underscores if that is taken."""
@@ -111,9 +197,8 @@ class Function:
         """Return the call of a rule with the fields that it needs."""
         own = rule.check.__name__.strip("_")
         stem = f"{attribute_of(rule.guards).strip('#') or 'whole'}_{own if own.isidentifier() else 'rule'}"
-        return (
-            f"{self.name_of(stem, rule.check)}({', '.join(self.argument(rule, need) for need in rule.needs)})"
-        )
+        arguments = ", ".join(self.argument(rule, need) for need in rule.needs)
+        return f"{self.name_of(stem, rule.check)}({arguments})"
 
     def argument(self, rule: Rule, need: str) -> str:
         """Return the expression for a parameter of a rule."""
@@ -123,11 +208,8 @@ class Function:
     def raw(self, part: Part) -> str:
         """Return the variable of what is on the wire, where the value of the field is something else."""
         name = attribute_of(part.name)
-        return f"{name}_number" if self.converted(part) else name
-
-    def converted(self, part: Part) -> bool:
-        """Return whether the value of a field is not the number on the wire."""
-        return isinstance(part, Number) and bool(part.codes or part.truth or part.name in self.flags)
+        converted = isinstance(part, Number) and (part.codes or part.truth or part.name in self.flags)
+        return f"{name}_number" if converted else name
 
     def guarding(self, part: Part) -> Iterator[Rule]:
         """Yield the rules behind a field, but for those that need all bytes."""

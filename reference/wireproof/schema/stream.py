@@ -7,13 +7,12 @@ refuse is garbage of the size that its lengths give. A stream has no header, and
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from struct import Struct
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from attrs import evolve, frozen
 
-from wireproof.schema.layout import REST, WHOLE, Layout, Length, Nested, Part, Repeated, Zero, width_of
-from wireproof.schema.struct import DescriptionError, StructLayout
-from wireproof.schema.unreadable import check
+from wireproof.schema.layout import REST, WHOLE, Length, Repeated, Zero, whole_width
+from wireproof.schema.struct import DescriptionError, StructLayout, check
 from wireproof.wire.options import Options
 from wireproof.wire.reader import FIXED_WIDTH, Reader
 from wireproof.wire.rejection import Rejected
@@ -46,80 +45,6 @@ class _SizeStep:
     packing: Struct | None
 
 
-def _width_of(part: Part) -> int | None:
-    """Return the number of bytes that a part always has, also if it is another layout; else None."""
-    if not isinstance(part, Nested):
-        return width_of(part)
-    widths = [_width_of(one) for one in part.of.parts]
-    return None if None in widths else sum(width or 0 for width in widths)
-
-
-@frozen(eq=False)
-class Extent:
-    """The size of a value of a layout whose parts have a fixed size or a length before them."""
-
-    layout: Layout
-
-    @cached_property
-    def _steps(self) -> tuple[_SizeStep, ...]:
-        steps: list[_SizeStep] = []
-        fixed, counted = 0, set[str]()
-        for part in self.layout.parts:
-            width = _width_of(part)
-            fixed += width or 0
-            if isinstance(part, Length) and width is not None:
-                steps.append(_SizeStep(fixed, part.of, FIXED_WIDTH[part.kind]))
-                counted.add(part.of)
-            elif width is None and (part.name in counted or not counted & {REST, WHOLE}):
-                steps.append(_SizeStep(fixed, part.name, None))
-            else:
-                continue
-            fixed = 0
-        return (*steps, _SizeStep(fixed, "", None))
-
-    @cached_property
-    def unknown(self) -> str:
-        """Return the first part whose size neither its type nor a length gives; empty if there is none."""
-        counted = {""}
-        for step in self._steps:
-            if step.packing is None and step.of not in counted:
-                return step.of
-            counted.add(step.of)
-        return ""
-
-    @cached_property
-    def least(self) -> int:
-        """Return a size that no value falls below, in bytes."""
-        until = (part.until for part in self.layout.parts if isinstance(part, Zero))
-        return max(self.layout.fixed_size, *until, 0)
-
-    def at(self, data: bytes | bytearray, pos: int = 0) -> tuple[int, bool]:
-        """Return the size of the value at `pos` and True.
-
-        If `data` ends before a length, or a part has no length, return a lower bound and False. A length of
-        the whole that is smaller than every value is invalid; then the size is that of the smallest one.
-        """
-        size, counted = 0, {"": 0}
-        for step in self._steps:
-            size += step.fixed
-            if step.packing is None:
-                if step.of not in counted:
-                    return size, False
-                size += counted[step.of]
-                continue
-            start = pos + size - step.packing.size
-            if pos + size > len(data):
-                return size, False
-            number: int = step.packing.unpack_from(data, start)[0]
-            if step.of in (REST, WHOLE):
-                return max(self.least, number + (size if step.of == REST else 0)), True
-            counted[step.of] = max(number, 0)  # null, or refused
-        return size, True
-
-
-# --- the stream ---
-
-
 @frozen(eq=False)
 class RecordStream:
     """A stream of records.
@@ -141,20 +66,17 @@ class RecordStream:
                 pass
             case _:
                 raise DescriptionError(f"{self.layout.name}: a stream is one list of structures: many(…)")
-        if part := self._extent.unknown:
-            text = "a record of a stream needs a length of a fixed width before it"
-            raise DescriptionError(f"{self.record.name}.{part}: {text}")
-
-    @cached_property
-    def _list(self) -> Repeated:
-        (part,) = self.layout.parts
-        assert isinstance(part, Repeated)
-        return part
+        counted = {""}
+        for step in self._size_steps:
+            if step.packing is None and step.of not in counted:
+                text = "a record of a stream needs a length of a fixed width before it"
+                raise DescriptionError(f"{self.record.name}.{step.of}: {text}")
+            counted.add(step.of)
 
     @property
     def name(self) -> str:
         """Return the name of the list of records in a value."""
-        return self._list.name
+        return self.layout.parts[0].name
 
     @property
     def value(self) -> type[Any]:
@@ -164,17 +86,50 @@ class RecordStream:
     @cached_property
     def record(self) -> StructLayout:
         """Return the layout of a record."""
-        record = self._list.of
-        assert isinstance(record, StructLayout)
-        return record
+        return cast("StructLayout", cast("Repeated", self.layout.parts[0]).of)
 
     @cached_property
-    def _extent(self) -> Extent:
-        return Extent(self.record)
+    def _size_steps(self) -> tuple[_SizeStep, ...]:
+        steps: list[_SizeStep] = []
+        fixed, counted = 0, set[str]()
+        for part in self.record.parts:
+            width = whole_width(part)
+            fixed += width or 0
+            if isinstance(part, Length) and width is not None:
+                steps.append(_SizeStep(fixed, part.of, FIXED_WIDTH[part.kind]))
+                counted.add(part.of)
+            elif width is None and (part.name in counted or not counted & {REST, WHOLE}):
+                steps.append(_SizeStep(fixed, part.name, None))
+            else:
+                continue
+            fixed = 0
+        return (*steps, _SizeStep(fixed, "", None))
+
+    @cached_property
+    def _least(self) -> int:
+        """Return a size that no record falls below, in bytes."""
+        until = (part.until for part in self.record.parts if isinstance(part, Zero))
+        return max(self.record.fixed_size, *until, 0)
 
     def extent(self, data: bytes | bytearray, pos: int = 0) -> tuple[int, bool]:
-        """Return the size of the record at `pos` and True, or a lower bound and False if it is not known."""
-        return self._extent.at(data, pos)
+        """Return the size of the record at `pos` and True, or a lower bound and False if it is not known.
+
+        It is not known if `data` ends before a length. A length of the whole that is smaller than every
+        record is invalid; then the size is that of the smallest one.
+        """
+        size, counted = 0, {"": 0}
+        for step in self._size_steps:
+            size += step.fixed
+            if step.packing is None:
+                size += counted[step.of]
+                continue
+            if pos + size > len(data):
+                return size, False
+            number: int = step.packing.unpack_from(data, pos + size - step.packing.size)[0]
+            if step.of in (REST, WHOLE):
+                return max(self._least, number + (size if step.of == REST else 0)), True
+            counted[step.of] = max(number, 0)  # null, or refused
+        return size, True
 
     def decode(self, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - a value of the layout
         """Read the complete records, and leave a tail unread.

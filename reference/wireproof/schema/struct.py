@@ -12,21 +12,22 @@ begins or ends with a revision is in `since` or `until`; the structure inside an
 the outer one. Mistakes in a description are errors when it is defined.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, reduce
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, reduce
+from keyword import iskeyword
 from operator import or_
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 import attrs
 from attrs import evolve, field, frozen
 
-from wireproof.schema.block import Block
 from wireproof.schema.compiling import Codec, compile_codec
 from wireproof.schema.layout import (
     REST,
     VARINTS,
     WHOLE,
     WIDTHS,
+    Block,
     Called,
     Checksum,
     Count,
@@ -40,11 +41,22 @@ from wireproof.schema.layout import (
     Part,
     ProtoField,
     Repeated,
+    Tagged,
     When,
+    all_layouts,
     attribute_of,
+    proto_fields,
+    width_of,
 )
 from wireproof.schema.protobuf import is_computed, mistakes, type_of_field
-from wireproof.schema.rules import NUMBER, OF_READERS, Check, Fault, Rule
+from wireproof.schema.rules import (
+    COMPUTED,
+    NUMBER,
+    OF_READERS,
+    Check,
+    Fault,
+    Rule,
+)
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -78,31 +90,26 @@ def _placed(of: Any) -> Any:  # noqa: ANN401 - structures, and layouts in their 
     return of
 
 
-def inner(name: str, of: "Struct", meaning: str = "") -> Nested:
+def inner(name: str, of: "Struct") -> Nested:
     """Return a field that is another structure."""
-    return Nested(name, of=_placed(of), meaning=meaning)
+    return Nested(name, of=_placed(of))
 
 
 def many(
-    name: str,
-    of: "Struct",
-    meaning: str = "",
-    *,
-    joined: bool = False,
-    derive: Callable[..., Any] | None = None,
+    name: str, of: "Struct", *, joined: bool = False, derive: Callable[..., Any] | None = None
 ) -> Repeated:
     """Return a field that is a list of structures; `Repeated` has the arguments."""
-    return Repeated(name, of=_placed(of), meaning=meaning, joined=joined, derive=derive)
+    return Repeated(name, of=_placed(of), joined=joined, derive=derive)
 
 
-def choice(name: str, number: str, of: Mapping[int, "Struct"], meaning: str = "") -> OneOf:
+def choice(name: str, number: str, of: Mapping[int, "Struct"]) -> OneOf:
     """Return a field that is one of several structures, by an earlier number, which no value has."""
-    return OneOf(name, number=number, layouts=_placed(of), meaning=meaning)
+    return OneOf(name, number=number, layouts=_placed(of))
 
 
-def optional(name: str, number: str, of: "Struct", meaning: str = "") -> When:
+def optional(name: str, number: str, of: "Struct") -> When:
     """Return a field that is a structure or, if an earlier number, which no value has, is not 1, nothing."""
-    return When(inner(name, of, meaning), number=number, values=(1,))
+    return When(inner(name, of), number=number, values=(1,))
 
 
 @frozen(eq=False)
@@ -111,7 +118,6 @@ class ByRevision:
 
     name: str
     part_at: Callable[[str], Part]
-    meaning: str = ""
 
 
 Plain: TypeAlias = Part | ByRevision
@@ -152,11 +158,11 @@ class StructLayout(Layout):
         return tuple(name for name, _ in value_fields(self.parts))
 
     def decode(self, reader: Reader, options: Options) -> Any:  # noqa: ANN401 - a value of `type`
-        """Read a value of a format; `Codec` says what is raised."""
+        """Read a value of a format. Raises `Rejected`."""
         return self.codec.read(reader, options)
 
     def encode(self, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - a value of `type`
-        """Write a value of a format; `Codec` says what is raised."""
+        """Write a value of a format. Raises as `Codec.write`."""
         self.codec.write(writer, value, options)
 
     @cached_property
@@ -166,11 +172,9 @@ class StructLayout(Layout):
 
     def faults(self, **fields: Any) -> Iterator[Fault]:  # noqa: ANN401 - of any type
         """Yield what the rules find wrong with fields that come from elsewhere, such as a JSON body."""
-        for rule in self.rules:
-            if not rule.alone and fields.keys() >= set(rule.needs):
-                fault = rule.check(**{name: fields[name] for name in rule.needs})
-                if fault is not None:
-                    yield fault
+        for rule in _rules_of(self, frozenset(fields)):
+            if (fault := rule.check(**{name: fields[name] for name in rule.needs})) is not None:
+                yield fault
 
     @cached_property
     def inner_codec(self) -> Codec:
@@ -178,10 +182,16 @@ class StructLayout(Layout):
         return compile_codec(self, tuple(rule for rule in self.rules if not rule.alone), "")
 
 
+@cache
+def _rules_of(layout: StructLayout, names: frozenset[str]) -> tuple[Rule, ...]:
+    """Return the rules of a structure that need nothing but these fields."""
+    return tuple(rule for rule in layout.rules if not rule.alone and names.issuperset(rule.needs))
+
+
 class Struct:
     """A structure in all revisions."""
 
-    def __init__(  # noqa: PLR0913 - all but the fields are named by the caller
+    def __init__(
         self,
         name: str,
         *fields: Field,
@@ -189,13 +199,8 @@ class Struct:
         cites: str,
         value: type[Any] | None = None,
         extends: "Struct | None" = None,
-        whole: str = "",
-        empty: bool = False,
-        complete: Callable[[Any], Any] | None = None,
         base: type[Any] = object,
-        computed: tuple[str, ...] = (),
-        framed: bool = False,
-        build: Callable[..., Any] | None = None,
+        **more: Any,  # noqa: ANN401 - of many types
     ) -> None:
         """Describe a structure.
 
@@ -206,24 +211,18 @@ class Struct:
             cites: the section of the specification.
             value: a class of its values that exists already.
             extends: a structure whose fields and rules come before its own.
-            whole: the id of the rule that nothing follows the structure, if one says so.
-            empty: whether no bytes at all are a value, whose lists are empty.
-            complete: a function that completes a value before it is written, such as by a checksum.
             base: the base class of the classes of its values.
-            computed: the attributes of `value` that no field has, because a surrounding structure gives them.
-            framed: whether the window of a reader is the structure; `StructLayout` says more.
-            build: a function that makes a value of the fields, if its class has others too.
+            more: attributes of `StructLayout`.
 
         Raises:
             DescriptionError: the description contradicts itself.
         """
-        self.name, self.revisions, self.cites, self.whole = name, revisions, cites, whole
+        if unknown := [one for one in more if one not in attrs.fields_dict(StructLayout)]:
+            raise DescriptionError(f"{name}: a layout has no {unknown[0]}")
+        self.name, self.revisions, self.cites = name, revisions, cites
         self.fields: tuple[Field, ...] = (*extends.fields, *fields) if extends else fields
-        self._extends = extends
-        self._empty, self._complete, self._base = empty, complete, base
-        self._computed, self._framed, self._build = computed, framed, build
+        self._extends, self._value, self._base, self._more = extends, value, base, more
         self._rules: list[Rule] = []
-        self._value = value
         self._types: dict[Any, type[Any]] = {}
         self._layouts: dict[str, StructLayout] = {}
         self._check_ranges()
@@ -280,12 +279,7 @@ class Struct:
                 value=self._type(parts),
                 cites=self.cites,
                 rules=rules,
-                whole=self.whole,
-                empty=self._empty,
-                complete=self._complete,
-                computed=self._computed,
-                framed=self._framed,
-                build=self._build,
+                **self._more,
             )
         return self._layouts[revision]
 
@@ -460,12 +454,8 @@ def value_fields(parts: Sequence[Part]) -> Iterator[tuple[str, Any]]:
         if kind is not None:
             yield attribute_of(part.name), kind | None if part.name in present else kind
         if isinstance(part, Repeated):
-            yield from ((one.name, _type_of(one)) for one in joined_parts(part.of))
-
-
-def joined_parts(layout: Layout) -> Iterator[Repeated]:
-    """Yield the lists of a structure that a surrounding value has beside the list of structures."""
-    return (part for part in layout.parts if isinstance(part, Repeated) and part.joined)
+            inner_lists = (one for one in part.of.parts if isinstance(one, Repeated) and one.joined)
+            yield from ((one.name, _type_of(one)) for one in inner_lists)
 
 
 def fields_of(layout: StructLayout, value: Any) -> dict[str, Any]:  # noqa: ANN401 - a value of the layout
@@ -478,28 +468,116 @@ def fields_of(layout: StructLayout, value: Any) -> dict[str, Any]:  # noqa: ANN4
     }
 
 
-def _type_of(part: Part) -> Any:  # noqa: ANN401, C901 - a type; a case for each kind of part
+def _type_of(part: Part) -> Any:  # noqa: ANN401, PLR0911 - a type; a case for each kind of part
     """Return the type of the attribute of a part; None if no value has it."""
-    kind: Any = None
     match part:
-        case Called(type=called):
-            kind = called
+        case Called(type=kind) | Block(type=kind):
+            return kind
         case Number(presence_of=""):
-            kind = bool if part.truth else Literal[tuple(part.codes.values())] if part.codes else int
+            return bool if part.truth else Literal[tuple(part.codes.values())] if part.codes else int
         case Checksum(shown=True):
-            kind = int
-        case Block():
-            kind = part.type
+            return int
         case Octets():
-            kind = bytes
+            return bytes
         case ProtoField():
-            kind = type_of_field(part)
+            return type_of_field(part)
         case Nested(of=StructLayout() as layout):
-            kind = layout.type
+            return layout.type
         case Repeated(of=StructLayout() as layout):
-            kind = tuple.__class_getitem__((layout.type, ...))
+            return tuple.__class_getitem__((layout.type, ...))
         case When(part=Nested(of=StructLayout() as layout)):
-            kind = layout.type | None
+            return layout.type | None
         case OneOf(layouts=layouts):
-            kind = reduce(or_, (cast("StructLayout", layout).type for layout in layouts.values()))
-    return kind
+            return reduce(or_, (cast("StructLayout", layout).type for layout in layouts.values()))
+    return None
+
+
+# --- what a compiled function could not read or write ---
+
+LOCALS: Final = frozenset(("reader", "writer", "item", "fault", "first", "computed", "read", "write"))
+"""The names of a compiled function that no field may take."""
+
+
+def layout_of(struct: Struct, revision: str) -> StructLayout:
+    """Return the layout of a format in a revision.
+
+    Raises:
+        DescriptionError: it cannot be read or written; the message names the structure and the field.
+    """
+    for name, part in _names(struct):
+        word = attribute_of(part)
+        if not word.isidentifier() or iskeyword(word) or word in LOCALS or word.startswith("_"):
+            raise DescriptionError(f"{name}.{part}: a function has no variable of this name; choose another")
+    try:
+        layout = struct.at(revision)
+    except RecursionError:
+        raise DescriptionError(f"{struct.name}: it contains itself") from None
+    check(layout)
+    return layout
+
+
+def _names(struct: Struct) -> Iterator[tuple[str, str]]:
+    """Yield the names of the fields of a structure and of those in it, each behind that of its structure."""
+    for one in struct.fields:
+        part = one.part if isinstance(one, Ranged) else one
+        yield struct.name, _name(part)
+        inside = part.part if isinstance(part, When) else part
+        match inside:
+            case Nested(of=of) | Repeated(of=of):
+                structs: Iterable[object] = (of,)
+            case OneOf(layouts=layouts):
+                structs = layouts.values()
+            case _:
+                structs = ()
+        for each in structs:
+            yield from _names(each) if isinstance(each, Struct) else ()
+
+
+def check(layout: StructLayout) -> None:
+    """Refuse what cannot be read or written; the fields of protobuf messages come in any order.
+
+    Raises:
+        DescriptionError: the message names the structure and the field.
+    """
+    for one in all_layouts(layout):
+        if isinstance(one, StructLayout) and not proto_fields(one):
+            for fault in _faults(one):
+                raise DescriptionError(f"{one.name}{fault}")
+
+
+def _faults(layout: StructLayout) -> Iterator[str]:
+    """Yield what is wrong: `.`, the name of the field, and the reason."""
+    parts, counted = layout.parts, {part.of for part in layout.parts if isinstance(part, Length | Count)}
+    if not parts:
+        yield ": it has no field"
+    attributes: dict[str, str] = {}
+    for index, part in enumerate(parts):
+        name = attribute_of(part.name)
+        if (other := attributes.setdefault(name, part.name)) != part.name:
+            yield f".{part.name}: {other} has the same attribute, {name}"
+        takes_all = (type(part) is Octets and not part.size) or (isinstance(part, Repeated) and not part.like)
+        if takes_all and part.name not in counted and index + 1 < len(parts):
+            text = f"without a length or a count before it, it takes the bytes of {parts[index + 1].name}"
+            yield f".{part.name}: {text}"
+        yield from (f".{part.name}: {text}" for text in _of_part(layout, part))
+
+
+def _of_part(layout: StructLayout, part: Part) -> Iterator[str]:
+    before = {one.name for one in layout.parts[: layout.parts.index(part)]}
+    rules = [rule for rule in layout.rules if rule.guards == part.name]
+    octets = [one.name for one in layout.parts if isinstance(one, Octets)]
+    match part:
+        case Number(const=int(const)) if not rules and not layout.framed:  # a look at its size sees it
+            yield f"no rule refuses another number than {const}"
+        case Checksum(over=over, shown=shown) if over not in (REST, WHOLE, *octets) and (
+            not shown or any(COMPUTED in rule.needs for rule in rules)
+        ):
+            yield f"there are no bytes {over} that it could cover"
+        case Length(of=of) if of in (REST, WHOLE) and width_of(part) is None:
+            yield f"a length of {of} has a fixed width"
+        case When(part=Nested(), number=number) | OneOf(number=number) if number not in before:
+            yield f"no field {number} before it"
+        case Packed(read=None):
+            yield "it needs functions that read and write it"
+        case Tagged() | When(part=Octets() | Number() | Repeated()):
+            yield f"a structure has no {type(part).__name__}; write functions for it, as of a Block"

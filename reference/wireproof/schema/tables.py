@@ -17,7 +17,7 @@ itself, until another one has its name.
 """
 
 from collections.abc import Iterator, Mapping
-from functools import cache, reduce
+from functools import cache, partial, reduce
 from operator import or_
 from typing import Any, Final, cast
 
@@ -39,7 +39,7 @@ from wireproof.schema.layout import (
     attribute_of,
     tagged_fields,
 )
-from wireproof.schema.struct import ByRevision, Field, Struct, StructLayout, since, until
+from wireproof.schema.struct import ByRevision, Ranged, Struct, StructLayout
 from wireproof.schema.tagged import Held, MessageValue, TaggedField
 from wireproof.wire.reader import FIXED_WIDTH, Reader
 
@@ -230,29 +230,16 @@ def read_tables(lines: str, cites: str) -> dict[str, Table]:
 @cache
 def _struct(table: Table, outer: Table) -> Struct:
     """Return a structure inside the outermost one."""
-    rows = (_ranged(_row_in(row, outer), row.versions, outer) for row in table.rows)
-    others = ByRevision("unknownTags", lambda revision: _tags(table, int(revision), outer))
-    fields = (*rows, _ranged(others, outer.flexible, outer))
-    return Struct(
-        table.name,
-        *(one for one in fields if one is not None),
-        revisions=tuple(map(str, outer.versions)),
-        cites=table.cites,
-        base=MessageValue,
-    )
-
-
-def _ranged(part: Field, versions: range, outer: Table) -> Field | None:
-    """Return a field that only some versions have; None if none of the outermost structure has it."""
-    first, end = max(versions.start, outer.versions.start), min(versions.stop, outer.versions.stop)
-    if first >= end:
-        return None
-    part = since(str(first), part) if first > outer.versions.start else part
-    return until(str(end), part) if end < outer.versions.stop else part
-
-
-def _row_in(row: Row, outer: Table) -> Field:
-    return ByRevision(row.name, lambda revision: _part(row, int(revision), outer))
+    rows = [(row.versions, ByRevision(row.name, partial(_part, row, outer))) for row in table.rows]
+    tags = ByRevision("unknownTags", partial(_tags, table, outer))
+    whole, fields = outer.versions, list[Ranged]()
+    for versions, part in (*rows, (outer.flexible, tags)):
+        first, end = max(versions.start, whole.start), min(versions.stop, whole.stop)
+        if first < end:
+            since, until = str(first) * (first > whole.start), str(end) * (end < whole.stop)
+            fields.append(Ranged(part, since, until))
+    revisions = tuple(map(str, whole))
+    return Struct(table.name, *fields, revisions=revisions, cites=table.cites, base=MessageValue)
 
 
 @frozen(kw_only=True)
@@ -262,12 +249,13 @@ class NamedNumber(Number):
     names: Mapping[int, str] | None = None
 
 
-def _part(row: Row, version: int, outer: Table) -> Part:
+def _part(row: Row, outer: Table, revision: str) -> Part:
+    version = int(revision)
     if row.tag is None and not row.many and row.type in _PLAIN:
         kind, truth = ("int8", "any") if row.type == "bool" else (str(row.type), "")
         return NamedNumber(row.name, kind, truth=truth, names=row.codes)  # type: ignore[arg-type] # a Literal
     read = _read(row, version, outer) if row.tag is None else None
-    of = _struct(row.type, outer).at(str(version)) if isinstance(row.type, Table) else None
+    of = _struct(row.type, outer).at(revision) if isinstance(row.type, Table) else None
     held: Any = of.type if of is not None else TYPES[str(row.type)][0]
     held = tuple.__class_getitem__((held, ...)) if row.many else held
     more = [Held] * (row.holds is not None) + [type(None)] * (version in row.nullable)
@@ -280,24 +268,23 @@ _PLAIN: Final = frozenset((*FIXED_WIDTH, "bool"))
 def _read(row: Row, version: int, outer: Table) -> ReadCall:
     """Return the function that reads a field."""
     compact, nullable = version in outer.flexible, version in row.nullable
-    match row.type:
-        case Table() as of:
-            layout = _struct(of, outer).at(str(version))
-            element = tagged.Element(_least(of, version, outer), layout.inner_codec.read)
-        case of:
-            least = 1 if compact and of in ("string", "bytes") else TYPES[of][1]
-            element = tagged.Element(least, of)
+    of: ReadCall | str
+    if isinstance(row.type, Table):
+        of = _struct(row.type, outer).at(str(version)).inner_codec.read
+        least = _least(row.type, version, outer)
+    else:
+        of, least = row.type, 1 if compact and row.type in ("string", "bytes") else TYPES[row.type][1]
     if row.many:
-        return tagged.many(row.name, element, compact=compact, nullable=nullable)
-    if callable(element.of):
-        return tagged.inner(row.name, element.of, nullable=nullable, tagged=row.tag is not None)
-    if row.type == "string":
+        return tagged.many(row.name, of, least, compact=compact, nullable=nullable)
+    if callable(of):
+        return tagged.inner(row.name, of, nullable=nullable, tagged=row.tag is not None)
+    if of == "string":
         kept = any(row.name == name for name in _texts(outer))
         return tagged.text(row.name, compact=compact, nullable=nullable, kept=kept)
-    if row.type == "bytes":
+    if of == "bytes":
         held = None if row.holds is None else row.holds.read_held
         return tagged.octets(row.name, compact=compact, nullable=nullable, held=held, only_if=row.only_if)
-    read_one = tagged.scalar(element.of, compact=compact)
+    read_one = tagged.scalar(of, compact=compact)
     return lambda reader, _: read_one(reader, row.name)
 
 
@@ -310,14 +297,13 @@ def _texts(table: Table) -> Iterator[str]:
             yield from _texts(row.type)
 
 
-def _tags(table: Table, version: int, outer: Table) -> Called:
+def _tags(table: Table, outer: Table, revision: str) -> Called:
+    version = int(revision)
     every = frozenset(row.tag for row in table.rows if row.tag is not None)
     rows = {row.tag: row for row in table.rows_in(version) if row.tag is not None}
     known = {
-        tag: TaggedField(
-            rows[tag].name, _read(rows[tag], version, outer), default_of(rows[tag], version, outer)
-        )
-        for tag in sorted(rows)
+        tag: TaggedField(row.name, _read(row, version, outer), default_of(row, version, outer))
+        for tag, row in sorted(rows.items())
     }
     also = tuple(one.name for one in known.values())
     pairs = tuple[tuple[int, bytes], ...]
@@ -370,9 +356,9 @@ def _declared(row: Row, outer: Table) -> Iterator[Part]:
             part = Nested(name, of=flexible_layout(of, outer=outer))
         case "string":
             yield Length(f"{name}Length", "uvarint", of=name)
-            part = Octets(name, text=True, structure=True)
+            part = Octets(name, text=True)
         case "uuid":
-            part = Octets(name, size=16, structure=True)
+            part = Octets(name, size=16)
         case kind:
             part = Number(name, kind)
     yield part if len(versions) == len(outer.versions) else When(part, number="version", values=versions)

@@ -131,11 +131,8 @@ def _past_end(reader: Reader, name: str, what: str, at: int) -> Rejected:
 
 # --- values ---
 
-ReadNamed = Callable[[Reader, str], Any]
-"""Reads a value of a name."""
 
-
-def scalar(kind: str, *, compact: bool) -> ReadNamed:
+def scalar(kind: str, *, compact: bool) -> Callable[[Reader, str], Any]:
     """Return the function that reads a value that is not null: an integer, `bool`, `uuid` and so on."""
     match kind:
         case "bool":
@@ -180,14 +177,18 @@ def text(name: str, *, compact: bool, nullable: bool, kept: bool) -> ReadCall:
     return read
 
 
-ReadHeld = Callable[[Reader], Held]
-"""Reads the message that bytes are. Raises `Rejected` if they are none."""
-
-
 def octets(
-    name: str, *, compact: bool, nullable: bool, held: ReadHeld | None, only_if: tuple[str, str] | None
+    name: str,
+    *,
+    compact: bool,
+    nullable: bool,
+    held: Callable[[Reader], Held] | None,
+    only_if: tuple[str, str] | None,
 ) -> ReadCall:
-    """Return the function that reads bytes, or the message that they are if a text has a certain value."""
+    """Return the function that reads bytes, or the message that they are if a text has a certain value.
+
+    `held` raises `Rejected` for bytes that are no message.
+    """
 
     def read(reader: Reader, message: Message) -> bytes | Held | None:
         start, data = _octets(reader, name, "int32", compact=compact, nullable=nullable)
@@ -212,8 +213,10 @@ def inner(name: str, read_inner: ReadCall, *, nullable: bool, tagged: bool) -> R
     """Return the function that reads a structure inside another one."""
 
     def read(reader: Reader, message: Message) -> Any:  # noqa: ANN401 - a value of the structure
-        if nullable and _is_null(reader, f"{name}Present", tagged=tagged):
-            return None
+        if nullable:
+            label = f"{name}Present"  # a varint in a tagged field
+            if _uvarint(reader, label) == 0 if tagged else reader.int8(label) < 0:
+                return None
         reader.enter(name)
         value = read_inner(reader, message)
         reader.leave()
@@ -222,21 +225,8 @@ def inner(name: str, read_inner: ReadCall, *, nullable: bool, tagged: bool) -> R
     return read
 
 
-def _is_null(reader: Reader, label: str, *, tagged: bool) -> bool:
-    """Read what precedes a structure that may be null; it is a varint in a tagged field."""
-    return _uvarint(reader, label) == 0 if tagged else reader.int8(label) < 0
-
-
-@frozen(eq=False)
-class Element:
-    """The elements of a list: the bytes of the least one, and the structure or scalar that each is."""
-
-    least: int
-    of: "ReadCall | str"
-
-
-def many(name: str, element: Element, *, compact: bool, nullable: bool) -> ReadCall:
-    """Return the function that reads a list."""
+def many(name: str, of: ReadCall | str, least: int, *, compact: bool, nullable: bool) -> ReadCall:
+    """Return the function that reads a list; `least`: the bytes of its smallest structure or scalar."""
     label = f"{name}Count"
 
     def read(reader: Reader, message: Message) -> tuple[Any, ...] | None:
@@ -244,7 +234,7 @@ def many(name: str, element: Element, *, compact: bool, nullable: bool) -> ReadC
         count = _length(reader, label, "int32", compact=compact, nullable=nullable)
         if count < 0:
             return None
-        if count * element.least > reader.left:
+        if count * least > reader.left:
             raise _past_end(reader, label, f"{count} elements", start)
         message.take_room(reader, label, count, start)
         first = reader.pos
@@ -253,17 +243,17 @@ def many(name: str, element: Element, *, compact: bool, nullable: bool) -> ReadC
         return elements
 
     def read_all(reader: Reader, message: Message, count: int) -> tuple[Any, ...]:
-        if callable(element.of):
+        if callable(of):
             scope, found = reader.scope, []
             for index in range(count):
                 reader.scope = (scope, name, index)
-                found.append(element.of(reader, message))
+                found.append(of(reader, message))
             reader.scope = scope
             return tuple(found)
-        if element.of in FIXED_WIDTH and not reader.tracing:
-            packing = Struct(f">{count}{FIXED_WIDTH[element.of].format[1:]}")
+        if of in FIXED_WIDTH and not reader.tracing:
+            packing = Struct(f">{count}{FIXED_WIDTH[of].format[1:]}")
             return packing.unpack(reader.take(name, packing.size))
-        read_one = scalar(element.of, compact=compact)
+        read_one = scalar(of, compact=compact)
         return tuple(read_one(reader, f"{name}[{index}]") for index in range(count))
 
     return read
@@ -307,23 +297,18 @@ def tagged(known: Mapping[int, TaggedField], every: frozenset[int]) -> ReadCall:
             if tag not in known and tag in every:
                 raise reader.reject("unknown-field", "tag", f"tag {tag} is of other versions", at=start)
             size = _uvarint(reader, "tagSize")
-            if tag in known:
-                values[tag] = _tagged_field(reader, message, known[tag], size)
-            else:
+            if tag not in known:
                 unknown.append((tag, reader.take("tagged", size)))
+                continue
+            if size > reader.left:
+                why = f"a tagged field of {size} bytes, {reader.left} left"
+                raise reader.reject(reader.short, "tagSize", why, detail="TAGGED_FIELD_PAST_END")
+            window = reader.window(known[tag].name, size, "length-mismatch")
+            reader.cover("tagSize", "length", window.pos, window.end)
+            values[tag] = known[tag].read(window, message)
+            if window.left:
+                why = f"a tagged field of {size} bytes, {window.left} of them after its value"
+                raise window.reject("length-mismatch", known[tag].name, why)
         return (*values.values(), tuple(unknown))
 
     return read
-
-
-def _tagged_field(reader: Reader, message: Message, one: TaggedField, size: int) -> Any:  # noqa: ANN401 - of any type
-    if size > reader.left:
-        why = f"a tagged field of {size} bytes, {reader.left} left"
-        raise reader.reject(reader.short, "tagSize", why, detail="TAGGED_FIELD_PAST_END")
-    window = reader.window(one.name, size, "length-mismatch")
-    reader.cover("tagSize", "length", window.pos, window.end)
-    value = one.read(window, message)
-    if window.left:
-        why = f"a tagged field of {size} bytes, {window.left} of them after its value"
-        raise window.reject("length-mismatch", one.name, why)
-    return value

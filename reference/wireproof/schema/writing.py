@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
-from wireproof.schema.block import Block
 from wireproof.schema.layout import (
     REST,
     WHOLE,
+    Block,
     Checksum,
     Count,
     Length,
@@ -24,17 +24,11 @@ from wireproof.schema.layout import (
     least_size_of,
     width_of,
 )
-from wireproof.schema.packing import packing
-from wireproof.schema.rules import Rule
-from wireproof.schema.source import Function, indented, inner_codec, is_block, runs_of
+from wireproof.schema.rules import OF_READERS, Rule
+from wireproof.schema.source import Function, inner_codec, is_block, packing, runs_of
 
 if TYPE_CHECKING:
     from wireproof.schema.struct import StructLayout
-
-
-def numbers_of(part: Number) -> Mapping[str, int]:
-    """Return the numbers of a code by name."""
-    return {name: number for number, name in (part.codes or {}).items()}
 
 
 class Write(Function):
@@ -43,13 +37,12 @@ class Write(Function):
     def holds(self, rule: Rule) -> bool:
         """Return whether a writer has everything that a rule needs."""
         known_late = rule.guards and self.is_patched(self.layout.part(rule.guards))
-        return rule.holds_for_writers and not known_late
+        return not (rule.unwritten or known_late) and OF_READERS.isdisjoint(rule.needs)
 
-    def lines(self) -> Iterator[str]:
-        """Yield the lines of the function."""
+    def head(self) -> str:
+        """Return its name and its parameters."""
         beside = f", {attribute_of(self.joined.name)}=(), first=0" if self.joined else ""
-        yield f"def write(writer, item, options=None{beside}):"
-        yield from indented(self.body())
+        return f"write(writer, item, options=None{beside})"
 
     def body(self) -> Iterator[str]:
         """Yield its body."""
@@ -57,7 +50,7 @@ class Write(Function):
             yield f"item = {self.name_of('complete', self.layout.complete)}(item)"
         yield from self.variables()
         for rule in self.of_the_whole():
-            yield from self.look(rule, "")
+            yield from self.look(rule, "_refuse(writer, '', fault)")
         if self.has_scopes():
             yield "_scope = writer.scope"
         if self.joined:
@@ -67,7 +60,7 @@ class Write(Function):
         for run in runs_of(self.layout.parts):
             for part in run:
                 for rule in self.guarding(part):
-                    yield from self.look(rule, self.place_of(part))
+                    yield from self.look(rule, f"_refuse(writer, {self.place_of(part)!r}, fault)")
             for part in run:
                 yield from self.limits(part)
             yield from self.parts(run)
@@ -172,11 +165,6 @@ class Write(Function):
             yield f"if {name} not in {self.name_of(f'{name}_known', part.known)}:"
             yield f'    raise writer.invalid({part.name!r}, f"code {{{name}}}")'
 
-    def look(self, rule: Rule, name: str) -> Iterator[str]:
-        """Yield the look at a rule."""
-        yield f"if (fault := {self.call(rule)}) is not None:  # {rule.id}"
-        yield f"    _refuse(writer, {name!r}, fault)"
-
     def run(self, run: Sequence[Any]) -> Iterator[str]:
         """Yield the writing of adjacent fields of fixed width, at once; one by one where one does not fit."""
         pack = self.name_of(f"_pack_{attribute_of(run[0].name)}", packing(run).pack)
@@ -201,8 +189,9 @@ class Write(Function):
                 return f"bytes({size})" if size else "0"
             case Number(truth=truth) if truth:
                 return f"int({name})"
-            case Number(codes=Mapping()):
-                return f"{self.name_of(f'{name}_numbers', numbers_of(part))}[{name}]"
+            case Number(codes=Mapping() as codes):
+                numbers = {word: number for number, word in codes.items()}
+                return f"{self.name_of(f'{name}_numbers', numbers)}[{name}]"
             case Number() if part.name in self.flags:
                 return f"{name} or 0"
         return name

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from itertools import repeat
 from types import NoneType, UnionType
 from typing import (
@@ -23,7 +23,6 @@ from typing import (
     Any,
     Final,
     Literal,
-    NoReturn,
     TypeAlias,
     TypeVar,
     Union,
@@ -32,7 +31,7 @@ from typing import (
     get_type_hints,
 )
 
-from attrs import NOTHING, Attribute, fields, has
+from attrs import NOTHING, fields, has
 
 from wireproof.wire.rejection import Rejected
 
@@ -48,8 +47,6 @@ DECIMAL_PATTERN: Final = r"-?(0|[1-9][0-9]*)"
 NUMBER_PATTERN: Final = r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?|-?inf|NaN"
 """A number without exponent, or what is no number in IEEE 754."""
 HEX_PATTERN: Final = r"([0-9a-f]{2})*"
-DIGEST_SIZE: Final = 16
-"""Size of a digest in bytes."""
 MAX_DIGITS: Final = 64
 """Limit for the digits of an integer: 128 bits need 39, and very long integers take quadratic time."""
 
@@ -127,7 +124,7 @@ def json_digest(tree: Json) -> str:
     """Return the canonical digest of a JSON value in hex: blake2b, 16 bytes. Bulk runs compare digests."""
     from hashlib import blake2b  # noqa: PLC0415 - it loads OpenSSL, which only bulk runs need
 
-    return blake2b(canonical_json(tree), digest_size=DIGEST_SIZE).hexdigest()
+    return blake2b(canonical_json(tree), digest_size=16).hexdigest()
 
 
 # --- values to JSON ---
@@ -224,11 +221,6 @@ def _boolean(value: object) -> bool:
     return value
 
 
-def _null(value: object) -> None:
-    if value is not None:
-        raise _PartError("expected null")
-
-
 def _number(value: object) -> Decimal:
     if not isinstance(value, str) or not re.fullmatch(NUMBER_PATTERN, value):
         raise _PartError("expected a number as a decimal string")
@@ -236,7 +228,7 @@ def _number(value: object) -> Decimal:
 
 
 _READERS: Final[dict[Any, PartReader]] = {
-    int: _integer, bytes: _octets, bool: _boolean, NoneType: _null, Decimal: _number,
+    int: _integer, bytes: _octets, bool: _boolean, Decimal: _number,
 }  # fmt: skip
 
 
@@ -245,9 +237,9 @@ def _reader(kind: Any) -> PartReader:  # noqa: ANN401 - a type
     if kind not in _READERS:
         origin, args = get_origin(kind), get_args(kind)
         if origin is Literal:
-            _READERS[kind] = _literal_reader(args)
+            _READERS[kind] = partial(_word, args)
         elif origin is tuple:
-            _READERS[kind] = _tuple_reader(args)
+            _READERS[kind] = partial(_parts, args)
         elif origin in (Union, UnionType):
             _READERS[kind] = _union_reader(args)
         else:
@@ -255,31 +247,25 @@ def _reader(kind: Any) -> PartReader:  # noqa: ANN401 - a type
     return _READERS[kind]
 
 
-def _literal_reader(words: tuple[object, ...]) -> PartReader:
-    def read(value: object) -> object:
-        if value not in words:
-            raise _PartError(f"expected one of {', '.join(map(str, words))}")
-        return value
-
-    return read
+def _word(words: tuple[object, ...], value: object) -> object:
+    if value not in words:
+        raise _PartError(f"expected one of {', '.join(map(str, words))}")
+    return value
 
 
-def _tuple_reader(kinds: tuple[Any, ...]) -> PartReader:
-    def read(tree: object) -> tuple[Any, ...]:
-        if not isinstance(tree, list | tuple):
-            raise _PartError("expected a list")
-        if kinds[-1] is not Ellipsis and len(kinds) != len(tree):
-            raise _PartError(f"expected {len(kinds)} values, got {len(tree)}")
-        own = map(_reader, kinds) if kinds[-1] is not Ellipsis else repeat(_reader(kinds[0]))
-        parts: list[Any] = []
-        try:
-            parts += (read_part(part) for read_part, part in zip(own, tree, strict=False))
-        except _PartError as wrong:
-            wrong.path = f"[{len(parts)}]{wrong.path}"
-            raise
-        return tuple(parts)
-
-    return read
+def _parts(kinds: tuple[Any, ...], tree: object) -> tuple[Any, ...]:
+    if not isinstance(tree, list | tuple):
+        raise _PartError("expected a list")
+    if kinds[-1] is not Ellipsis and len(kinds) != len(tree):
+        raise _PartError(f"expected {len(kinds)} values, got {len(tree)}")
+    own = map(_reader, kinds) if kinds[-1] is not Ellipsis else repeat(_reader(kinds[0]))
+    parts: list[Any] = []
+    try:
+        parts += (read_part(part) for read_part, part in zip(own, tree, strict=False))
+    except _PartError as wrong:
+        wrong.path = f"[{len(parts)}]{wrong.path}"
+        raise
+    return tuple(parts)
 
 
 def _union_reader(kinds: tuple[Any, ...]) -> PartReader:
@@ -328,10 +314,6 @@ def _rows(cls: type) -> list[tuple[str, str, PartReader, bool]]:
     return [(json_name(cls, name), name, _reader(kind), needed) for name, (kind, needed) in kinds.items()]
 
 
-def _refuse_absence() -> NoReturn:
-    raise _PartError("is missing")
-
-
 def _object_reader(cls: type) -> PartReader:
     """Return the reader of an object, which checks derived fields and drops those that are not stored."""
     dropped = derived_kinds(cls).keys() - {one.name for one in fields(cls)}
@@ -347,7 +329,7 @@ def _object_reader(cls: type) -> PartReader:
                 if key in tree:
                     values[name] = read_part(tree[key])
                 elif needed:
-                    _refuse_absence()
+                    raise _PartError("is missing")  # noqa: TRY301 - its path is added below
         except _PartError as wrong:
             wrong.path = f".{key}{wrong.path}"
             raise
@@ -403,20 +385,15 @@ def _schema_of(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:  # noq
         parts = [_schema_of(arg, definitions) for arg in args]
         return {"type": "array", "prefixItems": parts, "items": False, "minItems": len(parts)}
     if kind.__name__ not in definitions:
-        definitions[kind.__name__] = {}
-        definitions[kind.__name__] = _schema_of_class(kind, definitions)
+        definitions[kind.__name__] = {}  # it may contain itself
+        hints, attributes = get_type_hints(kind), fields(kind)
+        properties = {json_name(kind, a.name): _schema_of(hints[a.name], definitions) for a in attributes}
+        for name, own in derived_kinds(kind).items():
+            properties[json_name(kind, name)] = {**_schema_of(own, definitions), DERIVED: True}
+        definitions[kind.__name__] = {
+            "type": "object",
+            "additionalProperties": False,
+            "required": [json_name(kind, a.name) for a in attributes if a.default is NOTHING],
+            "properties": properties,
+        }
     return {"$ref": f"#/$defs/{kind.__name__}"}
-
-
-def _schema_of_class(cls: type, definitions: dict[str, Any]) -> dict[str, Any]:
-    hints = get_type_hints(cls)
-    attributes: tuple[Attribute[Any], ...] = fields(cls)
-    properties = {json_name(cls, a.name): _schema_of(hints[a.name], definitions) for a in attributes}
-    for name, kind in derived_kinds(cls).items():
-        properties[json_name(cls, name)] = {**_schema_of(kind, definitions), DERIVED: True}
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": [json_name(cls, a.name) for a in attributes if a.default is NOTHING],
-        "properties": properties,
-    }

@@ -102,9 +102,23 @@ def read_fields(reader: Reader, label: Callable[[int], str] = unknown_field_name
             raise reader.reject("bad-kind", "key", "end of a group not started", at=at, detail="bad_wiretype")
         name = label(number)
         reader.region(f"{name}.key", "uvarint", at, reader.pos, number << 3 | wire)
-        field = _read_field(reader, name, number, wire, at)
+        start, value = reader.pos, 0
+        match wire:
+            case 0:
+                value = read_varint(reader, name)
+            case 1:
+                value = reader.uint64le(name)
+            case 5:
+                value = reader.uint32le(name)
+            case 2:
+                length = _length(reader, name)
+                start = reader.pos
+                reader.skip(name, length)
+            case _:
+                _skip_group(reader, name, number)
+        field = WireField(number, wire, at, start, reader.pos, value)
         if wire in (LENGTH_DELIMITED, START_GROUP):
-            reader.pos = field.start
+            reader.pos = start
         yield field
         if reader.pos != field.end:
             reader.pos = field.end
@@ -125,25 +139,6 @@ def _key(reader: Reader, name: str) -> tuple[int, int]:
     if not number:
         raise reader.reject("bad-kind", name, "field number 0", at=at, detail="field_number_zero")
     return number, wire
-
-
-def _read_field(reader: Reader, name: str, number: int, wire: int, at: int) -> WireField:
-    """Read an integer, or skip bytes or a group; the reader is then after the field."""
-    start, value = reader.pos, 0
-    match wire:
-        case 0:
-            value = read_varint(reader, name)
-        case 1:
-            value = reader.uint64le(name)
-        case 5:
-            value = reader.uint32le(name)
-        case 2:
-            length = _length(reader, name)
-            start = reader.pos
-            reader.skip(name, length)
-        case _:
-            _skip_group(reader, name, number)
-    return WireField(number, wire, at, start, reader.pos, value)
 
 
 def read_varint(reader: Reader, name: str) -> int:

@@ -8,7 +8,7 @@ class if not enough bytes are left, and never reads outside its window.
 
 from collections.abc import Callable, Collection, Mapping
 from struct import Struct
-from typing import Any, ClassVar, Final, Self, TypeAlias
+from typing import Any, ClassVar, Final, Self
 
 from wireproof.wire.options import MAX_OUTPUT
 from wireproof.wire.rejection import OtherAnswer, Position, RejectClass, Remark
@@ -78,9 +78,9 @@ class Reader(Cursor):
         self.skip(name, length)
         return self._child(self.data, start, start + length, self.space, short)
 
-    def inner_reader(self, data: bytes, start: int, short: RejectClass = "length-past-end") -> Self:
+    def inner_reader(self, data: bytes, start: int) -> Self:
         """Return a reader of `data`, decompressed from the region that begins at `start` of this space."""
-        return self._child(data, 0, len(data), f"{self.space}{start}>", short)
+        return self._child(data, 0, len(data), f"{self.space}{start}>", "length-past-end")
 
     def _child(self, data: bytes, pos: int, end: int, space: str, short: RejectClass) -> Self:
         child = type(self)(
@@ -156,8 +156,8 @@ class Reader(Cursor):
         """Read all bytes that are left."""
         return self.take(name, self.end - self.pos)
 
-    def varint(self, name: str) -> int:
-        """Read Kafka's zigzag varint of 32 bits, at most 5 bytes: kafka.md, section 4."""
+    def varint(self, name: str, bits: int = 32) -> int:
+        """Read Kafka's zigzag varint of at most 5 bytes, or 10 for 64 bits: kafka.md, section 4."""
         pos = self.pos
         if pos < self.end:
             byte = self.data[pos]
@@ -167,20 +167,20 @@ class Reader(Cursor):
             if pos + 1 < self.end and 0 < (high := self.data[pos + 1]) < 0x80:  # two bytes, and not overlong
                 self.pos = pos + 2
                 return (high << 6 | (byte & 0x7F) >> 1) ^ -(byte & 1)
-        return self._zigzag(name, 32)
+        raw, size = self.base128(name, 5 if bits == 32 else 10)
+        low = raw & ((1 << bits) - 1)
+        value = (low >> 1) ^ -(low & 1)
+        if low != raw:  # Kafka's reader drops the high bits: T04, T05, T13, T14
+            wide = (raw >> 1) ^ -(raw & 1)
+            others = (self.other("kept-bits", name, str(wide)),)
+            self.remark("varint-dropped-bits", name, at=pos, others=others)
+        elif size > 1 and raw >> 7 * (size - 1) == 0:
+            self.remark("varint-overlong", name, at=pos)
+        return value
 
     def varlong(self, name: str) -> int:
         """Read Kafka's zigzag varlong of 64 bits, at most 10 bytes: kafka.md, section 4."""
-        pos = self.pos
-        if pos < self.end:
-            byte = self.data[pos]
-            if byte < 0x80:
-                self.pos = pos + 1
-                return (byte >> 1) ^ -(byte & 1)
-            if pos + 1 < self.end and 0 < (high := self.data[pos + 1]) < 0x80:  # two bytes, and not overlong
-                self.pos = pos + 2
-                return (high << 6 | (byte & 0x7F) >> 1) ^ -(byte & 1)
-        return self._zigzag(name, 64)
+        return Reader.varint(self, name, 64)  # the reader of a trace records one field
 
     def uvarint(self, name: str, bits: int = 64) -> int:
         """Read an unsigned varint of at most 10 bytes, or 5 for 32 bits: heka.md and kafka.md, section 4."""
@@ -189,19 +189,6 @@ class Reader(Cursor):
         value = raw & ((1 << bits) - 1)
         if value != raw:
             self.remark("varint-dropped-bits", name, at=start)
-        elif size > 1 and raw >> 7 * (size - 1) == 0:
-            self.remark("varint-overlong", name, at=start)
-        return value
-
-    def _zigzag(self, name: str, bits: int) -> int:
-        start = self.pos
-        raw, size = self.base128(name, 5 if bits == 32 else 10)
-        low = raw & ((1 << bits) - 1)
-        value = (low >> 1) ^ -(low & 1)
-        if low != raw:  # Kafka's reader drops the high bits: T04, T05, T13, T14
-            wide = (raw >> 1) ^ -(raw & 1)
-            others = (self.other("kept-bits", name, str(wide)),)
-            self.remark("varint-dropped-bits", name, at=start, others=others)
         elif size > 1 and raw >> 7 * (size - 1) == 0:
             self.remark("varint-overlong", name, at=start)
         return value
@@ -239,24 +226,20 @@ class Reader(Cursor):
     uint16le: Callable[[str], int]
     uint32le: Callable[[str], int]
     uint64le: Callable[[str], int]
-    uint128le: Callable[[str], int]
 
+    def uint128le(self, name: str) -> int:
+        """Read an unsigned integer of 128 bits."""
+        return int.from_bytes(self.take(name, 16), "little")
+
+
+_CODES: Final = {
+    "int8": "b", "int16": "h", "int32": "i", "int64": "q",
+    "uint8": "B", "uint16": "H", "uint32": "I", "uint64": "Q",
+}  # fmt: skip
 
 FIXED_WIDTH: Final[dict[str, Struct]] = {
-    "int8": Struct(">b"),
-    "int16": Struct(">h"),
-    "int32": Struct(">i"),
-    "int64": Struct(">q"),
-    "uint8": Struct(">B"),
-    "uint16": Struct(">H"),
-    "uint32": Struct(">I"),
-    "uint64": Struct(">Q"),
-    "int16le": Struct("<h"),
-    "int32le": Struct("<i"),
-    "int64le": Struct("<q"),
-    "uint16le": Struct("<H"),
-    "uint32le": Struct("<I"),
-    "uint64le": Struct("<Q"),
+    **{name: Struct(f">{code}") for name, code in _CODES.items()},
+    **{f"{name}le": Struct(f"<{code}") for name, code in _CODES.items() if code not in "bB"},
 }
 """The fixed-width integers by name."""
 
@@ -275,17 +258,8 @@ def _fixed(packing: Struct) -> Callable[[Reader, str], int]:
     return read
 
 
-def _uint128le(self: Reader, name: str) -> int:
-    return int.from_bytes(self.take(name, 16), "little")
-
-
 for _name, _packing in FIXED_WIDTH.items():
     setattr(Reader, _name, _fixed(_packing))
-Reader.uint128le = _uint128le  # type: ignore[assignment] # completes the table above
-
-
-DeclaredLengths: TypeAlias = Mapping[str, Collection[str]]
-"""The names of the lengths of each part, by the name of the part, as a layout declares them."""
 
 
 class TracingReader(Reader):
@@ -293,7 +267,7 @@ class TracingReader(Reader):
 
     Attributes:
         spans: the spans so far, shared with the readers of inner regions.
-        lengths: the lengths that the layout of the format declares.
+        lengths: the names of the lengths of each part, by its name, as the layout of the format has them.
     """
 
     __slots__ = ("_last_index", "lengths", "spans")
@@ -304,7 +278,7 @@ class TracingReader(Reader):
         """Open a window as `Reader` does; `spans` is the list to which spans are added."""
         super().__init__(data, **window)
         self.spans: list[FieldSpan] = [] if spans is None else spans
-        self.lengths: DeclaredLengths = {}
+        self.lengths: Mapping[str, Collection[str]] = {}
         self._last_index = {(span.space, span.path): index for index, span in enumerate(self.spans)}
 
     def _record(self, span: FieldSpan) -> None:

@@ -34,12 +34,11 @@ class RemarkClass:
 COMMON_REMARKS: Final[dict[str, RemarkClass]] = {
     # Numbers of variable length: kafka.md, section 4, and heka.md, section 4.
     "varint-overlong": RemarkClass(
-        "kafka.md section 4, T01, T02, T10, T15", "a number takes more bytes than it needs", rejectable=True
+        "kafka.md section 4, T01, T02, T10, T15", "a number takes more bytes than it needs"
     ),
     "varint-dropped-bits": RemarkClass(
         "kafka.md section 4, T04, T05, T13, T14",
         "a number has bits that do not fit into its type",
-        rejectable=True,
         others=("kept-bits",),
     ),
     "varint-nonminimal": RemarkClass(
@@ -47,12 +46,11 @@ COMMON_REMARKS: Final[dict[str, RemarkClass]] = {
     ),
     # Compressed data that Kafka's reader accepts although no conforming writer makes it: kafka.md, section 3.
     "gzip-trailing-garbage": RemarkClass(
-        "kafka.md section 3, N13", "there are bytes after the end of the gzip stream", rejectable=True
+        "kafka.md section 3, N13", "there are bytes after the end of the gzip stream"
     ),
     "gzip-reserved-flags": RemarkClass(
         "kafka.md section 3, X07: rejected, but the JDK ignores them",
         "reserved flags of gzip are set",
-        rejectable=True,
         others=("ignored",),
     ),
     "snappy-version": RemarkClass(
@@ -61,42 +59,31 @@ COMMON_REMARKS: Final[dict[str, RemarkClass]] = {
         rejectable=False,
     ),
     "snappy-trailing-bytes": RemarkClass(
-        "kafka.md section 3, Z08", "there are bytes after the last snappy block", rejectable=True
+        "kafka.md section 3, Z08", "there are bytes after the last snappy block"
     ),
-    "snappy-concatenated": RemarkClass(
-        "kafka.md section 3, Z11", "more than one snappy frame", rejectable=True
-    ),
+    "snappy-concatenated": RemarkClass("kafka.md section 3, Z11", "more than one snappy frame"),
     "lz4-content-checksum": RemarkClass(
         "kafka.md section 3, Z26: rejected, but Kafka passes over it, KAFKA-20528",
         "the content checksum of the lz4 frame is wrong",
-        rejectable=True,
         others=("passed-over",),
     ),
-    "lz4-content-size": RemarkClass(
-        "kafka.md section 3, Z44", "the content size of the lz4 frame is wrong", rejectable=True
-    ),
+    "lz4-content-size": RemarkClass("kafka.md section 3, Z44", "the content size of the lz4 frame is wrong"),
     "lz4-after-endmark": RemarkClass(
-        "kafka.md section 3, Z37, Z38, X10", "there are bytes after the end of the lz4 frame", rejectable=True
+        "kafka.md section 3, Z37, Z38, X10", "there are bytes after the end of the lz4 frame"
     ),
     "lz4-endmark-stored": RemarkClass(
-        "kafka.md section 3, X10: others read an empty block",
-        "an empty lz4 block that is not the end mark",
-        rejectable=True,
+        "kafka.md section 3, X10: others read an empty block", "an empty lz4 block that is not the end mark"
     ),
     "lz4-v0-hc-good": RemarkClass(
-        "kafka.md section 2.3, Z23",
-        "the lz4 header checksum is correct; old clients write another one",
-        rejectable=True,
+        "kafka.md section 2.3, Z23", "the lz4 header checksum is correct; old clients write another one"
     ),
     "lz4-v0-hc-neither": RemarkClass(
         "kafka.md section 2.3: the reader of v0 ignores the byte",
         "the lz4 header checksum is neither correct nor that of old clients",
-        rejectable=True,
     ),
     "zstd-empty-packed-block": RemarkClass(
         "RFC 8878, section 3.1.1.3, requires 2 bytes; zstandard accepts 0 when it streams",
         "a compressed zstd block is empty",
-        rejectable=True,
     ),
 }
 """The classes that the readers of numbers and of compressed data use."""

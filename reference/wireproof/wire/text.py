@@ -49,8 +49,6 @@ def one_line(text: str, max_chars: int) -> str:
     return f"{line[: max_chars - 1]}…" if cut else line
 
 
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-
 NO_TIME: Final = "-"
 
 WIDEST_TEXT: Final = 100
@@ -63,7 +61,8 @@ _MILLISECONDS: Final = tuple(f".{rest:03}Z" for rest in range(1000))
 @lru_cache(maxsize=4096)
 def _second(seconds: int) -> str:
     try:
-        return (EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S")
+        epoch = datetime(1970, 1, 1, tzinfo=UTC)
+        return (epoch + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S")
     except OverflowError:  # beyond the year 9999
         return f"{seconds} s"
 
@@ -91,14 +90,12 @@ def octets(data: bytes | None, widest: int = WIDEST_TEXT) -> str:
     """Return bytes in a few characters: as text in quotation marks, else as hex digits."""
     if data is None:
         return "null"
-    text = as_text(data[: 4 * widest]) if len(data) <= 4 * widest else _cut_text(data[: 4 * widest])
+    cuts = range(1 if len(data) <= 4 * widest else 4)  # the last character of more bytes may be cut
+    shown = data[: 4 * widest]
+    texts = (as_text(shown[: len(shown) - cut]) for cut in cuts)
+    text = next((one for one in texts if one is not None), None)
     if text is None:
-        shown = data[: widest // 2].hex()
-        return shown if len(data) <= widest // 2 else f"{shown}… ({len(data)} bytes)"
+        digits = data[: widest // 2].hex()
+        return digits if len(data) <= widest // 2 else f"{digits}… ({len(data)} bytes)"
     quoted = repr(text[:widest]) if "'" not in text else '"' + repr(text[:widest] + '"')[1:-2] + '"'
     return quoted if len(text) <= widest and len(data) <= 4 * widest else f"{quoted}… ({len(data)} bytes)"
-
-
-def _cut_text(data: bytes) -> str | None:
-    """Return the text of bytes whose last character may be cut."""
-    return next((text for cut in range(4) if (text := as_text(data[: len(data) - cut])) is not None), None)

@@ -63,14 +63,9 @@ class FieldSpan:
 
 
 # --- cursor ---
-#
-# The base class of readers and writers: a position, and the path of the field at that position.
-#
-# A scope is a linked tuple `(outer, name, index)`. To enter a field costs one tuple, to leave it costs
-# nothing. A scope becomes text only for a rejection, a remark or a trace.
-
 
 Scope: TypeAlias = "tuple[Scope, str, int] | None"
+"""A linked tuple `(outer, name, index)`, which becomes text only for a rejection, a remark or a trace."""
 
 NO_INDEX: Final = -1
 
@@ -85,7 +80,7 @@ def path_of(scope: Scope, name: str) -> str:
 
 
 class Cursor:
-    """A position in a space of bytes, and the scope of the field at that position.
+    """The base class of readers and writers: a position in a space, and the scope of the field there.
 
     A space is the wire (`""`) or the bytes that a compressed region contains (`61>`).
     """

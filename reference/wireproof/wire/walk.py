@@ -36,8 +36,6 @@ FREE_BYTES: Final = 256 * 1024 * 1024
 WORK_FACTOR: Final = 4
 """Bytes that may be read again: a fixed number, and a multiple of the bytes passed."""
 
-ZEROS_TEXT: Final = "zeros; a segment that is allocated in advance has them after its last entry"
-
 # --- the parts of a walk ---
 
 
@@ -343,7 +341,11 @@ def _frame(
     kept: Item | None,
 ) -> Entry:
     cells = steps.cells(item, source.read(item.at, steps.head_bytes))
-    remarks = tuple(_placed(one, item, f"{steps.path}[{number}]") for one in item.remarks)
+    entry = f"{steps.path}[{number}]"
+    remarks = tuple(
+        evolve(remark, at=_placed(remark, item), path=f"{entry}.{remark.path}" if remark.path else entry)
+        for remark in item.remarks
+    )
     one = Entry("frame", item.at, item.length, number, cells, (), remarks, note, kept)
     misfits = [
         one.damage(
@@ -359,12 +361,11 @@ def _frame(
     return evolve(one, damages=damages) if damages else one
 
 
-def _placed(remark: Remark, item: Item, entry: str) -> Remark:
-    """Return the remark of an entry with its position and its path in the stream."""
+def _placed(remark: Remark, item: Item) -> Position:
+    """Return the position in the stream of the remark of an entry."""
     place = str(remark.at).partition(">")[0]
     inside = place.lstrip("-").isdecimal() and int(place) < item.at
-    at = shift_position(remark.at, item.at) if inside else remark.at
-    return evolve(remark, at=at, path=f"{entry}.{remark.path}" if remark.path else entry)
+    return shift_position(remark.at, item.at) if inside else remark.at
 
 
 def _read_again(steps: Steps, source: ByteSource, options: Options, item: Item) -> tuple[Item, str]:
@@ -380,29 +381,21 @@ def _read_again(steps: Steps, source: ByteSource, options: Options, item: Item) 
 def _garbage(steps: Steps, source: ByteSource, options: Options, item: Item, number: int) -> Entry:
     """Return garbage, described by the rejection of its first entry."""
     one = Entry("garbage", item.at, item.length, number)
-    cls = item.cls or "other"
+    cls, text = item.cls or "other", ""
     if long_zeros(source, item.at) == item.length:
-        damage = one.damage(cls, item.at, "", ZEROS_TEXT)
-    elif (refused := _rejection(steps, source, options, item)) is not None:
-        path = refused.path.replace("[0]", f"[{number}]", 1)
-        where = shift_position(refused.at, item.at) if refused.at is not None else item.at
-        damage = one.damage(refused.cls, where, path, refused.text)
-    else:
-        text = "its length runs past where the next entry begins" if cls == "bad-length" else ""
-        damage = one.damage(cls, item.at, "", text)
-    return evolve(one, damages=(damage,))
-
-
-def _rejection(steps: Steps, source: ByteSource, options: Options, item: Item) -> Rejected | None:
-    """Return the rejection of the entry at the beginning of garbage, which is often much longer."""
-    for length in (min(item.length, HEAD_LENGTHS[-2]), min(item.length, MAX_HELD)):
+        text = "zeros; a segment that is allocated in advance has them after its last entry"
+        return evolve(one, damages=(one.damage(cls, item.at, "", text),))
+    if cls == "bad-length":
+        text = "its length runs past where the next entry begins"
+    # garbage is often much longer than the entry at its beginning
+    for length in dict.fromkeys((min(item.length, HEAD_LENGTHS[-2]), min(item.length, MAX_HELD))):
         try:
             steps.decode(source.read(item.at, length), options)
         except Rejected as refused:
-            return refused
-        if length == item.length:
-            break
-    return None
+            where = shift_position(refused.at, item.at) if refused.at is not None else item.at
+            path = refused.path.replace("[0]", f"[{number}]", 1)
+            return evolve(one, damages=(one.damage(refused.cls, where, path, refused.text),))
+    return evolve(one, damages=(one.damage(cls, item.at, "", text),))
 
 
 # --- the entries, as the reference reads them ---
@@ -420,10 +413,15 @@ def items(steps: Steps, source: ByteSource, options: Options, at: int = 0) -> It
             continue
         for item in scan(steps, source, at, options):
             at = item.at + item.length
-            stop = 0
+            stop = 0  # the damaged bytes of the item; 0 for all of them
             if item.kind != "frame" and budget.allows(item.at):
                 budget.spent += item.length + steps.lookahead
-                stop = _resumed(steps, source, item, options, last)
+                long = item.kind == "garbage" and item.length > MAX_HELD
+                if steps.damaged_length is not None and not long:
+                    length = min(item.length, MAX_HELD)
+                    here = source.read(item.at, length + steps.lookahead)
+                    found = steps.damaged_length(here, length, options, last)
+                    stop = found if found < length or length == item.length else 0
             last = (item.value,) if item.kind == "frame" else last
             if stop:
                 at = item.at + stop
@@ -463,18 +461,6 @@ def whole_size(steps: Steps, read: Callable[[int, int], bytes], at: int, end: in
         if size := steps.size(read(at, length)):
             return size if at + size <= end else 0
     return 0
-
-
-def _resumed(
-    steps: Steps, source: ByteSource, item: Item, options: Options, last: tuple[Any, ...] | None
-) -> int:
-    """Return the damaged bytes of an item; 0 for all of them."""
-    if steps.damaged_length is None or (item.kind == "garbage" and item.length > MAX_HELD):
-        return 0
-    length = min(item.length, MAX_HELD)
-    here = source.read(item.at, length + steps.lookahead)
-    stop = steps.damaged_length(here, length, options, last)
-    return stop if stop < length or length == item.length else 0
 
 
 # --- a part of a stream, which is read apart from the others ---

@@ -55,17 +55,15 @@ class Writer(Cursor):
         self.data += pack(*fields)
         self.pos = len(self.data)
 
-    def varint(self, name: str, value: int) -> None:
-        """Append Kafka's zigzag varint of 32 bits."""
-        if not -(1 << 31) <= value < 1 << 31:
-            raise self.invalid(name, f"{value} does not fit 32 bits")
+    def varint(self, name: str, value: int, bits: int = 32) -> None:
+        """Append Kafka's zigzag varint."""
+        if not -(1 << bits - 1) <= value < 1 << bits - 1:
+            raise self.invalid(name, f"{value} does not fit {bits} bits")
         Writer.put(self, name, encode_uvarint(zigzag(value)))
 
     def varlong(self, name: str, value: int) -> None:
         """Append Kafka's zigzag varlong of 64 bits."""
-        if not -(1 << 63) <= value < 1 << 63:
-            raise self.invalid(name, f"{value} does not fit 64 bits")
-        Writer.put(self, name, encode_uvarint(zigzag(value)))
+        Writer.varint(self, name, value, 64)
 
     def uvarint(self, name: str, value: int) -> None:
         """Append an unsigned varint of 64 bits; of a negative value its two's complement, as in protobuf."""

@@ -14,9 +14,8 @@ from wireproof.iggy import send
 from wireproof.iggy.destination import IDENTIFIER, PARTITIONING
 from wireproof.iggy.http import json_body
 from wireproof.iggy.send import SEND
-from wireproof.schema.block import Block
 from wireproof.schema.compiling import refuse
-from wireproof.schema.layout import Repeated, Zero
+from wireproof.schema.layout import Block, Repeated, Zero
 from wireproof.schema.rules import Check, Fault
 from wireproof.schema.struct import StructLayout
 from wireproof.wire.json_values import Json

@@ -1,7 +1,5 @@
 """Iggy writers with one fault each: iggy.md §11.1."""
 
-from copy import deepcopy
-
 from tests.mutants.base import mutant, walk
 from tests.mutants.iggy.helpers import IggyMutant, header_values_of
 from wireproof.adapters.contract import Request
@@ -15,13 +13,11 @@ from wireproof.wire.json_values import Json
     "iggy-writes-big-endian-values",
     "iggy.headers/0.0.30/encode/only-uint32",
 )
-def writes_big_endian_numbers(value: Json) -> Json:
+def writes_big_endian_numbers(value: Json) -> None:
     """Writes the numbers of header values in network order."""
-    value = deepcopy(value)
     for held in header_values_of(value):
         if KINDS_BY_NAME[held["kind"]].size:
             held["value"] = bytes.fromhex(held["value"])[::-1].hex()
-    return value
 
 
 @mutant(IggyMutant, "patch_output", "iggy-writes-utf16-lengths", "iggy.identifier/0.0.30/encode/string-utf8")
@@ -36,25 +32,21 @@ def writes_utf16_lengths(data: bytes, request: Request) -> bytes:
 @mutant(
     IggyMutant, "patch_value_to_write", "iggy-writes-any-header", "iggy.headers/0.0.30/encode/int32-3-bytes"
 )
-def writes_any_header(value: Json) -> Json:
+def writes_any_header(value: Json) -> None:
     """Writes header values without a look at them, as Node does."""
-    value = deepcopy(value)
     for held in header_values_of(value):
         size = KINDS_BY_NAME[held["kind"]].size if held["kind"] in KINDS_BY_NAME else None
         if size is not None and len(held["value"]) != 2 * size:
             held["kind"] = "raw"
-    return value
 
 
 @mutant(
     IggyMutant, "patch_value_to_write", "iggy-writes-raw-as-string", "iggy.headers/0.0.30/encode/only-string"
 )
-def writes_raw_as_string(value: Json) -> Json:
+def writes_raw_as_string(value: Json) -> None:
     """Writes every raw value as a string and every string as raw."""
-    value = deepcopy(value)
     for held in header_values_of(value):
         held["kind"] = {"raw": "string", "string": "raw"}.get(held["kind"], held["kind"])
-    return value
 
 
 @mutant(
@@ -63,21 +55,17 @@ def writes_raw_as_string(value: Json) -> Json:
     "iggy-writes-small-kinds-as-raw",
     "iggy.headers/0.0.30/encode/only-bool",
 )
-def writes_small_as_raw(value: Json) -> Json:
+def writes_small_as_raw(value: Json) -> None:
     """Writes bools and numbers of one byte as raw, as Node has no kinds for them."""
-    value = deepcopy(value)
     for held in header_values_of(value):
         known = KINDS_BY_NAME.get(held["kind"])
         if known is not None and known.size == 1:
             held["kind"] = "raw"
-    return value
 
 
 @mutant(IggyMutant, "patch_value_to_write", "iggy-writes-balanced", "iggy.send/0.0.30/encode/partition-id")
-def writes_balanced(value: Json) -> Json:
+def writes_balanced(value: Json) -> None:
     """Leaves the choice of the partition to the server, ignoring the request."""
-    value = deepcopy(value)
     for part in walk(value):
         if part.get("kind") in ("partition_id", "messages_key"):
             part.update(kind="balanced", value="")
-    return value

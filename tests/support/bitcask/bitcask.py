@@ -21,7 +21,7 @@ ENTRY: Final = Struct(
     Number("tstamp", "uint32", meaning="seconds"),
     Length("ksz", "uint16", of="key"),
     Length("value_sz", "uint32", of="value"),
-    Octets("key", structure=True),
+    Octets("key"),
     Octets("value"),
     revisions=REVISIONS,
     cites="bitcask.hrl, HEADER_SIZE",

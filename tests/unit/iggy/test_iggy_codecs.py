@@ -153,6 +153,13 @@ def test_an_adapter_that_shows_no_headers_may_return_messages_sorted() -> None:
 # --- hostile bytes ---
 
 
+@pytest.mark.parametrize(
+    "text", ['{"id"}', '{"id":}', '{"id":1,}', '{"id":1]', "{,}", "[}", "[1,]", "[,]", "[1 2]"]
+)
+def test_a_text_that_is_no_json_is_refused_as_such(text: str) -> None:
+    assert refusal("iggy.json.error/0.0.30", text.encode()).cls == "bad-json"
+
+
 def test_no_token_of_json_is_matched_a_second_time() -> None:
     """A repetition that gives bytes back may try them again in as many ways as there are; one byte may."""
     assert not list(_given_back(parsed(json_body._TOKEN.pattern, json_body._TOKEN.flags)))

@@ -16,10 +16,15 @@ from each import each
 
 from wireproof import formats
 from wireproof.data_files import FileFinding, FileReport
-from wireproof.iggy.files import server_files
-from wireproof.iggy.files.index_file import INDEX_LAYOUTS, RecordPosition, RecordPositions, check_against_log
-from wireproof.iggy.files.server_files import read_server_info
+from wireproof.iggy import log, server_files
+from wireproof.iggy.server_files import read_server_info
 from wireproof.iggy.suite import index_files
+from wireproof.iggy.suite.index_files import (
+    INDEX_LAYOUTS,
+    RecordPosition,
+    RecordPositions,
+    check_against_log,
+)
 from wireproof.inspect.data_directory import (
     DirectoryTotals,
     FolderReport,
@@ -474,3 +479,8 @@ def test_batches_with_the_base_offset_0_are_found_behind_a_damaged_one() -> None
     found = damaged_logs.surveyed(formats.get("iggy.log", "0.2.7"), bytes(data))
     assert (found.entries, found.tail) == (8, 0)
     assert [(one.at, one.end) for one in found.damages] == [(begin, end)]
+
+
+def test_the_search_behind_a_record_with_the_largest_offset_ends() -> None:
+    data = iggy_segments.segment("0.9", 2)[1:]
+    assert log.damaged_length(log.REVISIONS["0.9"], data, len(data), (1 << 64) - 2) == 0

@@ -30,14 +30,14 @@ from wireproof.wire.scan_items import SEARCH_FACTOR
 from wireproof.wire.writer import Writer
 
 
-def message(name: str, *parts: Any) -> Struct:
+def described(name: str, *parts: Any) -> Struct:
     return Struct(name, *parts, revisions=("1",), cites="here")
 
 
 def toy() -> Any:
     """Return a message with every type of field that a description may have."""
-    inner = message("Inner", ProtoField("name", 1, "string", required=True), OtherFields())
-    made = message(
+    inner = described("Inner", ProtoField("name", 1, "string", required=True), OtherFields())
+    made = described(
         "Toy",
         ProtoField("id", 1, "bytes", required=True),
         ProtoField("kind", 2, "enum", codes={0: "none", 3: "some"}),
@@ -188,7 +188,7 @@ def test_a_trace_names_every_byte() -> None:
 
 
 def test_a_message_of_googles_library_is_read_and_written_as_there() -> None:
-    made = message(
+    made = described(
         "FieldDescriptorProto",
         ProtoField("name", 1, "string"),
         ProtoField("tag", 3, "int32"),
@@ -216,12 +216,12 @@ def test_a_message_of_googles_library_is_read_and_written_as_there() -> None:
 )
 def test_a_mistake_in_a_description_is_an_error_when_it_is_defined(field: Any, text: str) -> None:
     with pytest.raises(DescriptionError, match=text):
-        message("Toy", ProtoField("id", 1, "bytes"), field)
+        described("Toy", ProtoField("id", 1, "bytes"), field)
 
 
 def test_a_rule_of_no_field_is_an_error() -> None:
     with pytest.raises(DescriptionError, match="guards no field"):
-        message("Toy", ProtoField("id", 1, "bytes")).rule("name", "toy.name")(lambda: None)
+        described("Toy", ProtoField("id", 1, "bytes")).rule("name", "toy.name")(lambda: None)
 
 
 def test_the_source_is_what_runs() -> None:
@@ -237,13 +237,9 @@ ID = Number("id", "uint32")
 CRC32 = ChecksumAlgorithm("crc32", crc32)
 
 
-def toy_struct(name: str, *parts: Any) -> Struct:
-    return Struct(name, *parts, revisions=("1",), cites="toy")
-
-
 def stream(*, sealed: bool = True) -> RecordStream:
-    place = toy_struct("Place", Number("shelf", "uint8"))
-    row = toy_struct(
+    place = described("Place", Number("shelf", "uint8"))
+    row = described(
         "Row",
         Checksum("crc", "uint32", algorithm=CRC32),
         inner("place", place),
@@ -256,7 +252,7 @@ def stream(*, sealed: bool = True) -> RecordStream:
     )
     if sealed:
         row.rule("crc", "toy.crc")(lambda crc, computed: None if crc == computed else Fault("crc-mismatch"))
-    return RecordStream(toy_struct("File", many("rows", row)).at("1"))
+    return RecordStream(described("File", many("rows", row)).at("1"))
 
 
 def row(body: bytes, size: int | None = None) -> bytes:
@@ -345,18 +341,18 @@ def test_a_search_in_hostile_bytes_ends(monkeypatch: pytest.MonkeyPatch) -> None
     [
         ((Number("a", "uint8"),), "File: a stream is one list of structures"),
         (
-            (many("rows", toy_struct("Row", ID, Octets("body"))),),
+            (many("rows", described("Row", ID, Octets("body"))),),
             "Row.body: a record of a stream needs a length",
         ),
         (
-            (many("rows", toy_struct("Row", Length("size", "varint", of="body"), Octets("body"))),),
+            (many("rows", described("Row", Length("size", "varint", of="body"), Octets("body"))),),
             "Row.size: a record of a stream needs a length of a fixed width before it",
         ),
         (
             (
                 many(
                     "rows",
-                    toy_struct("Row", Count("n", "uint8", of="ids"), many("ids", toy_struct("Id", ID))),
+                    described("Row", Count("n", "uint8", of="ids"), many("ids", described("Id", ID))),
                 ),
             ),
             "Row.ids: a record of a stream needs a length",
@@ -365,13 +361,13 @@ def test_a_search_in_hostile_bytes_ends(monkeypatch: pytest.MonkeyPatch) -> None
 )
 def test_what_shows_no_size_is_no_record_of_a_stream(parts: Any, text: str) -> None:
     with pytest.raises(DescriptionError) as caught:
-        RecordStream(toy_struct("File", *parts).at("1"))
+        RecordStream(described("File", *parts).at("1"))
     assert str(caught.value).startswith(text)
 
 
 def test_a_negative_length_is_no_step_back() -> None:
-    row = toy_struct("Row", ID, Length("size", "int32", of="body"), Octets("body"))
-    rows = RecordStream(toy_struct("File", many("rows", row)).at("1"))
+    row = described("Row", ID, Length("size", "int32", of="body"), Octets("body"))
+    rows = RecordStream(described("File", many("rows", row)).at("1"))
     assert kinds(b"\0\0\0\1" + b"\xff" * 4 + b"\0" * 8, 5, rows) == [
         ("garbage", 0, 8, "negative-length"),
         ("frame", 8, 8, None),

@@ -49,8 +49,8 @@ from wireproof.wire.writer import Writer
 REVISIONS = ("1", "2", "3")
 
 
-def struct(*parts: Any, **more: Any) -> Struct:
-    return Struct("Row", *parts, revisions=REVISIONS, cites="here", **more)
+def struct(*parts: Any, name: str = "Row", **more: Any) -> Struct:
+    return Struct(name, *parts, revisions=REVISIONS, cites="here", **more)
 
 
 def no_fault(*needs: str) -> Any:
@@ -369,12 +369,8 @@ def test_a_format_is_the_same_one_in_another_process_and_a_changed_one_has_no_na
 # --- lists, lengths and classes that cannot be ---
 
 
-def row_of(*parts: Any, name: str = "Row", **more: Any) -> Struct:
-    return Struct(name, *parts, revisions=("1",), cites="here", **more)
-
-
 def test_a_field_with_the_name_of_a_parameter_is_an_error_if_a_rule_needs_it() -> None:
-    made = row_of(Number("index", "uint8"), Number("at", "uint8"))
+    made = struct(Number("index", "uint8"), Number("at", "uint8"))
     with pytest.raises(DescriptionError, match=r"Row: rule toy.at needs index, which is a field too"):
         made.rule("at", "toy.at")(lambda at, index: None)  # noqa: ARG005 - a rule has the names of its fields
     with pytest.raises(DescriptionError, match=r"Row: rule toy.at needs the number of no field"):
@@ -391,13 +387,13 @@ class Entry:
     "made, text",
     [
         (
-            row_of(many("ones", row_of(Number("at", "uint8")), joined=True)),
+            struct(many("ones", struct(Number("at", "uint8")), joined=True)),
             "Row.ones: a joined list needs its count",
         ),
-        (row_of(Number("absent", "int8"), value=Entry), "Row: Entry has no attribute absent"),
-        (row_of(many("rows", row_of())), "Row.rows: elements of no bytes have no end"),
+        (struct(Number("absent", "int8"), value=Entry), "Row: Entry has no attribute absent"),
+        (struct(many("rows", struct())), "Row.rows: elements of no bytes have no end"),
         (
-            row_of(Number("kind", "uint8"), choice("one", "kind", {1: row_of(Number("age", "uint8"))})),
+            struct(Number("kind", "uint8"), choice("one", "kind", {1: struct(Number("age", "uint8"))})),
             "Row.one: no rule refuses another kind",
         ),
     ],
@@ -409,7 +405,7 @@ def test_what_cannot_be_read_is_an_error_when_its_layout_is_made(made: Struct, t
 
 
 def test_a_rule_of_a_length_of_numbers_alone_names_the_length_to_writers() -> None:
-    made = row_of(Length("size", "uint8", of=REST), Number("at", "uint8"))
+    made = struct(Length("size", "uint8", of=REST), Number("at", "uint8"))
     made.rule("size", "toy.size")(lambda size: Fault("bad-length", "one") if size == 1 else None)
     with pytest.raises(Rejected, match="invalid-value at -1, size: one"):
         made.at("1").codec.write(Writer(), made.at("1").type(at=1))
@@ -418,7 +414,7 @@ def test_a_rule_of_a_length_of_numbers_alone_names_the_length_to_writers() -> No
 def test_a_structure_without_a_writer_of_what_is_packed_is_only_read() -> None:
     steps = Repeated("steps", of=Layout("Step", (Number("step", "int8"),)))
     packed = Packed("steps", codec_of="codec", of=steps, read=lambda _: ())
-    layout = row_of(Number("codec", "int8"), packed, value=Entry).at("1")
+    layout = struct(Number("codec", "int8"), packed, value=Entry).at("1")
     only_read = evolve(layout, parts=(layout.parts[0], evolve(packed, write=None)))
     with pytest.raises(TypeError, match="only read"):
         only_read.codec.write(Writer(), Entry(0, ()))
@@ -440,36 +436,36 @@ BYTE = Number("a", "uint8")
         ((Number("reader", "uint8"),), "Row.reader: a function has no variable"),
         ((Number("aB", "uint8"), Number("a_b", "uint8")), "Row.a_b: aB has the same attribute, a_b"),
         ((Octets("body"), BYTE), "Row.body: without a length or a count before it, it takes the bytes of a"),
-        ((many("rows", row_of(BYTE)), BYTE), "Row.rows: without a length or a count before it"),
+        ((many("rows", struct(BYTE)), BYTE), "Row.rows: without a length or a count before it"),
         ((Number("magic", "uint8", const=7),), "Row.magic: no rule refuses another number than 7"),
         ((BYTE, Checksum("crc", "uint32", algorithm=CRC32, over="a")), "Row.crc: there are no bytes a"),
         ((Length("l", "varint", of=REST), Octets("body")), "Row.l: a length of the rest has a fixed width"),
-        ((optional("x", "kind", row_of(BYTE)),), "Row.x: no field kind before it"),
+        ((optional("x", "kind", struct(BYTE)),), "Row.x: no field kind before it"),
         (
             (BYTE, Packed("p", codec_of="a", of=Octets("p"))),
             "Row.p: it needs functions that read and write it",
         ),
         (tagged_fields(), "Row.tags: a structure has no Tagged; write functions"),
         ((BYTE, When(Octets("o", size=2), number="a", values=(0,))), "Row.o: a structure has no When"),
-        ((inner("x", row_of(Number("a-b", "uint8"), name="In")),), "In.a-b: a function has no variable"),
-        ((inner("x", row_of(Octets("b"), BYTE, name="In")),), "In.b: without a length or a count before it"),
+        ((inner("x", struct(Number("a-b", "uint8"), name="In")),), "In.a-b: a function has no variable"),
+        ((inner("x", struct(Octets("b"), BYTE, name="In")),), "In.b: without a length or a count before it"),
     ],
 )
 def test_what_no_function_could_read_is_an_error_of_the_description(parts: Any, text: str) -> None:
     with pytest.raises(DescriptionError) as caught:
-        [*formats_of_struct("toy.row", row_of(*parts), ("1",))]
+        [*formats_of_struct("toy.row", struct(*parts), ("1",))]
     assert str(caught.value).startswith(text)
 
 
 def test_a_structure_that_contains_itself_is_an_error_of_the_description() -> None:
-    made = row_of(BYTE, ByRevision("next", lambda revision: Nested("next", of=made.at(revision))))
+    made = struct(BYTE, ByRevision("next", lambda revision: Nested("next", of=made.at(revision))))
     with pytest.raises(DescriptionError) as caught:
         [*formats_of_struct("toy.row", made, ("1",))]
     assert str(caught.value) == "Row: it contains itself"
 
 
 def test_a_constant_with_a_rule_and_a_choice_by_an_earlier_number_are_read() -> None:
-    made = row_of(Number("magic", "uint8", const=7), choice("one", "magic", {7: row_of(BYTE)}))
+    made = struct(Number("magic", "uint8", const=7), choice("one", "magic", {7: struct(BYTE)}))
     made.rule("magic", "toy.magic")(lambda magic: None if magic == 7 else Fault("bad-magic"))
     (fmt,) = formats_of_struct("toy.row", made, ("1",))
     assert fmt.layout is not None
@@ -477,7 +473,7 @@ def test_a_constant_with_a_rule_and_a_choice_by_an_earlier_number_are_read() -> 
 
 def test_a_family_with_such_a_description_is_one_line_and_the_others_work() -> None:
     def load() -> Any:
-        return [*formats_of_struct("toy.row", row_of(Octets("body"), BYTE), ("1",))]
+        return [*formats_of_struct("toy.row", struct(Octets("body"), BYTE), ("1",))]
 
     table = FamilyTable((), lambda: (Provider("toy-package", "toy", load),))
     (fault,) = table.faults

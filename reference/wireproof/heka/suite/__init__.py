@@ -8,7 +8,7 @@ from attrs import evolve
 from wireproof.family import Family, Format, Redaction, deferred
 from wireproof.heka import message, scan, stream
 from wireproof.heka.remark_classes import HEKA_REMARKS
-from wireproof.wire.options import DEFAULT_OPTIONS
+from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
@@ -56,15 +56,13 @@ def begins_like_a_message(data: bytes) -> bool:
 
 # --- streams ---
 
-ANY_SIZE: Final = evolve(DEFAULT_OPTIONS, max_message=0xFFFF_FFFF)
-"""The header of a frame shows its size, also if the size is over the limit of the reader."""
-
 
 def _size(tail: bytes) -> int:
     """Return the bytes of a frame, by its header: heka.md, section 2."""
     reader = Reader(tail[: stream.FRAME_OVERHEAD + 0xFF])
     try:
-        found = stream.read_header(reader, ANY_SIZE)
+        # the header shows the size, also if it is over the limit of a reader
+        found = stream.read_header(reader, Options(max_message=0xFFFF_FFFF))
     except Rejected:
         return 0
     return 0 if found is None else reader.pos + found.message_length

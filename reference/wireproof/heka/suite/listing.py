@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from wireproof.family import EntryListing
 from wireproof.heka.message import DynamicField, HekaMessage
@@ -96,13 +96,10 @@ def _record_line(cells: tuple[Any, ...]) -> str:
                 parts.append(instant(value, PER_SECOND, 9))
             case _:
                 parts.append(f"{name} {value}")
-    parts += [f"{octets(name)}: {_values(values)}" for name, values in cells[-1]]
+    for name, values in cells[-1]:
+        shown = [octets(one) if isinstance(one, bytes) else str(one) for one in values]
+        parts.append(f"{octets(name)}: {shown[0] if len(shown) == 1 else '[' + ', '.join(shown) + ']'}")
     return "  ".join(parts)
-
-
-def _values(values: Sequence[Any]) -> str:
-    shown = [octets(one) if isinstance(one, bytes) else str(one) for one in values]
-    return shown[0] if len(shown) == 1 else f"[{', '.join(shown)}]"
 
 
 @define
@@ -172,27 +169,27 @@ def mode_lines(
         Whether every reader accounts for every byte.
     """
     accounts = [ModeCounts() for _ in modes]
-    places, parted, sizes = 0, 0, [0]
+    places, parted, size = 0, 0, 0
 
     def measured() -> Iterator[bytes]:
+        nonlocal size
         for chunk in chunks:
-            sizes[0] += len(chunk)
+            size += len(chunk)
             yield chunk
 
-    for found in compare_modes(measured(), modes, accounts, evolve(options, resync="strict")):
+    for found in compare_modes(measured(), modes, accounts, options):
         if places < most:
             yield f"{found.at} to {found.end}: {modes[-2]} {found.left}; {modes[-1]} {found.right}"
         places, parted = places + 1, parted + found.end - found.at
     for mode, one in zip(modes, accounts, strict=True):
-        size = sizes[0]
-        balance = "all there is" if one.total == size else f"BUT THERE ARE {size}"
-        yield f"{mode}: {_items(one.items.total(), one.total)}, {balance}"
+        balance = "all there is" if one.bytes.total() == size else f"BUT THERE ARE {size}"
+        yield f"{mode}: {_items(one.items.total(), one.bytes.total())}, {balance}"
         for kind, cls in sorted(one.items, key=lambda row: (row[0], row[1] or "")):
             yield f"  {kind} {cls or '-'}: {_items(one.items[kind, cls], one.bytes[kind, cls])}"
     if len(modes) > 1:
         where = counted(places, "place", grouped=False)
         yield f"{modes[-2]} and {modes[-1]} differ at {where}, {counted(parted, 'byte', grouped=False)}"
-    return all(one.total == sizes[0] for one in accounts)
+    return all(one.bytes.total() == size for one in accounts)
 
 
 def _items(items: int, size: int) -> str:

@@ -11,7 +11,7 @@ from attrs import evolve
 from wireproof import formats
 from wireproof.formats import Format
 from wireproof.heka.message import HEKA_FIELD, HEKA_MESSAGE, DynamicField, HekaMessage
-from wireproof.heka.scan import RESYNC_MODES, AcceptedHeader, Scanner, read_head
+from wireproof.heka.scan import RESYNC_MODES, Scanner, read_head
 from wireproof.heka.stream import FRAME_OVERHEAD, HEKA_HEADER, RECORD_SEPARATOR, HekaFrame
 from wireproof.schema.layout import ProtoField, proto_fields
 from wireproof.spark.item_cases import ItemCase, case_of_bytes
@@ -175,9 +175,9 @@ def _frame_size(header: bytes, resync: str, most: int | None) -> int:
     """
     framing = RESYNC_MODES[resync]
     found = read_head(header, framing, Options(max_message=most))
-    if framing.on_rejection == "within" or not isinstance(found, AcceptedHeader):
+    if framing.on_rejection == "within" or isinstance(found, str):
         return 0
-    size: int = len(header) + found.header.message_length
+    size: int = len(header) + found[0].message_length
     return size
 
 

@@ -23,7 +23,6 @@ from wireproof.iggy.headers import (
     check_map,
     map_of_entries,
     read_map_or_bytes,
-    remark_fault,
     write_map_or_block,
 )
 from wireproof.iggy.http.json_body import (
@@ -63,10 +62,6 @@ from wireproof.wire.writer import Writer
 HeadersForm: TypeAlias = Callable[[Reader, JsonNode], HeaderMap | bytes]
 
 
-def _read_null(_reader: Reader, _node: JsonNode) -> HeaderMap:
-    return ()
-
-
 def _read_object(reader: Reader, node: JsonNode) -> HeaderMap:
     entries: list[HeaderEntry] = []
     for name, value in node.members:
@@ -102,15 +97,10 @@ def _read_base64(reader: Reader, node: JsonNode) -> HeaderMap | bytes:
     return read_map_or_bytes(open_base64(reader, node, "headers"), TLV_WIRE_10)
 
 
-FORMS_30: Final[Mapping[str, HeadersForm]] = {"object": _read_object, "null": _read_null}
-FORMS_70: Final[Mapping[str, HeadersForm]] = {"object": _read_object}
-FORMS_90: Final[Mapping[str, HeadersForm]] = {"array": _read_array}
-FORMS_90_NULL: Final[Mapping[str, HeadersForm]] = {"array": _read_array, "null": _read_null}
-FORMS_100: Final[Mapping[str, HeadersForm]] = {
-    "array": _read_array,
-    "string": _read_base64,
-    "null": _read_null,
-}
+OBJECT: Final[dict[str, HeadersForm]] = {"object": _read_object}
+ARRAY: Final[dict[str, HeadersForm]] = {"array": _read_array}
+BASE64: Final[dict[str, HeadersForm]] = {"string": _read_base64}
+NULL: Final[dict[str, HeadersForm]] = {"null": lambda _reader, _node: ()}
 """What headers may be, by JSON type."""
 
 
@@ -157,7 +147,8 @@ def _read_value(reader: Reader, node: JsonNode, detail: str = "InvalidHeaderValu
     if len(data) not in SIZES:
         raise _too_long(reader, member, "value", data, detail)
     value = HeaderValue(KINDS_BY_NAME[kind].name, data)
-    remark_fault(reader, value, member.start)
+    if fault := value.fault():  # section 10.3: readers accept it
+        reader.remark(fault, "value", at=member.start)
     return value
 
 
@@ -235,18 +226,6 @@ JSON_SENT_64, JSON_SEND_64 = _bodies(64)
 """The same in 0.7, whose ids have 64 bits."""
 
 
-def _partitioning(layout: StructLayout) -> Object:
-    def faults(values: Mapping[str, Any]) -> Iterator[Fault]:
-        return layout.faults(**values, length=len(values["value"]))
-
-    kind = Member("kind", Word(tuple(PARTITIONING_KINDS.values())))
-    return Object(layout.type, (kind, Member("value", Base64(), faults=faults)))
-
-
-def _empty_payload(values: Mapping[str, Any]) -> Iterator[Fault]:
-    return SENT.at("0.0.30").faults(payload=values["payload"])
-
-
 def _send(
     revision: str,
     headers: Member,
@@ -255,30 +234,37 @@ def _send(
 ) -> Body:
     """Return the body of a revision. An id of over 64 bits is refused; 0.7 reads it as 0 (§11.1, R13)."""
     sent, value = (struct.at(revision).type for struct in bodies)
-    message = Object(
-        sent,
-        (
-            Member("id", identifier, absent=0),
-            Member("payload", Base64(), faults=_empty_payload),
-            evolve(headers, attribute="headers", absent=(), omitted=True),
+    layout, plain, limits = PARTITIONING.at(revision), SENT.at("0.0.30"), SEND.at(revision)
+    chosen = (
+        Member("kind", Word(tuple(PARTITIONING_KINDS.values()))),
+        Member("value", Base64(), faults=lambda values: layout.faults(**values, length=len(values["value"]))),
+    )
+    message = (
+        Member("id", identifier, absent=0),
+        Member("payload", Base64(), faults=lambda values: plain.faults(payload=values["payload"])),
+        evolve(headers, attribute="headers", absent=(), omitted=True),
+    )
+    members = (
+        Member("partitioning", Object(layout.type, chosen)),
+        Member(
+            "messages",
+            Array(Object(sent, message)),
+            faults=lambda values: limits.faults(messages=values["messages"]),
         ),
+        Member("context", _CONTEXT, absent=None, null=True, omitted=True),
     )
-    limits = SEND.at(revision)
-    messages = Member(
-        "messages", Array(message), faults=lambda values: limits.faults(messages=values["messages"])
-    )
-    context = Member("context", _CONTEXT, absent=None, null=True, omitted=True)
-    partitioning = Member("partitioning", _partitioning(PARTITIONING.at(revision)))
-    return Body(Object(value, (partitioning, messages, *[context] * (revision == EDGE))))
+    return Body(Object(value, members if revision == EDGE else members[:2]))
 
 
 SENDS: Final = {
-    "0.0.30": _send("0.0.30", Member("headers", Headers(FORMS_30)), Uint("uint128le")),
-    "0.7": _send("0.7", Member("headers", Headers(FORMS_30)), Uint("uint64le"), (JSON_SENT_64, JSON_SEND_64)),
-    "0.8": _send("0.8", Member("headers", Headers(FORMS_30))),
-    "0.9": _send("0.9", Member("user_headers", Headers(FORMS_90_NULL))),
-    "0.10": _send("0.10", Member("user_headers", Headers(FORMS_100))),
-    EDGE: _send(EDGE, Member("user_headers", Headers(FORMS_100))),
+    "0.0.30": _send("0.0.30", Member("headers", Headers(OBJECT | NULL)), Uint("uint128le")),
+    "0.7": _send(
+        "0.7", Member("headers", Headers(OBJECT | NULL)), Uint("uint64le"), (JSON_SENT_64, JSON_SEND_64)
+    ),
+    "0.8": _send("0.8", Member("headers", Headers(OBJECT | NULL))),
+    "0.9": _send("0.9", Member("user_headers", Headers(ARRAY | NULL))),
+    "0.10": _send("0.10", Member("user_headers", Headers(ARRAY | BASE64 | NULL))),
+    EDGE: _send(EDGE, Member("user_headers", Headers(ARRAY | BASE64 | NULL))),
 }
 
 # --- polls up to 0.6.x: section 8.2 ---
@@ -304,7 +290,7 @@ def _plain_message(layout: StructLayout) -> Object:
         if isinstance(part, Number):
             return numbers((part,))[0]
         if part.name == "headers":
-            return Member(part.name, Headers(FORMS_30), absent=())
+            return Member(part.name, Headers(OBJECT | NULL), absent=())
         return Member(part.name, Base64(), faults=faults, refused=False)
 
     parts = (part for part in layout.parts if isinstance(part, Number | Checksum | Octets))
@@ -375,10 +361,20 @@ def _nonzero(values: Mapping[str, Any]) -> Iterator[Fault]:
 _RESERVED: Final = Member("reserved", Uint("uint64le"), derive=lambda _: 0, faults=_nonzero, refused=False)
 
 
-def _headed_message(value: type[Any], headers: Headers, *, reserved: bool) -> Object:
+def _headed(revision: str, headers: Headers, *, reserved: bool = True) -> Body:
+    """Return a poll since 0.7.0. In 0.11.1-edge it has a context, and its count is right."""
+    edge, value = revision == EDGE, JSON_POLL.at(revision).type
+
+    def other_count(values: Mapping[str, Any]) -> Iterator[Fault]:
+        count, found = values["count"], len(values["messages"])
+        if count != found and edge:
+            yield Fault("count-mismatch", f"{count} for {found}", detail="InvalidMessagesCount", path="count")
+        elif count != found:
+            yield remarked("iggy-message-count", path="count")
+
     lengths = (Member(name, Uint("uint32le"), derive=size) for name, size in _SIZES.items())
     header = Object(dict, (*numbers(_HEADER), *lengths, *[_RESERVED] * reserved))
-    members = (
+    message = (
         Member("header", header, inline=True),
         Member("payload", Base64()),
         Member(
@@ -391,36 +387,26 @@ def _headed_message(value: type[Any], headers: Headers, *, reserved: bool) -> Ob
             refused=False,
         ),
     )
-    return Object(value, members)
-
-
-def _headed(revision: str, headers: Headers, *, reserved: bool = True) -> Body:
-    """Return a poll since 0.7.0. In 0.11.1-edge it has a context, and its count is right."""
-    edge, value = revision == EDGE, JSON_POLL.at(revision).type
-
-    def other_count(values: Mapping[str, Any]) -> Iterator[Fault]:
-        count, found = values["count"], len(values["messages"])
-        if count != found and edge:
-            yield Fault("count-mismatch", f"{count} for {found}", detail="InvalidMessagesCount", path="count")
-        elif count != found:
-            yield remarked("iggy-message-count", path="count")
-
-    message = _headed_message(JSON_POLLED.at(revision).type, headers, reserved=reserved)
     members = (
         *[Member("context", _CONTEXT)] * edge,
         *numbers(_PREFIX),
         Member("count", Uint("uint32le"), derive=lambda value: len(value.messages)),
-        Member("messages", Array(message), faults=other_count, refused=False),
+        Member(
+            "messages",
+            Array(Object(JSON_POLLED.at(revision).type, message)),
+            faults=other_count,
+            refused=False,
+        ),
     )
     return Body(Object(value, members))
 
 
 POLLS: Final = {
     **{revision: _plain(revision) for revision in ("0.0.30", "0.0.40", "0.0.60")},
-    "0.7": _headed("0.7", Headers(FORMS_70), reserved=False),
-    "0.9": _headed("0.9", Headers(FORMS_90, none=[])),
-    "0.10": _headed("0.10", Headers(FORMS_100, none=[])),
-    EDGE: _headed(EDGE, Headers(FORMS_100, none=[])),
+    "0.7": _headed("0.7", Headers(OBJECT), reserved=False),
+    "0.9": _headed("0.9", Headers(ARRAY, none=[])),
+    "0.10": _headed("0.10", Headers(ARRAY | BASE64 | NULL, none=[])),
+    EDGE: _headed(EDGE, Headers(ARRAY | BASE64 | NULL, none=[])),
 }
 
 # --- replies to sends: section 8.1 ---

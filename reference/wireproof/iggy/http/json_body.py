@@ -9,7 +9,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol
 
 from attrs import field, frozen
 
@@ -20,14 +20,7 @@ from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
-# --- json parser ---
-#
-# A JSON parser whose nodes have their byte positions: iggy.md, section 8; RFC 8259.
-#
-# The parser has its own stack, runs in linear time and does not convert numbers, so that a document of only
-# brackets or only digits is not expensive. Duplicate names are kept; the reader of the object decides about
-# them.
-
+# --- the JSON parser: RFC 8259 ---
 
 JsonType = Literal["object", "array", "string", "number", "true", "false", "null"]
 
@@ -43,14 +36,6 @@ _TOKEN: Final = re.compile(
     | (?P<end>\Z))""",
     re.VERBOSE,
 )
-
-
-class JsonToken(NamedTuple):
-    """A punctuation mark, a scalar or the end. `kind` is the mark itself or the name of its group."""
-
-    kind: str
-    start: int
-    end: int
 
 
 class JsonNode:
@@ -77,125 +62,98 @@ class JsonNode:
         self.items: list[JsonNode] = []
 
 
-ParserState: TypeAlias = Callable[[JsonToken], "ParserState"]
+_OPENED: Final[Mapping[str, tuple[JsonType, str]]] = {"{": ("object", "a name"), "[": ("array", "a value")}
+"""The mark that begins a value with others in it to the type, and to what follows if it is not empty."""
+
+_CLOSING: Final[Mapping[str, str]] = {"object": "}", "array": "]"}
 
 
-class _Builder:
-    """A pushdown automaton. Its states are methods that take a token and return the next state."""
+def parse_json(reader: Reader) -> JsonNode:  # noqa: C901, PLR0912 - a branch for each place of a token
+    """Parse all bytes of the reader as one JSON value whose nodes have their byte positions.
 
-    def __init__(self, reader: Reader) -> None:
-        self.reader = reader
-        self.root: JsonNode | None = None
-        self.open: list[JsonNode] = []
-        self.names: list[JsonNode] = []
-
-    def refuse(self, token: JsonToken, expected: str) -> Exception:
-        text = f"expected {expected}, got {token.kind}"
-        return self.reader.reject("bad-json", "", text, at=token.start)
-
-    def value(self, token: JsonToken) -> ParserState:
-        if token.kind in ("{", "["):
-            return self.opened(token)
-        if token.kind not in ("string", "number", "true", "false", "null"):
-            raise self.refuse(token, "a value")
-        node = JsonNode(token.kind, token.start, token.end)  # type: ignore[arg-type] # narrowed a line above
-        if token.kind in ("string", "number"):
-            node.text = self.text_of(token)
-        return self.attached(node)
-
-    def opened(self, token: JsonToken) -> ParserState:
-        if len(self.open) >= MAX_DEPTH:
-            raise self.reader.reject("bad-nesting", "", f"more than {MAX_DEPTH} levels", at=token.start)
-        node = JsonNode("object" if token.kind == "{" else "array", token.start, token.end)
-        self.attached(node)
-        self.open.append(node)
-        return self.first_name if node.kind == "object" else self.first_item
-
-    def attached(self, node: JsonNode) -> ParserState:
-        if not self.open:
-            self.root = node
-        elif self.open[-1].kind == "object":
-            self.open[-1].members.append((self.names.pop(), node))
-        else:
-            self.open[-1].items.append(node)
-        return self.after
-
-    def first_name(self, token: JsonToken) -> ParserState:
-        return self.closed(token) if token.kind == "}" else self.name(token)
-
-    def first_item(self, token: JsonToken) -> ParserState:
-        return self.closed(token) if token.kind == "]" else self.value(token)
-
-    def name(self, token: JsonToken) -> ParserState:
-        if token.kind != "string":
-            raise self.refuse(token, "a name")
-        self.names.append(JsonNode("string", token.start, token.end, self.text_of(token)))
-        return self.colon
-
-    def colon(self, token: JsonToken) -> ParserState:
-        if token.kind != ":":
-            raise self.refuse(token, "a colon")
-        return self.value
-
-    def after(self, token: JsonToken) -> ParserState:
-        if not self.open:
-            raise self.reader.reject("trailing-data", "", "after the value", at=token.start)
-        inside = self.open[-1].kind
-        if token.kind == ("}" if inside == "object" else "]"):
-            return self.closed(token)
-        if token.kind != ",":
-            raise self.refuse(token, f"a comma or the end of the {inside}")
-        return self.name if inside == "object" else self.value
-
-    def closed(self, token: JsonToken) -> ParserState:
-        self.open.pop().end = token.end
-        return self.after
-
-    def text_of(self, token: JsonToken) -> str:
-        raw = self.reader.data[token.start : token.end].decode()
-        if token.kind == "number":
-            return raw
-        if "\\" not in raw:  # no escapes; the token pattern excludes characters that a string may not have
-            return raw[1:-1]
-        try:
-            text: str = json.loads(raw)
-            text.encode()
-        except UnicodeEncodeError:  # an escaped surrogate without its pair
-            raise self.reader.reject("bad-utf8", "", "a lone surrogate", at=token.start) from None
-        except ValueError as error:
-            raise self.reader.reject("bad-json", "", str(error), at=token.start) from None
-        return text
-
-
-def parse_json(reader: Reader) -> JsonNode:
-    """Parse all bytes of the reader as one JSON value."""
+    The parser has its own stack, runs in linear time and does not convert numbers, so that a document of
+    only brackets or only digits is not expensive. Duplicate names are kept; the reader of the object decides
+    about them.
+    """
     try:
         reader.data.decode()
     except UnicodeDecodeError as error:
         raise reader.reject("bad-utf8", "", "not UTF-8", at=error.start) from None
-    tree = _Builder(reader)
-    state: ParserState = tree.value
-    for token in _tokens(reader):
-        if token.kind == "end":
-            break
-        state = state(token)
-    if tree.root is None or tree.open:
+    root: JsonNode | None = None
+    inside: list[JsonNode] = []
+    names: list[JsonNode] = []
+    wanted, first = "a value", False
+    for kind, start, end in _tokens(reader):
+        if inside and kind == _CLOSING[inside[-1].kind] and (first or not wanted):
+            inside.pop().end = end
+            wanted, first = "", False
+        elif not wanted:  # a value ends before it
+            if not inside:
+                raise reader.reject("trailing-data", "", "after the value", at=start)
+            wanted, first = "a name" if inside[-1].kind == "object" else "a value", False
+            if kind != ",":
+                text = f"expected a comma or the end of the {inside[-1].kind}, got {kind}"
+                raise reader.reject("bad-json", "", text, at=start)
+        elif wanted == "a colon" and kind == ":":
+            wanted = "a value"
+        elif wanted == "a name" and kind == "string":
+            names.append(JsonNode("string", start, end, _text_of(reader, kind, start, end)))
+            wanted, first = "a colon", False
+        elif wanted == "a value" and kind not in "}]:,":
+            if kind in _OPENED:
+                if len(inside) >= MAX_DEPTH:
+                    raise reader.reject("bad-nesting", "", f"more than {MAX_DEPTH} levels", at=start)
+                opened, wanted = _OPENED[kind]
+                node, first = JsonNode(opened, start, end), True
+            else:
+                node = JsonNode(kind, start, end, _text_of(reader, kind, start, end))
+                wanted, first = "", False
+            if not inside:
+                root = node
+            elif inside[-1].kind == "object":
+                inside[-1].members.append((names.pop(), node))
+            else:
+                inside[-1].items.append(node)
+            if kind in _OPENED:
+                inside.append(node)
+        else:
+            raise reader.reject("bad-json", "", f"expected {wanted}, got {kind}", at=start)
+    if root is None or inside:
         raise reader.reject("bad-json", "", "ends too soon", at=reader.end)
     reader.pos = reader.end
-    return tree.root
+    return root
 
 
-def _tokens(reader: Reader) -> Iterator[JsonToken]:
-    pos = reader.pos
+def _tokens(reader: Reader) -> Iterator[tuple[Any, int, int]]:
+    """Yield kind, start and end of each token; the kind is the mark itself or the name of its group."""
+    data, pos = reader.data, reader.pos
     while True:
-        match = _TOKEN.match(reader.data, pos, reader.end)
+        match = _TOKEN.match(data, pos, reader.end)
         if match is None or match.lastgroup is None:
             raise reader.reject("bad-json", "", "not a JSON token", at=pos)
         start, pos = match.span(match.lastgroup)
-        kind = match[match.lastgroup].decode() if match.lastgroup == "mark" else match.lastgroup
-        yield JsonToken(kind, start, pos)
-        if kind == "end":
+        if match.lastgroup == "end":
             return
+        yield chr(data[start]) if match.lastgroup == "mark" else match.lastgroup, start, pos
+
+
+def _text_of(reader: Reader, kind: JsonType, start: int, end: int) -> str:
+    """Return the unescaped text of a string, or the digits of a number; of others nothing."""
+    if kind not in ("string", "number"):
+        return ""
+    raw = reader.data[start:end].decode()
+    if kind == "number":
+        return raw
+    if "\\" not in raw:  # no escapes; the token pattern excludes characters that a string may not have
+        return raw[1:-1]
+    try:
+        text: str = json.loads(raw)
+        text.encode()
+    except UnicodeEncodeError:  # an escaped surrogate without its pair
+        raise reader.reject("bad-utf8", "", "a lone surrogate", at=start) from None
+    except ValueError as error:
+        raise reader.reject("bad-json", "", str(error), at=start) from None
+    return text
 
 
 _DECIMAL: Final = re.compile(r"0|[1-9][0-9]*+")
@@ -350,13 +308,12 @@ class Array:
 
     def read(self, reader: Reader, node: JsonNode, name: str) -> tuple[Any, ...]:
         """Return the values."""
-        return tuple(self._values(reader, require_type(reader, node, name, "array"), name))
-
-    def _values(self, reader: Reader, node: JsonNode, name: str) -> Iterator[Any]:
-        for index, item in enumerate(node.items):
+        values = []
+        for index, item in enumerate(require_type(reader, node, name, "array").items):
             reader.enter(name, index)
-            yield self.of.read(reader, item, "")
+            values.append(self.of.read(reader, item, ""))
             reader.leave()
+        return tuple(values)
 
     def write(self, writer: Writer, value: tuple[Any, ...], name: str) -> list[Any]:
         """Return the trees of the values."""

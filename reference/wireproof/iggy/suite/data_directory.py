@@ -16,8 +16,8 @@ from wireproof.data_files import (
     named,
     whole,
 )
-from wireproof.formats import FORMATS
-from wireproof.iggy.files import server_files
+from wireproof.formats import FORMATS, Format
+from wireproof.iggy import server_files
 from wireproof.iggy.suite.index_files import SYSTEM, log_format
 from wireproof.inspect import data_directory
 from wireproof.inspect.data_directory import log_report
@@ -29,11 +29,14 @@ PARTITION: Final = re.compile(r"(?:.*/)?streams/(\d+)/topics/(\d+)/partitions/(\
 SEGMENT: Final = "segment"
 
 
-def _log(file: DataFile) -> FileReport:
-    """Read a segment in the revision that its first records show."""
+def _format(file: DataFile) -> Format | None:
+    """Return the format that the first records of a file show; None for no segment of Iggy."""
     with file.path.open("rb") as opened:
-        fmt = log_format(opened.read(data_directory.HEAD_BYTES))
-    base = int(file.path.name.partition(".")[0])
+        return log_format(opened.read(data_directory.HEAD_BYTES))
+
+
+def _log(file: DataFile) -> FileReport:
+    fmt, base = _format(file), int(file.path.name.partition(".")[0])
     if fmt is None and not file.size:
         return FileReport("no record", facts={"base": base})
     row = fmt if fmt is not None else next(known for known in FORMATS.values() if known.name == "iggy.log")
@@ -41,13 +44,14 @@ def _log(file: DataFile) -> FileReport:
     found = log_report(file, survey, (), {"base": base, "revision": row.revision})
     facts: dict[str, Any] = dict(found.facts)
     first, last = facts.get("firstOffset"), facts.get("lastOffset")
-    findings = list(found.findings)
-    if first is not None and int(first) != base:
-        text = f"the segment begins at offset {first}, and its name says {base}"
-        findings.append(FileFinding(0, text))
-    offsets = f", offsets {first} to {last}" if first is not None else ""
+    findings, offsets = found.findings, ""
+    if first is not None:
+        offsets = f", offsets {first} to {last}"
+        if int(first) != base:
+            text = f"the segment begins at offset {first}, and its name says {base}"
+            findings = (*findings, FileFinding(0, text))
     summary = f"{counted(facts['entries'], 'record', grouped=False)} of Iggy {row.revision}{offsets}"
-    return FileReport(summary, tuple(findings), facts, found.unsound)
+    return FileReport(summary, findings, facts, found.unsound)
 
 
 def _index(file: DataFile) -> FileReport:
@@ -56,19 +60,9 @@ def _index(file: DataFile) -> FileReport:
         return FileReport("no entry")
     found = data_directory.check_index_file(file.path)
     alone = "" if found.log is not None else "; its segment is not beside it"
-    count = len(found.index.entries)
-    facts: dict[str, Any] = {"entries": count}
-    return FileReport(
-        f"{counted(count, 'entry', 'entries', grouped=False)} as {found.system} writes them{alone}",
-        found.findings,
-        facts,
-    )
-
-
-def _has_records(file: DataFile) -> bool:
-    """Return whether a log begins with records of Iggy, wherever it is."""
-    with file.path.open("rb") as opened:
-        return log_format(opened.read(data_directory.HEAD_BYTES)) is not None
+    entries = counted(len(found.index.entries), "entry", "entries", grouped=False)
+    summary = f"{entries} as {found.system} writes them{alone}"
+    return FileReport(summary, found.findings, {"entries": len(found.index.entries)})
 
 
 _IN_PARTITION: Final = r"partitions/\d+/"
@@ -76,7 +70,7 @@ _IN_PARTITION: Final = r"partitions/\d+/"
 KINDS: Final = (
     FileKind(SEGMENT, named(rf"{_IN_PARTITION}\d{{20}}\.log"), _log, placed=True),
     FileKind("index", named(rf"{_IN_PARTITION}\d{{20}}\.(?:index|timeindex)"), _index, placed=True),
-    FileKind(SEGMENT, named(r"\d{20}\.log"), _log, _has_records),
+    FileKind(SEGMENT, named(r"\d{20}\.log"), _log, lambda file: _format(file) is not None),
     FileKind(
         "index",
         named(r"\d{20}\.(?:index|timeindex)"),
@@ -116,48 +110,40 @@ def partition(folder: str, files: Sequence[CheckedFile]) -> PartitionReport | No
     found = PARTITION.fullmatch(place)
     name = "stream {}, topic {}, partition {}".format(*found.groups()) if found else place.rpartition("/")[2]
     ordered = sorted(logs, key=lambda log: log.file.path.name)
-    full = [dict(log.report.facts) for log in ordered if log.report.facts.get("lastOffset") is not None]
+    full: list[dict[str, Any]] = [
+        dict(log.report.facts) for log in ordered if log.report.facts.get("lastOffset") is not None
+    ]
     summary = counted(len(logs), "segment", grouped=False)
     facts: dict[str, Any] = {"segments": len(logs)}
     if full:
         first, last = full[0]["firstOffset"], full[-1]["lastOffset"]
         facts |= {"firstOffset": first, "lastOffset": last}
         summary += f", offsets {first} to {last}"
-    return PartitionReport(folder, name, summary, tuple(_chain(full)), facts)
-
-
-def _chain(segments: Sequence[dict[str, Any]]) -> Iterator[FileFinding]:
-    for before, after_it in pairwise(segments):
-        after, first = int(before["lastOffset"]) + 1, int(after_it["firstOffset"])
-        name = f"{after_it['base']:020}.log"
+    findings = []
+    for before, one in pairwise(full):
+        after, first = int(before["lastOffset"]) + 1, int(one["firstOffset"])
+        file = f"{one['base']:020}.log"
         if first > after:
-            yield FileFinding(None, f"gap: offsets {after} to {first - 1} are missing before {name}")
+            text = f"gap: offsets {after} to {first - 1} are missing before {file}"
+            findings.append(FileFinding(None, text))
         elif first < after:
-            text = f"{name} begins at offset {first}, but the segment before it ends at {after - 1}"
-            yield FileFinding(None, f"overlap: {text}")
+            text = f"{file} begins at offset {first}, but the segment before it ends at {after - 1}"
+            findings.append(FileFinding(None, f"overlap: {text}"))
+    return PartitionReport(folder, name, summary, tuple(findings), facts)
 
 
 def across(files: Sequence[CheckedFile], _: Sequence[PartitionReport]) -> Iterator[tuple[str, FileFinding]]:
     """Yield the offsets of consumers that are after the last record of their partition."""
-    ends: dict[str, int] = {}
-    for checked in files:
-        if (
-            checked.kind
-            and checked.kind.what == SEGMENT
-            and (last := checked.report.facts.get("lastOffset")) is not None
-        ):
-            folder = checked.file.path.absolute().parent.as_posix()
-            ends[folder] = max(ends.get(folder, -1), int(str(last)))
-    for checked in files:
-        if (
-            checked.kind
-            and checked.kind.what.startswith("offset of a consumer")
-            and not checked.report.errors
-        ):
-            folder = checked.file.path.absolute().parents[2].as_posix()
-            offset = int(str(checked.report.facts["offset"]))
-            if folder in ends and offset > ends[folder]:
-                text = f"offset {offset}, and the last record of the partition is {ends[folder]}"
+    ends: dict[Any, int] = {}  # the last offset of a folder
+    known = [(one, one.kind.what, one.file.path.absolute(), one.report.facts) for one in files if one.kind]
+    for _checked, what, path, facts in known:
+        if what == SEGMENT and (last := facts.get("lastOffset")) is not None:
+            ends[path.parent] = max(ends.get(path.parent, -1), int(str(last)))
+    for checked, what, path, facts in known:
+        if what.startswith("offset of a consumer") and not checked.report.errors:
+            last, offset = ends.get(path.parents[2]), int(str(facts["offset"]))
+            if last is not None and offset > last:
+                text = f"offset {offset}, and the last record of the partition is {last}"
                 yield checked.file.name, FileFinding(0, text)
 
 

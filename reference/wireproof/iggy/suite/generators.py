@@ -18,9 +18,6 @@ from wireproof.wire.json_values import from_json
 TIME: Final = 1_745_000_000_000_000
 """The timestamp of all messages, in microseconds."""
 
-BATCHED: Final = "0.11"
-"""The revision that stores batches in partition 0; those before store messages in partition 1."""
-
 
 def value(recipe: Recipe) -> Any:  # noqa: ANN401 - of the format of the recipe
     """Return the value of a recipe. The fields of all formats have their names from iggy.md."""
@@ -43,7 +40,7 @@ def value(recipe: Recipe) -> Any:  # noqa: ANN401 - of the format of the recipe
         "message_count": recipe.records,
         "messages": messages,
     }
-    batched = row.revision.startswith(BATCHED)
+    batched = row.revision.startswith("0.11")  # those store batches in partition 0, others messages in 1
     chosen = Partitioning("partition_id", bytes((7 if row.is_json else 0, 0, 0, 0)))
     return filled(
         row.value,

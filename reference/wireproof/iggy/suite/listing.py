@@ -7,7 +7,7 @@ from attrs import define
 
 from wireproof.family import EntryListing, Format
 from wireproof.iggy.headers import key_bytes
-from wireproof.iggy.log import REVISIONS, first_offset, last_offset
+from wireproof.iggy.log import REVISIONS, first_offset, last_offset, timestamp
 from wireproof.wire.json_values import Json
 from wireproof.wire.scan_items import Item
 from wireproof.wire.text import counted, instant, octets
@@ -15,8 +15,6 @@ from wireproof.wire.trace import FieldSpan
 
 PER_SECOND: Final = 1_000_000
 """Timestamps are in microseconds: §5."""
-
-TIME_NAMES: Final = ("timestamp", "base_timestamp", "max_timestamp")
 
 COLUMNS: Final = (
     "firstOffset", "lastOffset", "messages", "timestamp", "payloadBytes", "headers", "id", "state",
@@ -34,11 +32,10 @@ def messages_of(record: Any) -> Sequence[Any]:  # noqa: ANN401 - a record of any
 def _cells(item: Item, _: bytes) -> tuple[Any, ...]:
     record = item.value
     messages = messages_of(record)
-    timestamp = next(getattr(record, name) for name in TIME_NAMES if hasattr(record, name))
     checksum = getattr(record, "batch_checksum", getattr(record, "checksum", None))
     producer = getattr(record, "producer", None)
     return (
-        first_offset(record), last_offset(record), len(messages), timestamp,
+        first_offset(record), last_offset(record), len(messages), timestamp(record),
         sum(len(one.payload) for one in messages),
         sum(len(one.headers) for one in messages if isinstance(one.headers, tuple)),
         getattr(record, "id", None), getattr(record, "state", None), getattr(record, "partition_id", None),
@@ -52,14 +49,14 @@ HEADING: Final = (
 
 
 def _line(cells: tuple[Any, ...]) -> str:
-    first, last, count, timestamp, payload, headers, identifier, state, partition, producer, checksum = cells
+    first, last, count, time, payload, headers, identifier, state, partition, producer, checksum = cells
     what = [f"id {identifier:x}"] if identifier is not None else []
     what += [str(state)] if state not in (None, "available") else []
     what += [f"partition {partition}"] if partition is not None else []
     what += [f"producer {producer}"] if producer is not None else []
     shown, offsets = "-" if checksum is None else f"{checksum:x}", f"{first}..{last}"
     return (
-        f"{offsets:>21} {count:>8} {instant(timestamp, PER_SECOND, 6):27} {payload:>9} {headers:>7} "
+        f"{offsets:>21} {count:>8} {instant(time, PER_SECOND, 6):27} {payload:>9} {headers:>7} "
         f"{shown:>18}  {', '.join(what)}"
     )
 
@@ -68,7 +65,7 @@ RECORD_COLUMNS: Final = ("offset", "timestamp", "originTimestamp", "id", "header
 
 
 def _records(item: Item) -> Iterator[tuple[Any, ...]]:
-    batch_time = next((getattr(item.value, name) for name in TIME_NAMES if hasattr(item.value, name)), None)
+    batch_time = timestamp(item.value)
     for one in messages_of(item.value):
         headers = (
             tuple((key_bytes(key), value.kind, value.value) for key, value in one.headers)
@@ -80,8 +77,8 @@ def _records(item: Item) -> Iterator[tuple[Any, ...]]:
 
 
 def _record_line(cells: tuple[Any, ...]) -> str:
-    offset, timestamp, origin, identifier, headers, payload = cells
-    parts = [f"offset {offset}", instant(timestamp, PER_SECOND, 6)]
+    offset, time, origin, identifier, headers, payload = cells
+    parts = [f"offset {offset}", instant(time, PER_SECOND, 6)]
     if origin is not None:
         parts.append(f"origin {instant(origin, PER_SECOND, 6)}")
     parts += [f"id {identifier:x}", f"payload {octets(payload)}"]
@@ -107,15 +104,14 @@ class SegmentTotals:
     def add(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Add the next records."""
         for cells in rows:
-            first, last, count, timestamp, payload, *_ = cells
+            first, last, count, time, payload, *_ = cells
             self.records += 1
             self.messages += count
             self.payload += payload
-            self.offsets = (
-                (first, last) if self.offsets is None else (self.offsets[0], max(last, self.offsets[1]))
-            )
-            low, high = self.times or (timestamp, timestamp)
-            self.times = min(low, timestamp), max(high, timestamp)
+            begin, end = self.offsets or (first, last)
+            self.offsets = begin, max(last, end)
+            low, high = self.times or (time, time)
+            self.times = min(low, time), max(high, time)
 
     def json(self) -> dict[str, Json]:
         """Return the counts, each under its name."""

@@ -49,7 +49,7 @@ from wireproof.iggy.requests import (
 )
 from wireproof.iggy.revision import REVISIONS
 from wireproof.iggy.send import CLASSIC_REPLY, PRODUCED_SEND, SEND
-from wireproof.schema.layout import Layout, Number, bits_of
+from wireproof.schema.layout import Layout, bits_of
 
 if TYPE_CHECKING:
     from wireproof.iggy import values
@@ -77,15 +77,6 @@ CODES: Final[Mapping[tuple[type, str], tuple[int, ...]]] = {
     (REPLY_HEADER.at(CONTEXT).type, "committed_result"): (0, 1),
 }
 """Class and field to codes: iggy.md, section 2.1."""
-
-# --- the widths of the numbers of JSON bodies, whose formats have no layout ---
-
-UNSIGNED_BITS: Final[Mapping[type, Mapping[str, int]]] = {
-    layout.type: {part.name: bits_of(part.kind) for part in layout.numbers if part.name in layout.attributes}
-    for struct in (JSON_POLLED, JSON_POLL, JSON_SENT, JSON_SENT_64, PARTITION_CONTEXT, JSON_ERROR)
-    for layout in map(struct.at, REVISIONS)
-}
-"""Class and field to bits, for the integers of JSON bodies: iggy.md, section 8."""
 
 # --- edited values that the encoder accepts ---
 
@@ -137,9 +128,6 @@ def _unsealed(message: Any) -> Any:  # noqa: ANN401 - one of two classes
     return evolve(message, headers=()) if isinstance(message.headers, bytes) else _headed(message)
 
 
-_OLD_POLL: Final = POLL.at("0.11").type
-
-
 def _batched(poll: Any) -> Any:  # noqa: ANN401 - one of two classes
     """Make the counts of the batches add up; the last batch gets the rest: iggy.md, section 6."""
     left, heads = len(poll.messages), list[Any]()
@@ -148,20 +136,12 @@ def _batched(poll: Any) -> Any:  # noqa: ANN401 - one of two classes
         left -= heads[-1].message_count
     if left:
         if not heads:
-            layout = BATCHES["poll"].at("0.11" if isinstance(poll, _OLD_POLL) else CONTEXT)
+            layout = BATCHES["poll"].at("0.11" if isinstance(poll, POLL.at("0.11").type) else CONTEXT)
             empty = {name: None if name == "producer" else 0 for name in layout.attributes}
             heads.append(layout.type(**empty))
         last = heads.pop()
         heads.append(evolve(last, message_count=last.message_count + left))
     return evolve(poll, batches=tuple(heads))
-
-
-def _producer(producer: "values.Producer") -> "values.Producer":
-    """Limit the numbers of a producer: iggy.md, section 6.1."""
-    parts = PRODUCER.at(CONTEXT).numbers
-    return evolve(
-        producer, **{part.name: min(getattr(producer, part.name), part.most or 0) for part in parts}
-    )
 
 
 def _sent_later(send: Any) -> Any:  # noqa: ANN401 - one of two classes
@@ -224,42 +204,40 @@ def _headed(message: Any) -> Any:  # noqa: ANN401 - a class with a header map
     return message if again is headers else evolve(message, headers=again)
 
 
-HEADED: Final = (
-    *{struct.at(revision).type: None for struct in (SENT, POLLED, STORED) for revision in REVISIONS},
-    HeaderBlock,
-    KeyedHeaderBlock,
-    BatchMessage,
-    JSON_SENT_64.at("0.7").type,
-    *{struct.at(revision).type: None for struct in (JSON_SENT, JSON_POLLED) for revision in REVISIONS},
-)
-"""The classes with a header map."""
+def _with_allowed_numbers(layout: Layout) -> Callable[[Any], Any]:
+    """Return a function that replaces numbers that a value may not have: iggy.md, sections 2.1 and 6.1."""
 
-
-def _with_known_codes(layout: Layout) -> Callable[[Any], Any]:
-    """Return a function that replaces each code that a frame's header may not have: iggy.md, section 2.1."""
-    known = {part.name: part.known for part in layout.parts if isinstance(part, Number) and part.known}
-
-    def normalise(header: Any) -> Any:  # noqa: ANN401 - the value class of the layout
-        wrong = {name: min(codes) for name, codes in known.items() if getattr(header, name) not in codes}
-        return evolve(header, **wrong) if wrong else header
+    def normalise(value: Any) -> Any:  # noqa: ANN401 - the value class of the layout
+        wrong = {}
+        for part in layout.numbers:
+            number = getattr(value, part.name)
+            if part.known and number not in part.known:
+                wrong[part.name] = min(part.known)
+            elif part.most is not None and number > part.most:
+                wrong[part.name] = part.most
+        return evolve(value, **wrong) if wrong else value
 
     return normalise
 
 
 NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {
-    **dict.fromkeys(HEADED, _headed),
+    **dict.fromkeys((HeaderBlock, KeyedHeaderBlock, BatchMessage, JSON_SENT_64.at("0.7").type), _headed),
+    **{
+        struct.at(revision).type: _headed
+        for struct in (SENT, POLLED, STORED, JSON_SENT, JSON_POLLED)
+        for revision in REVISIONS
+    },
     HeaderValue: _header_value,
     Identifier: _identifier,
     Partitioning: _partitioning,
     **{POLL.at(revision).type: _batched for revision in ("0.11", CONTEXT)},
-    PRODUCER.at(CONTEXT).type: _producer,
     DEFERRED_POLL_REQUEST.at(WAITING).type: _waiting,
     FETCH_REQUEST.at(WAITING).type: _fetch,
     FetchSection: _section,
     **{
-        layout.type: _with_known_codes(layout)
+        layout.type: _with_allowed_numbers(layout)
         for revision in ("0.11", CONTEXT)
-        for layout in (header.at(revision) for header in HEADERS.values())
+        for layout in (struct.at(revision) for struct in (*HEADERS.values(), PRODUCER))
     },
     **{JSON_ERROR.at(revision).type: _error for revision in REVISIONS},
     **dict.fromkeys((POLL_REQUEST.at(revision).type for revision in POLL_REQUEST_REVISIONS), _request),
@@ -269,18 +247,6 @@ NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {
 """Class to the function that normalises its instances."""
 
 # --- mutations ---
-
-_LEAST: Final[dict[Any, Any]] = {
-    Identifier: Identifier("numeric", b"\x01\x00\x00\x00"),
-    HeaderValue: HeaderValue("raw", b"v"),
-}
-"""Class to value, for classes in which zeros are not valid."""
-
-_FULL: Final[dict[Any, Any]] = {
-    Partitioning: Partitioning("partition_id", b"\1\0\0\0"),
-    CLASSIC_REPLY.at("0.0.30").type: CLASSIC_REPLY.at("0.0.30").type(status=1, body=b"ok"),
-}
-"""Class to value, for classes whose parts depend on one another."""
 
 _KINDS: Final = (
     HeaderValue("raw", b"v"), HeaderValue("string", b"k"), HeaderValue("bool", b"\1"),
@@ -295,9 +261,18 @@ _ELEMENTS: Final[dict[Any, tuple[Any, ...]]] = {
 """Types to the elements of a list: header values of different kinds."""
 
 RULES: Final = MutationRules(
-    unsigned_bits=UNSIGNED_BITS,
-    least=_LEAST,
-    full=lambda: _FULL,
+    unsigned_bits={  # of the integers of JSON bodies, whose formats have no layout
+        layout.type: {
+            part.name: bits_of(part.kind) for part in layout.numbers if part.name in layout.attributes
+        }
+        for struct in (JSON_POLLED, JSON_POLL, JSON_SENT, JSON_SENT_64, PARTITION_CONTEXT, JSON_ERROR)
+        for layout in map(struct.at, REVISIONS)
+    },
+    least={Identifier: Identifier("numeric", b"\1\0\0\0"), HeaderValue: HeaderValue("raw", b"v")},
+    full=lambda: {
+        Partitioning: Partitioning("partition_id", b"\1\0\0\0"),
+        CLASSIC_REPLY.at("0.0.30").type: CLASSIC_REPLY.at("0.0.30").type(status=1, body=b"ok"),
+    },
     elements=lambda: _ELEMENTS,
     normalise=NORMALISERS,
     codes=CODES,
@@ -307,26 +282,24 @@ RULES: Final = MutationRules(
 
 # --- the dictionary: sections are those of iggy.md ---
 
-COMPUTED_MEMBERS: Final = (
-    b"header",
-    b"user_headers",
-    b"user_headers_length",
-    b"payload_length",
-    b"reserved",
-    b"count",
-    b"checksum",
-)
-"""Members of JSON bodies that are not fields of a value: iggy.md, section 8."""
-
 
 def words(fmt: Format) -> Iterator[bytes]:
-    """Yield the words of a JSON body.
+    """Yield the names of members, the words of enumerations, and difficult JSON: §8.
 
     Or of a binary format: tags (§2.2), kinds with the size of their values (§2.3), states (§3.3), and invalid
     UTF-8.
     """
     if fmt.is_json:
-        yield from _json_words(fmt)
+        names = tuple(member_names(fmt.value))
+        yield from names
+        yield from (json.dumps(word).encode() for word in enumerated_words(fmt.value))
+        if b'"messages":' in names:  # headers and their kinds, members that are no fields, base64: §8
+            yield from (b'"key":{"kind":"raw","value":"dg=="}', b'"kind":', b'"value":', b'"headers":null')
+            yield from (b'"header":', b'"user_headers":', b'"user_headers_length":', b'"payload_length":')
+            yield from (b'"reserved":', b'"count":', b'"checksum":')
+            yield from (json.dumps(kind.name).encode() for kind in HEADER_KINDS)
+            yield from (b'"AA=="', b'"AB=="')
+        yield from json_words()
         return
     yield from edges("<")
     yield from (bytes([code]) for code in IDENTIFIER_KINDS)
@@ -334,16 +307,3 @@ def words(fmt: Format) -> Iterator[bytes]:
     yield from (bytes([code]) for code in MESSAGE_STATES)
     yield pack("<I", 1) + b"k"
     yield from (b"\xc3\xa9", b"\xff\xfe", b"\xed\xa0\x80", bytes(16), b"\xff" * 16)
-
-
-def _json_words(fmt: Format) -> Iterator[bytes]:
-    """Yield the names of members, the words of enumerations, and difficult JSON: §8."""
-    names = tuple(member_names(fmt.value))
-    yield from names
-    yield from (json.dumps(word).encode() for word in enumerated_words(fmt.value))
-    if b'"messages":' in names:  # headers and their kinds, computed members, base64
-        yield from (b'"key":{"kind":"raw","value":"dg=="}', b'"kind":', b'"value":', b'"headers":null')
-        yield from (b'"%s":' % name for name in COMPUTED_MEMBERS)
-        yield from (json.dumps(kind.name).encode() for kind in HEADER_KINDS)
-        yield from (b'"AA=="', b'"AB=="')
-    yield from json_words()

@@ -32,13 +32,11 @@ from wireproof.iggy.send import CLASSIC_REPLY
 from wireproof.iggy.suite.mutation import unique_entries
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
-NUMBERS_FROM_1: Final = ("0.0.30", "0.0.92", "0.7")
-"""The revisions in which the number of an identifier is not 0: §2.2."""
-
 
 def _identifiers(ask: Wanted, drawn: SearchStrategy[Any]) -> SearchStrategy[Any]:
     zero = Identifier("numeric", bytes(4))
-    return drawn if ask.fmt.revision in NUMBERS_FROM_1 else st.one_of(drawn, drawn, st.just(zero))
+    from_1 = ask.fmt.revision in ("0.0.30", "0.0.92", "0.7")  # the number is not 0: §2.2
+    return drawn if from_1 else st.one_of(drawn, drawn, st.just(zero))
 
 
 def _sorted_map(_: Wanted, drawn: SearchStrategy[Any]) -> SearchStrategy[Any]:
@@ -104,10 +102,7 @@ VALUES: Final[dict[Any, Refinement]] = {
 """Types and fields of classes to refinements of their strategies."""
 
 
-def _produce_options(_value: object) -> SearchStrategy[Options]:
-    """Return a strategy for options: now and then the profile of a producer."""
-    return st.sampled_from([*[DEFAULT_OPTIONS] * 5, Options(profile="produce")])
-
-
-OPTIONS: Final[dict[str, Callable[[Any], SearchStrategy[Options]]]] = {"iggy.send": _produce_options}
+OPTIONS: Final[dict[str, Callable[[Any], SearchStrategy[Options]]]] = {
+    "iggy.send": lambda _: st.sampled_from([*[DEFAULT_OPTIONS] * 5, Options(profile="produce")])
+}
 """Name of a format to the strategy for the options of a value."""

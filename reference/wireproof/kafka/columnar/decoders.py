@@ -18,7 +18,7 @@ from wireproof.kafka.log import offset_range
 from wireproof.kafka.size_and_magic import MAX_SIZE, OVERFLOWING_SIZE
 from wireproof.kafka.values import Control, Log, LogEntry, Message, Record, RecordBatch, RecordHeader
 from wireproof.schema.layout import attribute_of
-from wireproof.schema.packing import Head
+from wireproof.schema.source import Head
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
 

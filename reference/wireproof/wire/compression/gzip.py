@@ -21,12 +21,6 @@ FNAME: Final = 0x08
 FCOMMENT: Final = 0x10
 RESERVED: Final = 0xE0
 
-FLAGS_AT: Final = 3
-"""Position of the flags in a header."""
-
-SMALLEST_MEMBER: Final = 18
-"""Size of a header and a trailer. If no more bytes than these are left, Java does not look for a header."""
-
 INPUT_CHUNK: Final = 8 * 1024
 OUTPUT_CHUNK: Final = 16 * 1024
 """Sizes of Kafka's buffers. The output of an inflate call that meets a defect is lost, in Kafka and here."""
@@ -44,7 +38,7 @@ def decompress(reader: Reader, out: OutputBuffer) -> None:
         start = reader.pos
         flags = _header(reader)
         if flags & RESERVED:  # RFC 1952, section 2.3.1.2; X07. The JDK does not look at them.
-            at, ignored = start + FLAGS_AT, reader.other("ignored", "flags", flags & ~RESERVED)
+            at, ignored = start + 3, reader.other("ignored", "flags", flags & ~RESERVED)
             reader.remark("gzip-reserved-flags", "flags", at=at, others=(ignored,))
             raise decompress_failed(reader, "flags", f"reserved bits in {flags:#04x}", at)
         _member(reader, out)
@@ -59,7 +53,9 @@ def decompress(reader: Reader, out: OutputBuffer) -> None:
 
 def _next_member_follows(reader: Reader) -> bool:
     """Return True if another member begins here. An invalid header is garbage, not an error (N13)."""
-    if reader.left <= SMALLEST_MEMBER:
+    if (
+        reader.left <= 18
+    ):  # the size of a header and a trailer: Java does not look for a header in fewer bytes
         return False
     probe = Reader(reader.data, pos=reader.pos, end=reader.end)
     try:
@@ -102,21 +98,8 @@ def _read_text(reader: Reader, name: str) -> None:
 
 
 def _member(reader: Reader, out: OutputBuffer) -> None:
-    """Read the deflated data, and the trailer, which is checked only after the data (Z60, Z61, Z62)."""
-    start, before = reader.pos, out.size
-    crc = _inflate(reader, out)
-    at = reader.pos
-    if reader.uint32le("crc") != crc:
-        raise decompress_failed(reader, "crc", f"expected {crc:#010x}", at)
-    size = out.size - before & 0xFFFF_FFFF
-    if reader.uint32le("isize") != size:
-        raise decompress_failed(reader, "isize", f"expected {size}", at + 4)
-    reader.cover("isize", "isize", start, at)
-
-
-def _inflate(reader: Reader, out: OutputBuffer) -> int:
-    """Inflate to the end of the deflated data, piece by piece, and return the CRC-32 of the output."""
-    engine, crc = zlib.decompressobj(-zlib.MAX_WBITS), 0
+    """Inflate the data piece by piece, then read the trailer, which is checked only now (Z60, Z61, Z62)."""
+    engine, crc, before = zlib.decompressobj(-zlib.MAX_WBITS), 0, out.size
     start = pos = reader.pos
     view = memoryview(reader.data)
     while not engine.eof:
@@ -132,9 +115,14 @@ def _inflate(reader: Reader, out: OutputBuffer) -> int:
         crc = crc32(piece, crc)
         if not (piece or chunk or engine.eof):
             raise decompress_failed(reader, "data", "the deflated data is cut", pos)
-    reader.pos = pos - len(engine.unused_data)
-    reader.region("data", "deflate", start, reader.pos)
-    return crc
+    at = reader.pos = pos - len(engine.unused_data)
+    reader.region("data", "deflate", start, at)
+    if reader.uint32le("crc") != crc:
+        raise decompress_failed(reader, "crc", f"expected {crc:#010x}", at)
+    size = out.size - before & 0xFFFF_FFFF
+    if reader.uint32le("isize") != size:
+        raise decompress_failed(reader, "isize", f"expected {size}", at + 4)
+    reader.cover("isize", "isize", start, at)
 
 
 def compress(data: bytes) -> bytes:

@@ -76,29 +76,24 @@ def _frame(reader: Reader, out: OutputBuffer, engine: zstandard.ZstdDecompressor
     """Read one frame after its magic. W11, W12, Z50 to Z52, Z58, X15."""
     header = _header(reader, out)
     stream = _Frame(reader, out, engine, header)
+    index, last = 0, False
     try:
         stream.decode("header", start, reader.pos, start)
-        _blocks(reader, stream, header)
+        while not last:
+            reader.enter("blocks", index)
+            last = _block(reader, stream, header)
+            reader.leave()
+            index += 1
+        stream.check_size()
+        if header.checksum:
+            at = reader.pos
+            reader.uint32le("checksum")
+            stream.decode("checksum", at, reader.pos, at)
     except Rejected as rejected:
         if not rejected.detail:  # the frame is cut: Kafka then delivers what came before the cut
             stream.flush()
         raise
     stream.flush()
-
-
-def _blocks(reader: Reader, stream: "_Frame", header: FrameHeader) -> None:
-    """Read the blocks up to the last one, and the checksum."""
-    index, last = 0, False
-    while not last:
-        reader.enter("blocks", index)
-        last = _block(reader, stream, header)
-        reader.leave()
-        index += 1
-    stream.check_size(header)
-    if header.checksum:
-        at = reader.pos
-        reader.uint32le("checksum")
-        stream.decode("checksum", at, reader.pos, at)
 
 
 def _header(reader: Reader, out: OutputBuffer) -> FrameHeader:
@@ -166,15 +161,13 @@ def _block(reader: Reader, stream: "_Frame", header: FrameHeader) -> bool:
 class _Frame:
     """Decodes one frame with zstandard; passes output on at once, but of a small frame only all together."""
 
-    __slots__ = ("_declared", "_engine", "_out", "_pending", "_reader", "_size", "_small")
+    __slots__ = ("_engine", "_header", "_out", "_pending", "_reader", "_size", "_small")
 
     def __init__(
         self, reader: Reader, out: OutputBuffer, engine: zstandard.ZstdDecompressor, header: FrameHeader
     ) -> None:
-        self._reader = reader
-        self._out = out
+        self._reader, self._out, self._header = reader, out, header
         self._engine = engine.decompressobj()
-        self._declared = header.content_size or 0
         self._small = header.content_size is not None and header.content_size <= ONE_STEP_SIZE
         self._pending = bytearray()
         self._size = 0
@@ -190,14 +183,14 @@ class _Frame:
             self._out.add(name, piece, at)
             return
         self._pending += piece
-        if self._size > self._declared:
-            raise decompress_failed(self._reader, name, f"more than the {self._declared} bytes declared", at)
+        if self._size > (declared := self._header.content_size or 0):
+            raise decompress_failed(self._reader, name, f"more than the {declared} bytes declared", at)
 
-    def check_size(self, header: FrameHeader) -> None:
+    def check_size(self) -> None:
         """Compare the output with the declared size: zstandard does not after an empty last block."""
-        if header.content_size not in (None, self._size):
-            text = f"{self._size} bytes, {header.content_size} declared"
-            raise decompress_failed(self._reader, "contentSize", text, header.size_at)
+        if self._header.content_size not in (None, self._size):
+            text = f"{self._size} bytes, {self._header.content_size} declared"
+            raise decompress_failed(self._reader, "contentSize", text, self._header.size_at)
 
     def flush(self) -> None:
         """Pass on the output of a small frame."""

@@ -10,8 +10,6 @@ server-0.9.0-edge.5 was made.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, cast
 
-from attrs import frozen
-
 from wireproof.data_files import FileFinding, FileReport
 from wireproof.iggy.checksums import CRC32, XXH3
 from wireproof.schema.layout import WHOLE, Checksum, ChecksumAlgorithm, Length, Number, Octets, Zero
@@ -87,14 +85,14 @@ SUPERBLOCK: Final = _layout(
 
 VSR_STATE: Final = _layout(
     "VsrState",
-    Octets("cluster", size=16, structure=True),
+    Octets("cluster", size=16),
     Number("replicaId", "uint8"),
     Number("replicaCount", "uint8"),
     Number("view", "uint32le"),
     Number("logView", "uint32le", meaning="not above view"),
     Number("commitMax", "uint64le"),
     Number("checkpointOp", "uint64le"),
-    Octets("checkpointChecksum", size=16, structure=True),
+    Octets("checkpointChecksum", size=16),
     Number("offsetFrontier", "uint64le", meaning="absent in records of 58 bytes"),
 )
 
@@ -104,16 +102,16 @@ PREPARE_HEADER: Final = _layout(
     "PrepareHeader",
     Number("checksum", "uint128le", meaning="XXH3-64 of the header, with 0 here and as view"),
     Number("checksumBody", "uint128le", meaning="XXH3-64 of the body; 0 if there is none"),
-    Octets("cluster", size=16, structure=True),
+    Octets("cluster", size=16),
     Number("size", "uint32le", meaning="of header and body"),
     Number("view", "uint32le"),
     Number("release", "uint32le"),
     Number("command", "uint8", const=PREPARE_COMMAND),
     Number("replica", "uint8"),
     Zero("reservedFrame", size=66),
-    Octets("client", size=16, structure=True),
+    Octets("client", size=16),
     Number("parent", "uint128le", meaning="the checksum of the operation before it"),
-    Octets("requestChecksum", size=16, structure=True),
+    Octets("requestChecksum", size=16),
     Number("op", "uint64le"),
     Number("commit", "uint64le"),
     Number("timestamp", "uint64le"),
@@ -179,68 +177,52 @@ def read_purge_generation(data: bytes) -> FileReport:
 # --- the state log ---
 
 
-@frozen
-class _StateWalk:
-    """The entries of a state log in one of its layouts."""
-
-    name: str
-    indexes: tuple[int, ...]
-    end: int
-    matching: int
-    faults: tuple[FileFinding, ...]
-
-
 def read_state_log(data: bytes) -> FileReport:
     """Read the state log of the servers before 0.9: commands that changed streams, topics and users."""
     if not data:
         return FileReport("no entry", facts={"entries": 0})
-    walks = [_walk_state(name, data) for name in STATE_WRITERS]
-    best = max(walks, key=lambda one: (one.matching, one.end))
-    findings = list(best.faults)
-    if best.indexes and best.faults and not best.matching:
+    walks = ((*_walk_state(name, data), name) for name in STATE_WRITERS)
+    matching, end, count, findings, name = max(walks, key=lambda walk: walk[:2])
+    if count and findings and not matching:
         text = "no checksum matches: the commands are encrypted, or every entry is damaged"
         findings = [FileFinding(None, text, is_error=False)]
-    if best.end < len(data):
-        text = f"{len(data) - best.end} bytes are no whole entry"
-        findings.append(FileFinding(best.end, text))
-    entries = counted(len(best.indexes), "entry", "entries", grouped=False)
-    summary = f"{entries} as servers {best.name} write them"
-    values: dict[str, Json] = {"entries": len(best.indexes), "layout": best.name}
-    unsound = len(data) - best.end
-    return FileReport(summary, tuple(findings[:MAX_LISTED]), values, unsound)
+    unsound = len(data) - end
+    if unsound:
+        findings.append(FileFinding(end, f"{unsound} bytes are no whole entry"))
+    summary = f"{counted(count, 'entry', 'entries', grouped=False)} as servers {name} write them"
+    return FileReport(summary, tuple(findings[:MAX_LISTED]), {"entries": count, "layout": name}, unsound)
 
 
-def _walk_state(name: str, data: bytes) -> _StateWalk:
-    """Read entry after entry, up to the first one whose lengths do not fit."""
+def _walk_state(name: str, data: bytes) -> tuple[int, int, int, list[FileFinding]]:
+    """Read entry after entry in a layout, up to the first one whose lengths do not fit.
+
+    Returns:
+        The number of checksums that match, the position after the last entry, the number of entries, and
+        what is wrong.
+    """
     layout = STATE_ENTRY.at(name)
-    checksum_at = layout.position("checksum")
     indexes: list[int] = []
     faults: list[FileFinding] = []
-    matching, reader = 0, Reader(data)
+    matching, end, reader = 0, 0, Reader(data)
     while reader.left:
-        at = reader.pos
         try:
             entry = layout.codec.read(reader)
         except Rejected:
-            return _StateWalk(name, tuple(indexes), at, matching, tuple(faults))
-        if checksum_at is not None:
-            fault = _checksum_fault(layout, entry, data[at : reader.pos])
-            matching += not fault
-            faults += [FileFinding(at + checksum_at, fault)] if fault else []
+            break
+        at, end = end, reader.pos
+        if layout.position("checksum") is not None:
+            checksum, place = layout.part("checksum"), at + layout.offset("checksum")
+            assert isinstance(checksum, Checksum)
+            covered = data[at:place] + data[at + layout.offset("contextLength") : end]
+            if (computed := checksum.algorithm.of(covered)) == entry.checksum:
+                matching += 1
+            else:
+                text = f"entry {entry.index}: checksum {entry.checksum:x} stored, {computed:x} computed"
+                faults.append(FileFinding(place, text))
         if indexes and entry.index != indexes[-1] + 1:
             faults.append(FileFinding(at, f"entry {entry.index} follows entry {indexes[-1]}"))
         indexes.append(entry.index)
-    return _StateWalk(name, tuple(indexes), reader.pos, matching, tuple(faults))
-
-
-def _checksum_fault(layout: StructLayout, entry: Any, data: bytes) -> str:  # noqa: ANN401 - an entry of the layout
-    """Return the fault of an entry whose checksum does not match."""
-    checksum, stored = layout.part("checksum"), entry.checksum
-    assert isinstance(checksum, Checksum)
-    covered = data[: layout.offset("checksum")] + data[layout.offset("contextLength") :]
-    computed = checksum.algorithm.of(covered)
-    text = f"entry {entry.index}: checksum {stored:x} stored, {computed:x} computed"
-    return "" if computed == stored else text
+    return matching, end, len(indexes), faults
 
 
 # --- files of 0.9 ---
@@ -256,7 +238,18 @@ def read_superblock(data: bytes) -> FileReport:
     if (block.magic, block.version) != (SUPERBLOCK_MAGIC, SUPERBLOCK_VERSION):
         text = f"magic {block.magic:08x} and version {block.version} are not those of a superblock"
         return _faulty(text, 0, len(data))
-    findings = list(_superblock_faults(data, reader, block))
+    findings: list[FileFinding] = []
+    at = SUPERBLOCK.offset("payload") + len(block.payload)
+    if (computed := xxh3_64(data[:at])) != block.checksum:
+        text = f"checksum: {block.checksum:016x} stored, {computed:016x} computed"
+        findings.append(FileFinding(at, text))
+    if len(block.payload) not in (SHORT_VSR_STATE, VSR_STATE.fixed_size):
+        sizes = f"{SHORT_VSR_STATE} or {VSR_STATE.fixed_size}"
+        text = f"a payload of {len(block.payload)} bytes; a VsrState has {sizes}"
+        findings.append(FileFinding(SUPERBLOCK.offset("payload"), text))
+    if reader.left:
+        text = f"{counted(reader.left, 'byte', grouped=False)} after the checksum"
+        findings.append(FileFinding(reader.pos, text))
     values: dict[str, Json] = {"sequence": block.sequence}
     if len(block.payload) in (SHORT_VSR_STATE, VSR_STATE.fixed_size):
         state = VSR_STATE.codec.read(Reader(block.payload.ljust(VSR_STATE.fixed_size, b"\0")))
@@ -266,18 +259,6 @@ def read_superblock(data: bytes) -> FileReport:
             findings.append(FileFinding(None, f"logView {state.log_view} is above view {state.view}"))
     text = ", ".join(f"{name} {value}" for name, value in values.items())
     return FileReport(text, tuple(findings), values, unknown=reader.left)
-
-
-def _superblock_faults(data: bytes, reader: Reader, block: Any) -> Iterator[FileFinding]:  # noqa: ANN401 - a value
-    at = SUPERBLOCK.offset("payload") + len(block.payload)
-    if (computed := xxh3_64(data[:at])) != block.checksum:
-        yield FileFinding(at, f"checksum: {block.checksum:016x} stored, {computed:016x} computed")
-    if len(block.payload) not in (SHORT_VSR_STATE, VSR_STATE.fixed_size):
-        sizes = f"{SHORT_VSR_STATE} or {VSR_STATE.fixed_size}"
-        text = f"a payload of {len(block.payload)} bytes; a VsrState has {sizes}"
-        yield FileFinding(SUPERBLOCK.offset("payload"), text)
-    if reader.left:
-        yield FileFinding(reader.pos, f"{counted(reader.left, 'byte', grouped=False)} after the checksum")
 
 
 def read_journal(data: bytes) -> FileReport:
@@ -349,9 +330,6 @@ def read_metadata_snapshot(data: bytes) -> FileReport:
 MARKS: Final[Mapping[int, int]] = {251: 2, 252: 4, 253: 8}
 """The bytes of an integer after its mark; a smaller byte is the integer itself."""
 
-ReadNumber = Callable[[Reader, str, int], int]
-"""Reads an integer of a name and of a size in bytes."""
-
 
 def _fixed(reader: Reader, name: str, size: int) -> int:
     return int.from_bytes(reader.take(name, size), "little")
@@ -375,7 +353,7 @@ def read_server_info(data: bytes) -> FileReport:
     return _faulty(text, 0, len(data))
 
 
-def _read(reader: Reader, number: ReadNumber) -> tuple[dict[str, Json], int]:
+def _read(reader: Reader, number: Callable[[Reader, str, int], int]) -> tuple[dict[str, Json], int]:
     """Return the values, and the bytes after them."""
     version, digest = _text(reader, "version", number), _text(reader, "hash", number)
     count = number(reader, "migrations", 8)
@@ -391,5 +369,5 @@ def _read(reader: Reader, number: ReadNumber) -> tuple[dict[str, Json], int]:
     return {"version": version, "hash": digest, "migrations": migrations}, reader.left
 
 
-def _text(reader: Reader, name: str, number: ReadNumber) -> str:
+def _text(reader: Reader, name: str, number: Callable[[Reader, str, int], int]) -> str:
     return bytes(reader.take(name, number(reader, f"{name}Length", 8))).decode()

@@ -1,1 +1,0 @@
-"""The files beside the segments of an Iggy server."""
