@@ -19,7 +19,6 @@ from wireproof.adapters.requests import CaseResult
 from wireproof.cases.case import ORIGIN_CORPUS, Accept, Case, Data, Reject, Source
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
-from wireproof.derive.examples import capabilities_of_case
 from wireproof.formats import Format
 from wireproof.judge.context import JudgeContext
 from wireproof.judge.judge import judge, needs_value
@@ -77,6 +76,8 @@ def make_item_case(framing: StreamFraming, item: Item, data: bytes, options: Opt
 
 def case_of_bytes(fmt: Format, data: bytes, expect: Accept | Reject | None, options: Options) -> Case:
     """Make a case; without an expectation, the reference decides."""
+    from wireproof.derive.examples import capabilities_of_case  # noqa: PLC0415 - large, and Kafka needs it not
+
     bare = Case(
         f"{fmt.format_id}/scan/entry",
         fmt.name,

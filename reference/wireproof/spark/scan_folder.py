@@ -204,7 +204,7 @@ class FolderScan:
         began, settings = time.monotonic(), self.settings
         progress(0, self.new_bytes, TaskCounts(phase="looking for entries"))
         spans = plan_spans(spark, settings, self.ranges)
-        first = parallelism(spark) * (ASKED_SPAN_BYTES if settings.adapters else 4 * SPAN_BYTES)
+        first = parallelism(spark) * (ASKED_SPAN_BYTES if settings.adapters else 16 * SPAN_BYTES)
         rows_of = partial(frames_of, spark, settings)
         batches.run_batches(spark, spans, first, rows_of, self.commit, self.folder("frames"), progress)
         is_cut = any(len(known.spans) > 1 for known in self.known.values())

@@ -15,7 +15,7 @@ from wireproof.inspect.detect_format import looks_like
 from wireproof.inspect.entry_list import listing_of, read_by_other_options
 from wireproof.segment_files import CheckedIndex
 from wireproof.spark.logs.objects import ObjectPlace, SkippedObject, read_if_there
-from wireproof.spark.logs.sources import SourceKind, SourceSettings, source_kinds
+from wireproof.spark.logs.sources import SourceKind, SourceSettings, source_kind, source_names
 from wireproof.spark.stored_tables import latest_table, stored_rows
 from wireproof.wire.text import counted
 
@@ -162,7 +162,7 @@ def _suggestion(place: ObjectPlace) -> str:
     if place.compression:
         return "decompress it and run wireproof explain on the file"
     head = read_if_there(place, 0, HEAD_BYTES) or b""
-    for kind in source_kinds().values():
+    for kind in map(source_kind, source_names()):
         if (revision := kind.revision_of(head)) is not None:
             of = f" --revision {revision}" if len(kind.framings) > 1 else ""
             return f"scan it with --source {kind.short_name}{of}"

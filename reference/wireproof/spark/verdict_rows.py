@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from attrs import astuple, define, field, frozen
 
-from wireproof.fuzz.findings import finding_name
 from wireproof.inspect.detect_format import mismatch_remarks
 from wireproof.judge.signature import Signature
 from wireproof.spark.errors import LostObjectError
@@ -33,10 +32,12 @@ from wireproof.spark.logs import sources
 from wireproof.spark.logs.columns import (
     FRAME_COLUMNS,
     HEADER_BYTES,
+    MAX_BATCH_ROWS,
     TEXT_LIST,
     ColumnsOrItem,
     EntryColumns,
     RowData,
+    empty_lists,
 )
 from wireproof.spark.logs.objects import ObjectReader
 from wireproof.spark.logs.sources import SourceSettings
@@ -90,12 +91,26 @@ class ScanSettings:
 def read_tasks(
     settings: ScanSettings, tasks: Sequence[Sequence[ObjectSpan]], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of the tasks whose numbers are in some Arrow batches, for `mapInArrow`."""
-    source = settings.source
+    """Yield the rows of the tasks whose numbers are in some Arrow batches, for `mapInArrow`.
+
+    The rows of small objects are sent together, because each batch has a fixed cost here and in Spark.
+    """
+    source, waiting, count = settings.source, list[pa.RecordBatch](), 0
     for batch in batches:
         for number in batch.column(0).to_pylist():
             for span in tasks[number]:
-                yield from span_rows(source, settings.adapters, span)
+                for rows in span_rows(source, settings.adapters, span):
+                    waiting.append(rows)
+                    count += rows.num_rows
+                    if count >= MAX_BATCH_ROWS:
+                        yield from _joined(waiting)
+                        waiting, count = [], 0
+    yield from _joined(waiting)
+
+
+def _joined(batches: Sequence[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    whole: list[pa.RecordBatch] = pa.Table.from_batches(batches, FRAMES_SCHEMA).combine_chunks().to_batches()
+    return whole
 
 
 def span_rows(source: SourceSettings, adapters: Sequence[str], span: ObjectSpan) -> Iterator[pa.RecordBatch]:
@@ -267,7 +282,7 @@ class _Rows:
             for name, column in self.source.kind.facts.items()
         }
         columns["format"] = pa.array(self.source.framing.fast.formats).take(entries.column("magic"))
-        columns["verdicts"] = _empty_lists(entries.num_rows, VERDICTS)
+        columns["verdicts"] = empty_lists(entries.num_rows, VERDICTS)
         return self._completed(columns)
 
     # --- what follows from the other columns ---
@@ -280,12 +295,12 @@ class _Rows:
         names: list[str | None] = [None] * count
         for row in _true(pc.equal(columns["kind"], "garbage")):
             fmt, cls = columns["format"][row].as_py(), columns["fault"][row].as_py()
-            names[row] = _finding(fmt, cls or "")
+            names[row] = _finding(Signature(REFERENCE, fmt, "scan", "garbage", cls or "", ""))
         columns["finding"] = pa.array(names, pa.string())
         if "timestamp_number" in columns:
             columns["timestamp"] = self._times(columns["timestamp_number"])
         arrays = [
-            columns[column.name].cast(column.type) if column.name in columns
+            _of_type(columns[column.name], column.type) if column.name in columns
             else pa.nulls(count, column.type)
             for column in FRAMES_SCHEMA
         ]  # fmt: skip
@@ -318,7 +333,7 @@ class _Rows:
                     found.setdefault(row, []).append(cls)
         count = len(columns["kind"])
         if not any(found.values()):
-            return _empty_lists(count, TEXT_LIST)
+            return empty_lists(count, TEXT_LIST)
         return pa.array([found.get(row, []) for row in range(count)], TEXT_LIST)
 
     def _out_of_order(self, first: Any, last: Any, epoch: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - arrays
@@ -334,21 +349,22 @@ class _Rows:
         ]
 
 
+def _of_type(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    return array if array.type == kind else array.cast(kind)
+
+
 def _true(flags: pa.Array) -> list[int]:
     """Return the rows of which something is true."""
     rows: list[int] = np.flatnonzero(flags.to_numpy(zero_copy_only=False)).tolist()
     return rows
 
 
-def _empty_lists(count: int, kind: pa.DataType) -> pa.Array:
-    ends = pa.array(np.zeros(count + 1, np.int32))
-    return pa.ListArray.from_arrays(ends, pa.array([], kind.value_type), type=kind)
+@lru_cache(maxsize=1024)
+def _finding(signature: Signature) -> str:
+    """Return the name of a finding."""
+    from wireproof.fuzz.findings import finding_name  # noqa: PLC0415 - most tasks find nothing
 
-
-@lru_cache(maxsize=256)
-def _finding(fmt: str, cls: str) -> str:
-    """Return the name of the reference's finding."""
-    return finding_name(Signature(REFERENCE, fmt, "scan", "garbage", cls, ""))
+    return finding_name(signature)
 
 
 def verdict_rows(verdicts: Iterable[ItemVerdict]) -> list[dict[str, Any]]:
@@ -357,7 +373,7 @@ def verdict_rows(verdicts: Iterable[ItemVerdict]) -> list[dict[str, Any]]:
         {
             **dict(zip(SIGNATURE_PARTS, astuple(found.signature), strict=True)),
             "cluster": found.cluster or None,
-            "finding": finding_name(found.signature) if found.finding else None,
+            "finding": _finding(found.signature) if found.finding else None,
         }
         for found in verdicts
     ]

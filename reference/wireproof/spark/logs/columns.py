@@ -6,6 +6,7 @@ the rows of a span. The caller requests a schema with some of the columns, in an
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -173,8 +174,17 @@ def _remarks(rows: EntryColumns) -> pa.Array:
     """Return the remarks of entries; records have none, because their entries are clean."""
     if rows.records is None:
         return rows.entries.column("remarks")
-    ends = np.zeros(rows.num_rows + 1, np.int32)
-    return pa.ListArray.from_arrays(ends, pa.array([], pa.string()), type=TEXT_LIST)
+    return empty_lists(rows.num_rows, TEXT_LIST)
+
+
+def empty_lists(count: int, kind: pa.DataType) -> pa.Array:
+    """Return `count` lists without an element."""
+    return pa.ListArray.from_arrays(pa.array(np.zeros(count + 1, np.int32)), _no_values(kind), type=kind)
+
+
+@cache
+def _no_values(kind: pa.DataType) -> pa.Array:  # pyarrow takes half a millisecond for those of a structure
+    return pa.array([], kind.value_type)
 
 
 SHARED: Final = (

@@ -73,21 +73,26 @@ class SourceKind:
         return self.name.removeprefix(PREFIX)
 
 
+def source_names() -> list[str]:
+    """Return the names of the sources of all families, as `wireproof scan` has them."""
+    return [name for family in FAMILIES.values() for name in family.source_names]
+
+
 @cache
-def source_kinds() -> dict[str, SourceKind]:
-    """Return the sources of all families, by name."""
-    return {kind.name: kind for family in FAMILIES.values() for kind in sources_of(family)}
+def source_kind(source: str) -> SourceKind:
+    """Return the source with a name, whose family alone is loaded."""
+    name = source.removeprefix(PREFIX)
+    family = next(family for family in FAMILIES.values() if name in family.source_names)
+    return next(kind for kind in sources_of(family) if kind.short_name == name)
 
 
 def full_name(source: str | None) -> str:
     """Return the name in Spark of a source, by default of the first one; raises `SourceError` if unknown."""
-    if source is None:
-        return next(iter(source_kinds()))
-    name = f"{PREFIX}{source.removeprefix(PREFIX)}"
-    if name not in source_kinds():
-        known = ", ".join(kind.short_name for kind in source_kinds().values())
-        raise SourceError(f"source {source!r} is not one of {known}")
-    return name
+    known = source_names()
+    name = known[0] if source is None else source.removeprefix(PREFIX)
+    if name not in known:
+        raise SourceError(f"source {source!r} is not one of {', '.join(known)}")
+    return f"{PREFIX}{name}"
 
 
 def sources_of(family: Family) -> list[SourceKind]:
@@ -290,7 +295,7 @@ _OPTIONS: Final[dict[str, Callable[[str, str], Any]]] = {
 
 def parse(name: str, given: Mapping[str, str]) -> SourceSettings:
     """Parse the options of the source `name`; raises `SourceError` for an unknown option or a wrong value."""
-    kind, parsed = source_kinds()[name], {}
+    kind, parsed = source_kind(name), {}
     for option, text in given.items():
         lower = option.lower()
         if lower not in _OPTIONS:
