@@ -1,7 +1,6 @@
 """A campaign: its cases, the same tables in however many blocks, and after it was cut off."""
 
 import random
-import sys
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +19,6 @@ from wireproof.cases.outcome import Refused
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.token import from_token
 from wireproof.derive.seeded_examples import SeededCases
-from wireproof.install_hint import install_command
 from wireproof.judge.judge import judge
 from wireproof.judge.signature import signature
 from wireproof.run.engine import Engine
@@ -177,14 +175,6 @@ def test_an_adapter_that_dies_costs_its_cases_a_verdict_and_no_more(
     assert names <= {"crash", "pass", "info"}
 
 
-def test_blocks_hold_every_case_once() -> None:
-    for cases in (1, 500, 501, 1750):
-        held = [
-            number for block in campaign_job.block_list(0, cases) for number in range(block.start, block.end)
-        ]
-        assert held == list(range(cases))
-
-
 def test_a_folder_of_another_campaign_is_said_in_one_line(tmp_path: Path) -> None:
     planned(tmp_path / "out")
     with pytest.raises(SourceError, match="holds a campaign with other cases: choose another folder"):
@@ -222,16 +212,6 @@ def test_the_verb_prints_findings_and_what_was_counted(
     assert f"{adapter}: " in said.out
     again = wireproof(*words)
     assert (again.code, "0 cases in" in again.out) == (code, True)
-
-
-def test_without_its_extra_the_verb_says_what_to_install(
-    wireproof: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "wireproof.spark.session", None)
-    monkeypatch.delattr("wireproof.spark.session", raising=False)
-    done = wireproof("fuzz", "reference", "--spark", "--dir", "y")
-    assert done.code == 2
-    assert install_command("spark") in done.one_line()
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,6 @@ from wireproof.spark.table_columns import ORDER, TableColumn, schema_of
 
 # --- progress ---
 
-PROGRESS_SECONDS: Final = 0.3
-"""Seconds between two reports of progress."""
-
 
 @frozen
 class TaskCounts:
@@ -90,7 +87,7 @@ def watched(
     job = threading.Thread(target=run, daemon=True)
     job.start()
     while job.is_alive():
-        job.join(PROGRESS_SECONDS)
+        job.join(0.3)
         report(count_tasks(context.statusTracker(), group))
     if failed:
         raise failed[0]
@@ -98,26 +95,22 @@ def watched(
 
 # --- batches ---
 
-BATCH_SECONDS: Final = 60
-"""About the most seconds of work that are lost if the job is killed."""
-
 MAX_GROWTH: Final = 8
 """How many times larger than the last batch the next one may be."""
 
 
 class Unit(Protocol):
-    """A part of the work that is done in one batch."""
+    """A part of the work, which is done in one batch; its weight is bytes or cases."""
 
     @property
-    def weight(self) -> int:
-        """Return the cost, in the unit of the job: bytes or cases."""
+    def weight(self) -> int: ...
 
 
 U = TypeVar("U", bound=Unit)
 
 
 def write_rows(frame: DataFrame, folder: Path) -> None:
-    """Write rows to a folder of its own, in place of what a killed job left there."""
+    """Write rows to a folder, in place of what a killed job left there."""
     frame.write.mode("overwrite").option("compression", "zstd").parquet(as_uri(folder))
 
 
@@ -174,15 +167,13 @@ def run_batches(
             at += 1
         folder, start = table / f"batch={number}", time.monotonic()
         write = partial(write_rows, frame_of(batch), folder)
-        report = partial(_report, progress, done, weight, total)
+
+        def report(tasks: TaskCounts, before: int = done, weight: int = weight) -> None:
+            progress(before + weight * tasks.done // max(tasks.all, 1), total, tasks)
+
         watched(spark, f"wireproof: batch {number}, {len(batch)} parts", write, report)
         commit(batch, folder)
         done, number = done + weight, number + 1
         rate = weight / max(time.monotonic() - start, 0.1)
-        size = int(min(rate * BATCH_SECONDS, size * MAX_GROWTH))
+        size = int(min(rate * 60, size * MAX_GROWTH))  # about a minute of work, which is lost if it is killed
     progress(total, total, TaskCounts(phase="making the tables"))
-
-
-def _report(progress: Progress, done: int, weight: int, total: int, tasks: TaskCounts) -> None:
-    """Report the tasks of a batch, whose weight is spread over them evenly."""
-    progress(done + weight * tasks.done // max(tasks.all, 1), total, tasks)

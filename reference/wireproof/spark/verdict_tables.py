@@ -34,9 +34,6 @@ from wireproof.spark.table_columns import (
     spark_schema,
 )
 
-MAX_SAMPLE_BYTES: Final = 1024 * 1024
-"""The greatest sample, in bytes; longer entries are counted but not stored."""
-
 
 def _names(columns: Sequence[TableColumn]) -> list[str]:
     return [column.name for column in columns]
@@ -135,12 +132,7 @@ _OF_KIND: Final = {
 
 
 def files(places: Sequence[ObjectPlace], counts: Counts, between: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Return the rows of the table `files`.
-
-    Args:
-        places: the objects that were read.
-        counts: of a scan.
-        between: for each object the damaged places between its spans.
+    """Return the rows of the table `files`; `between` has for objects the damaged places between their spans.
 
     Raises:
         SourceError: the rows of an object that is not compressed are not its bytes, each once.
@@ -153,12 +145,7 @@ def files(places: Sequence[ObjectPlace], counts: Counts, between: Mapping[str, i
     found = list[dict[str, Any]]()
     for place in places:
         path, rows = place.display_name, by_path[place.display_name]
-        whole: dict[str, Any] = {
-            **dict.fromkeys(numbers, 0),
-            "path": path,
-            "size": place.size,
-            "fault": None,
-        }
+        whole: dict[str, Any] = {**dict.fromkeys(numbers, 0), "path": path, "size": place.size, "fault": None}
         for row in rows:
             for name, value in zip(_OF_KIND.get(row["kind"], ()), (row["count"], row["bytes"]), strict=False):
                 whole[name] += value
@@ -193,7 +180,7 @@ def smallest(rows: DataFrame, most: int, *order: str) -> DataFrame:
 
 def samples(frames: DataFrame, most: int) -> DataFrame:
     """Return the smallest entries of each finding, also of the reference, without their bytes."""
-    answered = scan_answers(frames.filter(sql.col("length") <= MAX_SAMPLE_BYTES))
+    answered = scan_answers(frames.filter(sql.col("length") <= 1024 * 1024))  # longer ones are counted only
     each = answered.select("path", "position", "length", sql.explode("answers").alias("one"))
     rows = each.filter("one.finding is not null").select("one.*", "path", "position", "length")
     return smallest(rows, most, "length", "path", "position")

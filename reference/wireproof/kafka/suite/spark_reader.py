@@ -42,7 +42,7 @@ from wireproof.spark.logs.split_points import (
     recover_by_item,
 )
 from wireproof.wire.byte_source import ByteSource
-from wireproof.wire.json_values import Json, json_of
+from wireproof.wire.json_values import json_of
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
 from wireproof.wire.walk import Chunk, ChunkEnd, QuickReader, quick_parts
@@ -204,15 +204,12 @@ def item_case(item: Item, data: bytes, options: Options) -> ItemCase:
     case = case_of_bytes(_format(data[16]), data, expect, options)
     at = BY_MAGIC[data[MAGIC_AT]].offset("attributes")
     attributes = int.from_bytes(data[at : at + 2]) if data[MAGIC_AT] == 2 else data[at]
-    needs = _needs(data[MAGIC_AT], attributes, headers=_has_headers(value))
-    return ItemCase(item, data, evolve(case, needs=needs))
-
-
-def _has_headers(value: Json) -> bool:
     records = value.get("records") if isinstance(value, dict) else None
-    return isinstance(records, list) and any(
+    headers = isinstance(records, list) and any(
         isinstance(record, dict) and record["headers"] for record in records
     )
+    needs = _needs(data[MAGIC_AT], attributes, headers=headers)
+    return ItemCase(item, data, evolve(case, needs=needs))
 
 
 @lru_cache(maxsize=1024)
@@ -248,11 +245,6 @@ def _stride(stored: ObjectReader, position: int, options: Options) -> int:
 ENTRY_FORMATS: Final = tuple(f"kafka.batch/v{magic}" for magic in range(3))
 """The formats of entries, by magic."""
 
-
-def _entry_format(data: bytes) -> str | None:
-    return ENTRY_FORMATS[data[MAGIC_AT]] if len(data) > MAGIC_AT else None
-
-
 KAFKA: Final = StreamFraming(
     formats.get("kafka.log", "mixed"),
     _stride,
@@ -262,6 +254,6 @@ KAFKA: Final = StreamFraming(
         read_entries,
         ("offset", "last_offset", "leader_epoch", "max_timestamp", "codec", "records"),
         ENTRY_FORMATS,
-        _entry_format,
+        lambda data: ENTRY_FORMATS[data[MAGIC_AT]] if len(data) > MAGIC_AT else None,
     ),
 )

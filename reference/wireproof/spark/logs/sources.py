@@ -159,13 +159,10 @@ def _json_text(value: Any) -> str:  # noqa: ANN401 - a value of any class
 
 # --- options ---
 
-
 CORES: Final = os.cpu_count() or 1
 TASKS_PER_CORE: Final = 3
 MAX_PARTITION_BYTES: Final = 128 * 1024 * 1024
 """Bytes of a task: the default of `spark.sql.files.maxPartitionBytes`."""
-
-MAX_UNPACKED: Final = 16 * 1024 * 1024 * 1024
 
 
 @frozen
@@ -211,12 +208,10 @@ def _number(name: str, text: str) -> int:
 
 
 def _positions(name: str, text: str) -> tuple[int, int]:
-    first, _, end = text.partition(":")
-    if not (
-        first.isascii() and first.isdigit() and end.isascii() and end.isdigit() and int(first) < int(end)
-    ):
+    found = re.fullmatch(r"(\d+):(\d+)", text, re.ASCII)
+    if found is None or int(found[1]) >= int(found[2]):
         raise SourceError(f"option {name}: {text!r} is not FIRST:END, such as 0:1000000")
-    return int(first), int(end)
+    return int(found[1]), int(found[2])
 
 
 def _boolean(name: str, text: str) -> bool:
@@ -242,10 +237,7 @@ def _paths(name: str, text: str) -> tuple[str, ...]:
 def _bytes(name: str, text: str) -> int:
     """Return a number of bytes as Spark writes it: `134217728`, `134217728b` or `128m`."""
     found = re.fullmatch(r"(\d+)(?:([kmg]?)b?)", text.lower(), re.ASCII)
-    return _number(name, found[1]) << _SHIFTS[found[2]] if found else _number(name, text)
-
-
-_SHIFTS: Final = {"": 0, "k": 10, "m": 20, "g": 30}
+    return _number(name, found[1]) << 10 * " kmg".index(found[2] or " ") if found else _number(name, text)
 
 
 def _time(name: str, text: str) -> int:
@@ -325,7 +317,7 @@ def parse(name: str, given: Mapping[str, str]) -> SourceSettings:
         ignore_missing=parsed.get("ignoremissingfiles", False),
         max_partition_bytes=parsed.get("maxpartitionbytes", MAX_PARTITION_BYTES),
         tasks=parsed.get("tasks", TASKS_PER_CORE * CORES),
-        max_unpacked=parsed.get("max_unpacked", MAX_UNPACKED),
+        max_unpacked=parsed.get("max_unpacked", 16 * 1024 * 1024 * 1024),
         positions=parsed.get("positions"),
         max_bytes=parsed.get("maxbytespertrigger"),
         max_files=parsed.get("maxfilespertrigger"),
