@@ -1,6 +1,6 @@
 """`wireproof scan`: read archives of any size on Spark."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_args
 
@@ -177,25 +177,19 @@ def print_scan_tables(signatures: Sequence[Mapping[str, Any]], files: Sequence[M
 def job_exit_code(signatures: Sequence[Mapping[str, Any]]) -> int:
     """Return the exit code of a job; an item that only the reference refuses is no finding."""
     rows = [row for row in signatures if row["verdict"] not in NOT_JUDGED]
-    silent = list(_silent(rows))
-    for name in silent:
-        click.echo(f"wireproof: {name}: no case was judged: check its claims", err=True)
-    return int(deciding_code([*map(_code, rows), *([Exit.USAGE] * bool(silent))]))
-
-
-def _silent(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the implementations without any verdict."""
+    codes = list(map(_code, rows))
     for name in dict.fromkeys(row["implementation"] for row in rows):
         kinds = {row["verdict"].partition(":")[0] for row in rows if row["implementation"] == name}
         if kinds <= NO_RESULT:
-            yield name
+            click.echo(f"wireproof: {name}: no case was judged: check its claims", err=True)
+            codes.append(Exit.USAGE)
+    return int(deciding_code(codes))
 
 
 def _code(row: Mapping[str, Any]) -> Exit:
     name, _, kind = row["verdict"].partition(":")
-    by_gate = {"suite": Exit.SUITE, "adapter": Exit.ADAPTER}
-    if (gate := ROWS[name].gate) in by_gate:
-        return by_gate[gate]
+    if code := {"suite": Exit.SUITE, "adapter": Exit.ADAPTER}.get(ROWS[name].gate):
+        return code
     if name == "not-run":
         return Exit.FAILS if kind in CAUSED_BY_CODEC else Exit.ADAPTER
     return Exit.FAILS if gates(name, "must") else Exit.CONFORMS

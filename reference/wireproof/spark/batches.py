@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -99,14 +99,8 @@ MAX_GROWTH: Final = 8
 """How many times larger than the last batch the next one may be."""
 
 
-class Unit(Protocol):
-    """A part of the work, which is done in one batch; its weight is bytes or cases."""
-
-    @property
-    def weight(self) -> int: ...
-
-
-U = TypeVar("U", bound=Unit)
+U = TypeVar("U")
+"""A part of the work, which is done in one batch."""
 
 
 def write_rows(frame: DataFrame, folder: Path) -> None:
@@ -140,7 +134,7 @@ def as_uri(folder: Path) -> str:
 
 def run_batches(
     spark: SparkSession,
-    units: Sequence[U],
+    units: Sequence[tuple[int, U]],
     first: int,
     frame_of: Callable[[Sequence[U]], DataFrame],
     commit: Callable[[Sequence[U], Path], None],
@@ -151,19 +145,19 @@ def run_batches(
 
     Args:
         spark: the session.
-        units: the work, in order.
+        units: the work, in order, each part with its weight: bytes or cases.
         first: the weight of the first batch.
         frame_of: returns the rows of some units.
         commit: stores that these units are written to this folder.
         table: the folder for the batches.
         progress: receives the progress.
     """
-    total, done, size, at, number = sum(unit.weight for unit in units), 0, first, 0, 0
+    total, done, size, at, number = sum(weight for weight, _ in units), 0, first, 0, 0
     while at < len(units):
         batch, weight = list[U](), 0
-        while at < len(units) and (not batch or weight + units[at].weight <= size):
-            batch.append(units[at])
-            weight += units[at].weight
+        while at < len(units) and (not batch or weight + units[at][0] <= size):
+            batch.append(units[at][1])
+            weight += units[at][0]
             at += 1
         folder, start = table / f"batch={number}", time.monotonic()
         write = partial(write_rows, frame_of(batch), folder)

@@ -46,19 +46,6 @@ SAMPLES: Final = 3
 
 
 @frozen
-class CaseBlock:
-    """The cases of one block, by number."""
-
-    start: int
-    end: int
-
-    @property
-    def weight(self) -> int:
-        """Return the number of cases."""
-        return self.end - self.start
-
-
-@frozen
 class CampaignSettings:
     """What a task must know beside its blocks: the source of the cases, and the adapters."""
 
@@ -67,7 +54,7 @@ class CampaignSettings:
 
 
 def judge_blocks(
-    settings: CampaignSettings, parts: Sequence[CaseBlock], numbers: Iterable[pa.RecordBatch]
+    settings: CampaignSettings, parts: Sequence[range], numbers: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Yield a row for each case of the blocks whose numbers are in some Arrow batches, for `mapInArrow`."""
     schema = schema_of(CAMPAIGN_TABLES["cases"])
@@ -77,11 +64,11 @@ def judge_blocks(
             yield pa.RecordBatch.from_pylist(rows, schema=schema)
 
 
-def case_rows(settings: CampaignSettings, block: CaseBlock) -> Iterator[dict[str, Any]]:
+def case_rows(settings: CampaignSettings, block: range) -> Iterator[dict[str, Any]]:
     """Generate, ask and judge the cases of one block."""
     with ExitStack() as stack:
         sessions = [stack.enter_context(adapter_session(spec)) for spec in settings.adapters]
-        for chunk in blocks(range(block.start, block.end), 512):  # sent and judged together
+        for chunk in blocks(block, 512):  # sent and judged together
             cases = [settings.numbered.case(number) for number in chunk]
             answers = [session.judge(cases) for session in sessions]
             for number, case, *verdicts in zip(chunk, cases, *answers, strict=True):
@@ -195,12 +182,12 @@ def campaign_settings(
     )
 
 
-def block_list(start: int, cases: int) -> list[CaseBlock]:
+def block_list(start: int, cases: int) -> list[range]:
     """Return the blocks of the cases from `start` on; both are multiples of a block, but for the last."""
-    return [CaseBlock(at, min(at + BLOCK, cases)) for at in range(start, cases, BLOCK)]
+    return [range(at, min(at + BLOCK, cases)) for at in range(start, cases, BLOCK)]
 
 
-def cases_of(spark: SparkSession, settings: CampaignSettings, parts: Sequence[CaseBlock]) -> DataFrame:
+def cases_of(spark: SparkSession, settings: CampaignSettings, parts: Sequence[range]) -> DataFrame:
     """Return the rows of some blocks, each in a task of its own."""
     rows = spark.range(0, len(parts), 1, len(parts))
     return rows.mapInArrow(partial(judge_blocks, settings, parts), spark_schema(CAMPAIGN_TABLES["cases"]))
@@ -242,9 +229,9 @@ class FolderCampaign:
         """Return the number of cases that are judged."""
         return int(self.state.get("done", 0))
 
-    def commit(self, parts: Sequence[CaseBlock], folder: Path) -> None:
+    def commit(self, parts: Sequence[range], folder: Path) -> None:
         """Store that blocks are written to a folder."""
-        self.state["done"] = parts[-1].end
+        self.state["done"] = parts[-1].stop
         self.state.setdefault("batches", []).append(str(folder.relative_to(self.out / "cases")))
         job_state.save_state(self.out, self.state)
 
@@ -257,7 +244,8 @@ class FolderCampaign:
         """
         began, before, out = time.monotonic(), self.done, self.out
         if before < self.cases:
-            first, parts = parallelism(spark) * BLOCK, block_list(before, self.cases)
+            first = parallelism(spark) * BLOCK
+            parts = [(len(block), block) for block in block_list(before, self.cases)]
             rows_of, table = partial(cases_of, spark, self.settings), out / "cases" / f"from={before}"
             batches.run_batches(spark, parts, first, rows_of, self.commit, table, progress)
         columns = CAMPAIGN_TABLES["cases"]

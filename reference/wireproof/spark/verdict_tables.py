@@ -10,7 +10,7 @@ where the rows are. Every scan of a folder is appended under its date and its id
 A campaign writes the same tables without date and id, and `cases` in place of `frames`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -99,28 +99,25 @@ def with_bytes(counts: Counts) -> Counts:
 
 def matrix(counts: Counts) -> list[dict[str, Any]]:
     """Return the rows of the table `matrix`."""
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in counts:
-        key = tuple(tuple(one.values()) for one in row["answers"])
-        first = (row["path"], row["first"])
-        whole = found.setdefault(key, {"answers": row["answers"], "count": 0, "bytes": 0, "at": first})
-        whole["count"] += row["count"]
-        whole["bytes"] += row["bytes"]
-        whole["at"] = min(whole["at"], first)
-    return [row | {"path": row["at"][0], "position": row["at"][1]} for row in found.values()]
+    found = _grouped(({"answers": row["answers"]}, (row["path"], row["first"]), row) for row in counts)
+    return [row | {"path": row["at"][0], "position": row["at"][1]} for row in found]
 
 
 def signatures(counts: Counts) -> list[dict[str, Any]]:
     """Return the rows of the table `signatures`, of a scan or of a campaign."""
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in counts:
-        for one in row["answers"]:
-            start = {"count": 0, "bytes": 0, "first_case": row["first"]}
-            whole = found.setdefault(tuple(one.values()), one | start)
-            whole["count"] += row["count"]
-            whole["bytes"] += row["bytes"]
-            whole["first_case"] = min(whole["first_case"], row["first"])
-    return list(found.values())
+    found = _grouped((one, row["first"], row) for row in counts for one in row["answers"])
+    return [row | {"first_case": row["at"]} for row in found]
+
+
+def _grouped(rows: Iterable[tuple[dict[str, Any], Any, Mapping[str, Any]]]) -> Iterable[dict[str, Any]]:
+    """Return the sums of the counts of equal groups, and the first place of each."""
+    found: dict[str, dict[str, Any]] = {}
+    for group, at, row in rows:
+        whole = found.setdefault(repr(group), group | {"count": 0, "bytes": 0, "at": at})
+        whole["count"] += row["count"]
+        whole["bytes"] += row["bytes"]
+        whole["at"] = min(whole["at"], at)
+    return found.values()
 
 
 _OF_KIND: Final = {

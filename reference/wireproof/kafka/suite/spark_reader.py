@@ -10,7 +10,7 @@ from struct import Struct
 from typing import Final
 
 import numpy as np
-from attrs import define, evolve, field
+from attrs import evolve
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Reject
@@ -71,42 +71,30 @@ def read_entries(
 ) -> Iterator[ColumnsOrItem]:
     """Yield the entries from `start` to `end`, both split points, in order and without gaps.
 
-    Entries that the reference refuses are rows too; other bytes are items. `names` are the wanted columns.
+    Entries that the reference refuses are rows too; other bytes are items. `names` are the wanted columns: of
+    each step on its own if one of them needs the headers, else of many steps together.
     """
-    collector = _EntryCollector(stored, names)
-    for part in _read_parts(stored, start, end, options, collector.add, ENTRY_CHUNKS, values=False):
-        if isinstance(part, Item):
-            yield from collector.rest()
-        yield part
-    yield from collector.rest()
+    waiting = list[KafkaFrames]()
 
+    def rest(entry_headers: Array = NO_HEADERS) -> Iterator[EntryColumns]:
+        if waiting:
+            frames = KafkaFrames.joined(waiting) if len(waiting) > 1 else waiting[0]
+            waiting.clear()
+            yield EntryColumns(stored, header_columns(frames, entry_headers, names))
 
-@define
-class _EntryCollector:
-    """Makes columns: of each step on its own if a column needs the headers, else of many steps together."""
-
-    stored: ObjectReader
-    names: Sequence[str]
-    waiting: list[KafkaFrames] = field(factory=list)
-    count: int = 0
-
-    def add(self, step: ScanStep, base: int) -> Iterator[EntryColumns]:
-        """Add the entries of a step, whose chunk begins at `base`; yield columns if they are ready."""
+    def add(step: ScanStep, base: int) -> Iterator[EntryColumns]:
         assert step.block is not None, "of whole entries"
-        frames = step_frames(step, base)
-        self.waiting.append(frames)
-        self.count += len(frames)
-        if not ITEM_COLUMNS.issuperset(self.names):
-            yield from self.rest(step.block.entry_headers)
-        elif self.count >= MAX_WAITING:
-            yield from self.rest()
+        waiting.append(step_frames(step, base))
+        if not ITEM_COLUMNS.issuperset(names):
+            yield from rest(step.block.entry_headers)
+        elif sum(map(len, waiting)) >= MAX_WAITING:
+            yield from rest()
 
-    def rest(self, entry_headers: Array = NO_HEADERS) -> Iterator[EntryColumns]:
-        """Yield the entries that are waiting."""
-        if self.waiting:
-            frames = KafkaFrames.joined(self.waiting) if len(self.waiting) > 1 else self.waiting[0]
-            yield EntryColumns(self.stored, header_columns(frames, entry_headers, self.names))
-        self.waiting, self.count = [], 0
+    for part in _read_parts(stored, start, end, options, add, ENTRY_CHUNKS, values=False):
+        if isinstance(part, Item):
+            yield from rest()
+        yield part
+    yield from rest()
 
 
 def read_records(stored: ObjectReader, start: int, end: int, options: Options) -> Iterator[ColumnsOrItem]:
