@@ -1,7 +1,6 @@
 """A campaign: its cases, the same tables in however many blocks, and after it was cut off."""
 
 import random
-import sys
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -20,12 +19,11 @@ from wireproof.cases.outcome import Refused
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.token import from_token
 from wireproof.derive.seeded_examples import SeededCases
-from wireproof.install_hint import install_command
 from wireproof.judge.judge import judge
 from wireproof.judge.signature import signature
 from wireproof.run.engine import Engine
 from wireproof.spark import batches, campaign_job, job_state
-from wireproof.spark.campaign_job import CampaignSettings, CaseBlock, FolderCampaign, open_campaign
+from wireproof.spark.campaign_job import CampaignSettings, FolderCampaign, open_campaign
 from wireproof.spark.errors import SourceError
 from wireproof.spark.stored_tables import stored_rows
 
@@ -88,11 +86,10 @@ def test_blocks_of_any_size_give_the_same_tables_also_after_a_kill(
     assert sum(row["count"] for row in whole.signatures) == whole.cases == 75
     monkeypatch.setattr(campaign_job, "BLOCK", 15)
     cut = planned(tmp_path / "cut")
-    batches.run_batches(
-        spark, campaign_job.block_list(0, 30), 15, partial(campaign_job.cases_of, spark, cut.settings),
-        cut.commit, cut.out / "cases" / "from=0",
-    )  # fmt: skip
-    stale = cut.out / "cases" / "from=0" / "batch=7"
+    blocks = [(len(one), one) for one in campaign_job.block_list(0, 30)]
+    rows_of, folder = partial(campaign_job.cases_of, spark, cut.settings), cut.out / "cases" / "from=0"
+    batches.run_batches(spark, blocks, 15, rows_of, cut.commit, folder)
+    stale = folder / "batch=7"
     stale.mkdir()
     again = planned(tmp_path / "cut")
     assert (again.done, stale.exists()) == (30, False)
@@ -111,16 +108,14 @@ def test_what_an_adapter_was_asked_in_another_block_does_not_show() -> None:
         [
             row
             for start, end in pairwise(bounds)
-            for row in campaign_job.case_rows(settings, CaseBlock(start, end))
+            for row in campaign_job.case_rows(settings, range(start, end))
         ]
         for bounds in ends
     )
     assert any(answer["verdict"] == "fail:wrong-reject" for row in one for answer in row["verdicts"])
     assert one != five, "it tires within a block"
     again = [
-        row
-        for start, end in pairwise(ends[1])
-        for row in campaign_job.case_rows(settings, CaseBlock(start, end))
+        row for start, end in pairwise(ends[1]) for row in campaign_job.case_rows(settings, range(start, end))
     ]
     assert again == five
 
@@ -169,20 +164,12 @@ def test_an_adapter_that_dies_costs_its_cases_a_verdict_and_no_more(
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     settings = CampaignSettings(SeededCases(("kafka.batch/v2",), ("decode",), 3), ("py:mortal:Mortal",))
-    rows = list(campaign_job.case_rows(settings, CaseBlock(0, 40)))
+    rows = list(campaign_job.case_rows(settings, range(40)))
     deadly = [row["case_number"] for row in rows if row["length"] % 16 == 5]
     assert deadly
     assert [row["case_number"] for row in rows if row["verdicts"][0]["verdict"] == "crash"] == deadly
     names = {row["verdicts"][0]["verdict"].partition(":")[0] for row in rows}
     assert names <= {"crash", "pass", "info"}
-
-
-def test_blocks_hold_every_case_once() -> None:
-    for cases in (1, 500, 501, 1750):
-        held = [
-            number for block in campaign_job.block_list(0, cases) for number in range(block.start, block.end)
-        ]
-        assert held == list(range(cases))
 
 
 def test_a_folder_of_another_campaign_is_said_in_one_line(tmp_path: Path) -> None:
@@ -222,16 +209,6 @@ def test_the_verb_prints_findings_and_what_was_counted(
     assert f"{adapter}: " in said.out
     again = wireproof(*words)
     assert (again.code, "0 cases in" in again.out) == (code, True)
-
-
-def test_without_its_extra_the_verb_says_what_to_install(
-    wireproof: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "wireproof.spark.session", None)
-    monkeypatch.delattr("wireproof.spark.session", raising=False)
-    done = wireproof("fuzz", "reference", "--spark", "--dir", "y")
-    assert done.code == 2
-    assert install_command("spark") in done.one_line()
 
 
 @pytest.mark.parametrize(

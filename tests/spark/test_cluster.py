@@ -1,4 +1,4 @@
-"""The verbs on a standalone cluster of two workers, whose executors have what they are given, no more."""
+"""The verbs on a standalone cluster of two workers: executors have what they are given, and one is killed."""
 
 import json
 import os
@@ -25,6 +25,7 @@ ENTRIES = [logs.batch(bytes([n % 251]) * 2000, n) for n in range(60)]
 FLIPPED = ENTRIES[7][:500] + bytes([ENTRIES[7][500] ^ 1]) + ENTRIES[7][501:]
 LOG = b"".join(ENTRIES[:40]) + FLIPPED + b"\xff" * 50 + b"".join(ENTRIES[40:]) + ENTRIES[0][:90]
 ADAPTER = spec_of("mutant:crc-skip")
+KILLS = "py:tests.support.crashing_codecs:KillsAnExecutor"
 TOP = Path(__file__).parents[2]
 CASES, SEED, FORMAT = 1000, 1, "kafka.batch/v2"
 
@@ -77,13 +78,13 @@ def packed(room: Path) -> Path:
 def local(tmp_path: Path, spark: SparkSession) -> Path:
     """The tables of a scan and of a campaign on `local[2]`."""
     folder = logs.write(tmp_path / "in", **{f"f{number}": LOG for number in range(4)})
-    spark_scans.scanned(spark, folder, tmp_path / "l" / "scan", ADAPTER)
+    spark_scans.scanned(spark, folder, tmp_path / "l" / "scan", ADAPTER, KILLS)
     settings = campaign_settings(session.start_adapters([ADAPTER]), [ADAPTER], [FORMAT], SEED)
     open_campaign(settings, CASES, tmp_path / "l" / "campaign").run(spark)
     return tmp_path / "l"
 
 
-def test_on_two_workers_come_the_tables_of_one_machine_and_executors_use_what_they_are_given(
+def test_on_two_workers_come_the_tables_of_one_machine_though_an_executor_is_killed(
     tmp_path: Path, local: Path, wheel: Path
 ) -> None:
     out = tmp_path / "c"
@@ -91,18 +92,21 @@ def test_on_two_workers_come_the_tables_of_one_machine_and_executors_use_what_th
         where = ["--master", master, "--wheel", str(wheel), "--archive", str(packed(tmp_path))]
         where += ["--conf", "spark.executor.memory=512m", "--conf", "spark.driver.host=127.0.0.1"]
         where += ["--conf", "spark.scheduler.minRegisteredResourcesRatio=1.0"]
-        where += ["--conf", f"spark.executorEnv.PYTHONPATH={TOP}"]  # the mutant is not in the wheel
+        where += ["--conf", f"spark.executorEnv.PYTHONPATH={TOP}"]  # the adapters are not in the wheel
+        where += ["--conf", f"spark.executorEnv.KILLED={tmp_path / 'killed'}"]
+        asked = ["--adapter", ADAPTER, "--adapter", KILLS]
         verbs = [
-            ["scan", str(tmp_path / "in"), "--adapter", ADAPTER, "--out", str(out / "scan"), *where],
+            ["scan", str(tmp_path / "in"), *asked, "--out", str(out / "scan"), *where],
             ["fuzz", ADAPTER, "--spark", "--cases", str(CASES), "--seed", str(SEED),
              "--format", FORMAT, "--dir", str(out / "campaign"), *where],
         ]  # fmt: skip
         done = subprocess.run(
             [sys.executable, "-c", DRIVER, json.dumps(verbs)],
-            capture_output=True, text=True, check=False, timeout=400, cwd=tmp_path,
+            capture_output=True, text=True, check=False, timeout=1200, cwd=tmp_path,
             env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
+        assert (tmp_path / "killed").exists()
     assert spark_scans.tables(out / "scan") == spark_scans.tables(local / "scan")
     for name in ("signatures", "samples", "matrix"):
         assert spark_scans.table(out / "campaign", name) == spark_scans.table(local / "campaign", name)

@@ -1,6 +1,7 @@
-"""A scan that is killed in the middle, one whose tasks fail, and tables as Spark reads them."""
+"""A scan that is disturbed in the middle, one whose tasks fail, and tables as Spark reads them."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -65,3 +66,40 @@ def test_a_scan_whose_driver_is_killed_goes_on_to_the_same_tables(
     assert started().wait(600) == 1, "the logs are damaged"
     scanned(spark, folder, tmp_path / "whole", "reference")
     assert tables(out) == tables(tmp_path / "whole")
+
+
+@pytest.mark.cluster
+@needs("java")
+def test_a_scan_of_which_a_python_worker_is_killed_gives_the_same_tables(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    folder, killed = logs.write(tmp_path / "in", a=SHORT, b=SHORT), tmp_path / "killed"
+    adapter = "py:tests.support.crashing_codecs:KillsAWorker"
+    where = ["--adapter", adapter, "--master", "local[1,2]", "--out", str(tmp_path / "out")]
+    done = subprocess.run(
+        [sys.executable, "-m", "wireproof", "scan", str(folder), *where],
+        check=False, env={**os.environ, "KILLED": str(killed)},
+    )  # fmt: skip
+    assert (done.returncode, killed.exists()) == (1, True)
+    scanned(spark, folder, tmp_path / "whole", adapter)
+    assert tables(tmp_path / "out") == tables(tmp_path / "whole")
+
+
+@pytest.mark.spark
+def test_a_scan_whose_disk_is_full_goes_on_to_the_same_tables(tmp_path: Path, spark: SparkSession) -> None:
+    folder, disk = logs.write(tmp_path / "in", a=SHORT, b=SHORT), tmp_path / "disk"
+    disk.mkdir()
+    small = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
+    if not shutil.which("mount") or subprocess.run(small, check=False, capture_output=True).returncode:
+        pytest.skip("only root can make a disk of one mebibyte")
+    try:
+        for room in (8, 24, 48):  # KiB: for the state, for some of the rows, for some of the tables
+            (disk / "filler").write_bytes(bytes((1024 - room) * 1024))
+            with pytest.raises((SourceError, OSError), match="No space left"), session.one_line_errors():
+                planned(folder, disk / "out").run(spark)
+            (disk / "filler").unlink()
+        scanned(spark, folder, disk / "out")
+        scanned(spark, folder, tmp_path / "whole")
+        assert tables(disk / "out") == tables(tmp_path / "whole")
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)

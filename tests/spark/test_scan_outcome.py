@@ -242,17 +242,6 @@ def test_what_is_lost_between_listing_and_reading_is_listed_and_the_rest_is_read
     assert [row["path"] for row in table(tmp_path, "files")] == list(map(str, (sound, shorter, vanished)))
 
 
-def test_an_entry_over_a_limit_is_no_unknown_format_and_the_option_is_named(
-    scanned: Command, tmp_path: Path
-) -> None:
-    write(tmp_path / "in" / "a.log", LOG[:ENTRY])
-    done = scanned(tmp_path / "in", "--max-message", ENTRY - 13)
-    assert done.code == 1
-    assert f"a.log: bytes 0 to {ENTRY}: limit-exceeded\n" in done.out
-    assert "with --max-message BYTES" in done.out
-    assert "no known format" not in done.out
-
-
 def test_an_entry_too_large_for_an_adapter_is_not_run_with_its_size(scanned: Command, tmp_path: Path) -> None:
     large = logs.batch(bytes(MAX_ASKED_BYTES), 50)
     write(tmp_path / "in" / "a.log", LOG + large)
@@ -334,21 +323,27 @@ def test_thirty_bit_errors_are_each_named_with_exit_code_1(
         assert any(first - 100 <= at < first + length for first, length in places), path
 
 
-def test_a_damaged_size_does_not_hide_the_entries_behind_it(scanned: Command, tmp_path: Path) -> None:
-    data = LOG[: 8 + ENTRY] + b"\0\x10\0\0" + LOG[12 + ENTRY :]
-    write(tmp_path / "in" / "a.log", data)
-    done = scanned(tmp_path / "in")
-    assert done.code == 1
+@pytest.mark.parametrize(
+    ("data", "words", "code", "counts", "lines"),
+    [
+        (LOG[: 8 + ENTRY] + b"\0\x10\0\0" + LOG[12 + ENTRY :], (), 1, (49, 1, 0),
+         [f"{{}}: bytes {ENTRY} to {2 * ENTRY}: bad-length\n"]),
+        (LOG[:-10], (), 0, (49, 0, 1), [f"1 object ends within an entry: {{}} ({ENTRY - 10} bytes)"]),
+        (LOG[:ENTRY], ("--max-message", ENTRY - 13), 1, (0, 1, 0),
+         [f"{{}}: bytes 0 to {ENTRY}: limit-exceeded\n", "with --max-message BYTES"]),
+    ],
+    ids=["a damaged size does not hide what is behind it", "cut", "over a limit, and no unknown format"],
+)  # fmt: skip
+def test_a_damaged_place_is_named_and_nothing_else(
+    scanned: Command, tmp_path: Path, data: bytes, words: Any, code: int, counts: Any, lines: list[str]
+) -> None:
+    path = write(tmp_path / "in" / "a.log", data)
+    done = scanned(tmp_path / "in", *words)
+    assert done.code == code
     [row] = table(tmp_path, "files")
-    assert (row["frames"], row["garbage"], row["tails"]) == (49, 1, 0)
-    assert f"a.log: bytes {ENTRY} to {2 * ENTRY}: bad-length\n" in done.out
-
-
-def test_an_object_that_ends_within_an_entry_is_named(scanned: Command, tmp_path: Path) -> None:
-    write(tmp_path / "in" / "a.log", LOG[:-10])
-    done = scanned(tmp_path / "in")
-    assert done.code == 0
-    assert f"1 object ends within an entry: {tmp_path / 'in' / 'a.log'} ({ENTRY - 10} bytes)" in done.out
+    assert (row["frames"], row["garbage"], row["tails"]) == counts
+    assert [line for line in lines if line.format(path) not in done.out] == []
+    assert "no known format" not in done.out
 
 
 @pytest.mark.parametrize("grain", [1 << 30, 3 * ENTRY])

@@ -18,7 +18,7 @@ LANES: Final = {
     "brokers": "real brokers that are started on the loopback, judged by the suite: in `.ci/full`",
     "revisions": "states of the revisions between the first and the newest of a format: in `.ci/full`",
     "releases": "old releases of libraries, built with the bugs that others reported: in `.ci/full`",
-    "builds": "libraries in Rust that take minutes to build: in `.ci/full`",
+    "builds": "libraries in Rust and jars that take minutes to build or to fetch: in `.ci/full`",
     "benchmarks": "ratios of two speeds in one run, each with its bar: in a workflow of their own",
     "largest": "cases of tens of MiB or very many records on reference and planted bugs: in `.ci/full`",
 }

@@ -53,10 +53,10 @@ def _scans(folders: Sequence[Path]) -> int:
         raise click.ClickException(text) from None
     if len(folders) > 2:
         raise click.UsageError("name two scans, or one folder that holds two")
-    found = scan_changes(folders)
-    for line in found.lines or ("no change",):
+    lines, worse = scan_changes(folders)
+    for line in lines or ("no change",):
         click.echo(escape_unsafe(line))
-    return Exit.FAILS if found.worse else Exit.CONFORMS
+    return Exit.FAILS if worse else Exit.CONFORMS
 
 
 def _versions(paths: Sequence[Path]) -> int:

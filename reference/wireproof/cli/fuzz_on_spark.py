@@ -1,5 +1,6 @@
 """`wireproof fuzz --spark`: check adapters against millions of generated cases, on Spark."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +19,6 @@ from wireproof.wire.text import counted
 
 ONLY_COUNTED = ("pass", "info", "unsupported")
 """Verdicts that are only counted; the table `signatures` contains them."""
-
 
 DEFAULT_CASES: Final = 100_000
 """Number of generated cases if `--cases` is not given."""
@@ -61,22 +61,18 @@ def print_campaign_tables(signatures: list[dict[str, Any]]) -> None:
     """Print the table `signatures`: a line for each finding, and the number of the other verdicts."""
     console = Console()
     table = Table(box=None)
-    for name in ("implementation", "format", "op", "verdict", "class", "field", "finding"):
+    names = ("implementation", "format", "op", "verdict", "class", "field", "finding")
+    for name in names:
         table.add_column(name, overflow="fold")
     table.add_column("cases", justify="right", no_wrap=True)
     told = [row for row in signatures if row["verdict"].partition(":")[0] not in ONLY_COUNTED]
     for row in told:
-        names = ("implementation", "format", "op", "verdict", "class", "field", "finding")
         table.add_row(*(row[name] or "" for name in names), f"{row['count']:,}")
     console.print(table)
     for name in dict.fromkeys(row["implementation"] for row in signatures):
-        console.print(Text(_counted(name, signatures)), soft_wrap=True)
+        by_kind = Counter[str]()
+        for row in (row for row in signatures if row["implementation"] == name):
+            by_kind[row["verdict"].partition(":")[0]] += row["count"]
+        counts = ", ".join(f"{count:,} {kind}" for kind, count in by_kind.items())
+        console.print(Text(f"{name}: {counts}"), soft_wrap=True)
     console.print(f"{counted(len(told), 'finding')};", end=" ")
-
-
-def _counted(name: str, signatures: list[dict[str, Any]]) -> str:
-    by_kind: dict[str, int] = {}
-    for row in (row for row in signatures if row["implementation"] == name):
-        kind = row["verdict"].partition(":")[0]
-        by_kind[kind] = by_kind.get(kind, 0) + row["count"]
-    return f"{name}: " + ", ".join(f"{count:,} {kind}" for kind, count in by_kind.items())

@@ -1,6 +1,6 @@
 """`wireproof scan`: read archives of any size on Spark."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_args
 
@@ -29,9 +29,6 @@ SOURCES = tuple(name for family in FAMILIES.values() for name in family.source_n
 
 SOURCE_OPTIONS: Final = ("revision", "compression", "max_message", "max_output")
 """The options of a source that are options of this verb, beside the keys."""
-
-MAX_KEYS: Final = 1 << 20
-"""Size limit of the file of keys, in bytes."""
 
 NOT_JUDGED = frozenset({"frame", "garbage", "tail"})
 """Kinds of items that only the reference reports; they are not verdicts."""
@@ -77,7 +74,7 @@ def command(
     given = {name: str(more[name]) for name in SOURCE_OPTIONS if more[name] is not None}
     if keys:
         try:
-            given["keys"] = read_limited_text(keys, MAX_KEYS)
+            given["keys"] = read_limited_text(keys, 1 << 20)
         except UnicodeDecodeError:
             raise click.UsageError(f"--keys {keys}: this is no text") from None
     options = _with_revision(source, session.source_options(paths, **given))
@@ -134,10 +131,10 @@ def _not_sound(job: "FolderScan", out: Path) -> Exit:
     from wireproof.spark import scan_report  # noqa: PLC0415 - as above
 
     source, files = job.settings.source, job.tables["files"]
-    found = scan_report.report_scan(source, job.places, job.skipped, files, out)
-    for line in found.lines:
+    lines, wrong = scan_report.report_scan(source, job.places, job.skipped, files, out)
+    for line in lines:
         click.echo(escape_unsafe(line))
-    return Exit.FAILS if found.wrong else Exit.CONFORMS
+    return Exit.FAILS if wrong else Exit.CONFORMS
 
 
 def _index_files(job: "FolderScan") -> Exit:
@@ -157,16 +154,13 @@ def _index_files(job: "FolderScan") -> Exit:
 
 def print_scan_tables(signatures: Sequence[Mapping[str, Any]], files: Sequence[Mapping[str, Any]]) -> None:
     """Print the tables `signatures` and `files`."""
-    table = Table(box=None)
-    for name in ("implementation", "format", "verdict", "class", "field"):
+    table, names = Table(box=None), ("implementation", "format", "verdict", "class", "field")
+    for name in names:
         table.add_column(name, overflow="fold")
     for name in ("frames", "bytes"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in signatures:
-        count, size = f"{row['count']:,}", f"{row['bytes']:,}"
-        table.add_row(
-            row["implementation"], row["format"], row["verdict"], row["class"], row["field"], count, size
-        )
+        table.add_row(*(row[name] for name in names), f"{row['count']:,}", f"{row['bytes']:,}")
     console = Console()
     console.print(table)
     read, garbage, tails = (
@@ -183,25 +177,19 @@ def print_scan_tables(signatures: Sequence[Mapping[str, Any]], files: Sequence[M
 def job_exit_code(signatures: Sequence[Mapping[str, Any]]) -> int:
     """Return the exit code of a job; an item that only the reference refuses is no finding."""
     rows = [row for row in signatures if row["verdict"] not in NOT_JUDGED]
-    silent = list(_silent(rows))
-    for name in silent:
-        click.echo(f"wireproof: {name}: no case was judged: check its claims", err=True)
-    return int(deciding_code([*map(_code, rows), *([Exit.USAGE] * bool(silent))]))
-
-
-def _silent(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the implementations without any verdict."""
+    codes = list(map(_code, rows))
     for name in dict.fromkeys(row["implementation"] for row in rows):
         kinds = {row["verdict"].partition(":")[0] for row in rows if row["implementation"] == name}
         if kinds <= NO_RESULT:
-            yield name
+            click.echo(f"wireproof: {name}: no case was judged: check its claims", err=True)
+            codes.append(Exit.USAGE)
+    return int(deciding_code(codes))
 
 
 def _code(row: Mapping[str, Any]) -> Exit:
     name, _, kind = row["verdict"].partition(":")
-    by_gate = {"suite": Exit.SUITE, "adapter": Exit.ADAPTER}
-    if (gate := ROWS[name].gate) in by_gate:
-        return by_gate[gate]
+    if code := {"suite": Exit.SUITE, "adapter": Exit.ADAPTER}.get(ROWS[name].gate):
+        return code
     if name == "not-run":
         return Exit.FAILS if kind in CAUSED_BY_CODEC else Exit.ADAPTER
     return Exit.FAILS if gates(name, "must") else Exit.CONFORMS

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,9 +23,6 @@ from wireproof.spark.logs.sources import CORES
 from wireproof.spark.table_columns import ORDER, TableColumn, schema_of
 
 # --- progress ---
-
-PROGRESS_SECONDS: Final = 0.3
-"""Seconds between two reports of progress."""
 
 
 @frozen
@@ -90,7 +87,7 @@ def watched(
     job = threading.Thread(target=run, daemon=True)
     job.start()
     while job.is_alive():
-        job.join(PROGRESS_SECONDS)
+        job.join(0.3)
         report(count_tasks(context.statusTracker(), group))
     if failed:
         raise failed[0]
@@ -98,26 +95,16 @@ def watched(
 
 # --- batches ---
 
-BATCH_SECONDS: Final = 60
-"""About the most seconds of work that are lost if the job is killed."""
-
 MAX_GROWTH: Final = 8
 """How many times larger than the last batch the next one may be."""
 
 
-class Unit(Protocol):
-    """A part of the work that is done in one batch."""
-
-    @property
-    def weight(self) -> int:
-        """Return the cost, in the unit of the job: bytes or cases."""
-
-
-U = TypeVar("U", bound=Unit)
+U = TypeVar("U")
+"""A part of the work, which is done in one batch."""
 
 
 def write_rows(frame: DataFrame, folder: Path) -> None:
-    """Write rows to a folder of its own, in place of what a killed job left there."""
+    """Write rows to a folder, in place of what a killed job left there."""
     frame.write.mode("overwrite").option("compression", "zstd").parquet(as_uri(folder))
 
 
@@ -147,7 +134,7 @@ def as_uri(folder: Path) -> str:
 
 def run_batches(
     spark: SparkSession,
-    units: Sequence[U],
+    units: Sequence[tuple[int, U]],
     first: int,
     frame_of: Callable[[Sequence[U]], DataFrame],
     commit: Callable[[Sequence[U], Path], None],
@@ -158,31 +145,29 @@ def run_batches(
 
     Args:
         spark: the session.
-        units: the work, in order.
+        units: the work, in order, each part with its weight: bytes or cases.
         first: the weight of the first batch.
         frame_of: returns the rows of some units.
         commit: stores that these units are written to this folder.
         table: the folder for the batches.
         progress: receives the progress.
     """
-    total, done, size, at, number = sum(unit.weight for unit in units), 0, first, 0, 0
+    total, done, size, at, number = sum(weight for weight, _ in units), 0, first, 0, 0
     while at < len(units):
         batch, weight = list[U](), 0
-        while at < len(units) and (not batch or weight + units[at].weight <= size):
-            batch.append(units[at])
-            weight += units[at].weight
+        while at < len(units) and (not batch or weight + units[at][0] <= size):
+            batch.append(units[at][1])
+            weight += units[at][0]
             at += 1
         folder, start = table / f"batch={number}", time.monotonic()
         write = partial(write_rows, frame_of(batch), folder)
-        report = partial(_report, progress, done, weight, total)
+
+        def report(tasks: TaskCounts, before: int = done, weight: int = weight) -> None:
+            progress(before + weight * tasks.done // max(tasks.all, 1), total, tasks)
+
         watched(spark, f"wireproof: batch {number}, {len(batch)} parts", write, report)
         commit(batch, folder)
         done, number = done + weight, number + 1
         rate = weight / max(time.monotonic() - start, 0.1)
-        size = int(min(rate * BATCH_SECONDS, size * MAX_GROWTH))
+        size = int(min(rate * 60, size * MAX_GROWTH))  # about a minute of work, which is lost if it is killed
     progress(total, total, TaskCounts(phase="making the tables"))
-
-
-def _report(progress: Progress, done: int, weight: int, total: int, tasks: TaskCounts) -> None:
-    """Report the tasks of a batch, whose weight is spread over them evenly."""
-    progress(done + weight * tasks.done // max(tasks.all, 1), total, tasks)

@@ -24,7 +24,7 @@ from wireproof import __version__
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.requests import blocks
 from wireproof.cases import token
-from wireproof.cases.case import Case, Chunks, Op
+from wireproof.cases.case import Chunks, Op
 from wireproof.cases.fixtures import load
 from wireproof.cases.made_case import input_bytes
 from wireproof.derive.seeded_examples import SeededCases
@@ -41,24 +41,8 @@ from wireproof.spark.verdict_rows import verdict_rows
 BLOCK: Final = 500
 """Cases of a block: adapters start once for each."""
 
-MAX_CASES_TOGETHER: Final = 512
-"""Cases that are sent and judged together."""
-
 SAMPLES: Final = 3
 """Samples that are kept of a finding, if no other number is given."""
-
-
-@frozen
-class CaseBlock:
-    """The cases of one block, by number."""
-
-    start: int
-    end: int
-
-    @property
-    def weight(self) -> int:
-        """Return the number of cases."""
-        return self.end - self.start
 
 
 @frozen
@@ -70,7 +54,7 @@ class CampaignSettings:
 
 
 def judge_blocks(
-    settings: CampaignSettings, parts: Sequence[CaseBlock], numbers: Iterable[pa.RecordBatch]
+    settings: CampaignSettings, parts: Sequence[range], numbers: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Yield a row for each case of the blocks whose numbers are in some Arrow batches, for `mapInArrow`."""
     schema = schema_of(CAMPAIGN_TABLES["cases"])
@@ -80,31 +64,23 @@ def judge_blocks(
             yield pa.RecordBatch.from_pylist(rows, schema=schema)
 
 
-def case_rows(settings: CampaignSettings, block: CaseBlock) -> Iterator[dict[str, Any]]:
+def case_rows(settings: CampaignSettings, block: range) -> Iterator[dict[str, Any]]:
     """Generate, ask and judge the cases of one block."""
     with ExitStack() as stack:
         sessions = [stack.enter_context(adapter_session(spec)) for spec in settings.adapters]
-        for chunk in blocks(range(block.start, block.end), MAX_CASES_TOGETHER):
+        for chunk in blocks(block, 512):  # sent and judged together
             cases = [settings.numbered.case(number) for number in chunk]
             answers = [session.judge(cases) for session in sessions]
             for number, case, *verdicts in zip(chunk, cases, *answers, strict=True):
+                data = input_bytes(case)
+                lengths = list(map(len, case.input.chunks)) if isinstance(case.input, Chunks) else []
+                asked = f"{case.format_id} {case.op} {case.options!r} {lengths} ".encode() + data
                 yield {
                     "case_number": number,
-                    "length": len(input_bytes(case)),
-                    "question": question_of(case),
+                    "length": len(data),
+                    "question": hashlib.blake2b(asked, digest_size=8).hexdigest(),
                     "verdicts": verdict_rows(verdicts),
                 }
-
-
-def question_of(case: Case) -> str:
-    """Return a digest of what is asked, so that of equal questions one is a sample."""
-    text = f"{case.format_id} {case.op} {case.options!r} {chunk_lengths(case)} ".encode()
-    return hashlib.blake2b(text + input_bytes(case), digest_size=8).hexdigest()
-
-
-def chunk_lengths(case: Case) -> list[int]:
-    """Return the lengths of the chunks of an input; none if it is one piece."""
-    return list(map(len, case.input.chunks)) if isinstance(case.input, Chunks) else []
 
 
 # --- tables ---
@@ -112,7 +88,7 @@ def chunk_lengths(case: Case) -> list[int]:
 
 @define(slots=False)
 class CampaignTables:
-    """The tables of a campaign as DataFrames; `verdict_tables.CAMPAIGN_TABLES` says what each column is.
+    """The tables of a campaign as DataFrames; `table_columns.CAMPAIGN_TABLES` says what each column is.
 
     Attributes:
         cases: one row for each case.
@@ -139,15 +115,10 @@ class CampaignTables:
         session = self.cases.sparkSession
         return verdict_tables.small_frame(session, self.small(name), CAMPAIGN_TABLES[name])
 
-    @cached_property
-    def signatures(self) -> DataFrame:
-        """Return a row for each kind of verdict, with counts and the first case."""
-        return self._frame("signatures")
-
-    @cached_property
-    def matrix(self) -> DataFrame:
-        """Return a row for each combination of answers."""
-        return self._frame("matrix")
+    signatures = cached_property(partial(_frame, name="signatures"))
+    """A row for each kind of verdict, with counts and the first case."""
+    matrix = cached_property(partial(_frame, name="matrix"))
+    """A row for each combination of answers."""
 
     @cached_property
     def samples(self) -> DataFrame:
@@ -211,12 +182,12 @@ def campaign_settings(
     )
 
 
-def block_list(start: int, cases: int) -> list[CaseBlock]:
+def block_list(start: int, cases: int) -> list[range]:
     """Return the blocks of the cases from `start` on; both are multiples of a block, but for the last."""
-    return [CaseBlock(at, min(at + BLOCK, cases)) for at in range(start, cases, BLOCK)]
+    return [range(at, min(at + BLOCK, cases)) for at in range(start, cases, BLOCK)]
 
 
-def cases_of(spark: SparkSession, settings: CampaignSettings, parts: Sequence[CaseBlock]) -> DataFrame:
+def cases_of(spark: SparkSession, settings: CampaignSettings, parts: Sequence[range]) -> DataFrame:
     """Return the rows of some blocks, each in a task of its own."""
     rows = spark.range(0, len(parts), 1, len(parts))
     return rows.mapInArrow(partial(judge_blocks, settings, parts), spark_schema(CAMPAIGN_TABLES["cases"]))
@@ -243,7 +214,6 @@ class FolderCampaign:
         settings: the source of the cases, and the adapters.
         cases: the number of cases.
         out: the folder, which every worker can write to at this path.
-        samples: how many samples of a finding to keep.
         started: the time of its begin.
         state: what the folder knows, as JSON.
     """
@@ -251,7 +221,6 @@ class FolderCampaign:
     settings: CampaignSettings
     cases: int
     out: Path
-    samples: int
     started: datetime
     state: dict[str, Any]
 
@@ -260,9 +229,9 @@ class FolderCampaign:
         """Return the number of cases that are judged."""
         return int(self.state.get("done", 0))
 
-    def commit(self, parts: Sequence[CaseBlock], folder: Path) -> None:
+    def commit(self, parts: Sequence[range], folder: Path) -> None:
         """Store that blocks are written to a folder."""
-        self.state["done"] = parts[-1].end
+        self.state["done"] = parts[-1].stop
         self.state.setdefault("batches", []).append(str(folder.relative_to(self.out / "cases")))
         job_state.save_state(self.out, self.state)
 
@@ -275,13 +244,14 @@ class FolderCampaign:
         """
         began, before, out = time.monotonic(), self.done, self.out
         if before < self.cases:
-            first, parts = parallelism(spark) * BLOCK, block_list(before, self.cases)
+            first = parallelism(spark) * BLOCK
+            parts = [(len(block), block) for block in block_list(before, self.cases)]
             rows_of, table = partial(cases_of, spark, self.settings), out / "cases" / f"from={before}"
             batches.run_batches(spark, parts, first, rows_of, self.commit, table, progress)
         columns = CAMPAIGN_TABLES["cases"]
         stored = spark.read.schema(spark_schema(columns)).parquet(as_uri(out / "cases"))
         rows = stored.select(*schema_of(columns).names)
-        tables = CampaignTables(rows, self.settings, self.samples, out.absolute() / "tokens")
+        tables = CampaignTables(rows, self.settings, tokens=out.absolute() / "tokens")
         held = sum(row["count"] for row in tables.counts)
         if held != self.cases:
             text = f"{out}: the table cases holds {held} of {self.cases} cases"
@@ -301,32 +271,26 @@ class FolderCampaign:
         return CampaignSummary(signatures, samples, seconds, self.cases - before)
 
 
-def open_campaign(
-    settings: CampaignSettings, cases: int, out: Path, samples: int = SAMPLES
-) -> FolderCampaign:
+def open_campaign(settings: CampaignSettings, cases: int, out: Path) -> FolderCampaign:
     """Return a new campaign, or the one in `out`; raises `SourceError` if that contains something else."""
     numbered = settings.numbered
     inputs = {
         "seed": numbered.seed, "cases": cases, "adapters": list(settings.adapters),
-        "formats": list(numbered.formats), "ops": list(numbered.ops), "samples": samples,
+        "formats": list(numbered.formats), "ops": list(numbered.ops),
         "version": __version__, "hypothesis": version("hypothesis"), "fixtures": load().hash,
     }  # fmt: skip
     state = job_state.load_state(out, "campaign", inputs)
     out.mkdir(parents=True, exist_ok=True)
     job_state.save_state(out, state)
     job_state.remove_uncommitted(out / "cases", state.get("batches", []))
-    return FolderCampaign(settings, cases, out, samples, datetime.now(UTC), state)
-
-
-# --- formats and ops of the adapters ---
-
-OPS: Final[tuple[Op, ...]] = ("decode", "encode", "scan")
+    return FolderCampaign(settings, cases, out, datetime.now(UTC), state)
 
 
 def claimed_ops(hellos: Iterable[Hello]) -> tuple[Op, ...]:
     """Return the ops that an adapter claims; all of them if an adapter claims no particular ones."""
     claims = [claim for hello in hellos for claim in hello.revisions.values() or (Claim(),)]
-    return tuple(op for op in OPS if any(claim.ops is None or op in claim.ops for claim in claims))
+    ops: tuple[Op, ...] = ("decode", "encode", "scan")
+    return tuple(op for op in ops if any(claim.ops is None or op in claim.ops for claim in claims))
 
 
 def claimed_formats(hellos: Iterable[Hello], wanted: Collection[str]) -> tuple[str, ...]:

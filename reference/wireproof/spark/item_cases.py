@@ -19,7 +19,6 @@ from wireproof.adapters.requests import CaseResult
 from wireproof.cases.case import ORIGIN_CORPUS, Accept, Case, Data, Reject, Source
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
-from wireproof.derive.examples import capabilities_of_case
 from wireproof.formats import Format
 from wireproof.judge.context import JudgeContext
 from wireproof.judge.judge import judge, needs_value
@@ -77,35 +76,23 @@ def make_item_case(framing: StreamFraming, item: Item, data: bytes, options: Opt
 
 def case_of_bytes(fmt: Format, data: bytes, expect: Accept | Reject | None, options: Options) -> Case:
     """Make a case; without an expectation, the reference decides."""
+    from wireproof.derive.examples import capabilities_of_case  # noqa: PLC0415 - large, and Kafka needs it not
+
     bare = Case(
-        f"{fmt.format_id}/scan/entry",
-        fmt.name,
-        fmt.revision,
-        Data(data),
-        expect or Accept(),
-        options=options,
-        source=Source(ORIGIN_CORPUS),
-    )
-    return (
-        bare
-        if expect is not None
-        else evolve(bare, expect=reference_expectation(bare), needs=capabilities_of_case(bare))
-    )
+        f"{fmt.format_id}/scan/entry", fmt.name, fmt.revision, Data(data), expect or Accept(),
+        options=options, source=Source(ORIGIN_CORPUS),
+    )  # fmt: skip
+    if expect is not None:
+        return bare
+    return evolve(bare, expect=reference_expectation(bare), needs=capabilities_of_case(bare))
 
 
 # --- adapters ---
 
-CLUSTER_CHARACTERS: Final = 16
-"""Characters of a digest that name a cluster."""
-
 
 @contextmanager
 def adapter_session(spec: str) -> Iterator["AdapterSession"]:
-    """Give a session of an adapter, as the registry names it, whose processes end with the context.
-
-    Raises:
-        UnknownAdapter, AdapterStartError: as from `registry.open_adapter`.
-    """
+    """Give a session of an adapter, as the registry names it, whose processes end with the context."""
     with ExitStack() as stack:
         yield AdapterSession(spec, stack, stack.enter_context(Engine(spec, digest=True)))
 
@@ -170,7 +157,7 @@ def _verdict(spec: str, outcome: Outcome, first_outcome: Outcome, context: Judge
             cluster = "accepted"
         case Accepted():
             known = first_outcome.digest if isinstance(first_outcome, Accepted) else None
-            cluster = (known or json_digest(outcome.value))[:CLUSTER_CHARACTERS]
+            cluster = (known or json_digest(outcome.value))[:16]
         case _:
             cluster = ""
     return ItemVerdict(signature(spec, context.case, verdict), cluster, finding)

@@ -14,12 +14,7 @@ STATE: Final = "_job.json"
 
 
 def load_state(out: Path, kind: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the state of the job in `out`, which is empty for a new one.
-
-    Args:
-        out: the folder of the job.
-        kind: the kind of job, in one word.
-        inputs: everything that must be as it was, as JSON.
+    """Return the state of the job of a kind in a folder, with inputs that must be as they were, as JSON.
 
     Raises:
         SourceError: the folder contains something else.
@@ -44,7 +39,6 @@ def load_inputs(out: Path) -> dict[str, Any]:
 
 
 def _read(out: Path) -> dict[str, Any]:
-    """Return the stored state; raises `SourceError` if something else changed the file."""
     try:
         stored: dict[str, Any] = json.loads((out / STATE).read_text(encoding="utf-8"))
         stored["kind"], stored["inputs"]

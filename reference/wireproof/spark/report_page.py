@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from attrs import frozen
 
@@ -25,12 +25,6 @@ from wireproof.spark.sample_case import case_of_row
 from wireproof.spark.stored_tables import latest_table, stored_rows
 from wireproof.wire.text import counted
 
-TableRows = list[dict[str, Any]]
-
-TABLE_NAMES: Final = ("matrix", "samples", "signatures", "run")
-FILES_TABLE: Final = "files"
-"""A table of scans only."""
-
 
 @frozen
 class JobTables:
@@ -42,7 +36,7 @@ class JobTables:
     """
 
     folder: Path
-    tables: Mapping[str, TableRows]
+    tables: Mapping[str, list[dict[str, Any]]]
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -53,11 +47,6 @@ class JobTables:
     def is_scan(self) -> bool:
         """Return True for a scan, whose first implementation is the reference; False for a campaign."""
         return "source" in self.manifest
-
-    @property
-    def unit(self) -> str:
-        """Return the unit of the counts."""
-        return "items" if self.is_scan else "cases"
 
     @property
     def implementations(self) -> list[str]:
@@ -85,7 +74,8 @@ class JobTables:
 
 def load_job(folder: Path) -> JobTables:
     """Load the tables in a folder; raises `SourceError` if one is missing."""
-    tables = {name: stored_rows(latest_table(folder, name)) for name in (*TABLE_NAMES, FILES_TABLE)}
+    names = ("matrix", "samples", "signatures", "run", "files")  # only a scan has `files`
+    tables = {name: stored_rows(latest_table(folder, name)) for name in names}
     if not tables["run"]:
         raise SourceError(f"{folder}: no table `run`; give the --out folder of a completed scan or campaign")
     return JobTables(folder, tables)
@@ -95,12 +85,11 @@ def render_page(folder: Path) -> str:
     """Render the page; raises `SourceError` if a table is missing."""
     job = load_job(folder)
     lines = [_Line.of(job, number, row) for number, row in enumerate(job.tables["matrix"])]
-    cases = {event.seq: line.case for line in lines if line.case for event in line.events}
+    of_event = {event.seq: line for line in lines for event in line.events}
     columns = [_column(job, number, lines) for number in range(len(job.implementations))]
-    counts = {event.seq: line.count for line in lines for event in line.events}
 
     def weight(event: CaseEvent) -> int:
-        return counts[event.seq]
+        return of_event[event.seq].count
 
     streams = [
         EventStream(column.run, tuple(line.events[number] for line in lines if number < len(line.events)))
@@ -111,11 +100,11 @@ def render_page(folder: Path) -> str:
         columns,
         tuple(_topics(lines)),
         job.description,
-        unit=job.unit,
+        unit="items" if job.is_scan else "cases",
         sums=[tally(stream.cases, stream.run, weight=weight) for stream in streams],
         found=findings(streams[judged], [column.name for column in columns[judged]], weight=weight),
     )
-    return render_board(board, Page(f"wireproof: {job.folder.name}", lambda event: cases.get(event.seq)))
+    return render_board(board, Page(f"wireproof: {job.folder.name}", lambda event: of_event[event.seq].case))
 
 
 # --- rows of the matrix ---
@@ -126,17 +115,13 @@ class _Line:
     """A row of the matrix on the page.
 
     Attributes:
-        seq: the number of its first event.
         topic: the format of the items.
-        loudest: the index of the answer that needs the most attention.
         events: one for each answer.
         count: of items.
-        case: the smallest sample of that answer.
+        case: the smallest sample of the answer that needs the most attention.
     """
 
-    seq: int
     topic: str
-    loudest: int
     events: tuple[CaseEvent, ...]
     count: int
     case: Case | None
@@ -157,12 +142,7 @@ class _Line:
             for n, answer in enumerate(answers)
         )
         topic = answers[-1]["format"] if job.is_scan else answers[0]["format"]
-        return cls(seq, topic, loudest, events, row["count"], case)
-
-    @property
-    def quiet(self) -> bool:
-        """Return True if no answer needs attention."""
-        return all(event.verdict in QUIET for event in self.events)
+        return cls(topic, events, row["count"], case)
 
 
 def _event(
@@ -200,7 +180,9 @@ def _topics(lines: Sequence[_Line]) -> Iterator[MatrixTopic]:
     width = max((len(line.events) for line in lines), default=0)
     for name in sorted({line.topic for line in lines}):
         lines_of_topic = [line for line in lines if line.topic == name]
-        lines_of_topic.sort(key=lambda line: (line.quiet, -line.count, line.seq))
+        lines_of_topic.sort(
+            key=lambda line: (all(event.verdict in QUIET for event in line.events), -line.count)
+        )
         yield MatrixTopic(name, tuple(map(row, lines_of_topic)))
 
 

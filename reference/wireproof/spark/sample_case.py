@@ -5,7 +5,7 @@ name, or a part of its signature as it is printed. The smallest sample of the fi
 """
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from attrs import evolve, frozen
 
@@ -21,9 +21,6 @@ from wireproof.spark.logs import sources
 from wireproof.spark.stored_tables import latest_table, stored_rows
 from wireproof.spark.table_columns import SIGNATURE_PARTS
 from wireproof.wire.scan_items import Item
-
-MAX_LISTED: Final = 4
-"""Findings that are listed if none, or more than one, matches."""
 
 
 @frozen
@@ -43,7 +40,14 @@ def load_sample(name: str) -> SampleCase:
         raise SourceError(
             f"{folder} contains no table of samples; give the --out folder of a completed scan or campaign"
         )
-    row = _chosen(rows, word, folder)
+    matching = [row for row in rows if row["finding"].startswith(word) or word in str(_signature(row))]
+    findings = {row["finding"]: row for row in reversed(matching)}
+    if not word or len(findings) != 1:
+        shown = {row["finding"]: f"{row['finding']} ({_signature(row)})" for row in matching or rows}
+        names = "; ".join([*list(shown.values())[:4], *["…"] * (len(shown) > 4)])
+        many = "no finding" if not findings else f"{len(findings)} findings"
+        raise SourceError(f"{folder}: {word!r} matches {many}: {names or 'there are none'}")
+    [row] = findings.values()  # the first of its samples, which is the smallest
     signature = _signature(row)
     adapter = "" if signature.implementation == REFERENCE else signature.implementation
     return SampleCase(case_of_row(row, folder), signature, adapter)
@@ -71,18 +75,6 @@ def case_of_row(row: dict[str, Any], folder: Path) -> Case:
         )  # fmt: skip
     case = evolve(case, expect=reference_expectation(case))
     return evolve(case, needs=capabilities_of_case(case))
-
-
-def _chosen(rows: list[dict[str, Any]], word: str, folder: Path) -> dict[str, Any]:
-    """Return the first sample, which is the smallest, of the one finding that matches `word`."""
-    matching = [row for row in rows if row["finding"].startswith(word) or word in str(_signature(row))]
-    findings = {row["finding"]: row for row in reversed(matching)}
-    if word and len(findings) == 1:
-        return next(iter(findings.values()))
-    shown = {row["finding"]: f"{row['finding']} ({_signature(row)})" for row in matching or rows}
-    names = "; ".join(list(shown.values())[:MAX_LISTED]) + ("; …" if len(shown) > MAX_LISTED else "")
-    many = "no finding" if not findings else f"{len(findings)} findings"
-    raise SourceError(f"{folder}: {word!r} matches {many}: {names or 'there are none'}")
 
 
 def _signature(row: dict[str, Any]) -> Signature:

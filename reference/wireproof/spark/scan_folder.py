@@ -21,7 +21,6 @@ from wireproof.spark.logs.objects import ObjectPlace, SkippedObject, read_if_the
 from wireproof.spark.logs.spans import ObjectSpan
 from wireproof.spark.scan_job import (
     ASKED_SPAN_BYTES,
-    SAMPLES,
     SPAN_BYTES,
     ScanTables,
     frames_of,
@@ -33,9 +32,6 @@ from wireproof.spark.stored_tables import latest_table, stored_rows
 from wireproof.spark.table_columns import TABLES, spark_schema
 from wireproof.spark.verdict_rows import FRAMES_SCHEMA, LARGEST, ScanSettings
 from wireproof.wire.text import counted
-
-WRITERS: Final = 3
-"""Tables that are written at the same time: most of each is waiting for Spark to begin."""
 
 MARK_BYTES: Final = 64
 """Bytes of an entry that show whether an object that grew is still the same one: a header has a checksum."""
@@ -73,7 +69,7 @@ class FolderScan:
     """A scan whose tables are in a folder.
 
     Attributes:
-        settings, samples, out: as `open_scan` takes them.
+        settings, out: as `open_scan` takes them.
         started: the time of its begin, which is in its id.
         places, skipped: the objects, and those that are not read.
         ranges: what is to be read of the objects.
@@ -85,7 +81,6 @@ class FolderScan:
     """
 
     settings: ScanSettings
-    samples: int
     out: Path
     started: datetime
     places: list[ObjectPlace] = field(factory=list)
@@ -120,7 +115,7 @@ class FolderScan:
         """
         inputs = {
             "source": self.settings.name, "options": dict(self.settings.options),
-            "adapters": list(self.settings.adapters), "samples": self.samples, "version": __version__,
+            "adapters": list(self.settings.adapters), "version": __version__,
         }  # fmt: skip
         self.state = job_state.load_state(self.out, "scan", inputs)
         self.known = {
@@ -152,7 +147,7 @@ class FolderScan:
         for place in places:
             known = before.get(place.display_name)
             if known is None or known.place != place:
-                grown = known is not None and known.certain is not None and _only_grew(known, place)
+                grown = known is not None and _only_grew(known, place)
                 kept = [(one, start, min(end, known.certain or 0)) for one, start, end in known.spans
                         if start < (known.certain or 0)] if known and grown else []  # fmt: skip
                 if known is not None:
@@ -204,12 +199,13 @@ class FolderScan:
         began, settings = time.monotonic(), self.settings
         progress(0, self.new_bytes, TaskCounts(phase="looking for entries"))
         spans = plan_spans(spark, settings, self.ranges)
-        first = parallelism(spark) * (ASKED_SPAN_BYTES if settings.adapters else 4 * SPAN_BYTES)
+        first = parallelism(spark) * (ASKED_SPAN_BYTES if settings.adapters else 16 * SPAN_BYTES)
         rows_of = partial(frames_of, spark, settings)
-        batches.run_batches(spark, spans, first, rows_of, self.commit, self.folder("frames"), progress)
+        units, table = [(span.weight, span) for span in spans], self.folder("frames")
+        batches.run_batches(spark, units, first, rows_of, self.commit, table, progress)
         is_cut = any(len(known.spans) > 1 for known in self.known.values())
         rows = self.rows(spark)
-        tables = ScanTables(spark, settings, rows, self.places, self.skipped, self.samples, is_cut)
+        tables = ScanTables(spark, settings, rows, self.places, self.skipped, is_cut=is_cut)
         self.skipped = [SkippedObject(*row.values()) for row in tables.small("skipped")]
         for path in tables.lost:
             del self.known[path]
@@ -254,7 +250,7 @@ class FolderScan:
             else:
                 batches.write_sorted(name, getattr(tables, name), folder)
 
-        with ThreadPoolExecutor(WRITERS) as pool:
+        with ThreadPoolExecutor(3) as pool:  # most of each is waiting for Spark to begin
             list(pool.map(write, ("damage", "failures", "samples")))
 
     def commit(self, spans: Sequence[ObjectSpan], folder: Path) -> None:
@@ -280,26 +276,24 @@ class FolderScan:
 
 
 def _only_grew(known: KnownObject, place: ObjectPlace) -> bool:
-    """Return whether the object has what it had where its last certain entry begins."""
-    assert known.certain is not None, "it was read whole"
+    """Return whether an object that was read whole has what it had where its last certain entry begins."""
     if place.size <= known.place.size or place.compression or not known.certain:
         return False
     found = read_if_there(place, known.certain, MARK_BYTES)
     return found is not None and found.hex().startswith(known.mark)
 
 
-def open_scan(settings: ScanSettings, out: Path, samples: int = SAMPLES) -> FolderScan:
+def open_scan(settings: ScanSettings, out: Path) -> FolderScan:
     """Return the scan of what is new in the objects as they are now, whose tables are in a folder.
 
     Args:
         settings: the source, its options and the adapters.
         out: the folder, which every worker can write to at this path.
-        samples: how many samples of a finding to keep.
 
     Raises:
         SourceError: the folder contains something else, or nothing was found.
     """
-    job = FolderScan(settings, samples, out, datetime.now(UTC))
+    job = FolderScan(settings, out, datetime.now(UTC))
     job.load()
     job.places, job.skipped = list_logs(settings.source, job.known)
     job.ranges = job.find_ranges(job.places)

@@ -40,7 +40,7 @@ from wireproof.spark.logs.spans import (
 from wireproof.spark.session import source_options
 from wireproof.spark.table_columns import TABLES, schema_of, spark_schema
 from wireproof.spark.verdict_rows import FRAMES_SCHEMA, ScanSettings, read_tasks
-from wireproof.spark.verdict_tables import Counts, small_frame
+from wireproof.spark.verdict_tables import Counts
 from wireproof.wire.scan_items import Item
 
 SPAN_BYTES: Final = 64 * 1024 * 1024
@@ -179,35 +179,22 @@ class ScanTables:
                 return verdict_tables.files(read, self.counts, between)
             case _:
                 rows = {each.display_name: (each.size, each.reason) for each in self.left_out}
-                for each in self.places:
-                    if why := self.lost.get(each.display_name):
-                        rows[each.display_name] = each.size, f"{UNREADABLE}: {why}"
-                return [
-                    {"path": path, "size": rows[path][0], "reason": rows[path][1]} for path in sorted(rows)
-                ]
+                sizes = {each.display_name: each.size for each in self.places}
+                rows |= {path: (sizes[path], f"{UNREADABLE}: {why}") for path, why in self.lost.items()}
+                found = ((path, *rows[path]) for path in sorted(rows))
+                return [dict(zip(("path", "size", "reason"), row, strict=True)) for row in found]
 
     def _frame(self, name: str) -> DataFrame:
-        return small_frame(self.spark, self.small(name), TABLES[name])
+        return verdict_tables.small_frame(self.spark, self.small(name), TABLES[name])
 
-    @cached_property
-    def signatures(self) -> DataFrame:
-        """Return a row for each way to fail, with counts."""
-        return self._frame("signatures")
-
-    @cached_property
-    def matrix(self) -> DataFrame:
-        """Return a row for each combination of answers."""
-        return self._frame("matrix")
-
-    @cached_property
-    def files(self) -> DataFrame:
-        """Return a row for each object: the bytes of its frames, garbage and tails."""
-        return self._frame("files")
-
-    @cached_property
-    def skipped(self) -> DataFrame:
-        """Return a row for each object that was not read, with the reason."""
-        return self._frame("skipped")
+    signatures = cached_property(partial(_frame, name="signatures"))
+    """A row for each way to fail, with counts."""
+    matrix = cached_property(partial(_frame, name="matrix"))
+    """A row for each combination of answers."""
+    files = cached_property(partial(_frame, name="files"))
+    """A row for each object: the bytes of its frames, garbage and tails."""
+    skipped = cached_property(partial(_frame, name="skipped"))
+    """A row for each object that was not read, with the reason."""
 
     @cached_property
     def damage(self) -> DataFrame:

@@ -8,14 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from attrs import frozen
-
 from wireproof.inspect.data_directory import check_index_files
 from wireproof.inspect.detect_format import looks_like
 from wireproof.inspect.entry_list import listing_of, read_by_other_options
 from wireproof.segment_files import CheckedIndex
 from wireproof.spark.logs.objects import ObjectPlace, SkippedObject, read_if_there
-from wireproof.spark.logs.sources import SourceKind, SourceSettings, source_kinds
+from wireproof.spark.logs.sources import SourceKind, SourceSettings, source_kind, source_names
 from wireproof.spark.stored_tables import latest_table, stored_rows
 from wireproof.wire.text import counted
 
@@ -37,38 +35,45 @@ TOO_LONG: Final = (
 )
 
 
-@frozen
-class ScanReport:
-    """The lines, and whether they report an error."""
-
-    lines: tuple[str, ...]
-    wrong: bool
-
-
 def report_scan(
     source: SourceSettings,
     places: Sequence[ObjectPlace],
     skipped: Sequence[SkippedObject],
     files: Sequence[Mapping[str, Any]],
     out: Path,
-) -> ScanReport:
-    """Return a report of everything that is damaged or was not read; the tables of the scan are in `out`."""
+) -> tuple[list[str], bool]:
+    """Return lines for everything that is damaged or was not read, and whether one reports an error.
+
+    The tables of the scan are in `out`.
+    """
     places_of_damage = stored_rows(latest_table(out, "damage"), MAX_LINES)
     limited = {row["path"] for row in places_of_damage if row["class"] == "limit-exceeded"}
     unread = list(_unread(source, [place for place in places if place.display_name not in limited], files))
     faults = [
         f"not read to its end: {row['path']}: {row['fault']}, {row['bytes_read']:,} bytes were decompressed; "
-        + _WHY_ENDED.get(row["fault"], "it is too large, see the option max_unpacked")
+        + (
+            "it is cut or damaged"
+            if row["fault"] == "decompress-failed"
+            else "it is too large, see the option max_unpacked"
+        )
         for row in files
         if row["fault"]
     ]
-    damaged = list(_damaged(places_of_damage, sum(row["damaged_places"] for row in files)))
+    damaged = [
+        f"wrong: {row['path']}: bytes {row['position']} to {row['position'] + row['length']}: {row['class']}"
+        for row in places_of_damage
+    ]
+    if (more := sum(row["damaged_places"] for row in files) - MAX_LINES) > 0:
+        damaged.append(f"… {more:,} more: see the table damage, or frames with kind = 'garbage'")
     large = [
         f"not run: {row['implementation']} was not asked about {counted(row['count'], 'entry', 'entries')} "
         f"of {counted(row['bytes'], 'byte')} together: too large for an adapter"
         for row in stored_rows(latest_table(out, "signatures"))
         if row["class"] == "too-large"
     ]
+    # Objects that are being written end so.
+    cut = [f"{row['path']} ({row['tail_bytes']:,} bytes)" for row in files if row["tails"] and row["frames"]]
+    ends = "object ends", "objects end"
     lines = [
         *_capped(unread),
         *_capped(faults),
@@ -76,27 +81,15 @@ def report_scan(
         *[TOO_LONG] * bool(limited),
         *_other_options(source, places, places_of_damage),
         *_capped(large),
-        *_cut(files),
+        *[f"{counted(len(cut), *ends)} within an entry: {first_names(cut)}"] * bool(cut),
         *_skipped(skipped),
     ]
     wrong = unread or faults or damaged or any(each.is_error for each in skipped)
-    return ScanReport(tuple(lines), bool(wrong))
+    return lines, bool(wrong)
 
 
 def _capped(lines: list[str]) -> list[str]:
     return lines[:MAX_LINES] + [f"… {len(lines) - MAX_LINES} more"] * (len(lines) > MAX_LINES)
-
-
-_WHY_ENDED: Final = {"decompress-failed": "it is cut or damaged"}
-"""What a fault of a compressed object means, if not that it is too large."""
-
-
-def _damaged(rows: Sequence[Mapping[str, Any]], count: int) -> Iterator[str]:
-    for row in rows[:MAX_LINES]:
-        end = row["position"] + row["length"]
-        yield f"wrong: {row['path']}: bytes {row['position']} to {end}: {row['class']}"
-    if (more := max(count, len(rows)) - MAX_LINES) > 0:
-        yield f"… {more:,} more: see the table damage, or frames with kind = 'garbage'"
 
 
 def _other_options(
@@ -117,14 +110,6 @@ def _other_options(
                 f"if all entries are, scan again to another folder with {words}"
             )
             return
-
-
-def _cut(files: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a line for the objects that end within an entry, as objects do that are being written."""
-    cut = [row for row in files if row["tails"] and row["frames"]]
-    named = first_names([f"{row['path']} ({row['tail_bytes']:,} bytes)" for row in cut])
-    objects = counted(len(cut), "object ends", "objects end")
-    return [f"{objects} within an entry: {named}"] if cut else []
 
 
 def first_names(names: Sequence[str]) -> str:
@@ -162,7 +147,7 @@ def _suggestion(place: ObjectPlace) -> str:
     if place.compression:
         return "decompress it and run wireproof explain on the file"
     head = read_if_there(place, 0, HEAD_BYTES) or b""
-    for kind in source_kinds().values():
+    for kind in map(source_kind, source_names()):
         if (revision := kind.revision_of(head)) is not None:
             of = f" --revision {revision}" if len(kind.framings) > 1 else ""
             return f"scan it with --source {kind.short_name}{of}"

@@ -16,7 +16,6 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,7 +26,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from wireproof import __version__
+import wireproof
 from wireproof.adapters.contract import Hello
 from wireproof.run.engine import Engine
 from wireproof.spark.errors import JavaEndedError, SourceError
@@ -38,12 +37,10 @@ ENVIRONMENT: Final = "wireproof-environment"
 PACKAGE: Final = "wireproof-package"
 """The directories of an executor into which the archives are unpacked."""
 
-SUFFIXES: Final = (".tar.gz", ".tgz", ".zip")
+ARCHIVES: Final = (".tar.gz", ".tgz", ".zip")
 """The archives that Spark unpacks, which it knows by their names."""
 
-ARCHIVES_SETTING: Final = "spark.archives"
 PYTHON_SETTING: Final = "spark.pyspark.python"
-PYTHONPATH_SETTING: Final = "spark.executorEnv.PYTHONPATH"
 
 
 @frozen
@@ -86,13 +83,13 @@ class ClusterEnv:
                 raise SourceError(
                     f"--archive {archive}: not found; make one with `venv-pack -o environment.tar.gz`"
                 )
-            if not archive.name.endswith(SUFFIXES):
-                raise SourceError(f"--archive {archive}: Spark unpacks only {', '.join(SUFFIXES)}")
-            _prepend(settings, ARCHIVES_SETTING, f"{archive.absolute()}#{ENVIRONMENT}", ",")
+            if not archive.name.endswith(ARCHIVES):
+                raise SourceError(f"--archive {archive}: Spark unpacks only {', '.join(ARCHIVES)}")
+            _prepend(settings, "spark.archives", f"{archive.absolute()}#{ENVIRONMENT}", ",")
             settings.setdefault(PYTHON_SETTING, f"./{ENVIRONMENT}/bin/python")
         if self.wheel:
-            _prepend(settings, ARCHIVES_SETTING, f"{_copy_as_zip(self.wheel)}#{PACKAGE}", ",")
-            _prepend(settings, PYTHONPATH_SETTING, f"./{PACKAGE}", ":")
+            _prepend(settings, "spark.archives", f"{_copy_as_zip(self.wheel)}#{PACKAGE}", ",")
+            _prepend(settings, "spark.executorEnv.PYTHONPATH", f"./{PACKAGE}", ":")
         return settings
 
 
@@ -114,9 +111,9 @@ def _copy_as_zip(wheel: Path) -> Path:
     """
     if not wheel.is_file():
         raise SourceError(f"--wheel {wheel}: not found; make one with `pip wheel --no-deps wireproof`")
-    if not (wheel.name.startswith(f"wireproof-{__version__}-") and wheel.suffix == ".whl"):
+    if not (wheel.name.startswith(f"wireproof-{wireproof.__version__}-") and wheel.suffix == ".whl"):
         raise SourceError(
-            f"--wheel {wheel}: not a wheel of wireproof {__version__}, the version that runs here"
+            f"--wheel {wheel}: not a wheel of wireproof {wireproof.__version__}, the version that runs here"
         )
     folder = Path(tempfile.mkdtemp(prefix="wireproof-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -147,9 +144,6 @@ A scan of little spends a third of its seconds of cores on that otherwise, and a
 Python. A session that its user goes on with has Java's default.
 """
 
-TASK_ATTEMPTS: Final = 2
-"""Attempts of a task in local mode, where Spark's default is one attempt."""
-
 
 def session(
     master: str | None = None, name: str = "wireproof", conf: Mapping[str, str] | None = None
@@ -175,16 +169,13 @@ def session(
         return active
     if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
         raise SourceError("Spark needs Java 17 or later: install it, or set JAVA_HOME to where it is")
-    master = master or f"local[{os.cpu_count() or 1},{TASK_ATTEMPTS}]"
+    master = master or f"local[{os.cpu_count() or 1},2]"  # two attempts of a task; Spark's default is one
     builder = SparkSession.builder.appName(name).master(master).config(map=dict(SETTINGS))
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         builder = builder.config(map=dict(LOCAL_SETTINGS))
         # Let workers import this package from where this process did, be it a checkout.
-        spec = find_spec("wireproof")
-        assert spec is not None, "this module is in the package"
-        assert spec.origin is not None, "the package has a file"
-        folder = os.path.dirname(os.path.dirname(spec.origin))  # noqa: PTH120 - an entry of a search path
+        folder = str(Path(wireproof.__file__).parents[1])
         path = os.environ.get("PYTHONPATH", "")
         if folder not in path.split(os.pathsep):
             os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, path]))
@@ -205,9 +196,6 @@ def _active_session() -> SparkSession | None:
 
 # --- verbs on Spark ---
 
-STANDARD_ERROR: Final = 2
-"""The number of the file that every process writes its errors to."""
-
 
 def source_options(paths: Sequence[str], **options: str) -> dict[str, str]:
     """Return the options of a source that reads some paths."""
@@ -227,16 +215,11 @@ def start_adapters(adapters: Sequence[str]) -> list[Hello]:
     return hellos
 
 
-SPARK_LOG: Final = "spark.log"
-"""The file of Spark's log, in the folder of a job."""
-
-
 @contextmanager
 def spark_of(cluster: ClusterEnv, out: Path) -> Iterator[tuple[SparkSession, Console]]:
-    """Give a session for a verb: the active one, or a new one whose log is in the folder of the job.
+    """Give a session for a verb, the active one or a new one, and a console for a progress bar.
 
-    Yields:
-        the session, and a console of standard error for a progress bar.
+    The log of a new one is in the folder of the job, in the file `spark.log`.
 
     Raises:
         SourceError: Java was not found, executors cannot get the files that they need, or the job failed.
@@ -245,7 +228,7 @@ def spark_of(cluster: ClusterEnv, out: Path) -> Iterator[tuple[SparkSession, Con
     conf = cluster.settings()
     if cluster.local and not _active_session():
         conf = VERB_SETTINGS | conf
-    with spark_errors(out / SPARK_LOG) as console:
+    with spark_errors(out / "spark.log") as console:
         yield session(cluster.master, conf=conf), console
 
 
@@ -260,40 +243,25 @@ def spark_errors(log: Path) -> Iterator[Console]:
         SourceError: the job failed.
         JavaEndedError: Spark's Java process ended.
     """
-    with _standard_error_in(log) as console:
+    standard_error = 2  # Java takes that of the process that starts it, before it reads any setting
+    with log.open("ab") as file, os.fdopen(os.dup(standard_error), "w", encoding="utf-8") as terminal:
+        sys.stderr.flush()
+        os.dup2(file.fileno(), standard_error)
         try:
             with one_line_errors():
-                yield console
+                yield Console(file=terminal)
         except (SourceError, JavaEndedError) as error:
             if log.stat().st_size:
                 raise type(error)(f"{error}; Spark's log: {log}") from error
             raise
-
-
-@contextmanager
-def _standard_error_in(log: Path) -> Iterator[Console]:
-    """Let processes that start meanwhile, such as Spark's Java process, write their errors to a file.
-
-    Java takes the standard error of the process that starts it, before it reads any setting.
-    """
-    with log.open("ab") as file, os.fdopen(os.dup(STANDARD_ERROR), "w", encoding="utf-8") as terminal:
-        sys.stderr.flush()
-        os.dup2(file.fileno(), STANDARD_ERROR)
-        try:
-            yield Console(file=terminal)
         finally:
             sys.stderr.flush()
-            os.dup2(terminal.fileno(), STANDARD_ERROR)
+            os.dup2(terminal.fileno(), standard_error)
 
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Turn the errors of a job, which carry tracebacks of two languages, into one line for the user.
-
-    Raises:
-        SourceError: the job failed.
-        JavaEndedError: Spark's Java process ended.
-    """
+    """Turn the errors of a job, which carry tracebacks of two languages, into one line for the user."""
     logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it logs a traceback for each lost connection
     try:
         yield

@@ -6,17 +6,13 @@ from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.dataset as ds
-from attrs import frozen
 
 from wireproof.spark.errors import SourceError
 
-RUN: Final = "run"
-"""The table that is written last: a scan that has none is not complete."""
-
 
 def scans_of(out: Path) -> list[str]:
-    """Return the ids of the complete scans in a folder, in the order of their times."""
-    return sorted(folder.name.partition("=")[2] for folder in (out / RUN).glob("scan_date=*/scan_id=*"))
+    """Return the ids of the complete scans in a folder, which have `run`, in the order of their times."""
+    return sorted(folder.name.partition("=")[2] for folder in (out / "run").glob("scan_date=*/scan_id=*"))
 
 
 def latest_table(out: Path, name: str, scan: str | None = None) -> Path:
@@ -56,21 +52,12 @@ _KEYS: Final = {
 """What makes a row of a table the same in two scans."""
 
 
-@frozen
-class ScanChanges:
-    """What is in one of two scans only, in lines for a person.
-
-    Attributes:
-        lines: of all changes.
-        worse: whether something is newly damaged, or read otherwise.
-    """
-
-    lines: tuple[str, ...]
-    worse: bool
-
-
-def scan_changes(folders: Sequence[Path]) -> ScanChanges:
+def scan_changes(folders: Sequence[Path]) -> tuple[list[str], bool]:
     """Compare the newest scans of two folders, or the last two scans of one.
+
+    Returns:
+        lines for a person of what is in one of them only; and whether something is newly damaged, or read
+        otherwise.
 
     Raises:
         SourceError: a folder holds no complete scan, or the one folder only one.
@@ -95,7 +82,7 @@ def scan_changes(folders: Sequence[Path]) -> ScanChanges:
             lines += [f"… {len(rows) - MAX_LINES:,} more {change} rows of the table {name}"] * (
                 len(rows) > MAX_LINES
             )
-    return ScanChanges(tuple(lines), worse)
+    return lines, worse
 
 
 def _only_in(one: pa.Table | None, other: pa.Table | None, keys: Sequence[str]) -> list[dict[str, Any]]:

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from attrs import astuple, define, field, frozen
 
-from wireproof.fuzz.findings import finding_name
 from wireproof.inspect.detect_format import mismatch_remarks
 from wireproof.judge.signature import Signature
 from wireproof.spark.errors import LostObjectError
@@ -33,10 +32,12 @@ from wireproof.spark.logs import sources
 from wireproof.spark.logs.columns import (
     FRAME_COLUMNS,
     HEADER_BYTES,
+    MAX_BATCH_ROWS,
     TEXT_LIST,
     ColumnsOrItem,
     EntryColumns,
     RowData,
+    empty_lists,
 )
 from wireproof.spark.logs.objects import ObjectReader
 from wireproof.spark.logs.sources import SourceSettings
@@ -69,9 +70,6 @@ FRAMES_SCHEMA: Final = schema_of(FRAMES)
 
 LARGEST: Final = 2**63 - 1
 
-LAST_MICROSECOND: Final = 253_402_300_799_999_999
-"""The end of the year 9999, after which Spark shows no time."""
-
 
 @frozen
 class ScanSettings:
@@ -90,12 +88,26 @@ class ScanSettings:
 def read_tasks(
     settings: ScanSettings, tasks: Sequence[Sequence[ObjectSpan]], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of the tasks whose numbers are in some Arrow batches, for `mapInArrow`."""
-    source = settings.source
+    """Yield the rows of the tasks whose numbers are in some Arrow batches, for `mapInArrow`.
+
+    The rows of small objects are sent together, because each batch has a fixed cost here and in Spark.
+    """
+    source, waiting, count = settings.source, list[pa.RecordBatch](), 0
     for batch in batches:
         for number in batch.column(0).to_pylist():
             for span in tasks[number]:
-                yield from span_rows(source, settings.adapters, span)
+                for rows in span_rows(source, settings.adapters, span):
+                    waiting.append(rows)
+                    count += rows.num_rows
+                    if count >= MAX_BATCH_ROWS:
+                        yield from _joined(waiting)
+                        waiting, count = [], 0
+    yield from _joined(waiting)
+
+
+def _joined(batches: Sequence[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    whole: list[pa.RecordBatch] = pa.Table.from_batches(batches, FRAMES_SCHEMA).combine_chunks().to_batches()
+    return whole
 
 
 def span_rows(source: SourceSettings, adapters: Sequence[str], span: ObjectSpan) -> Iterator[pa.RecordBatch]:
@@ -119,10 +131,8 @@ def span_rows(source: SourceSettings, adapters: Sequence[str], span: ObjectSpan)
         yield _Rows(source, lost, span.start, []).bare("lost", 0, error.reason)
 
 
-# --- the facts of an entry's header ---
-
 FACTS: Final = ("first_offset", "last_offset", "timestamp_number", "leader_epoch", "codec", "records")
-"""The columns that a column of the source's own table has under another name."""
+"""The facts of an entry's header: a column of the source's own table has them under another name."""
 
 
 def _as_number(value: Any) -> Any:  # noqa: ANN401 - a cell of any type
@@ -130,9 +140,6 @@ def _as_number(value: Any) -> Any:  # noqa: ANN401 - a cell of any type
     if value is None or isinstance(value, str):
         return value
     return int(value) if -LARGEST - 1 <= value <= LARGEST else None
-
-
-# --- rows ---
 
 
 @define
@@ -157,11 +164,6 @@ class _Rows:
     waiting: list[ItemCase] = field(factory=list)
     size: int = 0
     sent: deque[list[ItemCase]] = field(factory=deque)
-
-    @property
-    def ordered(self) -> bool:
-        """Return whether the object has the name of a segment, in which offsets rise."""
-        return search(SEGMENT, self.stored.display_name) is not None
 
     def all(self, parts: Iterable[ColumnsOrItem], start: int, end: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a span. The adapters work on items while the next items are read."""
@@ -190,8 +192,6 @@ class _Rows:
         found = search(self.source.kind.partition, path) if self.source.kind.partition else None
         topic, partition = (found["topic"], int(found["partition"])) if found else (None, None)
         return {"path": path, "topic": topic, "partition": partition, "span": self.span}
-
-    # --- items ---
 
     def _rest(self) -> Iterator[pa.RecordBatch]:
         """Send the collected items, and yield all rows."""
@@ -229,8 +229,10 @@ class _Rows:
         return ItemCase(item, data, None)
 
     def _row(self, item_case: ItemCase, verdicts: Sequence[ItemVerdict]) -> dict[str, Any]:
-        item, fmt = item_case.item, self._format(item_case)
-        facts = dict.fromkeys(FACTS)
+        item, fmt, facts = item_case.item, self._format(item_case), dict.fromkeys(FACTS)
+        if not verdicts and item.kind != "tail" and item.length > MAX_ASKED_BYTES:
+            names = (Signature(one.spec, fmt, "decode", "not-run", "too-large", "") for one in self.sessions)
+            verdicts = [ItemVerdict(name, "", finding=False) for name in names]
         if item.kind == "frame":
             head = RowData(self.stored, item, item_case.data[:HEADER_BYTES], self.source.framing.fmt.revision)
             facts |= {name: _as_number(column.read(head)) for name, column in self.source.kind.facts.items()}
@@ -242,7 +244,7 @@ class _Rows:
             "kind": item.kind,
             "fault": item.cls,
             "remarks": [remark.cls for remark in item.remarks],
-            "verdicts": verdict_rows(verdicts or _too_large(item_case, self.sessions, fmt)),
+            "verdicts": verdict_rows(verdicts),
         }
 
     def _format(self, item_case: ItemCase) -> str:
@@ -254,23 +256,19 @@ class _Rows:
             return framing.fast.entry_format(item_case.data) or framing.fmt.format_id
         return framing.fmt.format_id
 
-    # --- columns ---
-
     def _of_columns(self, part: EntryColumns) -> pa.RecordBatch:
         """Return the rows of entries that have `FRAME_COLUMNS` and the columns of their facts."""
-        entries = part.entries
-        assert self.source.framing.fast is not None, "which returns columns"
+        entries, fast = part.entries, self.source.framing.fast
+        assert fast is not None, "which returns columns"
         is_frame = pc.equal(entries.column("kind"), "frame")
         columns = {name: entries.column(name) for name in FRAME_COLUMNS[:5]}
         columns |= {
             name: pc.if_else(is_frame, column.values(part).cast(column.type), pa.scalar(None, column.type))
             for name, column in self.source.kind.facts.items()
         }
-        columns["format"] = pa.array(self.source.framing.fast.formats).take(entries.column("magic"))
-        columns["verdicts"] = _empty_lists(entries.num_rows, VERDICTS)
+        columns["format"] = pa.array(fast.formats).take(entries.column("magic"))
+        columns["verdicts"] = empty_lists(entries.num_rows, VERDICTS)
         return self._completed(columns)
-
-    # --- what follows from the other columns ---
 
     def _completed(self, columns: dict[str, pa.Array]) -> pa.RecordBatch:
         """Return rows with their place, damage, time and finding."""
@@ -279,13 +277,13 @@ class _Rows:
         columns["damage"] = self._damage(columns)
         names: list[str | None] = [None] * count
         for row in _true(pc.equal(columns["kind"], "garbage")):
-            fmt, cls = columns["format"][row].as_py(), columns["fault"][row].as_py()
-            names[row] = _finding(fmt, cls or "")
+            fmt, cls = (columns[name][row].as_py() for name in ("format", "fault"))
+            names[row] = _finding(Signature(REFERENCE, fmt, "scan", "garbage", cls or "", ""))
         columns["finding"] = pa.array(names, pa.string())
         if "timestamp_number" in columns:
             columns["timestamp"] = self._times(columns["timestamp_number"])
         arrays = [
-            columns[column.name].cast(column.type) if column.name in columns
+            _of_type(columns[column.name], column.type) if column.name in columns
             else pa.nulls(count, column.type)
             for column in FRAMES_SCHEMA
         ]  # fmt: skip
@@ -294,7 +292,8 @@ class _Rows:
     def _times(self, numbers: pa.Array) -> pa.Array:
         """Return times from numbers of the format, null for what is no time."""
         times, per = self.source.kind.timestamp_scale
-        high = min(((LAST_MICROSECOND + 1) * per - 1) // times, LARGEST)
+        year_10000 = 253_402_300_800_000_000  # microseconds, from which on Spark shows no time
+        high = min((year_10000 * per - 1) // times, LARGEST)
         valid = pc.and_(pc.greater_equal(numbers, 0), pc.less_equal(numbers, high))
         kept = pc.if_else(valid, numbers, pa.scalar(None, pa.int64()))
         return pc.divide(pc.multiply(kept, times), per).cast(pa.timestamp("us", tz="UTC"))
@@ -307,7 +306,8 @@ class _Rows:
         for row in _true(pc.greater(pc.list_value_length(columns["remarks"]), 0)):
             classes = mismatch_remarks().intersection(columns["remarks"][row].as_py())
             found.setdefault(row, []).extend(sorted(classes))
-        if self.ordered and "leader_epoch" in columns:
+        # Offsets rise in an object that has the name of a segment.
+        if "leader_epoch" in columns and search(SEGMENT, self.stored.display_name):
             rows = np.array(_true(columns["leader_epoch"].is_valid()), np.int64)
             numbers = (
                 columns[name].take(pa.array(rows)).to_numpy().astype(np.int64)
@@ -318,7 +318,7 @@ class _Rows:
                     found.setdefault(row, []).append(cls)
         count = len(columns["kind"])
         if not any(found.values()):
-            return _empty_lists(count, TEXT_LIST)
+            return empty_lists(count, TEXT_LIST)
         return pa.array([found.get(row, []) for row in range(count)], TEXT_LIST)
 
     def _out_of_order(self, first: Any, last: Any, epoch: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - arrays
@@ -334,21 +334,22 @@ class _Rows:
         ]
 
 
+def _of_type(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    return array if array.type == kind else array.cast(kind)
+
+
 def _true(flags: pa.Array) -> list[int]:
     """Return the rows of which something is true."""
     rows: list[int] = np.flatnonzero(flags.to_numpy(zero_copy_only=False)).tolist()
     return rows
 
 
-def _empty_lists(count: int, kind: pa.DataType) -> pa.Array:
-    ends = pa.array(np.zeros(count + 1, np.int32))
-    return pa.ListArray.from_arrays(ends, pa.array([], kind.value_type), type=kind)
+@lru_cache(maxsize=1024)
+def _finding(signature: Signature) -> str:
+    """Return the name of a finding."""
+    from wireproof.fuzz.findings import finding_name  # noqa: PLC0415 - most tasks find nothing
 
-
-@lru_cache(maxsize=256)
-def _finding(fmt: str, cls: str) -> str:
-    """Return the name of the reference's finding."""
-    return finding_name(Signature(REFERENCE, fmt, "scan", "garbage", cls, ""))
+    return finding_name(signature)
 
 
 def verdict_rows(verdicts: Iterable[ItemVerdict]) -> list[dict[str, Any]]:
@@ -357,17 +358,7 @@ def verdict_rows(verdicts: Iterable[ItemVerdict]) -> list[dict[str, Any]]:
         {
             **dict(zip(SIGNATURE_PARTS, astuple(found.signature), strict=True)),
             "cluster": found.cluster or None,
-            "finding": finding_name(found.signature) if found.finding else None,
+            "finding": _finding(found.signature) if found.finding else None,
         }
         for found in verdicts
     ]
-
-
-def _too_large(item_case: ItemCase, sessions: Sequence[AdapterSession], fmt: str) -> Iterator[ItemVerdict]:
-    """Yield the verdicts on an item that is too large to ask the adapters about it."""
-    item = item_case.item
-    if item.kind == "tail" or item.length <= MAX_ASKED_BYTES:
-        return
-    for session in sessions:
-        signature = Signature(session.spec, fmt, "decode", "not-run", "too-large", "")
-        yield ItemVerdict(signature, "", finding=False)

@@ -10,7 +10,7 @@ where the rows are. Every scan of a folder is appended under its date and its id
 A campaign writes the same tables without date and id, and `cases` in place of `frames`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -33,9 +33,6 @@ from wireproof.spark.table_columns import (
     schema_of,
     spark_schema,
 )
-
-MAX_SAMPLE_BYTES: Final = 1024 * 1024
-"""The greatest sample, in bytes; longer entries are counted but not stored."""
 
 
 def _names(columns: Sequence[TableColumn]) -> list[str]:
@@ -102,28 +99,25 @@ def with_bytes(counts: Counts) -> Counts:
 
 def matrix(counts: Counts) -> list[dict[str, Any]]:
     """Return the rows of the table `matrix`."""
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in counts:
-        key = tuple(tuple(one.values()) for one in row["answers"])
-        first = (row["path"], row["first"])
-        whole = found.setdefault(key, {"answers": row["answers"], "count": 0, "bytes": 0, "at": first})
-        whole["count"] += row["count"]
-        whole["bytes"] += row["bytes"]
-        whole["at"] = min(whole["at"], first)
-    return [row | {"path": row["at"][0], "position": row["at"][1]} for row in found.values()]
+    found = _grouped(({"answers": row["answers"]}, (row["path"], row["first"]), row) for row in counts)
+    return [row | {"path": row["at"][0], "position": row["at"][1]} for row in found]
 
 
 def signatures(counts: Counts) -> list[dict[str, Any]]:
     """Return the rows of the table `signatures`, of a scan or of a campaign."""
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in counts:
-        for one in row["answers"]:
-            start = {"count": 0, "bytes": 0, "first_case": row["first"]}
-            whole = found.setdefault(tuple(one.values()), one | start)
-            whole["count"] += row["count"]
-            whole["bytes"] += row["bytes"]
-            whole["first_case"] = min(whole["first_case"], row["first"])
-    return list(found.values())
+    found = _grouped((one, row["first"], row) for row in counts for one in row["answers"])
+    return [row | {"first_case": row["at"]} for row in found]
+
+
+def _grouped(rows: Iterable[tuple[dict[str, Any], Any, Mapping[str, Any]]]) -> Iterable[dict[str, Any]]:
+    """Return the sums of the counts of equal groups, and the first place of each."""
+    found: dict[str, dict[str, Any]] = {}
+    for group, at, row in rows:
+        whole = found.setdefault(repr(group), group | {"count": 0, "bytes": 0, "at": at})
+        whole["count"] += row["count"]
+        whole["bytes"] += row["bytes"]
+        whole["at"] = min(whole["at"], at)
+    return found.values()
 
 
 _OF_KIND: Final = {
@@ -135,12 +129,7 @@ _OF_KIND: Final = {
 
 
 def files(places: Sequence[ObjectPlace], counts: Counts, between: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Return the rows of the table `files`.
-
-    Args:
-        places: the objects that were read.
-        counts: of a scan.
-        between: for each object the damaged places between its spans.
+    """Return the rows of the table `files`; `between` has for objects the damaged places between their spans.
 
     Raises:
         SourceError: the rows of an object that is not compressed are not its bytes, each once.
@@ -153,12 +142,7 @@ def files(places: Sequence[ObjectPlace], counts: Counts, between: Mapping[str, i
     found = list[dict[str, Any]]()
     for place in places:
         path, rows = place.display_name, by_path[place.display_name]
-        whole: dict[str, Any] = {
-            **dict.fromkeys(numbers, 0),
-            "path": path,
-            "size": place.size,
-            "fault": None,
-        }
+        whole: dict[str, Any] = {**dict.fromkeys(numbers, 0), "path": path, "size": place.size, "fault": None}
         for row in rows:
             for name, value in zip(_OF_KIND.get(row["kind"], ()), (row["count"], row["bytes"]), strict=False):
                 whole[name] += value
@@ -193,7 +177,7 @@ def smallest(rows: DataFrame, most: int, *order: str) -> DataFrame:
 
 def samples(frames: DataFrame, most: int) -> DataFrame:
     """Return the smallest entries of each finding, also of the reference, without their bytes."""
-    answered = scan_answers(frames.filter(sql.col("length") <= MAX_SAMPLE_BYTES))
+    answered = scan_answers(frames.filter(sql.col("length") <= 1024 * 1024))  # longer ones are counted only
     each = answered.select("path", "position", "length", sql.explode("answers").alias("one"))
     rows = each.filter("one.finding is not null").select("one.*", "path", "position", "length")
     return smallest(rows, most, "length", "path", "position")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from operator import attrgetter
 from struct import unpack
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from attrs import evolve
 
 from wireproof import formats
 from wireproof.formats import Format
-from wireproof.heka.message import HEKA_FIELD, HEKA_MESSAGE, DynamicField, HekaMessage
+from wireproof.heka.message import HEKA_FIELD, HEKA_MESSAGE, DynamicField
 from wireproof.heka.scan import RESYNC_MODES, Scanner, read_head
 from wireproof.heka.stream import FRAME_OVERHEAD, HEKA_HEADER, RECORD_SEPARATOR, HekaFrame
 from wireproof.schema.layout import ProtoField, proto_fields
@@ -59,27 +60,24 @@ def _value(part: ProtoField, value: Any) -> Any:  # noqa: ANN401 - of any type
     return [decoded(one) for one in value] if part.repeated else decoded(value)
 
 
-def _frame(row: RowData) -> HekaFrame | None:
-    frame: HekaFrame | None = row.item.value
-    return frame
-
-
 def _column(part: ProtoField, of: Callable[[RowData], object]) -> SourceColumn:
     return SourceColumn(
         part.name, TYPES[str(part.of)], read_part(lambda value: _value(part, getattr(value, part.name)), of)
     )
 
 
-_HEADER: Final = tuple(
-    part for part in proto_fields(HEKA_HEADER) if not part.deprecated and part.name != "hmac"
-)
-
+_frame = attrgetter("item.value")
+_message = attrgetter("record")
 
 FRAMES: Final = SourceTable(
     (
         *SHARED,
         SourceColumn("revision", pa.string(), lambda row: row.revision),
-        *(_column(part, read_part(lambda frame: frame.header, _frame)) for part in _HEADER),
+        *(
+            _column(part, read_part(lambda frame: frame.header, _frame))
+            for part in proto_fields(HEKA_HEADER)
+            if not part.deprecated and part.name != "hmac"
+        ),
         SourceColumn("signer", pa.string(), read_part(lambda frame: decode_text(frame.signer), _frame)),
         RAW,
     ),
@@ -89,13 +87,8 @@ FRAMES: Final = SourceTable(
 
 def _rows(row: RowData) -> Iterable[RowData]:
     """Return the row of the one message that a frame holds."""
-    frame = _frame(row)
+    frame: HekaFrame | None = row.item.value
     return (row if frame is None else evolve(row, index=0, record=frame.message),)
-
-
-def _message(row: RowData) -> HekaMessage | None:
-    message: HekaMessage | None = row.record
-    return message
 
 
 FIELDS: Final = pa.list_(

@@ -126,19 +126,13 @@ RECORDS: Final = SourceTable(
 IGGY: Final = {revision: framing_of_records(formats.get("iggy.log", revision)) for revision in log.REVISIONS}
 """The rules by revision."""
 
-
-def _revision(head: bytes) -> str | None:
-    fmt = log_format(head)
-    return None if fmt is None else fmt.revision
-
-
 LOG: Final = SourceKind(
     "wireproof.iggy_log",
     IGGY,
     FRAMES,
     RECORDS,
     (".log",),
-    revision_of=_revision,
+    revision_of=lambda head: None if (fmt := log_format(head)) is None else fmt.revision,
     facts={
         "first_offset": _of("first_offset", UNSIGNED, lambda record: Decimal(first_offset(record))),
         "last_offset": _of(

@@ -10,7 +10,7 @@ from struct import Struct
 from typing import Final
 
 import numpy as np
-from attrs import define, evolve, field
+from attrs import evolve
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Reject
@@ -48,7 +48,7 @@ from wireproof.spark.logs.split_points import (
     recover_by_item,
 )
 from wireproof.wire.byte_source import ByteSource
-from wireproof.wire.json_values import Json, json_of
+from wireproof.wire.json_values import json_of
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
 from wireproof.wire.walk import Chunk, ChunkEnd, QuickReader, quick_parts
@@ -77,42 +77,30 @@ def read_entries(
 ) -> Iterator[ColumnsOrItem]:
     """Yield the entries from `start` to `end`, both split points, in order and without gaps.
 
-    Entries that the reference refuses are rows too; other bytes are items. `names` are the wanted columns.
+    Entries that the reference refuses are rows too; other bytes are items. `names` are the wanted columns: of
+    each step on its own if one of them needs the headers, else of many steps together.
     """
-    collector = _EntryCollector(stored, names)
-    for part in _read_parts(stored, start, end, options, collector.add, ENTRY_CHUNKS, values=False):
-        if isinstance(part, Item):
-            yield from collector.rest()
-        yield part
-    yield from collector.rest()
+    waiting = list[KafkaFrames]()
 
+    def rest(entry_headers: Array = NO_HEADERS) -> Iterator[EntryColumns]:
+        if waiting:
+            frames = KafkaFrames.joined(waiting) if len(waiting) > 1 else waiting[0]
+            waiting.clear()
+            yield EntryColumns(stored, header_columns(frames, entry_headers, names))
 
-@define
-class _EntryCollector:
-    """Makes columns: of each step on its own if a column needs the headers, else of many steps together."""
-
-    stored: ObjectReader
-    names: Sequence[str]
-    waiting: list[KafkaFrames] = field(factory=list)
-    count: int = 0
-
-    def add(self, step: ScanStep, base: int) -> Iterator[EntryColumns]:
-        """Add the entries of a step, whose chunk begins at `base`; yield columns if they are ready."""
+    def add(step: ScanStep, base: int) -> Iterator[EntryColumns]:
         assert step.block is not None, "of whole entries"
-        frames = step_frames(step, base)
-        self.waiting.append(frames)
-        self.count += len(frames)
-        if not ITEM_COLUMNS.issuperset(self.names):
-            yield from self.rest(step.block.entry_headers)
-        elif self.count >= MAX_WAITING:
-            yield from self.rest()
+        waiting.append(step_frames(step, base))
+        if not ITEM_COLUMNS.issuperset(names):
+            yield from rest(step.block.entry_headers)
+        elif sum(map(len, waiting)) >= MAX_WAITING:
+            yield from rest()
 
-    def rest(self, entry_headers: Array = NO_HEADERS) -> Iterator[EntryColumns]:
-        """Yield the entries that are waiting."""
-        if self.waiting:
-            frames = KafkaFrames.joined(self.waiting) if len(self.waiting) > 1 else self.waiting[0]
-            yield EntryColumns(self.stored, header_columns(frames, entry_headers, self.names))
-        self.waiting, self.count = [], 0
+    for part in _read_parts(stored, start, end, options, add, ENTRY_CHUNKS, values=False):
+        if isinstance(part, Item):
+            yield from rest()
+        yield part
+    yield from rest()
 
 
 def read_records(stored: ObjectReader, start: int, end: int, options: Options) -> Iterator[ColumnsOrItem]:
@@ -210,15 +198,12 @@ def item_case(item: Item, data: bytes, options: Options) -> ItemCase:
     case = case_of_bytes(_format(data[16]), data, expect, options)
     at = BY_MAGIC[data[MAGIC_AT]].offset("attributes")
     attributes = int.from_bytes(data[at : at + 2]) if data[MAGIC_AT] == 2 else data[at]
-    needs = _needs(data[MAGIC_AT], attributes, headers=_has_headers(value))
-    return ItemCase(item, data, evolve(case, needs=needs))
-
-
-def _has_headers(value: Json) -> bool:
     records = value.get("records") if isinstance(value, dict) else None
-    return isinstance(records, list) and any(
+    headers = isinstance(records, list) and any(
         isinstance(record, dict) and record["headers"] for record in records
     )
+    needs = _needs(data[MAGIC_AT], attributes, headers=headers)
+    return ItemCase(item, data, evolve(case, needs=needs))
 
 
 @lru_cache(maxsize=1024)
@@ -254,11 +239,6 @@ def _stride(stored: ObjectReader, position: int, options: Options) -> int:
 ENTRY_FORMATS: Final = tuple(f"kafka.batch/v{magic}" for magic in range(3))
 """The formats of entries, by magic."""
 
-
-def _entry_format(data: bytes) -> str | None:
-    return ENTRY_FORMATS[data[MAGIC_AT]] if len(data) > MAGIC_AT else None
-
-
 KAFKA: Final = StreamFraming(
     formats.get("kafka.log", "mixed"),
     _stride,
@@ -268,6 +248,6 @@ KAFKA: Final = StreamFraming(
         read_entries,
         ("offset", "last_offset", "leader_epoch", "max_timestamp", "codec", "records"),
         ENTRY_FORMATS,
-        _entry_format,
+        lambda data: ENTRY_FORMATS[data[MAGIC_AT]] if len(data) > MAGIC_AT else None,
     ),
 )

@@ -27,7 +27,6 @@ from wireproof.spark.logs.columns import (
     HEADER_BYTES,
     RAW,
     SHARED,
-    EntryColumns,
     RowData,
     SourceColumn,
     SourceTable,
@@ -65,8 +64,7 @@ def _field(header: EntryHeader, name: str) -> int | None:
 
 
 def _last_offset(header: EntryHeader) -> int:
-    """Return the last offset of an entry; a wrapper has that of its last inner message."""
-    if isinstance(header, Message):
+    if isinstance(header, Message):  # a wrapper has the offset of its last inner message
         return header.offset
     return wrap64(header.base_offset + header.last_offset_delta)
 
@@ -77,13 +75,9 @@ def _header_column(
     read: Callable[[EntryHeader], Any],
     entries: Callable[[pa.RecordBatch], pa.Array] | None = None,
 ) -> SourceColumn:
-    """Return a column of the header of an entry.
+    """Return a column of the header of an entry; `entries` is of rows of `columnar.HEADER_COLUMNS`.
 
-    Args:
-        name: its name; also that of the decoder's column, unless `entries` is given.
-        kind: its type.
-        read: returns the value from a header.
-        entries: returns the values from rows of `columnar.HEADER_COLUMNS`.
+    Without `entries` the decoder has a column of the same name.
     """
     return SourceColumn(
         name,
@@ -129,16 +123,6 @@ _REVISION: Final = _header_column(
 _CONTROL: Final = _flag("control", CONTROL)
 
 
-def _count(row: RowData) -> int | None:
-    """Return the number of records of a frame; None for other items, whose count cannot be trusted."""
-    return count_records(row.item) if row.item.kind == "frame" else None
-
-
-def _counts(rows: EntryColumns) -> pa.Array:
-    """Return the same numbers from the columns of a decoder."""
-    return pc.if_else(pc.equal(rows.column("kind"), "frame"), rows.column("records"), None)
-
-
 _COMPUTED: Final = {
     "baseOffset": (_header_column("last_offset", pa.int64(), _last_offset),),
     "attributes": (
@@ -149,10 +133,6 @@ _COMPUTED: Final = {
 }
 """The columns that are computed from fields of a batch, which they follow."""
 
-_NOT_SHOWN: Final = ("magic", "lastOffsetDelta")
-"""The fields of a batch that have no column: `revision` and `last_offset` show them."""
-
-
 FRAMES: Final = SourceTable(
     (
         *SHARED,
@@ -160,10 +140,15 @@ FRAMES: Final = SourceTable(
         *(
             column
             for part in BATCH.numbers
-            if part.name not in _NOT_SHOWN
+            if part.name not in {"magic", "lastOffsetDelta"}  # `revision` and `last_offset` show them
             for column in (_number(part), *_COMPUTED.get(part.name, ()))
         ),
-        SourceColumn("records", pa.int64(), _count, _counts),
+        SourceColumn(  # null for other items, whose count cannot be trusted
+            "records",
+            pa.int64(),
+            lambda row: count_records(row.item) if row.item.kind == "frame" else None,
+            lambda rows: pc.if_else(pc.equal(rows.column("kind"), "frame"), rows.column("records"), None),
+        ),
         RAW,
     ),
     decode=read_entries,
@@ -189,10 +174,6 @@ def _record(row: RowData) -> Record | Message | None:
     return record
 
 
-def _headers(record: Record | Message) -> list[tuple[bytes, bytes | None]]:
-    return list(record.headers) if isinstance(record, Record) else []
-
-
 HEADERS: Final = pa.list_(pa.struct([("key", pa.binary()), ("value", pa.binary())]))
 
 
@@ -213,7 +194,10 @@ RECORDS: Final = SourceTable(
         _of_record(
             "headers",
             HEADERS,
-            lambda record: [{"key": key, "value": value} for key, value in _headers(record)],
+            lambda record: [
+                {"key": key, "value": value}
+                for key, value in (record.headers if isinstance(record, Record) else ())
+            ],
         ),
     ),
     _rows,
@@ -226,13 +210,8 @@ assert BATCH.fixed_size == HEADER_BYTES, "the longest header"
 # --- the source ---
 
 
-def _revision(head: bytes) -> str | None:
-    return KAFKA.fmt.revision if begins_like_entries(head) else None
-
-
 MAX_MESSAGE_BYTES: Final = 1024 * 1024 + LOG_OVERHEAD
 """Kafka's default of `max.message.bytes`, which limits whole batches: kafka/server/config, 1048588."""
-
 
 _FACTS: Final = {
     "first_offset": "base_offset",
@@ -249,7 +228,7 @@ LOG: Final = SourceKind(
     FRAMES,
     RECORDS,
     (".log",),
-    revision_of=_revision,
+    revision_of=lambda head: KAFKA.fmt.revision if begins_like_entries(head) else None,
     index_files=True,
     stream_max_message=MAX_MESSAGE_BYTES,
     facts={name: column for name, own in _FACTS.items() for column in FRAMES.columns if column.name == own},

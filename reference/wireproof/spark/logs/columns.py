@@ -6,11 +6,12 @@ the rows of a span. The caller requests a schema with some of the columns, in an
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-from attrs import define, field, frozen
+from attrs import field, frozen
 
 from wireproof.spark.errors import SourceError
 from wireproof.spark.logs.objects import ObjectReader
@@ -173,8 +174,17 @@ def _remarks(rows: EntryColumns) -> pa.Array:
     """Return the remarks of entries; records have none, because their entries are clean."""
     if rows.records is None:
         return rows.entries.column("remarks")
-    ends = np.zeros(rows.num_rows + 1, np.int32)
-    return pa.ListArray.from_arrays(ends, pa.array([], pa.string()), type=TEXT_LIST)
+    return empty_lists(rows.num_rows, TEXT_LIST)
+
+
+def empty_lists(count: int, kind: pa.DataType) -> pa.Array:
+    """Return `count` lists without an element."""
+    return pa.ListArray.from_arrays(pa.array(np.zeros(count + 1, np.int32)), _no_values(kind), type=kind)
+
+
+@cache
+def _no_values(kind: pa.DataType) -> pa.Array:  # pyarrow takes half a millisecond for those of a structure
+    return pa.array([], kind.value_type)
 
 
 SHARED: Final = (
@@ -225,9 +235,6 @@ MAX_BATCH_ROWS: Final = 8192
 MAX_BATCH_BYTES: Final = 4 * 1024 * 1024
 """The limits of one Arrow batch: rows and bytes. The row that reaches a limit is the last one."""
 
-MAX_COLUMNAR_ROWS: Final = 65536
-"""Rows of a batch that a fast decoder made."""
-
 
 def make_batches(
     parts: Iterable[RowData | EntryColumns],
@@ -235,57 +242,39 @@ def make_batches(
     columns: tuple[SourceColumn, ...],
     schema: pa.Schema,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield Arrow batches of limited size.
+    """Yield Arrow batches of limited size, of items of the reference and entries of a fast decoder.
 
-    `parts` are items of the reference, and entries of a fast decoder. `schema` has the same columns as
-    `columns`, with types that may be nullable or not.
+    `schema` has the same columns as `columns`, with types that may be nullable or not. Of items only the
+    values are kept in memory, because a small entry may decompress to very much.
     """
-    collector = _RowCollector(columns, schema)
+    waiting, size = list[list[Any]](), 0
+
+    def rest() -> Iterator[pa.RecordBatch]:
+        nonlocal size
+        if waiting:
+            values = zip(*waiting, strict=True)
+            arrays = [pa.array(each, type=column.type) for each, column in zip(values, schema, strict=True)]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+        waiting.clear()
+        size = 0
+
     for part in parts:
         if isinstance(part, EntryColumns):
-            yield from collector.rest()
+            yield from rest()
             arrays = [
                 column.values(part).cast(field.type) for column, field in zip(columns, schema, strict=True)
             ]
             batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
             rows = batch.num_rows * MAX_BATCH_BYTES // max(batch.nbytes, 1)
-            step = max(1, min(MAX_COLUMNAR_ROWS, rows))
+            step = max(1, min(8 * MAX_BATCH_ROWS, rows))
             yield from (batch.slice(at, step) for at in range(0, batch.num_rows, step))
             continue
         for row in table.rows(part):
-            yield from collector.add(row)
-    yield from collector.rest()
-
-
-@define
-class _RowCollector:
-    """Collects rows of the reference for a batch.
-
-    Only the values of the columns are kept in memory, because a small entry may decompress to very much.
-    """
-
-    columns: tuple[SourceColumn, ...]
-    schema: pa.Schema
-    rows: list[list[Any]] = field(factory=list)
-    size: int = 0
-
-    def add(self, row: RowData) -> Iterator[pa.RecordBatch]:
-        """Add a row; yield a batch if it is full."""
-        values = [column.read(row) for column in self.columns]
-        self.rows.append(values)
-        self.size += _weight(values)
-        if len(self.rows) >= MAX_BATCH_ROWS or self.size >= MAX_BATCH_BYTES:
-            yield from self.rest()
-
-    def rest(self) -> Iterator[pa.RecordBatch]:
-        """Yield the batch of the rows that are waiting."""
-        if self.rows:
-            arrays = [
-                pa.array(values, type=column.type)
-                for values, column in zip(zip(*self.rows, strict=True), self.schema, strict=True)
-            ]
-            yield pa.RecordBatch.from_arrays(arrays, schema=self.schema)
-        self.rows, self.size = [], 0
+            waiting.append([column.read(row) for column in columns])
+            size += _weight(waiting[-1])
+            if len(waiting) >= MAX_BATCH_ROWS or size >= MAX_BATCH_BYTES:
+                yield from rest()
+    yield from rest()
 
 
 def _weight(value: object) -> int:

@@ -15,10 +15,10 @@ entry that a stream assumes if the option `max_message` is not given.
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from functools import partial
 from typing import Any, Final
 
-import pyarrow as pa
 from attrs import define, evolve, field
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
@@ -88,10 +88,13 @@ class OffsetTracker:
                 self.source.kind.name,
                 most,
             )
-        grown = [
-            place for place in self._places_to_stop() if _has_grown(place, start.get(place.display_name, 0))
+        places, stop = self._places(), self.stop
+        if stop is not None:
+            seen = (place for place in places if place.display_name in stop)
+            places = [evolve(place, size=min(place.size, stop[place.display_name])) for place in seen]
+        grown = [place for place in places if _has_grown(place, start.get(place.display_name, 0))][
+            :most_files
         ]
-        grown = grown[:most_files]
         share = None if most_bytes is None else most_bytes // max(len(grown), 1)
         reached = {
             place.display_name: self._reach(place, start.get(place.display_name, 0), share) for place in grown
@@ -122,21 +125,14 @@ class OffsetTracker:
                 continue
         return places
 
-    def _places_to_stop(self) -> Iterable[ObjectPlace]:
-        for place in self._places():
-            if self.stop is None:
-                yield place
-            elif place.display_name in self.stop:
-                yield evolve(place, size=min(place.size, self.stop[place.display_name]))
-
     def _reach(self, place: ObjectPlace, start: int, share: int | None) -> int:
         """Return the last settled split point within `share` bytes, or the first one if it is further."""
         if place.compression:
             return place.size
         if self._reached.get(place.display_name, (0, 0, 0))[:2] == (start, place.size):
             return self._reached[place.display_name][2]
-        stored, reached = ObjectReader.of(place), start
-        try:
+        reached = start
+        with closing(ObjectReader.of(place)) as stored:
             for point in find_split_points(self.source.framing, stored, self.source.options, start):
                 if not point.settled:
                     self._log_waiting(place, stored, reached)
@@ -144,14 +140,11 @@ class OffsetTracker:
                 if share is not None and reached > start and point.at - start > share:
                     break
                 reached = point.at
-        finally:
-            stored.close()
         if share is None:
             self._reached[place.display_name] = (start, place.size, reached)
         return reached
 
     def _log_waiting(self, place: ObjectPlace, stored: ObjectReader, at: int) -> None:
-        """Log that a log waits for more bytes."""
         if (place.display_name, at) in self._logged:
             return
         self._logged.add((place.display_name, at))
@@ -181,15 +174,6 @@ COMMITTED: Final = "committed"
 """The only key of a stream offset; its value is a `Committed`."""
 
 
-class SpanTask(InputPartition):
-    """The spans of one task."""
-
-    def __init__(self, spans: tuple[ObjectSpan, ...]) -> None:
-        """Store the spans."""
-        super().__init__(None)
-        self.spans = spans
-
-
 def make_request(source: SourceSettings, schema: StructType) -> ReadRequest:
     """Return the request for rows of `schema`, which may have fewer columns than the source.
 
@@ -208,10 +192,13 @@ def make_request(source: SourceSettings, schema: StructType) -> ReadRequest:
     return ReadRequest(source, columns, arrow)
 
 
-def _tasks(source: SourceSettings, spans: Iterable[ObjectSpan]) -> list[SpanTask]:
-    """Return the tasks that read some spans, which are cut."""
+def _tasks(source: SourceSettings, spans: Iterable[ObjectSpan]) -> list[InputPartition]:
+    """Return the tasks that read some spans, which are cut: the value of each is its spans.
+
+    If there is nothing to read, Spark makes a task of its own, whose value is None.
+    """
     most = source.max_partition_bytes
-    return list(map(SpanTask, plan_tasks(source.framing, source.options, spans, source.tasks, most)))
+    return list(map(InputPartition, plan_tasks(source.framing, source.options, spans, source.tasks, most)))
 
 
 class LogSource(DataSource):
@@ -231,13 +218,13 @@ class LogSource(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return the reader of a batch query."""
-        source = sources.parse(self.KIND, self.options)
-        return LogReader(make_request(source, schema))
+        return LogReader(make_request(sources.parse(self.KIND, self.options), schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         """Return the reader of a stream over growing logs."""
-        source = sources.for_stream(sources.parse(self.KIND, self.options))
-        return LogStreamReader(make_request(source, schema))
+        return LogStreamReader(
+            make_request(sources.for_stream(sources.parse(self.KIND, self.options)), schema)
+        )
 
 
 class LogReader(DataSourceReader):
@@ -247,7 +234,7 @@ class LogReader(DataSourceReader):
         """Read these rows."""
         self.rows = rows
 
-    def partitions(self) -> list[SpanTask]:
+    def partitions(self) -> list[InputPartition]:
         """Return the tasks."""
         source = self.rows.source
         places = expand_paths(source.paths, source.kind.suffixes, source.chosen)
@@ -258,12 +245,7 @@ class LogReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the rows of a task as Arrow batches."""
-        return _read(partition, self.rows)
-
-
-def _read(partition: InputPartition, rows: ReadRequest) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a task; if there is nothing to read, Spark passes a partition of its own."""
-    return read_spans(partition.spans, rows) if isinstance(partition, SpanTask) else iter(())
+        return read_spans(partition.value or (), self.rows)
 
 
 class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -289,23 +271,20 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
         """Return the offset after one step."""
-        match limit:
-            case ReadMaxBytes(max_bytes=most):
-                reached = self.follower.latest(start[COMMITTED], most_bytes=most)
-            case ReadMaxFiles(max_files=most):
-                reached = self.follower.latest(start[COMMITTED], most_files=most)
-            case _:
-                reached = self.follower.latest(start[COMMITTED])
-        return {COMMITTED: reached}
+        most_bytes = limit.max_bytes if isinstance(limit, ReadMaxBytes) else None
+        most_files = limit.max_files if isinstance(limit, ReadMaxFiles) else None
+        return {
+            COMMITTED: self.follower.latest(start[COMMITTED], most_bytes=most_bytes, most_files=most_files)
+        }
 
     def reportLatestOffset(self) -> dict[str, Any]:  # noqa: N802
         """Return what is there: with the bytes that were read, the progress of a query shows its backlog."""
         return self.follower.available()
 
-    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[SpanTask]:
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         """Return the tasks of one step, the same ones if it is repeated."""
         return _tasks(self.source, self.follower.ranges(start[COMMITTED], end[COMMITTED]))
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the rows of a task as Arrow batches."""
-        return _read(partition, self.rows)
+        return read_spans(partition.value or (), self.rows)

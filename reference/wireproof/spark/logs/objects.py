@@ -28,9 +28,6 @@ from wireproof.spark.errors import LostObjectError, SourceError
 COMPRESSIONS: Final = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 """The compression of a whole object, by the suffix of its name."""
 
-BUCKET_IN_PATH: Final = frozenset({"s3", "gs", "gcs", "abfs", "abfss"})
-"""The schemes whose bucket or container is part of the path for pyarrow."""
-
 
 @frozen
 class ObjectPlace:
@@ -88,12 +85,8 @@ class SkippedObject:
 
 def lost(name: str, error: OSError) -> LostObjectError:
     """Return the error of an object that cannot be opened or read."""
-    line = str(error).partition("\n")[0]
-    return LostObjectError(f"{name}: {line}", _ARROW_DETAIL.sub("", error.strerror or line))
-
-
-_ARROW_DETAIL: Final = re.compile(r".*Detail: \[errno \d+\] ")
-"""What pyarrow writes before the reason of the operating system."""
+    line = str(error).partition("\n")[0]  # in which pyarrow writes more before the reason of the system
+    return LostObjectError(f"{name}: {line}", re.sub(r".*Detail: \[errno \d+\] ", "", error.strerror or line))
 
 
 def unreadable(place: ObjectPlace) -> str:
@@ -105,10 +98,6 @@ def unreadable(place: ObjectPlace) -> str:
     except OSError as error:
         return f"{UNREADABLE}: {error.strerror}"
     return ""
-
-
-PARTITION: Final = re.compile(r"_.*-\d+(\.[0-9a-f]+-(delete|stray|future))?")
-"""The folder of a partition: topic and number, and the suffixes that Kafka adds."""
 
 
 @frozen
@@ -139,17 +128,10 @@ class ListingFilter:
 
 EVERYTHING: Final = ListingFilter()
 
-LOCAL_SCHEME: Final = re.compile("^file:/+")
-
-HADOOP_SCHEMES: Final = {"s3a": "s3", "s3n": "s3"}
-"""The schemes that Hadoop has for a store of pyarrow."""
-
-_BRACES: Final = re.compile(r"\{([^{}]*,[^{}]*)\}")
-
 
 def expand_braces(path: str) -> list[str]:
     """Return the paths of a pattern with alternatives, as in `orders-{0,1}`."""
-    found = _BRACES.search(path)
+    found = re.search(r"\{([^{}]*,[^{}]*)\}", path)
     if found is None or os.path.lexists(path):
         return [path]
     before, behind = path[: found.start()], path[found.end() :]
@@ -179,9 +161,22 @@ def list_objects(
     Raises:
         SourceError: nothing found, or no store of this scheme.
     """
-    found = {each.display_name: each for path in paths for each in _named(path, suffixes, chosen)}
+    found: dict[str, ObjectPlace | SkippedObject] = {}
+    for path in paths:
+        alternatives, errors = expand_braces(path), list[SourceError]()
+        for each in alternatives:  # some of them may name nothing
+            try:
+                found |= {one.display_name: one for one in _expand(each, suffixes, chosen)}
+            except SourceError as error:
+                errors.append(error)
+        if len(errors) == len(alternatives):
+            raise errors[0]
     skipped = [each for each in found.values() if isinstance(each, SkippedObject)]
-    named = [(_real_path(each), each) for each in found.values() if isinstance(each, ObjectPlace)]
+    named = [
+        (place.display_name if place.store else os.path.realpath(place.path), place)
+        for place in found.values()
+        if isinstance(place, ObjectPlace)
+    ]
     places: dict[str, ObjectPlace] = {}
     for real, place in sorted(
         named, key=lambda row: (not row[1].store and row[0] != row[1].path, row[1].display_name)
@@ -192,32 +187,11 @@ def list_objects(
     return sorted(places.values(), key=by_name), sorted(skipped, key=by_name)
 
 
-def _real_path(place: ObjectPlace) -> str:
-    """Return the path of the object with all links resolved."""
-    return place.display_name if place.store else os.path.realpath(place.path)
-
-
-def _named(path: str, suffixes: tuple[str, ...], chosen: ListingFilter) -> list[ObjectPlace | SkippedObject]:
-    """Return what a path names; of several alternatives, some may name nothing."""
-    found, errors = list[ObjectPlace | SkippedObject](), list[SourceError]()
-    alternatives = expand_braces(path)
-    for each in alternatives:
-        try:
-            found += _expand(each, suffixes, chosen)
-        except SourceError as error:
-            errors.append(error)
-    if len(errors) == len(alternatives):
-        raise errors[0]
-    return found
-
-
 def _expand(
     path: str, suffixes: tuple[str, ...], chosen: ListingFilter
 ) -> Iterator[ObjectPlace | SkippedObject]:
-    path = LOCAL_SCHEME.sub("/", path)
-    scheme, is_uri, rest = path.partition("://")
-    if is_uri:
-        path = f"{HADOOP_SCHEMES.get(scheme, scheme)}://{rest}"
+    path = re.sub("^s3[an]://", "s3://", re.sub("^file:/+", "/", path))  # as Hadoop writes them
+    is_uri = "://" in path
     parts = urlsplit(path) if is_uri else None
     wildcards = "*[" if parts else "*?["
     inside = parts.path if parts else str(Path(path).expanduser().absolute())
@@ -251,9 +225,8 @@ def _without_credentials(path: str) -> str:
 def _display_name(parts: SplitResult | None, path: str) -> str:
     if parts is None or parts.scheme == "file":
         return path
-    if parts.scheme in BUCKET_IN_PATH:
-        return f"{parts.scheme}://{path}"
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
+    in_path = parts.scheme in {"s3", "gs", "gcs", "abfs", "abfss"}  # the bucket or container, for pyarrow
+    return f"{parts.scheme}://{'' if in_path else parts.netloc.rpartition('@')[2]}{path}"
 
 
 def _below(
@@ -269,7 +242,10 @@ def _below(
     if info.type == fs.FileType.NotFound:
         raise SourceError("not found")
     matches = re.compile(_regex(pattern.strip("/"))) if pattern else None
-    for inner, size, modified in _stored(store, base) if store else _local(base):
+    if store:
+        infos = files.get_file_info(fs.FileSelector(base or "/", recursive=True))
+        below = ((one.path, one.size, one.mtime_ns or 0) for one in infos if one.type == fs.FileType.File)
+    for inner, size, modified in below if store else _local(base):
         name = _display_name(parts, inner)
         match _reason_to_skip(inner[len(base) + 1 :], matches, suffixes):
             case None:
@@ -280,13 +256,6 @@ def _below(
                 yield ObjectPlace(store, inner, name, size, modified)
             case why:
                 yield SkippedObject(name, max(size, 0), why)
-
-
-def _stored(store: str, base: str) -> Iterator[tuple[str, int, int]]:
-    """Yield path, size and time of change of the objects below a directory of a store."""
-    for info in filesystem(store).get_file_info(fs.FileSelector(base or "/", recursive=True)):
-        if info.type == fs.FileType.File:
-            yield info.path, int(info.size), info.mtime_ns or 0
 
 
 def _local(base: str) -> Iterator[tuple[str, int, int]]:
@@ -327,7 +296,9 @@ def _reason_to_skip(relative: str, matches: re.Pattern[str] | None, suffixes: tu
 def _reason_not_log(relative: str, suffixes: tuple[str, ...]) -> str:
     """Return why a name below a directory is not that of a log; empty if it is."""
     *folders, name = relative.split("/")
-    internal = [folder for folder in folders if folder.startswith("_") and not PARTITION.fullmatch(folder)]
+    # The folder of a partition has its topic and number, and suffixes that Kafka adds.
+    partition = re.compile(r"_.*-\d+(\.[0-9a-f]+-(delete|stray|future))?")
+    internal = [folder for folder in folders if folder.startswith("_") and not partition.fullmatch(folder)]
     if internal or name.startswith("_") or any(word.startswith(".") for word in (*folders, name)):
         return HIDDEN
     path = Path(relative)
@@ -335,20 +306,14 @@ def _reason_not_log(relative: str, suffixes: tuple[str, ...]) -> str:
     return "" if not suffixes or plain.endswith(suffixes) else NOT_A_LOG
 
 
-_WILDCARDS: Final = re.compile(r"\*\*/?|\*|\?|\[!?[^\]]+\]")
-
-_REGEX_OF: Final = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-
-
 def _regex(pattern: str) -> str:
     """Return the regular expression of a glob over a relative path."""
-    out, at = "", 0
-    for found in _WILDCARDS.finditer(pattern):
-        word = found.group()
+    expressions = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    words = re.split(r"(\*\*/?|\*|\?|\[!?[^\]]+\])", pattern)  # each second one is a wildcard
+    for at, word in enumerate(words):
         characters = "[^" + word[2:] if word.startswith("[!") else word
-        out += re.escape(pattern[at : found.start()]) + _REGEX_OF.get(word, characters)
-        at = found.end()
-    return out + re.escape(pattern[at:])
+        words[at] = expressions.get(word, characters) if at % 2 else re.escape(word)
+    return "".join(words)
 
 
 # --- reading ---
@@ -362,11 +327,8 @@ REMOTE_WINDOW: Final = 1024 * 1024
 PIECE_SIZES: Final = (64 * 1024, 4 * 1024 * 1024)
 """Bytes of the first piece and of the longest: sizes double, so that a short look costs little."""
 
-
-MAX_FREE_BUFFERS: Final = 2
-"""Buffers that are kept for the next object: new pages cost as much as reading into them."""
-
 _free_memory: list[bytearray] = []
+"""Two buffers at most, kept for the next object: new pages cost as much as reading into them."""
 
 
 @define
@@ -459,7 +421,7 @@ class ObjectReader:
         return data
 
     def hole_end(self, at: int) -> int:
-        """Return the position itself: nothing is known."""
+        """Return the position itself: nothing is known of holes."""
         return at
 
     def at(self, position: int, length: int) -> tuple[bytes, int]:
@@ -479,7 +441,7 @@ class ObjectReader:
     def close(self) -> None:
         """Close the object and keep the memory of its views for the next one."""
         self.file.close()
-        if self._memory and len(_free_memory) < MAX_FREE_BUFFERS:
+        if self._memory and len(_free_memory) < 2:
             _free_memory.append(self._memory)
         self._memory = bytearray()
 

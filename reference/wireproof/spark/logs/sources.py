@@ -73,21 +73,26 @@ class SourceKind:
         return self.name.removeprefix(PREFIX)
 
 
+def source_names() -> list[str]:
+    """Return the names of the sources of all families, as `wireproof scan` has them."""
+    return [name for family in FAMILIES.values() for name in family.source_names]
+
+
 @cache
-def source_kinds() -> dict[str, SourceKind]:
-    """Return the sources of all families, by name."""
-    return {kind.name: kind for family in FAMILIES.values() for kind in sources_of(family)}
+def source_kind(source: str) -> SourceKind:
+    """Return the source with a name, whose family alone is loaded."""
+    name = source.removeprefix(PREFIX)
+    family = next(family for family in FAMILIES.values() if name in family.source_names)
+    return next(kind for kind in sources_of(family) if kind.short_name == name)
 
 
 def full_name(source: str | None) -> str:
     """Return the name in Spark of a source, by default of the first one; raises `SourceError` if unknown."""
-    if source is None:
-        return next(iter(source_kinds()))
-    name = f"{PREFIX}{source.removeprefix(PREFIX)}"
-    if name not in source_kinds():
-        known = ", ".join(kind.short_name for kind in source_kinds().values())
-        raise SourceError(f"source {source!r} is not one of {known}")
-    return name
+    known = source_names()
+    name = known[0] if source is None else source.removeprefix(PREFIX)
+    if name not in known:
+        raise SourceError(f"source {source!r} is not one of {', '.join(known)}")
+    return f"{PREFIX}{name}"
 
 
 def sources_of(family: Family) -> list[SourceKind]:
@@ -154,13 +159,10 @@ def _json_text(value: Any) -> str:  # noqa: ANN401 - a value of any class
 
 # --- options ---
 
-
 CORES: Final = os.cpu_count() or 1
 TASKS_PER_CORE: Final = 3
 MAX_PARTITION_BYTES: Final = 128 * 1024 * 1024
 """Bytes of a task: the default of `spark.sql.files.maxPartitionBytes`."""
-
-MAX_UNPACKED: Final = 16 * 1024 * 1024 * 1024
 
 
 @frozen
@@ -206,12 +208,10 @@ def _number(name: str, text: str) -> int:
 
 
 def _positions(name: str, text: str) -> tuple[int, int]:
-    first, _, end = text.partition(":")
-    if not (
-        first.isascii() and first.isdigit() and end.isascii() and end.isdigit() and int(first) < int(end)
-    ):
+    found = re.fullmatch(r"(\d+):(\d+)", text, re.ASCII)
+    if found is None or int(found[1]) >= int(found[2]):
         raise SourceError(f"option {name}: {text!r} is not FIRST:END, such as 0:1000000")
-    return int(first), int(end)
+    return int(found[1]), int(found[2])
 
 
 def _boolean(name: str, text: str) -> bool:
@@ -237,10 +237,7 @@ def _paths(name: str, text: str) -> tuple[str, ...]:
 def _bytes(name: str, text: str) -> int:
     """Return a number of bytes as Spark writes it: `134217728`, `134217728b` or `128m`."""
     found = re.fullmatch(r"(\d+)(?:([kmg]?)b?)", text.lower(), re.ASCII)
-    return _number(name, found[1]) << _SHIFTS[found[2]] if found else _number(name, text)
-
-
-_SHIFTS: Final = {"": 0, "k": 10, "m": 20, "g": 30}
+    return _number(name, found[1]) << 10 * " kmg".index(found[2] or " ") if found else _number(name, text)
 
 
 def _time(name: str, text: str) -> int:
@@ -290,7 +287,7 @@ _OPTIONS: Final[dict[str, Callable[[str, str], Any]]] = {
 
 def parse(name: str, given: Mapping[str, str]) -> SourceSettings:
     """Parse the options of the source `name`; raises `SourceError` for an unknown option or a wrong value."""
-    kind, parsed = source_kinds()[name], {}
+    kind, parsed = source_kind(name), {}
     for option, text in given.items():
         lower = option.lower()
         if lower not in _OPTIONS:
@@ -320,7 +317,7 @@ def parse(name: str, given: Mapping[str, str]) -> SourceSettings:
         ignore_missing=parsed.get("ignoremissingfiles", False),
         max_partition_bytes=parsed.get("maxpartitionbytes", MAX_PARTITION_BYTES),
         tasks=parsed.get("tasks", TASKS_PER_CORE * CORES),
-        max_unpacked=parsed.get("max_unpacked", MAX_UNPACKED),
+        max_unpacked=parsed.get("max_unpacked", 16 * 1024 * 1024 * 1024),
         positions=parsed.get("positions"),
         max_bytes=parsed.get("maxbytespertrigger"),
         max_files=parsed.get("maxfilespertrigger"),

@@ -37,20 +37,11 @@ from wireproof.wire.options import Options
 from wireproof.wire.rejection import RejectClass
 from wireproof.wire.scan_items import Item
 
-MIN_GRAIN: Final = 1024 * 1024
-"""The smallest span, a mebibyte: a smaller one costs more to schedule than to read."""
-
 SLACK_FRACTION: Final = 8
 """A span or a task may exceed the grain by this fraction of it, because so small a rest is not worth one."""
 
-COMPRESSED_WEIGHT: Final = 3
-"""The weight of a compressed byte: it must be decompressed, and the object cannot be split."""
-
 LONG_GARBAGE: Final = 4 * 1024 * 1024
 """Bytes of garbage that are a span of their own: its end is known, so that no task searches it again."""
-
-INDEXERS: Final = 8
-"""Objects on a store behind a network that are indexed at a time: most of that is waiting."""
 
 
 @frozen
@@ -82,10 +73,10 @@ class ObjectSpan:
 
     @property
     def weight(self) -> int:
-        """Return the cost, in bytes to read."""
+        """Return the cost, in bytes to read; a compressed byte must be decompressed too."""
         if self.garbage is not None:
             return 1
-        return self.size * (COMPRESSED_WEIGHT if self.place.compression else 1)
+        return self.size * (3 if self.place.compression else 1)
 
 
 def whole_objects(places: Iterable[ObjectPlace]) -> list[ObjectSpan]:
@@ -125,9 +116,9 @@ def plan_tasks(
     """Cut spans, and group them into about `tasks` tasks, or more if one had over `most` bytes."""
     nonempty = [span for span in spans if span.size]
     total = sum(span.size for span in nonempty)
-    grain = max(MIN_GRAIN, min(most, -(-total // tasks)))
+    grain = max(1 << 20, min(most, -(-total // tasks)))  # a smaller span costs more to schedule than to read
     is_remote = any(span.place.store for span in nonempty)
-    with ThreadPoolExecutor(INDEXERS if is_remote else 1) as pool:
+    with ThreadPoolExecutor(8 if is_remote else 1) as pool:  # behind a network most of it is waiting
         cut = pool.map(partial(split_span, framing, options, grain), nonempty)
         return list(group_spans(chain.from_iterable(cut), grain))
 
@@ -209,16 +200,11 @@ def group_spans(spans: Iterable[ObjectSpan], grain: int) -> Iterator[tuple[Objec
 # Arrow's streams lose the whole last piece if they fail. These functions decompress small pieces, so that
 # nothing is lost of an object that is cut, and little before a damaged place.
 
-STEP_BYTES: Final = 256
-"""Compressed bytes that are taken at a time; up to that many may be lost before a damaged place."""
-
 DECOMPRESSORS: Final[dict[str, Callable[[], Any]]] = {
     "gzip": lambda: zlib.decompressobj(wbits=31),
     "bz2": bz2.BZ2Decompressor,
     "zstd": lambda: zstandard.ZstdDecompressor().decompressobj(),
 }
-
-FAILURES: Final = (zlib.error, zstandard.ZstdError, OSError, EOFError, RuntimeError)
 
 
 def salvage_bytes(chunks: Iterable[bytes], compression: str) -> Iterator[bytes]:
@@ -226,15 +212,16 @@ def salvage_bytes(chunks: Iterable[bytes], compression: str) -> Iterator[bytes]:
     if compression not in DECOMPRESSORS:
         return
     decompressor = DECOMPRESSORS[compression]()
+    step = 256  # compressed bytes: up to that many may be lost before a damaged place
     try:
         for chunk in chunks:
-            for at in range(0, len(chunk), STEP_BYTES):
-                rest = chunk[at : at + STEP_BYTES]
+            for at in range(0, len(chunk), step):
+                rest = chunk[at : at + step]
                 while rest:
                     yield decompressor.decompress(rest)
                     rest = decompressor.unused_data if decompressor.eof else b""
                     decompressor = DECOMPRESSORS[compression]() if decompressor.eof else decompressor
-    except FAILURES:
+    except (zlib.error, zstandard.ZstdError, OSError, EOFError, RuntimeError):
         return
 
 
@@ -260,12 +247,7 @@ class ReadRequest:
 
 
 def read_spans(spans: Iterable[ObjectSpan], request: ReadRequest) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of all spans, in order.
-
-    Raises:
-        LostObjectError: an object is gone, or shorter than it was when the spans were made.
-        CoverageError: the items do not cover a span.
-    """
+    """Yield the rows of all spans, in order; raises `LostObjectError` or `CoverageError`."""
     parts = _span_parts(spans, request.source)
     return make_batches(parts, request.source.table, request.columns, request.schema)
 
@@ -321,12 +303,9 @@ def open_span(
     A compressed object is decompressed to a temporary file first.
     """
     if span.place.compression is None:
-        stored = ObjectReader.of(span.place)
-        stored.window = REMOTE_WINDOW
-        try:
+        with closing(ObjectReader.of(span.place)) as stored:
+            stored.window = REMOTE_WINDOW
             yield stored, span.start, span.end, None
-        finally:
-            stored.close()
         return
     with tempfile.TemporaryFile() as file:
         size, fault = _unpack(span.place, file, max_unpacked)

@@ -116,8 +116,8 @@ def _steps(fmt: Format) -> Steps:  # a function of this module, since Spark's pi
     return steps_of(fmt)
 
 
-def stride_of_records(fmt: Format) -> Stride:
-    """Return the stride of a stream of records, whose lengths give the size of each."""
+def framing_of_records(fmt: Format) -> "StreamFraming":
+    """Return the rules for splitting a stream of records, whose lengths give the size of each."""
 
     def stride(stored: ObjectReader, position: int, _: Options) -> int:
         def read(at: int, length: int) -> bytes:
@@ -126,12 +126,7 @@ def stride_of_records(fmt: Format) -> Stride:
 
         return whole_size(_steps(fmt), read, position, stored.size)
 
-    return stride
-
-
-def framing_of_records(fmt: Format) -> "StreamFraming":
-    """Return the rules for splitting a stream of records."""
-    return StreamFraming(fmt, stride_of_records(fmt))
+    return StreamFraming(fmt, stride)
 
 
 @frozen
