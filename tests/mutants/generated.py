@@ -132,27 +132,12 @@ def without_rules() -> Iterator[Described]:
             yield _made(f"without {one.layout.whole}", one, evolve(one.layout, whole=""))
 
 
-def with_swapped_numbers() -> Iterator[Described]:
-    """Yield each format with each number in the other order of bytes."""
-    return _with_parts("swapped", _swapped)
-
-
-def with_other_signs() -> Iterator[Described]:
-    """Yield each format with each number of a value read with a sign, or without the one that it has."""
-    return _with_parts("of the other sign", _of_other_sign)
-
-
-def in_zigzag() -> Iterator[Described]:
-    """Yield each format with each integer and each code of a protobuf message in zigzag, or out of it."""
-    return _with_parts("in zigzag", _zigzag)
-
-
-def _with_parts(what: str, change: Callable[[Part], Part | None]) -> Iterator[Described]:
-    """Yield each format with each part changed for which `change` returns another one."""
+def with_parts(what: str) -> Iterator[Described]:
+    """Yield each format with each part changed for which the change of this name has another one."""
     for one in described_formats():
         for struct in structures(one.layout):
             for part in struct.parts:
-                if (other := change(part)) is not None:
+                if (other := CHANGES[what](part)) is not None:
                     parts = tuple(other if each is part else each for each in struct.parts)
                     name = f"with {struct.name}.{part.name} {what}"
                     yield _made(name, one, changed(one.layout, struct, evolve(struct, parts=parts)))
@@ -182,6 +167,14 @@ def _of_other_sign(part: Part) -> Part | None:
         return None
     kind = part.kind.removeprefix("u") if part.kind.startswith("u") else f"u{part.kind}"
     return evolve(part, kind=kind) if kind in FIXED_WIDTH else None
+
+
+CHANGES: Final[dict[str, Callable[[Part], Part | None]]] = {
+    "swapped": _swapped,
+    "of the other sign": _of_other_sign,
+    "in zigzag": _zigzag,
+}
+"""Changes of a part by their names."""
 
 
 def _made(name: str, one: Described, layout: StructLayout) -> Described:
