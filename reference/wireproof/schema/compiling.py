@@ -7,7 +7,7 @@ Adjacent fields of fixed width are unpacked at once where nobody traces them and
 
 from collections.abc import Callable, Mapping, Sequence
 from struct import error as packing_error
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import frozen
 
@@ -83,8 +83,9 @@ def report(reader: Reader, name: str, at: int, fault: Fault) -> None:
     """Add the remark of a fault, or raise its refusal; `name` is the field, if the fault has no other."""
     name = fault.path or name
     if not fault.remark:
-        raise reader.reject(cast("Any", fault.cls), name, fault.text, at=at, detail=fault.detail)
-    others = tuple(reader.other(other, name, answer) for other, answer in fault.others)
+        cls: Any = fault.cls
+        raise reader.reject(cls, name, fault.text, at=at, detail=fault.detail)
+    others = tuple([reader.other(other, name, answer) for other, answer in fault.others])
     reader.remark_once(fault.cls, name, at=at, others=others)
 
 

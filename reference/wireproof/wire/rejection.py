@@ -72,15 +72,19 @@ class Rejected(Exception):  # noqa: N818 - it is an answer of the codec, not an 
         detail: str = "",
         before: Any = None,  # noqa: ANN401 - the value class of the format that rejects
     ) -> None:
-        """Store the parts, and compose the line that `str` returns."""
-        where = cls if at is None else f"{cls} at {at}"
-        super().__init__(": ".join(filter(None, (", ".join(filter(None, (where, path))), text))))
+        """Store the parts."""
+        super().__init__(cls, at, path, text)
         self.cls: RejectClass = cls
         self.at = at
         self.path = path
         self.text = text
         self.detail = detail
         self.before = before
+
+    def __str__(self) -> str:
+        """Return the class, the position, the field and the reason; most rejections are never shown."""
+        where = self.cls if self.at is None else f"{self.cls} at {self.at}"
+        return ": ".join(filter(None, (", ".join(filter(None, (where, self.path))), self.text)))
 
     def with_before(self, before: Any) -> "Rejected":  # noqa: ANN401 - as in __init__
         """Return the same rejection with the value that is delivered before it."""
