@@ -154,9 +154,10 @@ def named(run: Judged, word: str) -> list[str]:
 
 @pytest.mark.parametrize("version", KNOWN)
 def test_an_entry_that_is_no_longer_needed_is_named(version: str, tmp_path: Path) -> None:
-    cases = ids(version)
-    run = over_tcp(version, "", cases, tmp_path)
-    assert (run.code, named(run, "stale")) == (STALE_ONLY, sorted(cases)), run.output
+    cases, most = ids(version), 20  # a run names so many, and counts the others
+    for some in filter(None, (cases[:most], cases[most:])):
+        run = over_tcp(version, "", some, tmp_path)
+        assert (run.code, named(run, "stale")) == (STALE_ONLY, sorted(some)), run.output
 
 
 @pytest.mark.parametrize("version", KNOWN)
