@@ -57,16 +57,6 @@ class JudgeContext:
         """Return True if the adapter is part of this package: positions and remarks are judged too."""
         return self.hello.name in (REFERENCE, "columnar")
 
-    @property
-    def golden(self) -> bool:
-        """Return True if a person wrote the expectation; in other cases any two rejections agree."""
-        return self.case.golden
-
-    @property
-    def is_whole(self) -> bool:
-        """Return False for a generated case in a stream: its digest is that of the entry."""
-        return not (isinstance(self.case.input, Generated) and self.case.input.list_name)
-
     def expected(self, expect: Accept) -> Json:
         if not isinstance(self.case.input, Generated):
             return expect.value

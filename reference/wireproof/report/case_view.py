@@ -128,10 +128,6 @@ class CaseView:
     regions: tuple[Region, ...] = ()
 
     @property
-    def want(self) -> str:
-        return short_expect(self.case.expect)
-
-    @property
     def lines(self) -> Sequence[FieldLine]:
         return [line for line, _ in self.tree]
 

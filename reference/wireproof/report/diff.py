@@ -111,11 +111,6 @@ class FirstFailure:
     passed: str = ""
     fixed_in: str = ""
 
-    @property
-    def changed(self) -> bool:
-        """Return True if another version passed the case, so that one of them broke or fixed it."""
-        return bool(self.passed or self.fixed_in)
-
     def __str__(self) -> str:
         """Return a line such as `id: fail:wrong-value since 3.0.12, passed in 2.2.0`."""
         since = f"since {self.first}, passed in {self.passed}" if self.passed else f"from {self.first} on"

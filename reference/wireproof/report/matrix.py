@@ -15,7 +15,7 @@ from attrs import evolve, field, frozen
 
 from wireproof.cases.case import Case
 from wireproof.cases.rules import Rule, Sources, cited
-from wireproof.judge.differences import MAX_OUTPUT, shorten
+from wireproof.judge.differences import MAX_OUTPUT, short_expect, shorten
 from wireproof.judge.verdicts import PASSING, ROWS
 from wireproof.report.case_view import MAX_BYTES, NO_MARK, CaseView, case_view_of
 from wireproof.report.failure_groups import Kind, Lookup, no_lookup, replay_command
@@ -58,11 +58,6 @@ class MatrixRow:
     cells: tuple[MatrixCell | None, ...]
     count: int = 0
     others: tuple[tuple[MatrixCell | None, ...], ...] = ()
-
-    @property
-    def weight(self) -> int:
-        """Return the number of its cases: `count`, or if that is 0 the number of ids."""
-        return self.count or len(self.ids)
 
     @property
     def quiet(self) -> bool:
@@ -309,7 +304,7 @@ class Packer:
                 "rules": [self._rule(name) for name in case.rules],
                 "source": case.source.document or case.source.origin,
                 "ran": ", ".join(f"{one.name} {one.version}".strip() for one in case.source.witnesses),
-                "want": found.want,
+                "want": short_expect(case.expect),
                 "twin": self._twin(case.id, case.twin or case.parent or ""),
                 "text": found.text,
                 "tree": [

@@ -307,7 +307,9 @@ class VerdictTable:
     def __init__(self, stream: EventStream) -> None:
         self.title = escape_unsafe(f"{stream.run.adapter} {stream.run.version}".strip())
         self.total = count_verdicts(stream)
-        self.rows = {name: count_verdicts(part) for name, part in by_format(stream).items()}
+        self.rows: dict[str, Counter[str]] = {}
+        for event in sorted(stream.cases, key=lambda event: event.format_id):
+            self.rows.setdefault(event.format_id, Counter())[event.verdict] += 1
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Text(self.title, style="bold")
@@ -335,20 +337,10 @@ class VerdictTable:
         return table
 
 
-def _cells(seen: dict[str, int], shown: Sequence[str], other: Sequence[str]) -> list[str]:
+def _cells(seen: Mapping[str, int], shown: Sequence[str], other: Sequence[str]) -> list[str]:
     numbers = [seen.get(name, 0) for name in shown]
     numbers += [sum(seen.get(name, 0) for name in other)] if other else []
     return [str(number or "") for number in numbers]
-
-
-def by_format(stream: EventStream) -> dict[str, EventStream]:
-    parts: dict[str, list[int]] = {}
-    for number, event in enumerate(stream.cases):
-        parts.setdefault(event.format_id, []).append(number)
-    return {
-        name: EventStream(stream.run, tuple(stream.cases[number] for number in numbers), stream.footer)
-        for name, numbers in sorted(parts.items())
-    }
 
 
 # --- notes at the end of a run ---

@@ -181,7 +181,7 @@ class CheckPlan:
         baseline, recorded = self.options.stored_baseline, self.options.recording != Recording()
         self.runs = []
         for number, spec in enumerate(self.specs):
-            live = False  # not a live server, whose state all its cases share
+            live = False  # a live server, whose state all its cases share
             with suppress(AdapterError):  # its start reports it
                 live = bool(resolve(spec).cleanup)
             starts = None if live else 0

@@ -9,7 +9,7 @@ import click
 from wireproof.cases.fixtures import Suite
 from wireproof.files import replace_bytes
 from wireproof.report.failure_groups import Kind
-from wireproof.run.baselines.baseline import NO_BASELINE, AppliedBaseline
+from wireproof.run.baselines.baseline import AppliedBaseline
 from wireproof.run.events import EventStream
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -28,12 +28,11 @@ Views: TypeAlias = Mapping[str, Path | bool | None]
 
 def output_options(command: F) -> F:
     """Add the options of the views; `output_files_of` removes them from the arguments."""
+    kind = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
     for name, text in reversed(HELP.items()):
-        kind = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
         command = click.option(f"--{name}", type=kind, metavar="FILE", help=text)(command)
-    return click.option("--annotations", is_flag=True, help="print the findings as lines of a workflow")(
-        command
-    )
+    text = "print the findings as lines of a workflow"
+    return click.option("--annotations", is_flag=True, help=text)(command)
 
 
 def output_files_of(more: dict[str, Any]) -> Views:
@@ -55,8 +54,8 @@ def write_outputs(
     streams: Sequence[EventStream],
     views: Views,
     suite: Suite,
-    baselines: Sequence[AppliedBaseline] = (),
-    numbers: Mapping[tuple[str, Kind], int] | None = None,
+    baselines: Sequence[AppliedBaseline],
+    numbers: Mapping[tuple[str, Kind], int],
 ) -> None:
     """Write the views that the options name; write nothing without a run.
 
@@ -66,12 +65,11 @@ def write_outputs(
         return
     from wireproof.report import junit  # noqa: PLC0415 - slow to import, and most runs ask for no view
 
-    known = baselines or [NO_BASELINE] * len(streams)
     makers: dict[str, Callable[[], str]] = {
-        "junit": lambda: junit.junit(streams, known).decode(),
-        "markdown": lambda: junit.markdown(streams, known),
-        "html": lambda: _page(streams, suite, known, numbers or {}),
-        "badge": lambda: junit.badge(streams[0], known[0]),
+        "junit": lambda: junit.junit(streams, baselines).decode(),
+        "markdown": lambda: junit.markdown(streams, baselines),
+        "html": lambda: _page(streams, suite, baselines, numbers),
+        "badge": lambda: junit.badge(streams[0], baselines[0]),
     }
     for name, make in makers.items():
         if isinstance(file := views[name], Path):
@@ -81,7 +79,9 @@ def write_outputs(
             else:
                 replace_bytes(file, content)
     if views["annotations"]:
-        for line in (line for one in zip(streams, known, strict=True) for line in junit.annotations(*one)):
+        for line in (
+            line for one in zip(streams, baselines, strict=True) for line in junit.annotations(*one)
+        ):
             click.echo(line)
 
 

@@ -81,16 +81,6 @@ class ExplainRequest:
     folders: tuple[Path, ...]
     headers_only: bool = False
 
-    @property
-    def lists_entries(self) -> bool:
-        """Return whether a single entry is listed like those of a stream."""
-        return (
-            self.as_json
-            or self.headers_only
-            or self.shown.detail == "records"
-            or self.shown.begin is not None
-        )
-
 
 def formats_named(name: str | None) -> tuple[Format, ...]:
     """Return the formats that `--format` names: `kafka.batch/v2`, or every revision of `kafka.batch`."""
@@ -255,7 +245,10 @@ def _explain(source: str, file: str, found: OpenInput, request: ExplainRequest) 
     best = fits[0].row
     if not named and not is_identified(fits[0], data):
         raise _unknown(source, found, data)
-    if best.scan is None and not (request.lists_entries and listing_of(best)):
+    # A single entry may be listed like those of a stream.
+    shown = request.shown
+    as_entry = request.as_json or request.headers_only or shown.detail == "records" or shown.begin is not None
+    if best.scan is None and not (as_entry and listing_of(best)):
         value: Exit = explain_value(
             fits, data, found, request.shown, request.folders, as_json=request.as_json
         )
