@@ -17,9 +17,12 @@ from wireproof.derive.strategies import Refinement, Wanted, by_type, lists_of
 from wireproof.kafka import control_types, layouts
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, TRANSACTIONAL
 from wireproof.kafka.batch import CODECS as CODEC_NAMES
+from wireproof.kafka.control_record import KRAFT_VALUES
 from wireproof.kafka.suite.producer_messages import NO_PRODUCER, LogicalMessage, LogicalMessageSet
 from wireproof.kafka.values import Log, LogEntry, Message, Record, RecordBatch, RecordHeader
+from wireproof.schema.tables import Row, Table
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.reader import FIXED_WIDTH
 
 RECENT_TIMESTAMP: Final = 1_700_000_000_000
 """A recent timestamp, in milliseconds."""
@@ -80,13 +83,43 @@ def _produced(batch: RecordBatch) -> RecordBatch:
 
 @st.composite
 def _control_batches(draw: DrawFn, drawn: SearchStrategy[RecordBatch]) -> RecordBatch:
-    """Draw a control batch with one record: ABORT, COMMIT, or an undocumented type (§1.9)."""
+    """Draw a control batch with one record: ABORT, COMMIT, a type of KRaft, or an undocumented one (§1.9)."""
     batch = draw(drawn)
-    kind = draw(st.sampled_from((control_types.ABORT, control_types.COMMIT, 99)))
-    version, epoch = draw(st.integers(0, 32767)), draw(st.integers(-(1 << 31), (1 << 31) - 1))
-    key = bytes(2) + kind.to_bytes(2, "big")
-    value = version.to_bytes(2, "big") + epoch.to_bytes(4, "big", signed=True)
+    kind = draw(st.sampled_from((control_types.ABORT, control_types.COMMIT, 99, *KRAFT_VALUES)))
+    if kind in KRAFT_VALUES:
+        table = KRAFT_VALUES[kind]
+        version = draw(st.sampled_from(table.versions))
+        rest = draw(_flexible(table, version))
+    else:
+        version, epoch = draw(st.integers(0, 32767)), draw(st.integers(-(1 << 31), (1 << 31) - 1))
+        rest = epoch.to_bytes(4, "big", signed=True)
+    key, value = bytes(2) + kind.to_bytes(2, "big"), version.to_bytes(2, "big") + rest
     return evolve(batch, attributes=batch.attributes | CONTROL, records=(Record(0, 0, 0, key, value, ()),))
+
+
+@cache
+def _flexible(table: Table, version: int) -> SearchStrategy[bytes]:
+    """Draw the bytes of a structure in a flexible version (KIP-482): lengths plus one, no tagged field."""
+    parts = [_flexible_field(row, version) for row in table.rows_in(version)]
+    return st.tuples(*parts).map(lambda written: b"".join(written) + b"\0")
+
+
+def _flexible_field(row: Row, version: int) -> SearchStrategy[bytes]:
+    match row.type:
+        case Table() as of if row.many:
+            elements = st.lists(_flexible(of, version), max_size=3)
+            return elements.map(lambda written: bytes([len(written) + 1]) + b"".join(written))
+        case Table() as of:
+            return _flexible(of, version)
+        case "string":
+            return st.binary(max_size=66).map(lambda text: bytes([len(text) + 1]) + text)
+        case "uuid":
+            return st.binary(min_size=16, max_size=16)
+        case kind:
+            size = FIXED_WIDTH[kind].size
+            return st.one_of(
+                st.sampled_from((bytes(size), b"\xff" * size)), st.binary(min_size=size, max_size=size)
+            )
 
 
 # --- messages and logs: §2.1, §2.2, §2.4 ---
