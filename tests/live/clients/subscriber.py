@@ -9,6 +9,10 @@ from kafka.errors import KafkaError
 TIMESTAMP_TYPES = {None: None, -1: None, 0: "CreateTime", 1: "LogAppendTime"}
 
 
+# Longer than a join takes on a busy machine: kafka-python 3.0.12 whose poll ends before that never fetches.
+POLL_MS = 10_000
+
+
 def main(start: str, address: str, topic: str, isolation: str, offset: str) -> None:
     group = {"group_id": "g", "auto_offset_reset": "earliest"} if start == "subscribe" else {"group_id": None}
     consumer = KafkaConsumer(bootstrap_servers=address, isolation_level=isolation, **group)
@@ -19,7 +23,7 @@ def main(start: str, address: str, topic: str, isolation: str, offset: str) -> N
         consumer.seek(TopicPartition(topic, 0), int(offset))
     while True:
         try:
-            for records in consumer.poll(100).values():
+            for records in consumer.poll(POLL_MS).values():
                 for record in records:
                     put(row_of(record))
         except KafkaError as error:
