@@ -14,13 +14,16 @@ from wireproof.derive.mutate.draws import EDGE_SIZES
 from wireproof.derive.mutate.encodings import written
 from wireproof.derive.strategies import Wanted, codecs_of, seeded_drawer, values_of
 from wireproof.formats import FORMATS, UnknownFormat
-from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME, TRANSACTIONAL
+from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
 from wireproof.kafka.values import Message, RecordBatch
 from wireproof.strategies import encoded, nearly_valid, value_classes, values
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
 
 V2 = FORMATS["kafka.batch/v2"]
+FIELDS_OF_CONTROL = (
+    "leader_id", "voters", "granting_voters", "last_contained_log_timestamp", "kraft_version",
+)  # fmt: skip
 
 
 def drawn(strategy: Any, count: int = 200) -> list[Any]:
@@ -128,6 +131,29 @@ def test_pairs_of_flags_codecs_and_nulls_are_drawn() -> None:
         if batch.attributes & flag
     }
     assert len(found) == 5 * 2 * 2
+
+
+def test_control_batches_have_every_type_with_a_value_that_is_read() -> None:
+    """kafka.md §1.9: a value that is none of its type has no version after decoding, and no fields."""
+    read: dict[int, set[str]] = {}
+    for batch in drawn(values("kafka.batch", "v2"), 1500):
+        if not (batch.attributes & CONTROL and batch.records):
+            continue
+        try:
+            control = formats.decode(V2, written(V2, batch)).value.records[0].control
+        except Rejected:
+            continue
+        read.setdefault(control.type, set()).update(
+            name for name in FIELDS_OF_CONTROL if getattr(control, name)
+        )
+    wanted = {
+        2: {"leader_id", "voters", "granting_voters"},
+        3: {"last_contained_log_timestamp"},
+        4: set(),
+        5: {"kraft_version"},
+        6: {"voters"},
+    }
+    assert {kind: read.get(kind) for kind in wanted} == wanted
 
 
 def test_some_values_agree_and_some_do_not() -> None:

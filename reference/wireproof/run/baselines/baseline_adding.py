@@ -1,7 +1,7 @@
 """New entries of a baseline: the failures of runs that it does not expect, folded into as few as possible."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from itertools import takewhile
 from types import MappingProxyType
@@ -144,11 +144,7 @@ def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
         more = f"owner = {quoted(model.owner)}\nexpires = {day}\nreason = {quoted(model.reason)}\n"
     tables, added = _written(_new_tables(failures, found, file.entries, wanted), model, shared)
     more += tables
-    if unknown := next((entry for entry in added if not names.has(entry)), None):
-        raise BaselineError(
-            f"{unknown.id}: the runs have this case, and the suite has not: use the same --fixtures; "
-            "nothing was changed"
-        )
+    _check_cases(added, names)
     between = file.end if more and text and not text.endswith("\n") else ""
     longer = text + between + more.replace("\n", file.end)
     parse_baseline(longer, name)
@@ -161,6 +157,16 @@ def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
         {one: (entry.kind, event.label) for one, (entry, event) in found.changed.items() if one in wanted},
         tuple(dict.fromkeys(entry for one, entry in found.expired.items() if one in wanted)),
     )
+
+
+def _check_cases(added: Iterable[KnownFailure], names: CaseNames) -> None:
+    """Check that the suite has the cases of new entries; raise `BaselineError` for one that it has not."""
+    for entry in added:
+        if not names.has(entry):
+            raise BaselineError(
+                f"{entry.id}: the runs have this case, and the suite has not: use the same --fixtures; "
+                "nothing was changed"
+            )
 
 
 def _with_owner(model: KnownFailure, of_file: object, name: str) -> KnownFailure:
